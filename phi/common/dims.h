@@ -1,0 +1,93 @@
+// Dims: the extents of a tensor, held inline (no heap) for up to kMaxNdim tensor dims.
+//
+//   Dims d{64, 32};  d.ndim() == 2;  d.numel() == 2048;  d.to_string() == "[64,32]";
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace phi {
+
+inline constexpr int kMaxNdim = 9;
+
+/// An extent not yet known (a run-time shaped output before its kernel ran).
+inline constexpr int64_t kUnknownDim = -1;
+
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> dims) : Dims(std::span(dims.begin(), dims.size())) {}
+  explicit(false) Dims(const std::vector<int64_t>& dims) : Dims(std::span<const int64_t>(dims)) {}
+  /// Errors: InvalidArgument if there are more than kMaxNdim dims.
+  explicit Dims(std::span<const int64_t> dims) {
+    if (dims.size() > kMaxNdim) throw_too_many(dims.size());
+    for (int64_t d : dims) dims_[ndim_++] = d;
+  }
+  /// `ndim` dims, each of size `value`.
+  static Dims filled(int ndim, int64_t value) {
+    if (ndim > kMaxNdim) throw_too_many(ndim);
+    Dims dims;
+    dims.ndim_ = ndim;
+    for (int i = 0; i < ndim; ++i) dims.dims_[i] = value;
+    return dims;
+  }
+
+  int ndim() const { return ndim_; }
+  int size() const { return ndim_; }
+  bool empty() const { return ndim_ == 0; }
+  int64_t operator[](int i) const { return dims_[i]; }
+  int64_t& operator[](int i) { return dims_[i]; }
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + ndim_; }
+  int64_t* begin() { return dims_.data(); }
+  int64_t* end() { return dims_.data() + ndim_; }
+  int64_t back() const { return dims_[ndim_ - 1]; }
+  void push_back(int64_t d) {
+    if (ndim_ == kMaxNdim) throw_too_many(kMaxNdim + 1);
+    dims_[ndim_++] = d;
+  }
+
+  /// Product of the extents; 1 for a scalar, 0 if any extent is 0.
+  int64_t numel() const { return numel(0, ndim_); }
+  /// Product of the extents of the tensor dims [first, last).
+  int64_t numel(int first, int last) const {
+    int64_t n = 1;
+    for (int i = first; i < last; ++i) n *= dims_[i];
+    return n;
+  }
+  bool known() const {
+    for (int i = 0; i < ndim_; ++i) {
+      if (dims_[i] < 0) return false;
+    }
+    return true;
+  }
+  /// Row-major strides in elements.
+  Dims strides() const {
+    Dims s = filled(ndim_, 1);
+    for (int i = ndim_ - 2; i >= 0; --i) s[i] = s[i + 1] * dims_[i + 1];
+    return s;
+  }
+
+  friend bool operator==(const Dims& a, const Dims& b) {
+    if (a.ndim_ != b.ndim_) return false;
+    for (int i = 0; i < a.ndim_; ++i) {
+      if (a.dims_[i] != b.dims_[i]) return false;
+    }
+    return true;
+  }
+  std::vector<int64_t> to_vector() const { return {begin(), end()}; }
+  /// "[64,32]"; an unknown extent prints as "?".
+  std::string to_string() const;
+
+ private:
+  [[noreturn]] static void throw_too_many(size_t ndim);
+
+  std::array<int64_t, kMaxNdim> dims_;
+  int32_t ndim_ = 0;
+};
+
+}  // namespace phi

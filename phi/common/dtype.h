@@ -1,0 +1,95 @@
+// Element types: the enum, the C++ types behind it, and dispatch from one to the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "phi/common/half.h"
+
+namespace phi {
+
+enum class DataType : uint8_t {
+  UNDEFINED = 0,
+  BOOL,
+  UINT8,
+  INT32,
+  INT64,
+  FLOAT16,
+  BFLOAT16,
+  FLOAT32,
+  FLOAT64,
+};
+inline constexpr int kNumDataTypes = 9;
+
+/// Bytes of one element; 0 for UNDEFINED.
+constexpr size_t size_of(DataType dtype) {
+  constexpr size_t sizes[kNumDataTypes] = {0, 1, 1, 4, 8, 2, 2, 4, 8};
+  return sizes[static_cast<int>(dtype)];
+}
+
+/// "float32", "bool", ...: the spelling of YAML files, flags and reports.
+std::string_view name_of(DataType dtype);
+/// "f32", "i64", "bool", ...: the spelling of error messages, as in `f32[64,32]`.
+std::string_view short_name_of(DataType dtype);
+/// The inverse of name_of. Errors: InvalidArgument naming the accepted spellings.
+DataType parse_dtype(std::string_view name);
+
+constexpr bool is_floating(DataType dtype) {
+  return dtype == DataType::FLOAT16 || dtype == DataType::BFLOAT16 || dtype == DataType::FLOAT32 ||
+         dtype == DataType::FLOAT64;
+}
+constexpr bool is_integral(DataType dtype) {
+  return dtype == DataType::UINT8 || dtype == DataType::INT32 || dtype == DataType::INT64;
+}
+
+template <typename T>
+constexpr DataType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>) return DataType::BOOL;
+  if constexpr (std::is_same_v<T, uint8_t>) return DataType::UINT8;
+  if constexpr (std::is_same_v<T, int32_t>) return DataType::INT32;
+  if constexpr (std::is_same_v<T, int64_t>) return DataType::INT64;
+  if constexpr (std::is_same_v<T, float16>) return DataType::FLOAT16;
+  if constexpr (std::is_same_v<T, bfloat16>) return DataType::BFLOAT16;
+  if constexpr (std::is_same_v<T, float>) return DataType::FLOAT32;
+  if constexpr (std::is_same_v<T, double>) return DataType::FLOAT64;
+  return DataType::UNDEFINED;
+}
+
+/// The type in which sums of T are kept: float for 16-bit floats, int64 for integers and bool.
+template <typename T>
+using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double,
+                                         std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
+
+namespace detail {
+[[noreturn]] void throw_undefined_dtype();
+}
+
+/// Calls `f.template operator()<T>()` with the C++ type of `dtype`.
+template <typename F>
+decltype(auto) visit_dtype(DataType dtype, F&& f) {
+  switch (dtype) {
+    case DataType::BOOL:
+      return f.template operator()<bool>();
+    case DataType::UINT8:
+      return f.template operator()<uint8_t>();
+    case DataType::INT32:
+      return f.template operator()<int32_t>();
+    case DataType::INT64:
+      return f.template operator()<int64_t>();
+    case DataType::FLOAT16:
+      return f.template operator()<float16>();
+    case DataType::BFLOAT16:
+      return f.template operator()<bfloat16>();
+    case DataType::FLOAT32:
+      return f.template operator()<float>();
+    case DataType::FLOAT64:
+      return f.template operator()<double>();
+    case DataType::UNDEFINED:
+      break;
+  }
+  detail::throw_undefined_dtype();
+}
+
+}  // namespace phi

@@ -1,0 +1,45 @@
+// The text of errors.
+#include "phi/common/errors.h"
+
+namespace phi {
+
+std::string_view name_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorCode::kNotFound:
+      return "NotFound";
+    case ErrorCode::kOutOfRange:
+      return "OutOfRange";
+    case ErrorCode::kAlreadyExists:
+      return "AlreadyExists";
+    case ErrorCode::kResourceExhausted:
+      return "ResourceExhausted";
+    case ErrorCode::kPreconditionNotMet:
+      return "PreconditionNotMet";
+    case ErrorCode::kPermissionDenied:
+      return "PermissionDenied";
+    case ErrorCode::kExecutionTimeout:
+      return "ExecutionTimeout";
+    case ErrorCode::kUnimplemented:
+      return "Unimplemented";
+    case ErrorCode::kUnavailable:
+      return "Unavailable";
+    case ErrorCode::kInternal:
+      return "Internal";
+  }
+  return "Unknown";
+}
+
+Error::Error(ErrorCode code, std::string_view message) : code_(code) {
+  if (const char* op = OpScope::current()) text_ = fmt::format("[{}] ", op);
+  text_ += message;
+}
+
+Error& Error::note(std::string_view line) {
+  text_ += "\n  ";
+  text_ += line;
+  return *this;
+}
+
+}  // namespace phi

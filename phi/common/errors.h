@@ -1,0 +1,91 @@
+// Typed errors. A message says: which op, which argument with its actual value and placement, what
+// was expected, what to do. The op in the current OpScope is put in front by itself.
+//
+//   PHI_CHECK(k == k2, errors::InvalidArgument("x's last dim is {}, y's first is {}.", k, k2));
+#pragma once
+
+#include <fmt/core.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace phi {
+
+enum class ErrorCode : uint8_t {
+  kInvalidArgument,
+  kNotFound,
+  kOutOfRange,
+  kAlreadyExists,
+  kResourceExhausted,
+  kPreconditionNotMet,
+  kPermissionDenied,
+  kExecutionTimeout,
+  kUnimplemented,
+  kUnavailable,
+  kInternal,
+};
+
+std::string_view name_of(ErrorCode code);
+
+class Error : public std::exception {
+ public:
+  /// `[op] ` is put in front when the error rises inside an OpScope.
+  Error(ErrorCode code, std::string_view message);
+
+  ErrorCode code() const { return code_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+  /// Adds a line that says more of where the error rose ("at rank 3 of 8, ...").
+  Error& note(std::string_view line);
+
+ private:
+  ErrorCode code_;
+  std::string text_;
+};
+
+namespace errors {
+#define PHI_DEFINE_ERROR(Name)                                                          \
+  template <typename... Args>                                                           \
+  Error Name(fmt::format_string<Args...> format, Args&&... args) {                      \
+    return Error(ErrorCode::k##Name, fmt::format(format, std::forward<Args>(args)...)); \
+  }
+PHI_DEFINE_ERROR(InvalidArgument)
+PHI_DEFINE_ERROR(NotFound)
+PHI_DEFINE_ERROR(OutOfRange)
+PHI_DEFINE_ERROR(AlreadyExists)
+PHI_DEFINE_ERROR(ResourceExhausted)
+PHI_DEFINE_ERROR(PreconditionNotMet)
+PHI_DEFINE_ERROR(PermissionDenied)
+PHI_DEFINE_ERROR(ExecutionTimeout)
+PHI_DEFINE_ERROR(Unimplemented)
+PHI_DEFINE_ERROR(Unavailable)
+PHI_DEFINE_ERROR(Internal)
+#undef PHI_DEFINE_ERROR
+}  // namespace errors
+
+/// Names the op that this thread is in, for errors and for reports of what a rank is doing.
+class OpScope {
+ public:
+  explicit OpScope(const char* op_name) : outer_(current_) { current_ = op_name; }
+  ~OpScope() { current_ = outer_; }
+  OpScope(const OpScope&) = delete;
+  OpScope& operator=(const OpScope&) = delete;
+
+  /// Null outside any op.
+  static const char* current() { return current_; }
+
+ private:
+  const char* outer_;
+  static inline thread_local const char* current_ = nullptr;
+};
+
+}  // namespace phi
+
+/// Throws `error` (evaluated only then) unless `condition` holds.
+#define PHI_CHECK(condition, error)  \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      throw(error);                  \
+    }                                \
+  } while (false)

@@ -1,0 +1,34 @@
+// Where a tensor's bytes live, or would live: a kind of device and its number.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace phi {
+
+enum class DeviceKind : uint8_t { UNDEFINED = 0, CPU, GPU };
+inline constexpr int kNumDeviceKinds = 3;
+
+struct Place {
+  DeviceKind kind = DeviceKind::UNDEFINED;
+  int8_t index = 0;
+
+  friend bool operator==(const Place&, const Place&) = default;
+  bool defined() const { return kind != DeviceKind::UNDEFINED; }
+  std::string to_string() const {
+    switch (kind) {
+      case DeviceKind::CPU:
+        return "cpu";
+      case DeviceKind::GPU:
+        return "gpu:" + std::to_string(index);
+      case DeviceKind::UNDEFINED:
+        break;
+    }
+    return "undefined";
+  }
+};
+
+inline Place CPUPlace() { return {DeviceKind::CPU, 0}; }
+inline Place GPUPlace(int index = 0) { return {DeviceKind::GPU, static_cast<int8_t>(index)}; }
+
+}  // namespace phi

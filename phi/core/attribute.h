@@ -1,0 +1,83 @@
+// Attribute types of the op YAML that C++ has no plain type for: Scalar and IntArray.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "phi/common/dims.h"
+#include "phi/common/dtype.h"
+
+namespace phi {
+
+/// Any number, kept without loss: floating, integral or bool.
+class Scalar {
+ public:
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  explicit(false) Scalar(T value) : dtype_(dtype_for<T>()) {
+    if constexpr (std::is_floating_point_v<T>) {
+      float_ = static_cast<double>(value);
+    } else {
+      int_ = static_cast<int64_t>(value);
+    }
+  }
+  template <typename T>
+  T to() const {
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      return T(to<float>());
+    else
+      return is_floating(dtype_) ? static_cast<T>(float_) : static_cast<T>(int_);
+  }
+  /// FLOAT64, INT64 or BOOL.
+  DataType dtype() const { return dtype_; }
+  friend bool operator==(const Scalar& a, const Scalar& b) {
+    return a.dtype_ == b.dtype_ &&
+           (is_floating(a.dtype_) ? a.float_ == b.float_ : a.int_ == b.int_);
+  }
+  std::string to_string() const {
+    return is_floating(dtype_) ? std::to_string(float_) : std::to_string(int_);
+  }
+
+ private:
+  template <typename T>
+  static constexpr DataType dtype_for() {
+    if constexpr (std::is_same_v<T, bool>)
+      return DataType::BOOL;
+    else
+      return std::is_floating_point_v<T> ? DataType::FLOAT64 : DataType::INT64;
+  }
+  DataType dtype_;
+  union {
+    double float_;
+    int64_t int_;
+  };
+};
+
+/// A list of integers (shapes, axes), inline for up to kMaxNdim entries.
+class IntArray {
+ public:
+  IntArray() = default;
+  IntArray(std::initializer_list<int64_t> values) : values_(values) {}
+  explicit(false) IntArray(const std::vector<int64_t>& values)
+      : values_(std::span<const int64_t>(values)) {}
+  explicit(false) IntArray(const Dims& dims) : values_(dims) {}
+  explicit IntArray(std::span<const int64_t> values) : values_(values) {}
+
+  std::span<const int64_t> values() const {
+    return {values_.begin(), static_cast<size_t>(values_.ndim())};
+  }
+  explicit(false) operator std::span<const int64_t>() const { return values(); }
+  int size() const { return values_.ndim(); }
+  bool empty() const { return size() == 0; }
+  int64_t operator[](int i) const { return values_[i]; }
+  friend bool operator==(const IntArray&, const IntArray&) = default;
+  std::string to_string() const { return values_.to_string(); }
+
+ private:
+  Dims values_;
+};
+
+}  // namespace phi

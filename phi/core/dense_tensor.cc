@@ -1,0 +1,57 @@
+// Views, copies and the errors of DenseTensor.
+#include "phi/core/dense_tensor.h"
+
+#include <cstring>
+
+#include "phi/common/errors.h"
+
+namespace phi {
+
+void DenseTensor::bring_here() const {
+  PHI_CHECK(storage_,
+            errors::PreconditionNotMet("an undefined tensor is read; assign one to it first."));
+  if (storage_->state() != StorageState::kPlaceholder) return storage_->materialise();
+  const auto& absence = storage_->absence();
+  throw errors::PreconditionNotMet(
+      "tensor #{} {}{} has no bytes on this rank: {}{}{}. Read it on a rank that computes it, or "
+      "reshard it first.",
+      storage_->id(), meta_.to_string(), absence.op ? fmt::format(", made by {},", absence.op) : "",
+      absence.reason ? absence.reason : "it is a placeholder", absence.describe_subject ? " " : "",
+      absence.describe_subject ? absence.describe_subject(absence.subject) : "");
+}
+
+void DenseTensor::throw_wrong_dtype(DataType wanted) const {
+  throw errors::InvalidArgument("a tensor {} is read as {}; cast it first.", meta_.to_string(),
+                                name_of(wanted));
+}
+
+void DenseTensor::throw_wrong_count(size_t given, const Dims& dims) {
+  throw errors::InvalidArgument("{} values are given for a tensor {} of {} elements.", given,
+                                dims.to_string(), dims.numel());
+}
+
+DenseTensor DenseTensor::view(const Dims& dims) const {
+  PHI_CHECK(dims.numel() == numel(),
+            errors::InvalidArgument("{} cannot be seen as {}: {} against {} elements.",
+                                    meta_.to_string(), dims.to_string(), numel(), dims.numel()));
+  DenseTensor out = *this;
+  out.meta_.dims = dims;
+  return out;
+}
+
+DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
+  PHI_CHECK(ndim() > 0 && begin >= 0 && begin <= end && end <= dims()[0],
+            errors::OutOfRange("rows {} to {} of {} do not exist.", begin, end, meta_.to_string()));
+  DenseTensor out = *this;
+  out.meta_.dims[0] = end - begin;
+  out.byte_offset_ += static_cast<size_t>(begin * dims().numel(1, ndim())) * size_of(dtype());
+  return out;
+}
+
+DenseTensor DenseTensor::clone() const {
+  DenseTensor out = empty(meta_, place());
+  if (nbytes() > 0) std::memcpy(out.mutable_raw_data(), raw_data(), nbytes());
+  return out;
+}
+
+}  // namespace phi

@@ -1,0 +1,94 @@
+// DenseTensor: a local row-major array: meta, a storage, and an offset into it. Views (reshape,
+// rows of the first dim) share the storage. Arrays are always contiguous.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "phi/core/meta.h"
+#include "phi/core/storage.h"
+
+namespace phi {
+
+class DenseTensor {
+ public:
+  DenseTensor() = default;
+  DenseTensor(const TensorMeta& meta, IntrusivePtr<Storage> storage, size_t byte_offset = 0)
+      : meta_(meta), storage_(std::move(storage)), byte_offset_(byte_offset) {}
+
+  /// A new resident array, not initialised.
+  static DenseTensor empty(const TensorMeta& meta, const Place& place) {
+    return {meta, Storage::allocate(meta.nbytes(), place)};
+  }
+  /// A copy of `values`. Errors: InvalidArgument if their number is not dims.numel().
+  template <typename T>
+  static DenseTensor from(std::span<const T> values, const Dims& dims);
+
+  const TensorMeta& meta() const { return meta_; }
+  const Dims& dims() const { return meta_.dims; }
+  int ndim() const { return meta_.dims.ndim(); }
+  int64_t numel() const { return meta_.numel(); }
+  DataType dtype() const { return meta_.dtype; }
+  size_t nbytes() const { return meta_.nbytes(); }
+  const Place& place() const { return storage_->place(); }
+
+  bool defined() const { return static_cast<bool>(storage_); }
+  /// Has bytes here. True for an empty array (0 elements) that was computed here.
+  bool initialized() const { return storage_ && storage_->has_bytes(); }
+  size_t nbytes_here() const { return initialized() ? nbytes() : 0; }
+  const IntrusivePtr<Storage>& storage() const { return storage_; }
+  size_t byte_offset() const { return byte_offset_; }
+
+  /// The elements. A deferred or swapped array comes here first.
+  /// Errors: PreconditionNotMet for a placeholder (which tensor, which op made it, why it has no
+  /// bytes); InvalidArgument if T is not the array's dtype.
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(checked_bytes(dtype_of<T>()));
+  }
+  template <typename T>
+  T* mutable_data() {
+    return static_cast<T*>(checked_bytes(dtype_of<T>()));
+  }
+  const void* raw_data() const { return bytes(); }
+  void* mutable_raw_data() { return bytes(); }
+  template <typename T>
+  std::span<const T> values() const {
+    return {data<T>(), static_cast<size_t>(numel())};
+  }
+
+  /// The same bytes under other dims. Errors: InvalidArgument if the element counts differ.
+  DenseTensor view(const Dims& dims) const;
+  /// Rows [begin, end) of tensor dim 0, sharing storage. Errors: OutOfRange.
+  DenseTensor rows(int64_t begin, int64_t end) const;
+  DenseTensor clone() const;
+
+ private:
+  void* bytes() const {
+    if (!storage_ || !storage_->has_bytes()) [[unlikely]]
+      bring_here();
+    return storage_->data() + byte_offset_;
+  }
+  void* checked_bytes(DataType wanted) const {
+    if (wanted != meta_.dtype) [[unlikely]]
+      throw_wrong_dtype(wanted);
+    return bytes();
+  }
+  void bring_here() const;
+  [[noreturn]] void throw_wrong_dtype(DataType wanted) const;
+  [[noreturn]] static void throw_wrong_count(size_t given, const Dims& dims);
+
+  TensorMeta meta_;
+  IntrusivePtr<Storage> storage_;
+  size_t byte_offset_ = 0;
+};
+
+template <typename T>
+DenseTensor DenseTensor::from(std::span<const T> values, const Dims& dims) {
+  if (static_cast<int64_t>(values.size()) != dims.numel()) throw_wrong_count(values.size(), dims);
+  DenseTensor out = empty({dims, dtype_of<T>()}, CPUPlace());
+  std::copy(values.begin(), values.end(), out.mutable_data<T>());
+  return out;
+}
+
+}  // namespace phi

@@ -1,0 +1,45 @@
+// What a kernel gets besides its arguments: where the local arrays lie in their global tensors, and
+// a way to combine a few numbers with the ranks that hold the other parts.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/core/box.h"
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+enum class CombineKind : uint8_t { kSum, kMax };
+
+/// The distributed side of one launch, seen from a kernel. Most kernels never ask.
+class LaunchView {
+ public:
+  virtual ~LaunchView() = default;
+  /// Where tensor input / output number `i` (in the order of the op's tensor arguments; list
+  /// elements count one each) lies in its global tensor.
+  virtual const ShardBox& input_box(int i) const = 0;
+  virtual const ShardBox& output_box(int i) const = 0;
+  /// Combines `values` elementwise, in place, over the ranks that split tensor dim `tensor_dim` of
+  /// input `i`. Collective over those ranks; nothing happens where that tensor dim is whole.
+  virtual void combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const = 0;
+};
+
+/// A kernel of the CPU backend gets this as its first argument; a CUDA build adds GpuContext.
+class CpuContext {
+ public:
+  explicit CpuContext(const LaunchView* view = nullptr) : view_(view) {}
+
+  /// Null in a call on plain tensors: every array is then whole.
+  const LaunchView* view() const { return view_; }
+  ShardBox input_box(int i, const Dims& local) const {
+    return view_ ? view_->input_box(i) : ShardBox{local, Box::whole(local)};
+  }
+  ShardBox output_box(int i, const Dims& local) const {
+    return view_ ? view_->output_box(i) : ShardBox{local, Box::whole(local)};
+  }
+
+ private:
+  const LaunchView* view_;
+};
+
+}  // namespace phi

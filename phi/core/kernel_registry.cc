@@ -1,0 +1,54 @@
+// The table of kernels by name.
+#include "phi/core/kernel_registry.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "phi/common/errors.h"
+
+namespace phi {
+namespace {
+
+struct Table {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+};
+Table& table() {
+  static auto& instance = *new Table;
+  return instance;
+}
+
+}  // namespace
+
+Kernel& Kernel::named(std::string_view name) {
+  const std::lock_guard lock(table().mutex);
+  auto it = table().kernels.find(name);
+  if (it == table().kernels.end()) {
+    it = table()
+             .kernels.emplace(std::string(name), std::make_unique<Kernel>(std::string(name)))
+             .first;
+  }
+  return *it->second;
+}
+
+std::vector<std::string> Kernel::names() {
+  const std::lock_guard lock(table().mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, kernel] : table().kernels) names.push_back(name);
+  return names;
+}
+
+void Kernel::throw_missing(DeviceKind kind, DataType dtype) const {
+  std::string there;
+  for (int t = 1; t < kNumDataTypes; ++t) {
+    if (!find(kind, static_cast<DataType>(t))) continue;
+    there += (there.empty() ? "" : ", ") + std::string(phi::name_of(static_cast<DataType>(t)));
+  }
+  throw errors::Unimplemented("kernel '{}' is not there for {} on {}; {}.", name_,
+                              phi::name_of(dtype), Place{kind, 0}.to_string(),
+                              there.empty() ? "it has no kernel on that place at all"
+                                            : "it takes " + there + ", cast the input");
+}
+
+}  // namespace phi

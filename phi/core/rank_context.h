@@ -1,0 +1,63 @@
+// RankContext: everything that belongs to one rank and would otherwise be a global.
+//
+// A process under mpirun has one; the local backend (all ranks as threads of one process) gives
+// each thread its own with RankContext::Scope. Nothing else in the project is mutable and global.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/core/memory_account.h"
+
+namespace phi {
+
+/// What a rank has done so far; the report's columns.
+struct Counters {
+  int64_t ops_launched = 0;
+  int64_t ops_clipped = 0;
+  int64_t reshard_steps = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_received = 0;
+};
+
+class RankContext {
+ public:
+  explicit RankContext(int64_t rank = 0, int64_t world_size = 1)
+      : rank_(rank), world_size_(world_size), memory_(new MemoryAccount) {}
+
+  int64_t rank() const { return rank_; }
+  int64_t world_size() const { return world_size_; }
+  Counters& counters() { return counters_; }
+  const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
+
+  /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
+  /// 1).
+  static RankContext& current() { return current_ ? *current_ : process_default(); }
+
+  /// Makes `context` the calling thread's while it lives.
+  class Scope {
+   public:
+    explicit Scope(RankContext& context) : outer_(current_) { current_ = &context; }
+    ~Scope() { current_ = outer_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    RankContext* outer_;
+  };
+
+ private:
+  static RankContext& process_default();
+
+  int64_t rank_;
+  int64_t world_size_;
+  Counters counters_;
+  IntrusivePtr<MemoryAccount> memory_;
+  static inline thread_local RankContext* current_ = nullptr;
+};
+
+/// Bytes of tensors that the calling rank holds on this kind of device.
+inline MemoryStats memory_stats(const Place& place) {
+  return RankContext::current().memory()->stats(place.kind);
+}
+
+}  // namespace phi

@@ -1,0 +1,84 @@
+// Storage: the bytes of a tensor, or the reason why there are none.
+//
+// Every storage has an identity (process-unique id) whatever its state:
+//   resident     bytes are here
+//   placeholder  never had bytes here: the rank is outside the mesh, or a program is being captured
+//   deferred     an initialiser is known, bytes are made on first use
+//   swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "phi/common/intrusive_ptr.h"
+#include "phi/common/place.h"
+#include "phi/core/memory_account.h"
+
+namespace phi {
+
+enum class StorageState : uint8_t { kResident, kPlaceholder, kDeferred, kSwapped };
+
+const char* name_of(StorageState state);
+
+class Storage : public RefCounted<Storage> {
+ public:
+  /// Why a placeholder has no bytes; printed when somebody reads it. The strings are not copied: op
+  /// names are literals and meshes are interned, so making a placeholder costs no heap but itself.
+  struct Absence {
+    const char* op = nullptr;       // the op that made the tensor, null if none did
+    const char* reason = nullptr;   // "this rank is outside the tensor's mesh"
+    const void* subject = nullptr;  // passed to `describe_subject`
+    std::string (*describe_subject)(const void*) = nullptr;  // "mesh(pp=1; ranks 2,3)"
+  };
+
+  /// Where the bytes of a deferred or swapped storage come from.
+  class Source {
+   public:
+    virtual ~Source() = default;
+    /// Writes all `nbytes` of the storage to `out`.
+    virtual void read(void* out, size_t nbytes) = 0;
+    virtual StorageState state() const { return StorageState::kDeferred; }
+  };
+
+  /// 64-byte aligned, not initialised. Errors: ResourceExhausted with the size and what is held.
+  static IntrusivePtr<Storage> allocate(size_t nbytes, const Place& place);
+  static IntrusivePtr<Storage> placeholder(const Place& place, const Absence& absence);
+  /// `nbytes` is what the storage will have once its source is read; nothing is allocated now.
+  static IntrusivePtr<Storage> from_source(size_t nbytes, const Place& place,
+                                           std::unique_ptr<Source> source);
+
+  uint64_t id() const { return id_; }
+  StorageState state() const { return state_; }
+  const Place& place() const { return place_; }
+  bool has_bytes() const { return state_ == StorageState::kResident; }
+  /// Bytes that this storage occupies now.
+  size_t nbytes_here() const { return has_bytes() ? nbytes_ : 0; }
+  /// Bytes that it has, or will have when brought here.
+  size_t nbytes() const { return nbytes_; }
+  /// Null unless resident.
+  std::byte* data() const { return data_; }
+  const Absence& absence() const { return absence_; }
+
+  /// Makes the storage resident: reads its source. Errors: PreconditionNotMet for a placeholder.
+  void materialise();
+
+  static void destroy(Storage* storage);
+
+ private:
+  Storage(StorageState state, size_t nbytes, const Place& place);
+  ~Storage() = default;
+
+  std::byte* data_ = nullptr;
+  size_t nbytes_;
+  uint64_t id_;
+  StorageState state_;
+  Place place_;
+  bool inline_bytes_ = false;  // the bytes follow this object in one allocation
+  IntrusivePtr<MemoryAccount> account_;
+  Absence absence_;
+  std::unique_ptr<Source> source_;
+};
+
+}  // namespace phi
