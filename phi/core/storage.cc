@@ -6,6 +6,7 @@
 #include <new>
 
 #include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
 
 namespace phi {
@@ -85,10 +86,11 @@ IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& ab
   return storage;
 }
 
-IntrusivePtr<Storage> Storage::from_source(size_t nbytes, const Place& place,
-                                           std::unique_ptr<Source> source) {
+IntrusivePtr<Storage> Storage::from_source(const Place& place,
+                                           std::shared_ptr<const Source> source) {
   check_place(place);
-  auto* storage = new (allocate_bytes(sizeof(Storage))) Storage(source->state(), nbytes, place);
+  auto* storage = new (allocate_bytes(sizeof(Storage)))
+      Storage(source->state(), source->meta().nbytes(), place);
   storage->source_ = std::move(source);
   return storage;
 }
@@ -102,7 +104,8 @@ void Storage::materialise() {
   account_->add(place_.kind, static_cast<int64_t>(nbytes_));
   state_ = StorageState::kResident;
   const auto source = std::move(source_);
-  source->read(data_, nbytes_);
+  DenseTensor whole(source->meta(), this);
+  source->read(Box::whole(whole.dims()), &whole);
 }
 
 void Storage::destroy(Storage* storage) {

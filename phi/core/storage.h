@@ -14,9 +14,13 @@
 
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
+#include "phi/core/box.h"
 #include "phi/core/memory_account.h"
+#include "phi/core/meta.h"
 
 namespace phi {
+
+class DenseTensor;
 
 enum class StorageState : uint8_t { kResident, kPlaceholder, kDeferred, kSwapped };
 
@@ -33,21 +37,24 @@ class Storage : public RefCounted<Storage> {
     std::string (*describe_subject)(const void*) = nullptr;  // "mesh(pp=1; ranks 2,3)"
   };
 
-  /// Where the bytes of a deferred or swapped storage come from.
+  /// Where the bytes of a deferred or swapped storage come from. It can give any box of the array,
+  /// so that a sharded tensor never has more than its own part here.
   class Source {
    public:
     virtual ~Source() = default;
-    /// Writes all `nbytes` of the storage to `out`.
-    virtual void read(void* out, size_t nbytes) = 0;
+    /// The whole array that this source can give.
+    virtual const TensorMeta& meta() const = 0;
+    /// Writes the elements of `box` to `out`, a resident array of the box's size.
+    virtual void read(const Box& box, DenseTensor* out) const = 0;
     virtual StorageState state() const { return StorageState::kDeferred; }
   };
 
   /// 64-byte aligned, not initialised. Errors: ResourceExhausted with the size and what is held.
   static IntrusivePtr<Storage> allocate(size_t nbytes, const Place& place);
   static IntrusivePtr<Storage> placeholder(const Place& place, const Absence& absence);
-  /// `nbytes` is what the storage will have once its source is read; nothing is allocated now.
-  static IntrusivePtr<Storage> from_source(size_t nbytes, const Place& place,
-                                           std::unique_ptr<Source> source);
+  /// Nothing is allocated until the bytes are asked for.
+  static IntrusivePtr<Storage> from_source(const Place& place,
+                                           std::shared_ptr<const Source> source);
 
   uint64_t id() const { return id_; }
   StorageState state() const { return state_; }
@@ -60,6 +67,8 @@ class Storage : public RefCounted<Storage> {
   /// Null unless resident.
   std::byte* data() const { return data_; }
   const Absence& absence() const { return absence_; }
+  /// Null unless deferred or swapped.
+  const std::shared_ptr<const Source>& source() const { return source_; }
 
   /// Makes the storage resident: reads its source. Errors: PreconditionNotMet for a placeholder.
   void materialise();
@@ -78,7 +87,7 @@ class Storage : public RefCounted<Storage> {
   bool inline_bytes_ = false;  // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;
   Absence absence_;
-  std::unique_ptr<Source> source_;
+  std::shared_ptr<const Source> source_;
 };
 
 }  // namespace phi

@@ -1,0 +1,214 @@
+"""What an operator is, apart from YAML and apart from C++: frozen, checked where it is built.
+
+Names, kinds and sources only; the C++ spellings are lower.py's. Defaults are the exception: the
+format defines them as C++ expressions, copied to the declaration.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from api_gen.errors import Location
+
+
+class AttrType(Enum):
+    """Types of attributes, by their spelling in the YAML."""
+
+    INT = "int"
+    INT64 = "int64_t"
+    SIZE = "size_t"
+    BOOL = "bool"
+    FLOAT = "float"
+    DOUBLE = "double"
+    STR = "str"
+    INTS = "int[]"
+    INT64S = "int64_t[]"
+    FLOATS = "float[]"
+    BOOLS = "bool[]"
+    STRS = "str[]"
+    INT_ARRAY = "IntArray"
+    SCALAR = "Scalar"
+    SCALARS = "Scalar[]"
+    DATA_TYPE = "DataType"
+    DATA_LAYOUT = "DataLayout"
+    PLACE = "Place"
+
+
+@dataclass(frozen=True)
+class TensorArg:
+    name: str
+    index: int  # among the op's tensor arguments
+    is_list: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Attr:
+    name: str
+    type: AttrType
+    default: str | None = None
+    static_type: str | None = None  # the T of Scalar(T)
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A value written into a `param` list."""
+
+    text: str
+    type: AttrType
+
+
+Param = TensorArg | Attr | Literal
+
+
+@dataclass(frozen=True)
+class Output:
+    name: str
+    is_list: bool = False
+    size: str | None = None  # how many tensors a list has, over the arguments
+    optional: bool = False
+    intermediate: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named placement rule and its arguments."""
+
+    func: str
+    params: tuple[Param, ...]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """A placement rule declared in the entry: "m k, k n -> m n"."""
+
+    text: str
+
+    @property
+    def operands(self) -> tuple[int, int]:
+        """How many inputs and outputs it speaks of."""
+        left, right = self.text.split("->")
+        return len(left.split(",")), len(right.split(","))
+
+
+@dataclass(frozen=True)
+class InferMeta:
+    func: str
+    params: tuple[Param, ...]
+    spmd: Rule | Notation | None = None
+    local_shape: str | None = None
+    global_shape: str | None = None
+
+
+@dataclass(frozen=True)
+class KernelAlternative:
+    """One kernel of an op; without types (the usual case) it takes dense tensors."""
+
+    name: str
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+
+    @property
+    def is_dense(self) -> bool:
+        return all(kind == "dense" for kind in (self.inputs or ()) + (self.outputs or ()))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a kernel's dtype, place or layout comes from: what is set first in this order."""
+
+    attr: Attr | None = None
+    tensors: tuple[TensorArg, ...] = ()
+    literal: str | None = None
+    complex_of: bool = False
+
+    def __post_init__(self) -> None:
+        assert self.attr or self.tensors or self.literal
+
+
+@dataclass(frozen=True)
+class Kernel:
+    alternatives: tuple[KernelAlternative, ...]
+    params: tuple[Param, ...]
+    data_type: Source | None = None
+    backend: Source | None = None
+    layout: Source | None = None
+
+    @property
+    def dense(self) -> KernelAlternative | None:
+        return next((a for a in self.alternatives if a.is_dense), None)
+
+
+@dataclass(frozen=True)
+class Alias:
+    """`input -> output` of inplace and view."""
+
+    input: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """The op is a call of another one; the arguments are C++ expressions."""
+
+    target: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Op:
+    name: str
+    at: Location
+    tensors: tuple[TensorArg, ...]
+    attrs: tuple[Attr, ...]
+    outputs: tuple[Output, ...]
+    infer_meta: InferMeta | None = None
+    kernel: Kernel | None = None
+    invoke: Invoke | None = None
+    inplace: tuple[Alias, ...] = ()
+    view: tuple[Alias, ...] = ()
+    no_need_buffer: tuple[str, ...] = ()
+    skip_transform: tuple[str, ...] = ()
+    support_trans_dtype: tuple[str, ...] = ()
+    data_dependent: bool = False
+    backward: str | None = None
+
+    def __post_init__(self) -> None:
+        assert (self.invoke is None) == (self.infer_meta is not None)
+        assert (self.kernel is None) == (self.infer_meta is None)
+        assert [t.index for t in self.tensors] == list(range(len(self.tensors)))
+
+    @property
+    def args(self) -> tuple[TensorArg | Attr, ...]:
+        return self.tensors + self.attrs
+
+    @property
+    def visible_outputs(self) -> tuple[Output, ...]:
+        return tuple(o for o in self.outputs if not o.intermediate)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """`name (args) -> outputs` of the op that a backward entry differentiates."""
+
+    name: str
+    tensors: tuple[TensorArg, ...]
+    attrs: tuple[Attr, ...]
+    outputs: tuple[Output, ...]
+
+
+@dataclass(frozen=True)
+class BackwardOp:
+    name: str
+    at: Location
+    forward: Signature
+    tensors: tuple[TensorArg, ...]
+    attrs: tuple[Attr, ...]
+    outputs: tuple[Output, ...]
+    infer_meta: InferMeta | None = None
+    kernel: Kernel | None = None
+    invoke: Invoke | None = None
+    composite: str | None = None
+    inplace: tuple[Alias, ...] = ()
+    no_need_buffer: tuple[str, ...] = ()
+    backward: str | None = None

@@ -1,0 +1,56 @@
+// The distributed API: meshes, placements, and moving tensors between them.
+//
+//   distributed::init(&argc, &argv);
+//   ProcessMesh stage0({2}, {"tp"}, {0, 1}), stage1({2}, {"tp"}, {2, 3});
+//   Tensor w = shard_tensor(deferred_gaussian({1024, 4096}, 0, 0.02f, 1), stage0, {Shard(1)});
+//   Tensor h = reshard(x, stage1, {Replicate()});
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "distributed/mesh/process_mesh.h"
+#include "distributed/placement/placement.h"
+#include "phi/api/tensor.h"
+
+namespace phi::distributed {
+
+/// Joins the job that mpirun started; without mpirun the job is this one process. Call once, first.
+void init(int* argc, char*** argv);
+/// Ends this rank's part of the job in order. Called at exit by itself after init.
+void finalize();
+int64_t rank();
+int64_t world_size();
+
+/// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().
+///
+/// Shapes   x: [d0, ..., dn-1]; the result has the same global shape and dtype.
+/// Input    A plain tensor is the whole value, the same on every rank of the mesh; each rank takes
+/// its
+///          part without communication. A deferred one is never made whole. A distributed one is
+///          resharded. Partial(kind): the first rank along the mesh dim keeps the value.
+/// Ranks    Every rank calls it. Outside the mesh the result holds no bytes.
+/// Errors   InvalidArgument: more placements than mesh dims, or Shard(d) where x has no dim d.
+Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
+                    std::span<const Placement> placements);
+inline Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
+                           std::initializer_list<Placement> placements) {
+  return shard_tensor(x, mesh, std::span(placements.begin(), placements.size()));
+}
+
+/// Moves a distributed tensor to other placements and/or another mesh; any to any.
+///
+/// Ranks    Collective over both meshes; other ranks return at once.
+/// Errors   PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
+Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements);
+inline Tensor reshard(const Tensor& x, const ProcessMesh& mesh,
+                      std::initializer_list<Placement> placements) {
+  return reshard(x, mesh, std::span(placements.begin(), placements.size()));
+}
+
+/// Builds a distributed tensor from each rank's own part (partial values, data read per rank).
+/// Errors: InvalidArgument if `local` has not the shape that this rank holds of `global_shape`.
+Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
+                  std::span<const Placement> placements);
+
+}  // namespace phi::distributed

@@ -1,0 +1,326 @@
+// Collectives, all built on one operation: a set of messages under way at once.
+//
+// Shared memory makes every pair of ranks a direct link, so the direct algorithms (everybody to
+// everybody in one round) move the least and wait the least often; the reduction runs on the
+// receiver, over all inputs at once.
+#include "distributed/comm/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "distributed/comm/reduce.h"
+#include "distributed/comm/volume.h"
+#include "distributed/comm/world.h"
+#include "distributed/placement/split.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+// A reduce-scatter goes through the parts in slices of this size, so that what arrives is reduced
+// while it is still in the cache and the scratch memory stays small.
+constexpr int64_t kSliceBytes = 1 << 20;
+
+// Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
+std::byte* scratch(size_t bytes) {
+  struct Buffer {
+    std::unique_ptr<std::byte[]> memory;
+    size_t size = 0;
+  };
+  thread_local Buffer buffer;
+  if (buffer.size < bytes) {
+    buffer.memory = nullptr;
+    buffer.memory.reset(new std::byte[bytes]);
+    buffer.size = bytes;
+  }
+  return buffer.memory.get();
+}
+
+std::string rank_list(std::span<const int64_t> ranks) {
+  constexpr size_t kShown = 16;
+  if (ranks.size() <= kShown) return fmt::format("{{{}}}", fmt::join(ranks, ","));
+  return fmt::format("{{{},... {} ranks}}", fmt::join(ranks.first(kShown), ","), ranks.size());
+}
+
+const std::byte* at(const void* base, size_t bytes) {
+  return base ? static_cast<const std::byte*>(base) + bytes : nullptr;
+}
+std::byte* at(void* base, size_t bytes) {
+  return base ? static_cast<std::byte*>(base) + bytes : nullptr;
+}
+
+void copy_bytes(void* to, const void* from, size_t bytes) {
+  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+std::string_view name_of(CommOp op) {
+  switch (op) {
+    case CommOp::kExchange:
+      return "exchange";
+    case CommOp::kAllGather:
+      return "all_gather";
+    case CommOp::kAllToAll:
+      return "all_to_all";
+    case CommOp::kAllReduce:
+      return "all_reduce";
+    case CommOp::kReduceScatter:
+      return "reduce_scatter";
+    case CommOp::kBroadcast:
+      return "broadcast";
+    case CommOp::kBarrier:
+      return "barrier";
+  }
+  return "unknown";
+}
+
+Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
+    : world_(world),
+      ranks_(std::move(ranks)),
+      position_(position),
+      hash_(hash),
+      name_(rank_list(ranks_)) {}
+
+// One collective call: numbers it, keeps the log, and tells the world that it begins and ends.
+class Group::CallScope {
+ public:
+  CallScope(Group& group, CommOp op, int64_t bytes) : group_(group) {
+    call_ = {&group, ++group.calls_, op, bytes, OpScope::current()};
+    World& world = group.world_;
+    if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, op});
+    group.call_ = &call_;
+    world.note(call_, true);
+  }
+  ~CallScope() {
+    group_.call_ = nullptr;
+    if (finished_) group_.world_.note(call_, false);
+  }
+  /// Without it (an error rises) the report says that the rank still waits.
+  void finish() { finished_ = true; }
+
+ private:
+  Group& group_;
+  Call call_;
+  bool finished_ = false;
+};
+
+void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
+  Counters& counters = world_.rank_context().counters();
+  remote_sends_.clear();
+  remote_recvs_.clear();
+  // Messages to oneself are matched in order, like all others.
+  auto own = std::find_if(recvs.begin(), recvs.end(), [&](auto& r) { return r.peer == position_; });
+  for (const Send& send : sends) {
+    if (send.peer != position_) {
+      remote_sends_.push_back({ranks_[send.peer], send.data, send.bytes});
+      counters.bytes_sent += static_cast<int64_t>(send.bytes);
+      continue;
+    }
+    PHI_CHECK(own != recvs.end() && own->bytes == send.bytes,
+              errors::InvalidArgument("a message of {} bytes to the own rank has no receive of the "
+                                      "same size in this call.",
+                                      send.bytes));
+    copy_bytes(own->data, send.data, send.bytes);
+    own = std::find_if(own + 1, recvs.end(), [&](auto& r) { return r.peer == position_; });
+  }
+  PHI_CHECK(own == recvs.end(),
+            errors::InvalidArgument("a receive from the own rank has no message in this call."));
+  for (const Recv& recv : recvs) {
+    if (recv.peer == position_) continue;
+    remote_recvs_.push_back({ranks_[recv.peer], recv.data, recv.bytes});
+    counters.bytes_received += static_cast<int64_t>(recv.bytes);
+  }
+  if (remote_sends_.empty() && remote_recvs_.empty()) return;
+  world_.transfer(*call_, remote_sends_, remote_recvs_);
+}
+
+void Group::all_gather(const void* in, void* out, int64_t count, DataType dtype) {
+  const std::vector<int64_t> counts(ranks_.size(), count);
+  all_gather_v(in, out, counts, dtype);
+}
+
+void Group::all_gather_v(const void* in, void* out, std::span<const int64_t> counts,
+                         DataType dtype) {
+  PHI_CHECK(counts.size() == ranks_.size(),
+            errors::InvalidArgument("all_gather over {} ranks of {} is given {} counts.", size(),
+                                    name_, counts.size()));
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  CallScope call(*this, CommOp::kAllGather, total * static_cast<int64_t>(size_of(dtype)));
+  gather_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype);
+  call.finish();
+}
+
+void Group::gather_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
+                         DataType dtype) {
+  const size_t width = size_of(dtype);
+  const size_t own_bytes = static_cast<size_t>(counts[position_]) * width;
+  sends_.clear();
+  recvs_.clear();
+  size_t offset = 0;
+  for (int64_t i = 0; i < size(); ++i) {
+    const size_t bytes = static_cast<size_t>(counts[i]) * width;
+    if (i == position_) {
+      copy_bytes(at(out, offset), in, own_bytes);
+    } else {
+      if (own_bytes > 0) sends_.push_back({i, in, own_bytes});
+      if (bytes > 0) recvs_.push_back({i, at(out, offset), bytes});
+    }
+    offset += bytes;
+  }
+  transfer(sends_, recvs_);
+}
+
+void Group::all_to_all(const void* in, void* out, int64_t count, DataType dtype) {
+  const std::vector<int64_t> counts(ranks_.size(), count);
+  all_to_all_v(in, counts, out, counts, dtype);
+}
+
+void Group::all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
+                         std::span<const int64_t> recv_counts, DataType dtype) {
+  PHI_CHECK(send_counts.size() == ranks_.size() && recv_counts.size() == ranks_.size(),
+            errors::InvalidArgument("all_to_all over {} ranks of {} is given {} send counts and {} "
+                                    "receive counts.",
+                                    size(), name_, send_counts.size(), recv_counts.size()));
+  const size_t width = size_of(dtype);
+  sends_.clear();
+  recvs_.clear();
+  size_t send_offset = 0;
+  size_t recv_offset = 0;
+  for (int64_t i = 0; i < size(); ++i) {
+    const size_t send_bytes = static_cast<size_t>(send_counts[i]) * width;
+    const size_t recv_bytes = static_cast<size_t>(recv_counts[i]) * width;
+    if (send_bytes > 0) sends_.push_back({i, at(in, send_offset), send_bytes});
+    if (recv_bytes > 0) recvs_.push_back({i, at(out, recv_offset), recv_bytes});
+    send_offset += send_bytes;
+    recv_offset += recv_bytes;
+  }
+  CallScope call(*this, CommOp::kAllToAll, static_cast<int64_t>(send_offset + recv_offset));
+  transfer(sends_, recvs_);
+  call.finish();
+}
+
+void Group::reduce_scatter(const void* in, void* out, int64_t count, DataType dtype,
+                           ReduceKind kind) {
+  const std::vector<int64_t> counts(ranks_.size(), count);
+  reduce_scatter_v(in, out, counts, dtype, kind);
+}
+
+void Group::reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts,
+                             DataType dtype, ReduceKind kind) {
+  PHI_CHECK(counts.size() == ranks_.size(),
+            errors::InvalidArgument("reduce_scatter over {} ranks of {} is given {} counts.",
+                                    size(), name_, counts.size()));
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  CallScope call(*this, CommOp::kReduceScatter, total * static_cast<int64_t>(size_of(dtype)));
+  reduce_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype,
+               kind);
+  call.finish();
+}
+
+// Slice by slice: everyone sends its slice of part i to member i, who reduces what arrives. `out`
+// may be the own part of `in`.
+void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
+                         DataType dtype, ReduceKind kind) {
+  const size_t width = size_of(dtype);
+  const int64_t slice = kSliceBytes / static_cast<int64_t>(width);
+  const int64_t largest = *std::max_element(counts.begin(), counts.end());
+  const int64_t own = counts[position_];
+  std::byte* const arrived =
+      scratch(static_cast<size_t>(std::min(slice, own)) * width * ranks_.size());
+  std::vector<const void*> inputs(ranks_.size());
+  for (int64_t begin = 0; begin < largest; begin += slice) {
+    const int64_t mine = std::clamp<int64_t>(own - begin, 0, slice);
+    sends_.clear();
+    recvs_.clear();
+    size_t part = 0;
+    for (int64_t i = 0; i < size(); ++i) {
+      const int64_t theirs = std::clamp<int64_t>(counts[i] - begin, 0, slice);
+      const std::byte* from = at(in, (part + static_cast<size_t>(begin)) * width);
+      std::byte* to = at(arrived, static_cast<size_t>(i * mine) * width);
+      if (i == position_) {
+        inputs[i] = from;
+      } else {
+        if (theirs > 0) sends_.push_back({i, from, static_cast<size_t>(theirs) * width});
+        if (mine > 0) recvs_.push_back({i, to, static_cast<size_t>(mine) * width});
+        inputs[i] = to;
+      }
+      part += static_cast<size_t>(counts[i]);
+    }
+    transfer(sends_, recvs_);
+    reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
+  }
+}
+
+void Group::all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
+  const int64_t bytes = count * static_cast<int64_t>(size_of(dtype));
+  CallScope call(*this, CommOp::kAllReduce, bytes);
+  if (all_reduce_by_gather(bytes, size())) {
+    reduce_by_gather(data, count, dtype, kind);
+  } else {
+    std::vector<int64_t> counts(ranks_.size());
+    for (int64_t i = 0; i < size(); ++i) counts[i] = split_range(count, size(), i).size;
+    std::byte* own = at(data, static_cast<size_t>(split_range(count, size(), position_).offset) *
+                                  size_of(dtype));
+    reduce_parts(static_cast<const std::byte*>(data), own, counts, dtype, kind);
+    gather_parts(own, static_cast<std::byte*>(data), counts, dtype);
+  }
+  call.finish();
+}
+
+void Group::reduce_by_gather(void* data, int64_t count, DataType dtype, ReduceKind kind) {
+  const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
+  std::byte* const arrived = scratch(bytes * ranks_.size());
+  const std::vector<int64_t> counts(ranks_.size(), count);
+  gather_parts(static_cast<const std::byte*>(data), arrived, counts, dtype);
+  std::vector<const void*> inputs(ranks_.size());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
+  reduce_arrays(inputs, data, count, dtype, kind);
+}
+
+// A binomial tree: in round k the 2^k members that have the value send it on.
+void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
+  PHI_CHECK(root >= 0 && root < size(),
+            errors::OutOfRange("broadcast from position {} of group {}, which has {} ranks.", root,
+                               name_, size()));
+  const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
+  CallScope call(*this, CommOp::kBroadcast, static_cast<int64_t>(bytes));
+  const int64_t turned = (position_ - root + size()) % size();
+  for (int64_t have = 1; bytes > 0 && have < size(); have *= 2) {
+    if (turned < have && turned + have < size()) {
+      const Send send{(turned + have + root) % size(), data, bytes};
+      transfer({&send, 1}, {});
+    } else if (turned >= have && turned < 2 * have) {
+      const Recv recv{(turned - have + root) % size(), data, bytes};
+      transfer({}, {&recv, 1});
+    }
+  }
+  call.finish();
+}
+
+// Dissemination: in round k everyone tells the member 2^k further on; after log2 n rounds everyone
+// has heard of everyone.
+void Group::barrier() {
+  CallScope call(*this, CommOp::kBarrier, 0);
+  for (int64_t step = 1; step < size(); step *= 2) {
+    const Send send{(position_ + step) % size(), nullptr, 0};
+    const Recv recv{(position_ - step + size()) % size(), nullptr, 0};
+    transfer({&send, 1}, {&recv, 1});
+  }
+  call.finish();
+}
+
+void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
+  int64_t bytes = 0;
+  for (const Send& send : sends) bytes += static_cast<int64_t>(send.bytes);
+  for (const Recv& recv : recvs) bytes += static_cast<int64_t>(recv.bytes);
+  CallScope call(*this, CommOp::kExchange, bytes);
+  transfer(sends, recvs);
+  call.finish();
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,24 @@
+// Elementwise reduction of arrays that lie in this process, for every dtype and reduce kind.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "distributed/placement/placement.h"
+#include "phi/common/dtype.h"
+
+namespace phi::distributed {
+
+/// out[i] = kind over j of inputs[j][i], combined in order of j and rounded once (16-bit floats are
+/// accumulated in float, integers in int64 with wrap-around). `out` may be one of the inputs.
+/// NaN wins in max and min. any/all give 1 or 0 in the dtype; on bool, sum and max mean any, prod
+/// and min mean all. avg of integers rounds toward zero.
+void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
+                   ReduceKind kind);
+
+/// Fills with the value that changes nothing: 0 for sum and any, 1 for prod and all, the lowest
+/// value for max (-inf for floats), the highest for min. Errors: InvalidArgument for avg, which has
+/// none.
+void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind);
+
+}  // namespace phi::distributed

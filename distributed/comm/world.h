@@ -1,0 +1,132 @@
+// World: one rank's view of the job: who it is, its context, and the groups that it belongs to.
+//
+//   World& world = World::current();
+//   world.everyone().broadcast(shape, 4, DataType::INT64, /*root=*/0);
+//   world.group(mesh.sub_ranks(world.rank(), 1)).barrier();
+//
+// A backend is a subclass that can move messages between ranks; all collectives are built on that
+// one operation. A process under mpirun has one world (init_world); the local backend gives each
+// thread its own (local/local_world.h); a process that did neither is rank 0 of 1.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "distributed/comm/group.h"
+#include "phi/core/rank_context.h"
+
+namespace phi::distributed {
+
+/// One collective call of one rank, as messages and the call log name it.
+struct Call {
+  const Group* group = nullptr;
+  uint64_t sequence = 0;  // 1 for the group's first call
+  CommOp op = CommOp::kExchange;
+  int64_t bytes = 0;           // that this rank sends and receives in it; -1: the peers differ
+  const char* scope = nullptr;  // the op that this thread is in, or null
+
+  /// "all_reduce #418 of group {4,5} (16384 bytes, from matmul_grad)"
+  std::string to_string() const;
+};
+
+/// A line of the call log.
+struct CallRecord {
+  std::vector<int64_t> group;
+  uint64_t sequence;
+  CommOp op;
+  friend bool operator==(const CallRecord&, const CallRecord&) = default;
+};
+
+class World {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  static constexpr Milliseconds kDefaultDeadline{60'000};
+
+  virtual ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int64_t rank() const { return context_.rank(); }
+  int64_t size() const { return context_.world_size(); }
+  RankContext& rank_context() { return context_; }
+  /// "mpi", "local", "dry".
+  virtual std::string_view backend() const = 0;
+  /// False where messages are counted and not carried (dry): received values mean nothing then.
+  virtual bool carries() const { return true; }
+  /// Differs between any two worlds of the process; for caches.
+  uint64_t id() const { return id_; }
+
+  /// The group of these ranks, in this order; made on first use, without communication.
+  /// Errors: InvalidArgument if this rank is not in it, or a rank is repeated or not in the world.
+  Group& group(std::span<const int64_t> ranks);
+  /// The group of all ranks.
+  Group& everyone();
+
+  /// How long one call waits for its peers before it throws.
+  Milliseconds deadline() const { return deadline_; }
+  void set_deadline(Milliseconds deadline) { deadline_ = deadline; }
+
+  /// From now on every call is recorded; tests assert that the members of a group agree.
+  void enable_call_log() { logging_ = true; }
+  const std::vector<CallRecord>& call_log() const { return call_log_; }
+
+  /// Tells all other ranks that this one failed: their calls throw (local) or the job ends (mpi).
+  virtual void fail(const std::string& message) = 0;
+
+  /// The calling thread's world: the innermost Scope's, else the process's.
+  static World& current() { return current_ ? *current_ : process_world(); }
+
+  /// Makes `world`, and its rank context, the calling thread's while it lives.
+  class Scope {
+   public:
+    explicit Scope(World& world) : outer_(current_), context_(world.context_) { current_ = &world; }
+    ~Scope() { current_ = outer_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    World* outer_;
+    RankContext::Scope context_;
+  };
+
+ protected:
+  explicit World(RankContext& context);
+
+  /// Carries all messages and returns when all are done. Peers are ranks of the world, never this
+  /// one. `call` says what for.
+  virtual void transfer(const Call& call, std::span<const Send> sends,
+                        std::span<const Recv> recvs) = 0;
+  /// A call begins, or has ended (`waiting` false): kept for the reports of other ranks.
+  virtual void note(const Call& call, bool waiting);
+
+ private:
+  friend class Group;
+  static World& process_world();
+
+  RankContext& context_;
+  const uint64_t id_;
+  Milliseconds deadline_ = kDefaultDeadline;
+  bool logging_ = false;
+  std::vector<CallRecord> call_log_;
+  std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
+  Group* everyone_ = nullptr;
+  static inline thread_local World* current_ = nullptr;
+};
+
+/// The process joins its job: MPI where it was started by mpirun, else rank 0 of 1. Call once, in
+/// main's thread; the world is World::current() of that thread from then on.
+World& init_world(int* argc, char*** argv);
+/// Leaves the job; nothing happens without init_world.
+void finalize_world();
+
+/// Prints `rank R: message` once and ends the whole job with a non-zero status. For main's handler
+/// of errors that nobody caught.
+[[noreturn]] void abort_job(const std::string& message);
+
+}  // namespace phi::distributed

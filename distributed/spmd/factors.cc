@@ -1,0 +1,133 @@
+// Building of factor declarations; engine.cc answers them.
+#include "distributed/spmd/factors.h"
+
+namespace phi::distributed {
+namespace {
+
+// Batch factors are 0 .. kMaxNdim-1, counted from the innermost; letters follow.
+uint8_t index_of(char letter) {
+  if (letter == '1') return Factors::kUnsplit;
+  PHI_CHECK(letter >= 'a' && letter <= 'z',
+            errors::InvalidArgument("'{}' names no factor; use a letter a to z, or 1.", letter));
+  return static_cast<uint8_t>(kMaxNdim + (letter - 'a'));
+}
+
+}  // namespace
+
+Factors::Term Factors::term(Batch batch, std::string_view letters) {
+  const int ndim = batch.ndim + static_cast<int>(letters.size());
+  PHI_CHECK(ndim <= kMaxNdim,
+            errors::InvalidArgument("a tensor of {} dims is more than {} dims.", ndim, kMaxNdim));
+  Term term;
+  term.ndim = static_cast<uint8_t>(ndim);
+  term.absent = false;
+  term.attr = nullptr;
+  term.numel = 0;
+  int d = 0;
+  for (; d < batch.ndim; ++d) term.factor[d] = static_cast<uint8_t>(batch.ndim - 1 - d);
+  for (char letter : letters) term.factor[d++] = index_of(letter);
+  return term;
+}
+
+uint64_t Factors::mask_of(std::string_view letters) {
+  uint64_t mask = 0;
+  for (char letter : letters) mask |= uint64_t{1} << index_of(letter);
+  return mask;
+}
+
+Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view letters) {
+  if (x.absent()) return absent_input();
+  const int lead = x.ndim() - static_cast<int>(letters.size());
+  PHI_CHECK(lead >= 0 && lead <= batch.ndim,
+            errors::InvalidArgument("input {} has {} dims {}, expected {}{} (factors '{}').",
+                                    inputs(), x.ndim(), x.shape.to_string(),
+                                    batch.ndim > 0 ? "at least " : "", letters.size(), letters));
+  Term t = term({lead}, letters);
+  t.attr = x.attr;
+  t.numel = 1;
+  for (int d = 0; d < t.ndim; ++d) {
+    t.numel *= x.shape[d];
+    if (d < lead && x.shape[d] == 1) t.factor[d] = kUnsplit;
+    const uint8_t f = t.factor[d];
+    if (f == kUnsplit) continue;
+    const uint64_t bit = uint64_t{1} << f;
+    size_[f] = (used_ & bit) ? std::max(size_[f], x.shape[d]) : x.shape[d];
+    used_ |= bit;
+  }
+  inputs_.push_back(t);
+  return *this;
+}
+
+Factors& Factors::absent_input() {
+  Term t = term({}, "");
+  t.absent = true;
+  inputs_.push_back(t);
+  return *this;
+}
+
+Factors& Factors::output(Batch batch, std::string_view letters) {
+  outputs_.push_back(term(batch, letters));
+  return *this;
+}
+
+Factors& Factors::absent_output() {
+  Term t = term({}, "");
+  t.absent = true;
+  outputs_.push_back(t);
+  return *this;
+}
+
+Factors& Factors::whole(std::string_view letters) {
+  whole_ |= mask_of(letters);
+  return *this;
+}
+
+Factors& Factors::reduce(std::string_view letters, ReduceKind kind) {
+  PHI_CHECK(other_reduce_ == 0 || kind == reduce_kind_,
+            errors::InvalidArgument("one rule reduces by {} and by {}; at most one kind other than "
+                                    "sum is supported.",
+                                    name_of(reduce_kind_), name_of(kind)));
+  if (kind == ReduceKind::kSum) return *this;
+  other_reduce_ |= mask_of(letters);
+  reduce_kind_ = kind;
+  return *this;
+}
+
+Factors& Factors::yields(std::string_view letters) {
+  yields_ |= mask_of(letters);
+  return *this;
+}
+
+Factors& Factors::prefer_larger_tensor() {
+  prefer_larger_ = true;
+  return *this;
+}
+
+Factors& Factors::join_mesh_dims() {
+  join_ = true;
+  return *this;
+}
+
+Factors& Factors::pass_partial(PartialFlow flow, ReduceKinds kinds) {
+  partial_flow_ = flow;
+  partial_kinds_ = kinds;
+  return *this;
+}
+
+Factors& Factors::echo_outputs() {
+  echo_outputs_ = true;
+  return *this;
+}
+
+Factors& Factors::refuse_shared_mesh_dim() {
+  refuse_shared_ = true;
+  return *this;
+}
+
+Factors& Factors::refuse_split(std::string_view letters, const char* reason) {
+  refused_split_ = mask_of(letters);
+  refuse_reason_ = reason;
+  return *this;
+}
+
+}  // namespace phi::distributed

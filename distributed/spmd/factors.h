@@ -1,0 +1,123 @@
+// Factors: the declaration that most rules are made of, as in einsum.
+//
+//   // Batched product: contracted k makes the output partial.
+//   const auto batch = Factors::batch(x.ndim() - 2, y.ndim() - 2);
+//   return Factors().input(x, batch, "mk").input(y, batch, "kn").output(batch, "mn");
+//
+// A factor is named by a letter a..z; tensor dims with the same letter are split alike. Batch
+// factors stand in front of the letters, aligned to the right, and broadcast: where a tensor has
+// size 1 the factor does not split it. '1' is a tensor dim that is never split. A factor that an
+// output lacks is reduced: the output is Partial over the mesh dims that split the factor.
+//
+// Policies, stated once for all rules (engine.cc carries them out):
+//   one factor, placed differently   the tensor given first decides
+//   one mesh dim, several factors    the factor met first keeps it, going through the tensors in
+//                                    order and through each from its first dim to its last
+//   partial inputs                   become whole
+// The setters below change a policy for one rule.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "distributed/spmd/spec.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+
+/// Which partial inputs a rule passes on as a partial output.
+enum class PartialFlow : uint8_t {
+  kNone,
+  kEvery,  // f(a, b) is linear in all inputs together: each has to be partial over the mesh dim
+  kOne,    // f(a, b) is linear in each input alone: one of them, the larger, may stay partial
+};
+
+/// Bits of ReduceKinds that a partial value may have to flow through.
+using ReduceKinds = uint32_t;
+inline constexpr ReduceKinds kLinearKinds =
+    1u << int(ReduceKind::kSum) | 1u << int(ReduceKind::kAvg);
+inline constexpr ReduceKinds kAllKinds = ~0u;
+
+class Factors {
+ public:
+  static constexpr int kMaxFactors = kMaxNdim + 26;
+  static constexpr uint8_t kUnsplit = 255;
+
+  struct Batch {
+    int ndim = 0;
+  };
+  /// As many batch factors as the longest of the given numbers of leading dims.
+  static Batch batch(int a, int b = 0, int c = 0) {
+    return {std::max(std::max(a, b), std::max(c, 0))};
+  }
+
+  /// Errors: InvalidArgument if `letters` and the batch dims do not make x.ndim().
+  Factors& input(const TensorSpec& x, Batch batch, std::string_view letters);
+  Factors& input(const TensorSpec& x, std::string_view letters) { return input(x, {}, letters); }
+  /// An optional tensor that is not given answers null.
+  Factors& absent_input();
+  Factors& output(Batch batch, std::string_view letters);
+  Factors& output(std::string_view letters) { return output({}, letters); }
+  Factors& absent_output();
+
+  /// These factors are never split: the op needs them whole.
+  Factors& whole(std::string_view letters);
+  /// How outputs without the factor are combined over its mesh dims; kSum if not said.
+  Factors& reduce(std::string_view letters, ReduceKind kind);
+  /// These factors give a mesh dim up to any other that wants it.
+  Factors& yields(std::string_view letters);
+  /// A mesh dim wanted by several factors goes to the one whose tensor has most elements.
+  Factors& prefer_larger_tensor();
+  /// A factor placed differently by two tensors is split over the mesh dims of both, if its size
+  /// allows, the larger mesh dim first.
+  Factors& join_mesh_dims();
+  Factors& pass_partial(PartialFlow flow, ReduceKinds kinds);
+  /// backward() answers the outputs as they were given, instead of as the factors say.
+  Factors& echo_outputs();
+  /// Strict callers are refused when one mesh dim is wanted by several factors.
+  Factors& refuse_shared_mesh_dim();
+  /// Strict callers are refused with `reason` when one of these factors is split.
+  Factors& refuse_split(std::string_view letters, const char* reason);
+
+  SpmdResult forward(Strictness strictness = Strictness::kResolve) const;
+  SpmdResult backward(std::span<const TensorSpec> outputs,
+                      Strictness strictness = Strictness::kResolve) const;
+
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  int outputs() const { return static_cast<int>(outputs_.size()); }
+
+ private:
+  friend class Inference;
+
+  /// The factor of each tensor dim.
+  struct Term {
+    std::array<uint8_t, kMaxNdim> factor;
+    uint8_t ndim;
+    bool absent;
+    const TensorDistAttr* attr;  // inputs only
+    int64_t numel;               // inputs only
+  };
+  static Term term(Batch batch, std::string_view letters);
+  static uint64_t mask_of(std::string_view letters);
+
+  InlineVector<Term, 6> inputs_;
+  InlineVector<Term, 4> outputs_;
+  std::array<int64_t, kMaxFactors> size_;  // of the factors in used_
+  uint64_t used_ = 0;
+  uint64_t whole_ = 0;
+  uint64_t yields_ = 0;
+  uint64_t other_reduce_ = 0;                  // factors with a ReduceKind other than sum ...
+  ReduceKind reduce_kind_ = ReduceKind::kSum;  // ... which is this one
+  uint64_t refused_split_ = 0;
+  const char* refuse_reason_ = nullptr;
+  PartialFlow partial_flow_ = PartialFlow::kNone;
+  ReduceKinds partial_kinds_ = 0;
+  bool prefer_larger_ = false;
+  bool join_ = false;
+  bool echo_outputs_ = false;
+  bool refuse_shared_ = false;
+};
+
+}  // namespace phi::distributed

@@ -1,0 +1,24 @@
+// Rules of ops that work on each element by itself, broadcasting included.
+#pragma once
+
+#include <span>
+
+#include "distributed/spmd/rule.h"
+
+namespace phi::distributed {
+
+SpmdRule ElementwiseUnaryInferSpmd(const TensorSpec& x);
+SpmdRule ElementwiseBinaryInferSpmd(const TensorSpec& x, const TensorSpec& y);
+/// As the binary rule; one operand may stay partial, as the product is linear in each.
+SpmdRule MultiplyInferSpmd(const TensorSpec& x, const TensorSpec& y);
+/// A copy.
+SpmdRule AssignInferSpmd(const TensorSpec& x);
+SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const TensorSpec& y);
+/// Inputs that are all partial over a mesh dim are added as they are.
+SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs);
+/// silu(x) * y; without y, x holds both halves in its last dim, which then must be whole.
+SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y);
+/// x alone; the kernel draws by global index.
+SpmdRule DropoutFwdInferSpmd(const TensorSpec& x);
+
+}  // namespace phi::distributed

@@ -1,0 +1,6 @@
+// The API: the Tensor handle and all operators under phi::.
+#pragma once
+
+#include "phi/api/deferred.h"
+#include "phi/api/tensor.h"
+#include "phi/generated/api.h"

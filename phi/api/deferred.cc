@@ -1,0 +1,52 @@
+// Sources of deferred tensors.
+#include "phi/api/deferred.h"
+
+#include <algorithm>
+
+#include "phi/common/errors.h"
+#include "phi/kernels/random_fill.h"
+
+namespace phi {
+namespace {
+
+class InitialiserSource final : public Storage::Source {
+ public:
+  InitialiserSource(const TensorMeta& meta, BoxInitialiser initialiser)
+      : meta_(meta), initialiser_(std::move(initialiser)) {}
+  const TensorMeta& meta() const override { return meta_; }
+  void read(const Box& box, DenseTensor* out) const override {
+    initialiser_({meta_.dims, box}, out);
+  }
+
+ private:
+  TensorMeta meta_;
+  BoxInitialiser initialiser_;
+};
+
+}  // namespace
+
+Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser) {
+  PHI_CHECK(shape.known(),
+            errors::InvalidArgument("a deferred tensor needs extents of 0 or more, got {}.",
+                                    shape.to_string()));
+  const TensorMeta meta{shape, dtype};
+  auto source = std::make_shared<const InitialiserSource>(meta, std::move(initialiser));
+  return Tensor(DenseTensor(meta, Storage::from_source(CPUPlace(), std::move(source))));
+}
+
+Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed, DataType dtype) {
+  return deferred(shape, dtype, [=](const ShardBox& part, DenseTensor* out) {
+    fill_gaussian(part, mean, std, seed, out);
+  });
+}
+
+Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype) {
+  return deferred(shape, dtype, [value](const ShardBox&, DenseTensor* out) {
+    visit_dtype(out->dtype(), [&]<typename T>() {
+      T* data = out->mutable_data<T>();
+      std::fill(data, data + out->numel(), value.to<T>());
+    });
+  });
+}
+
+}  // namespace phi

@@ -1,0 +1,25 @@
+// Deferred tensors: an initialiser instead of bytes. First use, or shard_tensor, makes the bytes,
+// and shard_tensor makes this rank's part only: the unsharded value is nowhere.
+//
+//   Tensor w = shard_tensor(deferred_gaussian({1024, 4096}, 0.0f, 0.02f, 7), mesh, {Shard(1)});
+#pragma once
+
+#include <functional>
+
+#include "phi/api/tensor.h"
+
+namespace phi {
+
+/// Fills `out`, the array of the given part of the whole tensor. Must depend on global indices
+/// alone, so that every sharding sees parts of one value.
+using BoxInitialiser = std::function<void(const ShardBox& part, DenseTensor* out)>;
+
+/// shape: global; 0 bytes until used. Errors: InvalidArgument for negative extents.
+Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser);
+
+/// Normal values keyed by (seed, global element index): the bits of phi::gaussian with this seed.
+Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed,
+                         DataType dtype = DataType::FLOAT32);
+Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype = DataType::FLOAT32);
+
+}  // namespace phi

@@ -1,0 +1,141 @@
+// Outputs of generated functions.
+#include "phi/api/outputs.h"
+
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+using distributed::DistTensor;
+
+Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place) {
+  return meta ? new_tensor(*meta, place) : Tensor();
+}
+
+TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place) {
+  TensorList list;
+  list.reserve(metas.size());
+  for (const TensorMeta& meta : metas) list.push_back(new_tensor(meta, place));
+  return list;
+}
+
+Tensor new_tensor_unshaped(const TensorMeta& meta, const Place&) {
+  return Tensor(DenseTensor(meta, nullptr));
+}
+
+Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& place) {
+  return meta ? new_tensor_unshaped(*meta, place) : Tensor();
+}
+
+Tensor new_distributed(const Decision& decision, size_t slot) {
+  const Decision::Output& out = decision.output(slot);
+  if (!out.present) return {};
+  if (!decision.computes_here()) {
+    return Tensor(DistTensor::clipped(out.global, out.attr, CPUPlace(), decision.op().name));
+  }
+  return Tensor(DistTensor(out.global, out.attr, DenseTensor(out.local, nullptr)));
+}
+
+TensorList new_distributed_list(const Decision& decision, size_t first_slot) {
+  TensorList list;
+  for (size_t slot = first_slot; slot < decision.num_outputs(); ++slot) {
+    list.push_back(new_distributed(decision, slot));
+  }
+  return list;
+}
+
+OutList dense_outs(TensorList& outs) {
+  OutList list;
+  for (Tensor& out : outs) list.add(dense_out(out));
+  return list;
+}
+
+DenseTensor* local_out(Tensor& out) {
+  if (!out.defined()) return nullptr;
+  DistTensor& dist = out.dist();
+  if (!dist.local().defined() && dist.dims().known()) {
+    dist.local() = DenseTensor::empty(dist.local().meta(), CPUPlace());
+  }
+  return &dist.local();
+}
+
+OutList local_outs(TensorList& outs) {
+  OutList list;
+  for (Tensor& out : outs) list.add(local_out(out));
+  return list;
+}
+
+void check_inplace(const Tensor& x, const TensorMeta& result) {
+  PHI_CHECK(x.shape() == result.dims && x.dtype() == result.dtype,
+            errors::InvalidArgument(
+                "inplace: the result {} does not fit into {}; use the op without `_`.",
+                result.to_string(), x.to_string()));
+}
+
+void reuse_buffer(Tensor& out, const DenseTensor& input) {
+  DenseTensor& local = out.dist().local();
+  if (local.meta() == input.meta()) local = input;
+}
+
+Tensor view_of(const OpDef&, const Tensor& x, const TensorMeta& meta) {
+  ++RankContext::current().counters().ops_launched;
+  return Tensor(x.dense().view(meta.dims));
+}
+
+void share_buffer(const OpDef&, Tensor& out, const DenseTensor& input) {
+  ++RankContext::current().counters().ops_launched;
+  DenseTensor& local = out.dist().local();
+  local = input.view(local.dims());
+}
+
+namespace {
+
+// The shapes that this rank found, as [ndim, dims...] per output.
+std::vector<int64_t> encode_shapes(std::span<Tensor* const> outputs, bool computes_here) {
+  std::vector<int64_t> words;
+  for (const Tensor* out : outputs) {
+    Dims dims = out->defined() ? out->dist().dims() : Dims();
+    if (out->defined() && computes_here) dims = out->dist().local().dims();
+    words.push_back(dims.ndim());
+    for (int d = 0; d < kMaxNdim; ++d) words.push_back(d < dims.ndim() ? dims[d] : 0);
+  }
+  return words;
+}
+
+void set_global_shape(Tensor& out, const Dims& dims) {
+  DistTensor& dist = out.dist();
+  TensorMeta global = dist.meta();
+  global.dims = dims;
+  // On a rank that does not compute, the local part's ndim follows the shape that was found.
+  DenseTensor local = dist.local();
+  if (!local.initialized()) {
+    const TensorMeta none{Dims::filled(dims.ndim(), 0), global.dtype, global.layout};
+    local = DenseTensor(none, local.storage());
+  }
+  dist = DistTensor(global, dist.attr(), std::move(local));
+}
+
+}  // namespace
+
+void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PHI_CHECK(!outputs[i]->defined() || outputs[i]->dist().attr()->is_replicated(),
+              errors::Unimplemented(
+                  "output '{}' has a run-time shape and is {}; only replicated outputs can "
+                  "have one.",
+                  decision.op().outputs[i], outputs[i]->to_string()));
+  }
+  auto words = encode_shapes(outputs, decision.computes_here());
+  auto& world = distributed::World::current();
+  if (decision.mesh().size() < world.size()) {
+    world.everyone().broadcast(words.data(), static_cast<int64_t>(words.size()), DataType::INT64,
+                               decision.mesh().rank_at(int64_t{0}));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]->defined()) continue;
+    const int64_t* entry = words.data() + i * (kMaxNdim + 1);
+    set_global_shape(*outputs[i], Dims(std::span(entry + 1, static_cast<size_t>(entry[0]))));
+  }
+}
+
+}  // namespace phi

@@ -1,0 +1,51 @@
+// The less common members of Tensor.
+#include "phi/api/tensor.h"
+
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+double Tensor::item() const {
+  PHI_CHECK(!is_dist() || dist().attr()->is_replicated(),
+            errors::InvalidArgument(
+                "item() of {}: the local part is not the value; reshard it to Replicate() first.",
+                to_string()));
+  PHI_CHECK(numel() == 1,
+            errors::InvalidArgument("item() needs one element, {} has {}.", to_string(), numel()));
+  return visit_dtype(dtype(), [&]<typename T>() {
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+      return static_cast<double>(static_cast<float>(array().data<T>()[0]));
+    } else {
+      return static_cast<double>(array().data<T>()[0]);
+    }
+  });
+}
+
+std::string Tensor::to_string() const {
+  if (!defined()) return "undefined";
+  return is_dist() ? dist().to_string() : dense().meta().to_string();
+}
+
+void Tensor::assign_inplace(const Tensor& result) {
+  const auto* kept = dist().attr();
+  impl_->value = distributed::reshard(result.dist(), kept);
+}
+
+void Tensor::throw_undefined() {
+  throw errors::PreconditionNotMet("an undefined tensor is used; give it a value first.");
+}
+
+void Tensor::throw_not_dense() const {
+  if (!impl_) throw_undefined();
+  throw errors::PreconditionNotMet("a plain tensor is needed, this one is {}; use local().",
+                                   to_string());
+}
+
+void Tensor::throw_not_dist() const {
+  if (!impl_) throw_undefined();
+  throw errors::PreconditionNotMet("a distributed tensor is needed, {} is plain; use shard_tensor.",
+                                   to_string());
+}
+
+}  // namespace phi

@@ -1,0 +1,127 @@
+// Tensor: the user's handle on a plain or a distributed tensor. Copying a handle shares the tensor.
+//
+//   Tensor x = phi::full({64, 32}, 1.0f);
+//   Tensor w = phi::distributed::shard_tensor(x, mesh, {Shard(0)});
+//   w.shape() == Dims{64, 32};  w.local().shape() == Dims{32, 32};  w.nbytes_here() == 4096;
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "distributed/tensor/dist_tensor.h"
+#include "phi/core/attribute.h"
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(DenseTensor dense) : impl_(new Impl(std::move(dense))) {}
+  explicit Tensor(distributed::DistTensor dist) : impl_(new Impl(std::move(dist))) {}
+  /// A plain tensor holding a copy of `values`.
+  template <typename T>
+  static Tensor from(std::span<const T> values, const Dims& shape) {
+    return Tensor(DenseTensor::from(values, shape));
+  }
+
+  bool defined() const { return static_cast<bool>(impl_); }
+  /// Has bytes on this rank. False for a tensor whose mesh this rank is not in, and for a deferred
+  /// one not used yet. True for an empty shard on a computing rank.
+  bool initialized() const { return impl_ && array().initialized(); }
+  bool is_dist() const {
+    return impl_ && std::holds_alternative<distributed::DistTensor>(impl_->value);
+  }
+
+  // What follows needs defined(); errors: PreconditionNotMet.
+
+  /// Global shape, dtype and layout: the same on every rank.
+  const TensorMeta& meta() const {
+    require_defined();
+    if (const auto* dense = std::get_if<DenseTensor>(&impl_->value)) return dense->meta();
+    return std::get<distributed::DistTensor>(impl_->value).meta();
+  }
+  const Dims& shape() const { return meta().dims; }
+  int ndim() const { return meta().dims.ndim(); }
+  int64_t numel() const { return meta().numel(); }
+  DataType dtype() const { return meta().dtype; }
+  DataLayout layout() const { return meta().layout; }
+  const Place& place() const { return array().place(); }
+  /// Bytes that this tensor holds on this rank; 0 where it is not initialized().
+  size_t nbytes_here() const { return array().nbytes_here(); }
+
+  // Distributed tensors only; errors: PreconditionNotMet for a plain tensor.
+  const distributed::ProcessMesh& mesh() const { return dist().mesh(); }
+  std::span<const distributed::Placement> placements() const { return dist().attr()->placements(); }
+  const distributed::TensorDistAttr* dist_attr() const { return dist().attr(); }
+  /// This rank's part as a plain tensor sharing the bytes. On a rank outside the mesh its shape is
+  /// all 0 and reading it is an error that says why.
+  Tensor local() const { return Tensor(dist().local()); }
+
+  /// The elements of a plain tensor, or of the local part of a distributed one, row-major.
+  /// Errors: as DenseTensor::data.
+  template <typename T>
+  std::span<const T> values() const {
+    return array().values<T>();
+  }
+  /// The only element of a plain tensor or of a replicated one.
+  /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
+  double item() const;
+
+  /// "f32[64,32]", with placements and mesh where distributed.
+  std::string to_string() const;
+
+  // For generated functions and the layers above; not for users.
+  const DenseTensor& dense() const {
+    const auto* dense = impl_ ? std::get_if<DenseTensor>(&impl_->value) : nullptr;
+    if (!dense) [[unlikely]]
+      throw_not_dense();
+    return *dense;
+  }
+  DenseTensor& dense() { return const_cast<DenseTensor&>(std::as_const(*this).dense()); }
+  const distributed::DistTensor& dist() const {
+    const auto* dist = impl_ ? std::get_if<distributed::DistTensor>(&impl_->value) : nullptr;
+    if (!dist) [[unlikely]]
+      throw_not_dist();
+    return *dist;
+  }
+  distributed::DistTensor& dist() {
+    return const_cast<distributed::DistTensor&>(std::as_const(*this).dist());
+  }
+  /// Makes every handle on this tensor see `other`'s value (the end of an inplace call).
+  void replace(const Tensor& other) {
+    require_defined();
+    impl_->value = other.impl_->value;
+  }
+  /// The result of an inplace call: as replace, but this tensor keeps its placements.
+  void assign_inplace(const Tensor& result);
+  friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
+
+ private:
+  struct Impl : RefCounted<Impl> {
+    explicit Impl(DenseTensor dense) : value(std::move(dense)) {}
+    explicit Impl(distributed::DistTensor dist) : value(std::move(dist)) {}
+    static void destroy(Impl* impl) { delete impl; }
+    std::variant<DenseTensor, distributed::DistTensor> value;
+  };
+
+  const DenseTensor& array() const {
+    require_defined();
+    if (const auto* dense = std::get_if<DenseTensor>(&impl_->value)) return *dense;
+    return std::get<distributed::DistTensor>(impl_->value).local();
+  }
+  void require_defined() const {
+    if (!impl_) [[unlikely]]
+      throw_undefined();
+  }
+  [[noreturn]] static void throw_undefined();
+  [[noreturn]] void throw_not_dense() const;
+  [[noreturn]] void throw_not_dist() const;
+
+  IntrusivePtr<Impl> impl_;
+};
+
+}  // namespace phi

@@ -1,0 +1,64 @@
+// Shapes and dtypes of reductions.
+#include "phi/infermeta/reduce.h"
+
+#include <limits>
+
+#include "phi/common/errors.h"
+#include "phi/infermeta/axes.h"
+
+namespace phi {
+namespace {
+
+Dims reduced_dims(const Dims& dims, AxisSet reduced, bool keepdim) {
+  Dims out;
+  for (int d = 0; d < dims.ndim(); ++d) {
+    if (!reduced.has(d)) {
+      out.push_back(dims[d]);
+    } else if (keepdim) {
+      out.push_back(1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
+  return {reduced_dims(x.dims, normalise_axes(axis, x.dims), keepdim), x.dtype, x.layout};
+}
+
+TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim) {
+  TensorMeta out = ReduceInferMeta(x, axis, keepdim);
+  if (dtype != DataType::UNDEFINED) {
+    out.dtype = dtype;
+  } else if (!is_floating(x.dtype)) {
+    out.dtype = DataType::INT64;
+  }
+  return out;
+}
+
+TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
+                           DataType dtype) {
+  PHI_CHECK(dtype == DataType::INT32 || dtype == DataType::INT64,
+            errors::InvalidArgument("dtype is {}, but an index is int32 or int64; ask for one.",
+                                    name_of(dtype)));
+  AxisSet reduced = AxisSet::all(x.dims.ndim());
+  int64_t candidates = x.numel();
+  if (!flatten && x.dims.ndim() > 0) {
+    const int d = normalise_axis(axis.to<int64_t>(), x.dims.ndim(), x.dims);
+    reduced = AxisSet();
+    reduced.add(d);
+    candidates = x.dims[d];
+  }
+  PHI_CHECK(candidates != 0,
+            errors::InvalidArgument("x {} has no elements along the axis to search; it must have "
+                                    "at least one.",
+                                    x.to_string()));
+  PHI_CHECK(dtype == DataType::INT64 || candidates <= std::numeric_limits<int32_t>::max(),
+            errors::InvalidArgument("an index into {} elements of x {} does not fit int32; ask "
+                                    "for dtype int64.",
+                                    candidates, x.to_string()));
+  return {reduced_dims(x.dims, reduced, keepdims), dtype, x.layout};
+}
+
+}  // namespace phi

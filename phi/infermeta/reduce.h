@@ -1,0 +1,23 @@
+// Shapes and dtypes of reductions.
+#pragma once
+
+#include "phi/core/attribute.h"
+#include "phi/core/meta.h"
+
+namespace phi {
+
+/// Removes the tensor dims in `axis` (all if it is empty), or leaves them as 1 with `keepdim`.
+/// Errors: OutOfRange for an axis x lacks; InvalidArgument for a repeated one.
+TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim);
+
+/// As ReduceInferMeta; the result is `dtype` if that is defined, else int64 for integers and bool,
+/// else x's dtype.
+TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim);
+
+/// The index of the largest element along `axis`, or in row-major order if `flatten`.
+/// Errors: OutOfRange; InvalidArgument unless `dtype` is int32 or int64, and if there is nothing to
+/// choose from.
+TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
+                           DataType dtype);
+
+}  // namespace phi

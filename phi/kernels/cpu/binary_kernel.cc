@@ -1,0 +1,57 @@
+// CPU kernels of elementwise ops on two inputs.
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/elementwise_loop.h"
+#include "phi/kernels/elementwise_kernel.h"
+#include "phi/kernels/functors/binary.h"
+
+namespace phi {
+namespace {
+
+template <typename T, template <typename> class Functor>
+void binary(const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  binary_loop(x.data<T>(), x.dims(), y.data<T>(), y.dims(), out->mutable_data<T>(), out->dims(),
+              Functor<compute_t<T>>());
+}
+
+}  // namespace
+
+template <typename T>
+void AddKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  binary<T, AddFunctor>(x, y, out);
+}
+
+template <typename T>
+void SubtractKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+                    DenseTensor* out) {
+  binary<T, SubtractFunctor>(x, y, out);
+}
+
+template <typename T>
+void MultiplyKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+                    DenseTensor* out) {
+  binary<T, MultiplyFunctor>(x, y, out);
+}
+
+template <typename T>
+void DivideKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  binary<T, DivideFunctor>(x, y, out);
+}
+
+template <typename T>
+void MaximumKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+                   DenseTensor* out) {
+  binary<T, MaximumFunctor>(x, y, out);
+}
+
+PHI_REGISTER_KERNEL(add, CPU, AddKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
+                    double);
+PHI_REGISTER_KERNEL(subtract, CPU, SubtractKernel, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(multiply, CPU, MultiplyKernel, bool, uint8_t, int32_t, int64_t, float16,
+                    bfloat16, float, double);
+PHI_REGISTER_KERNEL(divide, CPU, DivideKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(maximum, CPU, MaximumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+
+}  // namespace phi

@@ -1,0 +1,83 @@
+// Broadcast: walks a row-major output beside N operands that are stretched to its dims.
+//
+//   Broadcast<1> walk(out_dims, {&x_dims});
+//   walk.for_each_row([&](int64_t out_at, const std::array<int64_t, 1>& x_at, int64_t count)
+//   {...});
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "phi/common/dims.h"
+
+namespace phi {
+
+/// Neighbouring tensor dims that every operand walks alike are one loop, so that rows are as long
+/// as can be. Within a row each operand moves by inner_stride, 0 or 1.
+template <int kOperands>
+class Broadcast {
+ public:
+  using Offsets = std::array<int64_t, kOperands>;
+
+  /// `out` has at least one element, and every operand broadcasts to it.
+  Broadcast(const Dims& out, const std::array<const Dims*, kOperands>& operands) {
+    Offsets extent_so_far;
+    extent_so_far.fill(1);
+    sizes_[0] = 1;
+    strides_[0].fill(0);
+    for (int d = out.ndim() - 1; d >= 0; --d) {
+      if (out[d] == 1) continue;
+      Offsets stride;
+      for (int k = 0; k < kOperands; ++k) {
+        const Dims& dims = *operands[k];
+        const int own = d - (out.ndim() - dims.ndim());
+        const bool moves = own >= 0 && dims[own] != 1;
+        stride[k] = moves ? extent_so_far[k] : 0;
+        if (moves) extent_so_far[k] *= dims[own];
+      }
+      append(out[d], stride);
+    }
+  }
+
+  int64_t inner_stride(int operand) const { return strides_[0][operand]; }
+
+  /// Calls f(offset in out, offsets in the operands, length) for each row, in order.
+  template <typename F>
+  void for_each_row(F&& f) const {
+    std::array<int64_t, kMaxNdim> index{};
+    Offsets from{};
+    const int64_t row = sizes_[0];
+    for (int64_t at = 0;; at += row) {
+      f(at, from, row);
+      int d = 1;
+      for (; d < ndim_; ++d) {
+        for (int k = 0; k < kOperands; ++k) from[k] += strides_[d][k];
+        if (++index[d] < sizes_[d]) break;
+        for (int k = 0; k < kOperands; ++k) from[k] -= strides_[d][k] * sizes_[d];
+        index[d] = 0;
+      }
+      if (d >= ndim_) return;
+    }
+  }
+
+ private:
+  // Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
+  void append(int64_t size, const Offsets& stride) {
+    bool merges = ndim_ > 0;
+    for (int k = 0; merges && k < kOperands; ++k) {
+      merges = stride[k] == strides_[ndim_ - 1][k] * sizes_[ndim_ - 1];
+    }
+    if (merges) {
+      sizes_[ndim_ - 1] *= size;
+      return;
+    }
+    sizes_[ndim_] = size;
+    strides_[ndim_++] = stride;
+  }
+
+  int ndim_ = 0;  // innermost first; 0: one element
+  std::array<int64_t, kMaxNdim> sizes_;
+  std::array<Offsets, kMaxNdim> strides_;
+};
+
+}  // namespace phi

@@ -1,0 +1,128 @@
+// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double).
+#include "phi/kernels/cpu/gemm.h"
+
+#include <cblas.h>
+#include <dnnl.h>
+
+#include <algorithm>
+#include <array>
+
+#include "phi/common/errors.h"
+
+namespace phi {
+namespace {
+
+// Below this many multiply-adds a library's call overhead costs more than the product.
+constexpr int64_t kDirectLimit = 1024;
+constexpr int kLanes = 8;
+
+template <typename T>
+void scale_rows(const GemmShape& s, T beta, T* c, int64_t ldc) {
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) c[i * ldc + j] = beta == T(0) ? T(0) : beta * c[i * ldc + j];
+  }
+}
+
+// Eight partial sums let the compiler use vector registers without reordering within one sum.
+template <typename T>
+T dot(const T* a, const T* b, int64_t n) {
+  std::array<T, kLanes> sums{};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  }
+  T sum = 0;
+  for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+template <typename T>
+void put(T* out, T product, T beta) {
+  *out = beta == T(0) ? product : beta * *out + product;
+}
+
+template <typename T>
+void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                 T beta, T* c, int64_t ldc) {
+  const bool a_rows_contiguous = !s.trans_a || lda == 1;
+  const bool b_columns_contiguous = s.trans_b || ldb == 1;
+  if (a_rows_contiguous && b_columns_contiguous && s.n < 4) {
+    for (int64_t i = 0; i < s.m; ++i) {
+      for (int64_t j = 0; j < s.n; ++j) {
+        const T* column = s.trans_b ? b + j * ldb : b + j;
+        const T* row = s.trans_a ? a + i : a + i * lda;
+        put(c + i * ldc + j, alpha * dot(row, column, s.k), beta);
+      }
+    }
+    return;
+  }
+  std::array<T, kDirectLimit> packed;  // op(b) by rows; n * k is at most the limit
+  if (s.trans_b) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      for (int64_t p = 0; p < s.k; ++p) packed[p * s.n + j] = b[j * ldb + p];
+    }
+    b = packed.data();
+    ldb = s.n;
+  }
+  const int64_t a_row = s.trans_a ? 1 : lda;
+  const int64_t a_column = s.trans_a ? lda : 1;
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; j += kLanes) {
+      std::array<T, kLanes> sums{};
+      const int64_t width = std::min<int64_t>(kLanes, s.n - j);
+      const T* row = a + i * a_row;
+      if (width == kLanes) {  // a constant trip count keeps the sums in registers
+        for (int64_t p = 0; p < s.k; ++p) {
+          for (int l = 0; l < kLanes; ++l) sums[l] += row[p * a_column] * b[p * ldb + j + l];
+        }
+      } else {
+        for (int64_t p = 0; p < s.k; ++p) {
+          for (int64_t l = 0; l < width; ++l) sums[l] += row[p * a_column] * b[p * ldb + j + l];
+        }
+      }
+      for (int64_t l = 0; l < width; ++l) put(c + i * ldc + j + l, alpha * sums[l], beta);
+    }
+  }
+}
+
+void library_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
+                  int64_t ldb, float beta, float* c, int64_t ldc) {
+  const dnnl_status_t status = dnnl_sgemm(s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N', s.m, s.n,
+                                          s.k, alpha, a, lda, b, ldb, beta, c, ldc);
+  PHI_CHECK(status == dnnl_success,
+            errors::Internal("dnnl_sgemm of m={}, n={}, k={} failed with status {}.", s.m, s.n, s.k,
+                             static_cast<int>(status)));
+}
+
+void library_gemm(const GemmShape& s, double alpha, const double* a, int64_t lda, const double* b,
+                  int64_t ldb, double beta, double* c, int64_t ldc) {
+  const auto fits = [](int64_t value) { return value <= INT32_MAX; };
+  PHI_CHECK(fits(s.m) && fits(s.n) && fits(s.k) && fits(lda) && fits(ldb) && fits(ldc),
+            errors::Unimplemented("A float64 product of m={}, n={}, k={} is beyond OpenBLAS's "
+                                  "32-bit extents.",
+                                  s.m, s.n, s.k));
+  const auto i32 = [](int64_t value) { return static_cast<int>(value); };
+  cblas_dgemm(CblasRowMajor, s.trans_a ? CblasTrans : CblasNoTrans,
+              s.trans_b ? CblasTrans : CblasNoTrans, i32(s.m), i32(s.n), i32(s.k), alpha, a,
+              i32(lda), b, i32(ldb), beta, c, i32(ldc));
+}
+
+}  // namespace
+
+template <typename T>
+void gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb, T beta,
+          T* c, int64_t ldc) {
+  if (shape.m == 0 || shape.n == 0) return;
+  if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
+  if (shape.m * shape.n * shape.k <= kDirectLimit)
+    return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+  library_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template void gemm<float>(const GemmShape&, float, const float*, int64_t, const float*, int64_t,
+                          float, float*, int64_t);
+template void gemm<double>(const GemmShape&, double, const double*, int64_t, const double*, int64_t,
+                           double, double*, int64_t);
+
+}  // namespace phi

@@ -1,0 +1,113 @@
+// CPU kernels of reductions.
+#include "phi/kernels/reduce_kernel.h"
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/reduce_loop.h"
+#include "phi/kernels/functors/reduce.h"
+
+namespace phi {
+namespace {
+
+// Writes runs of accumulated values, converted, to an array of any dtype.
+class Store {
+ public:
+  explicit Store(DenseTensor* out) : out_(out) {}
+  template <typename Acc>
+  void operator()(int64_t first, const Acc* values, int64_t count) const {
+    visit_dtype(out_->dtype(),
+                [&]<typename To>() { convert(values, out_->mutable_data<To>() + first, count); });
+  }
+
+ private:
+  DenseTensor* out_;
+};
+
+// The number of elements of the whole tensor that one mean is of.
+int64_t global_count(const CpuContext& ctx, const DenseTensor& x, AxisSet axes) {
+  const ShardBox where = ctx.input_box(0, x.dims());
+  int64_t count = 1;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (axes.has(d)) count *= where.global[d];
+  }
+  return count;
+}
+
+// The best element so far of each column of a tile, and its row.
+template <typename T>
+void argmax_columns(const T* x, int64_t rows, int64_t row_stride, int64_t columns, int64_t* index) {
+  using C = compute_t<T>;
+  C best[detail::kColumnTile];
+  for (int64_t c = 0; c < columns; ++c) {
+    best[c] = static_cast<C>(x[c]);
+    index[c] = 0;
+  }
+  for (int64_t r = 1; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const C value = static_cast<C>(x[r * row_stride + c]);
+      const bool better = !(value <= best[c]) && best[c] == best[c];  // the first NaN stays
+      best[c] = better ? value : best[c];
+      index[c] = better ? r : index[c];
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void SumKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), Store(out));
+}
+
+template <typename T>
+void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis,
+                DenseTensor* out) {
+  const AxisSet axes = normalise_axes(axis, x.dims());
+  const auto count = static_cast<double>(global_count(ctx, x, axes));
+  const Store store(out);
+  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
+                             [&](int64_t first, double* values, int64_t n) {
+                               for (int64_t i = 0; i < n; ++i) values[i] /= count;
+                               store(first, values, n);
+                             });
+}
+
+template <typename T>
+void MaxKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  reduce_loop<MaxReducer<T>>(x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), Store(out));
+}
+
+template <typename T>
+void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, bool flatten,
+                  DenseTensor* out) {
+  if (x.numel() == 0) return;
+  int64_t outer = 1;
+  int64_t rows = x.numel();
+  int64_t columns = 1;
+  if (!flatten && x.ndim() > 0) {
+    const int d = normalise_axis(axis.to<int64_t>(), x.ndim(), x.dims());
+    outer = x.dims().numel(0, d);
+    rows = x.dims()[d];
+    columns = x.dims().numel(d + 1, x.ndim());
+  }
+  const T* from = x.data<T>();
+  const Store store(out);
+  int64_t index[detail::kColumnTile];
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = 0; c < columns; c += detail::kColumnTile) {
+      const int64_t count = std::min(detail::kColumnTile, columns - c);
+      argmax_columns(from + o * rows * columns + c, rows, columns, count, index);
+      store(o * columns + c, index, count);
+    }
+  }
+}
+
+PHI_REGISTER_KERNEL(sum, CPU, SumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
+                    double);
+PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(max, CPU, MaxKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
+                    double);
+PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, uint8_t, int32_t, int64_t, float16, bfloat16, float,
+                    double);
+
+}  // namespace phi

@@ -1,0 +1,164 @@
+// The loops of reductions: along contiguous rows, or down the columns of a matrix, inside any nest
+// of outer tensor dims.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// The loops of a reduction: kept tensor dims and reduced ones apart, neighbours of a kind merged.
+struct ReducePlan {
+  ReducePlan(const Dims& dims, AxisSet reduced_axes) {
+    const Dims strides = dims.strides();
+    bool last_is_reduced = false;
+    for (int d = 0; d < dims.ndim(); ++d) {
+      if (dims[d] == 1) continue;
+      last_is_reduced = reduced_axes.has(d);
+      (last_is_reduced ? reduced : kept).append(dims[d], {strides[d]});
+    }
+    // The innermost tensor dim is contiguous: its loop is taken out for the loops below.
+    StridedWalk<1>& innermost = last_is_reduced ? reduced : kept;
+    along_rows = last_is_reduced || kept.ndim() == 0;
+    if (innermost.ndim() > 0) {
+      inner = innermost.size(innermost.ndim() - 1);
+      innermost.remove(innermost.ndim() - 1);
+    }
+  }
+
+  StridedWalk<1> kept;
+  StridedWalk<1> reduced;
+  int64_t inner = 1;
+  bool along_rows = true;  // the inner loop reduces; else it is kept
+};
+
+namespace detail {
+
+inline constexpr int64_t kReduceBlock = 1024;  // elements summed in Lane before a carry
+inline constexpr int64_t kReduceLanes = 32;    // independent sums: enough to hide add latency
+inline constexpr int64_t kColumnTile = 256;
+inline constexpr int64_t kRowsPerCarry = 16;
+
+template <typename R, typename C>
+inline typename R::Lane reduce_block(const C* x, int64_t n) {
+  using Lane = typename R::Lane;
+  if (n < kReduceLanes) {
+    Lane value = R::kIdentity;
+    for (int64_t i = 0; i < n; ++i) value = R::join(value, static_cast<Lane>(x[i]));
+    return value;
+  }
+  Lane lanes[kReduceLanes];
+  for (int64_t l = 0; l < kReduceLanes; ++l) lanes[l] = static_cast<Lane>(x[l]);
+  int64_t i = kReduceLanes;
+  for (; i + kReduceLanes <= n; i += kReduceLanes) {
+    for (int64_t l = 0; l < kReduceLanes; ++l) {
+      lanes[l] = R::join(lanes[l], static_cast<Lane>(x[i + l]));
+    }
+  }
+  for (int64_t l = 0; i + l < n; ++l) lanes[l] = R::join(lanes[l], static_cast<Lane>(x[i + l]));
+  for (int64_t width = kReduceLanes / 2; width > 0; width /= 2) {
+    for (int64_t l = 0; l < width; ++l) lanes[l] = R::join(lanes[l], lanes[l + width]);
+  }
+  return lanes[0];
+}
+
+template <typename R, typename T>
+inline typename R::Acc reduce_row(const T* x, int64_t n, typename R::Acc value) {
+  for (int64_t i = 0; i < n; i += kReduceBlock) {
+    const int64_t count = std::min(kReduceBlock, n - i);
+    if constexpr (kIs16Bit<T>) {
+      float buffer[kReduceBlock];
+      convert(x + i, buffer, count);
+      value = R::carry(value, reduce_block<R>(buffer, count));
+    } else {
+      value = R::carry(value, reduce_block<R>(x + i, count));
+    }
+  }
+  return value;
+}
+
+/// Joins rows of `n` columns, found by `rows`, into one row of values.
+template <typename R, typename T>
+class ColumnReduction {
+ public:
+  using Lane = typename R::Lane;
+  using Acc = typename R::Acc;
+
+  void run(const T* x, const StridedWalk<1>& rows, int64_t n, Acc* values) {
+    std::fill_n(values, n, Acc(R::kIdentity));
+    std::fill_n(lanes_, n, R::kIdentity);
+    int64_t pending = 0;
+    rows.for_each([&](const std::array<int64_t, 1>& at) {
+      add_row(x + at[0], n);
+      if (++pending == kRowsPerCarry) {
+        carry(n, values);
+        pending = 0;
+      }
+    });
+    carry(n, values);
+  }
+
+ private:
+  void add_row(const T* row, int64_t n) {
+    if constexpr (kIs16Bit<T>) {
+      float buffer[kColumnTile];
+      convert(row, buffer, n);
+      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], buffer[c]);
+    } else {
+      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], static_cast<Lane>(row[c]));
+    }
+  }
+  void carry(int64_t n, Acc* values) {
+    for (int64_t c = 0; c < n; ++c) {
+      values[c] = R::carry(values[c], lanes_[c]);
+      lanes_[c] = R::kIdentity;
+    }
+  }
+
+  Lane lanes_[kColumnTile];
+};
+
+}  // namespace detail
+
+/// Reduces x over `axes`; calls store(first output, values, count) for runs of outputs in order.
+template <typename R, typename T, typename Store>
+void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
+  using Acc = typename R::Acc;
+  const ReducePlan plan(dims, axes);
+  Acc values[detail::kColumnTile];
+  int64_t done = 0;
+  if (plan.along_rows) {
+    int64_t filled = 0;
+    plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
+      Acc value = Acc(R::kIdentity);
+      plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
+        value = detail::reduce_row<R>(x + kept[0] + at[0], plan.inner, value);
+      });
+      values[filled] = value;
+      if (++filled == detail::kColumnTile) {
+        store(done, values, filled);
+        done += filled;
+        filled = 0;
+      }
+    });
+    if (filled > 0) store(done, values, filled);
+    return;
+  }
+  detail::ColumnReduction<R, T> columns;
+  plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
+    for (int64_t c = 0; c < plan.inner; c += detail::kColumnTile) {
+      const int64_t count = std::min(detail::kColumnTile, plan.inner - c);
+      columns.run(x + kept[0] + c, plan.reduced, count, values);
+      store(done, values, count);
+      done += count;
+    }
+  });
+}
+
+}  // namespace phi

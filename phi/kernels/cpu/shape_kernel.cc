@@ -1,0 +1,165 @@
+// CPU kernels that copy elements in rows: reshape, concat, split, slice, expand, tril.
+#include "phi/kernels/shape_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/infermeta/axes.h"
+#include "phi/infermeta/shape.h"
+#include "phi/kernels/cpu/broadcast.h"
+#include "phi/kernels/cpu/element_width.h"
+#include "phi/kernels/cpu/strided_walk.h"
+
+namespace phi {
+namespace {
+
+const std::byte* bytes_of(const DenseTensor& x) {
+  return static_cast<const std::byte*>(x.raw_data());
+}
+std::byte* bytes_of(DenseTensor* out) { return static_cast<std::byte*>(out->mutable_raw_data()); }
+
+// Copies `rows` rows of `row_bytes` between arrays of rows that are `from_step` and `to_step`
+// apart.
+void copy_rows(const std::byte* from, size_t from_step, std::byte* to, size_t to_step, int64_t rows,
+               size_t row_bytes) {
+  if (row_bytes == 0) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    std::memcpy(to + static_cast<size_t>(r) * to_step, from + static_cast<size_t>(r) * from_step,
+                row_bytes);
+  }
+}
+
+// Bytes of the part of `x` that one index of the tensor dims before `axis` selects.
+size_t bytes_from(const DenseTensor& x, int axis) {
+  return static_cast<size_t>(x.dims().numel(axis, x.ndim())) * size_of(x.dtype());
+}
+
+template <typename W>
+void expand(const W* x, const Dims& x_dims, W* out, const Dims& out_dims) {
+  const Broadcast<1> walk(out_dims, {&x_dims});
+  const bool moves = walk.inner_stride(0) == 1;
+  walk.for_each_row([&](int64_t at, const std::array<int64_t, 1>& from, int64_t count) {
+    if (moves) {
+      std::memcpy(out + at, x + from[0], static_cast<size_t>(count) * sizeof(W));
+    } else {
+      std::fill_n(out + at, count, x[from[0]]);
+    }
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void ReshapeKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+  const void* from = x.raw_data();
+  void* to = out->mutable_raw_data();
+  if (x.numel() > 0 && from != to) std::memcpy(to, from, x.nbytes());
+}
+
+template <typename T>
+void ConcatKernel(const CpuContext&, std::span<const DenseTensor* const> x, const Scalar& axis,
+                  DenseTensor* out) {
+  const int d = normalise_axis(axis.to<int64_t>(), out->ndim(), out->dims());
+  const int64_t rows = out->dims().numel(0, d);
+  const size_t step = bytes_from(*out, d);
+  std::byte* to = bytes_of(out);
+  for (const DenseTensor* part : x) {
+    const size_t part_bytes = bytes_from(*part, d);
+    copy_rows(bytes_of(*part), part_bytes, to, step, rows, part_bytes);
+    to += part_bytes;
+  }
+}
+
+template <typename T>
+void SplitKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis,
+                 std::span<DenseTensor* const> out) {
+  const int d = normalise_axis(axis.to<int64_t>(), x.ndim(), x.dims());
+  const int64_t rows = x.dims().numel(0, d);
+  const size_t step = bytes_from(x, d);
+  const std::byte* from = bytes_of(x);
+  for (DenseTensor* part : out) {
+    const size_t part_bytes = bytes_from(*part, d);
+    copy_rows(from, step, bytes_of(part), part_bytes, rows, part_bytes);
+    from += part_bytes;
+  }
+}
+
+template <typename T>
+void SliceKernel(const CpuContext&, const DenseTensor& input, const std::vector<int64_t>& axes,
+                 const IntArray& starts, const IntArray& ends, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const Dims& dims = input.dims();
+  const Dims strides = dims.strides();
+  Dims sizes = dims;
+  int64_t first = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int d = normalise_axis(axes[i], dims.ndim(), dims, "axes");
+    const auto [begin, end] =
+        slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], dims[d]);
+    sizes[d] = end - begin;
+    first += begin * strides[d];
+  }
+  const Dims out_strides = sizes.strides();
+  StridedWalk<2> walk;
+  for (int d = 0; d < dims.ndim(); ++d) walk.append(sizes[d], {strides[d], out_strides[d]});
+  size_t row_bytes = sizeof(T);
+  const int last = walk.ndim() - 1;
+  if (last >= 0 && walk.stride(last, 0) == 1) {
+    row_bytes *= static_cast<size_t>(walk.size(last));
+    walk.remove(last);
+  }
+  const T* from = input.data<T>() + first;
+  T* to = out->mutable_data<T>();
+  walk.for_each([&](const std::array<int64_t, 2>& at) {
+    std::memcpy(static_cast<void*>(to + at[1]), from + at[0], row_bytes);
+  });
+}
+
+template <typename T>
+void ExpandKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+  using W = width_t<T>;
+  if (out->numel() == 0) return;
+  expand(static_cast<const W*>(x.raw_data()), x.dims(), static_cast<W*>(out->mutable_raw_data()),
+         out->dims());
+}
+
+template <typename T>
+void TrilKernel(const CpuContext& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
+  if (x.numel() == 0) return;
+  const Box here = ctx.output_box(0, x.dims()).box;
+  const int row_dim = x.ndim() - 2;
+  const int64_t rows = x.dims()[row_dim];
+  const int64_t columns = x.dims()[row_dim + 1];
+  // Row r keeps its columns c with global c <= global r + diagonal.
+  const int64_t shift = here.offset[row_dim] - here.offset[row_dim + 1] + diagonal;
+  const int64_t matrices = x.dims().numel(0, row_dim);
+  const std::byte* from = bytes_of(x);
+  std::byte* to = bytes_of(out);
+  const size_t row_bytes = static_cast<size_t>(columns) * sizeof(T);
+  for (int64_t m = 0; m < matrices; ++m) {
+    for (int64_t r = 0; r < rows; ++r, from += row_bytes, to += row_bytes) {
+      const auto kept = static_cast<size_t>(std::clamp<int64_t>(r + shift + 1, 0, columns));
+      if (from != to && kept > 0) std::memcpy(to, from, kept * sizeof(T));
+      if (kept * sizeof(T) < row_bytes) {
+        std::memset(to + kept * sizeof(T), 0, row_bytes - kept * sizeof(T));
+      }
+    }
+  }
+}
+
+PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(split, CPU, SplitKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+
+}  // namespace phi

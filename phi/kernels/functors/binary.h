@@ -1,0 +1,60 @@
+// Elementwise functions of two values; T is a compute type (compute_t). bool adds as or and
+// multiplies as and.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+namespace detail {
+/// Integers wrap around, without the undefined overflow of signed types.
+template <typename T>
+using wrapping_t = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t,
+                                      std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>>;
+}  // namespace detail
+
+template <typename T>
+struct AddFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    using W = detail::wrapping_t<T>;
+    return static_cast<T>(static_cast<W>(x) + static_cast<W>(y));
+  }
+};
+
+template <typename T>
+struct SubtractFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    using W = detail::wrapping_t<T>;
+    return static_cast<T>(static_cast<W>(x) - static_cast<W>(y));
+  }
+};
+
+template <typename T>
+struct MultiplyFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    using W = detail::wrapping_t<T>;
+    return static_cast<T>(static_cast<W>(x) * static_cast<W>(y));
+  }
+};
+
+template <typename T>
+struct DivideFunctor {
+  PHI_HD T operator()(T x, T y) const { return x / y; }
+};
+
+/// NaN wins.
+template <typename T>
+struct MaximumFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return x >= y || x != x ? x : y;
+    } else {
+      return x >= y ? x : y;
+    }
+  }
+};
+
+}  // namespace phi

@@ -1,0 +1,92 @@
+// Elementwise functions of one value; T is float or double for all but Relu, Square and Scale.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/fast_math.h"
+
+namespace phi {
+
+template <typename T>
+struct ExpFunctor {
+  PHI_HD T operator()(T x) const { return fast::exp(x); }
+};
+
+template <typename T>
+struct LogFunctor {
+  PHI_HD T operator()(T x) const { return fast::log(x); }
+};
+
+template <typename T>
+struct SqrtFunctor {
+  PHI_HD T operator()(T x) const { return std::sqrt(x); }
+};
+
+template <typename T>
+struct RsqrtFunctor {
+  PHI_HD T operator()(T x) const { return T(1) / std::sqrt(x); }
+};
+
+template <typename T>
+struct SquareFunctor {
+  PHI_HD T operator()(T x) const { return MultiplyFunctor<T>()(x, x); }
+};
+
+template <typename T>
+struct TanhFunctor {
+  PHI_HD T operator()(T x) const { return fast::tanh(x); }
+};
+
+template <typename T>
+struct SigmoidFunctor {
+  PHI_HD T operator()(T x) const { return fast::sigmoid(x); }
+};
+
+/// NaN stays NaN.
+template <typename T>
+struct ReluFunctor {
+  PHI_HD T operator()(T x) const { return x < T(0) ? T(0) : x; }
+};
+
+/// x Phi(x), Hendrycks and Gimpel 2016 (arXiv 1606.08415).
+template <typename T>
+struct GeluFunctor {
+  PHI_HD T operator()(T x) const { return x * fast::normal_cdf(x); }
+};
+
+/// The tanh approximation of the same paper, written with 1 + tanh(z) = 2 sigmoid(2z), which keeps
+/// its relative accuracy for negative x.
+template <typename T>
+struct GeluTanhFunctor {
+  PHI_HD T operator()(T x) const {
+    constexpr T kTwoSqrt2OverPi = T(1.5957691216057307118);
+    return x * fast::sigmoid(kTwoSqrt2OverPi * (x + T(0.044715) * x * x * x));
+  }
+};
+
+template <typename T>
+struct SiluFunctor {
+  PHI_HD T operator()(T x) const { return x * fast::sigmoid(x); }
+};
+
+template <typename T>
+struct PowFunctor {
+  T exponent;
+  PHI_HD T operator()(T x) const { return std::pow(x, exponent); }
+};
+
+/// x scale + bias, or (x + bias) scale.
+template <typename T, bool kBiasAfterScale>
+struct ScaleFunctor {
+  T scale;
+  T bias;
+  PHI_HD T operator()(T x) const {
+    const MultiplyFunctor<T> multiply;
+    const AddFunctor<T> add;
+    return kBiasAfterScale ? add(multiply(x, scale), bias) : multiply(add(x, bias), scale);
+  }
+};
+
+}  // namespace phi

@@ -1,0 +1,28 @@
+// Reduction kernels. An empty `axis` is all; negative ones count from the back.
+#pragma once
+
+#include "phi/core/attribute.h"
+#include "phi/core/device_context.h"
+
+namespace phi {
+
+/// T is x's dtype; out may be of any other.
+template <typename T>
+void SumKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out);
+
+/// The local sum over the *global* number of elements, so that the results of the ranks that hold
+/// parts of x add up to the mean.
+template <typename T>
+void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis,
+                DenseTensor* out);
+
+/// NaN wins; -inf (the lowest integer) where there is nothing to reduce.
+template <typename T>
+void MaxKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out);
+
+/// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
+template <typename T>
+void ArgMaxKernel(const CpuContext& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
+                  DenseTensor* out);
+
+}  // namespace phi

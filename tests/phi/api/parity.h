@@ -1,0 +1,47 @@
+// Distributed = single process: runs a call on plain tensors and on sharded ones and compares.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "distributed/api.h"
+#include "phi/api.h"
+
+namespace phi::testing {
+
+using Call = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+struct ParityCase {
+  std::string name;
+  std::vector<Tensor> inputs;  // plain
+  Call call;
+  double tolerance = 1e-5;  // relative to the largest magnitude of the output
+};
+
+/// Every placement that one mesh dim can give x: R, each S(d), P(sum) for floating x.
+inline std::vector<distributed::Placement> placements_of(const Tensor& x) {
+  std::vector<distributed::Placement> options = {distributed::Replicate()};
+  for (int d = 0; d < x.ndim(); ++d) options.push_back(distributed::Shard(d));
+  if (is_floating(x.dtype())) options.push_back(distributed::Partial());
+  return options;
+}
+
+/// One choice: for each input its placements, one per mesh dim.
+using Choice = std::vector<std::vector<distributed::Placement>>;
+
+/// All choices on a mesh of one dim; on more dims `sampled` of them drawn by `rng`.
+std::vector<Choice> choices(const std::vector<Tensor>& inputs, int mesh_ndim, size_t sampled,
+                            std::mt19937& rng);
+
+std::string to_string(const Choice& choice);
+
+/// On each of `world` thread ranks: shard the inputs as each choice says, call, gather, compare.
+void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh, int world,
+                   const std::vector<Choice>& choices);
+
+/// Whether the whole values agree; dtype, shape and elements.
+void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance);
+
+}  // namespace phi::testing

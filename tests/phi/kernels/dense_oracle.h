@@ -1,0 +1,183 @@
+// For kernel tests: arrays from and to doubles, tolerances per dtype, and a LaunchView without a
+// communicator.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device_context.h"
+
+namespace phi::testing {
+
+using Values = std::vector<double>;
+
+/// Uniform in [low, high), rounded so that every floating dtype holds them exactly.
+inline Values random_values(int64_t n, uint32_t seed, double low = -1, double high = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> draw(low, high);
+  Values values(n);
+  for (double& v : values) v = std::round(draw(engine) * 64) / 64;
+  return values;
+}
+
+template <typename T>
+T from_double(double value) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return static_cast<T>(value);
+  return T(static_cast<float>(value));
+}
+
+template <typename T>
+DenseTensor tensor(const Values& values, const Dims& dims) {
+  DenseTensor out = DenseTensor::empty({dims, dtype_of<T>()}, CPUPlace());
+  EXPECT_EQ(static_cast<int64_t>(values.size()), dims.numel());
+  std::transform(values.begin(), values.end(), out.mutable_data<T>(), from_double<T>);
+  return out;
+}
+
+template <typename T>
+DenseTensor blank(const Dims& dims) {
+  return tensor<T>(Values(dims.numel(), 77), dims);  // a kernel that leaves an element shows
+}
+
+inline DenseTensor blank_like(const TensorMeta& meta) {
+  return visit_dtype(meta.dtype, [&]<typename T>() { return blank<T>(meta.dims); });
+}
+
+inline Values to_doubles(const DenseTensor& x) {
+  return visit_dtype(x.dtype(), [&]<typename T>() {
+    Values out;
+    for (const T& v : x.values<T>()) {
+      if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+        out.push_back(static_cast<float>(v));
+      } else {
+        out.push_back(static_cast<double>(v));
+      }
+    }
+    return out;
+  });
+}
+
+/// What rounding of T's results and of its sums may cost, relative to max(1, |expected|).
+template <typename T>
+constexpr double tolerance() {
+  if constexpr (std::is_same_v<T, double>) return 1e-12;
+  if constexpr (std::is_same_v<T, bfloat16>) return 1.0 / 128;
+  if constexpr (std::is_same_v<T, float16>) return 1.0 / 1024;
+  return 2e-5;
+}
+
+inline void expect_close(const Values& got, const Values& expected, double limit,
+                         const std::string& what = "") {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(expected[i]) && std::isnan(got[i])) continue;
+    if (got[i] == expected[i]) continue;
+    const double error = std::abs(got[i] - expected[i]) / std::max(1.0, std::abs(expected[i]));
+    ASSERT_TRUE(error <= limit) << what << " element " << i << ": got " << got[i] << ", expected "
+                                << expected[i];
+  }
+}
+
+template <typename T>
+void expect_close(const DenseTensor& got, const Values& expected, const std::string& what = "") {
+  expect_close(to_doubles(got), expected, tolerance<T>(), what);
+}
+
+/// Runs `body`, which must throw an Error whose text holds `part`.
+inline void expect_error(const std::string& part, const std::function<void()>& body) {
+  try {
+    body();
+    ADD_FAILURE() << "no error, expected one with: " << part;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+/// `n` ranks as threads that combine arrays with one another.
+class Ranks {
+ public:
+  explicit Ranks(int n) : size_(n), barrier_(n) {}
+
+  void run(const std::function<void(int rank)>& body) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size_; ++rank) threads.emplace_back(body, rank);
+    for (auto& thread : threads) thread.join();
+  }
+
+  void combine(CombineKind kind, DenseTensor* values) {
+    const Values mine = to_doubles(*values);
+    {
+      std::lock_guard lock(mutex_);
+      if (total_.empty()) total_.assign(mine.size(), kind == CombineKind::kMax ? -INFINITY : 0);
+      for (size_t i = 0; i < mine.size(); ++i) {
+        total_[i] = kind == CombineKind::kMax ? std::max(total_[i], mine[i]) : total_[i] + mine[i];
+      }
+    }
+    barrier_.arrive_and_wait();
+    visit_dtype(values->dtype(), [&]<typename T>() {
+      std::transform(total_.begin(), total_.end(), values->mutable_data<T>(), from_double<T>);
+    });
+    barrier_.arrive_and_wait();
+    std::lock_guard lock(mutex_);
+    total_.clear();
+  }
+
+ private:
+  int size_;
+  std::barrier<> barrier_;
+  std::mutex mutex_;
+  Values total_;
+};
+
+/// Boxes given by hand; combines over `ranks` if there are any.
+class FakeView : public LaunchView {
+ public:
+  std::vector<ShardBox> inputs;
+  std::vector<ShardBox> outputs;
+  Ranks* ranks = nullptr;
+
+  const ShardBox& input_box(int i) const override { return inputs.at(i); }
+  const ShardBox& output_box(int i) const override { return outputs.at(i); }
+  void combine_over(int, int, CombineKind kind, DenseTensor* values) const override {
+    if (ranks) ranks->combine(kind, values);
+  }
+};
+
+inline ShardBox whole(const Dims& dims) { return {dims, Box::whole(dims)}; }
+
+/// The part [begin, end) of tensor dim `axis`.
+inline ShardBox part(const Dims& dims, int axis, int64_t begin, int64_t end) {
+  ShardBox box = whole(dims);
+  box.box.offset[axis] = begin;
+  box.box.size[axis] = end - begin;
+  return box;
+}
+
+/// Elements [begin, end) along `axis`, as the rank that owns that part would hold them.
+inline Values cut(const Values& values, const Dims& dims, int axis, int64_t begin, int64_t end) {
+  const int64_t inner = dims.numel(axis + 1, dims.ndim());
+  Values out;
+  for (int64_t outer = 0; outer < dims.numel(0, axis); ++outer) {
+    const auto row = values.begin() + outer * dims[axis] * inner;
+    out.insert(out.end(), row + begin * inner, row + end * inner);
+  }
+  return out;
+}
+
+inline Dims with_extent(Dims dims, int axis, int64_t extent) {
+  dims[axis] = extent;
+  return dims;
+}
+
+}  // namespace phi::testing

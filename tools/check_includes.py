@@ -1,0 +1,201 @@
+"""Checks that the folders of phi/ and distributed/ include only what lies below them.
+
+LAYERS is the table of who may include whom, one row per folder (or part of a folder). A file belongs
+to the first row that matches its path. tools, examples, benchmarks and tests are free.
+
+Usage: check_includes.py [--root DIR] [--list]
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, NamedTuple, Optional
+
+SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".inc"}
+CHECKED_FOLDERS = ("phi", "distributed")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Files whose path matches `pattern` may include their own layer, `below` and `libraries`."""
+
+    name: str
+    pattern: str
+    below: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ("fmt", "glog")
+
+    def holds(self, path: str) -> bool:
+        return re.match(self.pattern, path) is not None
+
+
+META = ("phi/common", "phi/core meta types")
+CORE = META + ("phi/core",)
+PURE = META + ("distributed/mesh", "distributed/placement")
+PURE_TOP = PURE + ("distributed/spmd", "distributed/reshard plan", "distributed/pipeline/schedules")
+COMM = CORE + ("distributed/comm", "distributed/comm/mpi", "distributed/comm/nccl")
+RUNTIME = COMM + PURE_TOP + (
+    "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/autograd", "distributed/planner")
+
+LAYERS = (
+    Layer("phi/common", r"phi/common/", libraries=("fmt",)),
+    Layer("phi/core meta types", r"phi/core/(meta|box|attribute)\.", META, libraries=("fmt",)),
+    Layer("phi/core", r"phi/core/", CORE),
+    Layer("phi/infermeta", r"phi/infermeta/", CORE),
+    # Generated, and the only generated file below phi/api: kernels are checked against it.
+    Layer("phi/kernel signatures", r"phi/generated/kernel_signatures\.h$", CORE),
+    Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures"),
+          libraries=("fmt", "glog", "dnnl", "blas", "openmp", "cuda")),
+    Layer("phi/autograd", r"phi/autograd/", CORE + ("phi/infermeta",)),
+    Layer("distributed/mesh", r"distributed/mesh/", META),
+    Layer("distributed/placement", r"distributed/placement/", PURE),
+    Layer("distributed/spmd", r"distributed/spmd/", PURE),
+    Layer("distributed/reshard runtime", r"distributed/reshard/execute",
+          RUNTIME + ("distributed runtime",)),
+    Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
+    Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),
+    Layer("distributed/planner", r"distributed/planner/", PURE_TOP),
+    # One row of the table in three parts, so that each library stays in its own folder.
+    Layer("distributed/comm/mpi", r"distributed/comm/mpi/", COMM, libraries=("fmt", "glog", "mpi")),
+    Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM,
+          libraries=("fmt", "glog", "cuda")),
+    Layer("distributed/comm", r"distributed/comm/", COMM),
+    Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
+          RUNTIME + ("distributed/reshard runtime",),
+          libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),
+    # The top: may include everything, and nothing above includes it.
+    Layer("phi/api", r"phi/(api/|generated/|api\.)|distributed/api\.", libraries=("*",)),
+)
+
+LIBRARIES = {
+    "fmt": r"fmt/",
+    "glog": r"glog/",
+    "gflags": r"gflags/",
+    "yaml-cpp": r"yaml-cpp/",
+    "nlohmann": r"nlohmann/",
+    "mpi": r"mpi(-ext)?\.h$",
+    "dnnl": r"(oneapi/)?dnnl",
+    "blas": r"(openblas/)?(cblas|lapacke|openblas)",
+    "openmp": r"omp\.h$",
+    "cuda": r"(cuda|cublas|cudnn|curand|cutlass|cub/|thrust/|nccl|nvtx)",
+    "gtest": r"(gtest|gmock)/",
+    "benchmark": r"benchmark/",
+}
+
+
+class Include(NamedTuple):
+    line: int
+    target: str
+    quoted: bool
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: [{self.rule}] {self.message}"
+
+
+def layer_of(path: str) -> Optional[Layer]:
+    return next((layer for layer in LAYERS if layer.holds(path)), None)
+
+
+def library_of(target: str) -> Optional[str]:
+    return next((name for name, pattern in LIBRARIES.items() if re.match(pattern, target)), None)
+
+
+def without_block_comments(text: str) -> str:
+    """Blanks /* */ comments; line numbers stay. Strings and // comments are stepped over, since
+    a /* within them opens nothing."""
+    token = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
+
+    def blank(match: re.Match) -> str:
+        found = match.group()
+        return "\n" * found.count("\n") if found.startswith("/*") else found
+
+    return re.sub(token, blank, text, flags=re.DOTALL)
+
+
+def includes_of(text: str) -> Iterator[Include]:
+    for number, line in enumerate(without_block_comments(text).splitlines(), start=1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if match:
+            yield Include(number, match.group(2), match.group(1) == '"')
+
+
+def complaint(root: Path, path: str, layer: Layer, include: Include) -> Optional[str]:
+    """What is wrong with this include of a file of `layer`; None if nothing is."""
+    target = include.target
+    if layer.libraries == ("*",):
+        return None
+    library = library_of(target)
+    if library is not None:
+        if library in layer.libraries:
+            return None
+        return f'includes "{target}": {layer.name} uses {", ".join(layer.libraries)} only, not {library}'
+    if target.split("/")[0] not in CHECKED_FOLDERS:
+        # Whatever else is quoted must be a project file, and those are named from the root.
+        in_folder = (root / path).parent / target
+        if include.quoted and (in_folder.exists() or (root / target).exists()):
+            return f'includes "{target}": only phi/ and distributed/, named from the root, are allowed'
+        return None
+    other = layer_of(target)
+    if other is None:
+        return f'includes "{target}", whose folder has no row in LAYERS of tools/check_includes.py'
+    allowed = (layer.name,) + layer.below
+    if other.name in allowed:
+        return None
+    return (f'includes "{target}" ({other.name}); may include {", ".join(dict.fromkeys(allowed))}. '
+            "Move the code up, or pass in what it needs")
+
+
+def check_file(root: Path, path: str) -> tuple[list[Finding], int]:
+    """The findings in one file, and how many includes it has."""
+    layer = layer_of(path)
+    if layer is None:
+        return [Finding(path, 1, "layers", "the folder has no row in LAYERS of tools/check_includes.py;"
+                        " add one that says what it may include")], 0
+    includes = list(includes_of((root / path).read_text(encoding="utf-8")))
+    found = ((include.line, complaint(root, path, layer, include)) for include in includes)
+    return [Finding(path, line, layer.name, text) for line, text in found if text], len(includes)
+
+
+def sources(root: Path) -> list[str]:
+    return sorted(file.relative_to(root).as_posix() for folder in CHECKED_FOLDERS
+                  for file in (root / folder).rglob("*") if file.suffix in SOURCE_SUFFIXES)
+
+
+def print_table() -> None:
+    for layer in LAYERS:
+        below = "everything" if layer.libraries == ("*",) else ", ".join(layer.below) or "-"
+        print(f"{layer.name}: {below}; libraries: {', '.join(layer.libraries)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--list", action="store_true", help="print who may include whom, and stop")
+    options = parser.parse_args()
+    if options.list:
+        print_table()
+        return 0
+    files = sources(options.root)
+    if not files:
+        print(f"include rules: no sources below {options.root}", file=sys.stderr)
+        return 2
+    results = [check_file(options.root, path) for path in files]
+    findings = [finding for found, _ in results for finding in found]
+    for finding in findings:
+        print(finding, file=sys.stderr)
+    total = sum(count for _, count in results)
+    print(f"include rules: {len(files)} files, {total} includes, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

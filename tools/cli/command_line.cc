@@ -1,0 +1,129 @@
+// Flag parsing on top of gflags, whose own parser ends the process on an error.
+#include "tools/cli/command_line.h"
+
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+
+#include "fmt/core.h"
+
+DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
+
+namespace phi::cli {
+namespace {
+
+constexpr std::array kGlogFlags = {"v",           "vmodule",         "logtostderr", "alsologtostderr",
+                                   "minloglevel", "stderrthreshold", "log_dir",     "colorlogtostderr"};
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+struct Word {
+  std::string name;
+  std::string value;
+  bool has_value = false;
+};
+
+Word split_word(std::string_view word) {
+  word.remove_prefix(word.starts_with("--") ? 2 : 1);
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return {std::string(word), "", false};
+  return {std::string(word.substr(0, equals)), std::string(word.substr(equals + 1)), true};
+}
+
+bool is_bool(const std::string& name) {
+  gflags::CommandLineFlagInfo info;
+  return gflags::GetCommandLineFlagInfo(name.c_str(), &info) && info.type == "bool";
+}
+
+void set_flag(const std::string& name, const std::string& value) {
+  if (!gflags::SetCommandLineOption(name.c_str(), value.c_str()).empty()) return;
+  gflags::CommandLineFlagInfo info;
+  gflags::GetCommandLineFlagInfo(name.c_str(), &info);
+  throw UsageError(
+      fmt::format("--{} takes a value of type {}, got '{}'.", name, info.type, value));
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  // As many as a third of the letters may differ; more is another word.
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string found = nearest(word, candidates);
+  return found.empty() ? "" : fmt::format(", did you mean '{}'?", found);
+}
+
+std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own) {
+  std::vector<std::string> known(own.begin(), own.end());
+  known.insert(known.end(), kGlogFlags.begin(), kGlogFlags.end());
+  const auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (arg == "--") {
+      words.insert(words.end(), argv + i + 1, argv + argc);
+      break;
+    }
+    if (arg.size() < 2 || arg[0] != '-') {
+      words.emplace_back(arg);
+      continue;
+    }
+    Word word = split_word(arg);
+    if (!is_known(word.name) && !word.has_value && word.name.starts_with("no") &&
+        is_known(word.name.substr(2)) && is_bool(word.name.substr(2))) {
+      word = {word.name.substr(2), "false", true};
+    }
+    if (!is_known(word.name)) {
+      const std::string hint = did_you_mean(word.name, known);
+      throw UsageError(
+          fmt::format("unknown flag --{}{}", word.name, hint.empty() ? "; see --help." : hint));
+    }
+    if (!word.has_value && is_bool(word.name)) {
+      word.value = "true";
+    } else if (!word.has_value) {
+      if (i + 1 == argc) throw UsageError(fmt::format("--{} needs a value.", word.name));
+      word.value = argv[++i];
+    }
+    set_flag(word.name, word.value);
+  }
+  return words;
+}
+
+bool speaks_for_job() {
+  // OpenMPI, then what PMI-based launchers set.
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
+}
+
+}  // namespace phi::cli

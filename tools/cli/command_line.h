@@ -1,0 +1,44 @@
+// What the subcommands of autophi share: flags by gflags with errors that help, and the rule which
+// rank speaks for the job before the ranks know each other.
+//
+//   const auto words = cli::parse_flags(argc, argv);       // throws cli::UsageError
+//   if (words.empty()) throw cli::UsageError("which job? ...");
+#pragma once
+
+#include <gflags/gflags_declare.h>
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Flags that more than one subcommand reads; each names what it takes in its own help.
+DECLARE_string(mesh);
+
+namespace phi::cli {
+
+/// Exit status of a call that was not understood.
+inline constexpr int kUsageStatus = 2;
+
+/// The command line was not understood; what() is the one message to print.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The candidate with the smallest edit distance to `word`; empty if none is near.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+/// ", did you mean 'matmul'?" or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+/// Sets the flags (--name=value, --name value, --name, --noname; one dash is as good as two) in
+/// argv[1..] and gives back the other words in order. After `--` all words are taken as they are.
+/// `own` are the subcommand's flags: these and those of glog are taken, no others.
+/// Errors: UsageError naming the nearest flag, or the value and the type that the flag has.
+std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own);
+
+/// False on all but one process of an mpirun job: for messages before the ranks are connected.
+bool speaks_for_job();
+
+}  // namespace phi::cli

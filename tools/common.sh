@@ -1,0 +1,58 @@
+# Sourced by the scripts of this folder: where things are, how a preset is configured and built, and
+# what the environment of MPI and sanitizer runs must be.
+# shellcheck shell=bash
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# Debian's own interpreter: the one that has the packages which tools/setup installs. Another
+# python3 may come first in PATH (pyenv, conda) and lack them.
+python="${AUTOPHI_PYTHON:-/usr/bin/python3}"
+
+say() { printf '[%s] %s\n' "$(basename "$0")" "$*"; }
+
+die() {
+  printf '[%s] error: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# Prints the comment that opens the calling script: its help text.
+usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0"; }
+
+build_dir() {
+  case "$1" in
+    release) echo "$root/build" ;;
+    debug | asan) echo "$root/build/$1" ;;
+    *) die "unknown preset '$1'; known: release, debug, asan" ;;
+  esac
+}
+
+# configure_and_build PRESET [TARGET...]: all targets if none is named. AUTOPHI_JOBS limits the
+# number of compilers at once.
+configure_and_build() {
+  local preset="$1" dir
+  shift
+  dir="$(build_dir "$preset")"
+  say "configure: preset $preset in ${dir#"$root"/}"
+  (cd "$root" && cmake --preset "$preset" -DPython3_EXECUTABLE="$python" --log-level=WARNING)
+  say "build: ${*:-everything}"
+  cmake --build "$dir" -j "${AUTOPHI_JOBS:-$(nproc)}" ${@+--target "$@"}
+}
+
+# More ranks than cores, perhaps as root, perhaps in a container: settings under which Open MPI
+# runs there. Exported, so that the mpirun calls of tests see them too.
+mpi_environment() {
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1
+  # Unbound ranks that yield while they wait: else 8 ranks on 2 cores spin in each other's way.
+  export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+  # Containers without SYS_PTRACE refuse the kernel's cross-process copy; shared memory works.
+  export OMPI_MCA_btl_vader_single_copy_mechanism=none
+  if [ "$(id -u)" -eq 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}
+
+# Without halt_on_error undefined behaviour is printed and the test passes all the same.
+sanitizer_environment() {
+  export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
+  export LSAN_OPTIONS="${LSAN_OPTIONS:-suppressions=$root/tools/lsan.supp:print_suppressions=0}"
+}

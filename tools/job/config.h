@@ -1,0 +1,98 @@
+// JobConfig: what a job file says, checked. All keys have defaults that make a small job.
+//
+//   mode: forward                 # forward | train | generate
+//   model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
+//           dropout: 0.0, seed: 1}
+//   mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
+//   data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
+//   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false}
+//
+// Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
+// exist is answered with the nearest one that does.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "phi/common/dtype.h"
+#include "phi/common/errors.h"
+
+namespace phi::job {
+
+struct ModelConfig {
+  std::string kind = "gpt";
+  int64_t vocab = 256;
+  int64_t seq_len = 256;
+  int64_t d_model = 384;
+  int64_t layers = 6;
+  int64_t heads = 6;
+  int64_t mlp_ratio = 4;
+  double dropout = 0.0;
+  int64_t seed = 1;
+
+  int64_t head_size() const { return d_model / heads; }
+};
+
+/// Mesh dims in the order in which ranks are numbered (the last one varies fastest).
+struct MeshConfig {
+  std::vector<int64_t> shape;
+  std::vector<std::string> dims;
+
+  int64_t num_ranks() const;
+  /// Extent of the named mesh dim; 1 if the mesh has none of this name.
+  int64_t extent(std::string_view name) const;
+  /// "dp=2 pp=2 tp=2"
+  std::string to_string(std::string_view separator = " ") const;
+};
+
+struct DataConfig {
+  std::vector<std::string> paths = {"phi", "distributed"};
+  int64_t seed = 1;
+};
+
+struct RunConfig {
+  int64_t steps = 4;
+  int64_t global_batch = 8;
+  int64_t micro_batches = 4;
+  DataType dtype = DataType::FLOAT32;
+  bool sequence_parallel = false;
+
+  int64_t micro_batch_size() const { return global_batch / micro_batches; }
+};
+
+struct JobConfig {
+  std::string mode = "forward";
+  ModelConfig model;
+  MeshConfig mesh;  // empty until given by the file, --mesh, or settle_mesh
+  DataConfig data;
+  RunConfig run;
+
+  /// The file's name as it was given, and the line of each key in it ("model.heads" -> 4).
+  std::string file;
+  std::map<std::string, int> lines;
+
+  /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file gives; for the first
+  /// one, without a line, if it gives none.
+  Error wrong(std::initializer_list<std::string_view> keys, std::string_view message) const;
+};
+
+/// Reads and checks a job file. Errors: NotFound if it cannot be read; InvalidArgument as above.
+JobConfig load_job(const std::string& file);
+/// The same from text; `file` is named in errors.
+JobConfig parse_job(const std::string& text, const std::string& file);
+
+/// "2x2x2" (dp, pp, tp), "4" (dp) or "dp=2,tp=2". Errors: InvalidArgument naming --mesh.
+MeshConfig parse_mesh_flag(const std::string& text);
+
+/// Decides the mesh for `world_size` processes: the flag's if given, else the file's, else all
+/// processes along dp. One process runs any job on a mesh of one; `note` then says so.
+/// Errors: InvalidArgument, with both numbers and what to change, where the mesh does not fit the
+/// processes or the model does not fit the mesh.
+void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
+                 std::string* note);
+
+}  // namespace phi::job
