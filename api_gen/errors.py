@@ -1,4 +1,4 @@
-"""Errors of the YAML files: each names file, line, op and key, what is wrong and what is accepted."""
+"""Faults of the YAML files: file, line, op and key, what is wrong, what is accepted."""
 
 import difflib
 from collections.abc import Iterable

@@ -79,16 +79,20 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Term:
+    """The factors of one tensor's dims, a letter each; `batch`: any leading dims before them."""
+
+    letters: str
+    batch: bool = False
+
+
+@dataclass(frozen=True)
 class Notation:
-    """A placement rule declared in the entry: "m k, k n -> m n"."""
+    """A placement rule declared in the entry: "... m k, ... k n -> ... m n"."""
 
     text: str
-
-    @property
-    def operands(self) -> tuple[int, int]:
-        """How many inputs and outputs it speaks of."""
-        left, right = self.text.split("->")
-        return len(left.split(",")), len(right.split(","))
+    inputs: tuple[Term, ...]
+    outputs: tuple[Term, ...]
 
 
 @dataclass(frozen=True)

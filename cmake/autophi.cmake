@@ -25,3 +25,22 @@ function(autophi_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
+
+# autophi_mpi_test(NAME RANKS n... SOURCES file... DEPS target...): one GoogleTest program that ctest
+# runs under mpirun with each of these numbers of ranks (label mpi); nothing in a build without MPI.
+# Its tests use tests/support/rank_launcher.h; main is the launcher's.
+function(autophi_mpi_test name)
+  cmake_parse_arguments(ARG "" "" "RANKS;SOURCES;DEPS" ${ARGN})
+  if(NOT MPI_CXX_FOUND)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE test_mpi_ranks ${ARG_DEPS} autophi_options GTest::gmock)
+  foreach(ranks ${ARG_RANKS})
+    add_test(NAME ${name}_${ranks}
+             COMMAND ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -n ${ranks}
+                     $<TARGET_FILE:${name}>)
+    set_tests_properties(${name}_${ranks} PROPERTIES TIMEOUT 180 LABELS mpi PROCESSORS 2
+                         ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
+  endforeach()
+endfunction()

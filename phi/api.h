@@ -3,4 +3,5 @@
 
 #include "phi/api/deferred.h"
 #include "phi/api/tensor.h"
+#include "phi/core/rank_context.h"
 #include "phi/generated/api.h"

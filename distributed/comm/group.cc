@@ -256,30 +256,31 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
   }
 }
 
-void Group::all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
-  const int64_t bytes = count * static_cast<int64_t>(size_of(dtype));
-  CallScope call(*this, CommOp::kAllReduce, bytes);
-  if (all_reduce_by_gather(bytes, size())) {
-    reduce_by_gather(data, count, dtype, kind);
+void Group::all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind) {
+  const auto width = static_cast<int64_t>(size_of(dtype));
+  CallScope call(*this, CommOp::kAllReduce, count * width);
+  if (all_reduce_by_gather(count * width, size())) {
+    reduce_by_gather(in, out, count, dtype, kind);
   } else {
     std::vector<int64_t> counts(ranks_.size());
     for (int64_t i = 0; i < size(); ++i) counts[i] = split_range(count, size(), i).size;
-    std::byte* own = at(data, static_cast<size_t>(split_range(count, size(), position_).offset) *
-                                  size_of(dtype));
-    reduce_parts(static_cast<const std::byte*>(data), own, counts, dtype, kind);
-    gather_parts(own, static_cast<std::byte*>(data), counts, dtype);
+    const int64_t begin = split_range(count, size(), position_).offset;
+    std::byte* own = at(out, static_cast<size_t>(begin * width));
+    reduce_parts(static_cast<const std::byte*>(in), own, counts, dtype, kind);
+    gather_parts(own, static_cast<std::byte*>(out), counts, dtype);
   }
   call.finish();
 }
 
-void Group::reduce_by_gather(void* data, int64_t count, DataType dtype, ReduceKind kind) {
+void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
+                             ReduceKind kind) {
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
   std::byte* const arrived = scratch(bytes * ranks_.size());
   const std::vector<int64_t> counts(ranks_.size(), count);
-  gather_parts(static_cast<const std::byte*>(data), arrived, counts, dtype);
+  gather_parts(static_cast<const std::byte*>(in), arrived, counts, dtype);
   std::vector<const void*> inputs(ranks_.size());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
-  reduce_arrays(inputs, data, count, dtype, kind);
+  reduce_arrays(inputs, out, count, dtype, kind);
 }
 
 // A binomial tree: in round k the 2^k members that have the value send it on.

@@ -73,8 +73,11 @@ class Group {
   void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
                     std::span<const int64_t> recv_counts, DataType dtype);
 
-  /// In place.
-  void all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind);
+  /// `in` and `out` may be the same array.
+  void all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
+  void all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
+    all_reduce(data, data, count, dtype, kind);
+  }
 
   /// Member i gets part i of the elementwise reduction; `in` holds all parts.
   void reduce_scatter(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
@@ -101,7 +104,7 @@ class Group {
                     DataType dtype, ReduceKind kind);
   void gather_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype);
-  void reduce_by_gather(void* data, int64_t count, DataType dtype, ReduceKind kind);
+  void reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
 
   World& world_;
   std::vector<int64_t> ranks_;

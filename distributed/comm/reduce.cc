@@ -132,13 +132,13 @@ T identity(ReduceKind kind) {
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                    ReduceKind kind) {
   if (inputs.empty() || count == 0) return;
-  visit_dtype(dtype, [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
+  visit_dtype(dtype,
+              [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
 }
 
 void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind) {
-  visit_dtype(dtype, [&]<typename T>() {
-    std::fill_n(static_cast<T*>(out), count, identity<T>(kind));
-  });
+  visit_dtype(dtype,
+              [&]<typename T>() { std::fill_n(static_cast<T*>(out), count, identity<T>(kind)); });
 }
 
 }  // namespace phi::distributed

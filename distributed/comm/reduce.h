@@ -11,8 +11,8 @@ namespace phi::distributed {
 
 /// out[i] = kind over j of inputs[j][i], combined in order of j and rounded once (16-bit floats are
 /// accumulated in float, integers in int64 with wrap-around). `out` may be one of the inputs.
-/// NaN wins in max and min. any/all give 1 or 0 in the dtype; on bool, sum and max mean any, prod
-/// and min mean all. avg of integers rounds toward zero.
+/// NaN wins in max and min. any/all give 1 or 0 in the dtype; on bool, sum and max mean any; prod,
+/// min and avg mean all. avg of integers rounds toward zero.
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                    ReduceKind kind);
 

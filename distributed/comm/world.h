@@ -28,7 +28,7 @@ struct Call {
   const Group* group = nullptr;
   uint64_t sequence = 0;  // 1 for the group's first call
   CommOp op = CommOp::kExchange;
-  int64_t bytes = 0;           // that this rank sends and receives in it; -1: the peers differ
+  int64_t bytes = 0;            // of the arrays that it is about on this rank
   const char* scope = nullptr;  // the op that this thread is in, or null
 
   /// "all_reduce #418 of group {4,5} (16384 bytes, from matmul_grad)"
@@ -52,9 +52,9 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  int64_t rank() const { return context_.rank(); }
-  int64_t size() const { return context_.world_size(); }
-  RankContext& rank_context() { return context_; }
+  int64_t rank() const { return context_->rank(); }
+  int64_t size() const { return context_->world_size(); }
+  RankContext& rank_context() { return *context_; }
   /// "mpi", "local", "dry".
   virtual std::string_view backend() const = 0;
   /// False where messages are counted and not carried (dry): received values mean nothing then.
@@ -85,7 +85,9 @@ class World {
   /// Makes `world`, and its rank context, the calling thread's while it lives.
   class Scope {
    public:
-    explicit Scope(World& world) : outer_(current_), context_(world.context_) { current_ = &world; }
+    explicit Scope(World& world) : outer_(current_), context_(*world.context_) {
+      current_ = &world;
+    }
     ~Scope() { current_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -96,20 +98,20 @@ class World {
   };
 
  protected:
-  explicit World(RankContext& context);
+  explicit World(std::shared_ptr<RankContext> context);
 
   /// Carries all messages and returns when all are done. Peers are ranks of the world, never this
   /// one. `call` says what for.
   virtual void transfer(const Call& call, std::span<const Send> sends,
                         std::span<const Recv> recvs) = 0;
   /// A call begins, or has ended (`waiting` false): kept for the reports of other ranks.
-  virtual void note(const Call& call, bool waiting);
+  virtual void note(const Call& call, bool waiting) = 0;
 
  private:
   friend class Group;
   static World& process_world();
 
-  RankContext& context_;
+  std::shared_ptr<RankContext> context_;
   const uint64_t id_;
   Milliseconds deadline_ = kDefaultDeadline;
   bool logging_ = false;

@@ -20,27 +20,30 @@ class Inference {
 
  private:
   using Term = Factors::Term;
+  using Kinds = std::array<ReduceKind, kMaxMeshNdim>;
   static constexpr int kBatch = kMaxNdim;
 
-  bool has(uint64_t mask, int f) const { return (mask >> f) & 1u; }
-  std::string name_of_factor(int f) const {
-    return f < kBatch ? fmt::format("batch {}", f) : std::string(1, char('a' + f - kBatch));
-  }
+  static bool has(uint64_t mask, int f) { return (mask >> f) & 1u; }
+  static std::string name_of_factor(int f);
 
-  void gather(const Term& term, const Sharding& sharding, int64_t numel, int64_t shape1_mask);
+  void gather(const Term& term, const Sharding& sharding, const Dims& shape);
+  void gather_output(size_t i, const TensorSpec& output);
   void merge(int f, const MeshDims& wanted, int64_t numel);
+  bool join(int f, const MeshDims& wanted);
   void settle();
   int winner(int mesh_dim) const;
   bool beats(int challenger, int holder) const;
   void flow_partials();
 
-  const TensorDistAttr* attr_of(const Term& term, uint32_t partial_mask,
-                                const std::array<ReduceKind, kMaxMeshNdim>& kinds) const;
+  const TensorDistAttr* attr_of(const Term& term, uint32_t partial_mask, const Kinds& kinds) const;
   const TensorDistAttr* input_attr(int i) const;
   const TensorDistAttr* output_attr(const Term& term) const;
+  const TensorDistAttr* keeping_partial(const Term& term, const TensorDistAttr* given) const;
+  const TensorDistAttr* backward_output(size_t i, const TensorSpec& given) const;
 
   const Factors& rule_;
   const bool strict_;
+  bool forward_ = false;
   ProcessMesh mesh_;
   std::array<MeshDims, Factors::kMaxFactors> want_{};
   std::array<int64_t, Factors::kMaxFactors> weight_;  // elements of the largest tensor that wants
@@ -49,13 +52,20 @@ class Inference {
 
   // Partial inputs, and what flows on.
   InlineVector<uint8_t, 8> input_partial_;
-  std::array<ReduceKind, kMaxMeshNdim> partial_kind_{};
+  Kinds partial_kind_{};
   uint32_t flowing_ = 0;
   int flow_from_ = -1;  // the only input that stays partial; -1: all of them
 };
 
+// ---- gather ----
+
+std::string Inference::name_of_factor(int f) {
+  if (f == Factors::kUnsplit) return "1";
+  return f < kBatch ? fmt::format("batch {}", f) : std::string(1, char('a' + f - kBatch));
+}
+
 void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
-  if (wanted.empty() || has(rule_.whole_, f)) return;
+  if (wanted.empty()) return;
   MeshDims& held = want_[f];
   if (held.empty()) {
     held = wanted;
@@ -64,26 +74,7 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
     return;
   }
   weight_[f] = std::max(weight_[f], numel);
-  if (held == wanted) return;
-  if (rule_.join_) {
-    MeshDims joined = held;
-    for (int m : wanted) {
-      if (!joined.contains(m)) joined.push_back(m);
-    }
-    if (rule_.size_[f] % joined.parts(mesh_) == 0) {
-      MeshDims sorted;
-      while (sorted.size() < joined.size()) {
-        int next = -1;
-        for (int m : joined) {
-          if (!sorted.contains(m) && (next < 0 || mesh_.dim_size(m) > mesh_.dim_size(next)))
-            next = m;
-        }
-        sorted.push_back(next);
-      }
-      held = sorted;
-      return;
-    }
-  }
+  if (held == wanted || (rule_.join_ && join(f, wanted))) return;
   PHI_CHECK(!strict_ || rule_.join_,
             errors::Unimplemented("factor {} is split over mesh dim '{}' by one tensor and over "
                                   "mesh dim '{}' by another; reshard one of them first.",
@@ -91,14 +82,38 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
                                   mesh_.dim_names()[wanted[0]]));
 }
 
-void Inference::gather(const Term& term, const Sharding& sharding, int64_t numel,
-                       int64_t shape1_mask) {
+// Splits factor f over what it holds and what is wanted, the larger mesh dim first.
+bool Inference::join(int f, const MeshDims& wanted) {
+  MeshDims joined = want_[f];
+  for (int m : wanted) {
+    if (!joined.contains(m)) joined.push_back(m);
+  }
+  if (rule_.size_[f] % joined.parts(mesh_) != 0) return false;
+  if (joined.size() == want_[f].size()) return true;
+  MeshDims sorted;
+  while (sorted.size() < joined.size()) {
+    int next = -1;
+    for (int m : joined) {
+      if (sorted.contains(m)) continue;
+      if (next < 0 || mesh_.dim_size(m) > mesh_.dim_size(next)) next = m;
+    }
+    sorted.push_back(next);
+  }
+  want_[f] = sorted;
+  return true;
+}
+
+void Inference::gather(const Term& term, const Sharding& sharding, const Dims& shape) {
+  const int64_t numel = rule_.prefer_larger_ ? shape.numel() : 0;
   for (int d = 0; d < term.ndim; ++d) {
-    const uint8_t f = term.factor[d];
-    if (f == Factors::kUnsplit || ((shape1_mask >> d) & 1)) continue;
-    merge(f, sharding.dims[d], numel);
+    const MeshDims& wanted = sharding.dims[d];
+    if (wanted.empty() || term.factor[d] == Factors::kIgnored) continue;
+    const bool lost_on_unit = rule_.unit_dims_whole_ && shape[d] == 1 && wanted.parts(mesh_) > 1;
+    if (!lost_on_unit) merge(term.factor[d], wanted, numel);
   }
 }
+
+// ---- settle ----
 
 bool Inference::beats(int challenger, int holder) const {
   const bool challenger_yields = has(rule_.yields_, challenger);
@@ -123,7 +138,8 @@ int Inference::winner(int mesh_dim) const {
 }
 
 void Inference::settle() {
-  uint32_t once = 0, twice = 0;
+  uint32_t once = 0;
+  uint32_t twice = 0;
   for (int i = 0; i < met_count_; ++i) {
     const uint32_t mask = want_[met_[i]].mask();
     twice |= once & mask;
@@ -136,10 +152,14 @@ void Inference::settle() {
       if (met_[i] != keeper) want_[met_[i]] = want_[met_[i]].without(1u << m);
     }
   }
-  if (!strict_ || rule_.refused_split_ == 0) return;
   for (int i = 0; i < met_count_; ++i) {
-    PHI_CHECK(!has(rule_.refused_split_, met_[i]) || want_[met_[i]].empty(),
-              errors::InvalidArgument("{}", rule_.refuse_reason_));
+    MeshDims& dims = want_[met_[i]];
+    if (dims.empty()) continue;
+    PHI_CHECK(!strict_ || !forward_ || !has(rule_.refused_split_, met_[i]),
+              errors::InvalidArgument("{}", rule_.split_reason_));
+    const bool cuts_group =
+        has(rule_.divides_, met_[i]) && rule_.divided_size_ % dims.parts(mesh_) != 0;
+    if (has(rule_.whole_, met_[i]) || cuts_group) dims = MeshDims();
   }
 }
 
@@ -161,25 +181,27 @@ void Inference::flow_partials() {
   if ((any & split) != 0) return;
   int64_t largest = -1;
   for (int i = 0; i < rule_.inputs(); ++i) {
-    if (input_partial_[i] != 0 && rule_.inputs_[i].numel > largest) {
-      largest = rule_.inputs_[i].numel;
+    if (input_partial_[i] != 0 && rule_.inputs_[i].shape.numel() > largest) {
+      largest = rule_.inputs_[i].shape.numel();
       flow_from_ = i;
       flowing_ = input_partial_[i];
     }
   }
 }
 
+// ---- write ----
+
 const TensorDistAttr* Inference::attr_of(const Term& term, uint32_t partial_mask,
-                                         const std::array<ReduceKind, kMaxMeshNdim>& kinds) const {
+                                         const Kinds& kinds) const {
   PlacementArray placements{};
   for (int d = 0; d < term.ndim; ++d) {
-    if (term.factor[d] == Factors::kUnsplit) continue;
+    if (term.factor[d] == Factors::kIgnored) continue;
     int order = 0;
     for (int m : want_[term.factor[d]]) placements[m] = Shard(d, order++);
   }
   for (uint32_t rest = partial_mask; rest != 0; rest &= rest - 1) {
     const int m = std::countr_zero(rest);
-    placements[m] = Partial(kinds[m]);
+    if (placements[m].is_replicate()) placements[m] = Partial(kinds[m]);
   }
   if (term.attr != nullptr && placements == term.attr->placement_array()) return term.attr;
   return TensorDistAttr::get(mesh_, std::span<const Placement>(placements.data(), mesh_.ndim()));
@@ -194,10 +216,11 @@ const TensorDistAttr* Inference::input_attr(int i) const {
 
 const TensorDistAttr* Inference::output_attr(const Term& term) const {
   if (term.absent) return nullptr;
-  std::array<ReduceKind, kMaxMeshNdim> kinds = partial_kind_;
+  Kinds kinds = partial_kind_;
   uint32_t partial = flowing_;
   for (int i = 0; i < met_count_; ++i) {
     const int f = met_[i];
+    if (want_[f].empty() || has(rule_.combined_, f)) continue;
     bool present = false;
     for (int d = 0; d < term.ndim; ++d) present |= term.factor[d] == f;
     if (present) continue;
@@ -209,16 +232,44 @@ const TensorDistAttr* Inference::output_attr(const Term& term) const {
   return attr_of(term, partial, kinds);
 }
 
+const TensorDistAttr* Inference::keeping_partial(const Term& term,
+                                                 const TensorDistAttr* given) const {
+  const Sharding sharding = Sharding::of({Dims::filled(term.ndim, 0), given});
+  return attr_of(term, sharding.partial_mask, sharding.partial_kind);
+}
+
+const TensorDistAttr* Inference::backward_output(size_t i, const TensorSpec& given) const {
+  const Term& term = rule_.outputs_[i];
+  if (term.absent || given.absent() || (term.optional && given.ndim() == 0)) return nullptr;
+  switch (rule_.backward_outputs_) {
+    case BackwardOutputs::kAsGiven:
+      return given.attr;
+    case BackwardOutputs::kAsGivenWhole: {
+      Sharding sharding = Sharding::of(given);
+      sharding.partial_mask = 0;
+      return sharding.attr(mesh_);
+    }
+    case BackwardOutputs::kInferred:
+      break;
+  }
+  if (rule_.backward_keeps_partial_) return keeping_partial(term, given.attr);
+  return output_attr(term);
+}
+
+// ---- the two questions ----
+
 SpmdResult Inference::forward() {
+  forward_ = true;
+  PHI_CHECK(!strict_ || rule_.forward_reason_ == nullptr,
+            errors::InvalidArgument("{}", rule_.forward_reason_));
   for (const Term& term : rule_.inputs_) {
     if (term.absent) {
       input_partial_.push_back(0);
       continue;
     }
     mesh_ = term.attr->mesh();
-    Dims shape = Dims::filled(term.ndim, 0);
-    const Sharding sharding = Sharding::of({shape, term.attr});
-    gather(term, sharding, term.numel, 0);
+    const Sharding sharding = Sharding::of({term.shape, term.attr});
+    if (!term.follows) gather(term, sharding, term.shape);
     uint32_t partial = 0;
     for (uint32_t rest = sharding.partial_mask; rest != 0; rest &= rest - 1) {
       const int m = std::countr_zero(rest);
@@ -236,35 +287,43 @@ SpmdResult Inference::forward() {
   return result;
 }
 
+void Inference::gather_output(size_t i, const TensorSpec& output) {
+  const Term& term = rule_.outputs_[i];
+  if (output.absent() || term.absent || (term.optional && output.ndim() == 0)) return;
+  PHI_CHECK(output.ndim() == term.ndim,
+            errors::InvalidArgument("output {} has {} dims {}, the inputs make one of {} dims.", i,
+                                    output.ndim(), output.shape.to_string(), term.ndim));
+  mesh_ = output.attr->mesh();
+  Term own = term;
+  for (int d = 0; d < own.ndim; ++d) {
+    if (own.factor[d] < kBatch && output.shape[d] == 1) own.factor[d] = Factors::kUnsplit;
+  }
+  gather(own, Sharding::of(output), output.shape);
+}
+
 SpmdResult Inference::backward(std::span<const TensorSpec> outputs) {
+  PHI_CHECK(!strict_ || rule_.backward_reason_ == nullptr,
+            errors::InvalidArgument("{}", rule_.backward_reason_));
   PHI_CHECK(static_cast<int>(outputs.size()) == rule_.outputs(),
             errors::InvalidArgument("{} outputs are given, the rule has {}.", outputs.size(),
                                     rule_.outputs()));
   for (const Term& term : rule_.inputs_) {
     if (!term.absent) mesh_ = term.attr->mesh();
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].absent()) continue;
-    const Term& term = rule_.outputs_[i];
-    PHI_CHECK(
-        term.absent || outputs[i].ndim() == term.ndim,
-        errors::InvalidArgument("output {} has {} dims {}, the inputs make one of {} dims.", i,
-                                outputs[i].ndim(), outputs[i].shape.to_string(), term.ndim));
-    mesh_ = outputs[i].attr->mesh();
-    int64_t shape1_mask = 0;
-    for (int d = 0; d < term.ndim; ++d) {
-      if (term.factor[d] < kBatch && outputs[i].shape[d] == 1) shape1_mask |= 1 << d;
-    }
-    gather(term, Sharding::of(outputs[i]), outputs[i].shape.numel(), shape1_mask);
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const size_t i = rule_.backward_last_first_ ? outputs.size() - 1 - n : n;
+    gather_output(i, outputs[i]);
   }
   settle();
   SpmdResult result;
-  for (int i = 0; i < rule_.inputs(); ++i) result.inputs.push_back(input_attr(i));
+  for (int i = 0; i < rule_.inputs(); ++i) {
+    const Term& term = rule_.inputs_[i];
+    result.inputs.push_back(rule_.backward_keeps_partial_ && !term.absent
+                                ? keeping_partial(term, term.attr)
+                                : input_attr(i));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const bool absent = outputs[i].absent() || rule_.outputs_[i].absent;
-    result.outputs.push_back(absent                ? nullptr
-                             : rule_.echo_outputs_ ? outputs[i].attr
-                                                   : output_attr(rule_.outputs_[i]));
+    result.outputs.push_back(backward_output(i, outputs[i]));
   }
   return result;
 }

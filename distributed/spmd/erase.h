@@ -111,8 +111,8 @@ struct ErasedRule {
     if constexpr (tensor_kind<T>() == TensorKind::kList) {
       return given;
     } else {
-      PHI_CHECK(given.size() == 1, errors::InvalidArgument("one tensor is expected, {} are given.",
-                                                           given.size()));
+      PHI_CHECK(given.size() == 1,
+                errors::InvalidArgument("one tensor is expected, {} are given.", given.size()));
       if constexpr (tensor_kind<T>() == TensorKind::kOne) {
         return given[0];
       } else {
@@ -130,7 +130,7 @@ struct ErasedRule {
                 std::make_index_sequence<kAttrs>());
   }
   template <size_t... T, size_t... A>
-  static SpmdRule call(RuleFunction::Tensors tensors, RuleFunction::Attrs attrs,
+  static SpmdRule call(RuleFunction::Tensors tensors, [[maybe_unused]] RuleFunction::Attrs attrs,
                        std::index_sequence<T...>, std::index_sequence<A...>) {
     return kRule(tensor<Arg<T>>(tensors[T])..., AttrType<Arg<kTensors + A>>::from(attrs[A])...);
   }

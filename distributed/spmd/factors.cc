@@ -7,8 +7,9 @@ namespace {
 // Batch factors are 0 .. kMaxNdim-1, counted from the innermost; letters follow.
 uint8_t index_of(char letter) {
   if (letter == '1') return Factors::kUnsplit;
+  if (letter == '_') return Factors::kIgnored;
   PHI_CHECK(letter >= 'a' && letter <= 'z',
-            errors::InvalidArgument("'{}' names no factor; use a letter a to z, or 1.", letter));
+            errors::InvalidArgument("'{}' names no factor; use a letter a to z, 1 or _.", letter));
   return static_cast<uint8_t>(kMaxNdim + (letter - 'a'));
 }
 
@@ -21,8 +22,9 @@ Factors::Term Factors::term(Batch batch, std::string_view letters) {
   Term term;
   term.ndim = static_cast<uint8_t>(ndim);
   term.absent = false;
+  term.follows = false;
+  term.optional = false;
   term.attr = nullptr;
-  term.numel = 0;
   int d = 0;
   for (; d < batch.ndim; ++d) term.factor[d] = static_cast<uint8_t>(batch.ndim - 1 - d);
   for (char letter : letters) term.factor[d++] = index_of(letter);
@@ -31,7 +33,9 @@ Factors::Term Factors::term(Batch batch, std::string_view letters) {
 
 uint64_t Factors::mask_of(std::string_view letters) {
   uint64_t mask = 0;
-  for (char letter : letters) mask |= uint64_t{1} << index_of(letter);
+  for (char letter : letters) {
+    if (const uint8_t f = index_of(letter); f < kMaxFactors) mask |= uint64_t{1} << f;
+  }
   return mask;
 }
 
@@ -44,12 +48,11 @@ Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view lette
                                     batch.ndim > 0 ? "at least " : "", letters.size(), letters));
   Term t = term({lead}, letters);
   t.attr = x.attr;
-  t.numel = 1;
+  t.shape = x.shape;
   for (int d = 0; d < t.ndim; ++d) {
-    t.numel *= x.shape[d];
     if (d < lead && x.shape[d] == 1) t.factor[d] = kUnsplit;
     const uint8_t f = t.factor[d];
-    if (f == kUnsplit) continue;
+    if (f == kUnsplit || f == kIgnored) continue;
     const uint64_t bit = uint64_t{1} << f;
     size_[f] = (used_ & bit) ? std::max(size_[f], x.shape[d]) : x.shape[d];
     used_ |= bit;
@@ -70,10 +73,21 @@ Factors& Factors::output(Batch batch, std::string_view letters) {
   return *this;
 }
 
+Factors& Factors::optional_output(std::string_view letters) {
+  output(letters);
+  outputs_[outputs_.size() - 1].optional = true;
+  return *this;
+}
+
 Factors& Factors::absent_output() {
   Term t = term({}, "");
   t.absent = true;
   outputs_.push_back(t);
+  return *this;
+}
+
+Factors& Factors::drop_output(int i) {
+  outputs_[i].absent = true;
   return *this;
 }
 
@@ -90,6 +104,17 @@ Factors& Factors::reduce(std::string_view letters, ReduceKind kind) {
   if (kind == ReduceKind::kSum) return *this;
   other_reduce_ |= mask_of(letters);
   reduce_kind_ = kind;
+  return *this;
+}
+
+Factors& Factors::combined(std::string_view letters) {
+  combined_ |= mask_of(letters);
+  return *this;
+}
+
+Factors& Factors::divides(char letter, int64_t size) {
+  divides_ = mask_of({&letter, 1});
+  divided_size_ = size;
   return *this;
 }
 
@@ -114,8 +139,28 @@ Factors& Factors::pass_partial(PartialFlow flow, ReduceKinds kinds) {
   return *this;
 }
 
-Factors& Factors::echo_outputs() {
-  echo_outputs_ = true;
+Factors& Factors::last_input_follows() {
+  inputs_[inputs_.size() - 1].follows = true;
+  return *this;
+}
+
+Factors& Factors::unit_dims_whole() {
+  unit_dims_whole_ = true;
+  return *this;
+}
+
+Factors& Factors::backward_outputs(BackwardOutputs how) {
+  backward_outputs_ = how;
+  return *this;
+}
+
+Factors& Factors::backward_last_output_first() {
+  backward_last_first_ = true;
+  return *this;
+}
+
+Factors& Factors::backward_keeps_partial() {
+  backward_keeps_partial_ = true;
   return *this;
 }
 
@@ -126,7 +171,17 @@ Factors& Factors::refuse_shared_mesh_dim() {
 
 Factors& Factors::refuse_split(std::string_view letters, const char* reason) {
   refused_split_ = mask_of(letters);
-  refuse_reason_ = reason;
+  split_reason_ = reason;
+  return *this;
+}
+
+Factors& Factors::refuse_forward(const char* reason) {
+  forward_reason_ = reason;
+  return *this;
+}
+
+Factors& Factors::refuse_backward(const char* reason) {
+  backward_reason_ = reason;
   return *this;
 }
 

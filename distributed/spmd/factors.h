@@ -6,7 +6,8 @@
 //
 // A factor is named by a letter a..z; tensor dims with the same letter are split alike. Batch
 // factors stand in front of the letters, aligned to the right, and broadcast: where a tensor has
-// size 1 the factor does not split it. '1' is a tensor dim that is never split. A factor that an
+// size 1 the factor does not split it. '1' is a tensor dim that is never split, '_' one whose split
+// is not even looked at. A factor that an
 // output lacks is reduced: the output is Partial over the mesh dims that split the factor.
 //
 // Policies, stated once for all rules (engine.cc carries them out):
@@ -14,6 +15,7 @@
 //   one mesh dim, several factors    the factor met first keeps it, going through the tensors in
 //                                    order and through each from its first dim to its last
 //   partial inputs                   become whole
+//   dims that are never split        take part like the others, and then give the mesh dim up
 // The setters below change a policy for one rule.
 #pragma once
 
@@ -34,6 +36,13 @@ enum class PartialFlow : uint8_t {
   kOne,    // f(a, b) is linear in each input alone: one of them, the larger, may stay partial
 };
 
+/// What backward() answers for the outputs.
+enum class BackwardOutputs : uint8_t {
+  kInferred,      // what the factors say
+  kAsGiven,       // the question's own
+  kAsGivenWhole,  // the same, made whole where partial
+};
+
 /// Bits of ReduceKinds that a partial value may have to flow through.
 using ReduceKinds = uint32_t;
 inline constexpr ReduceKinds kLinearKinds =
@@ -42,8 +51,10 @@ inline constexpr ReduceKinds kAllKinds = ~0u;
 
 class Factors {
  public:
-  static constexpr int kMaxFactors = kMaxNdim + 26;
-  static constexpr uint8_t kUnsplit = 255;
+  static constexpr int kMaxFactors = kMaxNdim + 27;
+  /// The one factor of all dims that are never split.
+  static constexpr uint8_t kUnsplit = kMaxFactors - 1;
+  static constexpr uint8_t kIgnored = 255;
 
   struct Batch {
     int ndim = 0;
@@ -60,12 +71,22 @@ class Factors {
   Factors& absent_input();
   Factors& output(Batch batch, std::string_view letters);
   Factors& output(std::string_view letters) { return output({}, letters); }
+  /// In backward() a scalar given for this output means that it is absent.
+  Factors& optional_output(std::string_view letters);
   Factors& absent_output();
+  /// Makes the output at `i` absent.
+  Factors& drop_output(int i);
 
   /// These factors are never split: the op needs them whole.
   Factors& whole(std::string_view letters);
   /// How outputs without the factor are combined over its mesh dims; kSum if not said.
   Factors& reduce(std::string_view letters, ReduceKind kind);
+  /// The kernel itself combines over the mesh dims of these factors: outputs that lack them are
+  /// whole.
+  Factors& combined(std::string_view letters);
+  /// A factor is split only over mesh dims whose parts divide `size`, for a factor that stands
+  /// for groups of elements in one tensor and for single elements in another.
+  Factors& divides(char letter, int64_t size);
   /// These factors give a mesh dim up to any other that wants it.
   Factors& yields(std::string_view letters);
   /// A mesh dim wanted by several factors goes to the one whose tensor has most elements.
@@ -74,12 +95,24 @@ class Factors {
   /// allows, the larger mesh dim first.
   Factors& join_mesh_dims();
   Factors& pass_partial(PartialFlow flow, ReduceKinds kinds);
-  /// backward() answers the outputs as they were given, instead of as the factors say.
-  Factors& echo_outputs();
-  /// Strict callers are refused when one mesh dim is wanted by several factors.
+  /// The input declared last takes what the others want, and wants nothing itself.
+  Factors& last_input_follows();
+  /// A dim of size 1 is split only over mesh dims of size 1.
+  Factors& unit_dims_whole();
+  Factors& backward_outputs(BackwardOutputs how);
+  /// backward() goes through the outputs from the last to the first.
+  Factors& backward_last_output_first();
+  /// backward() leaves tensors partial as they were given: what is split says nothing of it.
+  Factors& backward_keeps_partial();
+
+  /// Strict callers are refused ...
+  /// ... when one mesh dim is wanted by several factors.
   Factors& refuse_shared_mesh_dim();
-  /// Strict callers are refused with `reason` when one of these factors is split.
+  /// ... with `reason` when forward() finds one of these factors split.
   Factors& refuse_split(std::string_view letters, const char* reason);
+  /// ... always.
+  Factors& refuse_forward(const char* reason);
+  Factors& refuse_backward(const char* reason);
 
   SpmdResult forward(Strictness strictness = Strictness::kResolve) const;
   SpmdResult backward(std::span<const TensorSpec> outputs,
@@ -96,8 +129,10 @@ class Factors {
     std::array<uint8_t, kMaxNdim> factor;
     uint8_t ndim;
     bool absent;
+    bool follows;
+    bool optional;
     const TensorDistAttr* attr;  // inputs only
-    int64_t numel;               // inputs only
+    Dims shape;                  // inputs only
   };
   static Term term(Batch batch, std::string_view letters);
   static uint64_t mask_of(std::string_view letters);
@@ -106,17 +141,25 @@ class Factors {
   InlineVector<Term, 4> outputs_;
   std::array<int64_t, kMaxFactors> size_;  // of the factors in used_
   uint64_t used_ = 0;
-  uint64_t whole_ = 0;
+  uint64_t whole_ = uint64_t{1} << kUnsplit;
   uint64_t yields_ = 0;
+  uint64_t combined_ = 0;
+  uint64_t divides_ = 0;                       // one factor at most ...
+  int64_t divided_size_ = 0;                   // ... and what its parts have to divide
   uint64_t other_reduce_ = 0;                  // factors with a ReduceKind other than sum ...
   ReduceKind reduce_kind_ = ReduceKind::kSum;  // ... which is this one
   uint64_t refused_split_ = 0;
-  const char* refuse_reason_ = nullptr;
+  const char* split_reason_ = nullptr;
+  const char* forward_reason_ = nullptr;
+  const char* backward_reason_ = nullptr;
   PartialFlow partial_flow_ = PartialFlow::kNone;
   ReduceKinds partial_kinds_ = 0;
+  BackwardOutputs backward_outputs_ = BackwardOutputs::kInferred;
   bool prefer_larger_ = false;
   bool join_ = false;
-  bool echo_outputs_ = false;
+  bool unit_dims_whole_ = false;
+  bool backward_last_first_ = false;
+  bool backward_keeps_partial_ = false;
   bool refuse_shared_ = false;
 };
 

@@ -26,8 +26,7 @@ enum class AttrKind : uint8_t { kBool, kInt, kFloat, kString, kInts, kDataType }
 /// "bool", "int", ...
 std::string_view name_of(AttrKind kind);
 
-using AttrValue =
-    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, DataType>;
+using AttrValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, DataType>;
 
 /// The default that an attribute not given takes: false, 0, "", [].
 AttrValue zero_of(AttrKind kind);

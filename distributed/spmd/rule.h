@@ -38,6 +38,9 @@ class SpmdRule {
     return body_ ? body_->backward(outputs, strictness) : factors_.backward(outputs, strictness);
   }
 
+  /// The declaration; empty for a rule with a body of its own.
+  const Factors& factors() const { return factors_; }
+
  private:
   Factors factors_;
   std::shared_ptr<const Body> body_;

@@ -1,5 +1,13 @@
 // All rule functions that yaml/ops.yaml names.
 #pragma once
 
+#include "distributed/spmd/rules/attention.h"
+#include "distributed/spmd/rules/concat.h"
+#include "distributed/spmd/rules/defaults.h"
 #include "distributed/spmd/rules/elementwise.h"
+#include "distributed/spmd/rules/lookup.h"
 #include "distributed/spmd/rules/matmul.h"
+#include "distributed/spmd/rules/norm.h"
+#include "distributed/spmd/rules/reduction.h"
+#include "distributed/spmd/rules/reshape.h"
+#include "distributed/spmd/rules/shape.h"

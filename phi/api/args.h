@@ -10,9 +10,6 @@
 
 namespace phi {
 
-using OptionalTensor = std::optional<Tensor>;
-using TensorList = std::vector<Tensor>;
-
 namespace detail {
 
 /// Calls f(tensor) for each tensor that the argument holds; stops when f gives true and gives true.

@@ -10,6 +10,7 @@
 
 #include "phi/api/dist_args.h"
 #include "phi/core/device_context.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -121,13 +122,17 @@ const Decision& decide(const OpDef& op, const DistArgs& args, CallKey&& key, Inf
   args.append_to(key);
   const uint64_t hash = key.hash();
   DecisionCache& cache = DecisionCache::current();
-  if (const Decision* hit = cache.find(key, hash)) return *hit;
-  try {
-    args.prepare();
-    return cache.add(key, hash, std::make_unique<const Decision>(args, infer()));
-  } catch (const Error&) {
-    detail::rethrow_with_inputs(args);
+  const Decision* decision = cache.find(key, hash);
+  if (!decision) [[unlikely]] {
+    try {
+      args.prepare();
+      decision = &cache.add(key, hash, std::make_unique<const Decision>(args, infer()));
+    } catch (const Error&) {
+      detail::rethrow_with_inputs(args);
+    }
   }
+  if (!decision->computes_here()) ++RankContext::current().counters().ops_clipped;
+  return *decision;
 }
 
 }  // namespace phi

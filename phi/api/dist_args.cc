@@ -135,7 +135,6 @@ std::string DistArgs::describe() const {
 }
 
 LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(args) {
-  if (!decision.computes_here()) ++RankContext::current().counters().ops_clipped;
   for (size_t i = 0; i < args.num_slots(); ++i) {
     const DistTensor* x = args.slot(i);
     const TensorDistAttr* wanted = x ? decision.input(i).attr : nullptr;

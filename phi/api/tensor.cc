@@ -1,6 +1,9 @@
 // The less common members of Tensor.
 #include "phi/api/tensor.h"
 
+#include <fmt/format.h>
+
+#include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 
@@ -30,6 +33,18 @@ std::string Tensor::to_string() const {
 void Tensor::assign_inplace(const Tensor& result) {
   const auto* kept = dist().attr();
   impl_->value = distributed::reshard(result.dist(), kept);
+}
+
+void Tensor::require_bytes() const {
+  const Storage& storage = *dist().local().storage();
+  if (storage.state() != StorageState::kPlaceholder) return;
+  const char* op = storage.absence().op;
+  throw errors::PreconditionNotMet(
+      "tensor #{} {}{} has no bytes on rank {}, which is outside its mesh (ranks {}). Read it on a "
+      "rank of "
+      "the mesh, or reshard it to one that has this rank.",
+      storage.id(), to_string(), op ? fmt::format(", made by {},", op) : "",
+      distributed::World::current().rank(), fmt::join(mesh().ranks(), ","));
 }
 
 void Tensor::throw_undefined() {

@@ -62,10 +62,14 @@ class Tensor {
   Tensor local() const { return Tensor(dist().local()); }
 
   /// The elements of a plain tensor, or of the local part of a distributed one, row-major.
-  /// Errors: as DenseTensor::data.
+  /// Errors: as DenseTensor::data; on a rank outside the mesh the message names tensor, mesh, rank
+  /// and the op that made it.
   template <typename T>
   std::span<const T> values() const {
-    return array().values<T>();
+    const DenseTensor& local = array();
+    if (is_dist() && !local.initialized()) [[unlikely]]
+      require_bytes();
+    return local.values<T>();
   }
   /// The only element of a plain tensor or of a replicated one.
   /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
@@ -117,11 +121,15 @@ class Tensor {
     if (!impl_) [[unlikely]]
       throw_undefined();
   }
+  void require_bytes() const;
   [[noreturn]] static void throw_undefined();
   [[noreturn]] void throw_not_dense() const;
   [[noreturn]] void throw_not_dist() const;
 
   IntrusivePtr<Impl> impl_;
 };
+
+using OptionalTensor = std::optional<Tensor>;
+using TensorList = std::vector<Tensor>;
 
 }  // namespace phi

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
@@ -103,9 +104,18 @@ void Storage::materialise() {
   account_ = RankContext::current().memory();
   account_->add(place_.kind, static_cast<int64_t>(nbytes_));
   state_ = StorageState::kResident;
-  const auto source = std::move(source_);
-  DenseTensor whole(source->meta(), this);
-  source->read(Box::whole(whole.dims()), &whole);
+  try {
+    DenseTensor whole(source_->meta(), this);
+    source_->read(Box::whole(whole.dims()), &whole);
+  } catch (
+      ...) {  // as before, so that nobody takes the bytes for values, and it can be tried again
+    state_ = source_->state();
+    account_->remove(place_.kind, static_cast<int64_t>(nbytes_));
+    account_ = nullptr;
+    std::free(std::exchange(data_, nullptr));
+    throw;
+  }
+  source_ = nullptr;
 }
 
 void Storage::destroy(Storage* storage) {

@@ -42,8 +42,9 @@ TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape);
 
 TensorMeta TrilInferMeta(const TensorMeta& x, int diagonal);
 
-/// The bounds [begin, end) that a slice `start:end` has in an extent: Python's rule, never empty
-/// below zero. For shape function, rule and kernel alike.
+/// The bounds [begin, end) of a slice `start:end` in an extent: negative ones count from its end,
+/// all are clamped to it, and an end before the start gives nothing. For shape function, rule and
+/// kernel alike.
 struct SliceBounds {
   int64_t begin;
   int64_t end;

@@ -15,8 +15,9 @@ DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 namespace phi::cli {
 namespace {
 
-constexpr std::array kGlogFlags = {"v",           "vmodule",         "logtostderr", "alsologtostderr",
-                                   "minloglevel", "stderrthreshold", "log_dir",     "colorlogtostderr"};
+constexpr std::array kGlogFlags = {
+    "v",           "vmodule",         "logtostderr", "alsologtostderr",
+    "minloglevel", "stderrthreshold", "log_dir",     "colorlogtostderr"};
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -55,8 +56,7 @@ void set_flag(const std::string& name, const std::string& value) {
   if (!gflags::SetCommandLineOption(name.c_str(), value.c_str()).empty()) return;
   gflags::CommandLineFlagInfo info;
   gflags::GetCommandLineFlagInfo(name.c_str(), &info);
-  throw UsageError(
-      fmt::format("--{} takes a value of type {}, got '{}'.", name, info.type, value));
+  throw UsageError(fmt::format("--{} takes a value of type {}, got '{}'.", name, info.type, value));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Reading job files: a section at a time, every key known by name, type and range.
 #include "tools/job/config.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -83,9 +83,9 @@ class Section {
                        std::find(choices.begin(), choices.end(), node->Scalar()) != choices.end();
     if (!known) {
       const std::string given = node->IsScalar() ? node->Scalar() : "";
-      throw config_->wrong({path(key)}, fmt::format("must be one of {}; got {}{}",
-                                                    quoted_list(choices), text_of(*node),
-                                                    ending(cli::did_you_mean(given, choices))));
+      throw config_->wrong({path(key)},
+                           fmt::format("must be one of {}; got {}{}", quoted_list(choices),
+                                       text_of(*node), ending(cli::did_you_mean(given, choices))));
     }
     *out = node->Scalar();
   }
@@ -149,8 +149,7 @@ class Section {
   }
 
   Error wrong(const std::string& key, std::string_view expected, const YAML::Node& node) const {
-    return config_->wrong({path(key)},
-                          fmt::format("must be {}; got {}.", expected, text_of(node)));
+    return config_->wrong({path(key)}, fmt::format("must be {}; got {}.", expected, text_of(node)));
   }
 
   JobConfig* config_;
@@ -242,9 +241,36 @@ void read_run(JobConfig* config, const Section& section) {
   }
 }
 
-std::vector<YAML::Node> load_yaml(const std::string& text, const std::string& file) {
+// Notes where documents begin and drops everything else.
+class DocumentStarts final : public YAML::EventHandler {
+ public:
+  int last_line = 0;
+  void OnDocumentStart(const YAML::Mark& mark) override { last_line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+YAML::Node load_yaml(const std::string& text, const std::string& file) {
   try {
-    return YAML::LoadAll(text);
+    // YAML::Load reads one document and is silent about what follows; YAML::LoadAll of yaml-cpp 0.7
+    // does not end for some malformed texts (",a: b").
+    std::istringstream in(text);
+    YAML::Parser parser(in);
+    DocumentStarts starts;
+    if (parser.HandleNextDocument(starts) && parser.HandleNextDocument(starts)) {
+      throw errors::InvalidArgument("{}:{}: one job a file; what begins here is not part of it.",
+                                    file, starts.last_line);
+    }
+    return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     throw errors::InvalidArgument("{}:{}: not valid YAML: {}.", file, error.mark.line + 1,
                                   error.msg);
@@ -283,27 +309,26 @@ Error JobConfig::wrong(std::initializer_list<std::string_view> keys,
 }
 
 JobConfig parse_job(const std::string& text, const std::string& file) {
-  const std::vector<YAML::Node> documents = load_yaml(text, file);
+  const YAML::Node root = load_yaml(text, file);
   JobConfig config;
   config.file = file;
-  if (documents.size() > 1) {
-    throw errors::InvalidArgument("{}:{}: one job a file; a second YAML document begins here.",
-                                  file, documents[1].Mark().line + 1);
-  }
-  const YAML::Node root = documents.empty() ? YAML::Node() : documents[0];
   const Section top(&config, "", root, {"mode", "model", "mesh", "data", "run"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
-  read_model({&config, "model.", top.child("model"),
-              {"kind", "vocab", "seq_len", "d_model", "layers", "heads", "mlp_ratio", "dropout",
-               "seed"}},
-             &config.model);
+  read_model(
+      {&config,
+       "model.",
+       top.child("model"),
+       {"kind", "vocab", "seq_len", "d_model", "layers", "heads", "mlp_ratio", "dropout", "seed"}},
+      &config.model);
   check_model(config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh"), {"shape", "dims"}});
   const Section data(&config, "data.", top.child("data"), {"paths", "seed"});
   data.read("paths", "files or folders", &config.data.paths);
   data.read("seed", 0, INT64_MAX, &config.data.seed);
   if (config.data.paths.empty()) throw config.wrong({"data.paths"}, "name at least one path.");
-  read_run(&config, {&config, "run.", top.child("run"),
+  read_run(&config, {&config,
+                     "run.",
+                     top.child("run"),
                      {"steps", "global_batch", "micro_batches", "dtype", "sequence_parallel"}});
   return config;
 }
@@ -327,15 +352,16 @@ MeshConfig parse_mesh_flag(const std::string& text) {
   };
   MeshConfig mesh;
   const bool named = text.find('=') != std::string::npos;
+  if (!text.empty() && (text.back() == ',' || text.back() == 'x')) fail("it ends too early.");
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, named ? ',' : 'x');) {
     const size_t equals = part.find('=');
     if (named && equals == std::string::npos) fail(fmt::format("'{}' has no name.", part));
     if (named) mesh.dims.push_back(part.substr(0, equals));
     const std::string digits = named ? part.substr(equals + 1) : part;
-    const bool number = !digits.empty() && digits.size() <= 9 &&
-                        std::all_of(digits.begin(), digits.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !digits.empty() && digits.size() <= 9 &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!number) fail(fmt::format("'{}' is not a number of ranks.", digits));
     mesh.shape.push_back(std::stoll(digits));
   }
@@ -384,10 +410,10 @@ void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_
   if (from_flag) config->mesh = parse_mesh_flag(mesh_flag);
   if (config->mesh.shape.empty()) config->mesh = {{world_size}, {"dp"}};
   if (!from_flag && world_size == 1 && config->mesh.num_ranks() != 1) {
-    *note = fmt::format("note: one process, so the job runs on a mesh of 1 instead of {}; start {} "
-                        "with `mpirun -n {}` for that.",
-                        config->mesh.to_string(), config->mesh.num_ranks(),
-                        config->mesh.num_ranks());
+    *note = fmt::format(
+        "note: one process, so the job runs on a mesh of 1 instead of {}; start {} "
+        "with `mpirun -n {}` for that.",
+        config->mesh.to_string(), config->mesh.num_ranks(), config->mesh.num_ranks());
     config->mesh.shape.assign(config->mesh.shape.size(), 1);
   }
   check_num_ranks(*config, world_size, from_flag);

@@ -93,16 +93,17 @@ uint64_t TextData::fingerprint() const {
   uint64_t hash = 0;
   for (const File& file : corpus_->files) {
     hash = mix(hash ^ static_cast<uint64_t>(file.size));
-    for (char c : fs::path(file.path).filename().string()) hash = mix(hash ^ static_cast<uint8_t>(c));
+    for (char c : fs::path(file.path).filename().string())
+      hash = mix(hash ^ static_cast<uint8_t>(c));
   }
   return hash;
 }
 
 void TextData::read(int64_t offset, std::span<uint8_t> out) const {
   const auto count = static_cast<int64_t>(out.size());
-  PHI_CHECK(offset >= 0 && offset + count <= num_bytes(),
-            errors::OutOfRange("bytes [{}, {}) of a text of {}.", offset, offset + count,
-                               num_bytes()));
+  PHI_CHECK(
+      offset >= 0 && offset + count <= num_bytes(),
+      errors::OutOfRange("bytes [{}, {}) of a text of {}.", offset, offset + count, num_bytes()));
   auto file = std::upper_bound(corpus_->files.begin(), corpus_->files.end(), offset,
                                [](int64_t at, const File& f) { return at < f.offset; }) -
               1;
@@ -129,17 +130,17 @@ Tensor TextData::windows(const Draw& draw, int64_t shift, const Dims& shape) con
   PHI_CHECK(num_bytes() > draw.seq_len,
             errors::InvalidArgument("{} bytes of text are too few for windows of {} + 1.",
                                     num_bytes(), draw.seq_len));
-  return deferred(shape, DataType::INT64, [text = *this, draw, shift](const ShardBox& part,
-                                                                      DenseTensor* out) {
-    const Box& box = part.box;
-    std::vector<uint8_t> window(static_cast<size_t>(box.size[1]));
-    int64_t* to = out->mutable_data<int64_t>();
-    for (int64_t row = 0; row < box.size[0]; ++row) {
-      const int64_t begin = text.offset_of(draw, box.offset[0] + row) + shift + box.offset[1];
-      text.read(begin, window);
-      to = std::copy(window.begin(), window.end(), to);
-    }
-  });
+  return deferred(
+      shape, DataType::INT64, [text = *this, draw, shift](const ShardBox& part, DenseTensor* out) {
+        const Box& box = part.box;
+        std::vector<uint8_t> window(static_cast<size_t>(box.size[1]));
+        int64_t* to = out->mutable_data<int64_t>();
+        for (int64_t row = 0; row < box.size[0]; ++row) {
+          const int64_t begin = text.offset_of(draw, box.offset[0] + row) + shift + box.offset[1];
+          text.read(begin, window);
+          to = std::copy(window.begin(), window.end(), to);
+        }
+      });
 }
 
 }  // namespace phi::job

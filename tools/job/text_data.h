@@ -47,8 +47,8 @@ class TextData {
   /// Where sample number `sample` begins: some offset with seq_len + 1 bytes behind it.
   int64_t offset_of(const Draw& draw, int64_t sample) const;
 
-  /// int64 [batch, seq_len], deferred: each rank reads what it holds. labels: the bytes that follow.
-  /// Errors: InvalidArgument if there are not seq_len + 1 bytes.
+  /// int64 [batch, seq_len], deferred: each rank reads what it holds. labels: the bytes that
+  /// follow. Errors: InvalidArgument if there are not seq_len + 1 bytes.
   Tensor ids(const Draw& draw) const { return windows(draw, 0, {draw.batch, draw.seq_len}); }
   /// int64 [batch, seq_len, 1], as losses take them.
   Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }

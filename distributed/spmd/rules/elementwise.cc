@@ -1,26 +1,36 @@
 // Elementwise rules: every tensor dim is a batch factor.
 #include "distributed/spmd/rules/elementwise.h"
 
+#include "distributed/spmd/rules/names.h"
+
 namespace phi::distributed {
 namespace {
 
-// The first n letters, one per tensor dim: as batch factors, but a dim of size 1 may be split.
-std::string_view letters(int n) { return std::string_view("abcdefghi").substr(0, n); }
-
 Factors unary(const TensorSpec& x) {
-  return Factors().input(x, letters(x.ndim())).output(letters(x.ndim()));
+  return Factors().input(x, dim_names(x.ndim())).output(dim_names(x.ndim())).unit_dims_whole();
 }
 
 Factors binary(const TensorSpec& x, const TensorSpec& y) {
   const auto all = Factors::batch(x.ndim(), y.ndim());
-  return Factors().input(x, all, "").input(y, all, "").output(all, "");
+  Factors rule;
+  rule.input(x, all, "").input(y, all, "").output(all, "");
+  return rule.backward_outputs(BackwardOutputs::kAsGivenWhole);
 }
 
 }  // namespace
 
 SpmdRule ElementwiseUnaryInferSpmd(const TensorSpec& x) { return unary(x); }
 SpmdRule AssignInferSpmd(const TensorSpec& x) { return unary(x); }
-SpmdRule DropoutFwdInferSpmd(const TensorSpec& x) { return unary(x); }
+SpmdRule DropoutFwdInferSpmd(const TensorSpec& x) {
+  return unary(x).output(dim_names(x.ndim()));
+}
+
+SpmdRule ElementwiseUnaryGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad) {
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).last_input_follows().input(out_grad, names).output(names);
+  return rule.unit_dims_whole();
+}
 
 SpmdRule ElementwiseBinaryInferSpmd(const TensorSpec& x, const TensorSpec& y) {
   return binary(x, y);
@@ -32,18 +42,25 @@ SpmdRule MultiplyInferSpmd(const TensorSpec& x, const TensorSpec& y) {
 
 SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const TensorSpec& y) {
   const auto all = Factors::batch(condition.ndim(), x.ndim(), y.ndim());
-  return Factors().input(condition, all, "").input(x, all, "").input(y, all, "").output(all, "");
+  Factors rule;
+  rule.input(condition, all, "").input(x, all, "").input(y, all, "").last_input_follows();
+  if (condition.ndim() < all.ndim) {
+    constexpr auto kReason =
+        "condition has fewer dims than x or y; strict callers expand it first.";
+    rule.refuse_forward(kReason).refuse_backward(kReason);
+  }
+  return rule.output(all, "");
 }
 
 SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs) {
   PHI_CHECK(!inputs.empty(), errors::InvalidArgument("inputs is an empty list."));
   Factors rule;
-  for (const TensorSpec& x : inputs) rule.input(x, letters(inputs[0].ndim()));
-  return rule.output(letters(inputs[0].ndim())).pass_partial(PartialFlow::kEvery, kLinearKinds);
+  for (const TensorSpec& x : inputs) rule.input(x, dim_names(inputs[0].ndim()));
+  return rule.output(dim_names(inputs[0].ndim())).pass_partial(PartialFlow::kEvery, kLinearKinds);
 }
 
 SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y) {
-  const auto names = letters(x.ndim());
+  const auto names = dim_names(x.ndim());
   Factors rule;
   rule.input(x, names);
   if (y != nullptr && !y->absent()) return rule.input(*y, names).output(names);

@@ -8,6 +8,8 @@
 namespace phi::distributed {
 
 SpmdRule ElementwiseUnaryInferSpmd(const TensorSpec& x);
+/// The gradient lies as out_grad does; x follows.
+SpmdRule ElementwiseUnaryGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad);
 SpmdRule ElementwiseBinaryInferSpmd(const TensorSpec& x, const TensorSpec& y);
 /// As the binary rule; one operand may stay partial, as the product is linear in each.
 SpmdRule MultiplyInferSpmd(const TensorSpec& x, const TensorSpec& y);

@@ -18,8 +18,12 @@ SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpos
   rule.input(x, batch, !has_m ? "k" : transpose_x ? "km" : "mk");
   rule.input(y, batch, !has_n ? "k" : transpose_y ? "nk" : "kn");
   rule.output(batch, has_m && has_n ? "mn" : has_m ? "m" : has_n ? "n" : "");
+  if (!has_m || !has_n) {
+    rule.refuse_backward("an operand is a vector, whose output has lost a dim.");
+  }
   // Splitting k costs a reduction of the output, splitting m or n costs nothing.
-  return rule.yields("k").prefer_larger_tensor().join_mesh_dims().echo_outputs();
+  return rule.yields("k").prefer_larger_tensor().join_mesh_dims().backward_outputs(
+      BackwardOutputs::kAsGiven);
 }
 
 }  // namespace phi::distributed

@@ -99,12 +99,12 @@ void multiply_16bit(const Plan& plan, const T* x, const T* y, T* out) {
   const auto wide_y = std::make_unique_for_overwrite<float[]>(s.n * s.k);
   const auto wide_x = std::make_unique_for_overwrite<float[]>(x_rows * s.k);
   const auto wide_out = std::make_unique_for_overwrite<float[]>(std::min(rows, kPanelRows) * s.n);
-  widen(y, s.n * s.k, wide_y.get());
-  if (s.trans_a) widen(x, rows * s.k, wide_x.get());
+  convert(y, wide_y.get(), s.n * s.k);
+  if (s.trans_a) convert(x, wide_x.get(), rows * s.k);
   for (int64_t begin = 0; begin < rows; begin += kPanelRows) {
     s.m = std::min(kPanelRows, rows - begin);
     const float* a = wide_x.get() + (s.trans_a ? begin : 0);
-    if (!s.trans_a) widen(x + begin * s.k, s.m * s.k, wide_x.get());
+    if (!s.trans_a) convert(x + begin * s.k, wide_x.get(), s.m * s.k);
     gemm<float>(s, 1.0f, a, plan.lda, wide_y.get(), plan.ldb, 0.0f, wide_out.get(), s.n);
     convert(wide_out.get(), out + begin * s.n, s.m * s.n);
   }

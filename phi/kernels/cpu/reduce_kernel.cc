@@ -1,6 +1,8 @@
 // CPU kernels of reductions.
 #include "phi/kernels/reduce_kernel.h"
 
+#include <algorithm>
+
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/reduce_loop.h"
@@ -31,6 +33,15 @@ int64_t global_count(const CpuContext& ctx, const DenseTensor& x, AxisSet axes) 
     if (axes.has(d)) count *= where.global[d];
   }
   return count;
+}
+
+// The first index of the largest element of a row, or of its first NaN.
+template <typename T>
+int64_t argmax_row(const T* x, int64_t n) {
+  using C = compute_t<T>;
+  const C best = detail::reduce_row<MaxReducer<T>>(x, n, MaxReducer<T>::kIdentity);
+  if (best != best) return std::find_if(x, x + n, [](T v) { return C(v) != C(v); }) - x;
+  return std::find_if(x, x + n, [best](T v) { return C(v) == best; }) - x;
 }
 
 // The best element so far of each column of a tile, and its row.
@@ -94,6 +105,11 @@ void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, b
   const Store store(out);
   int64_t index[detail::kColumnTile];
   for (int64_t o = 0; o < outer; ++o) {
+    if (columns == 1) {
+      index[0] = argmax_row(from + o * rows, rows);
+      store(o, index, 1);
+      continue;
+    }
     for (int64_t c = 0; c < columns; c += detail::kColumnTile) {
       const int64_t count = std::min(detail::kColumnTile, columns - c);
       argmax_columns(from + o * rows * columns + c, rows, columns, count, index);

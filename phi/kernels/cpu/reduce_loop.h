@@ -42,7 +42,7 @@ namespace detail {
 
 inline constexpr int64_t kReduceBlock = 1024;  // elements summed in Lane before a carry
 inline constexpr int64_t kReduceLanes = 32;    // independent sums: enough to hide add latency
-inline constexpr int64_t kColumnTile = 256;
+inline constexpr int64_t kColumnTile = 1024;   // a page of a float row at a time
 inline constexpr int64_t kRowsPerCarry = 16;
 
 template <typename R, typename C>

@@ -90,7 +90,7 @@ void expect_same_values(const Tensor& actual, const Tensor& expected, double tol
 void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices) {
   const std::vector<Tensor> expected = test.call(test.inputs);
-  distributed::run_ranks(world, [&] {
+  distributed::run_ranks(world, [&](distributed::World&) {
     for (const Choice& choice : choices) {
       SCOPED_TRACE(test.name + " " + to_string(choice) + " on " + mesh.to_string() + " at rank " +
                    std::to_string(distributed::rank()));

@@ -100,7 +100,7 @@ class Program {
 TEST(RandomPrograms, EqualOneProcess) {
   for (uint32_t seed = FLAGS_seed; seed < FLAGS_seed + FLAGS_programs; ++seed) {
     const Tensor expected = Program(seed, false).run();
-    distributed::run_ranks(kWorld, [&] {
+    distributed::run_ranks(kWorld, [&](distributed::World&) {
       Program program(seed, true);
       const Tensor actual = program.run();
       const ProcessMesh all({kWorld}, {"all"});

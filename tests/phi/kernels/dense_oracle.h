@@ -17,6 +17,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device_context.h"
+#include "phi/kernels/functors/hd.h"
 
 namespace phi::testing {
 
@@ -26,8 +27,10 @@ using Values = std::vector<double>;
 inline Values random_values(int64_t n, uint32_t seed, double low = -1, double high = 1) {
   std::mt19937 engine(seed);
   std::uniform_real_distribution<double> draw(low, high);
+  double steps = 64;  // per unit; bfloat16 holds 8 significant bits
+  while (std::max(std::abs(low), std::abs(high)) * steps > 256) steps /= 2;
   Values values(n);
-  for (double& v : values) v = std::round(draw(engine) * 64) / 64;
+  for (double& v : values) v = std::round(draw(engine) * steps) / steps;
   return values;
 }
 
@@ -129,8 +132,11 @@ class Ranks {
       std::transform(total_.begin(), total_.end(), values->mutable_data<T>(), from_double<T>);
     });
     barrier_.arrive_and_wait();
-    std::lock_guard lock(mutex_);
-    total_.clear();
+    {
+      std::lock_guard lock(mutex_);
+      total_.clear();
+    }
+    barrier_.arrive_and_wait();  // nobody adds to the next total before this one is gone
   }
 
  private:

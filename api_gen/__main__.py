@@ -1,0 +1,75 @@
+"""Command line: operator YAML to generated files.
+
+    python3 -m api_gen --ops=yaml/ops.yaml --out=build
+
+The exit status is 1 for errors in the YAML and, with --check, for files that are not up to date.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from api_gen.backward import check_forward_references, parse_backward
+from api_gen.emit import render
+from api_gen.errors import SpecError, SpecErrors
+from api_gen.parse import parse_ops
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="api_gen", description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--ops", nargs="+", action="extend", required=True, metavar="FILE",
+                        help="forward operators")
+    parser.add_argument("--backward", nargs="+", action="extend", default=[], metavar="FILE",
+                        help="gradients; checked against the forward operators, no output yet")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR",
+                        help="files go to DIR/phi/generated")
+    parser.add_argument("--declare-only", action="store_true", help="only headers")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true",
+                      help="write nothing; list files that are not up to date")
+    mode.add_argument("--list-outputs", action="store_true",
+                      help="write nothing; list the files, relative to DIR")
+    return parser.parse_args(argv)
+
+
+def _read(names: list[str]) -> list[tuple[str, str]]:
+    """(name as errors and generated code show it, text) of each file."""
+    files = []
+    for name in names:
+        path = Path(name)
+        shown = path.resolve()
+        here = Path.cwd()
+        shown = shown.relative_to(here) if shown.is_relative_to(here) else path
+        files.append((shown.as_posix(), path.read_text(encoding="utf-8")))
+    return files
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = _arguments(argv)
+    try:
+        ops = parse_ops(_read(options.ops))
+        if options.backward:
+            check_forward_references(ops, parse_backward(_read(options.backward)))
+        outputs = render(ops, options.declare_only)
+    except OSError as error:
+        print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    except (SpecError, SpecErrors) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.list_outputs:
+        print("\n".join(outputs.texts))
+        return 0
+    if options.check:
+        stale = outputs.stale(options.out) + outputs.left_over(options.out)
+        for path in stale:
+            print(f"not up to date: {path}", file=sys.stderr)
+        return 1 if stale else 0
+    for path in outputs.left_over(options.out):
+        path.unlink()
+    outputs.write(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""C++ spellings of the model's types, one table per place where an argument appears."""
+
+from api_gen.model import Attr, AttrType, Literal, Output, Param, TensorArg
+
+_BY_VALUE = {
+    AttrType.INT: "int",
+    AttrType.INT64: "int64_t",
+    AttrType.SIZE: "size_t",
+    AttrType.BOOL: "bool",
+    AttrType.FLOAT: "float",
+    AttrType.DOUBLE: "double",
+    AttrType.DATA_TYPE: "DataType",
+    AttrType.DATA_LAYOUT: "DataLayout",
+}
+_BY_REFERENCE = {
+    AttrType.STR: "std::string",
+    AttrType.INTS: "std::vector<int>",
+    AttrType.INT64S: "std::vector<int64_t>",
+    AttrType.FLOATS: "std::vector<float>",
+    AttrType.BOOLS: "std::vector<bool>",
+    AttrType.STRS: "std::vector<std::string>",
+    AttrType.INT_ARRAY: "IntArray",
+    AttrType.SCALAR: "Scalar",
+    AttrType.SCALARS: "std::vector<Scalar>",
+    AttrType.PLACE: "Place",
+}
+
+
+def attr_type(attr: Attr | Literal) -> str:
+    """Attributes are passed alike to the API, shape functions, rules and kernels."""
+    if attr.type in _BY_VALUE:
+        return _BY_VALUE[attr.type]
+    return f"const {_BY_REFERENCE[attr.type]}&"
+
+
+def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
+    """`written`: the argument of an inplace call that receives the result."""
+    if isinstance(arg, Attr):
+        return attr_type(arg)
+    if written:
+        return "Tensor&"
+    if arg.is_list:
+        return "const std::vector<Tensor>&"
+    return "const std::optional<Tensor>&" if arg.optional else "const Tensor&"
+
+
+def kernel_type(param: Param) -> str:
+    if not isinstance(param, TensorArg):
+        return attr_type(param)
+    if param.is_list:
+        return "std::span<const DenseTensor* const>"
+    return "const DenseTensor*" if param.optional else "const DenseTensor&"
+
+
+def kernel_output_type(output: Output) -> str:
+    return "std::span<DenseTensor* const>" if output.is_list else "DenseTensor*"
+
+
+def returned_type(output: Output) -> str:
+    return "std::vector<Tensor>" if output.is_list else "Tensor"
+
+
+# ---- a tensor argument in the two branches of a generated function ----
+
+
+def dense_meta(param: Param) -> str:
+    return _tensor_form(param, "{0}.meta()", "optional_meta({0})", "list_metas({0})")
+
+
+def dense_value(param: Param) -> str:
+    return _tensor_form(param, "{0}.dense()", "optional_dense({0})", "list_dense({0})")
+
+
+def spec(param: Param) -> str:
+    return _tensor_form(param, "args.spec({1})", "args.optional_spec({1})", "args.list_spec({1})")
+
+
+def meta(param: Param) -> str:
+    return _tensor_form(param, "args.meta({1})", "args.optional_meta({1})", "args.list_meta({1})")
+
+
+def local_value(param: Param) -> str:
+    return _tensor_form(param, "local[{1}]", "local.optional({1})", "local.list({1})")
+
+
+def _tensor_form(param: Param, single: str, optional: str, many: str) -> str:
+    if isinstance(param, Literal):
+        return param.text
+    if isinstance(param, Attr):
+        return param.name
+    form = many if param.is_list else optional if param.optional else single
+    return form.format(param.name, param.index)

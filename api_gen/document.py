@@ -1,0 +1,86 @@
+"""YAML text to entries whose every value knows its line; nothing here knows what a key means."""
+
+from dataclasses import dataclass
+
+import yaml
+
+from api_gen.errors import Location, SpecError
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value: text, list of values or map, with the line where it stands."""
+
+    line: int
+    text: str | None = None
+    quoted: bool = False
+    items: tuple["Value", ...] | None = None
+    map: tuple[tuple[str, "Value"], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    at: Location
+    values: dict[str, Value]
+
+    def error(self, key: str, wrong: str, accepted: str) -> SpecError:
+        return SpecError(self.at, key, wrong, accepted)
+
+
+def read_entries(text: str, file: str, id_key: str) -> list[Entry]:
+    """The entries of a file. Errors: not YAML, not a list of maps, repeated keys, no `id_key`."""
+    top = Location(file, 1)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise SpecError(Location(file, line), "file", f"not YAML: {problem}",
+                        "a list of maps is accepted") from None
+    if root is None:
+        return []
+    if not isinstance(root, yaml.SequenceNode):
+        raise SpecError(top, "file", "the file is not a list",
+                        f"a list of maps, `- {id_key}: name ...`, is accepted")
+    return [_entry(node, file, id_key) for node in root.value]
+
+
+def _entry(node: yaml.Node, file: str, id_key: str) -> Entry:
+    line = node.start_mark.line + 1
+    at = Location(file, line)
+    if not isinstance(node, yaml.MappingNode):
+        raise SpecError(at, id_key, "the entry is not a map",
+                        f"`- {id_key}: name` and further keys are accepted")
+    name = next((value.value for key, value in node.value
+                 if key.value == id_key and isinstance(value, yaml.ScalarNode)), None)
+    if not name:
+        raise SpecError(at, id_key, "the entry has no name", f"`- {id_key}: name` must be there")
+    at = Location(file, line, str(name))
+    values = dict(_map(node, at, ""))
+    lines = [(key, value.line) for key, value in values.items()]
+    lines += [(f"{key}.{sub}", inner.line) for key, value in values.items()
+              for sub, inner in value.map or ()]
+    return Entry(Location(file, line, str(name), tuple(lines)), values)
+
+
+def _map(node: yaml.MappingNode, at: Location, prefix: str) -> list[tuple[str, Value]]:
+    result: dict[str, Value] = {}
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        key = str(key_node.value).strip()
+        if key in result:
+            again = Location(at.file, line, at.op)
+            raise SpecError(again, prefix + key, f"given twice, first in line {result[key].line}",
+                            "a key may be given once")
+        result[key] = _value(value_node, line, at, f"{key}.")
+    return list(result.items())
+
+
+def _value(node: yaml.Node, line: int, at: Location, prefix: str) -> Value:
+    if isinstance(node, yaml.MappingNode):
+        return Value(line, map=tuple(_map(node, at, prefix)))
+    if isinstance(node, yaml.SequenceNode):
+        items = tuple(_value(item, item.start_mark.line + 1, at, prefix) for item in node.value)
+        return Value(line, items=items)
+    return Value(line, text=node.value.strip(), quoted=node.style in ("'", '"'))

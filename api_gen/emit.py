@@ -1,0 +1,89 @@
+"""View objects to text, text to files that are written only when they change."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from api_gen import layout, lower, reference
+from api_gen.model import Op
+
+FOLDER = "phi/generated"
+_OPS_PER_FILE = 12
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, autoescape=False)
+    environment.filters["quoted"] = lambda text: '"' + text + '"'
+    return environment
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Texts by path below the output folder."""
+
+    texts: dict[str, str]
+
+    def stale(self, out: Path) -> list[Path]:
+        return [out / path for path, text in self.texts.items() if _read(out / path) != text]
+
+    def left_over(self, out: Path) -> list[Path]:
+        """Sources of an earlier run that are no outputs any more; none if only headers are made."""
+        if not any(path.endswith(".cc") for path in self.texts):
+            return []
+        known = {out / path for path in self.texts}
+        return sorted(path for path in (out / FOLDER).glob("api_*.cc") if path not in known)
+
+    def write(self, out: Path) -> list[Path]:
+        """The files that changed."""
+        changed = self.stale(out)
+        for path in changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.texts[str(path.relative_to(out))], encoding="utf-8")
+        return changed
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def file_count(ops: int) -> int:
+    """A power of two, so that most ops keep their file as ops are added."""
+    count = 1
+    while count * _OPS_PER_FILE < ops:
+        count *= 2
+    return count
+
+
+def file_of(op: str, count: int) -> int:
+    return zlib.crc32(op.encode()) % count
+
+
+def render(ops: Sequence[Op], declare_only: bool = False) -> Outputs:
+    """Errors: SpecErrors where something cannot be generated."""
+    environment = _environment()
+    sources = ", ".join(dict.fromkeys(op.at.file for op in ops))
+    functions = [function for op in ops for function in lower.lower_functions(op)]
+    views = {"sources": sources, "kernels": lower.lower_kernels(ops),
+             "op_defs": lower.lower_op_defs(ops), "functions": functions}
+
+    def text(template: str, **more: object) -> str:
+        return layout.fit(environment.get_template(template).render(**{**views, **more}))
+
+    texts = {f"{FOLDER}/{name}": text(f"{name}.j2")
+             for name in ("kernel_signatures.h", "ops.h", "api.h")}
+    if not declare_only:
+        texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")
+        count = file_count(len(ops))
+        for k in range(count):
+            part = [f for f in functions if file_of(f.op, count) == k]
+            texts[f"{FOLDER}/api_{k}.cc"] = text("api.cc.j2", functions=part)
+        texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, sources)
+    return Outputs(texts)

@@ -1,0 +1,302 @@
+"""The small grammars inside the values: arguments, outputs, aliases, kernels, key sources.
+
+Each function takes text and raises Bad(what is wrong, what is accepted); parse.py adds the place.
+"""
+
+import re
+from dataclasses import dataclass
+
+from api_gen.errors import listing, nearest
+from api_gen.model import (Alias, Attr, AttrType, KernelAlternative, Notation, Output, TensorArg,
+                           Term)
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
+TENSOR_KINDS = ("dense", "selected_rows", "sparse_coo", "sparse_csr")
+DATA_TYPES = ("UNDEFINED", "BOOL", "UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "UINT64",
+              "INT64", "FLOAT16", "BFLOAT16", "FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128",
+              "FLOAT8_E4M3FN", "FLOAT8_E5M2", "ALL_DTYPE")
+_SYNONYMS = {"int32_t": AttrType.INT, "long": AttrType.INT64}
+_SCALAR = re.compile(r"Scalar\((double|float|int|int64_t)\)\Z")
+# Words that C++ keeps for itself and that could be taken for argument names.
+_KEYWORDS = frozenset(
+    "alignas alignof and asm auto bool break case catch char class concept const continue default "
+    "delete do double else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new not operator or private protected public register requires return "
+    "short signed sizeof static struct switch template this throw true try typedef typeid typename "
+    "union unsigned using virtual void volatile while xor".split())
+
+
+class Bad(Exception):
+    def __init__(self, wrong: str, accepted: str):
+        super().__init__(wrong, accepted)
+        self.wrong, self.accepted = wrong, accepted
+
+
+def check_name(name: str, what: str) -> str:
+    if not IDENTIFIER.match(name):
+        raise Bad(f"'{name}' is not a name for {what}",
+                  "letters, digits and '_' are accepted, not a digit first")
+    if name in _KEYWORDS:
+        raise Bad(f"'{name}' is a C++ keyword", f"any other name for {what} is accepted")
+    return name
+
+
+def split_top(text: str, separator: str = ",") -> list[str]:
+    """Pieces between separators outside brackets and quotes, stripped."""
+    pieces, depth, quote, piece = [], 0, "", ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        if char == separator and depth == 0 and not quote:
+            pieces.append(piece.strip())
+            piece = ""
+        else:
+            piece += char
+    return pieces + [piece.strip()]
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(check_name(name, "an argument or output") for name in split_top(text))
+
+
+@dataclass(frozen=True)
+class Arguments:
+    tensors: tuple[TensorArg, ...]
+    attrs: tuple[Attr, ...]
+
+
+def arguments(text: str) -> Arguments:
+    text = text.strip()
+    if not (text.startswith("(") and text.endswith(")")):
+        raise Bad("the arguments are not in brackets", "'(type name [= default], ...)' is accepted")
+    tensors: list[TensorArg] = []
+    attrs: list[Attr] = []
+    body = text[1:-1].strip()
+    for piece in split_top(body) if body else []:
+        argument = _argument(piece, len(tensors))
+        if any(argument.name == other.name for other in (*tensors, *attrs)):
+            raise Bad(f"argument '{argument.name}' is there twice", "a name may be used once")
+        if isinstance(argument, Attr):
+            if argument.default is None and attrs and attrs[-1].default is not None:
+                raise Bad(f"attribute '{argument.name}' has no default but comes after "
+                          f"'{attrs[-1].name}', which has one",
+                          "attributes with defaults come last")
+            attrs.append(argument)
+        elif attrs:
+            raise Bad(f"tensor '{argument.name}' comes after attribute '{attrs[-1].name}'",
+                      "tensors come first, then attributes")
+        else:
+            tensors.append(argument)
+    return Arguments(tuple(tensors), tuple(attrs))
+
+
+def _argument(piece: str, index: int) -> TensorArg | Attr:
+    head, equals, default = (part.strip() for part in piece.partition("="))
+    words = head.split()
+    if len(words) != 2:
+        raise Bad(f"'{piece}' is not an argument",
+                  "'type name' or 'type name = default' is accepted")
+    spelling, name = words[0], check_name(words[1], "an argument")
+    if spelling in ("Tensor", "Tensor[]"):
+        if equals:
+            raise Bad(f"tensor '{name}' has a default",
+                      "only attributes have defaults; a tensor may be listed in 'optional'")
+        return TensorArg(name, index, is_list=spelling == "Tensor[]")
+    scalar = _SCALAR.match(spelling)
+    types = {member.value: member for member in AttrType} | _SYNONYMS
+    if scalar:
+        kind = AttrType.SCALAR
+    elif spelling in types:
+        kind = types[spelling]
+    else:
+        known = ("Tensor", "Tensor[]", *types, "Scalar(int)")
+        raise Bad(f"unknown type '{spelling}' of '{name}'{nearest(spelling, known)}",
+                  f"accepted are {listing(known)}")
+    if equals:
+        check_default(name, kind, default)
+    return Attr(name, kind, default if equals else None, scalar[1] if scalar else None)
+
+
+_NUMBER = (r"(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFlLuU]*|0[xX][0-9a-fA-F]+"
+           r"|U?INT(?:8|16|32|64)?_M(?:AX|IN))")
+_OPERATOR = r"(?:<<|>>|[-+*/%])"
+_NUMERIC = re.compile(rf"\s*(?:[-+~(]\s*)*{_NUMBER}[\s)]*"
+                      rf"(?:{_OPERATOR}[\s(]*[-+]?{_NUMBER}[\s)]*)*\Z")
+_FLOATING = re.compile(r"\d\.|\.\d|\d[eE]|\d[fF]\b")
+
+
+def _is_number(text: str, whole: bool) -> bool:
+    if text in ("true", "false"):
+        return True
+    if text.count("(") != text.count(")") or not _NUMERIC.match(text):
+        return False
+    return not (whole and _FLOATING.search(text))
+
+
+def _is_list(text: str, whole: bool) -> bool:
+    if not (text.startswith("{") and text.endswith("}")):
+        return False
+    body = text[1:-1].strip()
+    return not body or all(_is_number(item, whole) for item in split_top(body))
+
+
+def _is_text(text: str) -> bool:
+    return re.match(r'"(?:[^"\\]|\\.)*"\Z', text) is not None
+
+
+_DEFAULTS = {
+    AttrType.INT: (lambda t: _is_number(t, True), "an integer such as -1, 0L or (2 << 12) - 1"),
+    AttrType.BOOL: (lambda t: t in ("true", "false", "0", "1"), "true or false"),
+    AttrType.FLOAT: (lambda t: _is_number(t, False), "a number such as 1.0f, .5f, 1e-5 or 1.0f/8"),
+    AttrType.STR: (_is_text, 'a text in double quotes such as "NCHW"'),
+    AttrType.INTS: (lambda t: _is_list(t, True), "a list of integers such as {} or {1, 1}"),
+    AttrType.FLOATS: (lambda t: _is_list(t, False), "a list of numbers such as {} or {1.0, 2.0}"),
+    AttrType.STRS: (lambda t: t.startswith("{") and t.endswith("}") and
+                    (not t[1:-1].strip() or all(map(_is_text, split_top(t[1:-1])))),
+                    'a list of texts such as {} or {"a", "b"}'),
+    AttrType.DATA_TYPE: (lambda t: t.startswith("DataType::") and t[10:] in DATA_TYPES,
+                         "DataType::FLOAT32 or another data type"),
+    AttrType.DATA_LAYOUT: (lambda t: re.match(r"DataLayout::\w+\Z", t) is not None,
+                           "DataLayout::NCHW or another layout"),
+    AttrType.PLACE: (lambda t: re.match(r"(\{\}|(CPU|GPU)Place\(\d*\)|Place\(\))\Z", t) is not None,
+                     "{}, CPUPlace() or GPUPlace(0)"),
+}
+for _same, _as in {
+        AttrType.INT64: AttrType.INT, AttrType.SIZE: AttrType.INT,
+        AttrType.DOUBLE: AttrType.FLOAT, AttrType.SCALAR: AttrType.FLOAT,
+        AttrType.INT64S: AttrType.INTS, AttrType.INT_ARRAY: AttrType.INTS,
+        AttrType.SCALARS: AttrType.FLOATS, AttrType.BOOLS: AttrType.INTS}.items():
+    _DEFAULTS[_same] = _DEFAULTS[_as]
+
+
+def check_default(name: str, kind: AttrType, text: str) -> None:
+    fits, accepted = _DEFAULTS[kind]
+    if not fits(text):
+        raise Bad(f"'{text}' is no default for {kind.value} '{name}'", f"accepted is {accepted}")
+
+
+_OUTPUT = re.compile(r"(?P<kind>\S+?)\s*(?:\(\s*(?P<name>[^)]*?)\s*\))?\s*"
+                     r"(?:\{(?P<size>[^}]*)\})?\Z")
+
+
+def outputs(text: str, sized: bool) -> tuple[Output, ...]:
+    """`sized`: a list must say how many tensors it has (it need not in a `forward` signature)."""
+    result: list[Output] = []
+    pieces = split_top(text)
+    for piece in pieces:
+        match = _OUTPUT.match(piece)
+        kind = match["kind"] if match else piece
+        if kind not in ("Tensor", "Tensor[]"):
+            raise Bad(f"'{piece}' is not an output",
+                      "'Tensor', 'Tensor(name)' and 'Tensor[](name){size}' are accepted")
+        if match["name"] is None and len(pieces) > 1:
+            raise Bad("one of several outputs has no name", "'Tensor(name), ...' is accepted")
+        name = check_name((match["name"] or "out").replace("@", ""), "an output")
+        if any(name == other.name for other in result):
+            raise Bad(f"output '{name}' is there twice", "a name may be used once")
+        size = match["size"].strip() if match["size"] is not None else None
+        if kind == "Tensor" and size is not None:
+            raise Bad(f"output '{name}' is one tensor but has a size", "only Tensor[] has a size")
+        if kind == "Tensor[]" and sized and not size:
+            raise Bad(f"the list '{name}' has no size",
+                      "'Tensor[](name){size}', size over the arguments, is accepted")
+        result.append(Output(name, kind == "Tensor[]", size))
+    return tuple(result)
+
+
+def size_names(expression: str) -> list[str]:
+    """The argument names that a size expression uses. Errors: members other than size, dims."""
+    for member in re.findall(r"\.\s*(\w+)", expression):
+        if member not in ("size", "dims"):
+            raise Bad(f"'.{member}' in the size '{expression}'",
+                      "arithmetic over arguments, .size(), .dims(), [] and ?: are accepted")
+    if re.search(r"[^\w\s.()\[\]+\-*/%<>=!?:&|]", expression):
+        raise Bad(f"the size '{expression}' cannot be read",
+                  "arithmetic over arguments, .size(), .dims(), [] and ?: are accepted")
+    return re.findall(r"(?<![\w.])[A-Za-z_]\w*", expression)
+
+
+def aliases(text: str) -> tuple[Alias, ...]:
+    """`(a -> b), (c -> d)`; `(a -> b, c -> d)` is the same."""
+    form = "'(input -> output), ...' is accepted"
+    result: list[Alias] = []
+    for group in split_top(text):
+        if not (group.startswith("(") and group.endswith(")")):
+            raise Bad(f"'{group}' is not in brackets", form)
+        for piece in split_top(group[1:-1]):
+            match = re.match(r"(\w+)\s*->\s*(\w+)\Z", piece)
+            if not match:
+                raise Bad(f"'{piece}' is not a pair", form)
+            if any(alias.output == match[2] for alias in result):
+                raise Bad(f"output '{match[2]}' has two sources", "an output has one source")
+            if any(alias.input == match[1] for alias in result):
+                raise Bad(f"input '{match[1]}' has two outputs", "an input gives one output")
+            result.append(Alias(match[1], match[2]))
+    return tuple(result)
+
+
+_KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\{(?P<kinds>[^}]*)\})?\s*,?")
+
+
+def kernels(text: str) -> tuple[KernelAlternative, ...]:
+    form = "'name' or 'name {dense -> dense}', the latter several times, is accepted"
+    result, position = [], 0
+    while position < len(text.rstrip()):
+        match = _KERNEL.match(text, position)
+        if not match:
+            raise Bad(f"'{text[position:].strip()}' is not a kernel", form)
+        position = match.end()
+        if match["kinds"] is None:
+            result.append(KernelAlternative(match["name"]))
+            continue
+        sides = [split_top(side) for side in match["kinds"].split("->")]
+        if len(sides) != 2:
+            raise Bad(f"the types of '{match['name']}' have no single '->'", form)
+        inputs, results = ([k for k in side if k] for side in sides)
+        for kind in (*inputs, *results):
+            if kind not in TENSOR_KINDS:
+                raise Bad(f"unknown tensor type '{kind}' of kernel '{match['name']}'"
+                          f"{nearest(kind, TENSOR_KINDS)}", f"accepted are {listing(TENSOR_KINDS)}")
+        result.append(KernelAlternative(match["name"], tuple(inputs), tuple(results)))
+    if not result:
+        raise Bad("there is no kernel name", form)
+    if len(result) > 1 and any(kernel.inputs is None for kernel in result):
+        raise Bad("one of several kernels has no types", form)
+    return tuple(result)
+
+
+def notation(text: str) -> Notation:
+    form = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
+            "'... m k, ... k n -> ... m n', is accepted")
+    sides = text.split("->")
+    if len(sides) != 2:
+        raise Bad(f"'{text}' has no single '->'", form)
+    inputs, results = (tuple(_term(piece, form) for piece in side.split(",")) for side in sides)
+    if sum(term.batch for term in inputs) > 3:
+        raise Bad("more than three inputs have '...'", "an op like this needs spmd_rule")
+    if any(term.batch for term in results) and not any(term.batch for term in inputs):
+        raise Bad("'...' is in an output but in no input", form)
+    return Notation(text, inputs, results)
+
+
+def _term(text: str, form: str) -> Term:
+    batch, *letters = text.split() if text.split()[:1] == ["..."] else ["", *text.split()]
+    for letter in letters:
+        if not re.match(r"[a-z1]\Z", letter):
+            raise Bad(f"'{letter}' is not a factor", form)
+    return Term("".join(letters), bool(batch))
+
+
+def call(text: str) -> tuple[str, tuple[str, ...]]:
+    """`name(args)`: the name and the arguments' texts."""
+    match = re.match(r"([A-Za-z_][\w:]*)\s*\((.*)\)\s*\Z", text, re.DOTALL)
+    if not match:
+        raise Bad(f"'{text}' is not a call", "'name(arguments)' is accepted")
+    args = match[2].strip()
+    return match[1], tuple(split_top(args)) if args else ()

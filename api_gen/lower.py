@@ -1,0 +1,446 @@
+"""Operators to view objects: all that the templates need, as C++ text ready to be placed.
+
+What cannot be generated is found here, as an error with the entry's line.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from api_gen import cpp
+from api_gen.errors import SpecError, SpecErrors, listing
+from api_gen.model import Attr, Notation, Op, Output, Param, Rule, Source, TensorArg
+
+# Functions that generated bodies call without a namespace, and names that the headers use.
+RUNTIME_NAMES = frozenset(
+    "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
+    "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
+    "dense_out dense_outs local_out local_outs on_one_mesh decide attr_key metas replicated "
+    "reshard_inputs launch check_inplace reuse_buffer view_of share_buffer settle_shapes "
+    "ops kernels intermediate distributed detail errors std".split())
+# Variables of every generated body.
+_VARIABLES = ("scope", "args", "decision", "local")
+# Names in namespace phi::ops that are functions.
+_OPS_FUNCTIONS = ("all", "find")
+
+
+@dataclass(frozen=True)
+class KernelView:
+    name: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OpDefView:
+    id: int
+    name: str
+    cpp_name: str
+    rule: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    source: str
+    kernel: str
+
+    @property
+    def constant(self) -> str:
+        """matmul -> kMatmul, sgd_ -> kSgd_"""
+        words = "".join(word.capitalize() for word in self.name.split("_"))
+        return f"k{words}_" if self.name.endswith("_") else f"k{words}"
+
+
+@dataclass(frozen=True)
+class OutputView:
+    name: str
+    meta: str
+    slot: int
+    is_list: bool
+    type: str
+    maker: str  # the runtime's function for a new one
+    target: str | None  # the argument that an inplace call writes
+    target_index: int | None
+
+    @property
+    def dense_arg(self) -> str:
+        if self.is_list:
+            return f"dense_outs({self.name})"
+        return f"dense_out({self.target or self.name})"
+
+    @property
+    def local_arg(self) -> str:
+        return f"local_outs({self.name})" if self.is_list else f"local_out({self.name})"
+
+
+@dataclass(frozen=True)
+class FunctionView:
+    """One generated function: it does the op's work, or only makes `call`."""
+
+    op: str
+    op_def: str
+    kernel: str
+    name: str
+    source: str
+    returns: str
+    declared: tuple[str, ...]  # parameters with defaults
+    defined: tuple[str, ...]
+    result: str
+    doc: tuple[str, ...]
+    namespace: str = ""
+    call: str = ""
+    bindings: tuple[str, ...] = ()  # of the call's result, where several are returned
+    outputs: tuple[OutputView, ...] = ()
+    tensors: tuple[str, ...] = ()
+    dense_infer: str = ""
+    infer: str = ""
+    rule: str = ""
+    declared_rule: tuple[str, ...] = ()  # lines that define `rule` from an inline notation
+    attr_key: tuple[str, ...] = ()
+    place: str = ""
+    place_name: str = ""  # of a variable for the place, where it is needed more than once
+    dtype: str = ""
+    dense_args: tuple[str, ...] = ()
+    local_args: tuple[str, ...] = ()
+    needs_local: bool = True  # the kernel reads some tensor, or the buffer of one is used again
+    view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
+    data_dependent: bool = False
+
+    @property
+    def made(self) -> tuple[OutputView, ...]:
+        """Outputs that are new tensors."""
+        return tuple(o for o in self.outputs if o.target is None)
+
+    @property
+    def written(self) -> tuple[OutputView, ...]:
+        """Outputs that an inplace call writes to arguments."""
+        return tuple(o for o in self.outputs if o.target is not None)
+
+
+def op_cpp_name(name: str) -> str:
+    return name + "_op" if name in _OPS_FUNCTIONS else name
+
+
+def lower_kernels(ops: Sequence[Op]) -> list[KernelView]:
+    """One view per kernel name. Errors: two ops that want different signatures of one kernel."""
+    seen: dict[str, tuple[Op, KernelView]] = {}
+    errors = []
+    for op in ops:
+        if not op.kernel:
+            continue
+        types = tuple(map(cpp.kernel_type, op.kernel.params))
+        view = KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)))
+        first, agreed = seen.setdefault(view.name, (op, view))
+        if agreed != view:
+            errors.append(SpecError(
+                op.at, "kernel",
+                f"kernel '{view.name}' takes ({', '.join(view.types)}) here but "
+                f"({', '.join(agreed.types)}) in op '{first.name}' at {first.at}",
+                "ops that share a kernel must call it alike; use 'param' or another kernel name"))
+    if errors:
+        raise SpecErrors(errors)
+    return [view for _, view in sorted(seen.values(), key=lambda entry: entry[1].name)]
+
+
+def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
+    """Ops that only invoke others have none: they never reach a kernel."""
+    views = []
+    for op in ops:
+        if not op.kernel or not op.infer_meta:
+            continue
+        spmd = op.infer_meta.spmd
+        rule = spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
+        views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
+                               tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
+                               str(op.at), _dense_kernel(op)))
+    return views
+
+
+def _dense_kernel(op: Op) -> str:
+    assert op.kernel
+    if not op.kernel.dense:
+        names = listing(kernel.name for kernel in op.kernel.alternatives)
+        raise SpecErrors([SpecError(op.at, "kernel", f"{names}: no alternative for dense tensors",
+                                    "an alternative of only 'dense' types must be there")])
+    return op.kernel.dense.name
+
+
+def lower_functions(op: Op) -> list[FunctionView]:
+    """The functions of an op: name, name_ if it is inplace, and both with all outputs in
+    phi::intermediate if some outputs are hidden."""
+    _check_generated(op)
+    if op.invoke:
+        return [_invocation(op)]
+    variants = [] if op.name.endswith("_") else [False]
+    if op.inplace:
+        variants.append(True)
+    views = []
+    for inplace in variants:
+        full = _Builder(op, inplace).function()
+        views.append(full)
+        if full.namespace:
+            views.append(_visible(op, full, inplace))
+    return views
+
+
+def _check_generated(op: Op) -> None:
+    def refuse(key: str, wrong: str, accepted: str) -> SpecErrors:
+        return SpecErrors([SpecError(op.at, key, wrong, accepted)])
+
+    if op.name in RUNTIME_NAMES:
+        raise refuse("op", f"'{op.name}' is a name of the runtime", "any other name is accepted")
+    optional = [attr.name for attr in op.attrs if attr.optional]
+    if optional:
+        raise refuse("optional", f"attribute '{optional[0]}' is optional",
+                     "no code is generated for that; give it a default instead")
+    lists = [t.name for t in op.tensors if t.is_list and t.optional]
+    if lists:
+        raise refuse("optional", f"'{lists[0]}' is an optional list",
+                     "no code is generated for that; an empty list says absent")
+    by_name = {t.name: t for t in op.tensors}
+    for alias in op.inplace:
+        if by_name[alias.input].optional or by_name[alias.input].is_list:
+            raise refuse("inplace", f"'{alias.input}' is an optional tensor or a list",
+                         "inplace is generated for single required tensors")
+    if op.view and len(op.outputs) != 1:
+        raise refuse("view", "the op has several outputs", "view is generated for a single output")
+    if op.view and by_name[op.view[0].input].optional:
+        raise refuse("view", f"'{op.view[0].input}' is optional", "a required tensor is accepted")
+    if op.data_dependent and (op.inplace or op.view or any(o.is_list for o in op.outputs)):
+        raise refuse("data_dependent", "the op is inplace, a view, or has a list output",
+                     "outputs of run-time shape are new single tensors")
+    if op.kernel and op.kernel.data_type and op.kernel.data_type.complex_of:
+        raise refuse("kernel.data_type", "'complex(...)'", "there are no complex kernels")
+
+
+def _parameters(op: Op, written: Sequence[str], used: set[str] | None
+                ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Parameters as declared (with defaults) and as defined (unused ones without a name)."""
+    declared, defined = [], []
+    open_end = all(attr.default is not None for attr in op.attrs)
+    for arg in reversed(op.args):
+        kind = cpp.api_type(arg, arg.name in written)
+        default = ""
+        if isinstance(arg, Attr):
+            default = f" = {arg.default}" if arg.default is not None else ""
+        elif open_end and arg.optional:
+            default = " = std::nullopt"
+        else:
+            open_end = False
+        declared.append(f"{kind} {arg.name}{default}")
+        hidden = used is not None and isinstance(arg, Attr) and arg.name not in used
+        defined.append(f"{kind} /*{arg.name}*/" if hidden else f"{kind} {arg.name}")
+    return tuple(reversed(declared)), tuple(reversed(defined))
+
+
+def _join(args: Iterable[str]) -> str:
+    return ", ".join(args)
+
+
+def _call(func: str, args: Iterable[str]) -> str:
+    return f"{func}({_join(args)})"
+
+
+def _source_tensors(tensors: Sequence[TensorArg]) -> Sequence[TensorArg]:
+    """The first tensors up to one that is surely there."""
+    for i, tensor in enumerate(tensors):
+        if not tensor.optional and not tensor.is_list:
+            return tensors[:i + 1]
+    return tensors
+
+
+def _returned(types: Sequence[str]) -> str:
+    return types[0] if len(types) == 1 else f"std::tuple<{_join(types)}>"
+
+
+class _Builder:
+    """Builds the function that does the work of one op, inplace or not."""
+
+    def __init__(self, op: Op, inplace: bool):
+        assert op.kernel and op.infer_meta
+        self.op, self.inplace = op, inplace
+        self.kernel, self.infer_meta = op.kernel, op.infer_meta
+        self.targets = {alias.output: alias.input for alias in op.inplace} if inplace else {}
+        self.taken = {arg.name for arg in op.args} | set(_VARIABLES)
+        reserved = [arg.name for arg in op.args if arg.name in _VARIABLES]
+        if reserved:
+            raise SpecErrors([SpecError(op.at, "args", f"'{reserved[0]}' is a name that generated "
+                                        "functions use", "any other name is accepted")])
+
+    def fresh(self, name: str) -> str:
+        """`name`, or with '_' behind it where an argument has it."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def function(self) -> FunctionView:
+        op, kernel = self.op, self.kernel
+        outputs = self._outputs()
+        name = op.name if op.name.endswith("_") or not self.inplace else op.name + "_"
+        spmd = self.infer_meta.spmd
+        is_view = bool(op.view)
+        hidden = any(output.intermediate for output in op.outputs)
+        made = [output for output in outputs if output.target is None]
+        rule_params: Sequence[Param] = spmd.params if isinstance(spmd, Rule) else ()
+        decisive = [*self.infer_meta.params, *rule_params]
+        used = {param.name for param in decisive if isinstance(param, Attr)}
+        if not is_view:
+            used |= {param.name for param in kernel.params if isinstance(param, Attr)}
+            sources = [kernel.data_type, kernel.backend if made else None]
+            used |= {source.attr.name for source in sources if source and source.attr}
+        declared, defined = _parameters(op, list(self.targets.values()), used)
+        place = "" if is_view else self._place()
+        results = [output.target or output.name for output in outputs]
+        return FunctionView(
+            op=op.name, op_def=op_cpp_name(op.name),
+            kernel=_dense_kernel(op), name=name, source=str(op.at),
+            returns=_returned([output.type for output in outputs]),
+            declared=declared, defined=defined,
+            result=results[0] if len(results) == 1 else "{" + _join(results) + "}",
+            doc=_doc(op, self.inplace, op.outputs), namespace="intermediate" if hidden else "",
+            outputs=tuple(outputs), tensors=tuple(t.name for t in op.tensors),
+            dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
+            infer=_call(self.infer_meta.func, map(cpp.meta, self.infer_meta.params)),
+            rule=self._rule(),
+            declared_rule=_factors(spmd) if isinstance(spmd, Notation) else (),
+            attr_key=tuple(dict.fromkeys(p.name for p in decisive if isinstance(p, Attr))),
+            place=place,
+            place_name=self.fresh("place") if len(made) > 1 and "(" in place else "",
+            dtype="" if is_view else self._dtype(),
+            dense_args=(*map(cpp.dense_value, kernel.params), *(o.dense_arg for o in outputs)),
+            local_args=(*map(cpp.local_value, kernel.params), *(o.local_arg for o in outputs)),
+            needs_local=(is_view or bool(self.targets)
+                         or any(isinstance(p, TensorArg) for p in kernel.params)),
+            view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
+            data_dependent=op.data_dependent)
+
+    def _outputs(self) -> list[OutputView]:
+        views = []
+        index = {tensor.name: tensor.index for tensor in self.op.tensors}
+        single = len(self.op.outputs) == 1
+        for slot, output in enumerate(self.op.outputs):
+            target = self.targets.get(output.name)
+            name = self.fresh(output.name)
+            meta = self.fresh("meta" if single else f"{output.name}_meta")
+            maker = ("new_tensors" if output.is_list else
+                     "new_tensor_unshaped" if self.op.data_dependent else "new_tensor")
+            kind = "Tensor&" if target else cpp.returned_type(output)
+            views.append(OutputView(name, meta, slot, output.is_list, kind, maker, target,
+                                    index[target] if target else None))
+        return views
+
+    def _rule(self) -> str:
+        spmd = self.infer_meta.spmd
+        if spmd is None:
+            if self.op.outputs[-1].is_list:
+                return ""
+            return f"replicated(args, {len(self.op.outputs)})"
+        if isinstance(spmd, Notation):
+            return "rule.forward()"
+        return f"{_call(spmd.func, map(cpp.spec, spmd.params))}.forward()"
+
+    def _dtype(self) -> str:
+        source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
+        return _resolve(source, "dtype", lambda tensors: (
+            f"{tensors[0].name}.dtype()" if _is_plain(tensors) else _call(
+                "dtype_of", [t.name for t in tensors])))
+
+    def _place(self) -> str:
+        source = self.kernel.backend or Source(tensors=self.op.tensors)
+        return _resolve(source, "place", lambda tensors: _call(
+            "place_of", [t.name for t in tensors]))
+
+
+def _factors(notation: Notation) -> tuple[str, ...]:
+    """The declaration that a hand-written rule of this pattern would make."""
+    lines = []
+    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
+               for i, term in enumerate(notation.inputs) if term.batch]
+    if batched:
+        lines.append(f"const auto batch = distributed::Factors::batch({_join(batched)});")
+    lines.append("const auto rule = distributed::Factors()")
+    indent = " " * len("const auto rule = dist")
+    for i, term in enumerate(notation.inputs):
+        batch = "batch, " if term.batch else ""
+        lines.append(f'{indent}.input(args.spec({i}), {batch}"{term.letters}")')
+    for term in notation.outputs:
+        batch = "batch, " if term.batch else ""
+        lines.append(f'{indent}.output({batch}"{term.letters}")')
+    lines[-1] += ";"
+    return tuple(lines)
+
+
+def _is_plain(tensors: Sequence[TensorArg]) -> bool:
+    return len(tensors) == 1 and not tensors[0].optional and not tensors[0].is_list
+
+
+def _resolve(source: Source, what: str,
+             of_tensors: Callable[[Sequence[TensorArg]], str]) -> str:
+    if source.literal:
+        return source.literal
+    if not source.attr:
+        return of_tensors(source.tensors)
+    if not source.tensors:
+        return source.attr.name
+    return f"{what}_or({source.attr.name}, {of_tensors(source.tensors)})"
+
+
+def _visible(op: Op, full: FunctionView, inplace: bool) -> FunctionView:
+    """The public function of an op with hidden outputs."""
+    shown = [view for view, output in zip(full.outputs, op.outputs) if not output.intermediate]
+    declared, defined = _parameters(op, [o.target for o in full.outputs if o.target], None)
+    call = _call(f"intermediate::{full.name}", [arg.name for arg in op.args])
+    several = len(shown) > 1
+    if not several:
+        call = f"std::get<{shown[0].slot}>({call})"
+    names = [output.target or output.name for output in shown]
+    return FunctionView(
+        op=op.name, op_def=full.op_def, kernel=full.kernel, name=full.name,
+        source=full.source, returns=_returned([output.type for output in shown]), declared=declared,
+        defined=defined, result="{" + _join(names) + "}" if several else "", call=call,
+        bindings=tuple(output.name for output in full.outputs) if several else (),
+        doc=_doc(op, inplace, op.visible_outputs))
+
+
+def _invocation(op: Op) -> FunctionView:
+    assert op.invoke
+    used = set(re.findall(r"[A-Za-z_]\w*", " ".join(op.invoke.args)))
+    written = [alias.input for alias in op.inplace] if op.name.endswith("_") else []
+    declared, defined = _parameters(op, written, used)
+    targets = {alias.output: alias.input for alias in op.inplace} if written else {}
+    types = ["Tensor&" if o.name in targets else cpp.returned_type(o) for o in op.outputs]
+    return FunctionView(
+        op=op.name, op_def="", kernel="", name=op.name, source=str(op.at),
+        returns=_returned(types), declared=declared, defined=defined, result="",
+        call=_call(op.invoke.target, op.invoke.args), doc=_doc(op, bool(written), op.outputs))
+
+
+def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
+    lines = [f"{op.name}{_signature_text(op)} -> {_join([output.name for output in outputs])}"]
+    if inplace:
+        pairs = _join([f"`{alias.input}` receives {alias.output}" for alias in op.inplace])
+        lines.append(f"Inplace    {pairs}; placements stay as they are" if not op.view else
+                     f"Inplace    {pairs}; the bytes stay where they are")
+    elif op.view:
+        lines.append(f"View       {op.view[0].output} shares the bytes of {op.view[0].input}")
+    if op.infer_meta:
+        found = "; what depends on data is found by the kernel" if op.data_dependent else ""
+        lines.append(f"Shapes     {op.infer_meta.func}{found}")
+        if op.tensors:
+            lines.append(f"Placement  {placement_text(op)}")
+    if op.invoke:
+        lines.append(f"Calls      {_call(op.invoke.target, op.invoke.args)}")
+    optional = [x.name for x in (*op.tensors, *outputs) if x.optional]
+    if optional:
+        lines.append(f"Optional   {_join(optional)}")
+    lines.append(f"Source     {op.at}")
+    return tuple(lines)
+
+
+def _signature_text(op: Op) -> str:
+    return f"({_join([arg.name for arg in op.args])})"
+
+
+def placement_text(op: Op) -> str:
+    spmd = op.infer_meta.spmd if op.infer_meta else None
+    if spmd is None:
+        return "inputs and outputs replicated"
+    return spmd.text if isinstance(spmd, Notation) else spmd.func

@@ -1,0 +1,407 @@
+"""YAML text to operators.
+
+    ops = parse_ops([("yaml/ops.yaml", text)])
+
+Every error names file, line, op and key, what is wrong and what is accepted. Faults are gathered,
+one per entry, and raised together.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from api_gen import grammar
+from api_gen.document import Entry, Value, read_entries
+from api_gen.errors import SpecError, SpecErrors, listing, nearest
+from api_gen.model import (Alias, Attr, AttrType, InferMeta, Invoke, Kernel, Literal, Notation, Op,
+                           Output, Param, Rule, Source, TensorArg)
+
+# Keys of Paddle's format that other generators read.
+IGNORED = ("interfaces", "traits", "support_dygraph_mode")
+OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", "view", "optional",
+           "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "data_dependent",
+           *IGNORED)
+INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
+KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout")
+TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Reads the values of one entry; turns what the grammars find wrong into located errors."""
+
+    def __init__(self, entry: Entry, keys: Sequence[str]):
+        self.entry = entry
+        for key in entry.values:
+            self._check_key(key, keys, key)
+
+    def _check_key(self, key: str, keys: Sequence[str], full: str) -> None:
+        if key not in keys:
+            raise self.entry.error(full, f"unknown key{nearest(key, keys)}",
+                                   f"accepted are {listing(keys)}")
+
+    def error(self, key: str, wrong: str, accepted: str) -> SpecError:
+        return self.entry.error(key, wrong, accepted)
+
+    def has(self, key: str) -> bool:
+        return self.value(key) is not None
+
+    def value(self, key: str) -> Value | None:
+        name, _, sub = key.partition(".")
+        value = self.entry.values.get(name)
+        if value is None or not sub:
+            return value
+        return dict(value.map or ()).get(sub)
+
+    def submap(self, key: str, keys: Sequence[str]) -> bool:
+        """Whether `key` is there; checks that it is a map of the given keys."""
+        value = self.value(key)
+        if value is None:
+            return False
+        if value.map is None:
+            raise self.error(key, "the value is not a map", f"a map of {listing(keys)} is accepted")
+        for sub, _ in value.map:
+            self._check_key(sub, keys, f"{key}.{sub}")
+        return True
+
+    def text(self, key: str) -> str | None:
+        value = self.value(key)
+        if value is None:
+            return None
+        if value.text is None:
+            raise self.error(key, "the value is a list or a map", "one line of text is accepted")
+        if not value.text and not value.quoted:
+            raise self.error(key, "the value is empty",
+                             "a value, or leaving the key out, is accepted")
+        return value.text
+
+    def read(self, key: str, grammar_of: Callable[[str], T], default: T) -> T:
+        text = self.text(key)
+        return default if text is None else self.guard(key, lambda: grammar_of(text))
+
+    def guard(self, key: str, reads: Callable[[], T]) -> T:
+        try:
+            return reads()
+        except grammar.Bad as bad:
+            raise self.error(key, bad.wrong, bad.accepted) from None
+
+    def require(self, key: str, form: str) -> str:
+        text = self.text(key)
+        if text is None:
+            raise self.error(key.split(".")[0], f"'{key}' is missing", f"{form} must be there")
+        return text
+
+    def flag(self, key: str) -> bool:
+        text = self.text(key)
+        if text not in (None, "true", "false"):
+            raise self.error(key, f"'{text}' is neither true nor false",
+                             "true or false is accepted")
+        return text == "true"
+
+    def known(self, key: str, name: str, names: Iterable[str], what: str) -> str:
+        names = list(names)
+        if name not in names:
+            raise self.error(key, f"unknown {what} '{name}'{nearest(name, names)}",
+                             f"accepted are {listing(names)}")
+        return name
+
+    def known_names(self, key: str, names: Iterable[str], what: str) -> tuple[str, ...]:
+        names = list(names)
+        return tuple(self.known(key, n, names, what) for n in self.read(key, grammar.names, ()))
+
+
+Arg = TensorArg | Attr
+
+
+def read_args(reader: Reader) -> grammar.Arguments:
+    reader.require("args", "'(type name, ...)'")
+    return reader.read("args", grammar.arguments, grammar.Arguments((), ()))
+
+
+def read_outputs(reader: Reader, sized: bool) -> tuple[Output, ...]:
+    reader.require("output", "'Tensor' or 'Tensor(name), ...'")
+    return reader.read("output", lambda text: grammar.outputs(text, sized), ())
+
+
+def read_params(reader: Reader, key: str, args: Sequence[Arg]) -> tuple[Param, ...]:
+    """A `param` list; all tensors, then all attributes, where it is left out."""
+    value = reader.value(key)
+    if value is None:
+        return tuple(args)
+    if value.items is None:
+        raise reader.error(key, "the value is not a list", "a list of arguments is accepted")
+    return tuple(_param(reader, key, item, args) for item in value.items)
+
+
+def _param(reader: Reader, key: str, item: Value, args: Sequence[Arg]) -> Param:
+    text = item.text
+    if text is None:
+        raise reader.error(key, "an item is a list or a map", "names and plain values are accepted")
+    if item.quoted:
+        return Literal(f'"{text}"', AttrType.STR)
+    for arg in args:
+        if arg.name == text:
+            return arg
+    if text in ("true", "false"):
+        return Literal(text, AttrType.BOOL)
+    if re.match(r"[-+]?\d+\Z", text):
+        return Literal(text, AttrType.INT)
+    if re.match(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?f?\Z", text):
+        return Literal(text, AttrType.FLOAT)
+    if text.startswith("DataType::"):
+        return Literal(text, AttrType.DATA_TYPE)
+    reader.known(key, text, [arg.name for arg in args], "argument")
+    raise AssertionError
+
+
+def read_infer_meta(reader: Reader, args: Sequence[Arg],
+                    outputs: Sequence[Output]) -> InferMeta | None:
+    if not reader.submap("infer_meta", INFER_META_KEYS):
+        return None
+    func = reader.require("infer_meta.func", "the shape function's name")
+    if not re.match(r"[A-Za-z_]\w*(::\w+)*\Z", func):
+        raise reader.error("infer_meta.func", f"'{func}' is not a function",
+                           "a name such as MatmulInferMeta is accepted")
+    params = read_params(reader, "infer_meta.param", args)
+    shapes = {}
+    for key in ("local_shape", "global_shape"):
+        name = reader.text(f"infer_meta.{key}")
+        if name is not None:
+            reader.known(f"infer_meta.{key}", name, [o.name for o in outputs], "output")
+        shapes[key] = name
+    return InferMeta(func, params, _read_spmd(reader, args, params, outputs), **shapes)
+
+
+def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
+               outputs: Sequence[Output]) -> Rule | Notation | None:
+    rule, notation = reader.text("infer_meta.spmd_rule"), reader.text("spmd")
+    if rule and notation:
+        raise reader.error("spmd", "infer_meta.spmd_rule is given too",
+                           "one of the two is accepted")
+    if not rule:
+        if reader.has("infer_meta.spmd_param"):
+            raise reader.error("infer_meta.spmd_param", "there is no infer_meta.spmd_rule",
+                               "it says the arguments of a rule")
+        return _notation(reader, notation, args, outputs) if notation else None
+    key = "infer_meta.spmd_param" if reader.has("infer_meta.spmd_param") else "infer_meta.param"
+    rule_params = read_params(reader, key, args) if reader.has(key) else params
+    # The rule's answer is by position, so it must be shown the first tensors, all in order.
+    shown = [param.name for param in rule_params if isinstance(param, TensorArg)]
+    tensors = [arg.name for arg in args if isinstance(arg, TensorArg)]
+    if shown != tensors[:len(shown)]:
+        raise reader.error(key, f"the rule is shown {listing(shown)}",
+                           f"the tensors in order from the first on ({listing(tensors)}) are "
+                           "accepted, the last ones may be left out")
+    return Rule(rule, rule_params)
+
+
+def _notation(reader: Reader, text: str, args: Sequence[Arg],
+              outputs: Sequence[Output]) -> Notation:
+    notation = reader.guard("spmd", lambda: grammar.notation(text))
+    tensors = [arg for arg in args if isinstance(arg, TensorArg)]
+    said, there = (len(notation.inputs), len(notation.outputs)), (len(tensors), len(outputs))
+    if said != there:
+        raise reader.error("spmd", f"it speaks of {said[0]} inputs and {said[1]} outputs, the op "
+                           f"has {there[0]} and {there[1]}",
+                           "one group of factors per tensor is accepted")
+    for tensor in (*tensors, *outputs):
+        if tensor.is_list or tensor.optional:
+            raise reader.error("spmd", f"'{tensor.name}' is a list or optional",
+                               "an op like this needs spmd_rule")
+    return notation
+
+
+def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) -> Kernel | None:
+    if not reader.submap("kernel", KERNEL_KEYS):
+        return None
+    reader.require("kernel.func", "the kernel's name")
+    alternatives = reader.read("kernel.func", grammar.kernels, ())
+    params = read_params(reader, "kernel.param", args)
+    inputs = sum(isinstance(param, TensorArg) for param in params)
+    for kernel in alternatives:
+        if kernel.inputs is not None and len(kernel.inputs) != inputs:
+            raise reader.error("kernel.func", f"'{kernel.name}' has {len(kernel.inputs)} input "
+                               f"types, its parameters hold {inputs} tensors",
+                               "one type per tensor is accepted")
+        if kernel.outputs is not None and len(kernel.outputs) != len(outputs):
+            raise reader.error("kernel.func", f"'{kernel.name}' has {len(kernel.outputs)} output "
+                               f"types, the op has {len(outputs)} outputs",
+                               "one type per output is accepted")
+    return Kernel(alternatives, params,
+                  _source(reader, "data_type", AttrType.DATA_TYPE, args),
+                  _source(reader, "backend", AttrType.PLACE, args),
+                  _source(reader, "layout", AttrType.DATA_LAYOUT, args))
+
+
+def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> Source | None:
+    """`x`, `dtype`, `dtype > x`, `x, y`, `complex(x)` or `DataType::FLOAT32`."""
+    key = f"kernel.{sub}"
+    text = reader.text(key)
+    if text is None:
+        attrs = [a.name for a in args if isinstance(a, Attr) and a.type is kind]
+        if attrs:
+            raise reader.error("kernel", f"attribute '{attrs[0]}' is a {kind.value} but '{key}' is "
+                               "missing", f"'{sub}: {attrs[0]}' or '{sub}: <tensor>' must be there")
+        return None
+    if sub == "data_type" and text.startswith("DataType::"):
+        if text[10:] not in grammar.DATA_TYPES:
+            raise reader.error(key, f"unknown data type '{text}'",
+                               "DataType::FLOAT32 etc. are accepted")
+        return Source(literal=text)
+    by_name = {arg.name: arg for arg in args}
+    wrapped = re.match(r"complex\(\s*(\w+)\s*\)\Z", text) if sub == "data_type" else None
+    if wrapped:
+        return Source(tensors=(_tensor(reader, key, wrapped[1], by_name),), complex_of=True)
+    first, has_more, rest = (part.strip() for part in text.partition(">"))
+    if has_more:
+        attr = by_name.get(reader.known(key, first, by_name, "argument"))
+        if not isinstance(attr, Attr) or attr.type is not kind:
+            raise reader.error(key, f"'{first}' before '>' is not a {kind.value} attribute",
+                               "'attribute > tensor' is accepted")
+        return Source(attr=attr, tensors=_tensors(reader, key, rest, by_name))
+    only = by_name.get(text)
+    if isinstance(only, Attr):
+        if only.type is not kind:
+            raise reader.error(key, f"'{text}' is an attribute of type {only.type.value}",
+                               f"a tensor or a {kind.value} attribute is accepted")
+        return Source(attr=only)
+    return Source(tensors=_tensors(reader, key, text, by_name))
+
+
+def _tensor(reader: Reader, key: str, name: str, by_name: dict[str, Arg]) -> TensorArg:
+    arg = by_name[reader.known(key, name, by_name, "argument")]
+    if not isinstance(arg, TensorArg):
+        raise reader.error(key, f"'{name}' is no tensor", "a tensor is accepted here")
+    return arg
+
+
+def _tensors(reader: Reader, key: str, text: str, by_name: dict[str, Arg]) -> tuple[TensorArg, ...]:
+    return tuple(_tensor(reader, key, name, by_name) for name in grammar.split_top(text))
+
+
+def read_aliases(reader: Reader, key: str, tensors: Sequence[TensorArg],
+                 outputs: Sequence[Output]) -> tuple[Alias, ...]:
+    aliases = reader.read(key, grammar.aliases, ())
+    for alias in aliases:
+        reader.known(key, alias.input, [t.name for t in tensors], "tensor")
+        reader.known(key, alias.output, [o.name for o in outputs], "output")
+        source = next(t for t in tensors if t.name == alias.input)
+        target = next(o for o in outputs if o.name == alias.output)
+        if source.is_list != target.is_list:
+            raise reader.error(key, f"one of '{alias.input}' and '{alias.output}' is a list",
+                               "both or none are accepted")
+    return aliases
+
+
+def read_invoke(reader: Reader) -> Invoke | None:
+    call = reader.read("invoke", grammar.call, None)
+    return Invoke(*call) if call else None
+
+
+def read_optional(reader: Reader, args: grammar.Arguments, outputs: tuple[Output, ...]
+                  ) -> tuple[grammar.Arguments, tuple[Output, ...]]:
+    """Arguments and outputs with their `optional` mark."""
+    all_names = [x.name for x in (*args.tensors, *args.attrs, *outputs)]
+    marked = reader.known_names("optional", all_names, "argument or output")
+    return (grammar.Arguments(tuple(replace(t, optional=t.name in marked) for t in args.tensors),
+                              tuple(replace(a, optional=a.name in marked) for a in args.attrs)),
+            tuple(replace(o, optional=o.name in marked) for o in outputs))
+
+
+def check_sizes(reader: Reader, args: grammar.Arguments, outputs: Sequence[Output]) -> None:
+    names = [x.name for x in (*args.tensors, *args.attrs)]
+    for output in outputs:
+        for name in reader.guard("output", lambda: grammar.size_names(output.size or "")):
+            reader.known("output", name, names, "argument in a size,")
+
+
+def read_op(entry: Entry) -> Op:
+    reader = Reader(entry, OP_KEYS)
+    reader.guard("op", lambda: grammar.check_name(entry.at.op, "an op"))
+    args = read_args(reader)
+    outputs = read_outputs(reader, sized=True)
+    check_sizes(reader, args, outputs)
+    args, outputs = read_optional(reader, args, outputs)
+    hidden = reader.known_names("intermediate", [o.name for o in outputs], "output")
+    outputs = tuple(replace(o, intermediate=o.name in hidden) for o in outputs)
+    if len(hidden) == len(outputs):
+        raise reader.error("intermediate", "all outputs are intermediate", "one must be visible")
+    both = (*args.tensors, *args.attrs)
+    invoke = read_invoke(reader)
+    _check_body(reader, invoke)
+    reader.submap("data_transform", TRANSFORM_KEYS)
+    tensor_names = [t.name for t in args.tensors]
+    op = Op(
+        name=entry.at.op, at=entry.at, tensors=args.tensors, attrs=args.attrs, outputs=outputs,
+        infer_meta=read_infer_meta(reader, both, outputs),
+        kernel=read_kernel(reader, both, outputs), invoke=invoke,
+        inplace=read_aliases(reader, "inplace", args.tensors, outputs),
+        view=read_aliases(reader, "view", args.tensors, outputs),
+        no_need_buffer=reader.known_names("no_need_buffer", tensor_names, "tensor"),
+        skip_transform=reader.known_names("data_transform.skip_transform", tensor_names, "tensor"),
+        support_trans_dtype=reader.known_names("data_transform.support_trans_dtype", tensor_names,
+                                               "tensor"),
+        data_dependent=reader.flag("data_dependent"), backward=_backward_name(reader))
+    _check_op(reader, op)
+    return op
+
+
+def _backward_name(reader: Reader) -> str | None:
+    return reader.read("backward", lambda text: grammar.check_name(text, "a backward op"), None)
+
+
+def _check_body(reader: Reader, invoke: Invoke | None) -> None:
+    if invoke:
+        for key in ("infer_meta", "kernel", "spmd", "data_dependent"):
+            if reader.has(key):
+                raise reader.error(key, "the op has 'invoke' too",
+                                   "an op is either an invocation or has infer_meta and kernel")
+        return
+    for key, what in (("infer_meta", "a shape function"), ("kernel", "a kernel")):
+        if not reader.has(key):
+            raise reader.error("op", f"'{key}' is missing", f"{what}, or 'invoke', must be there")
+
+
+def _check_op(reader: Reader, op: Op) -> None:
+    if op.name.endswith("_") and not op.inplace and not op.invoke:
+        raise reader.error("op", "the name ends in '_' but there is no 'inplace'",
+                           "a name without '_', or 'inplace: (input -> output)', is accepted")
+    if not op.tensors and not op.invoke:
+        kinds = {attr.type for attr in op.attrs}
+        if AttrType.DATA_TYPE not in kinds or AttrType.PLACE not in kinds:
+            raise reader.error("args", "there is no tensor and not both a DataType and a Place",
+                               "an op without tensors must take both")
+        if op.infer_meta and op.infer_meta.spmd:
+            raise reader.error("infer_meta" if reader.has("infer_meta.spmd_rule") else "spmd",
+                               "an op without tensors has no placement rule",
+                               "leaving it out is accepted: the result is a plain tensor")
+    for output in op.outputs[:-1]:
+        if output.is_list:
+            raise reader.error("output", f"list '{output.name}' is not the last output",
+                               "a list may be the only or the last output")
+
+
+def parse_ops(files: Iterable[tuple[str, str]]) -> list[Op]:
+    """(name, text) of each file to the operators, in order. Errors: SpecErrors."""
+    ops: dict[str, Op] = {}
+    errors: list[SpecError] = []
+    for file, text in files:
+        try:
+            entries = read_entries(text, file, "op")
+        except SpecError as error:
+            errors.append(error)
+            continue
+        for entry in entries:
+            try:
+                first = ops.get(entry.at.op)
+                if first:
+                    raise entry.error("op", f"the op is there twice, first at {first.at}",
+                                      "a name may be used once")
+                ops[entry.at.op] = read_op(entry)
+            except SpecError as error:
+                errors.append(error)
+    if errors:
+        raise SpecErrors(errors)
+    return list(ops.values())

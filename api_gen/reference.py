@@ -1,0 +1,121 @@
+"""The operator reference page."""
+
+from collections.abc import Iterable, Sequence
+
+from api_gen import lower
+from api_gen.model import (Attr, KernelAlternative, Literal, Op, Output, Param, Rule, Source,
+                           TensorArg)
+
+
+def page(ops: Sequence[Op], sources: str) -> str:
+    names = sorted(op.name for op in ops)
+    lines = ["# Operators", "", f"Generated from {sources}; {len(ops)} operators.", "",
+             " · ".join(f"[{name}](#{name})" for name in names), ""]
+    for op in ops:
+        lines += [*_section(op), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(op: Op) -> list[str]:
+    functions = [f for f in lower.lower_functions(op) if not f.namespace]
+    lines = [f"## {op.name}", "", "```cpp",
+             *(f"{f.returns} {f.name}({', '.join(f.declared)});" for f in functions), "```", "",
+             "| what | |", "|---|---|"]
+    rows = [
+        ("inputs", _list(_tensor(t) for t in op.tensors)),
+        ("attributes", _list(_attr(a) for a in op.attrs)),
+        ("outputs", _list(_output(o) for o in op.outputs)),
+        ("invokes", f"`{op.invoke.target}({', '.join(op.invoke.args)})`" if op.invoke else ""),
+        ("infer meta", _call(op.infer_meta.func, op.infer_meta.params) if op.infer_meta else ""),
+        ("placement", _placement(op)),
+        ("kernel", _kernel(op)),
+        ("kernels not generated", _others(op)),
+        ("data type", _source(op.kernel.data_type) if op.kernel else ""),
+        ("place", _source(op.kernel.backend) if op.kernel else ""),
+        ("flags", _flags(op)),
+        ("backward", f"`{op.backward}`" if op.backward else ""),
+        ("source", f"{op.at}"),
+    ]
+    return lines + [f"| {what} | {_cell(text)} |" for what, text in rows if text]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _list(items: Iterable[str]) -> str:
+    return ", ".join(items)
+
+
+def _tensor(tensor: TensorArg) -> str:
+    kind = "Tensor[]" if tensor.is_list else "Tensor"
+    return f"`{kind} {tensor.name}`" + (" (optional)" if tensor.optional else "")
+
+
+def _attr(attr: Attr) -> str:
+    kind = f"Scalar({attr.static_type})" if attr.static_type else attr.type.value
+    default = f" = {attr.default}" if attr.default is not None else ""
+    return f"`{kind} {attr.name}{default}`"
+
+
+def _output(output: Output) -> str:
+    text = f"`{output.name}`"
+    if output.is_list:
+        text = f"`{output.name}[{output.size}]`"
+    marks = [mark for mark, on in (("optional", output.optional),
+                                   ("intermediate", output.intermediate)) if on]
+    return text + (f" ({', '.join(marks)})" if marks else "")
+
+
+def _call(func: str, params: Iterable[Param]) -> str:
+    return f"`{func}({_list(p.text if isinstance(p, Literal) else p.name for p in params)})`"
+
+
+def _placement(op: Op) -> str:
+    if not op.infer_meta or not op.tensors:
+        return "" if op.invoke else "none: the result is a plain tensor"
+    spmd = op.infer_meta.spmd
+    if spmd is None:
+        return lower.placement_text(op)
+    return _call(spmd.func, spmd.params) if isinstance(spmd, Rule) else f"`{spmd.text}`"
+
+
+def _kernel(op: Op) -> str:
+    if not op.kernel or not op.kernel.dense:
+        return ""
+    if op.view:
+        return "none is launched: the output is a view"
+    return _call(op.kernel.dense.name, op.kernel.params)
+
+
+def _others(op: Op) -> str:
+    def reason(kernel: KernelAlternative) -> str:
+        if kernel.is_dense:
+            return "an earlier alternative takes the same types"
+        kinds = dict.fromkeys((kernel.inputs or ()) + (kernel.outputs or ()))
+        return f"for {_list(kind for kind in kinds if kind != 'dense')} tensors; there are none"
+
+    if not op.kernel:
+        return ""
+    return _list(f"`{kernel.name}` ({reason(kernel)})" for kernel in op.kernel.alternatives
+                 if kernel is not op.kernel.dense)
+
+
+def _source(source: Source | None) -> str:
+    if source is None:
+        return ""
+    if source.literal:
+        return f"`{source.literal}`"
+    parts = [source.attr.name] if source.attr else []
+    tensors = ", ".join(tensor.name for tensor in source.tensors)
+    if tensors:
+        parts.append(f"complex of {tensors}" if source.complex_of else f"that of {tensors}")
+    return ", else ".join(parts)
+
+
+def _flags(op: Op) -> str:
+    flags = [f"inplace {a.input} → {a.output}" for a in op.inplace]
+    flags += [f"view {a.input} → {a.output}" for a in op.view]
+    flags += ["run-time shape"] if op.data_dependent else []
+    flags += [f"no need of {name}'s buffer" for name in op.no_need_buffer]
+    return _list(flags)

@@ -1,0 +1,60 @@
+# Runs the generator: when the project is configured, and when the YAML or the generator changed.
+#
+# Gives the target autophi_generated_headers, on which whatever includes phi/generated/*.h depends,
+# and the list AUTOPHI_GENERATED_SOURCES. Files go to ${PROJECT_BINARY_DIR}/phi/generated.
+
+# autophi_find_generator_python(VARIABLE): an interpreter that has PyYAML and Jinja2, one that also
+# has pytest if there is any. A value given by the user stays.
+function(autophi_find_generator_python variable)
+  if(${variable})
+    return()
+  endif()
+  foreach(modules "yaml, jinja2, pytest" "yaml, jinja2")
+    foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3 python3)
+      execute_process(COMMAND ${candidate} -c "import sys, ${modules}; assert sys.version_info >= (3, 11)"
+                      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      if(failed EQUAL 0)
+        set(${variable} ${candidate} PARENT_SCOPE)
+        return()
+      endif()
+    endforeach()
+  endforeach()
+  message(FATAL_ERROR "No Python >= 3.11 with PyYAML and Jinja2 was found; on Debian: apt install "
+                      "python3-yaml python3-jinja2. Or set ${variable}.")
+endfunction()
+
+# autophi_generate(OPS file...): the files are relative to the project's root.
+function(autophi_generate)
+  cmake_parse_arguments(ARG "" "" "OPS" ${ARGN})
+  autophi_find_generator_python(AUTOPHI_GENERATOR_PYTHON)
+  set(AUTOPHI_GENERATOR_PYTHON ${AUTOPHI_GENERATOR_PYTHON} PARENT_SCOPE)
+  set(out ${PROJECT_BINARY_DIR})
+  set(command ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
+              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${ARG_OPS})
+  file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
+                                                ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
+  list(TRANSFORM ARG_OPS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE ops)
+  set(inputs ${ops} ${generator})
+  # How many sources there are depends on the YAML, so a change of it configures anew.
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
+
+  foreach(mode "" --list-outputs)
+    execute_process(COMMAND ${command} ${mode} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
+    if(NOT failed EQUAL 0)
+      message(FATAL_ERROR "The generator failed:\n${errors}")
+    endif()
+  endforeach()
+  string(REGEX MATCHALL "[^\n]+" outputs "${outputs}")
+  list(TRANSFORM outputs PREPEND ${out}/)
+
+  add_custom_command(
+    OUTPUT ${out}/phi/generated/stamp BYPRODUCTS ${outputs}
+    COMMAND ${command} COMMAND ${CMAKE_COMMAND} -E touch ${out}/phi/generated/stamp
+    DEPENDS ${inputs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMENT "Generating operators" VERBATIM)
+  add_custom_target(autophi_generated_headers DEPENDS ${out}/phi/generated/stamp)
+
+  list(FILTER outputs INCLUDE REGEX "\\.cc$")
+  set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)
+endfunction()

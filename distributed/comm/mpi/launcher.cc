@@ -1,0 +1,15 @@
+// Recognising mpirun; in builds with and without MPI.
+#include <cstdlib>
+
+#include "distributed/comm/mpi/mpi_world.h"
+
+namespace phi::distributed {
+
+bool started_by_mpirun() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,14 @@
+// The twin of mpi_world.cc in a build without MPI.
+#include "distributed/comm/mpi/mpi_world.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+
+std::unique_ptr<World> join_mpi_job(int* /*argc*/, char*** /*argv*/) {
+  PHI_CHECK(!started_by_mpirun(),
+            errors::Unavailable("this build has no MPI; install libopenmpi-dev, configure again "
+                                "and build, or start the program without mpirun."));
+  return nullptr;
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,130 @@
+// Groups, the calling thread's world, and a process's entry to and exit from its job.
+#include "distributed/comm/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+#include "distributed/comm/mpi/mpi_world.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+// A process that joined no job.
+class SingleWorld final : public World {
+ public:
+  explicit SingleWorld(std::shared_ptr<RankContext> context) : World(std::move(context)) {}
+  std::string_view backend() const override { return "local"; }
+  void fail(const std::string& /*message*/) override {}
+
+ protected:
+  void transfer(const Call& call, std::span<const Send>, std::span<const Recv>) override {
+    throw errors::Internal("{} has peers in a world of one rank.", call.to_string());
+  }
+  void note(const Call&, bool) override {}
+};
+
+// The world that init_world made, and the scope that makes it the main thread's.
+struct Joined {
+  std::unique_ptr<World> world;
+  std::unique_ptr<World::Scope> scope;
+};
+Joined& joined() {
+  static auto& instance = *new Joined;
+  return instance;
+}
+
+uint64_t hash_of(std::span<const int64_t> ranks) {
+  uint64_t h = ranks.size();
+  for (int64_t rank : ranks) {
+    h ^= static_cast<uint64_t>(rank) + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+    h *= 0xbf58476d1ce4e5b9u;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+std::atomic<uint64_t> next_world_id{1};
+
+}  // namespace
+
+std::string Call::to_string() const {
+  const std::string from = scope ? fmt::format(", from {}", scope) : "";
+  return fmt::format("{} #{} of group {} ({} bytes{})", name_of(op), sequence, group->name(), bytes,
+                     from);
+}
+
+World::World(std::shared_ptr<RankContext> context)
+    : context_(std::move(context)), id_(next_world_id.fetch_add(1)) {}
+
+World::~World() = default;
+
+Group& World::group(std::span<const int64_t> ranks) {
+  const uint64_t hash = hash_of(ranks);
+  const auto [begin, end] = groups_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (std::ranges::equal(it->second->ranks(), ranks)) return *it->second;
+  }
+  const auto own = std::ranges::find(ranks, rank());
+  PHI_CHECK(own != ranks.end(),
+            errors::InvalidArgument("rank {} asks for a group of {} ranks that it is not in; only "
+                                    "members may call.",
+                                    rank(), ranks.size()));
+  std::vector<int64_t> sorted(ranks.begin(), ranks.end());
+  std::ranges::sort(sorted);
+  PHI_CHECK(std::ranges::adjacent_find(sorted) == sorted.end(),
+            errors::InvalidArgument("a rank is repeated in the rank list of a group of {} ranks.",
+                                    ranks.size()));
+  PHI_CHECK(sorted.front() >= 0 && sorted.back() < size(),
+            errors::InvalidArgument("a group needs ranks {} to {}, but the job has {} ranks; start "
+                                    "more processes or use a smaller mesh.",
+                                    sorted.front(), sorted.back(), size()));
+  std::unique_ptr<Group> made(
+      new Group(*this, {ranks.begin(), ranks.end()}, own - ranks.begin(), hash));
+  return *groups_.emplace(hash, std::move(made))->second;
+}
+
+Group& World::everyone() {
+  if (everyone_ == nullptr) {
+    std::vector<int64_t> ranks(static_cast<size_t>(size()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    everyone_ = &group(ranks);
+  }
+  return *everyone_;
+}
+
+World& World::process_world() {
+  if (joined().world) return *joined().world;
+  // One per thread: a world is used by one thread only.
+  thread_local SingleWorld single(
+      std::shared_ptr<RankContext>(std::shared_ptr<void>(), &RankContext::current()));
+  return single;
+}
+
+World& init_world(int* argc, char*** argv) {
+  PHI_CHECK(!joined().world, errors::PreconditionNotMet("init_world is called twice."));
+  joined().world = join_mpi_job(argc, argv);
+  if (!joined().world) joined().world.reset(new SingleWorld(std::make_shared<RankContext>()));
+  joined().scope = std::make_unique<World::Scope>(*joined().world);
+  return *joined().world;
+}
+
+void finalize_world() {
+  joined().scope.reset();
+  joined().world.reset();
+}
+
+void abort_job(const std::string& message) {
+  World& world = World::current();
+  world.fail(message);
+  fmt::print(stderr, "rank {}: {}\n", world.rank(), message);
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+}  // namespace phi::distributed

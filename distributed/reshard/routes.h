@@ -1,0 +1,98 @@
+// Who sends which box to whom when a tensor moves from one attr to another: pure arithmetic on
+// meshes and splits, one rank at a time, so that a job of any size can be asked about any rank.
+//
+// Every destination rank receives exactly the elements that it needs, once; where several ranks
+// hold them, from itself if it can, else from a replica chosen so that the load is spread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "distributed/placement/dist_attr.h"
+#include "distributed/placement/split.h"
+
+namespace phi::distributed {
+
+/// A set of mesh dims, bit m for mesh dim m.
+using MeshDims = uint32_t;
+constexpr bool has(MeshDims dims, int mesh_dim) { return (dims >> mesh_dim & 1u) != 0; }
+
+/// What moves. Mesh dims of `src` that are partial are either reduced on arrival or kept, paired
+/// with a partial mesh dim of `dst` of the same size.
+struct BoxMove {
+  Dims shape;
+  const TensorDistAttr* src = nullptr;
+  const TensorDistAttr* dst = nullptr;
+  MeshDims reduced = 0;                                              // of src
+  std::array<int8_t, kMaxMeshNdim> kept_as{-1, -1, -1, -1, -1, -1};  // src mesh dim -> dst's
+  MeshDims first_only = 0;  // of dst: only the ranks at coordinate 0 receive
+};
+
+/// One message: `box` (global coordinates) from or to `peer` (a rank; may be the rank itself).
+struct BoxTransfer {
+  int64_t peer = 0;
+  Box box;
+  friend bool operator==(const BoxTransfer&, const BoxTransfer&) = default;
+};
+
+class Routes {
+ public:
+  explicit Routes(const BoxMove& move);
+
+  /// What `rank` receives. Where values are reduced, runs of contributions() transfers have the
+  /// same box and are to be combined, in this order. Empty for a rank that receives nothing.
+  std::vector<BoxTransfer> incoming(int64_t rank) const;
+  /// What `rank` sends; at most one message per pair of ranks.
+  std::vector<BoxTransfer> outgoing(int64_t rank) const;
+  /// Product of the sizes of the reduced mesh dims.
+  int64_t contributions() const { return contributions_; }
+
+ private:
+  // The i-th part of one tensor dim: which elements, and where in the mesh dims that split it.
+  struct Part {
+    Range range;
+    MeshCoord coord{};
+  };
+  // One tensor dim's parts in ascending order, and the mesh dims that split it, outermost first.
+  struct Split {
+    std::vector<int> mesh_dims;
+    std::vector<Part> parts;
+    int64_t index_of(const ProcessMesh& mesh, const MeshCoord& coord) const;
+    /// The parts that meet `range`, as first and last + 1 (an empty part in between meets nothing).
+    std::pair<int64_t, int64_t> meeting(const Range& range) const;
+  };
+  static std::vector<Split> splits_of(const Dims& shape, const TensorDistAttr& attr);
+
+  int64_t source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const;
+  int64_t request_index(const MeshCoord& dst_coord, const MeshCoord& fixed) const;
+  bool receives(const MeshCoord& dst_coord) const;
+
+  BoxMove move_;
+  std::vector<Split> src_splits_;  // by tensor dim
+  std::vector<Split> dst_splits_;
+  MeshDims free_ = 0;      // of src: replicas, any coordinate will do
+  MeshDims dst_free_ = 0;  // of dst: mesh dims whose coordinates all ask for the same
+  int64_t contributions_ = 1;
+};
+
+/// Calls f(coord) for every assignment of the mesh dims in `dims`, starting from `coord`, in
+/// row-major order.
+template <typename F>
+void for_each_coord(const ProcessMesh& mesh, MeshDims dims, MeshCoord coord, F f) {
+  for (int m = 0; m < mesh.ndim(); ++m) {
+    if (has(dims, m)) coord[m] = 0;
+  }
+  for (;;) {
+    f(static_cast<const MeshCoord&>(coord));
+    int m = mesh.ndim() - 1;
+    for (; m >= 0; --m) {
+      if (!has(dims, m)) continue;
+      if (++coord[m] < mesh.dim_size(m)) break;
+      coord[m] = 0;
+    }
+    if (m < 0) return;
+  }
+}
+
+}  // namespace phi::distributed

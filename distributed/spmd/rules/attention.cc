@@ -1,0 +1,86 @@
+// Attention rules as factors: b batch, h heads, s sequence, d head dim.
+#include "distributed/spmd/rules/attention.h"
+
+#include "distributed/spmd/rules/names.h"
+
+namespace phi::distributed {
+
+SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
+                                 const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
+                                 float, bool, bool return_softmax, bool) {
+  PHI_CHECK(q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4,
+            errors::InvalidArgument("q {}, k {} and v {} must be [batch, sequence, heads, "
+                                    "head_dim].",
+                                    q.shape.to_string(), k.shape.to_string(), v.shape.to_string()));
+  Factors rule;
+  rule.input(q, "b_h_").input(k, "b_h_").input(v, "b_h_").last_input_follows();
+  if (fixed_seed_offset == nullptr) {
+    rule.absent_input();
+  } else {
+    rule.input(*fixed_seed_offset, "_");
+  }
+  if (attn_mask == nullptr) {
+    rule.absent_input();
+  } else {
+    // The mask may have size 1 for any of its dims.
+    Names names("bh__");
+    PHI_CHECK(attn_mask->ndim() == 4,
+              errors::InvalidArgument("attn_mask is {}, expected [batch, heads, queries, keys].",
+                                      attn_mask->shape.to_string()));
+    for (int d = 0; d < 4; ++d) {
+      if (attn_mask->shape[d] == 1) names[d] = '1';
+    }
+    rule.input(*attn_mask, names);
+  }
+  rule.output("b_h_");
+  if (return_softmax) {
+    rule.optional_output("bh__");
+  } else {
+    rule.absent_output();
+  }
+  rule.output("bh_").optional_output("_").combined("bh");
+  if (k.shape[2] != q.shape[2]) rule.divides('h', k.shape[2]);
+  return rule;
+}
+
+SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,
+                            const TensorSpec* sin, const TensorSpec* cos,
+                            const TensorSpec* position_ids, bool, bool time_major, float) {
+  const std::string_view names = time_major ? "sbhd" : "bshd";
+  Factors rule;
+  rule.input(q, names);
+  for (const TensorSpec* x : {k, v}) {
+    if (x == nullptr) {
+      rule.absent_input();
+      continue;
+    }
+    Names own(names);
+    if (x->ndim() == 4 && x->shape[2] == 1 && q.shape[2] != 1) own[2] = '1';
+    rule.input(*x, own);
+  }
+  for (const TensorSpec* table : {sin, cos}) {
+    if (table == nullptr) {
+      rule.absent_input();
+    } else {
+      rule.input(*table, table->ndim() == 2 ? "sd" : "1s1d").last_input_follows();
+    }
+  }
+  if (position_ids == nullptr) {
+    rule.absent_input();
+  } else {
+    rule.input(*position_ids, "bs");
+  }
+  rule.output(names);
+  for (const TensorSpec* x : {k, v}) {
+    if (x == nullptr) {
+      rule.absent_output();
+    } else {
+      rule.output(names);
+    }
+  }
+  // Elsewhere the kernel works positions out from where it is in the sequence.
+  const bool positions_given = sin != nullptr && position_ids == nullptr;
+  return rule.whole(positions_given ? "d" : "sd");
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,23 @@
+// Rules of attention and of rotary position embeddings.
+#pragma once
+
+#include "distributed/spmd/rule.h"
+
+namespace phi::distributed {
+
+/// q [batch, queries, heads, head_dim], k and v [batch, keys, kv_heads, head_dim]; batch and heads
+/// may be split. With fewer kv_heads than heads the split must not cut a group of heads.
+/// Outputs: out, softmax (absent unless return_softmax), softmax_lse [batch, heads, queries],
+/// seed_offset.
+SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
+                                 const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
+                                 float dropout, bool causal, bool return_softmax, bool is_test);
+
+/// q, k, v [batch, seq, heads, head_dim] (time_major: [seq, batch, ...]); sin and cos hold seq and
+/// head_dim, position_ids [batch, seq]. Outputs as q, k, v; absent with their input.
+SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,
+                            const TensorSpec* sin, const TensorSpec* cos,
+                            const TensorSpec* position_ids, bool use_neox_rotary_style,
+                            bool time_major, float rotary_emb_base);
+
+}  // namespace phi::distributed

@@ -1,0 +1,16 @@
+// Rules of ops that look rows up.
+#pragma once
+
+#include "distributed/spmd/rule.h"
+#include "phi/core/attribute.h"
+
+namespace phi::distributed {
+
+/// A split vocabulary makes the output Partial(sum): each rank adds the rows that it has.
+SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t padding_idx,
+                            bool sparse);
+/// The axis that is looked up must be whole.
+SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis);
+SpmdRule OneHotInferSpmd(const TensorSpec& x, const Scalar& num_classes);
+
+}  // namespace phi::distributed

@@ -1,0 +1,69 @@
+// Reductions and axis-wise ops as factors.
+#include "distributed/spmd/rules/reduction.h"
+
+#include "distributed/spmd/rules/names.h"
+
+namespace phi::distributed {
+namespace {
+
+struct Axes {
+  Names reduced;  // the factors of the given axes
+  Names output;
+};
+
+Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
+  uint32_t given = axes.empty() ? ~0u : 0;
+  for (int64_t axis : axes) given |= 1u << normal_axis(axis, ndim);
+  Axes result;
+  for (int d = 0; d < ndim; ++d) {
+    const char name = dim_names(ndim)[d];
+    if (!((given >> d) & 1u)) {
+      result.output.push_back(name);
+      continue;
+    }
+    result.reduced.push_back(name);
+    if (keepdim) result.output.push_back('1');
+  }
+  return result;
+}
+
+}  // namespace
+
+SpmdRule ReductionInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
+                            ReduceKind kind) {
+  const Axes axes = split_axes(x.ndim(), axis, keepdim);
+  return Factors()
+      .input(x, dim_names(x.ndim()))
+      .output(axes.output)
+      .reduce(axes.reduced, kind)
+      .backward_outputs(BackwardOutputs::kAsGiven);
+}
+
+SpmdRule ReductionSumInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kSum);
+}
+
+SpmdRule ReductionMeanInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kSum);
+}
+
+SpmdRule ReductionMaxInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kMax);
+}
+
+SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten) {
+  const int64_t one_axis[] = {axis.to<int64_t>()};
+  const auto along = flatten ? std::span<const int64_t>() : std::span<const int64_t>(one_axis);
+  const Axes axes = split_axes(x.ndim(), along, keepdims);
+  return Factors().input(x, dim_names(x.ndim())).output(axes.output).whole(axes.reduced);
+}
+
+SpmdRule SoftmaxInferSpmd(const TensorSpec& x, int axis) {
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).output(names);
+  if (x.ndim() > 0) rule.whole(names.substr(normal_axis(axis, x.ndim()), 1));
+  return rule;
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,158 @@
+// Reshape by groups: the fewest dims of x that hold as many elements as dims of the output.
+//
+//   [4, 6, 5] -> [24, 5]     groups (4, 6) -> (24) and (5) -> (5)
+//
+// Row-major order makes each part of the first dim of a group a run of elements, so a split of it
+// is a split of the first dim on the other side, provided that both divide evenly; splits of later
+// dims of a group are given up, or moved to the first dim where that has room for them. A dim that
+// stands alone on both sides keeps its split whatever its size. The two directions are alike.
+#include "distributed/spmd/rules/reshape.h"
+
+#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/sharding.h"
+
+namespace phi::distributed {
+namespace {
+
+Dims target_shape(const Dims& x, const IntArray& shape) {
+  Dims target;
+  int inferred = -1;
+  int64_t known = 1;
+  for (int d = 0; d < shape.size(); ++d) {
+    PHI_CHECK(shape[d] != 0 || d < x.ndim(),
+              errors::InvalidArgument("shape {} copies dim {}, which x {} lacks.",
+                                      shape.to_string(), d, x.to_string()));
+    target.push_back(shape[d] == 0 ? x[d] : shape[d]);
+    if (target[d] != -1) {
+      known *= target[d];
+      continue;
+    }
+    PHI_CHECK(inferred < 0,
+              errors::InvalidArgument("shape {} has more than one -1.", shape.to_string()));
+    inferred = d;
+  }
+  if (inferred >= 0) target[inferred] = known == 0 ? 0 : x.numel() / known;
+  PHI_CHECK(target.numel() == x.numel(),
+            errors::InvalidArgument("x {} has {} elements, shape {} has {}.", x.to_string(),
+                                    x.numel(), shape.to_string(), target.numel()));
+  return target;
+}
+
+// Dims of one side of a group: [first, last), those of size 1 left out.
+struct Side {
+  std::array<int, kMaxNdim> dims;
+  int count = 0;
+};
+
+void carry_group(const Side& from, const Dims& from_shape, Sharding& given, const Side& to,
+                 const Dims& to_shape, Sharding& answer, const ProcessMesh& mesh) {
+  const int head = from.dims[0];
+  if (from.count == 1 && to.count == 1) {
+    answer.dims[to.dims[0]] = given.dims[head];
+    return;
+  }
+  MeshDims kept;
+  int64_t parts = 1;
+  bool joins = true;  // dims in a row that become one dim
+  for (int i = 0; i < from.count; ++i) {
+    const MeshDims wanted = given.dims[from.dims[i]];
+    given.dims[from.dims[i]] = MeshDims();
+    joins &= i == 0 || (to.count == 1 && !wanted.empty() && !kept.empty());
+    if (!joins) continue;
+    for (int m : wanted) {
+      const int64_t with = parts * mesh.dim_size(m);
+      if (from_shape[head] % with != 0 || to_shape[to.dims[0]] % with != 0) break;
+      kept.push_back(m);
+      parts = with;
+    }
+  }
+  given.dims[head] = kept;
+  answer.dims[to.dims[0]] = kept;
+}
+
+// What `given` (made fit) becomes on the other side.
+Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessMesh& mesh) {
+  if (from == to) return given;
+  Sharding answer;
+  answer.partial_mask = given.partial_mask;
+  answer.partial_kind = given.partial_kind;
+  if (from.numel() == 0) {  // any grouping would do, and there is nothing to share
+    given.dims = {};
+    return answer;
+  }
+  int i = 0;
+  int j = 0;
+  while (i < from.ndim() || j < to.ndim()) {
+    Side source, target;
+    int64_t in = 1;
+    int64_t out = 1;
+    do {
+      if (in <= out && i < from.ndim()) {
+        if (from[i] != 1) source.dims[source.count++] = i;
+        if (from[i] == 1) given.dims[i] = MeshDims();
+        in *= from[i++];
+      } else {
+        if (to[j] != 1) target.dims[target.count++] = j;
+        out *= to[j++];
+      }
+    } while (in != out);
+    if (source.count > 0) carry_group(source, from, given, target, to, answer, mesh);
+  }
+  return answer;
+}
+
+class ReshapeBody : public SpmdRule::Body {
+ public:
+  ReshapeBody(const TensorSpec& x, const Dims& out) : x_(x), out_(out) {}
+
+  SpmdResult forward(Strictness) const override {
+    const ProcessMesh& mesh = x_.attr->mesh();
+    Sharding in = Sharding::of(x_);
+    const Sharding out = carry(x_.shape, in, out_, mesh);
+    return both(in, out, mesh);
+  }
+
+  SpmdResult backward(std::span<const TensorSpec> outputs, Strictness) const override {
+    PHI_CHECK(outputs.size() == 1 && outputs[0].shape.numel() == out_.numel(),
+              errors::InvalidArgument("one output of {} elements is expected.", out_.numel()));
+    Sharding out = Sharding::of(outputs[0]);
+    Sharding in = carry(outputs[0].shape, out, x_.shape, x_.attr->mesh());
+    // What is split says nothing of partial sums: these stay as they are given.
+    const Sharding given = Sharding::of(x_);
+    in.partial_mask = given.partial_mask;
+    in.partial_kind = given.partial_kind;
+    return both(in, out, x_.attr->mesh());
+  }
+
+ private:
+  static SpmdResult both(const Sharding& in, const Sharding& out, const ProcessMesh& mesh) {
+    SpmdResult result;
+    result.inputs.push_back(in.attr(mesh));
+    result.outputs.push_back(out.attr(mesh));
+    return result;
+  }
+
+  TensorSpec x_;
+  Dims out_;
+};
+
+}  // namespace
+
+SpmdRule ReshapeInferSpmd(const TensorSpec& x, const IntArray& shape) {
+  return SpmdRule(std::make_shared<const ReshapeBody>(x, target_shape(x.shape, shape)));
+}
+
+SpmdRule FlattenInferSpmd(const TensorSpec& x, int start_axis, int stop_axis) {
+  if (x.ndim() == 0) return ReshapeInferSpmd(x, {1});
+  const int start = normal_axis(start_axis, x.ndim(), "start_axis");
+  const int stop = normal_axis(stop_axis, x.ndim(), "stop_axis");
+  PHI_CHECK(start <= stop, errors::InvalidArgument("start_axis {} lies behind stop_axis {}.",
+                                                   start_axis, stop_axis));
+  Dims out;
+  for (int d = 0; d < start; ++d) out.push_back(x.shape[d]);
+  out.push_back(x.shape.numel(start, stop + 1));
+  for (int d = stop + 1; d < x.ndim(); ++d) out.push_back(x.shape[d]);
+  return SpmdRule(std::make_shared<const ReshapeBody>(x, out));
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,188 @@
+// Movement of elements as factors.
+#include "distributed/spmd/rules/shape.h"
+
+#include <algorithm>
+
+#include "distributed/spmd/rules/names.h"
+
+namespace phi::distributed {
+namespace {
+
+Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
+  PHI_CHECK(parts > 0, errors::InvalidArgument("x is split into {} parts.", parts));
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).whole(names.substr(normal_axis(axis, x.ndim()), 1));
+  for (int64_t i = 0; i < parts; ++i) rule.output(names);
+  return rule;
+}
+
+struct Expansion {
+  Names from;
+  Names to;
+};
+
+// The factors of `to`, and of `from` aligned to its right: '_' where it grows from size 1.
+Expansion expansion(const Dims& from, const IntArray& to) {
+  const int added = to.size() - from.ndim();
+  PHI_CHECK(added >= 0, errors::InvalidArgument("the shape {} has fewer dims than x {}.",
+                                                to.to_string(), from.to_string()));
+  Expansion names;
+  for (int i = 0; i < added; ++i) names.to.push_back('_');
+  for (int d = 0; d < from.ndim(); ++d) {
+    const int64_t size = to[added + d];
+    const bool grows = from[d] == 1 && size != 1 && size != -1;
+    names.from.push_back(grows ? '_' : dim_names(to.size())[added + d]);
+    names.to.push_back(names.from[d]);
+  }
+  return names;
+}
+
+}  // namespace
+
+SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
+  PHI_CHECK(static_cast<int>(perm.size()) == x.ndim(),
+            errors::InvalidArgument("perm has {} entries, x is {}; give one per dim.", perm.size(),
+                                    x.shape.to_string()));
+  const auto names = dim_names(x.ndim());
+  Names out;
+  for (int p : perm) out.push_back(names[normal_axis(p, x.ndim(), "an entry of perm")]);
+  return Factors().input(x, names).output(out).pass_partial(PartialFlow::kEvery, kAllKinds);
+}
+
+SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
+  uint32_t given = axis.empty() ? ~0u : 0;
+  for (int64_t a : axis.values()) given |= 1u << normal_axis(a, x.ndim());
+  Names in, out;
+  for (int d = 0; d < x.ndim(); ++d) {
+    const bool goes = x.shape[d] == 1 && ((given >> d) & 1u);
+    in.push_back(goes ? '1' : dim_names(x.ndim())[d]);
+    if (!goes) out.push_back(in[d]);
+  }
+  return Factors().input(x, in).output(out).unit_dims_whole();
+}
+
+SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
+  std::vector<char> out(dim_names(x.ndim()).begin(), dim_names(x.ndim()).end());
+  for (int64_t a : axis.values()) {
+    const int at = normal_axis(a, static_cast<int>(out.size()) + 1);
+    out.insert(out.begin() + at, '1');
+  }
+  Factors rule;
+  rule.input(x, dim_names(x.ndim())).output(std::string_view(out.data(), out.size()));
+  return rule.unit_dims_whole();
+}
+
+SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis) {
+  return split_along(x, axis.to<int64_t>(), sections.size());
+}
+
+SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis) {
+  return split_along(x, axis.to<int64_t>(), num);
+}
+
+SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axes,
+                        const IntArray& starts, const IntArray& ends, const std::vector<int64_t>&,
+                        const std::vector<int64_t>& decrease_axis) {
+  PHI_CHECK(axes.size() == size_t(starts.size()) && axes.size() == size_t(ends.size()),
+            errors::InvalidArgument("{} axes, {} starts and {} ends are given; give as many of "
+                                    "each.",
+                                    axes.size(), starts.size(), ends.size()));
+  Names names(dim_names(input.ndim()));
+  for (int64_t axis : axes) names[normal_axis(axis, input.ndim(), "an entry of axes")] = '_';
+  uint32_t dropped = 0;
+  for (int64_t axis : decrease_axis) {
+    dropped |= 1u << normal_axis(axis, input.ndim(), "an entry of decrease_axis");
+  }
+  Names out;
+  for (int d = 0; d < input.ndim(); ++d) {
+    if ((dropped >> d) & 1u) {
+      names[d] = '_';
+    } else {
+      out.push_back(names[d]);
+    }
+  }
+  Factors rule;
+  if (!decrease_axis.empty()) rule.refuse_backward("decrease_axis drops dims of the output.");
+  return rule.input(input, names).output(out);
+}
+
+SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
+  const Expansion names = expansion(x.shape, shape);
+  return Factors().input(x, names.from).output(names.to);
+}
+
+SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
+                           const std::vector<int>& target_shape) {
+  if (y == nullptr) {
+    Factors rule =
+        ExpandInferSpmd(x, std::vector<int64_t>(target_shape.begin(), target_shape.end()))
+            .factors();
+    return rule;
+  }
+  const Expansion names = expansion(x.shape, y->shape);
+  Factors rule;
+  rule.input(x, names.from).last_input_follows();
+  return rule.input(*y, dim_names(y->ndim())).output(dim_names(y->ndim()));
+}
+
+SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
+                               const std::vector<int>&) {
+  Factors rule;
+  const Expansion names = expansion(x.shape, out_grad.shape);
+  rule.input(x, names.from).last_input_follows();
+  return rule.input(out_grad, dim_names(out_grad.ndim())).output(names.from);
+}
+
+SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
+  const int ndim = std::max(x.ndim(), repeat_times.size());
+  Names in, out;
+  for (int d = 0; d < ndim; ++d) {
+    const int own = d - (ndim - x.ndim());
+    const int times = d - (ndim - repeat_times.size());
+    const bool repeated = times >= 0 && repeat_times[times] != 1;
+    const char name = own >= 0 && repeated ? '_' : dim_names(ndim)[d];
+    if (own >= 0) in.push_back(name);
+    out.push_back(name);
+  }
+  return Factors().input(x, in).output(out);
+}
+
+SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool, bool) {
+  Names names(dim_names(x.ndim()));
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (flatten || d == normal_axis(axis.to<int64_t>(), x.ndim())) names[d] = '_';
+  }
+  return Factors().input(x, names).output(flatten ? std::string_view("_") : names.view());
+}
+
+SpmdRule TrilInferSpmd(const TensorSpec& x, int) {
+  PHI_CHECK(x.ndim() >= 2,
+            errors::InvalidArgument("x is {}; 2 dims or more are needed.", x.shape.to_string()));
+  const auto names = dim_names(x.ndim());
+  return Factors().input(x, names).output(names).whole(names.substr(names.size() - 2));
+}
+
+SpmdRule NonZeroInferSpmd(const TensorSpec& condition) {
+  const auto names = dim_names(condition.ndim());
+  return Factors()
+      .input(condition, std::string_view("111111111").substr(0, names.size()))
+      .output("11");
+}
+
+SpmdRule UniqueInferSpmd(const TensorSpec& x, bool return_index, bool return_inverse,
+                         bool return_counts, const std::vector<int>& axis, DataType) {
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).output(axis.empty() ? "w" : names);
+  for (bool wanted : {return_index, return_inverse, return_counts}) {
+    if (wanted) {
+      rule.output("1");
+    } else {
+      rule.absent_output();
+    }
+  }
+  return rule.whole(names);
+}
+
+}  // namespace phi::distributed

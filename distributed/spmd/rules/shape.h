@@ -1,0 +1,45 @@
+// Rules of ops that move elements: transpose, squeeze, split, slice, expand, ...
+#pragma once
+
+#include <vector>
+
+#include "distributed/spmd/rule.h"
+#include "phi/core/attribute.h"
+
+namespace phi::distributed {
+
+SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm);
+/// Without axes all dims of size 1 go; axes of other sizes stay.
+SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis);
+/// Axes are positions in the output, inserted in the order given.
+SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis);
+/// The axis must be whole.
+SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis);
+SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis);
+/// Sliced axes must be whole.
+SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axes,
+                        const IntArray& starts, const IntArray& ends,
+                        const std::vector<int64_t>& infer_flags,
+                        const std::vector<int64_t>& decrease_axis);
+/// Dims that are new or grow from size 1 are not split.
+SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
+/// x to the shape of y, or to target_shape where y is not given. x follows y.
+SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
+                           const std::vector<int>& target_shape);
+/// The gradient sums over the dims that were expanded.
+SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
+                               const std::vector<int>& target_shape);
+/// Dims that are repeated must be whole.
+SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times);
+/// The axis must be whole; with `flatten` all of x.
+SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool exclusive,
+                         bool reverse);
+/// The last two dims must be whole.
+SpmdRule TrilInferSpmd(const TensorSpec& x, int diagonal);
+
+/// Ops whose output shape depends on data work on whole tensors.
+SpmdRule NonZeroInferSpmd(const TensorSpec& condition);
+SpmdRule UniqueInferSpmd(const TensorSpec& x, bool return_index, bool return_inverse,
+                         bool return_counts, const std::vector<int>& axis, DataType dtype);
+
+}  // namespace phi::distributed

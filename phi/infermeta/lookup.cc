@@ -1,0 +1,63 @@
+// Shape and dtype inference of table lookups.
+#include "phi/infermeta/lookup.h"
+
+#include <string_view>
+
+#include "phi/common/errors.h"
+#include "phi/infermeta/axes.h"
+
+namespace phi {
+namespace {
+
+void check_index_dtype(const TensorMeta& index, std::string_view name) {
+  PHI_CHECK(index.dtype == DataType::INT32 || index.dtype == DataType::INT64,
+            errors::InvalidArgument("{} is {}, but ids must be int32 or int64; cast it.", name,
+                                    index.to_string()));
+}
+
+}  // namespace
+
+TensorMeta EmbeddingInferMeta(const TensorMeta& x, const TensorMeta& weight, int64_t padding_idx,
+                              bool sparse) {
+  check_index_dtype(x, "x");
+  PHI_CHECK(weight.dims.ndim() == 2 && is_floating(weight.dtype),
+            errors::InvalidArgument("weight is {}, but it must be a floating [V, D] table.",
+                                    weight.to_string()));
+  PHI_CHECK(padding_idx < weight.dims[0],
+            errors::InvalidArgument("padding_idx is {}, but weight is {}; it must be an id below "
+                                    "{}, or negative for none.",
+                                    padding_idx, weight.to_string(), weight.dims[0]));
+  PHI_CHECK(!sparse, errors::Unimplemented("sparse=true asks for row-sparse gradients, which do "
+                                           "not exist here; use sparse=false."));
+  Dims dims = x.dims;
+  dims.push_back(weight.dims[1]);
+  return {dims, weight.dtype, weight.layout};
+}
+
+TensorMeta GatherInferMeta(const TensorMeta& x, const TensorMeta& index, const Scalar& axis) {
+  check_index_dtype(index, "index");
+  PHI_CHECK(
+      x.dims.ndim() > 0,
+      errors::InvalidArgument("x is {}, but gather needs at least 1 tensor dim.", x.to_string()));
+  PHI_CHECK(index.dims.ndim() <= 1,
+            errors::InvalidArgument("index is {}, but it must be 0-D or 1-D; reshape it to [-1].",
+                                    index.to_string()));
+  const int at = normalise_axis(axis.to<int64_t>(), x.dims.ndim(), x.dims);
+  Dims dims;
+  for (int d = 0; d < at; ++d) dims.push_back(x.dims[d]);
+  for (int64_t extent : index.dims) dims.push_back(extent);
+  for (int d = at + 1; d < x.dims.ndim(); ++d) dims.push_back(x.dims[d]);
+  return {dims, x.dtype, x.layout};
+}
+
+TensorMeta OneHotInferMeta(const TensorMeta& x, const Scalar& num_classes) {
+  check_index_dtype(x, "x");
+  const int64_t classes = num_classes.to<int64_t>();
+  PHI_CHECK(classes > 0,
+            errors::InvalidArgument("num_classes is {}, but it must be positive.", classes));
+  Dims dims = x.dims;
+  dims.push_back(classes);
+  return {dims, DataType::FLOAT32, x.layout};
+}
+
+}  // namespace phi

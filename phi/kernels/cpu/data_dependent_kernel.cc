@@ -1,0 +1,100 @@
+// nonzero and masked_select on the CPU: count, allocate, fill.
+#include "phi/kernels/data_dependent_kernel.h"
+
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+namespace {
+
+template <typename T>
+bool is_nonzero(T x) {
+  if constexpr (kIs16Bit<T>) {
+    return static_cast<float>(x) != 0.0f;
+  } else {
+    return x != T(0);
+  }
+}
+
+/// Steps to the next element in row-major order.
+void advance(const Dims& dims, Dims* at) {
+  for (int d = dims.ndim() - 1; d >= 0; --d) {
+    if (++(*at)[d] < dims[d]) return;
+    (*at)[d] = 0;
+  }
+}
+
+/// Strides under which an array of `dims` is read as one of the broadcast shape `full`.
+Dims broadcast_strides(const Dims& dims, const Dims& full) {
+  const Dims own = dims.strides();
+  const int missing = full.ndim() - dims.ndim();
+  Dims strides = Dims::filled(full.ndim(), 0);
+  for (int d = 0; d < dims.ndim(); ++d) strides[missing + d] = dims[d] == 1 ? 0 : own[d];
+  return strides;
+}
+
+int64_t offset_at(const Dims& at, const Dims& strides) {
+  int64_t offset = 0;
+  for (int d = 0; d < at.ndim(); ++d) offset += at[d] * strides[d];
+  return offset;
+}
+
+/// Copies the elements chosen by a mask of x's own shape.
+template <typename T>
+void select_same(const T* x, const bool* mask, int64_t n, T* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (mask[i]) *out++ = x[i];
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void NonZeroKernel(const CpuContext&, const DenseTensor& condition, DenseTensor* out) {
+  const T* x = condition.data<T>();
+  const int64_t n = condition.numel();
+  const int64_t found = std::count_if(x, x + n, is_nonzero<T>);
+  const Dims& dims = condition.dims();
+  *out = DenseTensor::empty({{found, dims.ndim()}, DataType::INT64, out->meta().layout},
+                            condition.place());
+  auto* row = out->mutable_data<int64_t>();
+  Dims at = Dims::filled(dims.ndim(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    if (is_nonzero(x[i])) row = std::copy(at.begin(), at.end(), row);
+    advance(dims, &at);
+  }
+}
+
+template <typename T>
+void MaskedSelectKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& mask,
+                        DenseTensor* out) {
+  const Dims full = broadcast_dims(x.dims(), mask.dims(), "x", "mask");
+  const bool* chosen = mask.data<bool>();
+  // Every element of mask stands for as many of the broadcast shape as any other.
+  const int64_t times = mask.numel() == 0 ? 0 : full.numel() / mask.numel();
+  const int64_t count = std::count(chosen, chosen + mask.numel(), true) * times;
+  *out = DenseTensor::empty({{count}, x.dtype(), out->meta().layout}, x.place());
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  if (count == 0) return;
+  if (x.dims() == full && mask.dims() == full) return select_same(from, chosen, x.numel(), to);
+  const Dims x_strides = broadcast_strides(x.dims(), full);
+  const Dims mask_strides = broadcast_strides(mask.dims(), full);
+  Dims at = Dims::filled(full.ndim(), 0);
+  const int64_t n = full.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    if (chosen[offset_at(at, mask_strides)]) *to++ = from[offset_at(at, x_strides)];
+    advance(full, &at);
+  }
+}
+
+PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, float, double, bfloat16, float16, bool, uint8_t,
+                    int32_t, int64_t);
+PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, float, double, bfloat16, float16, bool,
+                    uint8_t, int32_t, int64_t);
+
+}  // namespace phi

@@ -1,0 +1,130 @@
+// Walks a box of a global tensor in batches of Philox blocks, eight at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "phi/core/box.h"
+#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/functors/philox.h"
+
+namespace phi {
+
+inline constexpr int kBatchBlocks = 8;  // one vector register of 32-bit lanes
+inline constexpr int kBatchValues = 4 * kBatchBlocks;
+
+/// Which blocks a batch draws, and the values of them: value 4 s + w is word w of blocks[s].
+using BatchBlocks = std::array<uint64_t, kBatchBlocks>;
+template <typename Value>
+using BatchValues = std::array<Value, kBatchValues>;
+
+/// The random words of a batch, word by word: words[w][s].
+struct BatchWords {
+  alignas(32) uint32_t words[4][kBatchBlocks];
+
+  BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use) {
+    for (int s = 0; s < kBatchBlocks; ++s) {
+      const PhiloxBlock counter = philox_counter(blocks[s], use);
+      for (int w = 0; w < 4; ++w) words[w][s] = counter.word[w];
+    }
+    philox_lanes(words, philox_key(seed));
+  }
+};
+
+/// Draws the elements of where.box: `generate(blocks, &values)` makes a batch, `sink(at, values,
+/// count)` takes the values of local elements [at, at + count). Every value passes through
+/// `generate` in the same whole batches, so that its bits do not depend on the box.
+template <typename Value, typename Generate, typename Sink>
+class RandomStream {
+ public:
+  RandomStream(Generate generate, Sink sink) : generate_(generate), sink_(sink) {}
+
+  void run(const ShardBox& where) {
+    if (where.box.numel() == 0) return;
+    const Dims strides = where.global.strides();
+    StridedWalk<1> walk;
+    int64_t first = 0;
+    for (int d = 0; d < where.box.ndim(); ++d) {
+      walk.append(where.box.size[d], {strides[d]});
+      first += where.box.offset[d] * strides[d];
+    }
+    int64_t run_length = 1;
+    const int last = walk.ndim() - 1;
+    if (last >= 0 && walk.stride(last, 0) == 1) {
+      run_length = walk.size(last);
+      walk.remove(last);
+    }
+    int64_t at = 0;
+    walk.for_each([&](const std::array<int64_t, 1>& row) {
+      draw(first + row[0], run_length, at);
+      at += run_length;
+    });
+    flush();
+  }
+
+ private:
+  // Part of one block's values, and where it goes.
+  struct Piece {
+    int64_t at;
+    int slot;
+    int word;
+    int count;
+  };
+
+  // Global elements [index, index + count) to local ones from `at` on.
+  void draw(int64_t index, int64_t count, int64_t at) {
+    const int64_t end = index + count;
+    while (index < end) {
+      if (index % 4 == 0 && end - index >= kBatchValues) {
+        BatchBlocks blocks;
+        for (int s = 0; s < kBatchBlocks; ++s) blocks[s] = static_cast<uint64_t>(index / 4 + s);
+        BatchValues<Value> values;
+        generate_(blocks, &values);
+        sink_(at, values.data(), kBatchValues);
+        index += kBatchValues;
+        at += kBatchValues;
+        continue;
+      }
+      const auto word = static_cast<int>(index % 4);
+      const auto taken = static_cast<int>(std::min<int64_t>(4 - word, end - index));
+      add_piece(static_cast<uint64_t>(index / 4), word, taken, at);
+      index += taken;
+      at += taken;
+    }
+  }
+
+  void add_piece(uint64_t block, int word, int count, int64_t at) {
+    if (slots_ == 0 || blocks_[slots_ - 1] != block) {
+      if (slots_ == kBatchBlocks) flush();
+      blocks_[slots_++] = block;
+    }
+    pieces_[num_pieces_++] = {at, slots_ - 1, word, count};
+  }
+
+  void flush() {
+    if (slots_ == 0) return;
+    BatchValues<Value> values;
+    generate_(blocks_, &values);
+    for (int i = 0; i < num_pieces_; ++i) {
+      const Piece& piece = pieces_[i];
+      sink_(piece.at, values.data() + 4 * piece.slot + piece.word, piece.count);
+    }
+    slots_ = 0;
+    num_pieces_ = 0;
+  }
+
+  Generate generate_;
+  Sink sink_;
+  BatchBlocks blocks_{};
+  std::array<Piece, kBatchValues> pieces_;
+  int slots_ = 0;
+  int num_pieces_ = 0;
+};
+
+template <typename Value, typename Generate, typename Sink>
+void draw_random(const ShardBox& where, Generate generate, Sink sink) {
+  RandomStream<Value, Generate, Sink>(generate, sink).run(where);
+}
+
+}  // namespace phi

@@ -1,0 +1,169 @@
+// Rotary position embedding on the CPU: one row of sines and cosines per position, shared by all
+// heads of q, k and v.
+#include "phi/kernels/rope_kernel.h"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+namespace {
+
+/// sin and cos of one position, one number per element of a head.
+template <typename T>
+class AngleRow {
+ public:
+  using C = compute_t<T>;
+  AngleRow(const CpuContext& ctx, const DenseTensor* sin, const DenseTensor* cos, int64_t head_dim,
+           bool adjacent, double base)
+      : head_dim_(head_dim), adjacent_(adjacent), sin_(head_dim), cos_(head_dim) {
+    if (sin) {
+      const int seq_dim = sin->ndim() == 2 ? 0 : 1;
+      const ShardBox box = ctx.input_box(3, sin->dims());
+      begin_ = box.box.offset[seq_dim];
+      rows_ = sin->dims()[seq_dim];
+      sin_table_ = sin->data<T>();
+      cos_table_ = cos->data<T>();
+      return;
+    }
+    for (int64_t i = 0; i < head_dim / 2; ++i)
+      rates_.push_back(std::pow(base, -2.0 * static_cast<double>(i) / head_dim));
+  }
+
+  void move_to(int64_t position) {
+    if (filled_ && position_ == position) return;
+    filled_ = true;
+    position_ = position;
+    if (sin_table_) return read_tables(position - begin_);
+    for (int64_t i = 0; i < head_dim_ / 2; ++i) {
+      const double angle = static_cast<double>(position) * rates_[i];
+      const int64_t a = adjacent_ ? 2 * i : i;
+      const int64_t b = adjacent_ ? 2 * i + 1 : i + head_dim_ / 2;
+      sin_[a] = sin_[b] = static_cast<C>(std::sin(angle));
+      cos_[a] = cos_[b] = static_cast<C>(std::cos(angle));
+    }
+  }
+
+  void rotate(const T* in, T* out) {
+    if constexpr (kIs16Bit<T>) {
+      wide_.resize(head_dim_);
+      convert(in, wide_.data(), head_dim_);
+      rotated_.resize(head_dim_);
+      rotate_wide(wide_.data(), rotated_.data());
+      convert(rotated_.data(), out, head_dim_);
+    } else {
+      rotate_wide(in, out);
+    }
+  }
+
+ private:
+  void read_tables(int64_t row) {
+    PHI_CHECK(
+        row >= 0 && row < rows_,
+        errors::InvalidArgument("position {} is asked for, but sin and cos have the rows [{}, "
+                                "{}) here.",
+                                row + begin_, begin_, begin_ + rows_));
+    convert(sin_table_ + row * head_dim_, sin_.data(), head_dim_);
+    convert(cos_table_ + row * head_dim_, cos_.data(), head_dim_);
+  }
+
+  void rotate_wide(const C* x, C* out) const {
+    const C* s = sin_.data();
+    const C* c = cos_.data();
+    if (adjacent_) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < head_dim_; i += 2) {
+        const C a = x[i];
+        const C b = x[i + 1];
+        out[i] = a * c[i] - b * s[i];
+        out[i + 1] = b * c[i + 1] + a * s[i + 1];
+      }
+      return;
+    }
+    const int64_t half = head_dim_ / 2;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < half; ++i) {
+      const C a = x[i];
+      const C b = x[i + half];
+      out[i] = a * c[i] - b * s[i];
+      out[i + half] = b * c[i + half] + a * s[i + half];
+    }
+  }
+
+  int64_t head_dim_;
+  bool adjacent_;
+  std::vector<C> sin_, cos_;
+  std::vector<C> wide_, rotated_;  // one head of 16-bit T
+  std::vector<double> rates_;      // angle per position of each pair
+  const T* sin_table_ = nullptr;
+  const T* cos_table_ = nullptr;
+  int64_t begin_ = 0;
+  int64_t rows_ = 0;
+  bool filled_ = false;
+  int64_t position_ = 0;  // whose angles are held once filled_
+};
+
+/// Positions of the local array's tokens.
+class Positions {
+ public:
+  Positions(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* ids, int seq_dim)
+      : first_(ctx.input_box(0, q.dims()).box.offset[seq_dim]), ids_(ids) {
+    if (!ids) return;
+    PHI_CHECK(ids->dims()[0] == q.dims()[1 - seq_dim] && ids->dims()[1] == q.dims()[seq_dim],
+              errors::PreconditionNotMet("position_ids has {} here and q {}; shard its batch and "
+                                         "sequence as q's.",
+                                         ids->dims().to_string(), q.dims().to_string()));
+  }
+  int64_t at(int64_t batch, int64_t token) const {
+    if (!ids_) return first_ + token;
+    const int64_t i = batch * ids_->dims()[1] + token;
+    return ids_->dtype() == DataType::INT32 ? ids_->data<int32_t>()[i] : ids_->data<int64_t>()[i];
+  }
+
+ private:
+  int64_t first_;
+  const DenseTensor* ids_;
+};
+
+}  // namespace
+
+template <typename T>
+void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* k,
+                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
+                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
+                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
+                     DenseTensor* out_v) {
+  const int64_t head_dim = q.dims()[3];
+  const int seq_dim = time_major ? 0 : 1;
+  const int64_t tokens = q.dims()[seq_dim];
+  const int64_t batch = q.dims()[1 - seq_dim];
+  AngleRow<T> angles(ctx, sin, cos, head_dim, use_neox_rotary_style, rotary_emb_base);
+  const Positions positions(ctx, q, position_ids, seq_dim);
+  const std::array<const DenseTensor*, 3> inputs{&q, k, v};
+  const std::array<DenseTensor*, 3> outputs{out_q, out_k, out_v};
+  // Tokens outside, so that the batch shares a row of angles.
+  for (int64_t s = 0; s < tokens; ++s) {
+    for (int64_t b = 0; b < batch; ++b) {
+      angles.move_to(positions.at(b, s));
+      const int64_t token = time_major ? s * batch + b : b * tokens + s;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i] || !outputs[i]) continue;
+        const int64_t heads = inputs[i]->dims()[2];
+        const T* in = inputs[i]->template data<T>() + token * heads * head_dim;
+        T* out = outputs[i]->template mutable_data<T>() + token * heads * head_dim;
+        for (int64_t h = 0; h < heads; ++h) angles.rotate(in + h * head_dim, out + h * head_dim);
+      }
+    }
+  }
+}
+
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding, CPU, FusedRopeKernel, float, double, bfloat16,
+                    float16);
+
+}  // namespace phi

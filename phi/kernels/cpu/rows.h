@@ -1,0 +1,131 @@
+// Sums and maxima over one contiguous row, for kernels that work row by row. Independent lanes let
+// the compiler vectorise without changing the order within a lane; they also shorten float sums.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// The sum of term(i) for 0 <= i < n.
+template <typename C, typename Term>
+inline C row_sum(int64_t n, Term term) {
+  constexpr int kLanes = 32;
+  C lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+  }
+  C sum = 0;
+  for (C lane : lanes) sum += lane;
+  for (; i < n; ++i) sum += term(i);
+  return sum;
+}
+
+/// The largest element, -inf for none; NaN if there is one.
+template <typename C>
+inline C row_max(const C* row, int64_t n) {
+  constexpr int kLanes = 32;
+  constexpr C kLowest = -std::numeric_limits<C>::infinity();
+  const auto larger = [](C most, C x) { return x > most || x != x ? x : most; };
+  C lanes[kLanes];
+  std::fill_n(lanes, kLanes, kLowest);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = larger(lanes[lane], row[i + lane]);
+  }
+  C most = kLowest;
+  for (C lane : lanes) most = larger(most, lane);
+  for (; i < n; ++i) most = larger(most, row[i]);
+  return most;
+}
+
+/// out[i] = exp(row[i] - shift); returns their sum. `out` may be `row`.
+template <typename C>
+inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = fast::exp(row[i] - shift);
+  return row_sum<C>(n, [out](int64_t i) { return out[i]; });
+}
+
+/// Row r of a [rows, n] array as numbers of the computing type: in place for float and double,
+/// converted into a buffer for 16-bit T.
+template <typename T>
+class RowReader {
+ public:
+  using C = compute_t<T>;
+  RowReader(const T* data, int64_t n) : data_(data), n_(n) {
+    if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
+  }
+  const C* row(int64_t r) {
+    if constexpr (kIs16Bit<T>) {
+      convert(data_ + r * n_, buffer_.get(), n_);
+      return buffer_.get();
+    } else {
+      return data_ + r * n_;
+    }
+  }
+
+ private:
+  const T* data_;
+  int64_t n_;
+  std::unique_ptr<C[]> buffer_;
+};
+
+/// The counterpart: a place to write row r, and `done(r)` when it is complete.
+template <typename T>
+class RowWriter {
+ public:
+  using C = compute_t<T>;
+  RowWriter(T* data, int64_t n) : data_(data), n_(n) {
+    if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
+  }
+  C* row(int64_t r) {
+    if constexpr (kIs16Bit<T>) {
+      return buffer_.get();
+    } else {
+      return data_ + r * n_;
+    }
+  }
+  void done(int64_t r) {
+    if constexpr (kIs16Bit<T>) convert(buffer_.get(), data_ + r * n_, n_);
+  }
+
+ private:
+  T* data_;
+  int64_t n_;
+  std::unique_ptr<C[]> buffer_;
+};
+
+/// A small array (scale, bias) in the computing type: `weight` itself if it has that dtype, else a
+/// copy held here.
+template <typename C>
+class ComputeArray {
+ public:
+  explicit ComputeArray(const DenseTensor* weight) {
+    if (!weight) return;
+    if (weight->dtype() == dtype_of<C>()) {
+      data_ = weight->data<C>();
+      return;
+    }
+    copy_ = std::make_unique_for_overwrite<C[]>(weight->numel());
+    visit_dtype(weight->dtype(),
+                [&]<typename T>() { convert(weight->data<T>(), copy_.get(), weight->numel()); });
+    data_ = copy_.get();
+  }
+  /// Null for an absent array.
+  const C* data() const { return data_; }
+
+ private:
+  const C* data_ = nullptr;
+  std::unique_ptr<C[]> copy_;
+};
+
+}  // namespace phi

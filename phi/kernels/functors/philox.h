@@ -1,0 +1,79 @@
+// Philox4x32-10: a counter-based random generator. Four words come from a counter and a key alone,
+// so that any element of a tensor can be drawn anywhere, in any order.
+//
+//   PhiloxBlock words = philox({block, 0, 0, 0}, {seed, 0});
+//
+// J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+struct PhiloxBlock {
+  uint32_t word[4];
+};
+struct PhiloxKey {
+  uint32_t word[2];
+};
+
+/// What the words are drawn for; draws of different uses under one seed are independent.
+enum class RandomUse : uint32_t { kGaussian = 1, kUniform = 2, kDropout = 3, kAttention = 4 };
+
+namespace detail {
+/// One round on the counter's words, in place.
+PHI_HD void philox_round(uint32_t& c0, uint32_t& c1, uint32_t& c2, uint32_t& c3, uint32_t k0,
+                         uint32_t k1) {
+  const uint64_t product0 = static_cast<uint64_t>(c0) * 0xD2511F53u;
+  const uint64_t product1 = static_cast<uint64_t>(c2) * 0xCD9E8D57u;
+  c0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ k0;
+  c1 = static_cast<uint32_t>(product1);
+  c2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ k1;
+  c3 = static_cast<uint32_t>(product0);
+}
+
+/// The key of the next round: the golden ratio and sqrt(3) - 1 are the paper's Weyl constants.
+PHI_HD void philox_bump(PhiloxKey& key) {
+  key.word[0] += 0x9E3779B9u;
+  key.word[1] += 0xBB67AE85u;
+}
+}  // namespace detail
+
+inline constexpr int kPhiloxRounds = 10;
+
+PHI_HD PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
+  uint32_t* c = counter.word;
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    detail::philox_round(c[0], c[1], c[2], c[3], key.word[0], key.word[1]);
+    detail::philox_bump(key);
+  }
+  return counter;
+}
+
+/// The key of a seed, and the counter of elements 4 block ... 4 block + 3 of a tensor drawn for
+/// `use`.
+PHI_HD PhiloxKey philox_key(uint64_t seed) {
+  return {{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
+}
+PHI_HD PhiloxBlock philox_counter(uint64_t block, RandomUse use) {
+  return {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+           static_cast<uint32_t>(use), 0u}};
+}
+
+/// `kLanes` counters at once, word by word: words[w][lane]. Round by round over all lanes, which is
+/// the order that compilers vectorise.
+template <int kLanes>
+PHI_HD void philox_lanes(uint32_t (&words)[4][kLanes], PhiloxKey key) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+#pragma GCC unroll 1
+    for (int lane = 0; lane < kLanes; ++lane) {
+      detail::philox_round(words[0][lane], words[1][lane], words[2][lane], words[3][lane],
+                           key.word[0], key.word[1]);
+    }
+    detail::philox_bump(key);
+  }
+}
+
+}  // namespace phi

@@ -1,0 +1,30 @@
+// Rotary position embedding.
+//
+// J. Su, Y. Lu, S. Pan, B. Wen, Y. Liu, "RoFormer: Enhanced Transformer with Rotary Position
+// Embedding", 2021.
+#pragma once
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device_context.h"
+
+namespace phi {
+
+/// Rotates each pair (a, b) of a head by its angle: a' = a cos - b sin, b' = b cos + a sin.
+///
+/// Pairs      use_neox_rotary_style true: the elements 2 i and 2 i + 1; false: i and
+///            i + head_dim / 2. (These are the flag's meanings in Paddle, whose name for them other
+///            projects use the other way round.)
+/// Angles     Pair i at position p has the angle p * base^(-2 i / head_dim) in both styles. Where
+///            sin and cos are given, element e takes row p, column e of them instead.
+/// Positions  position_ids, else the global index in the sequence: on a rank that holds a part of
+///            the sequence they go on where the part before ends.
+/// k and v are rotated as q is; absent ones have null results. T in float, double, bfloat16,
+/// float16. Errors: InvalidArgument for a position that the tables have no row for.
+template <typename T>
+void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* k,
+                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
+                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
+                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
+                     DenseTensor* out_v);
+
+}  // namespace phi

@@ -1,0 +1,59 @@
+"""Shared helpers: YAML text in, operators, errors or generated functions out."""
+
+import re
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+# pylint: disable=wrong-import-position
+from api_gen.backward import check_forward_references, parse_backward
+from api_gen.emit import render
+from api_gen.errors import SpecError, SpecErrors
+from api_gen.parse import parse_ops
+
+
+def ops_of(text: str):
+    return parse_ops([("ops.yaml", dedent(text))])
+
+
+def op_of(text: str):
+    (op,) = ops_of(text)
+    return op
+
+
+def gradients_of(text: str):
+    return parse_backward([("backward.yaml", dedent(text))])
+
+
+def generated(text: str) -> dict[str, str]:
+    """Texts by file name."""
+    return {Path(path).name: text for path, text in render(ops_of(text)).texts.items()}
+
+
+def functions(texts: dict[str, str]) -> dict[str, str]:
+    """Generated definitions by name, `intermediate::` in front where they are there."""
+    found = {}
+    for name, text in texts.items():
+        if not re.match(r"api_\d+\.cc", name):
+            continue
+        for part in re.split(r"\n(?=// Generated from \S+:\d+\.)", text)[1:]:
+            body = part[:part.index("\n}\n") + 3]
+            function = re.search(r"(\w+)\(", body.split("\n", 1)[1])[1]
+            hidden = "}  // namespace intermediate" in part
+            found[("intermediate::" if hidden else "") + function] = body
+    return found
+
+
+def fails(text: str, expected: str, ops: str = None) -> None:
+    """`text` (of a backward file where `ops` is given) gives exactly this one error."""
+    with pytest.raises((SpecError, SpecErrors)) as caught:
+        if ops is None:
+            render(ops_of(text))
+        else:
+            check_forward_references(ops_of(ops), gradients_of(text))
+    assert str(caught.value) == expected

@@ -1,0 +1,113 @@
+// All operators as functions on Tensor.
+// Generated from ops.yaml. Do not edit; change the YAML and build.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "phi/api/tensor.h"
+
+namespace phi {
+
+/// matmul(x, y, transpose_x, transpose_y) -> out
+/// Shapes     MatmulInferMeta
+/// Placement  MatmulInferSpmd
+/// Source     ops.yaml:2
+Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x = false, bool transpose_y = false);
+
+/// relu(x) -> out
+/// Shapes     UnchangedInferMeta
+/// Placement  ElementwiseUnaryInferSpmd
+/// Source     ops.yaml:9
+Tensor relu(const Tensor& x);
+
+/// relu(x) -> out
+/// Inplace    `x` receives out; placements stay as they are
+/// Shapes     UnchangedInferMeta
+/// Placement  ElementwiseUnaryInferSpmd
+/// Source     ops.yaml:9
+Tensor& relu_(Tensor& x);
+
+/// split(x, sections, axis) -> out
+/// Shapes     SplitInferMeta
+/// Placement  SplitInferSpmd
+/// Source     ops.yaml:16
+std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis = 0);
+
+/// concat(x, axis) -> out
+/// Shapes     ConcatInferMeta
+/// Placement  inputs and outputs replicated
+/// Source     ops.yaml:22
+Tensor concat(const std::vector<Tensor>& x, const Scalar& axis = 0);
+
+/// norm(x, scale, epsilon) -> out
+/// Shapes     NormInferMeta
+/// Placement  NormInferSpmd
+/// Optional   scale
+/// Source     ops.yaml:28
+Tensor norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
+            float epsilon = 1e-5f);
+
+/// nonzero(condition) -> out
+/// Shapes     NonZeroInferMeta; what depends on data is found by the kernel
+/// Placement  NonZeroInferSpmd
+/// Source     ops.yaml:36
+Tensor nonzero(const Tensor& condition);
+
+/// reshape(x, shape) -> out
+/// View       out shares the bytes of x
+/// Shapes     ReshapeInferMeta
+/// Placement  ReshapeInferSpmd
+/// Source     ops.yaml:43
+Tensor reshape(const Tensor& x, const IntArray& shape);
+
+/// reshape(x, shape) -> out
+/// Inplace    `x` receives out; the bytes stay where they are
+/// Shapes     ReshapeInferMeta
+/// Placement  ReshapeInferSpmd
+/// Source     ops.yaml:43
+Tensor& reshape_(Tensor& x, const IntArray& shape);
+
+/// full(shape, value, dtype, place) -> out
+/// Shapes     CreateInferMeta
+/// Source     ops.yaml:51
+Tensor full(const IntArray& shape, const Scalar& value, DataType dtype = DataType::FLOAT32,
+            const Place& place = CPUPlace());
+
+/// ones(shape, dtype, place) -> out
+/// Calls      full(shape, 1, dtype, place)
+/// Source     ops.yaml:57
+Tensor ones(const IntArray& shape, DataType dtype = DataType::FLOAT32,
+            const Place& place = CPUPlace());
+
+/// momentum_(param, grad, velocity, mu) -> param_out, velocity_out
+/// Inplace    `param` receives param_out, `velocity` receives velocity_out; placements stay as they
+///            are
+/// Shapes     MomentumInferMeta
+/// Placement  1, 1, 1 -> 1, 1
+/// Source     ops.yaml:62
+std::tuple<Tensor&, Tensor&> momentum_(Tensor& param, const Tensor& grad, Tensor& velocity,
+                                       float mu);
+
+/// bmm(x, y) -> out
+/// Shapes     BmmInferMeta
+/// Placement  ... m k, ... k n -> ... m n
+/// Source     ops.yaml:73
+Tensor bmm(const Tensor& x, const Tensor& y);
+
+/// The same with all outputs, also those that only a backward pass needs.
+namespace intermediate {
+
+/// norm(x, scale, epsilon) -> out, mean
+/// Shapes     NormInferMeta
+/// Placement  NormInferSpmd
+/// Optional   scale
+/// Source     ops.yaml:28
+std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
+                                float epsilon = 1e-5f);
+
+}  // namespace intermediate
+
+}  // namespace phi

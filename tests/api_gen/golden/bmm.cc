@@ -1,0 +1,27 @@
+// Generated from ops.yaml:73. Do not edit; change the YAML and build.
+Tensor bmm(const Tensor& x, const Tensor& y) {
+  const OpScope scope("bmm");
+  Tensor out;
+  if (!any_distributed(x, y)) {
+    const auto meta = BmmInferMeta(x.meta(), y.meta());
+    out = new_tensor(meta, place_of(x, y));
+    launch<kernels::bmm>(ops::bmm, x.dtype(), x.dense(), y.dense(), dense_out(out));
+  } else {
+    const DistArgs args = on_one_mesh(ops::bmm, x, y);
+    const Decision& decision = decide(ops::bmm, args, attr_key(), [&] {
+      const auto batch = distributed::Factors::batch(args.spec(0).ndim() - 2,
+                                                     args.spec(1).ndim() - 2);
+      const auto rule = distributed::Factors()
+                            .input(args.spec(0), batch, "mk")
+                            .input(args.spec(1), batch, "kn")
+                            .output(batch, "mn");
+      return Inferred{rule.forward(), metas(BmmInferMeta(args.meta(0), args.meta(1)))};
+    });
+    out = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
+    }
+  }
+  return out;
+}

@@ -1,0 +1,22 @@
+// Generated from ops.yaml:22. Do not edit; change the YAML and build.
+Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
+  const OpScope scope("concat");
+  Tensor out;
+  if (!any_distributed(x)) {
+    const auto meta = ConcatInferMeta(list_metas(x), axis);
+    out = new_tensor(meta, place_of(x));
+    launch<kernels::concat>(ops::concat, dtype_of(x), list_dense(x), axis, dense_out(out));
+  } else {
+    const DistArgs args = on_one_mesh(ops::concat, x);
+    const Decision& decision = decide(ops::concat, args, attr_key(axis), [&] {
+      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
+    });
+    out = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::concat>(ops::concat, decision, dtype_of(x), local.list(0), axis,
+                              local_out(out));
+    }
+  }
+  return out;
+}

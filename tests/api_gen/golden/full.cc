@@ -1,0 +1,8 @@
+// Generated from ops.yaml:51. Do not edit; change the YAML and build.
+Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Place& place) {
+  const OpScope scope("full");
+  const auto meta = CreateInferMeta(shape, dtype);
+  Tensor out = new_tensor(meta, place);
+  launch<kernels::full>(ops::full, dtype, value, dense_out(out));
+  return out;
+}

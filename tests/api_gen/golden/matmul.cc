@@ -1,0 +1,25 @@
+// Generated from ops.yaml:2. Do not edit; change the YAML and build.
+Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y) {
+  const OpScope scope("matmul");
+  Tensor out;
+  if (!any_distributed(x, y)) {
+    const auto meta = MatmulInferMeta(x.meta(), y.meta(), transpose_x, transpose_y);
+    out = new_tensor(meta, place_of(x, y));
+    launch<kernels::matmul>(ops::matmul, x.dtype(), x.dense(), y.dense(), transpose_x, transpose_y,
+                            dense_out(out));
+  } else {
+    const DistArgs args = on_one_mesh(ops::matmul, x, y);
+    const Decision& decision = decide(ops::matmul, args, attr_key(transpose_x, transpose_y), [&] {
+      return Inferred{MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x,
+                                      transpose_y).forward(),
+                      metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y))};
+    });
+    out = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::matmul>(ops::matmul, decision, x.dtype(), local[0], local[1], transpose_x,
+                              transpose_y, local_out(out));
+    }
+  }
+  return out;
+}

@@ -1,0 +1,23 @@
+// Generated from ops.yaml:36. Do not edit; change the YAML and build.
+Tensor nonzero(const Tensor& condition) {
+  const OpScope scope("nonzero");
+  Tensor out;
+  if (!any_distributed(condition)) {
+    const auto meta = NonZeroInferMeta(condition.meta());
+    out = new_tensor_unshaped(meta, place_of(condition));
+    launch<kernels::nonzero>(ops::nonzero, condition.dtype(), condition.dense(), dense_out(out));
+  } else {
+    const DistArgs args = on_one_mesh(ops::nonzero, condition);
+    const Decision& decision = decide(ops::nonzero, args, attr_key(), [&] {
+      return Inferred{NonZeroInferSpmd(args.spec(0)).forward(),
+                      metas(NonZeroInferMeta(args.meta(0)))};
+    });
+    out = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::nonzero>(ops::nonzero, decision, condition.dtype(), local[0], local_out(out));
+    }
+    settle_shapes(decision, out);
+  }
+  return out;
+}

@@ -1,0 +1,24 @@
+// Generated from ops.yaml:9. Do not edit; change the YAML and build.
+Tensor& relu_(Tensor& x) {
+  const OpScope scope("relu_");
+  if (!any_distributed(x)) {
+    const auto meta = UnchangedInferMeta(x.meta());
+    check_inplace(x, meta);
+    launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(x));
+  } else {
+    const DistArgs args = on_one_mesh(ops::relu, x);
+    const Decision& decision = decide(ops::relu, args, attr_key(), [&] {
+      return Inferred{ElementwiseUnaryInferSpmd(args.spec(0)).forward(),
+                      metas(UnchangedInferMeta(args.meta(0)))};
+    });
+    check_inplace(x, decision.output(0).global);
+    Tensor out = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      reuse_buffer(out, local[0]);
+      launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
+    }
+    x.assign_inplace(out);
+  }
+  return x;
+}

@@ -1,0 +1,144 @@
+"""python3 -m api_gen as a build or a person calls it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from conftest import ROOT
+
+import pytest
+
+from api_gen.__main__ import main
+
+RELU = """- op: relu
+  args: (Tensor x)
+  output: Tensor
+  infer_meta: {func: UnchangedInferMeta}
+  kernel: {func: relu}
+"""
+GRADIENT = """- backward_op: relu_grad
+  forward: relu (Tensor x) -> Tensor(out)
+  args: (Tensor out, Tensor out_grad)
+  output: Tensor(x_grad)
+  infer_meta: {func: UnchangedInferMeta, param: [out]}
+  kernel: {func: relu_grad}
+"""
+HEADERS = {"api.h", "kernel_signatures.h", "ops.h"}
+ALL = HEADERS | {"ops.cc", "api_0.cc", "op_reference.md"}
+
+
+class Command:
+    """`run` calls the generator in this process, in `folder`, writing to folder/out."""
+
+    def __init__(self, folder: Path, capsys):
+        self.folder, self.capsys = folder, capsys
+        self.write("ops.yaml", RELU)
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def run(self, *args: str) -> "Result":
+        code = main(["--out=out", *args])
+        return Result(code, *self.capsys.readouterr())
+
+    def files(self) -> set[str]:
+        return {path.name for path in (self.folder / "out/phi/generated").glob("*")}
+
+
+@dataclass
+class Result:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch, capsys) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return Command(tmp_path, capsys)
+
+
+def test_as_a_module(tmp_path):
+    (tmp_path / "ops.yaml").write_text(RELU)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    listed = subprocess.run(
+        [sys.executable, "-m", "api_gen", "--ops=ops.yaml", "--out=out", "--list-outputs"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=True)
+    assert "phi/generated/api.h" in listed.stdout.split()
+
+
+def test_writes_all_files_and_then_nothing(command):
+    assert command.run("--ops=ops.yaml").returncode == 0
+    assert command.files() == ALL
+    file = command.folder / "out/phi/generated/api.h"
+    os.utime(file, ns=(1, 1))
+    assert command.run("--ops=ops.yaml").returncode == 0
+    assert file.stat().st_mtime_ns == 1
+
+
+def test_declare_only_writes_headers(command):
+    assert command.run("--ops=ops.yaml", "--declare-only").returncode == 0
+    assert command.files() == HEADERS
+
+
+def test_list_outputs_writes_nothing(command):
+    listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
+    assert set(listed) == {f"phi/generated/{name}" for name in ALL}
+    assert not command.files()
+
+
+def test_check_tells_stale_files_and_writes_nothing(command):
+    command.run("--ops=ops.yaml")
+    assert command.run("--ops=ops.yaml", "--check").returncode == 0
+    command.write("ops.yaml", RELU.replace("func: relu", "func: relu6"))
+    result = command.run("--ops=ops.yaml", "--check")
+    assert result.returncode == 1
+    stale = {line.rsplit("/", 1)[1] for line in result.stderr.splitlines()}
+    assert stale == {"api_0.cc", "kernel_signatures.h", "ops.cc", "op_reference.md"}
+    assert "relu6" not in (command.folder / "out/phi/generated/ops.cc").read_text()
+
+
+def test_sources_that_are_no_outputs_any_more_go(command):
+    many = "".join(RELU.replace("relu\n", f"relu{i}\n", 1) for i in range(13))
+    command.write("ops.yaml", many)
+    command.run("--ops=ops.yaml")
+    assert "api_1.cc" in command.files()
+    command.write("ops.yaml", RELU)
+    assert command.run("--ops=ops.yaml", "--check").returncode == 1
+    command.run("--ops=ops.yaml")
+    assert command.files() == ALL
+
+
+def test_several_files(command):
+    command.write("more.yaml", RELU.replace("op: relu", "op: gelu"))
+    assert command.run("--ops", "ops.yaml", "more.yaml").returncode == 0
+    text = (command.folder / "out/phi/generated/ops.cc").read_text()
+    assert '"ops.yaml:1"' in text and '"more.yaml:1"' in text
+
+
+def test_backward_is_checked(command):
+    command.write("backward.yaml", GRADIENT)
+    assert command.run("--ops=ops.yaml", "--backward=backward.yaml").returncode == 0
+    command.write("backward.yaml", GRADIENT.replace("forward: relu", "forward: rleu"))
+    result = command.run("--ops=ops.yaml", "--backward=backward.yaml")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "backward.yaml:2: op 'relu_grad', key 'forward': there is no op 'rleu' "
+                             "(did you mean 'relu'?); an op of the files given is accepted\n")
+
+
+def test_errors_end_without_output(command):
+    command.write("ops.yaml", RELU.replace("kernel:", "kernal:"))
+    result = command.run("--ops=ops.yaml")
+    assert result.returncode == 1 and not command.files()
+    assert result.stderr.startswith(
+        "ops.yaml:5: op 'relu', key 'kernal': unknown key (did you mean "
+                                    "'kernel'?)")
+
+
+def test_a_file_that_is_not_there(command):
+    result = command.run("--ops=none.yaml")
+    assert (result.returncode, result.stderr) == (1,
+                                                  "api_gen: none.yaml: No such file or directory\n")

@@ -1,0 +1,314 @@
+"""One case per message: what is wrong, where, and what is accepted instead."""
+
+from conftest import fails, generated
+
+import pytest
+
+from api_gen.backward import BACKWARD_KEYS
+from api_gen.errors import listing
+from api_gen.grammar import TENSOR_KINDS
+from api_gen.parse import INFER_META_KEYS, KERNEL_KEYS, OP_KEYS, TRANSFORM_KEYS
+
+GOOD = {"args": "(Tensor x, Tensor y, int a = 0)", "output": "Tensor", "infer_meta": "{func: F}",
+        "kernel": "{func: f}"}
+
+
+def entry(**keys: str) -> str:
+    """An op `f`: args in line 2, output 3, infer_meta 4, kernel 5, what is added from 6 on."""
+    lines = [f"  {key}: {value}" for key, value in {**GOOD, **keys}.items() if value is not None]
+    return "\n".join(["- op: f", *lines, ""])
+
+
+def test_the_base_of_these_cases_is_good():
+    generated(entry())
+
+
+NAME = "letters, digits and '_' are accepted, not a digit first"
+OUTPUT = "'Tensor', 'Tensor(name)' and 'Tensor[](name){size}' are accepted"
+SIZE = "arithmetic over arguments, .size(), .dims(), [] and ?: are accepted"
+PAIR = "'(input -> output), ...' is accepted"
+KERNEL = "'name' or 'name {dense -> dense}', the latter several times, is accepted"
+FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
+           "'... m k, ... k n -> ... m n', is accepted")
+TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
+                 "int[]", "int64_t[]", "float[]", "bool[]", "str[]", "IntArray", "Scalar",
+                 "Scalar[]", "DataType", "DataLayout", "Place", "int32_t", "long", "Scalar(int)"])
+
+CASES = [
+    # keys and values
+    (dict(kernal="{func: f}"), 6, "kernal",
+     f"unknown key (did you mean 'kernel'?); accepted are {listing(OP_KEYS)}"),
+    (dict(infer_meta="{func: F, params: [x]}"), 4, "infer_meta.params",
+     f"unknown key (did you mean 'param'?); accepted are {listing(INFER_META_KEYS)}"),
+    (dict(kernel="{fun: f}"), 5, "kernel.fun",
+     f"unknown key (did you mean 'func'?); accepted are {listing(KERNEL_KEYS)}"),
+    (dict(data_transform="{skip: x}"), 6, "data_transform.skip",
+     f"unknown key; accepted are {listing(TRANSFORM_KEYS)}"),
+    (dict(kernel="f"), 5, "kernel",
+     f"the value is not a map; a map of {listing(KERNEL_KEYS)} is accepted"),
+    (dict(output="[Tensor]"), 3, "output",
+     "the value is a list or a map; one line of text is accepted"),
+    (dict(optional=""), 6, "optional",
+     "the value is empty; a value, or leaving the key out, is accepted"),
+    (dict(args=None), 1, "args", "'args' is missing; '(type name, ...)' must be there"),
+    (dict(output=None), 1, "output",
+     "'output' is missing; 'Tensor' or 'Tensor(name), ...' must be there"),
+    (dict(infer_meta=None), 1, "op",
+     "'infer_meta' is missing; a shape function, or 'invoke', must be there"),
+    (dict(kernel=None), 1, "op", "'kernel' is missing; a kernel, or 'invoke', must be there"),
+    (dict(infer_meta="{param: [x]}"), 4, "infer_meta",
+     "'infer_meta.func' is missing; the shape function's name must be there"),
+    (dict(kernel="{param: [x]}"), 5, "kernel",
+     "'kernel.func' is missing; the kernel's name must be there"),
+    (dict(data_dependent="maybe"), 6, "data_dependent",
+     "'maybe' is neither true nor false; true or false is accepted"),
+    (dict(backward="f grad"), 6, "backward", f"'f grad' is not a name for a backward op; {NAME}"),
+    # args
+    (dict(args="Tensor x"), 2, "args",
+     "the arguments are not in brackets; '(type name [= default], ...)' is accepted"),
+    (dict(args="(Tensor x, Tensor x)"), 2, "args",
+     "argument 'x' is there twice; a name may be used once"),
+    (dict(args="(Tensor x, int a = 0, int b)"), 2, "args",
+     "attribute 'b' has no default but comes after 'a', which has one; attributes with defaults "
+     "come last"),
+    (dict(args="(Tensor x, int a, Tensor y)"), 2, "args",
+     "tensor 'y' comes after attribute 'a'; tensors come first, then attributes"),
+    (dict(args="(Tensor)"), 2, "args",
+     "'Tensor' is not an argument; 'type name' or 'type name = default' is accepted"),
+    (dict(args="(Tensor x = {})"), 2, "args",
+     "tensor 'x' has a default; only attributes have defaults; a tensor may be listed in "
+     "'optional'"),
+    (dict(args="(Tensor x, flaot a)"), 2, "args",
+     f"unknown type 'flaot' of 'a' (did you mean 'float'?); accepted are {TYPES}"),
+    (dict(args="(Tensor 2x)"), 2, "args", f"'2x' is not a name for an argument; {NAME}"),
+    (dict(args="(Tensor x, int default)"), 2, "args",
+     "'default' is a C++ keyword; any other name for an argument is accepted"),
+    (dict(args="(Tensor x, int a = 1.5)"), 2, "args",
+     "'1.5' is no default for int 'a'; accepted is an integer such as -1, 0L or (2 << 12) - 1"),
+    (dict(args="(Tensor x, bool a = yes)"), 2, "args",
+     "'yes' is no default for bool 'a'; accepted is true or false"),
+    (dict(args="(Tensor x, float a = abc)"), 2, "args",
+     "'abc' is no default for float 'a'; accepted is a number such as 1.0f, .5f, 1e-5 or 1.0f/8"),
+    (dict(args="(Tensor x, str a = mean)"), 2, "args",
+     "'mean' is no default for str 'a'; accepted is a text in double quotes such as \"NCHW\""),
+    (dict(args="(Tensor x, int[] a = 1)"), 2, "args",
+     "'1' is no default for int[] 'a'; accepted is a list of integers such as {} or {1, 1}"),
+    (dict(args="(Tensor x, DataType a = FLOAT32)"), 2, "args",
+     "'FLOAT32' is no default for DataType 'a'; accepted is DataType::FLOAT32 or another data "
+     "type"),
+    (dict(args="(Tensor x, Place a = CPU)"), 2, "args",
+     "'CPU' is no default for Place 'a'; accepted is {}, CPUPlace() or GPUPlace(0)"),
+    (dict(args="(int a)"), 2, "args",
+     "there is no tensor and not both a DataType and a Place; an op without tensors must take "
+     "both"),
+    # output
+    (dict(output="DenseTensor"), 3, "output", f"'DenseTensor' is not an output; {OUTPUT}"),
+    (dict(output="Tensor, Tensor"), 3, "output",
+     "one of several outputs has no name; 'Tensor(name), ...' is accepted"),
+    (dict(output="Tensor(a), Tensor(a)"), 3, "output",
+     "output 'a' is there twice; a name may be used once"),
+    (dict(output="Tensor(a){2}"), 3, "output",
+     "output 'a' is one tensor but has a size; only Tensor[] has a size"),
+    (dict(output="Tensor[](a)"), 3, "output",
+     "the list 'a' has no size; 'Tensor[](name){size}', size over the arguments, is accepted"),
+    (dict(output="Tensor[](a){n}"), 3, "output",
+     "unknown argument in a size, 'n'; accepted are 'x', 'y', 'a'"),
+    (dict(output="Tensor[](a){x.numel()}"), 3, "output",
+     f"'.numel' in the size 'x.numel()'; {SIZE}"),
+    (dict(output="Tensor[](a){#a}"), 3, "output", f"the size '#a' cannot be read; {SIZE}"),
+    (dict(output="Tensor[](a){2}, Tensor(b)"), 3, "output",
+     "list 'a' is not the last output; a list may be the only or the last output"),
+    # infer_meta
+    (dict(infer_meta="{func: 3F}"), 4, "infer_meta.func",
+     "'3F' is not a function; a name such as MatmulInferMeta is accepted"),
+    (dict(infer_meta="{func: F, param: x}"), 4, "infer_meta.param",
+     "the value is not a list; a list of arguments is accepted"),
+    (dict(infer_meta="{func: F, param: [[x]]}"), 4, "infer_meta.param",
+     "an item is a list or a map; names and plain values are accepted"),
+    (dict(infer_meta="{func: F, param: [x, axis]}"), 4, "infer_meta.param",
+     "unknown argument 'axis'; accepted are 'x', 'y', 'a'"),
+    (dict(infer_meta="{func: F, local_shape: o}"), 4, "infer_meta.local_shape",
+     "unknown output 'o'; accepted are 'out'"),
+    # placement
+    (dict(infer_meta="{func: F, spmd_rule: R}", spmd="m, m -> m"), 6, "spmd",
+     "infer_meta.spmd_rule is given too; one of the two is accepted"),
+    (dict(infer_meta="{func: F, spmd_param: [x]}"), 4, "infer_meta.spmd_param",
+     "there is no infer_meta.spmd_rule; it says the arguments of a rule"),
+    (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y]}"), 4, "infer_meta.spmd_param",
+     "the rule is shown 'y'; the tensors in order from the first on ('x', 'y') are accepted, the "
+     "last ones may be left out"),
+    (dict(spmd="m, m"), 6, "spmd", f"'m, m' has no single '->'; {FACTORS}"),
+    (dict(spmd="batch, m -> m"), 6, "spmd", f"'batch' is not a factor; {FACTORS}"),
+    (dict(spmd="m, m -> ... m"), 6, "spmd", f"'...' is in an output but in no input; {FACTORS}"),
+    (dict(spmd='"... m, ... m, ... m, ... m -> m"'), 6, "spmd",
+     "more than three inputs have '...'; an op like this needs spmd_rule"),
+    (dict(spmd="m -> m"), 6, "spmd", "it speaks of 1 inputs and 1 outputs, the op has 2 and 1; one "
+     "group of factors per tensor is accepted"),
+    (dict(spmd="m, m -> m", optional="y"), 6, "spmd",
+     "'y' is a list or optional; an op like this needs spmd_rule"),
+    (dict(args="(DataType dtype, Place place)",
+          kernel="{func: f, data_type: dtype, backend: place}",
+          infer_meta="{func: F, spmd_rule: R}"), 4, "infer_meta",
+     "an op without tensors has no placement rule; leaving it out is accepted: the result is a "
+     "plain tensor"),
+    # kernel
+    (dict(kernel='{func: "{dense -> dense}"}'), 5, "kernel.func",
+     f"'{{dense -> dense}}' is not a kernel; {KERNEL}"),
+    (dict(kernel='{func: "f {dense, dense}"}'), 5, "kernel.func",
+     f"the types of 'f' have no single '->'; {KERNEL}"),
+    (dict(kernel='{func: "f {dense, danse -> dense}"}'), 5, "kernel.func",
+     f"unknown tensor type 'danse' of kernel 'f' (did you mean 'dense'?); accepted are "
+     f"{listing(TENSOR_KINDS)}"),
+    (dict(kernel='{func: "f, g {dense, dense -> dense}"}'), 5, "kernel.func",
+     f"one of several kernels has no types; {KERNEL}"),
+    (dict(kernel='{func: "f {dense -> dense}"}'), 5, "kernel.func",
+     "'f' has 1 input types, its parameters hold 2 tensors; one type per tensor is accepted"),
+    (dict(kernel='{func: "f {dense, dense -> dense, dense}"}'), 5, "kernel.func",
+     "'f' has 2 output types, the op has 1 outputs; one type per output is accepted"),
+    (dict(args="(Tensor x, DataType dtype)"), 5, "kernel",
+     "attribute 'dtype' is a DataType but 'kernel.data_type' is missing; 'data_type: dtype' or "
+     "'data_type: <tensor>' must be there"),
+    (dict(kernel="{func: f, data_type: DataType::FLOAT}"), 5, "kernel.data_type",
+     "unknown data type 'DataType::FLOAT'; DataType::FLOAT32 etc. are accepted"),
+    (dict(kernel="{func: f, data_type: a > x}"), 5, "kernel.data_type",
+     "'a' before '>' is not a DataType attribute; 'attribute > tensor' is accepted"),
+    (dict(kernel="{func: f, data_type: a}"), 5, "kernel.data_type",
+     "'a' is an attribute of type int; a tensor or a DataType attribute is accepted"),
+    (dict(kernel="{func: f, data_type: complex(a)}"), 5, "kernel.data_type",
+     "'a' is no tensor; a tensor is accepted here"),
+    (dict(kernel="{func: f, backend: z}"), 5, "kernel.backend",
+     "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
+    # aliases and marks
+    (dict(inplace="x -> out"), 6, "inplace", f"'x -> out' is not in brackets; {PAIR}"),
+    (dict(inplace="(x = out)"), 6, "inplace", f"'x = out' is not a pair; {PAIR}"),
+    (dict(inplace="(x -> out), (y -> out)"), 6, "inplace",
+     "output 'out' has two sources; an output has one source"),
+    (dict(output="Tensor(p), Tensor(q)", inplace="(x -> p), (x -> q)"), 6, "inplace",
+     "input 'x' has two outputs; an input gives one output"),
+    (dict(inplace="(a -> out)"), 6, "inplace", "unknown tensor 'a'; accepted are 'x', 'y'"),
+    (dict(view="(x -> oot)"), 6, "view",
+     "unknown output 'oot' (did you mean 'out'?); accepted are 'out'"),
+    (dict(output="Tensor[](out){2}", inplace="(x -> out)"), 6, "inplace",
+     "one of 'x' and 'out' is a list; both or none are accepted"),
+    (dict(optional="z"), 6, "optional",
+     "unknown argument or output 'z'; accepted are 'x', 'y', 'a', 'out'"),
+    (dict(intermediate="z"), 6, "intermediate", "unknown output 'z'; accepted are 'out'"),
+    (dict(intermediate="out"), 6, "intermediate",
+     "all outputs are intermediate; one must be visible"),
+    (dict(no_need_buffer="out"), 6, "no_need_buffer",
+     "unknown tensor 'out'; accepted are 'x', 'y'"),
+    (dict(data_transform="{skip_transform: z}"), 6, "data_transform.skip_transform",
+     "unknown tensor 'z'; accepted are 'x', 'y'"),
+    # invoke
+    (dict(invoke="g(x)"), 4, "infer_meta",
+     "the op has 'invoke' too; an op is either an invocation or has infer_meta and kernel"),
+    (dict(invoke="g", infer_meta=None, kernel=None), 4, "invoke",
+     "'g' is not a call; 'name(arguments)' is accepted"),
+    # what can be read but not generated
+    (dict(kernel='{func: "f {selected_rows, dense -> dense}"}'), 5, "kernel",
+     "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
+    (dict(optional="a"), 6, "optional", "attribute 'a' is optional; no code is generated for that; "
+     "give it a default instead"),
+    (dict(args="(Tensor[] x)", optional="x"), 6, "optional", "'x' is an optional list; no code is "
+     "generated for that; an empty list says absent"),
+    (dict(inplace="(x -> out)", optional="x"), 6, "inplace", "'x' is an optional tensor or a list; "
+     "inplace is generated for single required tensors"),
+    (dict(output="Tensor(p), Tensor(q)", view="(x -> p)"), 6, "view",
+     "the op has several outputs; view is generated for a single output"),
+    (dict(view="(x -> out)", optional="x"), 6, "view",
+     "'x' is optional; a required tensor is accepted"),
+    (dict(data_dependent="true", inplace="(x -> out)"), 6, "data_dependent", "the op is inplace, a "
+     "view, or has a list output; outputs of run-time shape are new single tensors"),
+    (dict(kernel="{func: f, data_type: complex(x)}"), 5, "kernel.data_type",
+     "'complex(...)'; there are no complex kernels"),
+    (dict(args="(Tensor x, int decision)"), 2, "args",
+     "'decision' is a name that generated functions use; any other name is accepted"),
+]
+
+
+@pytest.mark.parametrize("keys, line, key, message", CASES)
+def test_fault_of_an_entry(keys, line, key, message):
+    fails(entry(**keys), f"ops.yaml:{line}: op 'f', key '{key}': {message}")
+
+
+@pytest.mark.parametrize("text, message", [
+    ("- op: [", "ops.yaml:1: key 'file': not YAML: expected the node content, but found '<stream "
+     "end>'; a list of maps is accepted"),
+    ("op: f",
+     "ops.yaml:1: key 'file': the file is not a list; a list of maps, `- op: name ...`, is "
+     "accepted"),
+    ("- f",
+     "ops.yaml:1: key 'op': the entry is not a map; `- op: name` and further keys are accepted"),
+    ("- args: (Tensor x)",
+     "ops.yaml:1: key 'op': the entry has no name; `- op: name` must be there"),
+    (entry() + "  args: (Tensor x)",
+     "ops.yaml:6: op 'f', key 'args': given twice, first in line 2; a "
+     "key may be given once"),
+    (entry(kernel="{func: f, func: g}"),
+     "ops.yaml:5: op 'f', key 'kernel.func': given twice, first "
+     "in line 5; a key may be given once"),
+    (entry() + entry(),
+     "ops.yaml:6: op 'f', key 'op': the op is there twice, first at ops.yaml:1; a "
+     "name may be used once"),
+    (entry().replace("f\n", "2f\n", 1),
+     f"ops.yaml:1: op '2f', key 'op': '2f' is not a name for an op; "
+     f"{NAME}"),
+    (entry().replace("f\n", "f_\n", 1),
+     "ops.yaml:1: op 'f_', key 'op': the name ends in '_' but there "
+     "is no 'inplace'; a name without '_', or 'inplace: (input -> output)', is accepted"),
+    (entry().replace("f\n", "launch\n", 1),
+     "ops.yaml:1: op 'launch', key 'op': 'launch' is a name of "
+     "the runtime; any other name is accepted"),
+    (entry() + entry(args="(Tensor x)").replace("op: f", "op: g"),
+     "ops.yaml:10: op 'g', key 'kernel': kernel 'f' takes (const DenseTensor&, DenseTensor*) here "
+     "but (const DenseTensor&, const DenseTensor&, int, DenseTensor*) in op 'f' at ops.yaml:1; ops "
+     "that share a kernel must call it alike; use 'param' or another kernel name"),
+])
+def test_fault_of_a_file(text, message):
+    fails(text, message)
+
+
+GOOD_GRADIENT = {"forward": "f (Tensor x, Tensor y, int a) -> Tensor(out)",
+                 "args": "(Tensor x, Tensor out_grad, int a)", "output": "Tensor(x_grad)",
+                 "kernel": "{func: f_grad}"}
+
+
+def gradient(**keys: str) -> str:
+    lines = [f"  {key}: {value}" for key, value in {**GOOD_GRADIENT, **keys}.items()
+             if value is not None]
+    return "\n".join(["- backward_op: f_grad", *lines, ""])
+
+
+@pytest.mark.parametrize("keys, line, key, message", [
+    (dict(foward="f"), 6, "foward",
+     f"unknown key (did you mean 'forward'?); accepted are {listing(BACKWARD_KEYS)}"),
+    (dict(forward="f"), 2, "forward",
+     "'f' is not a signature; 'name (args) -> outputs' is accepted"),
+    (dict(kernel=None), 1, "backward_op",
+     "there is no 'kernel', 'invoke' or 'composite'; one of them must be there"),
+    (dict(forward="ff (Tensor x, Tensor y, int a) -> Tensor(out)"), 2, "forward",
+     "there is no op 'ff' (did you mean 'f'?); an op of the files given is accepted"),
+    (dict(forward="f (Tensor x, int a) -> Tensor(out)"), 2, "forward",
+     "tensors 'x' are not those of 'f' at ops.yaml:1; accepted are 'x', 'y'"),
+    (dict(args="(Tensor x, Tensor oot_grad)"), 3, "args",
+     "tensor 'oot_grad' is neither an input, an output nor an output's gradient of 'f' (did you "
+     "mean 'out_grad'?); accepted are 'x', 'y', 'out', 'out_grad'"),
+    (dict(output="Tensor(xx_grad)"), 4, "output", "'xx_grad' is no input's gradient (did you mean "
+     "'x_grad'?); accepted are 'x_grad', 'y_grad'"),
+    (dict(backward="f_double_grad"), 6, "backward",
+     "there is no gradient 'f_double_grad' (did you mean 'f_grad'?); an entry of the backward "
+     "files is accepted"),
+])
+def test_fault_of_a_gradient(keys, line, key, message):
+    fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}", entry())
+
+
+def test_an_op_whose_gradient_is_not_there():
+    fails("", "ops.yaml:6: op 'f', key 'backward': there is no gradient 'f_grad'; an entry of the "
+          "backward files is accepted", entry(backward="f_grad"))
+
+
+def test_a_gradient_given_twice():
+    fails(gradient() + gradient(),
+          "backward.yaml:6: op 'f_grad', key 'backward_op': the op is there "
+          "twice, first at backward.yaml:1; a name may be used once", entry())

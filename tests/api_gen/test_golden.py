@@ -1,0 +1,41 @@
+"""Generated code, whole functions, one per kind of op. Small enough to be reviewed."""
+
+from pathlib import Path
+
+from conftest import functions, generated
+
+import pytest
+
+FOLDER = Path(__file__).parent / "golden"
+OPS = (FOLDER / "ops.yaml").read_text(encoding="utf-8")
+
+
+def expected_texts() -> dict[str, str]:
+    """By file name: functions of ops.yaml as they are generated now."""
+    texts = generated(OPS)
+    bodies = functions(texts)
+    result = {f"{name.replace('::', '.')}.cc": body for name, body in bodies.items()}
+    return result | {
+        name: texts[name] for name in ("api.h", "ops.h", "ops.cc", "kernel_signatures.h",
+                                                    "op_reference.md")}
+
+
+def regenerate() -> None:
+    for old in FOLDER.glob("*"):
+        if old.name != "ops.yaml":
+            old.unlink()
+    for name, text in expected_texts().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(expected_texts()))
+def test_generated_code_is_the_golden_one(name):
+    file = FOLDER / name
+    golden = file.read_text(encoding="utf-8") if file.is_file() else ""
+    assert expected_texts()[name] == golden, (
+        f"{file} differs; if that is wanted: cd {FOLDER.parent} && "
+        "/usr/bin/python3 -c 'import test_golden; test_golden.regenerate()'")
+
+
+def test_no_golden_file_is_left_over():
+    assert {file.name for file in FOLDER.iterdir()} == {"ops.yaml", *expected_texts()}

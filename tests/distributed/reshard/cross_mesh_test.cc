@@ -1,0 +1,141 @@
+// Reshard between meshes: equal, different, overlapping and disjoint ranks, any shapes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "distributed/comm/local/local_world.h"
+#include "distributed/reshard/execute.h"
+#include "distributed/reshard/plan.h"
+#include "support/reshard_oracle.h"
+
+namespace phi::distributed {
+namespace {
+
+using testing::all_placements;
+using testing::check_reshard;
+
+ProcessMesh mesh_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& ranks) {
+  return ProcessMesh(shape, {}, ranks);
+}
+
+void check_all_pairs(int64_t world_size, const ProcessMesh& from, const ProcessMesh& to,
+                     const std::vector<Placement>& choices, const std::vector<Dims>& shapes) {
+  const auto src_lists = all_placements(from.ndim(), choices);
+  const auto dst_lists = all_placements(to.ndim(), choices);
+  run_ranks(
+      world_size,
+      [&](World&) {
+        for (const auto& src : src_lists) {
+          for (const auto& dst : dst_lists) {
+            for (const Dims& shape : shapes) {
+              check_reshard(TensorDistAttr::get(from, src), TensorDistAttr::get(to, dst), shape);
+              if (::testing::Test::HasFailure()) return;
+            }
+          }
+        }
+      },
+      std::chrono::seconds(10));
+}
+
+const std::vector<Placement> kChoices = {Replicate(), Shard(0), Shard(1), Partial(ReduceKind::kSum),
+                                         Partial(ReduceKind::kMax)};
+const std::vector<Dims> kShapes = {{8, 4}, {5, 3}, {1, 2}, {0, 2}};
+
+TEST(CrossMesh, DisjointOfEqualShape) {
+  check_all_pairs(4, mesh_of({2}, {0, 1}), mesh_of({2}, {2, 3}), kChoices, kShapes);
+}
+TEST(CrossMesh, Overlapping) {
+  check_all_pairs(4, mesh_of({3}, {0, 1, 2}), mesh_of({2}, {2, 3}), kChoices, kShapes);
+}
+TEST(CrossMesh, SameRanksInAnotherOrder) {
+  check_all_pairs(3, mesh_of({3}, {0, 1, 2}), mesh_of({3}, {2, 0, 1}), kChoices, kShapes);
+}
+TEST(CrossMesh, SameRanksInAnotherShape) {
+  check_all_pairs(4, mesh_of({4}, {0, 1, 2, 3}), mesh_of({2, 2}, {0, 1, 2, 3}), kChoices, kShapes);
+}
+TEST(CrossMesh, ShrinkToOne) {
+  check_all_pairs(4, mesh_of({2, 2}, {0, 1, 2, 3}), mesh_of({1}, {2}), kChoices, kShapes);
+}
+TEST(CrossMesh, ExpandFromOne) {
+  check_all_pairs(4, mesh_of({1}, {3}), mesh_of({2, 2}, {0, 1, 2, 3}), kChoices, kShapes);
+}
+TEST(CrossMesh, TwoDimsDisjoint) {
+  check_all_pairs(6, mesh_of({2, 2}, {0, 1, 2, 3}), mesh_of({2, 1}, {4, 5}),
+                  {Replicate(), Shard(0), Shard(1), Partial()}, {{5, 3}});
+}
+TEST(CrossMesh, TwoDimsOfEqualShape) {
+  check_all_pairs(6, mesh_of({2, 2}, {0, 1, 2, 3}), mesh_of({2, 2}, {2, 3, 4, 5}),
+                  {Replicate(), Shard(0), Shard(1), Partial()}, {{5, 3}});
+}
+TEST(CrossMesh, Scalars) {
+  check_all_pairs(3, mesh_of({2}, {0, 1}), mesh_of({2}, {1, 2}),
+                  {Replicate(), Partial(ReduceKind::kSum), Partial(ReduceKind::kAvg)}, {{}});
+}
+
+// A rank in neither mesh takes no part: it does not even make a group.
+TEST(CrossMesh, RankInNeitherMeshDoesNothing) {
+  const auto* src = TensorDistAttr::get(mesh_of({2}, {0, 1}), {Shard(0)});
+  const auto* dst = TensorDistAttr::get(mesh_of({2}, {1, 2}), {Replicate()});
+  run_ranks(4, [&](World& world) {
+    if (world.rank() < 3) {
+      return;  // nobody else comes, and rank 3 does not notice
+    }
+    const auto x = DistTensor::clipped({{4, 2}, DataType::FLOAT32}, src, CPUPlace(), nullptr);
+    const DistTensor y = reshard(x, dst);
+    EXPECT_EQ(y.attr(), dst);
+    EXPECT_FALSE(y.initialized());
+    EXPECT_EQ(world.rank_context().counters().reshard_steps, 0);
+  });
+}
+
+// Seeded random meshes, placements, orders and shapes.
+TEST(CrossMesh, RandomPairs) {
+  constexpr int kWorld = 6;
+  std::mt19937 random(20240607);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const auto random_attr = [&](int tensor_ndim) {
+    const std::vector<std::vector<int64_t>> shapes = {{1},    {2},    {3},       {4},      {6},
+                                                      {2, 2}, {2, 3}, {3, 2},    {1, 4},   {5},
+                                                      {2, 1}, {6, 1}, {2, 1, 3}, {2, 2, 1}};
+    const auto& shape = shapes[below(static_cast<int>(shapes.size()))];
+    std::vector<int64_t> ranks = {0, 1, 2, 3, 4, 5};
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    int64_t size = 1;
+    for (int64_t s : shape) size *= s;
+    ranks.resize(static_cast<size_t>(size));
+    std::vector<Placement> placements;
+    for (size_t m = 0; m < shape.size(); ++m) {
+      const ReduceKind kinds[] = {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kProd};
+      const int choice = below(4);
+      placements.push_back(choice == 0   ? Replicate()
+                           : choice == 1 ? Partial(kinds[below(3)])
+                                         : Shard(below(tensor_ndim), below(3)));
+    }
+    return TensorDistAttr::get(mesh_of(shape, ranks), placements);
+  };
+  struct Case {
+    const TensorDistAttr* src;
+    const TensorDistAttr* dst;
+    Dims shape;
+  };
+  std::vector<Case> cases;
+  for (int i = 0; i < 400; ++i) {
+    const int ndim = 1 + below(3);
+    std::vector<int64_t> shape;
+    for (int d = 0; d < ndim; ++d) shape.push_back(below(9));
+    cases.push_back({random_attr(ndim), random_attr(ndim), shape});
+  }
+  run_ranks(
+      kWorld,
+      [&](World&) {
+        for (const Case& c : cases) {
+          check_reshard(c.src, c.dst, c.shape);
+          if (::testing::Test::HasFailure()) return;
+        }
+      },
+      std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace phi::distributed

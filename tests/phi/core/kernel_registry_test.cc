@@ -1,0 +1,49 @@
+// The kernel registry: registration, selection, and what it says when a kernel is missing.
+#include "phi/core/kernel_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+
+namespace kernels {
+using registry_test_double = KernelSignature<const DenseTensor&, DenseTensor*>;
+}
+
+template <typename T>
+void DoubleKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+  for (int64_t i = 0; i < x.numel(); ++i) out->mutable_data<T>()[i] = 2 * x.data<T>()[i];
+}
+PHI_REGISTER_KERNEL(registry_test_double, CPU, DoubleKernel, float, int64_t);
+
+namespace {
+
+TEST(KernelRegistry, SelectsByNamePlaceAndDtype) {
+  const Kernel& kernel = Kernel::named("registry_test_double");
+  const auto run =
+      kernel.select<kernels::registry_test_double, CpuContext>(DeviceKind::CPU, DataType::INT64);
+  const std::vector<int64_t> values = {1, 2};
+  const DenseTensor x = DenseTensor::from<int64_t>(values, {2});
+  DenseTensor out = DenseTensor::empty(x.meta(), CPUPlace());
+  run(CpuContext(), x, &out);
+  EXPECT_THAT(out.values<int64_t>(), ::testing::ElementsAre(2, 4));
+  EXPECT_EQ(&kernel, &Kernel::named("registry_test_double"));
+  EXPECT_THAT(Kernel::names(), ::testing::Contains("registry_test_double"));
+}
+
+TEST(KernelRegistry, AMissingKernelListsWhatIsThere) {
+  const auto select = [](const char* name, DeviceKind kind, DataType dtype) {
+    Kernel::named(name).select<kernels::registry_test_double, CpuContext>(kind, dtype);
+  };
+  EXPECT_THAT([&] { select("registry_test_double", DeviceKind::CPU, DataType::BOOL); },
+              ThrowsError(ErrorCode::kUnimplemented,
+                          "kernel 'registry_test_double' is not there for bool on cpu; it takes "
+                          "int64, float32, cast the input."));
+  EXPECT_THAT([&] { select("registry_test_double", DeviceKind::GPU, DataType::FLOAT32); },
+              ThrowsError(ErrorCode::kUnimplemented, "no kernel on that place at all"));
+}
+
+}  // namespace
+}  // namespace phi

@@ -1,0 +1,127 @@
+// Shapes, dtypes and error texts of elementwise ops and of axes.
+#include "phi/infermeta/elementwise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "phi/infermeta/axes.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+constexpr DataType kF32 = DataType::FLOAT32;
+
+TEST(BroadcastDims, MatchesFromTheLast) {
+  struct Row {
+    Dims x, y, out;
+  };
+  const Row rows[] = {
+      {{}, {}, {}},
+      {{2, 3}, {}, {2, 3}},
+      {{2, 3}, {3}, {2, 3}},
+      {{3}, {2, 3}, {2, 3}},
+      {{2, 1}, {1, 3}, {2, 3}},
+      {{4, 1, 3}, {5, 1}, {4, 5, 3}},
+      {{0, 3}, {1, 3}, {0, 3}},
+      {{1}, {0}, {0}},
+      {{kUnknownDim, 3}, {3}, {kUnknownDim, 3}},
+      {{kUnknownDim}, {7}, {7}},
+      {{1}, {kUnknownDim}, {kUnknownDim}},
+      {{7}, {kUnknownDim}, {7}},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(broadcast_dims(row.x, row.y).to_string(), row.out.to_string())
+        << row.x.to_string() << " with " << row.y.to_string();
+  }
+}
+
+TEST(ElementwiseInferMeta, ErrorsShowBothShapes) {
+  EXPECT_THAT(
+      [] {
+        ElementwiseInferMeta({{2, 3}, kF32}, {{2, 4}, kF32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "x has shape [2,3] and y has shape [2,4]: their tensor dims 1 from the "
+                  "last are 3 and 4, which do not broadcast"));
+  EXPECT_THAT(
+      [] {
+        ElementwiseInferMeta({{0}, kF32}, {{2}, kF32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "are 0 and 2"));
+  EXPECT_THAT(
+      [] {
+        ElementwiseInferMeta({{2}, kF32}, {{2}, DataType::INT64});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "x is f32[2] and y is i64[2]: their dtypes differ; cast one of them."));
+}
+
+TEST(ElementwiseInferMeta, TheOpIsNamedInFront) {
+  const OpScope scope("add");
+  EXPECT_THAT(
+      [] {
+        ElementwiseInferMeta({{2}, kF32}, {{3}, kF32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "[add] x has shape [2]"));
+}
+
+TEST(CastInferMeta, TakesTheDtypeAndKeepsTheLayout) {
+  const TensorMeta x = {{2, 3}, kF32, DataLayout::NHWC};
+  EXPECT_EQ(CastInferMeta(x, DataType::INT32),
+            (TensorMeta{{2, 3}, DataType::INT32, DataLayout::NHWC}));
+  EXPECT_THAT([&] { CastInferMeta(x, DataType::UNDEFINED); },
+              ThrowsError(ErrorCode::kInvalidArgument, "dtype is undefined for x f32[2,3]"));
+}
+
+TEST(FullLikeInferMeta, AnUndefinedDtypeIsThatOfX) {
+  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, DataType::UNDEFINED).to_string(), "f32[2]");
+  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, DataType::BOOL).to_string(), "bool[2]");
+}
+
+TEST(WhereInferMeta, AllThreeBroadcast) {
+  EXPECT_EQ(WhereInferMeta({{4, 1, 1}, DataType::BOOL}, {{3, 1}, kF32}, {{2}, kF32}).to_string(),
+            "f32[4,3,2]");
+  EXPECT_THAT(
+      [] {
+        WhereInferMeta({{2}, kF32}, {{2}, kF32}, {{2}, kF32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "condition is f32[2], but it must be bool"));
+  EXPECT_THAT(
+      [] {
+        WhereInferMeta({{5}, DataType::BOOL}, {{2}, kF32}, {{2}, kF32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "condition has shape [5]"));
+}
+
+TEST(AddNInferMeta, InputsAreAlike) {
+  const TensorMeta inputs[] = {{{2, 3}, kF32}, {{2, 3}, kF32}, {{1, 3}, kF32}};
+  EXPECT_EQ(AddNInferMeta(std::span(inputs, 2)), inputs[0]);
+  EXPECT_THAT(
+      [&] { AddNInferMeta(inputs); },
+      ThrowsError(ErrorCode::kInvalidArgument, "inputs[0] is f32[2,3] and inputs[2] is f32[1,3]"));
+  EXPECT_THAT([] { AddNInferMeta({}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "inputs is an empty list"));
+}
+
+TEST(NormaliseAxes, NegativeAllAndRepeated) {
+  const AxisSet some = normalise_axes({-1, 0}, {2, 3, 4});
+  EXPECT_TRUE(some.has(0) && !some.has(1) && some.has(2));
+  const AxisSet all = normalise_axes({}, {2, 3});
+  EXPECT_TRUE(all.has(0) && all.has(1));
+  EXPECT_FALSE(normalise_axes({-1}, {}).has(0));
+  EXPECT_THAT(
+      [] {
+        normalise_axes({1, -1}, {2, 3});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "more than once"));
+  EXPECT_THAT(
+      [] {
+        normalise_axes({2}, {2, 3});
+      },
+      ThrowsError(ErrorCode::kOutOfRange,
+                  "axis is 2, but a tensor of shape [2,3] takes -2 to 1 here."));
+}
+
+}  // namespace
+}  // namespace phi

@@ -1,0 +1,80 @@
+// Shapes, dtypes and error texts of reductions.
+#include "phi/infermeta/reduce.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+constexpr DataType kF32 = DataType::FLOAT32;
+
+TEST(ReduceInferMeta, Shapes) {
+  struct Row {
+    Dims x;
+    IntArray axis;
+    bool keepdim;
+    Dims out;
+  };
+  const Row rows[] = {
+      {{2, 3, 4}, {}, false, {}},
+      {{2, 3, 4}, {}, true, {1, 1, 1}},
+      {{2, 3, 4}, {1}, false, {2, 4}},
+      {{2, 3, 4}, {-1, 0}, false, {3}},
+      {{2, 3, 4}, {-1}, true, {2, 3, 1}},
+      {{}, {}, false, {}},
+      {{}, {0}, true, {}},
+      {{0, 3}, {0}, false, {3}},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(ReduceInferMeta({row.x, kF32}, row.axis, row.keepdim).dims.to_string(),
+              row.out.to_string())
+        << row.x.to_string() << " over " << row.axis.to_string();
+  }
+}
+
+TEST(SumInferMeta, IntegersPromoteUnlessADtypeIsAskedFor) {
+  const auto dtype = [](DataType x, DataType asked) {
+    return SumInferMeta({{2}, x}, {}, asked, false).dtype;
+  };
+  EXPECT_EQ(dtype(DataType::BOOL, DataType::UNDEFINED), DataType::INT64);
+  EXPECT_EQ(dtype(DataType::INT32, DataType::UNDEFINED), DataType::INT64);
+  EXPECT_EQ(dtype(DataType::BFLOAT16, DataType::UNDEFINED), DataType::BFLOAT16);
+  EXPECT_EQ(dtype(DataType::INT32, DataType::INT32), DataType::INT32);
+  EXPECT_EQ(dtype(DataType::FLOAT16, kF32), kF32);
+}
+
+TEST(ArgMaxInferMeta, ShapesAndErrors) {
+  constexpr DataType kI64 = DataType::INT64;
+  EXPECT_EQ(ArgMaxInferMeta({{2, 3}, kF32}, -1, false, false, kI64).to_string(), "i64[2]");
+  EXPECT_EQ(ArgMaxInferMeta({{2, 3}, kF32}, 0, true, false, DataType::INT32).to_string(),
+            "i32[1,3]");
+  EXPECT_EQ(ArgMaxInferMeta({{2, 3}, kF32}, 0, false, true, kI64).to_string(), "i64[]");
+  EXPECT_EQ(ArgMaxInferMeta({{2, 3}, kF32}, 0, true, true, kI64).to_string(), "i64[1,1]");
+  EXPECT_EQ(ArgMaxInferMeta({{0, 3}, kF32}, 1, false, false, kI64).to_string(), "i64[0]");
+  EXPECT_THAT(
+      [] {
+        ArgMaxInferMeta({{0, 3}, kF32}, 0, false, false, kI64);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "x f32[0,3] has no elements"));
+  EXPECT_THAT(
+      [] {
+        ArgMaxInferMeta({{2}, kF32}, 0, false, false, kF32);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "dtype is float32"));
+  EXPECT_THAT(
+      [] {
+        ArgMaxInferMeta({{int64_t{1} << 32}, kF32}, 0, false, false, DataType::INT32);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32"));
+  EXPECT_THAT(
+      [] {
+        ArgMaxInferMeta({{2}, kF32}, 1, false, false, kI64);
+      },
+      ThrowsError(ErrorCode::kOutOfRange, "axis is 1"));
+}
+
+}  // namespace
+}  // namespace phi

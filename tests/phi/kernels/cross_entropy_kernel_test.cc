@@ -1,0 +1,160 @@
+// Softmax with cross entropy against double-precision sums, whole and over sharded classes.
+#include "phi/kernels/cross_entropy_kernel.h"
+
+#include "phi/infermeta/cross_entropy.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+constexpr int kIgnore = -100;
+
+struct Problem {
+  Dims dims;
+  int axis;
+  bool soft;
+  bool use_softmax = true;
+
+  int at() const { return axis < 0 ? axis + dims.ndim() : axis; }
+  int64_t inner() const { return dims.numel(at() + 1, dims.ndim()); }
+  int64_t rows() const { return dims.numel(0, at()) * inner(); }
+  int64_t element(int64_t row, int64_t c) const {
+    return (row / inner() * dims[at()] + c) * inner() + row % inner();
+  }
+  Dims loss_dims() const { return with_extent(dims, at(), 1); }
+  Dims label_dims() const { return soft ? dims : loss_dims(); }
+
+  Values inputs() const {
+    return use_softmax ? random_values(dims.numel(), 1, -5, 5)
+                       : random_values(dims.numel(), 1, 0.125, 0.875);
+  }
+  Values labels() const {
+    if (soft) return random_values(dims.numel(), 2, 0, 1);
+    Values labels(rows());
+    for (int64_t r = 0; r < rows(); ++r) labels[r] = r % 4 == 3 ? kIgnore : (r * 5) % dims[at()];
+    return labels;
+  }
+  DenseTensor label_tensor() const {
+    return soft ? tensor<double>(labels(), dims) : tensor<int64_t>(labels(), label_dims());
+  }
+};
+
+struct Oracle {
+  Values softmax, loss;
+  explicit Oracle(const Problem& p) : softmax(p.inputs()), loss(p.rows(), 0.0) {
+    const Values x = p.inputs();
+    const Values labels = p.labels();
+    const int64_t n = p.dims[p.at()];
+    for (int64_t r = 0; r < p.rows(); ++r) {
+      double sum = 0;
+      for (int64_t c = 0; c < n; ++c) sum += std::exp(x[p.element(r, c)]);
+      for (int64_t c = 0; c < n; ++c) {
+        const int64_t e = p.element(r, c);
+        if (p.use_softmax) softmax[e] = std::exp(x[e]) / sum;
+        const double weight = p.soft ? labels[e] : (labels[r] == c ? 1 : 0);
+        loss[r] -= weight * std::log(softmax[e]);
+      }
+    }
+  }
+};
+
+std::vector<Problem> problems() {
+  std::vector<Problem> all;
+  for (bool soft : {false, true}) {
+    for (bool use_softmax : {true, false}) {
+      all.push_back({{9, 70}, -1, soft, use_softmax});
+      all.push_back({{2, 5, 3}, 1, soft, use_softmax});
+      all.push_back({{5, 4}, 0, soft, use_softmax});
+    }
+  }
+  return all;
+}
+
+TEST(CrossEntropyKernel, EqualsTheFormula) {
+  for (const Problem& p : problems()) {
+    const DenseTensor x = tensor<double>(p.inputs(), p.dims);
+    const DenseTensor label = p.label_tensor();
+    const auto [sm, lm] = CrossEntropyWithSoftmaxInferMeta(x.meta(), label.meta(), p.soft,
+                                                           p.use_softmax, true, kIgnore, p.axis);
+    DenseTensor softmax = blank_like(sm);
+    DenseTensor loss = blank_like(lm);
+    CrossEntropyWithSoftmaxKernel<double>(CpuContext(), x, label, p.soft, p.use_softmax, true,
+                                          kIgnore, p.axis, &softmax, &loss);
+    const Oracle oracle(p);
+    expect_close<double>(softmax, oracle.softmax, "softmax");
+    expect_close<double>(loss, oracle.loss, "loss");
+  }
+}
+
+TEST(CrossEntropyKernel, ShardedClassesGiveTheWholeLossOnEveryRank) {
+  for (const Problem& p : problems()) {
+    const Oracle oracle(p);
+    const int64_t n = p.dims[p.at()];
+    const int64_t bounds[] = {0, n / 2, n / 2, n};  // the second rank has an empty shard
+    Ranks ranks(3);
+    ranks.run([&](int rank) {
+      const int64_t begin = bounds[rank];
+      const int64_t end = bounds[rank + 1];
+      const Dims local = with_extent(p.dims, p.at(), end - begin);
+      FakeView view;
+      view.ranks = &ranks;
+      view.inputs = {part(p.dims, p.at(), begin, end)};
+      const DenseTensor x = tensor<double>(cut(p.inputs(), p.dims, p.at(), begin, end), local);
+      const DenseTensor label =
+          p.soft ? tensor<double>(cut(p.labels(), p.dims, p.at(), begin, end), local)
+                 : p.label_tensor();
+      DenseTensor softmax = blank<double>(local);
+      DenseTensor loss = blank<double>(p.loss_dims());
+      CrossEntropyWithSoftmaxKernel<double>(CpuContext(&view), x, label, p.soft, p.use_softmax,
+                                            true, kIgnore, p.axis, &softmax, &loss);
+      expect_close<double>(loss, oracle.loss, "loss");
+      expect_close<double>(softmax, cut(oracle.softmax, p.dims, p.at(), begin, end), "softmax");
+    });
+  }
+}
+
+template <typename T>
+void check_dtype() {
+  const Problem p{{9, 70}, 1, false};
+  const Oracle oracle(p);
+  const DenseTensor x = tensor<T>(p.inputs(), p.dims);
+  const DenseTensor label = tensor<int32_t>(p.labels(), {9});  // the class dim left out
+  DenseTensor softmax = blank<T>(p.dims);
+  DenseTensor loss = blank<T>({9, 1});
+  CrossEntropyWithSoftmaxKernel<T>(CpuContext(), x, label, false, true, true, kIgnore, 1, &softmax,
+                                   &loss);
+  expect_close<T>(softmax, oracle.softmax);
+  expect_close<T>(loss, oracle.loss);
+}
+
+TEST(CrossEntropyKernel, OtherDtypes) {
+  check_dtype<float>();
+  check_dtype<bfloat16>();
+  check_dtype<float16>();
+}
+
+TEST(CrossEntropyKernel, LabelOutOfRangeIsNamed) {
+  const DenseTensor x = blank<float>({3, 4});
+  DenseTensor softmax = blank<float>({3, 4});
+  DenseTensor loss = blank<float>({3, 1});
+  expect_error("label of row 1 is 4, but input has 4 classes", [&] {
+    CrossEntropyWithSoftmaxKernel<float>(CpuContext(), x, tensor<int64_t>({3, 4, 0}, {3, 1}), false,
+                                         true, true, kIgnore, 1, &softmax, &loss);
+  });
+}
+
+TEST(CrossEntropyKernel, HardLabelOfAnImpossibleClassCostsInfinity) {
+  const DenseTensor x = tensor<float>({0, -INFINITY, 0}, {1, 3});
+  DenseTensor softmax = blank<float>({1, 3});
+  DenseTensor loss = blank<float>({1, 1});
+  CrossEntropyWithSoftmaxKernel<float>(CpuContext(), x, tensor<int64_t>({1}, {1, 1}), false, true,
+                                       true, kIgnore, 1, &softmax, &loss);
+  EXPECT_EQ(to_doubles(loss), Values({INFINITY}));
+  // A soft label of zero weight on that class costs nothing there.
+  CrossEntropyWithSoftmaxKernel<float>(CpuContext(), x, tensor<float>({1, 0, 0}, {1, 3}), true,
+                                       true, true, kIgnore, 1, &softmax, &loss);
+  EXPECT_NEAR(to_doubles(loss)[0], std::log(2.0), 1e-6);
+}
+
+}  // namespace
+}  // namespace phi::testing

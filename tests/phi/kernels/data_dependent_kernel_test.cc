@@ -1,0 +1,139 @@
+// nonzero, masked_select and unique against hand-made results and sorted sets.
+#include "phi/kernels/data_dependent_kernel.h"
+
+#include <map>
+
+#include "phi/infermeta/data_dependent.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+DenseTensor unmade(const TensorMeta& meta) { return {meta, nullptr}; }
+
+TEST(NonZeroKernel, RowMajorCoordinates) {
+  const DenseTensor x = tensor<float>({0, 2, 0, -1, NAN, 0}, {2, 3});
+  DenseTensor out = unmade(NonZeroInferMeta(x.meta()));
+  NonZeroKernel<float>(CpuContext(), x, &out);
+  EXPECT_EQ(out.meta().to_string(), "i64[3,2]");
+  EXPECT_EQ(to_doubles(out), Values({0, 1, 1, 0, 1, 1}));
+}
+
+TEST(NonZeroKernel, EveryDtypeAndNothingFound) {
+  const auto check = []<typename T>(T) {
+    DenseTensor out = unmade(NonZeroInferMeta({{3}, dtype_of<T>()}));
+    NonZeroKernel<T>(CpuContext(), tensor<T>({0, 1, 1}, {3}), &out);
+    EXPECT_EQ(to_doubles(out), Values({1, 2}));
+    NonZeroKernel<T>(CpuContext(), tensor<T>({0, 0}, {2}), &out);
+    EXPECT_EQ(out.dims(), Dims({0, 1}));
+    NonZeroKernel<T>(CpuContext(), blank<T>({0, 4}), &out);
+    EXPECT_EQ(out.dims(), Dims({0, 2}));
+    NonZeroKernel<T>(CpuContext(), tensor<T>({1}, {}), &out);
+    EXPECT_EQ(out.dims(), Dims({1, 0}));
+  };
+  check(float()), check(double()), check(bfloat16()), check(float16());
+  check(bool()), check(uint8_t()), check(int32_t()), check(int64_t());
+}
+
+TEST(MaskedSelectKernel, SameShapeAndBroadcast) {
+  const DenseTensor x = tensor<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const auto select = [&](const DenseTensor& from, const Values& mask, const Dims& dims) {
+    const DenseTensor m = tensor<bool>(mask, dims);
+    DenseTensor out = unmade(MaskedSelectInferMeta(from.meta(), m.meta()));
+    MaskedSelectKernel<float>(CpuContext(), from, m, &out);
+    return to_doubles(out);
+  };
+  EXPECT_EQ(select(x, {1, 0, 0, 0, 1, 1}, {2, 3}), Values({1, 5, 6}));
+  EXPECT_EQ(select(x, {0, 1, 1}, {3}), Values({2, 3, 5, 6}));
+  EXPECT_EQ(select(x, {0, 1}, {2, 1}), Values({4, 5, 6}));
+  EXPECT_EQ(select(x, {0}, {}), Values());
+  EXPECT_EQ(select(tensor<float>({7, 8}, {2}), {1, 0, 0, 1}, {2, 2}), Values({7, 8}));
+  EXPECT_EQ(select(tensor<float>({7, 8}, {2, 1}), {1, 0, 1}, {1, 3}), Values({7, 7, 8, 8}));
+  EXPECT_EQ(select(blank<float>({0, 3}), {1, 0, 1}, {3}), Values());
+  EXPECT_EQ(select(blank<float>({0, 3}), {}, {0, 3}), Values());
+}
+
+struct Unique {
+  DenseTensor out, indices, inverse, counts;
+};
+
+template <typename T>
+Unique unique(const DenseTensor& x, const std::vector<int>& axis, DataType dtype) {
+  const auto [om, im, vm, cm] = UniqueInferMeta(x.meta(), true, true, true, axis, dtype);
+  Unique u{unmade(om), unmade(*im), unmade(*vm), unmade(*cm)};
+  UniqueKernel<T>(CpuContext(), x, true, true, true, axis, dtype, &u.out, &u.indices, &u.inverse,
+                  &u.counts);
+  EXPECT_EQ(u.indices.dtype(), dtype);
+  return u;
+}
+
+TEST(UniqueKernel, FlattenedEqualsASortedSet) {
+  Values x = random_values(60, 1, -1, 1);
+  for (double& v : x) v = std::round(v * 8) / 8;
+  std::map<double, int> first, count;
+  for (int i = 0; i < 60; ++i) {
+    first.emplace(x[i], i);
+    ++count[x[i]];
+  }
+  const Unique u = unique<float>(tensor<float>(x, {3, 20}), {}, DataType::INT32);
+  const Values out = to_doubles(u.out), inverse = to_doubles(u.inverse);
+  ASSERT_EQ(out.size(), first.size());
+  EXPECT_TRUE(std::is_sorted(out.begin(), out.end()));
+  for (size_t g = 0; g < out.size(); ++g) {
+    EXPECT_EQ(to_doubles(u.indices)[g], first[out[g]]);
+    EXPECT_EQ(to_doubles(u.counts)[g], count[out[g]]);
+  }
+  ASSERT_EQ(inverse.size(), 60u);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(out[static_cast<int>(inverse[i])], x[i]);
+}
+
+TEST(UniqueKernel, SlicesAlongAnAxis) {
+  const Values x = {2, 1, 2, 0, 5, 0};
+  const Unique rows = unique<int64_t>(tensor<int64_t>(x, {3, 2}), {0}, DataType::INT64);
+  EXPECT_EQ(to_doubles(rows.out), Values({2, 0, 2, 1, 5, 0}));
+  EXPECT_EQ(to_doubles(rows.indices), Values({1, 0, 2}));
+  const Values y = {2, 1, 2, 0, 5, 0};  // columns (2,0) (1,5) (2,0)
+  const Unique columns = unique<int64_t>(tensor<int64_t>(y, {2, 3}), {-1}, DataType::INT64);
+  EXPECT_EQ(columns.out.dims(), Dims({2, 2}));
+  EXPECT_EQ(to_doubles(columns.out), Values({1, 2, 5, 0}));
+  EXPECT_EQ(to_doubles(columns.inverse), Values({1, 0, 1}));
+  EXPECT_EQ(to_doubles(columns.counts), Values({1, 2}));
+}
+
+TEST(UniqueKernel, NanIsOneValueAndEmptyIsEmpty) {
+  const Unique u = unique<float>(tensor<float>({NAN, 1, NAN, -1}, {4}), {}, DataType::INT64);
+  const Values out = to_doubles(u.out);
+  ASSERT_EQ(out.size(), 3u);
+  EXPECT_EQ(out[0], -1);
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(to_doubles(u.counts), Values({1, 1, 2}));
+  EXPECT_EQ(unique<int32_t>(blank<int32_t>({0}), {}, DataType::INT64).out.dims(), Dims({0}));
+  EXPECT_EQ(unique<int32_t>(blank<int32_t>({0, 3}), {0}, DataType::INT64).out.dims(), Dims({0, 3}));
+}
+
+TEST(UniqueKernel, OutputsNotAskedForAreNull) {
+  DenseTensor out = unmade({{kUnknownDim}, DataType::BOOL});
+  UniqueKernel<bool>(CpuContext(), tensor<bool>({1, 0, 1}, {3}), false, false, false, {},
+                     DataType::INT64, &out, nullptr, nullptr, nullptr);
+  EXPECT_EQ(to_doubles(out), Values({0, 1}));
+}
+
+TEST(DataDependentInferMeta, ShapesAndErrors) {
+  const TensorMeta x{{2, 3}, DataType::FLOAT32};
+  EXPECT_EQ(NonZeroInferMeta(x).to_string(), "i64[?,2]");
+  const auto [out, indices, inverse, counts] =
+      UniqueInferMeta(x, false, true, false, {1}, DataType::INT32);
+  EXPECT_EQ(out.to_string(), "f32[2,?]");
+  EXPECT_FALSE(indices.has_value() || counts.has_value());
+  EXPECT_EQ(inverse->to_string(), "i32[3]");
+  expect_error("axis has 2 entries", [&] {
+    UniqueInferMeta(x, false, false, false, {0, 1}, DataType::INT64);
+  });
+  expect_error("dtype is float32",
+               [&] { UniqueInferMeta(x, false, false, false, {}, DataType::FLOAT32); });
+  expect_error("mask is f32[2,3], but it must be bool", [&] { MaskedSelectInferMeta(x, x); });
+  expect_error("mask", [&] { MaskedSelectInferMeta(x, {{2}, DataType::BOOL}); });
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,220 @@
+// Kernels of several elementwise inputs against double precision, one element at a time.
+#include "phi/kernels/elementwise_kernel.h"
+
+#include <limits>
+
+#include "phi/infermeta/axes.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+// The value that element `at` (row-major) of an array of `out` dims takes from `x`.
+double broadcast_at(const Values& x, const Dims& x_dims, const Dims& out, int64_t at) {
+  int64_t index = 0;
+  int64_t stride = 1;
+  for (int back = 1; back <= x_dims.ndim(); ++back) {
+    const int64_t extent = out[out.ndim() - back];
+    const int64_t own = x_dims[x_dims.ndim() - back];
+    if (own != 1) index += at % extent * stride;
+    at /= extent;
+    stride *= own;
+  }
+  return x[index];
+}
+
+const std::vector<std::pair<Dims, Dims>>& shape_pairs() {
+  static const std::vector<std::pair<Dims, Dims>> pairs = {
+      {{}, {}},
+      {{3}, {}},
+      {{}, {2, 3}},
+      {{37}, {37}},
+      {{300}, {1}},
+      {{5, 7}, {7}},
+      {{7}, {5, 7}},
+      {{5, 1}, {5, 7}},
+      {{5, 1}, {1, 7}},
+      {{1, 1, 300}, {300}},
+      {{2, 3, 4}, {3, 1}},
+      {{2, 1, 4, 5}, {3, 1, 5}},
+      {{2, 3, 1, 1}, {2, 3, 4, 5}},
+      {{2, 3, 4, 5}, {1, 3, 1, 5}},
+      {{3, 1, 2, 1, 3, 1}, {1, 2, 1, 3, 1, 2}},
+      {{0, 4}, {4}},
+      {{3, 0}, {3, 1}},
+      {{2, 300}, {2, 1}},
+  };
+  return pairs;
+}
+
+using Oracle = double (*)(double, double);
+
+template <typename T, typename Kernel>
+void check_binary(Kernel kernel, Oracle oracle, bool whole_numbers) {
+  uint32_t seed = 1;
+  for (const auto& [x_dims, y_dims] : shape_pairs()) {
+    const Dims dims = broadcast_dims(x_dims, y_dims);
+    const double low = std::is_signed_v<T> || !std::is_integral_v<T> ? -4 : 0;
+    Values xs = random_values(x_dims.numel(), ++seed, low, 4);
+    Values ys = random_values(y_dims.numel(), ++seed, 0.5, 4);
+    if (whole_numbers) {
+      for (double& v : xs) v = std::trunc(v) + 4 * (low == 0);
+      for (double& v : ys) v = std::trunc(v);
+    }
+    Values expected(dims.numel());
+    for (int64_t i = 0; i < dims.numel(); ++i) {
+      expected[i] = oracle(broadcast_at(xs, x_dims, dims, i), broadcast_at(ys, y_dims, dims, i));
+    }
+    const std::string what =
+        std::string(name_of(dtype_of<T>())) + x_dims.to_string() + " with " + y_dims.to_string();
+    const DenseTensor x = tensor<T>(xs, x_dims);
+    const DenseTensor y = tensor<T>(ys, y_dims);
+    DenseTensor out = blank<T>(dims);
+    kernel(CpuContext(), x, y, &out);
+    expect_close<T>(out, expected, what);
+    if (x_dims == dims) {  // in place
+      DenseTensor same = x;
+      kernel(CpuContext(), x, y, &same);
+      expect_close<T>(same, expected, what + " in place");
+    }
+  }
+}
+
+template <typename T>
+void check_arithmetic(bool whole_numbers) {
+  check_binary<T>(
+      AddKernel<T>, [](double x, double y) { return x + y; }, whole_numbers);
+  check_binary<T>(
+      SubtractKernel<T>, [](double x, double y) { return x - y; }, whole_numbers);
+  check_binary<T>(
+      MultiplyKernel<T>, [](double x, double y) { return x * y; }, whole_numbers);
+  check_binary<T>(
+      MaximumKernel<T>, [](double x, double y) { return std::max(x, y); }, whole_numbers);
+}
+
+TEST(ElementwiseKernel, FloatingDtypesBroadcast) {
+  check_arithmetic<float>(false);
+  check_arithmetic<double>(false);
+  check_arithmetic<float16>(false);
+  check_arithmetic<bfloat16>(false);
+}
+
+TEST(ElementwiseKernel, IntegersBroadcast) {
+  check_arithmetic<uint8_t>(true);
+  check_arithmetic<int32_t>(true);
+  check_arithmetic<int64_t>(true);
+}
+
+TEST(ElementwiseKernel, Divide) {
+  const Oracle quotient = [](double x, double y) { return x / y; };
+  check_binary<float>(DivideKernel<float>, quotient, false);
+  check_binary<double>(DivideKernel<double>, quotient, false);
+  check_binary<float16>(DivideKernel<float16>, quotient, false);
+  check_binary<bfloat16>(DivideKernel<bfloat16>, quotient, false);
+}
+
+TEST(ElementwiseKernel, BoolAddsAsOrAndMultipliesAsAnd) {
+  const DenseTensor x = tensor<bool>({0, 0, 1, 1}, {4});
+  const DenseTensor y = tensor<bool>({0, 1, 0, 1}, {4});
+  DenseTensor out = blank<bool>({4});
+  AddKernel<bool>(CpuContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 1, 1, 1}));
+  MaximumKernel<bool>(CpuContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 1, 1, 1}));
+  MultiplyKernel<bool>(CpuContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
+}
+
+TEST(ElementwiseKernel, IntegersWrapAround) {
+  const int32_t highest = std::numeric_limits<int32_t>::max();
+  const std::vector<int32_t> values = {highest, 65536};
+  const DenseTensor x = DenseTensor::from<int32_t>(values, {2});
+  DenseTensor out = blank<int32_t>({2});
+  AddKernel<int32_t>(CpuContext(), x, x, &out);
+  EXPECT_EQ(out.values<int32_t>()[0], -2);
+  MultiplyKernel<int32_t>(CpuContext(), x, x, &out);
+  EXPECT_EQ(out.values<int32_t>()[1], 0);
+}
+
+TEST(ElementwiseKernel, NaNWinsInMaximum) {
+  const DenseTensor x = tensor<float>({NAN, 1, -INFINITY, NAN}, {4});
+  const DenseTensor y = tensor<float>({1, NAN, -2, NAN}, {4});
+  DenseTensor out = blank<float>({4});
+  MaximumKernel<float>(CpuContext(), x, y, &out);
+  const Values got = to_doubles(out);
+  EXPECT_TRUE(std::isnan(got[0]) && std::isnan(got[1]) && std::isnan(got[3]));
+  EXPECT_EQ(got[2], -2);
+}
+
+template <typename T>
+void check_where(const Dims& c_dims, const Dims& x_dims, const Dims& y_dims) {
+  const Dims dims = broadcast_dims(c_dims, broadcast_dims(x_dims, y_dims));
+  Values cs = random_values(c_dims.numel(), 5);
+  for (double& v : cs) v = v > 0;
+  // Distinct small whole numbers, exact in every dtype but bool.
+  Values xs(x_dims.numel());
+  Values ys(y_dims.numel());
+  const bool is_bool = std::is_same_v<T, bool>;
+  for (size_t i = 0; i < xs.size(); ++i) xs[i] = is_bool ? i % 2 : i;
+  for (size_t i = 0; i < ys.size(); ++i) ys[i] = is_bool ? i % 3 == 0 : 100 + i;
+  Values expected(dims.numel());
+  for (int64_t i = 0; i < dims.numel(); ++i) {
+    expected[i] = broadcast_at(cs, c_dims, dims, i) != 0 ? broadcast_at(xs, x_dims, dims, i)
+                                                         : broadcast_at(ys, y_dims, dims, i);
+  }
+  DenseTensor out = blank<T>(dims);
+  WhereKernel<T>(CpuContext(), tensor<bool>(cs, c_dims), tensor<T>(xs, x_dims),
+                 tensor<T>(ys, y_dims), &out);
+  EXPECT_EQ(to_doubles(out), expected)
+      << c_dims.to_string() << x_dims.to_string() << y_dims.to_string();
+}
+
+TEST(WhereKernel, AllThreeBroadcastInEveryDtype) {
+  const Dims shapes[][3] = {
+      {{}, {}, {}},          {{40}, {40}, {40}},       {{40}, {}, {40}},
+      {{40}, {40}, {1}},     {{40}, {1}, {1}},         {{1}, {40}, {40}},
+      {{3, 1}, {3, 4}, {4}}, {{2, 1, 4}, {3, 1}, {}},  {{4}, {2, 3, 1}, {2, 3, 4}},
+      {{0}, {1}, {0}},       {{3, 4}, {3, 1}, {1, 4}},
+  };
+  for (int t = 1; t < kNumDataTypes; ++t) {
+    const auto dtype = static_cast<DataType>(t);
+    for (const auto& [c_dims, x_dims, y_dims] : shapes) {
+      visit_dtype(dtype, [&, &c = c_dims, &x = x_dims, &y = y_dims]<typename T>() {
+        check_where<T>(c, x, y);
+      });
+    }
+  }
+}
+
+TEST(AddNKernel, SumsInputsAndMayWriteOverOne) {
+  for (int64_t n : {0, 1, 255, 256, 700}) {
+    const Values a = random_values(n, 1);
+    const Values b = random_values(n, 2);
+    const Values c = random_values(n, 3);
+    Values expected(n);
+    for (int64_t i = 0; i < n; ++i) expected[i] = a[i] + b[i] + c[i];
+    DenseTensor x = tensor<float>(a, {n});
+    const DenseTensor y = tensor<float>(b, {n});
+    const DenseTensor z = tensor<float>(c, {n});
+    const DenseTensor* inputs[] = {&x, &y, &z};
+    DenseTensor out = blank<float>({n});
+    AddNKernel<float>(CpuContext(), inputs, &out);
+    expect_close<float>(out, expected);
+    DenseTensor same = x;
+    AddNKernel<float>(CpuContext(), inputs, &same);
+    expect_close<float>(same, expected);
+  }
+}
+
+// 1 + 2^-9 + 2^-9 is 1 in bfloat16 step by step, but not when summed in float.
+TEST(AddNKernel, SixteenBitFloatsSumInFloat) {
+  const DenseTensor one = tensor<bfloat16>({1}, {1});
+  const DenseTensor small = tensor<bfloat16>({0x1p-8}, {1});
+  const DenseTensor* inputs[] = {&one, &small, &small};
+  DenseTensor out = blank<bfloat16>({1});
+  AddNKernel<bfloat16>(CpuContext(), inputs, &out);
+  EXPECT_EQ(to_doubles(out)[0], 1 + 0x1p-7);
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,229 @@
+// Reductions against sums over every element in double precision.
+#include "phi/kernels/reduce_kernel.h"
+
+#include <limits>
+
+#include "phi/infermeta/axes.h"
+#include "phi/infermeta/reduce.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+struct Row {
+  Dims dims;
+  IntArray axis;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> rows = {
+      {{}, {}},
+      {{7}, {}},
+      {{3000}, {0}},
+      {{5, 7}, {}},
+      {{5, 7}, {1}},
+      {{5, 7}, {0}},
+      {{5, 7}, {-1}},
+      {{5, 700}, {0}},
+      {{40, 600}, {-2}},
+      {{3, 4, 5}, {1}},
+      {{3, 4, 5}, {0, 2}},
+      {{3, 4, 5}, {2, 0}},
+      {{3, 4, 300}, {0, 1}},
+      {{3, 4, 5}, {-1, -2}},
+      {{2, 3, 4, 5, 6}, {1, 3}},
+      {{2, 3, 4, 5, 6}, {0, 2, 4}},
+      {{4, 1, 3}, {1}},
+      {{4, 1, 3}, {0, 1}},
+      {{1, 1}, {1}},
+      {{300, 3}, {1}},
+      {{0, 3}, {0}},
+      {{0, 3}, {1}},
+      {{3, 0}, {1}},
+      {{2, 0, 3}, {1}},
+      {{2, 3, 0}, {0}},
+      {{0}, {}},
+  };
+  return rows;
+}
+
+// For each output (row-major), the elements of x that reduce to it.
+std::vector<Values> groups(const Values& x, const Row& row) {
+  const AxisSet reduced = normalise_axes(row.axis, row.dims);
+  const Dims strides = row.dims.strides();
+  const Dims kept = ReduceInferMeta({row.dims, DataType::FLOAT64}, row.axis, true).dims;
+  std::vector<Values> out(kept.numel());
+  for (int64_t i = 0; i < row.dims.numel(); ++i) {
+    int64_t to = 0;
+    for (int d = 0; d < row.dims.ndim(); ++d) {
+      const int64_t index = i / strides[d] % row.dims[d];
+      to += reduced.has(d) ? 0 : index * kept.strides()[d];
+    }
+    out[to].push_back(x[i]);
+  }
+  return out;
+}
+
+template <typename T, typename Out, typename Kernel>
+void check(Kernel kernel, double (*oracle)(const Values&), bool whole_numbers) {
+  for (const Row& row : rows()) {
+    Values xs = random_values(row.dims.numel(), 3, std::is_same_v<T, uint8_t> ? 0 : -3, 3);
+    if (std::is_same_v<T, bool>) {
+      for (double& v : xs) v = v > 0;
+    }
+    if (whole_numbers) {
+      for (double& v : xs) v = std::round(v);
+    }
+    Values expected;
+    for (const Values& group : groups(xs, row)) expected.push_back(oracle(group));
+    const TensorMeta meta =
+        ReduceInferMeta({row.dims, dtype_of<Out>()}, row.axis, /*keepdim=*/false);
+    DenseTensor out = blank<Out>(meta.dims);
+    kernel(CpuContext(), tensor<T>(xs, row.dims), row.axis, &out);
+    expect_close<Out>(out, expected,
+                      std::string(name_of(dtype_of<T>())) + row.dims.to_string() + " over " +
+                          row.axis.to_string());
+  }
+}
+
+double sum_of(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum;
+}
+double mean_of(const Values& values) { return sum_of(values) / static_cast<double>(values.size()); }
+template <typename T>
+double max_of(const Values& values) {
+  double max = -INFINITY;
+  if (std::is_integral_v<T>) max = static_cast<double>(std::numeric_limits<T>::lowest());
+  for (double v : values) max = std::max(max, v);
+  return max;
+}
+
+TEST(SumKernel, FloatingDtypes) {
+  check<float, float>(SumKernel<float>, sum_of, false);
+  check<double, double>(SumKernel<double>, sum_of, false);
+  check<float16, float16>(SumKernel<float16>, sum_of, false);
+  check<bfloat16, bfloat16>(SumKernel<bfloat16>, sum_of, false);
+}
+
+TEST(SumKernel, IntegersAndBoolSumInInt64) {
+  check<bool, int64_t>(SumKernel<bool>, sum_of, true);
+  check<uint8_t, int64_t>(SumKernel<uint8_t>, sum_of, true);
+  check<int32_t, int64_t>(SumKernel<int32_t>, sum_of, true);
+  check<int64_t, int64_t>(SumKernel<int64_t>, sum_of, true);
+}
+
+TEST(SumKernel, WritesTheDtypeOfOut) {
+  check<float16, float>(SumKernel<float16>, sum_of, false);
+  check<int32_t, double>(SumKernel<int32_t>, sum_of, true);
+  check<float, int32_t>(SumKernel<float>, sum_of, true);
+}
+
+TEST(SumKernel, LongFloatSumsKeepTheirPrecision) {
+  constexpr int64_t kCount = 1 << 22;
+  DenseTensor x = DenseTensor::empty({{kCount / 4, 4}, DataType::FLOAT32}, CPUPlace());
+  std::fill_n(x.mutable_data<float>(), kCount, 0.1f);
+  DenseTensor out = blank<float>({});
+  SumKernel<float>(CpuContext(), x, {}, &out);
+  EXPECT_FLOAT_EQ(out.values<float>()[0], 0.1f * kCount);
+  DenseTensor columns = blank<float>({4});
+  SumKernel<float>(CpuContext(), x, {0}, &columns);
+  for (float v : columns.values<float>()) EXPECT_FLOAT_EQ(v, 0.1f * (kCount / 4));
+}
+
+TEST(MeanKernel, FloatingDtypes) {
+  check<float, float>(MeanKernel<float>, mean_of, false);
+  check<double, double>(MeanKernel<double>, mean_of, false);
+  check<float16, float16>(MeanKernel<float16>, mean_of, false);
+  check<bfloat16, bfloat16>(MeanKernel<bfloat16>, mean_of, false);
+}
+
+TEST(MeanKernel, UnevenShardsAddUpToTheMean) {
+  const Dims dims = {5, 3};
+  const Values xs = random_values(15, 9);
+  Values total(3, 0);
+  for (const auto& [begin, end] : {std::pair{0, 3}, std::pair{3, 5}, std::pair{5, 5}}) {
+    FakeView view;
+    view.inputs = {part(dims, 0, begin, end)};
+    const DenseTensor x = tensor<double>(cut(xs, dims, 0, begin, end), {end - begin, 3});
+    DenseTensor out = blank<double>({3});
+    MeanKernel<double>(CpuContext(&view), x, {0}, &out);
+    for (int i = 0; i < 3; ++i) total[i] += to_doubles(out)[i];
+  }
+  for (int i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (int r = 0; r < 5; ++r) sum += xs[3 * r + i];
+    EXPECT_NEAR(total[i], sum / 5, 1e-12);
+  }
+}
+
+TEST(MaxKernel, AllDtypes) {
+  check<float, float>(MaxKernel<float>, max_of<float>, false);
+  check<double, double>(MaxKernel<double>, max_of<double>, false);
+  check<float16, float16>(MaxKernel<float16>, max_of<float>, false);
+  check<bfloat16, bfloat16>(MaxKernel<bfloat16>, max_of<float>, false);
+  check<uint8_t, uint8_t>(MaxKernel<uint8_t>, max_of<uint8_t>, true);
+  check<int32_t, int32_t>(MaxKernel<int32_t>, max_of<int32_t>, true);
+  check<bool, bool>(MaxKernel<bool>, max_of<bool>, true);
+}
+
+TEST(MaxKernel, NaNWinsWhereverItIs) {
+  for (int64_t at : {0, 1, 31, 32, 63, 1023, 1024, 1999}) {
+    Values xs = random_values(2000, 4);
+    xs[at] = NAN;
+    DenseTensor out = blank<float>({});
+    MaxKernel<float>(CpuContext(), tensor<float>(xs, {2000}), {}, &out);
+    EXPECT_TRUE(std::isnan(to_doubles(out)[0])) << at;
+    DenseTensor columns = blank<float>({2});
+    MaxKernel<float>(CpuContext(), tensor<float>(xs, {1000, 2}), {0}, &columns);
+    EXPECT_TRUE(std::isnan(to_doubles(columns)[at % 2])) << at;
+  }
+}
+
+// Indices of the largest element of each of `groups`, the first of equals.
+Values first_largest(const std::vector<Values>& groups) {
+  Values out;
+  for (const Values& group : groups) {
+    out.push_back(
+        static_cast<double>(std::max_element(group.begin(), group.end()) - group.begin()));
+  }
+  return out;
+}
+
+template <typename T>
+void check_argmax() {
+  for (const Row& row : rows()) {
+    if (row.axis.size() != 1 || row.dims.numel() == 0) continue;
+    Values xs = random_values(row.dims.numel(), 6, 0, 9);
+    for (double& v : xs) v = std::round(v);  // has ties
+    DenseTensor out = blank<int64_t>(ReduceInferMeta({row.dims}, row.axis, false).dims);
+    ArgMaxKernel<T>(CpuContext(), tensor<T>(xs, row.dims), row.axis[0], false, &out);
+    EXPECT_EQ(to_doubles(out), first_largest(groups(xs, row))) << row.dims.to_string();
+    DenseTensor flat = blank<int32_t>({});
+    ArgMaxKernel<T>(CpuContext(), tensor<T>(xs, row.dims), row.axis[0], true, &flat);
+    EXPECT_EQ(to_doubles(flat), first_largest({xs})) << row.dims.to_string();
+  }
+}
+
+TEST(ArgMaxKernel, TakesTheFirstOfEquals) {
+  check_argmax<float>();
+  check_argmax<double>();
+  check_argmax<float16>();
+  check_argmax<bfloat16>();
+  check_argmax<int32_t>();
+  check_argmax<uint8_t>();
+}
+
+TEST(ArgMaxKernel, TakesTheFirstNaNAndTheOnlyElementOfAScalar) {
+  DenseTensor out = blank<int64_t>({});
+  ArgMaxKernel<float>(CpuContext(), tensor<float>({1, 5, NAN, 9, NAN}, {5}), -1, false, &out);
+  EXPECT_EQ(to_doubles(out)[0], 2);
+  ArgMaxKernel<float>(CpuContext(), tensor<float>({3}, {}), 0, false, &out);
+  EXPECT_EQ(to_doubles(out)[0], 0);
+  ArgMaxKernel<float>(CpuContext(), tensor<float>({-INFINITY, -INFINITY}, {2}), 0, false, &out);
+  EXPECT_EQ(to_doubles(out)[0], 0);
+}
+
+}  // namespace
+}  // namespace phi::testing

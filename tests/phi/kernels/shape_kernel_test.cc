@@ -1,0 +1,259 @@
+// Kernels that move elements, against index arithmetic one element at a time.
+#include "phi/kernels/shape_kernel.h"
+
+#include "phi/infermeta/shape.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+// Elements that differ from their neighbours in every dtype.
+Values counting(int64_t n) {
+  Values values(n);
+  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<double>(i * 7 % 251);
+  return values;
+}
+
+template <typename F>
+void for_all_dtypes(F&& f) {
+  for (int t = 1; t < kNumDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
+}
+
+// The counting values as T holds them (bool keeps only which are 0).
+template <typename T>
+DenseTensor counting_tensor(const Dims& dims) {
+  return tensor<T>(counting(dims.numel()), dims);
+}
+
+Dims index_of(int64_t at, const Dims& dims) {
+  Dims index = Dims::filled(dims.ndim(), 0);
+  for (int d = dims.ndim() - 1; d >= 0; --d) {
+    index[d] = at % dims[d];
+    at /= dims[d];
+  }
+  return index;
+}
+
+int64_t offset_of(const Dims& index, const Dims& dims) {
+  int64_t at = 0;
+  for (int d = 0; d < dims.ndim(); ++d) at = at * dims[d] + index[d];
+  return at;
+}
+
+TEST(TransposeKernel, AllDtypesAndOrders) {
+  struct Row {
+    Dims dims;
+    std::vector<int> perm;
+  };
+  const Row rows[] = {
+      {{}, {}},
+      {{5}, {0}},
+      {{3, 5}, {0, 1}},
+      {{3, 5}, {1, 0}},
+      {{37, 70}, {1, 0}},
+      {{64, 32}, {-1, -2}},
+      {{2, 9, 3, 8}, {0, 2, 1, 3}},
+      {{2, 9, 3, 8}, {0, 2, 3, 1}},
+      {{2, 9, 11}, {0, 2, 1}},
+      {{2, 9, 11}, {2, 1, 0}},
+      {{2, 9, 11}, {1, 2, 0}},
+      {{2, 3, 4, 5, 6}, {4, 2, 0, 3, 1}},
+      {{1, 9, 1, 11}, {3, 2, 1, 0}},
+      {{1, 1, 1}, {2, 0, 1}},
+      {{3, 0, 2}, {2, 1, 0}},
+  };
+  for (const Row& row : rows) {
+    for_all_dtypes([&]<typename T>() {
+      const DenseTensor x = counting_tensor<T>(row.dims);
+      const Dims out_dims = TransposeInferMeta(x.meta(), row.perm).dims;
+      const Values xs = to_doubles(x);
+      Values expected(out_dims.numel());
+      for (int64_t i = 0; i < out_dims.numel(); ++i) {
+        const Dims to = index_of(i, out_dims);
+        Dims from = to;
+        for (int d = 0; d < to.ndim(); ++d) {
+          from[row.perm[d] < 0 ? row.perm[d] + to.ndim() : row.perm[d]] = to[d];
+        }
+        expected[i] = xs[offset_of(from, row.dims)];
+      }
+      DenseTensor out = blank<T>(out_dims);
+      TransposeKernel<T>(CpuContext(), x, row.perm, &out);
+      EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
+    });
+  }
+}
+
+TEST(SplitKernel, PartsAreSlicesAndConcatIsItsInverse) {
+  struct Row {
+    Dims dims;
+    int axis;
+    IntArray sections;
+  };
+  const Row rows[] = {
+      {{6}, 0, {1, 2, 3}},    {{4, 5}, 1, {2, 3}},       {{4, 5}, -2, {1, -1}},
+      {{3, 6, 2}, 1, {0, 6}}, {{3, 6, 2}, 1, {2, 2, 2}}, {{0, 4}, 1, {1, 3}},
+      {{4, 0, 2}, 0, {1, 3}},
+  };
+  for (const Row& row : rows) {
+    for_all_dtypes([&]<typename T>() {
+      const DenseTensor x = counting_tensor<T>(row.dims);
+      const int axis = row.axis < 0 ? row.axis + row.dims.ndim() : row.axis;
+      std::vector<DenseTensor> parts;
+      for (const TensorMeta& meta : SplitInferMeta(x.meta(), row.sections, row.axis)) {
+        parts.push_back(blank_like(meta));
+      }
+      std::vector<DenseTensor*> out;
+      std::vector<const DenseTensor*> in;
+      for (DenseTensor& p : parts) {
+        out.push_back(&p);
+        in.push_back(&p);
+      }
+      SplitKernel<T>(CpuContext(), x, row.axis, out);
+      int64_t begin = 0;
+      for (const DenseTensor& p : parts) {
+        const int64_t end = begin + p.dims()[axis];
+        EXPECT_EQ(to_doubles(p), cut(to_doubles(x), row.dims, axis, begin, end));
+        begin = end;
+      }
+      DenseTensor joined = blank<T>(row.dims);
+      ConcatKernel<T>(CpuContext(), in, row.axis, &joined);
+      EXPECT_EQ(to_doubles(joined), to_doubles(x)) << x.meta().to_string();
+    });
+  }
+}
+
+TEST(SliceKernel, BoundsFromBothEndsAndRemovedDims) {
+  struct Row {
+    Dims dims;
+    std::vector<int64_t> axes;
+    IntArray starts;
+    IntArray ends;
+    std::vector<int64_t> decrease;
+  };
+  const Row rows[] = {
+      {{7}, {0}, {2}, {5}, {}},
+      {{7}, {0}, {-3}, {100}, {}},
+      {{7}, {0}, {5}, {2}, {}},
+      {{4, 6}, {1}, {1}, {-1}, {}},
+      {{4, 6}, {0}, {1}, {3}, {}},
+      {{4, 6}, {0, 1}, {1, 2}, {2, 3}, {0}},
+      {{4, 6}, {-2, -1}, {1, 2}, {2, 3}, {0, 1}},
+      {{3, 4, 5, 6}, {0, 2}, {1, 1}, {3, 4}, {}},
+      {{3, 4, 5, 6}, {3}, {5}, {6}, {3}},
+      {{3, 0, 5}, {2}, {1}, {2}, {}},
+      {{3, 4}, {}, {}, {}, {}},
+  };
+  for (const Row& row : rows) {
+    for_all_dtypes([&]<typename T>() {
+      const DenseTensor x = counting_tensor<T>(row.dims);
+      Values expected = to_doubles(x);
+      Dims dims = row.dims;
+      for (size_t i = 0; i < row.axes.size(); ++i) {
+        const auto k = static_cast<int>(i);
+        const auto d = static_cast<int>(row.axes[i] < 0 ? row.axes[i] + dims.ndim() : row.axes[i]);
+        const int64_t n = dims[d];
+        const int64_t begin = row.starts[k] < 0 ? row.starts[k] + n : row.starts[k];
+        const int64_t end = std::min(n, row.ends[k] < 0 ? row.ends[k] + n : row.ends[k]);
+        expected = cut(expected, dims, d, begin, std::max(begin, end));
+        dims[d] = std::max<int64_t>(end - begin, 0);
+      }
+      DenseTensor out =
+          blank_like(SliceInferMeta(x.meta(), row.axes, row.starts, row.ends, {}, row.decrease));
+      SliceKernel<T>(CpuContext(), x, row.axes, row.starts, row.ends, &out);
+      EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
+    });
+  }
+}
+
+TEST(ExpandKernel, RepeatsTensorDimsOfOne) {
+  const std::pair<Dims, IntArray> rows[] = {
+      {{}, {2, 3}},
+      {{1}, {5}},
+      {{3}, {2, 3}},
+      {{3, 1}, {3, 40}},
+      {{2, 1, 4}, {-1, 3, -1}},
+      {{1, 3, 1}, {2, 2, 3, 2}},
+      {{3}, {3}},
+      {{1, 4}, {0, 4}},
+      {{0, 1}, {0, 6}},
+  };
+  for (const auto& [dims, shape] : rows) {
+    for_all_dtypes([&, &x_dims = dims, &to = shape]<typename T>() {
+      const DenseTensor x = counting_tensor<T>(x_dims);
+      DenseTensor out = blank_like(ExpandInferMeta(x.meta(), to));
+      const Values xs = to_doubles(x);
+      Values expected(out.numel());
+      for (int64_t i = 0; i < out.numel(); ++i) {
+        const Dims index = index_of(i, out.dims());
+        Dims from = Dims::filled(x_dims.ndim(), 0);
+        for (int d = 0; d < x_dims.ndim(); ++d) {
+          from[d] = x_dims[d] == 1 ? 0 : index[index.ndim() - x_dims.ndim() + d];
+        }
+        expected[i] = xs[offset_of(from, x_dims)];
+      }
+      ExpandKernel<T>(CpuContext(), x, &out);
+      EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
+    });
+  }
+}
+
+TEST(ReshapeKernel, CopiesUnlessOutIsX) {
+  for_all_dtypes([]<typename T>() {
+    const DenseTensor x = counting_tensor<T>({4, 6});
+    DenseTensor out = blank<T>({2, 12});
+    ReshapeKernel<T>(CpuContext(), x, &out);
+    EXPECT_EQ(to_doubles(out), to_doubles(x));
+    DenseTensor view = x.view({24});
+    ReshapeKernel<T>(CpuContext(), x, &view);
+    EXPECT_EQ(to_doubles(view), to_doubles(out));
+  });
+}
+
+// Zero where the global column is beyond the global row by more than `diagonal`.
+Values lower_triangle(Values x, const Dims& dims, int diagonal) {
+  const int64_t columns = dims[dims.ndim() - 1];
+  const int64_t rows = dims[dims.ndim() - 2];
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (at % columns > at / columns % rows + diagonal) x[i] = 0;
+  }
+  return x;
+}
+
+TEST(TrilKernel, WholeMatricesInPlaceAndNot) {
+  for (const Dims& dims : {Dims{4, 4}, Dims{3, 6}, Dims{2, 6, 3}, Dims{1, 1}, Dims{0, 3, 3}}) {
+    for (int diagonal : {-10, -1, 0, 2, 10}) {
+      for_all_dtypes([&]<typename T>() {
+        DenseTensor x = counting_tensor<T>(dims);
+        const Values expected = lower_triangle(to_doubles(x), dims, diagonal);
+        DenseTensor out = blank<T>(dims);
+        TrilKernel<T>(CpuContext(), x, diagonal, &out);
+        EXPECT_EQ(to_doubles(out), expected) << dims.to_string() << diagonal;
+        TrilKernel<T>(CpuContext(), x, diagonal, &x);
+        EXPECT_EQ(to_doubles(x), expected) << dims.to_string() << diagonal;
+      });
+    }
+  }
+}
+
+TEST(TrilKernel, ShardedRowsAndColumnsAreThePartsOfTheWhole) {
+  const Dims dims = {2, 7, 5};
+  const Values xs = counting(dims.numel());
+  for (int diagonal : {-2, 0, 1}) {
+    const Values whole_result = lower_triangle(xs, dims, diagonal);
+    for (int axis : {1, 2}) {
+      for (const auto& [begin, end] : {std::pair{0, 3}, std::pair{3, 5}, std::pair{5, 5}}) {
+        const Dims local = with_extent(dims, axis, end - begin);
+        FakeView view;
+        view.inputs = view.outputs = {part(dims, axis, begin, end)};
+        const DenseTensor x = tensor<float>(cut(xs, dims, axis, begin, end), local);
+        DenseTensor out = blank<float>(local);
+        TrilKernel<float>(CpuContext(&view), x, diagonal, &out);
+        EXPECT_EQ(to_doubles(out), cut(whole_result, dims, axis, begin, end));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,64 @@
+// softmax along every axis against double-precision sums.
+#include "phi/kernels/softmax_kernel.h"
+
+#include "phi/infermeta/normalisation.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+Values softmax_oracle(const Values& x, const Dims& dims, int at) {
+  const int64_t n = dims[at];
+  const int64_t inner = dims.numel(at + 1, dims.ndim());
+  Values out(x.size());
+  for (int64_t o = 0; o < dims.numel(0, at); ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      double sum = 0;
+      for (int64_t k = 0; k < n; ++k) sum += std::exp(x[(o * n + k) * inner + i]);
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t e = (o * n + k) * inner + i;
+        out[e] = std::exp(x[e]) / sum;
+      }
+    }
+  }
+  return out;
+}
+
+template <typename T>
+class SoftmaxKernelTest : public ::testing::Test {};
+using Floats = ::testing::Types<float, double, bfloat16, float16>;
+TYPED_TEST_SUITE(SoftmaxKernelTest, Floats);
+
+TYPED_TEST(SoftmaxKernelTest, EveryAxis) {
+  using T = TypeParam;
+  for (const Dims& dims :
+       {Dims{3, 75}, Dims{2, 5, 70}, Dims{7}, Dims{2, 1, 3}, Dims{0, 4}, Dims{4, 0}}) {
+    for (int axis = -dims.ndim(); axis < dims.ndim(); ++axis) {
+      const Values x = random_values(dims.numel(), 1, -6, 6);
+      const DenseTensor xt = tensor<T>(x, dims);
+      DenseTensor out = blank_like(SoftmaxInferMeta(xt.meta(), axis));
+      SoftmaxKernel<T>(CpuContext(), xt, axis, &out);
+      expect_close<T>(out, softmax_oracle(x, dims, axis < 0 ? axis + dims.ndim() : axis),
+                      dims.to_string() + " axis " + std::to_string(axis));
+      DenseTensor same = xt.clone();
+      SoftmaxKernel<T>(CpuContext(), same, axis, &same);
+      EXPECT_EQ(to_doubles(same), to_doubles(out)) << "in place";
+    }
+  }
+}
+
+TEST(SoftmaxKernel, LargeAndMaskedLogits) {
+  const DenseTensor x = tensor<float>({1e30, 1e30, -INFINITY, -1e30}, {1, 4});
+  DenseTensor out = blank<float>({1, 4});
+  SoftmaxKernel<float>(CpuContext(), x, 1, &out);
+  EXPECT_EQ(to_doubles(out), Values({0.5, 0.5, 0, 0}));
+}
+
+TEST(SoftmaxKernel, OneElementOfNoTensorDims) {
+  DenseTensor out = blank<float>({});
+  SoftmaxKernel<float>(CpuContext(), tensor<float>({3}, {}), -1, &out);
+  EXPECT_EQ(to_doubles(out), Values({1}));
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,211 @@
+// Elementwise kernels of one input against the standard library in double precision, over the whole
+// range of float, and at its special values.
+#include "phi/kernels/unary_kernel.h"
+
+#include <limits>
+
+#include "phi/kernels/functors/fast_math.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+using Oracle = double (*)(double);
+
+double gelu(double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double gelu_tanh(double x) {
+  const double z = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+  return x / (1 + std::exp(-2 * z));
+}
+double sigmoid(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+// Relative error of the float kernel where the result is a normal float; one subnormal step below.
+template <typename Kernel>
+void expect_relative(Kernel kernel, Oracle oracle, double low, double high, double limit,
+                     const char* name) {
+  constexpr int kCount = 40001;
+  std::vector<float> xs(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    xs[i] = static_cast<float>(low + (high - low) * i / (kCount - 1));
+  }
+  const DenseTensor x = DenseTensor::from<float>(xs, {kCount});
+  DenseTensor out = blank<float>({kCount});
+  kernel(CpuContext(), x, &out);
+  double worst = 0;
+  float worst_at = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const double expected = oracle(xs[i]);
+    const double got = out.values<float>()[i];
+    if (got == expected || (std::isinf(got) && std::abs(expected) > 3.4028235e38)) continue;
+    const double step = std::max(std::abs(expected), double{std::numeric_limits<float>::min()});
+    const double error = std::abs(got - expected) / step;
+    if (!(error <= worst)) {
+      worst = error;
+      worst_at = xs[i];
+    }
+  }
+  EXPECT_LE(worst, limit) << name << "(" << worst_at << ")";
+}
+
+TEST(UnaryKernel, FloatIsAccurateOverItsWholeRange) {
+  constexpr double kTwoUlp = 2.4e-7;
+  expect_relative(ExpKernel<float>, std::exp, -110, 95, kTwoUlp, "exp");
+  expect_relative(ExpKernel<float>, std::exp, -1e-3, 1e-3, kTwoUlp, "exp");
+  expect_relative(LogKernel<float>, std::log, 1e-6, 8, kTwoUlp, "log");
+  expect_relative(LogKernel<float>, std::log, 1, 1e30, kTwoUlp, "log");
+  expect_relative(LogKernel<float>, std::log, 1e-45, 1e-37, kTwoUlp, "log");
+  expect_relative(TanhKernel<float>, std::tanh, -12, 12, kTwoUlp, "tanh");
+  expect_relative(TanhKernel<float>, std::tanh, -1e-3, 1e-3, kTwoUlp, "tanh");
+  expect_relative(SigmoidKernel<float>, sigmoid, -104, 40, 3.6e-7, "sigmoid");
+  expect_relative(SqrtKernel<float>, std::sqrt, 0, 1e6, kTwoUlp, "sqrt");
+  expect_relative(
+      RsqrtKernel<float>, [](double x) { return 1 / std::sqrt(x); }, 1e-3, 1e6, kTwoUlp, "rsqrt");
+  expect_relative(
+      SiluKernel<float>, [](double x) { return x * sigmoid(x); }, -86, 40, 4e-7, "silu");
+  const auto exact = [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+    GeluKernel<float>(ctx, x, false, out);
+  };
+  expect_relative(exact, gelu, -13, 13, 1e-6, "gelu");
+  expect_relative(exact, gelu, -1, 1, 1e-6, "gelu");
+  const auto approximate = [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+    GeluKernel<float>(ctx, x, true, out);
+  };
+  expect_relative(approximate, gelu_tanh, -6, 13, 4e-6, "gelu tanh");
+}
+
+template <typename T>
+void check_all_functions() {
+  struct Row {
+    const char* name;
+    void (*kernel)(const CpuContext&, const DenseTensor&, DenseTensor*);
+    Oracle oracle;
+    double low;
+  };
+  const Row rows[] = {
+      {"exp", ExpKernel<T>, [](double x) { return std::exp(x); }, -4},
+      {"log", LogKernel<T>, [](double x) { return std::log(x); }, 0.25},
+      {"sqrt", SqrtKernel<T>, [](double x) { return std::sqrt(x); }, 0},
+      {"rsqrt", RsqrtKernel<T>, [](double x) { return 1 / std::sqrt(x); }, 0.25},
+      {"square", SquareKernel<T>, [](double x) { return x * x; }, -4},
+      {"tanh", TanhKernel<T>, [](double x) { return std::tanh(x); }, -4},
+      {"sigmoid", SigmoidKernel<T>, sigmoid, -4},
+      {"relu", ReluKernel<T>, [](double x) { return std::max(x, 0.0); }, -4},
+      {"silu", SiluKernel<T>, [](double x) { return x * sigmoid(x); }, -4},
+      {"gelu",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         GeluKernel<T>(ctx, x, false, out);
+       },
+       gelu, -4},
+      {"gelu tanh",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         GeluKernel<T>(ctx, x, true, out);
+       },
+       gelu_tanh, -4},
+      {"pow 3",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         PowKernel<T>(ctx, x, 3, out);
+       },
+       [](double x) { return x * x * x; }, -4},
+      {"pow -0.5",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         PowKernel<T>(ctx, x, -0.5, out);
+       },
+       [](double x) { return 1 / std::sqrt(x); }, 0.25},
+      {"scale",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         ScaleKernel<T>(ctx, x, 0.5, 2, true, out);
+       },
+       [](double x) { return x * 0.5 + 2; }, -4},
+      {"scale, bias first",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         ScaleKernel<T>(ctx, x, 0.5, 2, false, out);
+       },
+       [](double x) { return (x + 2) * 0.5; }, -4},
+  };
+  for (const Row& row : rows) {
+    for (const Dims& dims : {Dims(), Dims{0}, Dims{7}, Dims{3, 173}}) {
+      const Values xs = random_values(dims.numel(), 11, row.low, 4);
+      Values expected(xs.size());
+      std::transform(xs.begin(), xs.end(), expected.begin(), row.oracle);
+      DenseTensor x = tensor<T>(xs, dims);
+      DenseTensor out = blank<T>(dims);
+      row.kernel(CpuContext(), x, &out);
+      expect_close<T>(out, expected, row.name);
+      DenseTensor same = x;
+      row.kernel(CpuContext(), x, &same);
+      expect_close<T>(same, expected, std::string(row.name) + " in place");
+    }
+  }
+}
+
+TEST(UnaryKernel, AllFunctionsInFloat) { check_all_functions<float>(); }
+TEST(UnaryKernel, AllFunctionsInDouble) { check_all_functions<double>(); }
+TEST(UnaryKernel, AllFunctionsInFloat16) { check_all_functions<float16>(); }
+TEST(UnaryKernel, AllFunctionsInBfloat16) { check_all_functions<bfloat16>(); }
+
+TEST(UnaryKernel, SpecialValuesAreTheStandardLibrarys) {
+  const double inf = INFINITY;
+  const Values xs = {inf, -inf, NAN, 0, -0.0, -1, 1e-40, 3e38, -3e38, 1e-45};
+  const auto n = static_cast<int64_t>(xs.size());
+  const DenseTensor x = tensor<float>(xs, {n});
+  DenseTensor out = blank<float>({n});
+  const auto expect = [&](const char* name, float (*oracle)(float)) {
+    for (int64_t i = 0; i < n; ++i) {
+      const float expected = oracle(x.values<float>()[i]);
+      const float got = out.values<float>()[i];
+      EXPECT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected)) ||
+                  std::abs(got - expected) <= 2e-7f * std::abs(expected))
+          << name << "(" << xs[i] << ") is " << got << ", expected " << expected;
+    }
+  };
+  ExpKernel<float>(CpuContext(), x, &out);
+  expect("exp", std::exp);
+  LogKernel<float>(CpuContext(), x, &out);
+  expect("log", std::log);
+  TanhKernel<float>(CpuContext(), x, &out);
+  expect("tanh", std::tanh);
+  SigmoidKernel<float>(CpuContext(), x, &out);
+  expect("sigmoid", [](float v) { return static_cast<float>(sigmoid(v)); });
+  ReluKernel<float>(CpuContext(), x, &out);
+  expect("relu", [](float v) { return v < 0 ? 0 : v; });
+}
+
+TEST(UnaryKernel, IntegerPowIsExactAndWrapsAround) {
+  const std::vector<int64_t> values = {0, 1, -1, 3, -7, int64_t{1} << 40};
+  const DenseTensor x = DenseTensor::from<int64_t>(values, {6});
+  DenseTensor out = blank<int64_t>({6});
+  PowKernel<int64_t>(CpuContext(), x, 3, &out);
+  EXPECT_EQ(std::vector<int64_t>(out.values<int64_t>().begin(), out.values<int64_t>().end()),
+            (std::vector<int64_t>{0, 1, -1, 27, -343, 0}));
+  PowKernel<int64_t>(CpuContext(), x, 0, &out);
+  EXPECT_EQ(out.values<int64_t>()[0], 1);
+  expect_error("whole powers", [&] { PowKernel<int64_t>(CpuContext(), x, 0.5, &out); });
+  expect_error("whole powers", [&] { PowKernel<int64_t>(CpuContext(), x, -1, &out); });
+}
+
+TEST(UnaryKernel, IntegersScaleAndSquare) {
+  const DenseTensor x = tensor<int32_t>({-3, 0, 5}, {3});
+  DenseTensor out = blank<int32_t>({3});
+  ScaleKernel<int32_t>(CpuContext(), x, 2, 1, true, &out);
+  EXPECT_EQ(to_doubles(out), (Values{-5, 1, 11}));
+  SquareKernel<int32_t>(CpuContext(), x, &out);
+  EXPECT_EQ(to_doubles(out), (Values{9, 0, 25}));
+  ReluKernel<int32_t>(CpuContext(), x, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 0, 5}));
+}
+
+TEST(FastMath, SinCosOfTurns) {
+  for (int i = -4000; i <= 4000; ++i) {
+    const float turns = static_cast<float>(i) / 1777.0f;
+    float sine = 0;
+    float cosine = 0;
+    fast::sincos_turns(turns, &sine, &cosine);
+    ASSERT_NEAR(sine, std::sin(2 * M_PI * turns), 2e-7) << turns;
+    ASSERT_NEAR(cosine, std::cos(2 * M_PI * turns), 2e-7) << turns;
+  }
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,23 @@
+// One test body, two ways to run it: on threads of this process (link test_local_ranks), or on the
+// processes of an mpirun job (autophi_mpi_test).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "distributed/comm/world.h"
+
+namespace phi::distributed::testing {
+
+/// The world sizes that tests can have here: 1 to 4 threads, or the size of the job.
+std::vector<int64_t> world_sizes();
+
+/// Runs `body` on every rank of a world of `n` ranks, n out of world_sizes().
+void on_ranks(int64_t n, const std::function<void(World& world)>& body);
+
+/// In worlds of every size.
+inline void on_all_world_sizes(const std::function<void(World& world)>& body) {
+  for (int64_t n : world_sizes()) on_ranks(n, body);
+}
+
+}  // namespace phi::distributed::testing

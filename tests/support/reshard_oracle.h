@@ -1,0 +1,38 @@
+// What a reshard has to give, by brute force: values of every rank, reductions by nested loops.
+//
+// The oracle knows nothing of plans, boxes or collectives: it evaluates the meaning of an attr.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "distributed/placement/dist_attr.h"
+#include "distributed/tensor/dist_tensor.h"
+
+namespace phi::distributed::testing {
+
+/// The value that rank `rank` holds of a tensor whose parts are made up: small integers, different
+/// on every rank of partial mesh dims, equal on replicas.
+DenseTensor made_up_local(const Dims& shape, DataType dtype, const TensorDistAttr* attr,
+                          int64_t rank);
+
+/// The whole value of that tensor in double, reductions evaluated from the innermost partial mesh
+/// dim outwards.
+std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const TensorDistAttr* attr);
+
+/// The elements as doubles.
+std::vector<double> as_doubles(const DenseTensor& x);
+/// `box` of a whole value of the given shape.
+std::vector<double> cut(const std::vector<double>& whole, const Dims& shape, const Box& box);
+
+/// Every list of `mesh_ndim` placements out of `choices`.
+std::vector<std::vector<Placement>> all_placements(int mesh_ndim,
+                                                   const std::vector<Placement>& choices);
+
+/// Resharding the made-up tensor from `src` to `dst` on this rank, checked: the attr, the local
+/// dims, the clipping, the values (of partial results: reduced by the oracle over all ranks), the
+/// bytes against the plan. Collective over the world; failures are recorded with gtest.
+void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape,
+                   DataType dtype = DataType::FLOAT32);
+
+}  // namespace phi::distributed::testing

@@ -1,0 +1,62 @@
+// Flags: what is taken, and what is said of what is not.
+#include "tools/cli/command_line.h"
+
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+DEFINE_bool(loud, false, "for this test");
+DEFINE_int32(number, 0, "for this test");
+
+namespace phi::cli {
+namespace {
+
+const std::vector<std::string> kOwn = {"loud", "number", "mesh"};
+
+std::vector<std::string> parse(std::vector<std::string> args) {
+  std::vector<char*> argv = {const_cast<char*>("autophi")};
+  for (std::string& arg : args) argv.push_back(arg.data());
+  return parse_flags(static_cast<int>(argv.size()), argv.data(), kOwn);
+}
+
+std::string error_of(const std::vector<std::string>& args) {
+  try {
+    parse(args);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ParseFlags, TakesEverySpelling) {
+  EXPECT_EQ(parse({"a", "--number=3", "b", "--loud"}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(FLAGS_number, 3);
+  EXPECT_TRUE(FLAGS_loud);
+  EXPECT_EQ(parse({"-number", "4", "--noloud", "-"}), (std::vector<std::string>{"-"}));
+  EXPECT_EQ(FLAGS_number, 4);
+  EXPECT_FALSE(FLAGS_loud);
+  parse({"--loud=true", "--mesh=2x3"});
+  EXPECT_TRUE(FLAGS_loud);
+  EXPECT_EQ(FLAGS_mesh, "2x3");
+  EXPECT_EQ(parse({"--", "--number=7"}), (std::vector<std::string>{"--number=7"}));
+}
+
+TEST(ParseFlags, AWrongFlagIsAnsweredWithTheNearest) {
+  EXPECT_EQ(error_of({"--numbr=3"}), "unknown flag --numbr, did you mean 'number'?");
+  EXPECT_EQ(error_of({"--whatever"}), "unknown flag --whatever; see --help.");
+  EXPECT_EQ(error_of({"--number=three"}), "--number takes a value of type int32, got 'three'.");
+  EXPECT_EQ(error_of({"--number"}), "--number needs a value.");
+  // Known to gflags itself, but not to this subcommand.
+  EXPECT_EQ(error_of({"--flagfile=x"}), "unknown flag --flagfile; see --help.");
+}
+
+TEST(Nearest, ForgivesTyposAndNoMore) {
+  const std::vector<std::string> words = {"matmul", "add", "relu"};
+  EXPECT_EQ(nearest("matmull", words), "matmul");
+  EXPECT_EQ(nearest("mtamul", words), "matmul");
+  EXPECT_EQ(nearest("softmax", words), "");
+  EXPECT_EQ(nearest("", words), "");
+}
+
+}  // namespace
+}  // namespace phi::cli

@@ -1,0 +1,126 @@
+"""What goes wrong ends: one clear message, a status that is not 0, in time, under mpirun."""
+
+import os
+import pathlib
+import signal
+import time
+import unittest
+
+import launch
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        self.folder = launch.Folder()
+        self.addCleanup(self.folder.cleanup)
+
+    def job(self, text=None):
+        return self.folder.write("job.yaml", launch.job_text() if text is None else text)
+
+    def check(self, outcome, message, status=2):
+        self.assertEqual(outcome.status, status, outcome.output)
+        self.assertEqual(outcome.count(message), 1, f"wanted once: {message}\ngot:\n{outcome.output}")
+
+    def test_what_is_wrong_before_the_start_is_said_once(self):
+        job = self.job()
+        cases = [
+            ([], "which subcommand? run, spmd or reshard"),
+            (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
+            (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
+            (["run"], "autophi run takes one job file, got 0"),
+            (["run", job, "another.yaml"], "autophi run takes one job file, got 2 (another.yaml)"),
+            (["run", job, "--reprot=x"], "unknown flag --reprot, did you mean 'report'?"),
+            (["run", job, "--deadline_s=soon"], "--deadline_s takes a value of type double, got 'soon'"),
+            (["run", job, "--deadline_s=0"], "--deadline_s takes seconds, more than 0"),
+            (["run", job, "--inject_error=1"], "--inject_error takes RANK:STEP"),
+            (["run", job, "--report=/nonexistent/x"], "cannot write the report '/nonexistent/x'"),
+            (["run", "missing.yaml"], "cannot read job file 'missing.yaml': No such file"),
+            (["run", job, "--mesh=3x1x1"], "--mesh: the mesh dp=3 pp=1 tp=1 has 3 ranks, but"),
+        ]
+        for args, message in cases:
+            for processes in (0, 2):
+                with self.subTest(args=args, processes=processes):
+                    self.check(launch.run(processes, *args), message)
+
+    def test_what_is_wrong_in_the_file_is_said_once(self):
+        cases = [
+            (launch.job_text(model={"layer": 2}), "key 'model.layer': there is no such key, did you mean 'layers'?"),
+            (launch.job_text(model={"layers": "two"}), "key 'model.layers': must be an integer; got 'two'."),
+            (launch.job_text(model={"heads": 5}), "key 'model.heads': 5 heads do not divide d_model 32"),
+            (launch.job_text(run={"micro_batches": 3}), "key 'run.micro_batches': 3 micro-batches do not divide"),
+            (launch.job_text(mesh={"shape": [2, 2, 1]}), "the mesh dp=2 pp=2 tp=1 has 4 ranks, but 2 processes are"),
+            (launch.job_text(model={"layers": 1}, mesh={"shape": [2], "dims": ["pp"]}), "1 layers are fewer than the 2"),
+            (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
+            (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
+            (launch.job_text(mode="train"), "key 'mode': mode train is not there yet, it comes with training"),
+            ("model: {layers: 2", "not valid YAML"),
+        ]
+        for text, message in cases:
+            with self.subTest(message=message):
+                outcome = launch.run(2, "run", self.job(text))
+                self.check(outcome, message)
+                self.assertEqual(outcome.count("job.yaml:"), 1, outcome.output)
+
+    def test_help_and_version_are_said_once(self):
+        for args, text in ((["--help"], "autophi run JOB.yaml"), (["--version"], "autophi 0."),
+                           (["run", "--help"], "--deadline_s=60")):
+            for processes in (0, 2):
+                self.check(launch.run(processes, *args), text, status=0)
+
+
+class Failures(unittest.TestCase):
+    """A rank that fails takes the job with it, whatever the others are doing."""
+
+    def setUp(self):
+        self.folder = launch.Folder()
+        self.addCleanup(self.folder.cleanup)
+
+    def job(self, steps):
+        return self.folder.write("job.yaml", launch.job_text(run={"steps": steps}))
+
+    def test_a_rank_that_throws_ends_the_job(self):
+        for mesh, rank, stage in (("1x2x1", 1, 1), ("1x2x1", 0, 0), ("1x1x2", 1, 0)):
+            with self.subTest(mesh=mesh, rank=rank):
+                outcome = launch.run(2, "run", self.job(3), f"--mesh={mesh}", f"--inject_error={rank}:2", limit_s=30)
+                self.assertNotEqual(outcome.status, 0)
+                self.assertEqual(outcome.count(f"rank {rank}: asked to fail here"), 1, outcome.output)
+                self.assertEqual(outcome.count(f"at rank {rank} of 2, step 2, stage {stage}"), 1, outcome.output)
+
+    def test_an_error_of_all_ranks_is_said_once(self):
+        flags = [f"--inject_error={rank}:1" for rank in (0, 1)]
+        outcome = launch.run(2, "run", self.job(3), "--mesh=dp=2", *flags[:1], limit_s=30)
+        self.assertEqual(outcome.count("asked to fail here"), 1, outcome.output)
+
+    def test_a_rank_that_hangs_is_found_within_the_deadline(self):
+        for mesh in ("1x2x1", "2x1x1"):
+            with self.subTest(mesh=mesh):
+                began = time.monotonic()
+                outcome = launch.run(
+                    2, "run", self.job(3), f"--mesh={mesh}", "--inject_hang=1:2", "--deadline_s=3", limit_s=40
+                )
+                self.assertLess(time.monotonic() - began, 25)
+                self.assertNotEqual(outcome.status, 0)
+                self.assertEqual(outcome.count("No answer within 3"), 1, outcome.output)
+                self.assertIn("rank 1", outcome.output)
+
+    def test_a_rank_that_is_killed_ends_the_job(self):
+        process = launch.start(2, "run", self.job(1000000), "--mesh=pp=2")
+        for line in process.stdout:
+            if "step " in line:
+                break
+        os.kill(self.pid_of_rank(process.pid, 1), signal.SIGKILL)
+        outcome = launch.finish(process, limit_s=30)
+        self.assertNotEqual(outcome.status, 0)
+        self.assertEqual(outcome.count("signal 9"), 1, outcome.output)
+
+    @staticmethod
+    def pid_of_rank(launcher, rank):
+        for children in pathlib.Path(f"/proc/{launcher}/task").glob("*/children"):
+            for pid in children.read_text().split():
+                if f"OMPI_COMM_WORLD_RANK={rank}\0" in pathlib.Path(f"/proc/{pid}/environ").read_text():
+                    return int(pid)
+        raise AssertionError(f"mpirun has no rank {rank}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

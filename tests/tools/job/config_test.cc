@@ -1,0 +1,239 @@
+// Job files: defaults, every kind of wrong input with the message that it gets, meshes.
+#include "tools/job/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace phi::job {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const std::string& yaml, int64_t world_size = 1,
+                     const std::string& mesh = "") {
+  try {
+    JobConfig config = parse_job(yaml, "job.yaml");
+    std::string note;
+    settle_mesh(&config, world_size, mesh, &note);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(JobConfig, AnEmptyFileIsTheDefaultJob) {
+  for (const char* text : {"", "# nothing\n", "model:\n", "{}"}) {
+    const JobConfig config = parse_job(text, "job.yaml");
+    EXPECT_EQ(config.mode, "forward");
+    EXPECT_EQ(config.model.d_model, 384);
+    EXPECT_EQ(config.model.heads, 6);
+    EXPECT_EQ(config.data.paths, (std::vector<std::string>{"phi", "distributed"}));
+    EXPECT_EQ(config.run.micro_batch_size(), 2);
+    EXPECT_EQ(config.run.dtype, DataType::FLOAT32);
+    EXPECT_TRUE(config.mesh.shape.empty());
+  }
+}
+
+TEST(JobConfig, ReadsEveryKey) {
+  const JobConfig config = parse_job(R"(
+mode: generate
+model: {kind: gpt, vocab: 300, seq_len: 16, d_model: 20, layers: 3, heads: 5, mlp_ratio: 2, dropout: 0.25, seed: 7}
+mesh: {shape: [2, 3], dims: [tp, pp]}
+data: {paths: [a, b/c], seed: 9}
+run: {steps: 5, global_batch: 12, micro_batches: 3, dtype: bfloat16, sequence_parallel: true}
+)",
+                                     "job.yaml");
+  EXPECT_EQ(config.mode, "generate");
+  EXPECT_EQ(config.model.vocab, 300);
+  EXPECT_EQ(config.model.head_size(), 4);
+  EXPECT_EQ(config.model.dropout, 0.25);
+  EXPECT_EQ(config.model.seed, 7);
+  EXPECT_EQ(config.mesh.num_ranks(), 6);
+  EXPECT_EQ(config.mesh.extent("pp"), 3);
+  EXPECT_EQ(config.mesh.extent("dp"), 1);
+  EXPECT_EQ(config.mesh.to_string(), "tp=2 pp=3");
+  EXPECT_EQ(config.data.paths, (std::vector<std::string>{"a", "b/c"}));
+  EXPECT_EQ(config.run.micro_batch_size(), 4);
+  EXPECT_EQ(config.run.dtype, DataType::BFLOAT16);
+  EXPECT_TRUE(config.run.sequence_parallel);
+}
+
+struct BadFile {
+  const char* yaml;
+  const char* message;
+};
+
+std::ostream& operator<<(std::ostream& out, const BadFile& bad) { return out << bad.yaml; }
+
+class BadJobFile : public ::testing::TestWithParam<BadFile> {};
+
+TEST_P(BadJobFile, IsOneClearError) {
+  EXPECT_THAT(error_of(GetParam().yaml), HasSubstr(GetParam().message)) << GetParam().yaml;
+}
+
+const BadFile kBadFiles[] = {
+    // Keys.
+    {"mdoel: {}", "job.yaml:1: key 'mdoel': there is no such key, did you mean 'model'?"},
+    {"mode: forward\nmodel:\n  layer: 3",
+     "job.yaml:3: key 'model.layer': there is no such key, "
+     "did you mean 'layers'?"},
+    {"run: {xyzzy: 1}", "key 'run.xyzzy': there is no such key (steps, global_batch"},
+    {"run:\n  steps: 1\n  steps: 2", "job.yaml:3: key 'run.steps': given twice, first in line 2."},
+    {"[1]: 2", "job.yaml:1: key 'a list': there is no such key"},
+    // Types.
+    {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
+    {"[1, 2]", "job.yaml:1: a job file must be a map of mode, model, mesh, data, run, got a list."},
+    {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
+    {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},
+    {"model: {layers: '6'}", "key 'model.layers': must be an integer; got '6'."},
+    {"model: {layers: [6]}", "key 'model.layers': must be an integer; got a list."},
+    {"model: {layers: }", "key 'model.layers': must be an integer; got nothing."},
+    {"model: {layers: 99999999999999999999}", "key 'model.layers': must be an integer"},
+    {"model: {dropout: much}", "key 'model.dropout': must be a number that is 0 or more"},
+    {"run: {sequence_parallel: 3}", "key 'run.sequence_parallel': must be true or false; got '3'."},
+    {"data: {paths: phi}", "key 'data.paths': must be a list of files or folders; got 'phi'."},
+    {"data: {paths: [{a: 1}]}", "key 'data.paths': must be a list of files or folders; got a map."},
+    {"mesh: {shape: 8}", "key 'mesh.shape': must be a list of integers, e.g. [2, 2]; got '8'."},
+    {"mesh: {shape: [2, two]}", "key 'mesh.shape': must be an integer; got 'two'."},
+    {"mode: [forward]", "key 'mode': must be one of forward, train, generate; got a list."},
+    // Values.
+    {"mode: fordward",
+     "key 'mode': must be one of forward, train, generate; got 'fordward', did "
+     "you mean 'forward'?"},
+    {"model: {kind: llama}", "key 'model.kind': must be one of gpt; got 'llama'."},
+    {"model: {vocab: 100}", "key 'model.vocab': must be an integer from 256 to"},
+    {"model: {layers: 0}", "key 'model.layers': must be an integer from 1 to"},
+    {"model: {seed: -1}", "key 'model.seed': must be an integer from 0 to"},
+    {"model: {dropout: 1.0}", "less than 1; got '1.0'."},
+    {"model: {dropout: .nan}", "less than 1; got '.nan'."},
+    {"model: {heads: 5}", "key 'model.heads': 5 heads do not divide d_model 384"},
+    {"model:\n  d_model: 100",
+     "job.yaml:2: key 'model.d_model': 6 heads do not divide d_model 100"},
+    {"run: {micro_batches: 3}",
+     "key 'run.micro_batches': 3 micro-batches do not divide "
+     "global_batch 8"},
+    {"run: {global_batch: 6}", "key 'run.global_batch': 4 micro-batches do not divide"},
+    {"run: {dtype: float8}", "key 'run.dtype': must be one of float32, bfloat16; got 'float8'"},
+    {"data: {paths: []}", "key 'data.paths': name at least one path."},
+    // Meshes.
+    {"mesh: {dims: [dp]}", "key 'mesh.dims': dims need a shape beside them."},
+    {"mesh: {shape: []}", "key 'mesh.shape': shape must name at least one extent."},
+    {"mesh: {shape: [0]}", "key 'mesh.shape': must be an integer from 1 to"},
+    {"mesh: {shape: [2, 2]}", "key 'mesh.shape': 2 extents need as many names in dims"},
+    {"mesh: {shape: [2], dims: [dp, tp]}", "key 'mesh.dims': 1 extents need as many names"},
+    {"mesh: {shape: [2], dims: [ep]}", "key 'mesh.dims': mesh dim 'ep' is not one of dp, pp, tp."},
+    {"mesh: {shape: [2, 2], dims: [dp, dp]}", "key 'mesh.dims': mesh dim 'dp' is named twice."},
+    {"mesh: {shape: [16777216, 16777216, 16777216]}",
+     "key 'mesh.shape': extents must be 1 or more"},
+    // YAML.
+    {"model: {layers: 3", "job.yaml:1: not valid YAML:"},
+    {",a: b", "job.yaml:1: one job a file"},
+    {"mode: forward\n---\nmode: forward", "job.yaml:2: one job a file"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, BadJobFile, ::testing::ValuesIn(kBadFiles));
+
+TEST(JobConfig, AFileThatIsNotThereIsNamed) {
+  try {
+    load_job("/nonexistent/job.yaml");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "cannot read job file '/nonexistent/job.yaml': No such file or directory.");
+  }
+  EXPECT_THROW(load_job("/tmp"), Error);
+}
+
+MeshConfig settled(const std::string& yaml, int64_t world_size, const std::string& flag = "",
+                   std::string* note = nullptr) {
+  JobConfig config = parse_job(yaml, "job.yaml");
+  std::string ignored;
+  settle_mesh(&config, world_size, flag, note != nullptr ? note : &ignored);
+  return config.mesh;
+}
+
+TEST(SettleMesh, WithoutAMeshAllProcessesAreDataParallel) {
+  EXPECT_EQ(settled("", 4).to_string(), "dp=4");
+}
+
+TEST(SettleMesh, WithoutDimsThreeExtentsAreDpPpTp) {
+  EXPECT_EQ(settled("mesh: {shape: [2, 3, 1]}", 6).to_string(), "dp=2 pp=3 tp=1");
+  EXPECT_EQ(settled("mesh: {shape: [3]}", 3).to_string(), "dp=3");
+}
+
+TEST(SettleMesh, OneProcessRunsAnyJobAndSaysSo) {
+  std::string note;
+  const MeshConfig mesh = settled("mesh: {shape: [2, 2, 2]}", 1, "", &note);
+  EXPECT_EQ(mesh.to_string(), "dp=1 pp=1 tp=1");
+  EXPECT_THAT(note, HasSubstr("one process, so the job runs on a mesh of 1 instead of dp=2 pp=2 "
+                              "tp=2; start 8 with `mpirun -n 8`"));
+}
+
+TEST(SettleMesh, AMeshOfAnotherSizeNamesBothNumbers) {
+  const std::string error = error_of("mesh:\n  shape: [2, 2, 2]", 4);
+  EXPECT_EQ(error,
+            "job.yaml:2: key 'mesh.shape': the mesh dp=2 pp=2 tp=2 has 8 ranks, but 4 processes "
+            "are running. Start it with `mpirun -n 8`, or give a mesh of 4 (mesh.shape in the "
+            "file, or --mesh).");
+}
+
+TEST(SettleMesh, TheFlagReplacesTheFilesMesh) {
+  EXPECT_EQ(settled("mesh: {shape: [2, 2, 2]}", 4, "1x2x2").to_string(), "dp=1 pp=2 tp=2");
+  EXPECT_EQ(settled("", 4, "tp=2,dp=2").to_string(), "tp=2 dp=2");
+  EXPECT_EQ(settled("", 1, "1").to_string(), "dp=1");
+  EXPECT_THAT(error_of("", 1, "dp=2"), HasSubstr("--mesh: the mesh dp=2 has 2 ranks, but 1 process "
+                                                 "is running."));
+}
+
+TEST(SettleMesh, AModelThatDoesNotFitIsAnError) {
+  EXPECT_THAT(error_of("model: {layers: 2}\nmesh: {shape: [1, 4, 1]}", 4),
+              HasSubstr("key 'model.layers': 2 layers are fewer than the 4 pipeline stages"));
+  EXPECT_THAT(error_of("model: {heads: 3}", 2, "tp=2"),
+              HasSubstr("key 'model.heads': 3 heads cannot be shared equally by tp=2"));
+}
+
+TEST(MeshFlag, BadOnesSayHowToWriteIt) {
+  for (const char* text : {"x", "2x", "2xx2", "2x2", "dp=", "dp=2,3", "ep=2", "dp=0", "-2", "2,2",
+                           "dp=2,dp=2", "99999999999", "2x2x2x2", "=2", " "}) {
+    try {
+      parse_mesh_flag(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("--mesh=" + std::string(text) + ": ")) << text;
+      EXPECT_THAT(error.what(), HasSubstr("Write 2x2x2 (dp, pp, tp), 4 (dp) or dp=2,tp=2."));
+    }
+  }
+}
+
+// Whatever bytes a file has, the outcome is a config or an Error.
+TEST(JobConfig, MutatedFilesNeverCrash) {
+  const std::string good =
+      "mode: forward\nmodel: {vocab: 256, seq_len: 16, dropout: 0.1}\nmesh: {shape: [2, 2], dims: "
+      "[dp, tp]}\ndata: {paths: [a]}\nrun: {steps: 2, dtype: float32}\n";
+  const std::string letters = "{}[]:,-&*!|>'\"%@`# \n\t0a";
+  uint64_t state = 12345;
+  const auto random = [&state](size_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>((state >> 33) % below);
+  };
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = good;
+    for (size_t edits = 1 + random(4); edits > 0; --edits) {
+      const size_t at = random(text.size());
+      if (random(3) == 0) {
+        text.erase(at, random(8));
+      } else {
+        text[at] = letters[random(letters.size())];
+      }
+    }
+    try {
+      parse_job(text, "job.yaml");
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace phi::job

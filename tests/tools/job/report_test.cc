@@ -1,0 +1,122 @@
+// The report's JSON, its table, and how numbers are written.
+#include "tools/job/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "phi/common/errors.h"
+#include "tools/job/progress.h"
+
+namespace phi::job {
+namespace {
+
+using ::testing::HasSubstr;
+
+JobReport example() {
+  JobReport report;
+  report.job = "job.yaml";
+  report.mode = "forward";
+  report.mesh = "dp=2";
+  report.dtype = "float32";
+  report.num_parameters = 1234;
+  report.losses = {5.5, 5.25};
+  report.tokens_per_s = 1000.5;
+  report.ranks.resize(2);
+  report.ranks[1].rank = 1;
+  report.ranks[1].ops_launched = 1234567;
+  report.ranks[1].bytes_sent = 13 << 20;
+  return report;
+}
+
+TEST(Report, HasTheKeysThatReadersRelyOn) {
+  const auto json = nlohmann::json::parse(to_json(example()));
+  EXPECT_EQ(json.at("world_size"), 2);
+  EXPECT_EQ(json.at("mode"), "forward");
+  EXPECT_EQ(json.at("losses"), (std::vector<double>{5.5, 5.25}));
+  EXPECT_EQ(json.at("tokens_per_s"), 1000.5);
+  for (const char* key : {"rank", "ops_launched", "ops_clipped", "reshard_steps", "bytes_sent",
+                          "bytes_received", "peak_tensor_bytes"}) {
+    EXPECT_TRUE(json.at("ranks").at(1).contains(key)) << key;
+  }
+  EXPECT_EQ(json.at("ranks").at(1).at("ops_launched"), 1234567);
+}
+
+TEST(Report, TableHasALinePerRank) {
+  const std::string text = table(example());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, HasSubstr("rank  stage"));
+  EXPECT_THAT(text, HasSubstr("1,234,567"));
+  EXPECT_THAT(text, HasSubstr("13.0 MiB"));
+}
+
+TEST(Report, IsWrittenWhole) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()));
+  check_writable(file.string());
+  EXPECT_FALSE(std::filesystem::exists(file));
+  write_report(example(), file.string());
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  EXPECT_EQ(text.str(), to_json(example()));
+  std::filesystem::remove(file);
+}
+
+TEST(Report, APathThatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(check_writable("/nonexistent/report.json"), Error);
+  EXPECT_THROW(check_writable("/tmp"), Error);
+}
+
+TEST(Numbers, AreWrittenForPeople) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(1000), "1,000");
+  EXPECT_EQ(with_separators(-1234567), "-1,234,567");
+  EXPECT_EQ(with_separators(-123), "-123");
+  EXPECT_EQ(human_bytes(512), "512 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(human_bytes(int64_t{88} << 20), "88.0 MiB");
+  EXPECT_EQ(human_bytes(int64_t{126} << 20), "126 MiB");
+  EXPECT_EQ(human_count(532), "532");
+  EXPECT_EQ(human_count(10'913'000), "10.9M");
+  EXPECT_EQ(human_count(999'960), "1.0M");
+  EXPECT_EQ(clock_text(311), "0:05:11");
+}
+
+std::string progress_text(Progress::Style style, int64_t steps) {
+  std::FILE* file = std::tmpfile();
+  Progress progress(style, steps, 100, file);
+  for (int64_t step = 1; step <= steps; ++step) progress.done(step, 2.5);
+  std::string text(static_cast<size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  const size_t read = std::fread(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  text.resize(read);
+  return text;
+}
+
+TEST(Progress, WritesPlainLinesToALog) {
+  const std::string text = progress_text(Progress::Style::kLines, 4);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  EXPECT_THAT(text, HasSubstr("step 4/4  loss 2.5000"));
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  const std::string lines = progress_text(Progress::Style::kLines, 1000);
+  EXPECT_LE(std::count(lines.begin(), lines.end(), '\n'), 52);
+}
+
+TEST(Progress, DrawsOneLineOverItselfOnATerminal) {
+  const std::string text = progress_text(Progress::Style::kBar, 4);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\r'), 4);
+  EXPECT_EQ(progress_text(Progress::Style::kSilent, 4), "");
+}
+
+}  // namespace
+}  // namespace phi::job

@@ -1,0 +1,83 @@
+// The reshard command: what it prints, and its errors.
+#include "tools/reshard_command.h"
+
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
+using ::testing::internal::GetCapturedStdout;
+
+struct Result {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Result run(std::vector<std::string> words) {
+  const gflags::FlagSaver saver;
+  words.insert(words.begin(), "reshard");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  CaptureStdout();
+  CaptureStderr();
+  const int status = reshard_command(static_cast<int>(argv.size()), argv.data());
+  return {status, GetCapturedStdout(), GetCapturedStderr()};
+}
+
+TEST(ReshardCommand, PrintsThePlan) {
+  const Result r = run({"--shape=64x32", "--mesh=2x4", "--src=[S0,R]", "--dst=[R,S1]"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("1. all_to_all over d0,d1"));
+  EXPECT_THAT(r.out, HasSubstr("1024 bytes per rank"));
+}
+
+TEST(ReshardCommand, AcrossMeshesWithOneRanksView) {
+  const Result r = run({"--shape=8", "--mesh=tp=4", "--src=[P(sum)]", "--dst=[S0]", "--dst_mesh=2",
+                        "--dst_ranks=4,5", "--rank=4", "--dtype=float64"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("1. reduce_scatter(sum) over tp"));
+  EXPECT_THAT(r.out, HasSubstr("2. send_recv"));
+  EXPECT_THAT(r.out, HasSubstr("[0:2] from rank 0"));
+}
+
+TEST(ReshardCommand, ScalarsAndEqualAttrs) {
+  const Result r = run({"--shape=scalar", "--mesh=2", "--src=[R]", "--dst=[R]"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("nothing to do"));
+}
+
+TEST(ReshardCommand, ErrorsSayWhatToWrite) {
+  const struct {
+    std::vector<std::string> words;
+    int status;
+    const char* message;
+  } rows[] = {
+      {{}, 2, "which mesh?"},
+      {{"--mesh=2"}, 2, "which tensor?"},
+      {{"--mesh=2", "--shape=4xx"}, 2, "'' in --shape is no number"},
+      {{"--mesh=2", "--shape=4"}, 2, "Give --src="},
+      {{"--mesh=2", "--shape=4", "--src=[Q]", "--dst=[R]"}, 2, "'Q' in --src is no placement"},
+      {{"--mesh=2", "--shape=4", "--src=[R,R]", "--dst=[R]"}, 2, "2 placements"},
+      {{"--mesh=2", "--shape=4", "--src=[P(mean)]", "--dst=[R]"}, 1, "mean"},
+      {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[S1]"}, 1, "shards tensor dim 1"},
+      {{"--mesh=0", "--shape=4", "--src=[R]", "--dst=[R]"}, 1, "mesh"},
+      {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[R]", "--dtype=float33"}, 1, "float33"},
+      {{"--mesh=2", "--shappe=4"}, 2, "did you mean 'shape'"},
+      {{"--mesh=2", "what"}, 2, "'what' is not understood"},
+      {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[R]", "--dst_ranks=1"}, 1, "rank"},
+  };
+  for (const auto& row : rows) {
+    const Result r = run(row.words);
+    EXPECT_EQ(r.status, row.status) << r.err;
+    EXPECT_THAT(r.err, HasSubstr(row.message));
+    EXPECT_EQ(r.out, "");
+  }
+}
+
+}  // namespace

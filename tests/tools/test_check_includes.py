@@ -1,0 +1,130 @@
+"""tools/check_includes.py: each row of the table by what it allows and what it forbids."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "check_includes.py"
+
+
+def check(root: Path, files: dict) -> subprocess.CompletedProcess:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return subprocess.run([sys.executable, SCRIPT, "--root", root], capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+ALLOWED = """
+phi/common/dims.cc                       <vector> <fmt/format.h> "phi/common/errors.h"
+phi/core/meta.h                          "phi/common/dims.h" "phi/core/attribute.h"
+phi/core/storage.h                       "phi/core/meta.h" "phi/core/rank_context.h" <sys/mman.h>
+phi/infermeta/shape.cc                   "phi/core/meta.h" "phi/infermeta/axes.h"
+phi/kernels/cpu/matmul_kernel.cc         "phi/generated/kernel_signatures.h" <dnnl.hpp> <omp.h> "phi/infermeta/axes.h"
+phi/autograd/engine.cc                   "phi/core/dense_tensor.h" "phi/infermeta/shape.h"
+distributed/mesh/process_mesh.h          "phi/common/errors.h" "phi/core/box.h"
+distributed/placement/dist_attr.h        "distributed/mesh/process_mesh.h"
+distributed/spmd/rules/matmul.cc         "distributed/spmd/rule.h" "distributed/placement/split.h"
+distributed/reshard/plan.h               "distributed/placement/dist_attr.h" "distributed/reshard/cost.h"
+distributed/reshard/execute.cc           "distributed/comm/world.h" "distributed/reshard/plan.h" "distributed/tensor/dist_tensor.h"
+distributed/pipeline/schedules/zb.cc     "distributed/mesh/process_mesh.h"
+distributed/pipeline/executor.cc         "distributed/pipeline/schedules/zb.h" "phi/kernels/matmul_kernel.h"
+distributed/planner/search.cc            "distributed/spmd/rule.h" "distributed/reshard/cost.h"
+distributed/comm/world.cc                "distributed/comm/mpi/mpi_world.h" "phi/core/rank_context.h"
+distributed/comm/mpi/mpi_world.cc        <mpi.h> "distributed/comm/world.h"
+distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/reshard/execute.h"
+phi/api/tensor.cc                        "distributed/comm/world.h" "phi/generated/api.h" <gflags/gflags.h>
+phi/api.h                                "phi/api/tensor.h"
+distributed/api.h                        "phi/api/tensor.h"
+"""
+
+FORBIDDEN = """
+phi/common/dims.cc                       "phi/core/meta.h"                       phi/core meta types
+phi/common/log.cc                        <glog/logging.h>                        not glog
+phi/core/meta.h                          "phi/core/dense_tensor.h"               (phi/core)
+phi/core/storage.cc                      "phi/infermeta/shape.h"                 (phi/infermeta)
+phi/core/storage.cc                      <distributed/comm/world.h>              (distributed/comm)
+phi/infermeta/shape.cc                   "phi/kernels/shape_kernel.h"            (phi/kernels)
+phi/infermeta/shape.cc                   "phi/generated/kernel_signatures.h"     (phi/kernel signatures)
+phi/kernels/cpu/sum.cc                   "phi/generated/api.h"                   (phi/api)
+phi/kernels/cpu/sum.cc                   "distributed/mesh/process_mesh.h"       (distributed/mesh)
+phi/kernels/cpu/sum.cc                   <mpi.h>                                 not mpi
+phi/autograd/engine.cc                   "phi/api/tensor.h"                      (phi/api)
+distributed/mesh/process_mesh.h          "distributed/placement/placement.h"     (distributed/placement)
+distributed/placement/split.h            "distributed/spmd/rule.h"               (distributed/spmd)
+distributed/spmd/rules/matmul.cc         "phi/core/dense_tensor.h"               (phi/core)
+distributed/spmd/rules/matmul.cc         "distributed/comm/world.h"              (distributed/comm)
+distributed/reshard/plan.cc              "distributed/reshard/execute.h"         (distributed/reshard runtime)
+distributed/reshard/cost.cc              "phi/core/rank_context.h"               (phi/core)
+distributed/pipeline/schedules/zb.cc     "distributed/pipeline/executor.h"       (distributed runtime)
+distributed/planner/search.cc            "distributed/tensor/dist_tensor.h"      (distributed runtime)
+distributed/comm/world.cc                "distributed/mesh/process_mesh.h"       (distributed/mesh)
+distributed/comm/world.cc                <mpi.h>                                 not mpi
+distributed/tensor/dist_tensor.cc        "distributed/api.h"                     (phi/api)
+distributed/tensor/dist_tensor.cc        <gtest/gtest.h>                         not gtest
+distributed/tensor/dist_tensor.cc        "distributed/nowhere/x.h"               no row in LAYERS
+"""
+
+
+def rows(table: str) -> list:
+    return [line for line in table.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("row", rows(ALLOWED), ids=lambda row: row.split()[0])
+def test_allowed(tmp_path, row):
+    path, targets = row.split(maxsplit=1)
+    text = "".join(f"#include {target}\n" for target in targets.split())
+    result = check(tmp_path, {path: text})
+    assert result.returncode == 0, result.stderr
+    assert f"1 files, {len(targets.split())} includes, 0 findings" in result.stdout
+
+
+@pytest.mark.parametrize("row", rows(FORBIDDEN), ids=lambda row: " ".join(row.split()[:2]))
+def test_forbidden(tmp_path, row):
+    path, target, words = row.split(maxsplit=2)
+    result = check(tmp_path, {path: f"// What it is for.\n#pragma once\n#  include {target}\n"})
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"{path}:3: [")
+    assert target.strip('<>"') in line and words in line
+
+
+def test_comments_and_strings_are_no_includes(tmp_path):
+    text = ('// #include "phi/api/a.h"\n/* see\n#include "phi/api/b.h"\n*/\n'
+            'auto s = "/*";\n#include "phi/api/c.h"\n')
+    result = check(tmp_path, {"phi/core/x.cc": text})
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("phi/core/x.cc:6: [phi/core]") and "c.h" in line
+
+
+def test_project_files_are_named_from_the_root(tmp_path):
+    result = check(tmp_path, {"phi/core/a.h": "", "phi/core/b.h": '#include "a.h"\n'})
+    assert result.returncode == 1
+    assert 'phi/core/b.h:1: [phi/core] includes "a.h"' in result.stderr
+
+
+def test_free_folders_stay_out_of_the_library(tmp_path):
+    result = check(tmp_path, {"tests/support/m.h": "", "tools/main.cc": '#include "phi/api.h"\n',
+                              "phi/core/a.cc": '#include "tests/support/m.h"\n'})
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+
+
+def test_new_folders_need_a_row(tmp_path):
+    result = check(tmp_path, {"distributed/novel/a.cc": "#include <vector>\n"})
+    assert result.returncode == 1
+    assert "distributed/novel/a.cc:1: [layers]" in result.stderr
+
+
+def test_an_empty_tree_is_an_error(tmp_path):
+    assert check(tmp_path, {}).returncode == 2
+
+
+def test_the_table_can_be_printed():
+    result = subprocess.run([sys.executable, SCRIPT, "--list"], capture_output=True, text=True,
+                            timeout=60, check=True)
+    assert "distributed/mesh: phi/common, phi/core meta types; libraries: fmt, glog" in result.stdout
+    assert "phi/api: everything" in result.stdout

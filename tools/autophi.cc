@@ -1,0 +1,87 @@
+// The autophi command: chooses the subcommand, and turns what nobody caught into one message.
+//
+//   autophi run JOB.yaml | spmd ... | reshard ... | --help | --version
+#include <gflags/gflags.h>
+#include <glog/logging.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/cli/command_line.h"
+#include "tools/job/run_command.h"
+#include "tools/reshard_command.h"
+#include "tools/spmd_command.h"
+
+namespace {
+
+using phi::cli::kUsageStatus;
+
+constexpr const char* kHelp =
+    "autophi: auto-parallel tensors on MPI processes.\n"
+    "\n"
+    "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
+    "  autophi spmd ...          ask or check sharding rules\n"
+    "  autophi reshard ...       show how a tensor would be moved\n"
+    "  autophi --version\n"
+    "\n"
+    "autophi SUBCOMMAND --help says more.\n";
+
+// What a person typed wrongly is the same on every rank: one of them says so.
+int usage_error(const std::string& message) {
+  if (phi::cli::speaks_for_job()) std::fprintf(stderr, "autophi: %s\n", message.c_str());
+  return kUsageStatus;
+}
+
+bool asks_for_help(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (arg == "--help" || arg == "-h" || arg == "-help") return true;
+  }
+  return false;
+}
+
+int dispatch(int argc, char** argv) {
+  const std::string_view name = argv[1];
+  if (name == "run") {
+    if (!asks_for_help(argc - 1, argv + 1)) return phi::job::run_command(argc - 1, argv + 1);
+    if (phi::cli::speaks_for_job()) std::fputs(phi::job::run_help(), stdout);
+    return 0;
+  }
+  if (name == "spmd") return spmd_command(argc - 1, argv + 1);
+  if (name == "reshard") return reshard_command(argc - 1, argv + 1);
+  const bool is_flag = name.starts_with('-');
+  const std::vector<std::string> known = is_flag
+                                             ? std::vector<std::string>{"--help", "--version"}
+                                             : std::vector<std::string>{"run", "spmd", "reshard"};
+  const std::string hint = phi::cli::did_you_mean(name, known);
+  return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
+                     std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  FLAGS_logtostderr = true;
+  google::InitGoogleLogging(argv[0]);
+  if (argc < 2) return usage_error("which subcommand? run, spmd or reshard; see autophi --help.");
+  const std::string_view first = argv[1];
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (phi::cli::speaks_for_job()) std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (first == "--version") {
+    if (phi::cli::speaks_for_job()) std::puts("autophi " AUTOPHI_VERSION);
+    return 0;
+  }
+  try {
+    return dispatch(argc, argv);
+  } catch (const phi::cli::UsageError& error) {
+    return usage_error(error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "autophi %s: %s\n", argv[1], error.what());
+    return 1;
+  }
+}

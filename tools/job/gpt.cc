@@ -1,0 +1,210 @@
+// Parameters and forward pass of the GPT.
+#include "tools/job/gpt.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "distributed/placement/split.h"
+#include "phi/api.h"
+#include "phi/common/errors.h"
+
+namespace phi::job {
+
+using distributed::Placement;
+using distributed::ProcessMesh;
+using distributed::Replicate;
+using distributed::Shard;
+
+namespace {
+
+constexpr double kWeightStd = 0.02;  // as GPT-2 (Radford et al. 2019)
+constexpr float kNormEpsilon = 1e-5f;
+
+// FNV-1a, so that a parameter's values follow its name.
+uint64_t seed_for(std::string_view name, uint64_t seed) {
+  uint64_t hash = 0xcbf29ce484222325u ^ (seed * 0x9e3779b97f4a7c15u);
+  for (char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+// Dropout sites of one layer, and how many seeds a call of loss() uses.
+enum Site : uint64_t { kAfterAttention = 0, kAfterMlp = 1, kSitesPerLayer = 2 };
+
+int dim_or_none(const ProcessMesh& mesh, std::string_view name) {
+  const auto& names = mesh.dim_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+}  // namespace
+
+Tensor Stage::place(const Tensor& x, Placement along_dp, Placement along_tp) const {
+  std::vector<Placement> placements(static_cast<size_t>(mesh_.ndim()), Replicate());
+  if (const int dp = dim_or_none(mesh_, "dp"); dp >= 0) placements[dp] = along_dp;
+  if (const int tp = dim_or_none(mesh_, "tp"); tp >= 0) placements[tp] = along_tp;
+  return distributed::shard_tensor(x, mesh_, placements);
+}
+
+std::vector<Stage> stages_of(const ProcessMesh& mesh) {
+  const int pp = dim_or_none(mesh, "pp");
+  if (pp < 0) return {Stage(mesh)};
+  std::vector<Stage> stages;
+  for (int64_t s = 0; s < mesh.dim_size(pp); ++s) stages.emplace_back(mesh.slice(pp, s));
+  return stages;
+}
+
+Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh)
+    : model_(model), run_(run), stages_(stages_of(mesh)) {
+  const int64_t d = model.d_model;
+  const size_t last = stages_.size() - 1;
+  token_embedding_ = gaussian("token_embedding", {model.vocab, d}, kWeightStd, 0, Shard(0));
+  position_embedding_ =
+      gaussian("position_embedding", {model.seq_len, d}, kWeightStd, 0, Replicate());
+  for (size_t s = 0; s <= last; ++s) {
+    const auto own = distributed::split_range(model.layers, static_cast<int64_t>(stages_.size()),
+                                              static_cast<int64_t>(s));
+    for (int64_t i = own.offset; i < own.end(); ++i) layers_.push_back(make_layer(i, s));
+  }
+  final_norm_ = make_norm(last);
+  head_ = gaussian("head", {d, model.vocab}, kWeightStd, last, Shard(1));
+}
+
+Gpt::Layer Gpt::make_layer(int64_t index, size_t stage) {
+  const std::string name = "layer" + std::to_string(index) + ".";
+  const int64_t d = model_.d_model;
+  const int64_t hidden = d * model_.mlp_ratio;
+  // Each layer adds twice to the residual; GPT-2 keeps the sum's variance by scaling these two.
+  const double into_residual = kWeightStd / std::sqrt(2.0 * static_cast<double>(model_.layers));
+  Layer layer;
+  layer.stage = stage;
+  layer.norm_attention = make_norm(stage);
+  layer.qkv = make_linear(name + "qkv", d, 3 * d, kWeightStd, stage, /*by_columns=*/true);
+  layer.projection = make_linear(name + "projection", d, d, into_residual, stage, false);
+  layer.norm_mlp = make_norm(stage);
+  layer.up = make_linear(name + "up", d, hidden, kWeightStd, stage, /*by_columns=*/true);
+  layer.down = make_linear(name + "down", hidden, d, into_residual, stage, false);
+  return layer;
+}
+
+Gpt::Linear Gpt::make_linear(const std::string& name, int64_t in, int64_t out, double std,
+                             size_t stage, bool by_columns) {
+  return {gaussian(name + ".weight", {in, out}, std, stage, Shard(by_columns ? 1 : 0)),
+          filled({out}, 0.0f, stage, by_columns ? Shard(0) : Replicate())};
+}
+
+Gpt::Norm Gpt::make_norm(size_t stage) {
+  return {filled({model_.d_model}, 1.0f, stage, Replicate()),
+          filled({model_.d_model}, 0.0f, stage, Replicate())};
+}
+
+Tensor Gpt::gaussian(const std::string& name, const Dims& shape, double std, size_t stage,
+                     Placement along_tp) {
+  const uint64_t seed = seed_for(name, static_cast<uint64_t>(model_.seed));
+  const Tensor whole = deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype);
+  return parameters_.emplace_back(stages_[stage].place(whole, Replicate(), along_tp));
+}
+
+Tensor Gpt::filled(const Dims& shape, float value, size_t stage, Placement along_tp) {
+  const Tensor whole = deferred_full(shape, value, run_.dtype);
+  return parameters_.emplace_back(stages_[stage].place(whole, Replicate(), along_tp));
+}
+
+Tensor Gpt::place_ids(const Tensor& ids) const {
+  return stages_.front().place(ids, Shard(0), Replicate());
+}
+
+Tensor Gpt::place_labels(const Tensor& labels) const {
+  return stages_.back().place(labels, Shard(0), Replicate());
+}
+
+Tensor Gpt::loss(const Tensor& ids, const Tensor& labels, uint64_t noise) const {
+  Tensor x = embed(ids, noise);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const uint64_t layer_noise = noise + 1 + i * kSitesPerLayer;
+    try {
+      // Both the norm and the residual read x: it travels to the next stage once, here.
+      x = split_sequence(x, layer.stage);
+      x = attention(layer, x, layer_noise + kAfterAttention);
+      x = mlp(layer, x, layer_noise + kAfterMlp);
+    } catch (Error& error) {
+      error.note("called from layer " + std::to_string(i));
+      throw;
+    }
+  }
+  const size_t last = stages_.size() - 1;
+  const Tensor h = whole_sequence(normalize(final_norm_, x), last);
+  Tensor logits = matmul(h, head_);
+  if (logits.dtype() != DataType::FLOAT32) logits = cast(logits, DataType::FLOAT32);
+  return mean(std::get<1>(cross_entropy_with_softmax(logits, labels)));
+}
+
+Tensor Gpt::embed(const Tensor& ids, uint64_t noise) const {
+  // Each rank along tp looks up its part of the vocabulary: the result is a partial sum.
+  const Tensor tokens = split_sequence(embedding(ids, token_embedding_), 0);
+  return with_dropout(add(tokens, position_embedding_), noise);
+}
+
+Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise) const {
+  const int64_t batch = x.shape()[0];
+  const int64_t seq = x.shape()[1];
+  const Tensor h = whole_sequence(normalize(layer.norm_attention, x), layer.stage);
+  // Columns of the fused weight are ordered head by head, so that a split by columns splits heads.
+  const Tensor fused = reshape(add(matmul(h, layer.qkv.weight), layer.qkv.bias),
+                               {batch, seq, model_.heads, 3, model_.head_size()});
+  const std::vector<Tensor> qkv = split_with_num(fused, 3, 3);
+  const Tensor q = squeeze(qkv[0], {3});
+  const Tensor k = squeeze(qkv[1], {3});
+  const Tensor v = squeeze(qkv[2], {3});
+  const Tensor mixed =
+      std::get<0>(flash_attention(q, k, v, std::nullopt, std::nullopt, /*dropout=*/0.0f,
+                                  /*causal=*/true, /*return_softmax=*/false, /*is_test=*/true));
+  const Tensor out = matmul(reshape(mixed, {batch, seq, model_.d_model}), layer.projection.weight);
+  const Tensor sum = add(split_sequence(out, layer.stage), layer.projection.bias);
+  return add(x, with_dropout(sum, noise));
+}
+
+Tensor Gpt::mlp(const Layer& layer, const Tensor& x, uint64_t noise) const {
+  const Tensor h = whole_sequence(normalize(layer.norm_mlp, x), layer.stage);
+  const Tensor hidden = gelu(add(matmul(h, layer.up.weight), layer.up.bias), /*approximate=*/true);
+  const Tensor out = matmul(hidden, layer.down.weight);
+  const Tensor sum = add(split_sequence(out, layer.stage), layer.down.bias);
+  return add(x, with_dropout(sum, noise));
+}
+
+Tensor Gpt::normalize(const Norm& norm, const Tensor& x) const {
+  return layer_norm(x, norm.scale, norm.shift, kNormEpsilon, /*begin_norm_axis=*/2);
+}
+
+Tensor Gpt::with_dropout(const Tensor& x, uint64_t noise) const {
+  if (model_.dropout == 0.0) return x;
+  const uint64_t seed = seed_for("dropout", static_cast<uint64_t>(model_.seed) ^ noise << 16);
+  return dropout(x, std::nullopt, model_.dropout, /*is_test=*/false, "upscale_in_train",
+                 static_cast<int>(seed >> 33), /*fix_seed=*/true);
+}
+
+Tensor Gpt::whole_sequence(const Tensor& x, size_t stage) const {
+  if (!run_.sequence_parallel) return x;
+  return stages_[stage].place(x, Shard(0), Replicate());
+}
+
+Tensor Gpt::split_sequence(const Tensor& x, size_t stage) const {
+  return stages_[stage].place(x, Shard(0), run_.sequence_parallel ? Shard(1) : Replicate());
+}
+
+int64_t Gpt::num_parameters() const {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters_) count += parameter.numel();
+  return count;
+}
+
+int64_t Gpt::parameter_bytes_here() const {
+  int64_t bytes = 0;
+  for (const Tensor& parameter : parameters_) {
+    bytes += static_cast<int64_t>(parameter.nbytes_here());
+  }
+  return bytes;
+}
+
+}  // namespace phi::job

@@ -1,0 +1,91 @@
+// Drawing of progress.
+#include "tools/job/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "fmt/core.h"
+#include "tools/job/report.h"
+
+namespace phi::job {
+namespace {
+
+constexpr int64_t kBarWidth = 21;
+constexpr int64_t kMaxLines = 50;  // a log of a long job stays short
+
+// mpirun gives each rank a pseudo-terminal of its own, whatever its own output goes to; what a
+// person sees is mpirun's, the parent of the ranks on its machine.
+bool launcher_has_terminal() {
+  const std::string link = "/proc/" + std::to_string(getppid()) + "/fd/1";
+  std::array<char, 64> target;
+  const ssize_t n = readlink(link.c_str(), target.data(), target.size());
+  const std::string_view name(target.data(), static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+}
+
+}  // namespace
+
+Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, std::FILE* out)
+    : style_(style),
+      steps_(steps),
+      tokens_per_step_(tokens_per_step),
+      out_(out),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::Style Progress::detect() {
+  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
+  const bool seen = isatty(STDOUT_FILENO) == 1 && (!launched || launcher_has_terminal());
+  return seen ? Style::kBar : Style::kLines;
+}
+
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+double Progress::tokens_per_s(int64_t steps_done) const {
+  return static_cast<double>(steps_done * tokens_per_step_) / std::max(seconds(), 1e-9);
+}
+
+void Progress::done(int64_t step, double loss) {
+  if (style_ == Style::kSilent || (style_ == Style::kLines && !wants_line(step))) return;
+  const double left = seconds() / static_cast<double>(step) * static_cast<double>(steps_ - step);
+  const int width = static_cast<int>(std::to_string(steps_).size());
+  std::string line = fmt::format("step {:>{}}/{}", step, width, steps_);
+  if (style_ == Style::kBar) line += " " + bar(step);
+  line += fmt::format("  loss {:.4f}  {} tok/s", loss,
+                      with_separators(static_cast<int64_t>(tokens_per_s(step))));
+  if (step < steps_) line += fmt::format("  {} left", clock_text(left));
+  if (style_ == Style::kBar) {
+    // Back to the line's start, and erase what a longer line before has left behind.
+    fmt::print(out_, "\r{}\033[K{}", line, step == steps_ ? "\n" : "");
+  } else {
+    fmt::print(out_, "{}\n", line);
+  }
+  std::fflush(out_);
+}
+
+bool Progress::wants_line(int64_t step) const {
+  const int64_t every = (steps_ + kMaxLines - 1) / kMaxLines;
+  return step == 1 || step == steps_ || step % every == 0;
+}
+
+std::string Progress::bar(int64_t step) const {
+  const int64_t filled = kBarWidth * step / steps_;
+  std::string out = "\033[32m";
+  for (int64_t i = 0; i < kBarWidth; ++i) {
+    if (i == filled) out += "\033[90m";
+    out += i + 1 == filled && filled < kBarWidth ? "╸" : "━";
+  }
+  return out + "\033[0m";
+}
+
+std::string clock_text(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+}  // namespace phi::job

@@ -1,0 +1,40 @@
+// Progress of a job: a bar that is drawn over itself on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace phi::job {
+
+class Progress {
+ public:
+  enum class Style { kSilent, kLines, kBar };
+
+  Progress(Style style, int64_t steps, int64_t tokens_per_step, std::FILE* out = stdout);
+
+  /// The style for this process's standard output: a bar if a person sees it.
+  static Style detect();
+
+  /// `step` counts from 1.
+  void done(int64_t step, double loss);
+
+  double seconds() const;
+  double tokens_per_s(int64_t steps_done) const;
+
+ private:
+  std::string bar(int64_t step) const;
+  bool wants_line(int64_t step) const;
+
+  Style style_;
+  int64_t steps_;
+  int64_t tokens_per_step_;
+  std::FILE* out_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// 0:05:11
+std::string clock_text(double seconds);
+
+}  // namespace phi::job

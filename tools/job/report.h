@@ -1,0 +1,67 @@
+// The report of a job: what every rank did and the job's results, as JSON and as a table.
+//
+//   const auto ranks = gather_ranks(World::current(), this_rank(stage, parameter_bytes));
+//   write_report(report, "out.json");
+//   std::cout << table(report);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distributed/comm/world.h"
+
+namespace phi::job {
+
+/// Numbers of one rank; int64 all, so that a rank's report travels as one array.
+struct RankReport {
+  int64_t rank = 0;
+  int64_t stage = 0;
+  int64_t ops_launched = 0;
+  int64_t ops_clipped = 0;
+  int64_t reshard_steps = 0;
+  int64_t bytes_sent = 0;
+  int64_t bytes_received = 0;
+  int64_t peak_tensor_bytes = 0;
+  int64_t parameter_bytes = 0;       // of this rank's shards
+  int64_t parameter_peak_bytes = 0;  // most tensor bytes held while the parameters were made
+};
+
+struct JobReport {
+  std::string job;   // the job file
+  std::string mode;  // "forward"
+  std::string mesh;  // "dp=2,pp=2,tp=2"
+  std::string dtype;
+  int64_t num_parameters = 0;
+  std::vector<double> losses;  // per step
+  double tokens_per_s = 0;
+  double seconds = 0;  // of all steps
+  std::vector<RankReport> ranks;
+};
+
+/// The calling rank's counters so far.
+RankReport this_rank(int64_t stage);
+
+/// Every rank's report, in order, on every rank. Collective over the world; what it sends itself is
+/// in no report.
+std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own);
+
+/// The report as one JSON object (keys as in the README), ending with a newline.
+std::string to_json(const JobReport& report);
+
+/// Writes to_json(report); the file appears whole or not at all. Errors: Unavailable.
+void write_report(const JobReport& report, const std::string& path);
+/// Errors: Unavailable if `path` cannot be written to; creates nothing that was not there.
+void check_writable(const std::string& path);
+
+/// One line per rank under a heading, columns aligned.
+std::string table(const JobReport& report);
+
+/// 1234567 -> "1,234,567"
+std::string with_separators(int64_t value);
+/// 12.6 MiB, 512 B, 1.4 GiB
+std::string human_bytes(int64_t bytes);
+/// 10.9M, 1.2B, 532
+std::string human_count(int64_t count);
+
+}  // namespace phi::job

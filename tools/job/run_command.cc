@@ -1,0 +1,297 @@
+// The run subcommand: set-up that all ranks agree on, then the steps, then the report.
+#include "tools/job/run_command.h"
+
+#include <gflags/gflags.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <optional>
+
+#include "distributed/api.h"
+#include "distributed/comm/world.h"
+#include "phi/api.h"
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/job/config.h"
+#include "tools/job/gpt.h"
+#include "tools/job/progress.h"
+#include "tools/job/report.h"
+#include "tools/job/text_data.h"
+
+DEFINE_string(report, "", "write a report of the job to this file, as JSON");
+DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
+DEFINE_bool(quiet, false, "print errors only");
+DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
+DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
+
+namespace phi::job {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::World;
+
+const std::vector<std::string> kFlags = {"report", "deadline_s",   "quiet",
+                                         "mesh",   "inject_error", "inject_hang"};
+constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
+
+// "RANK:STEP"; never where the flag is empty.
+struct Injection {
+  int64_t rank = -1;
+  int64_t step = -1;
+  bool now(int64_t at_step) const { return rank == distributed::rank() && step == at_step; }
+};
+
+Injection parse_injection(const char* flag, const std::string& text) {
+  Injection out;
+  if (text.empty()) return out;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, out.rank);
+  const bool colon = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
+  if (colon) {
+    const auto second = std::from_chars(first.ptr + 1, end, out.step);
+    if (second.ec == std::errc() && second.ptr == end) return out;
+  }
+  throw cli::UsageError(fmt::format("--{} takes RANK:STEP, e.g. 1:2, got '{}'.", flag, text));
+}
+
+struct Setup {
+  JobConfig config;
+  TextData text;
+  std::string note;
+  Injection error;
+  Injection hang;
+};
+
+TextData open_text(const JobConfig& config) {
+  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
+  TextData text;
+  try {
+    text = TextData::open(config.data.paths, base.string());
+  } catch (const Error& error) {
+    throw config.wrong({"data.paths"}, error.what());
+  }
+  if (text.num_bytes() <= config.model.seq_len) {
+    throw config.wrong({"model.seq_len", "data.paths"},
+                       fmt::format("the text has {} bytes, too few for windows of seq_len {} + 1.",
+                                   text.num_bytes(), config.model.seq_len));
+  }
+  return text;
+}
+
+// All that can be found wrong before any rank waits for another.
+Setup prepare(int argc, char** argv) {
+  const std::vector<std::string> words = cli::parse_flags(argc, argv, kFlags);
+  if (words.size() != 1) {
+    throw cli::UsageError(fmt::format("autophi run takes one job file, got {}{}; see --help.",
+                                      words.size(), words.empty() ? "" : " (" + words[1] + ")"));
+  }
+  if (!(FLAGS_deadline_s > 0 && FLAGS_deadline_s <= kMaxDeadlineS)) {
+    throw cli::UsageError(
+        fmt::format("--deadline_s takes seconds, more than 0 and at most {}.", kMaxDeadlineS));
+  }
+  Setup setup;
+  setup.error = parse_injection("inject_error", FLAGS_inject_error);
+  setup.hang = parse_injection("inject_hang", FLAGS_inject_hang);
+  setup.config = load_job(words[0]);
+  if (setup.config.mode != "forward") {
+    throw setup.config.wrong({"mode"}, fmt::format("mode {} is not there yet, it comes with "
+                                                   "training; use mode: forward.",
+                                                   setup.config.mode));
+  }
+  settle_mesh(&setup.config, distributed::world_size(), FLAGS_mesh, &setup.note);
+  setup.text = open_text(setup.config);
+  if (!FLAGS_report.empty() && distributed::rank() == 0) check_writable(FLAGS_report);
+  return setup;
+}
+
+// What one rank found, told to all: so that every rank leaves and one of them says why.
+struct Finding {
+  int64_t failed = 0;
+  int64_t fingerprint = 0;
+};
+
+// True if all ranks may go on.
+bool agree(World& world, const std::string& fault, uint64_t fingerprint) {
+  const Finding own{fault.empty() ? 0 : 1, static_cast<int64_t>(fingerprint)};
+  std::vector<Finding> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].failed == 0) continue;
+    if (static_cast<int64_t>(rank) == world.rank()) std::cerr << "autophi run: " << fault << "\n";
+    return false;
+  }
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank].fingerprint == all[0].fingerprint) continue;
+    if (world.rank() == 0) {
+      std::cerr << fmt::format(
+          "autophi run: ranks 0 and {} find different files at data.paths; give them the same.\n",
+          rank);
+    }
+    return false;
+  }
+  return true;
+}
+
+class Job {
+ public:
+  explicit Job(Setup setup)
+      : setup_(std::move(setup)),
+        config_(setup_.config),
+        mesh_(config_.mesh.shape, config_.mesh.dims),
+        world_(World::current()) {}
+
+  JobReport run() {
+    const Gpt model(config_.model, config_.run, mesh_);
+    const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
+    JobReport report = describe(model);
+    if (speaks()) std::cout << header(report) << std::flush;
+    world_.everyone().barrier();  // the clock starts when every rank has its parameters
+    Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
+                      config_.run.global_batch * config_.model.seq_len);
+    for (step_ = 1; step_ <= config_.run.steps; ++step_) {
+      inject();
+      report.losses.push_back(step(model));
+      progress.done(step_, report.losses.back());
+    }
+    step_ = 0;
+    report.seconds = progress.seconds();
+    report.tokens_per_s = progress.tokens_per_s(config_.run.steps);
+    RankReport own = this_rank(pipeline_stage());
+    own.parameter_bytes = model.parameter_bytes_here();
+    own.parameter_peak_bytes = parameter_peak;
+    report.ranks = gather_ranks(world_, own);
+    return report;
+  }
+
+  /// "at rank 3 of 8, step 12, stage 1"
+  std::string whereabouts() const {
+    std::string out = fmt::format("at rank {} of {}", world_.rank(), world_.size());
+    if (step_ > 0) out += fmt::format(", step {}", step_);
+    return out + fmt::format(", stage {}", pipeline_stage());
+  }
+
+ private:
+  bool speaks() const { return world_.rank() == 0 && !FLAGS_quiet; }
+
+  int64_t pipeline_stage() const {
+    const auto& names = mesh_.dim_names();
+    for (int m = 0; m < mesh_.ndim(); ++m) {
+      if (names[m] == "pp") return (*mesh_.coord_of(world_.rank()))[m];
+    }
+    return 0;
+  }
+
+  JobReport describe(const Gpt& model) const {
+    JobReport report;
+    report.job = config_.file;
+    report.mode = config_.mode;
+    report.mesh = config_.mesh.to_string(",");
+    report.dtype = name_of(config_.run.dtype);
+    report.num_parameters = model.num_parameters();
+    return report;
+  }
+
+  std::string header(const JobReport& report) const {
+    std::string out = setup_.note.empty() ? "" : setup_.note + "\n";
+    out += fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}\n",
+                       config_.mesh.to_string(), world_.size(), world_.size() == 1 ? "" : "es",
+                       config_.model.kind, human_count(report.num_parameters), report.dtype,
+                       config_.run.sequence_parallel ? " · sequence parallel" : "");
+    return out + fmt::format("text {} of {} files · {} micro-batches of {} × {} tokens a step\n",
+                             human_bytes(setup_.text.num_bytes()), setup_.text.num_files(),
+                             config_.run.micro_batches, config_.run.micro_batch_size(),
+                             config_.model.seq_len);
+  }
+
+  // Mean loss of one global batch, known on every rank.
+  double step(const Gpt& model) const {
+    const RunConfig& run = config_.run;
+    Tensor total;
+    for (int64_t i = 0; i < run.micro_batches; ++i) {
+      const int64_t number = (step_ - 1) * run.micro_batches + i;
+      const Draw draw{static_cast<uint64_t>(config_.data.seed), number * run.micro_batch_size(),
+                      run.micro_batch_size(), config_.model.seq_len};
+      const Tensor ids = model.place_ids(setup_.text.ids(draw));
+      const Tensor labels = model.place_labels(setup_.text.labels(draw));
+      const Tensor loss = model.loss(ids, labels, static_cast<uint64_t>(number) << 20);
+      total = total.defined() ? add(total, loss) : loss;
+    }
+    const Tensor mean = scale(total, 1.0 / static_cast<double>(run.micro_batches));
+    return distributed::reshard(mean, mesh_, {}).item();
+  }
+
+  void inject() const {
+    if (setup_.error.now(step_)) {
+      throw errors::Internal("asked to fail here by --inject_error={}.", FLAGS_inject_error);
+    }
+    while (setup_.hang.now(step_)) pause();
+  }
+
+  Setup setup_;
+  const JobConfig& config_;
+  ProcessMesh mesh_;
+  World& world_;
+  int64_t step_ = 0;  // counts from 1; 0 before and after the steps
+};
+
+// The rank is in the job while this lives.
+class Membership {
+ public:
+  Membership(int* argc, char*** argv) { distributed::init(argc, argv); }
+  ~Membership() { distributed::finalize(); }
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+};
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  const Membership membership(&argc, &argv);
+  World& world = World::current();
+  std::optional<Job> job;
+  try {
+    std::optional<Setup> setup;
+    std::string fault;
+    try {
+      setup = prepare(argc, argv);
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    if (!agree(world, fault, setup ? setup->text.fingerprint() : 0)) return cli::kUsageStatus;
+    world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
+    job.emplace(std::move(*setup));
+    const JobReport report = job->run();
+    if (world.rank() == 0 && !FLAGS_quiet) std::cout << table(report) << std::flush;
+    if (world.rank() == 0 && !FLAGS_report.empty()) write_report(report, FLAGS_report);
+  } catch (const std::exception& error) {
+    // Others may wait for this rank: the job ends here, before anything is taken down in order.
+    std::cout.flush();
+    const std::string where = job ? "\n  " + job->whereabouts() : "";
+    distributed::abort_job(error.what() + where);
+  }
+  return 0;
+}
+
+const char* run_help() {
+  return "autophi run JOB.yaml: runs a job on all processes that mpirun started.\n"
+         "\n"
+         "  mpirun -n 8 autophi run examples/gpt_forward.yaml --report=report.json\n"
+         "\n"
+         "One process runs the job on a mesh of 1, with the same result.\n"
+         "\n"
+         "  --mesh=2x2x2         mesh instead of the file's: 2x2x2 (dp, pp, tp), 4 (dp), "
+         "dp=2,tp=2\n"
+         "  --report=FILE        write what every rank did, and the losses, as JSON\n"
+         "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
+         "  --quiet              print errors only\n"
+         "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"
+         "\n"
+         "Flags for tests of failures:\n"
+         "  --inject_error=RANK:STEP   the rank throws at this step (1 is the first)\n"
+         "  --inject_hang=RANK:STEP    the rank stops answering\n";
+}
+
+}  // namespace phi::job

@@ -1,0 +1,97 @@
+// Runs case files and prints what fails.
+#include "tools/spmd/check.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "tools/spmd/case.h"
+
+namespace phi::spmd_tool {
+namespace {
+
+// (rule, case number) -> why we differ.
+using Differences = std::map<std::pair<std::string, int>, std::string>;
+
+Differences load_differences(const std::string& path) {
+  Differences differences;
+  if (path.empty()) return differences;
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(path);
+  } catch (const YAML::BadFile&) {
+    throw errors::NotFound("{}: the file cannot be read.", path);
+  } catch (const YAML::Exception& error) {
+    throw errors::InvalidArgument("{}:{}: {}", path, error.mark.line + 1, error.msg);
+  }
+  for (const auto& node : root) {
+    for (const char* key : {"rule", "case", "reason"}) {
+      PHI_CHECK(node.IsMap() && node[key] && node[key].IsScalar(),
+                errors::InvalidArgument("{}:{}: the key '{}' is missing; an entry is {{rule, case, "
+                                        "reason}}.",
+                                        path, node.Mark().line + 1, key));
+    }
+    int number = 0;
+    PHI_CHECK(
+        YAML::convert<int>::decode(node["case"], number),
+        errors::InvalidArgument("{}:{}: case is no int.", path, node["case"].Mark().line + 1));
+    differences[{node["rule"].Scalar(), number}] = node["reason"].Scalar();
+  }
+  return differences;
+}
+
+struct Count {
+  int agree = 0;
+  int differ = 0;
+  void add(bool agrees) { ++(agrees ? agree : differ); }
+  int total() const { return agree + differ; }
+};
+
+void print_failure(std::FILE* out, const CaseFile& file, const Case& c,
+                   const distributed::RuleEntry& rule, const Verdict& verdict) {
+  fmt::print(out, "FAIL {} case {} ({}:{})\n", file.rule, c.number, file.path, c.line);
+  fmt::print(out, "  question  {}{}\n",
+             c.question.direction == Direction::kBackward ? "backward " : "",
+             to_text(rule, c.question));
+  fmt::print(out, "  expected  {}\n", c.expected ? to_text(*c.expected) : "to be refused");
+  fmt::print(out, "  actual    {}\n", verdict.actual);
+}
+
+}  // namespace
+
+int check_cases(const std::vector<std::string>& paths, const std::string& differences_path,
+                std::FILE* out) {
+  const Differences differences = load_differences(differences_path);
+  Count must, suspect, uneven, listed;
+  for (const auto& path : paths) {
+    const CaseFile file = load_cases(path);
+    const auto& rule = distributed::find_rule(file.rule);
+    for (const Case& c : file.cases) {
+      const Verdict verdict = judge(rule, c);
+      if (c.suspect) {
+        suspect.add(verdict.agrees);
+      } else if (c.uneven) {
+        uneven.add(verdict.agrees);
+      } else if (differences.contains({file.rule, c.number})) {
+        listed.add(verdict.agrees);
+      } else {
+        must.add(verdict.agrees);
+        if (!verdict.agrees) print_failure(out, file, c, rule, verdict);
+      }
+    }
+  }
+  const auto apart = [&](const char* name, const Count& count) {
+    if (count.total() == 0) return;
+    fmt::print(out, "{}: {} agree, {} differ\n", name, count.agree, count.differ);
+  };
+  apart("suspect", suspect);
+  apart("uneven", uneven);
+  apart("listed differences", listed);
+  fmt::print(out, "{} passed, {} failed\n", must.agree, must.differ);
+  return must.differ;
+}
+
+}  // namespace phi::spmd_tool

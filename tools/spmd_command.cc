@@ -1,0 +1,135 @@
+// The command line of autophi spmd.
+#include "tools/spmd_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "distributed/spmd/registry.h"
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/spmd/ask.h"
+#include "tools/spmd/check.h"
+
+namespace {
+
+using phi::cli::UsageError;
+
+constexpr const char* kHelp =
+    "autophi spmd: sharding rules.\n"
+    "\n"
+    "  autophi spmd --list                        names of the rules, with inputs and attributes\n"
+    "  autophi spmd --cases=FILE.yaml,... [FILE.yaml ...] [--differences=FILE.yaml]\n"
+    "                                             check recorded cases; status 0 if all agree\n"
+    "  autophi spmd matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr trans_x=true\n"
+    "                                             ask one question\n"
+    "\n"
+    "A tensor is its shape and, for each tensor dim, the mesh dim that splits it, _ for none,\n"
+    "0+1 for two; p1 means partial over mesh dim 1. A list argument is one --in with blanks\n"
+    "between the tensors, an optional one that is not given --in='[]'. --out='...' infers the\n"
+    "inputs from the outputs. --strict refuses ambiguous questions instead of resolving them.\n";
+
+struct Options {
+  bool help = false;
+  bool list = false;
+  std::vector<std::string> files;
+  std::string differences;
+  phi::spmd_tool::Ask ask;
+};
+
+void add_files(std::vector<std::string>& files, const std::string& list) {
+  for (size_t start = 0; start <= list.size();) {
+    const size_t end = std::min(list.find(',', start), list.size());
+    if (end > start) files.push_back(list.substr(start, end - start));
+    start = end + 1;
+  }
+}
+
+// By hand: --in and --attr may be given several times, which gflags cannot.
+Options parse(int argc, char** argv) {
+  const std::vector<std::string> names = {"--help",  "--list",        "--strict",
+                                          "--cases", "--differences", "--mesh",
+                                          "--in",    "--out",         "--attr"};
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (!word.starts_with('-')) {
+      if (word.ends_with(".yaml")) {
+        options.files.push_back(word);
+      } else if (options.ask.rule.empty()) {
+        options.ask.rule = word;
+      } else {
+        throw UsageError("two rules are named, '" + options.ask.rule + "' and '" + word + "'.");
+      }
+      continue;
+    }
+    if (!word.starts_with("--")) word = "-" + word;
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (std::find(names.begin(), names.end(), name) == names.end() && name != "--h") {
+      throw UsageError("unknown flag '" + name + "'" + phi::cli::did_you_mean(name, names));
+    }
+    if (name == "--help" || name == "--h") {
+      options.help = true;
+    } else if (name == "--list") {
+      options.list = true;
+    } else if (name == "--strict") {
+      options.ask.strict = true;
+    } else {
+      if (equals == std::string::npos && i + 1 == argc) throw UsageError(name + " needs a value.");
+      const std::string value =
+          equals == std::string::npos ? std::string(argv[++i]) : word.substr(equals + 1);
+      if (name == "--cases") add_files(options.files, value);
+      if (name == "--differences") options.differences = value;
+      if (name == "--mesh") options.ask.mesh = value;
+      if (name == "--in") options.ask.inputs.push_back(value);
+      if (name == "--out") options.ask.outputs.push_back(value);
+      if (name == "--attr") options.ask.attrs.push_back(value);
+    }
+  }
+  return options;
+}
+
+void list_rules() {
+  for (const auto& rule : phi::distributed::all_rules()) {
+    fmt::print("{:<34} ({}){}{}\n", rule.name, rule.forward.tensors,
+               rule.forward.attrs.empty() ? "" : "  ", rule.forward.attrs);
+  }
+}
+
+int run(const Options& options) {
+  if (options.help) {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  if (options.list) {
+    list_rules();
+    return 0;
+  }
+  if (!options.files.empty()) {
+    return phi::spmd_tool::check_cases(options.files, options.differences, stdout) == 0 ? 0 : 1;
+  }
+  if (options.ask.rule.empty()) {
+    throw UsageError("ask a rule, or give --cases or --list; see autophi spmd --help.");
+  }
+  std::fputs(phi::spmd_tool::ask(options.ask).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int spmd_command(int argc, char** argv) {
+  try {
+    return run(parse(argc, argv));
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "autophi spmd: {}\n", error.what());
+    return phi::cli::kUsageStatus;
+  } catch (const phi::Error& error) {
+    fmt::print(stderr, "autophi spmd: {}\n", error.what());
+    return 1;
+  }
+}
