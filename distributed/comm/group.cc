@@ -13,8 +13,8 @@
 #include <numeric>
 
 #include "distributed/comm/reduce.h"
-#include "distributed/comm/volume.h"
 #include "distributed/comm/world.h"
+#include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
 

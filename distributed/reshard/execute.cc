@@ -145,8 +145,12 @@ MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
     if (!leg.offset) schedule.staging_bytes += Staging::round_up(leg.bytes);
   }
   const bool reduces = step.move.reduced != 0;
-  for (const Leg& leg : schedule.recvs) {
-    if (!leg.offset || reduces) schedule.staging_bytes += 2 * Staging::round_up(leg.bytes);
+  for (size_t i = 0; i < schedule.recvs.size(); ++i) {
+    const Leg& leg = schedule.recvs[i];
+    const bool is_first = i % static_cast<size_t>(schedule.contributions) == 0;
+    // What arrives; and, once per box, the result of reducing it.
+    if (!leg.offset || reduces) schedule.staging_bytes += Staging::round_up(leg.bytes);
+    if (!leg.offset && reduces && is_first) schedule.staging_bytes += Staging::round_up(leg.bytes);
   }
   return schedule;
 }

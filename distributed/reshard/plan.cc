@@ -7,7 +7,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "distributed/comm/volume.h"
+#include "distributed/placement/collective_volume.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {

@@ -43,7 +43,8 @@ Tensor Stage::place(const Tensor& x, Placement along_dp, Placement along_tp) con
   std::vector<Placement> placements(static_cast<size_t>(mesh_.ndim()), Replicate());
   if (const int dp = dim_or_none(mesh_, "dp"); dp >= 0) placements[dp] = along_dp;
   if (const int tp = dim_or_none(mesh_, "tp"); tp >= 0) placements[tp] = along_tp;
-  return distributed::shard_tensor(x, mesh_, placements);
+  return x.is_dist() ? distributed::reshard(x, mesh_, placements)
+                     : distributed::shard_tensor(x, mesh_, placements);
 }
 
 std::vector<Stage> stages_of(const ProcessMesh& mesh) {

@@ -37,11 +37,13 @@ const std::vector<std::string> kFlags = {"report", "deadline_s",   "quiet",
                                          "mesh",   "inject_error", "inject_hang"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
-// "RANK:STEP"; never where the flag is empty.
+// "RANK:STEP", a rank of -1 being all; never where the flag is empty.
 struct Injection {
   int64_t rank = -1;
   int64_t step = -1;
-  bool now(int64_t at_step) const { return rank == distributed::rank() && step == at_step; }
+  bool now(int64_t at_step) const {
+    return step == at_step && (rank == -1 || rank == distributed::rank());
+  }
 };
 
 Injection parse_injection(const char* flag, const std::string& text) {
@@ -290,7 +292,7 @@ const char* run_help() {
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"
          "\n"
          "Flags for tests of failures:\n"
-         "  --inject_error=RANK:STEP   the rank throws at this step (1 is the first)\n"
+         "  --inject_error=RANK:STEP   the rank (-1: each) throws at this step (1 is the first)\n"
          "  --inject_hang=RANK:STEP    the rank stops answering\n";
 }
 

@@ -33,7 +33,8 @@ class AngleRow {
       return;
     }
     for (int64_t i = 0; i < head_dim / 2; ++i)
-      rates_.push_back(std::pow(base, -2.0 * static_cast<double>(i) / head_dim));
+      rates_.push_back(
+          std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(head_dim)));
   }
 
   void move_to(int64_t position) {

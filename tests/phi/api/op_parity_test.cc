@@ -249,7 +249,7 @@ std::vector<ParityCase> shape_cases() {
 
 void run_all(const std::vector<ParityCase>& cases) {
   std::mt19937 rng(FLAGS_seed);
-  RecordProperty("seed", std::to_string(FLAGS_seed));
+  SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
   // Two of four ranks; three of three, uneven; four of five as 2x2 with a rank outside.
   const ProcessMesh pair({2}, {"x"}, {1, 3}), three({3}, {"x"}),
       grid({2, 2}, {"x", "y"}, {0, 1, 3, 4});

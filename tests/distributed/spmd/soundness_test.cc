@@ -1,0 +1,415 @@
+// Brute force: whatever a rule answers, computing on the shards that it asks for and putting the
+// outputs together as it says gives the op's result. Every placement of the inputs may be asked.
+//
+// Rank by rank: cut (and, where partial, take apart) the inputs as required, run a naive op on the
+// local arrays, reduce partial outputs, compare with the same part of the global result.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "distributed/spmd/rules.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+struct Array {
+  Dims shape;
+  std::vector<double> values;
+};
+
+// Calls f(index, position) for all elements in row-major order.
+void for_each(const Dims& shape, const std::function<void(const Dims&, int64_t)>& f) {
+  Dims index = Dims::filled(shape.ndim(), 0);
+  for (int64_t i = 0, n = shape.numel(); i < n; ++i) {
+    f(index, i);
+    for (int d = shape.ndim() - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
+  }
+}
+
+Array make(const Dims& shape, const std::function<double(const Dims&)>& value) {
+  Array out{shape, std::vector<double>(static_cast<size_t>(shape.numel()))};
+  for_each(shape, [&](const Dims& i, int64_t at) { out.values[at] = value(i); });
+  return out;
+}
+
+// Not inlined: g++ 12 takes the unused entries of Dims for uninitialised reads.
+[[gnu::noinline]] double at(const Array& a, const Dims& index) {
+  const Dims strides = a.shape.strides();
+  int64_t position = 0;
+  for (int d = 0; d < a.shape.ndim(); ++d) position += index[d] * strides[d];
+  return a.values[static_cast<size_t>(position)];
+}
+
+// Element of `a` under broadcasting to an index of more dims.
+double broadcast_at(const Array& a, const Dims& index) {
+  Dims own = Dims::filled(a.shape.ndim(), 0);
+  const int lead = index.ndim() - a.shape.ndim();
+  for (int d = 0; d < own.ndim(); ++d) own[d] = a.shape[d] == 1 ? 0 : index[lead + d];
+  return at(a, own);
+}
+
+Array cut(const Array& a, const Box& box) {
+  return make(box.size, [&](const Dims& i) {
+    Dims index = i;
+    for (int d = 0; d < i.ndim(); ++d) index[d] += box.offset[d];
+    return at(a, index);
+  });
+}
+
+using Arrays = std::vector<Array>;
+using Specs = std::vector<TensorSpec>;
+// An op on local arrays; the shapes of its outputs are given, as kernels find them.
+using Op = std::function<Arrays(const Arrays&, const std::vector<Dims>& out_shapes)>;
+using Ask = std::function<SpmdRule(const Specs&)>;
+
+struct Trial {
+  const char* name;
+  std::vector<Dims> inputs;
+  std::vector<Dims> outputs;
+  Op op;
+  Ask rule;
+};
+
+class Ranks {
+ public:
+  explicit Ranks(const ProcessMesh& mesh) : mesh_(mesh) {}
+
+  // The part of `global` at `coord`; a partial sum is noise everywhere but at coordinate 0.
+  Array local(const Array& global, const TensorDistAttr& attr, const MeshCoord& coord) const {
+    const Box box = local_box(global.shape, attr, coord);
+    Array out = cut(global, box);
+    for (int m : attr.partial_dims()) {
+      if (coord[m] != 0) {
+        for (size_t i = 0; i < out.values.size(); ++i) out.values[i] = noise(m, coord[m], i);
+        return out;
+      }
+    }
+    // At 0 in the first partial dim what the others hold is taken off. One partial dim suffices.
+    const auto partial = attr.partial_dims();
+    for (int m : partial) {
+      for (int c = 1; c < mesh_.dim_size(m); ++c) {
+        for (size_t i = 0; i < out.values.size(); ++i)
+          out.values[i] -= noise(m, c, i) * times(partial, m);
+      }
+    }
+    return out;
+  }
+
+ private:
+  static double noise(int m, int c, size_t i) {
+    return 0.25 * double((m * 7 + c * 3 + int(i)) % 5);
+  }
+  // local() answers the noise of the first partial dim with c != 0, so each value of a later dim
+  // appears once per coordinate of the earlier ones that is 0, each of an earlier one often.
+  double times(const std::vector<int>& partial, int m) const {
+    double count = 1;
+    for (int other : partial) {
+      if (other > m) count *= double(mesh_.dim_size(other));
+    }
+    return count;
+  }
+  ProcessMesh mesh_;
+};
+
+double reduce(ReduceKind kind, double a, double b) {
+  return kind == ReduceKind::kMax ? std::max(a, b) : a + b;
+}
+
+void check(const Trial& trial, const ProcessMesh& mesh, const Specs& specs, const Arrays& globals,
+           const Arrays& expected) {
+  const SpmdResult answer = trial.rule(specs).forward();
+  std::string question = trial.name;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    question +=
+        " " + describe(specs[i].shape, *specs[i].attr) + " as " + answer.inputs[i]->to_string();
+  }
+  SCOPED_TRACE(question);
+  const Ranks ranks(mesh);
+  // Per output: what the ranks that differ in partial dims only make together.
+  std::vector<std::map<int64_t, Array>> sums(expected.size());
+  for (int64_t r = 0; r < mesh.size(); ++r) {
+    const MeshCoord coord = mesh.coord_at(r);
+    Arrays locals;
+    for (size_t i = 0; i < globals.size(); ++i) {
+      locals.push_back(ranks.local(globals[i], *answer.inputs[i], coord));
+    }
+    std::vector<Dims> shapes;
+    for (size_t o = 0; o < expected.size(); ++o) {
+      shapes.push_back(local_box(expected[o].shape, *answer.outputs[o], coord).size);
+    }
+    const Arrays outs = trial.op(locals, shapes);
+    for (size_t o = 0; o < expected.size(); ++o) {
+      ASSERT_EQ(outs[o].shape.to_string(), shapes[o].to_string()) << "output " << o;
+      MeshCoord key = coord;
+      ReduceKind kind = ReduceKind::kSum;
+      for (int m : answer.outputs[o]->partial_dims()) {
+        key[m] = 0;
+        kind = answer.outputs[o]->placement(m).reduce();
+      }
+      auto [it, fresh] = sums[o].try_emplace(mesh.position_of(key), outs[o]);
+      for (size_t i = 0; !fresh && i < outs[o].values.size(); ++i) {
+        it->second.values[i] = reduce(kind, it->second.values[i], outs[o].values[i]);
+      }
+    }
+  }
+  for (size_t o = 0; o < expected.size(); ++o) {
+    for (const auto& [position, sum] : sums[o]) {
+      const Array part = cut(
+          expected[o], local_box(expected[o].shape, *answer.outputs[o], mesh.coord_at(position)));
+      for (size_t i = 0; i < part.values.size(); ++i) {
+        ASSERT_NEAR(sum.values[i], part.values[i], 1e-9)
+            << "output " << o << " " << answer.outputs[o]->to_string() << " at rank " << position;
+      }
+    }
+  }
+}
+
+// Any placement: per mesh dim whole, partial, or a split of any tensor dim.
+const TensorDistAttr* any_attr(const ProcessMesh& mesh, int ndim, std::mt19937& rng) {
+  std::vector<Placement> placements;
+  for (int m = 0; m < mesh.ndim(); ++m) {
+    const int pick = static_cast<int>(rng() % static_cast<unsigned>(ndim + 3));
+    placements.push_back(pick < ndim    ? Shard(pick, static_cast<int>(rng() % 2))
+                         : pick == ndim ? Partial()
+                                        : Replicate());
+  }
+  return TensorDistAttr::get(mesh, placements);
+}
+
+void run(const Trial& trial) {
+  std::mt19937 rng(20240611);
+  Arrays globals;
+  for (const Dims& shape : trial.inputs) {
+    globals.push_back(make(shape, [&](const Dims&) { return double(rng() % 1000) / 250.0 - 2.0; }));
+  }
+  const Arrays expected = trial.op(globals, trial.outputs);
+  for (const auto& shape : {std::vector<int64_t>{2, 3}, {2, 2, 2}, {4}}) {
+    const ProcessMesh mesh(shape);
+    for (int n = 0; n < 120 && !::testing::Test::HasFailure(); ++n) {
+      Specs specs;
+      for (const Dims& s : trial.inputs) specs.push_back({s, any_attr(mesh, s.ndim(), rng)});
+      check(trial, mesh, specs, globals, expected);
+    }
+  }
+}
+
+// ---- naive ops ----
+
+Array map_index(const Dims& shape, const std::function<double(const Dims&)>& f) {
+  return make(shape, f);
+}
+
+Arrays matmul_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {map_index(out[0], [&](const Dims& i) {
+    const int n = i.ndim();
+    double sum = 0;
+    for (int64_t k = 0; k < in[0].shape.back(); ++k) {
+      Dims x = i, y = i;
+      x[n - 1] = k;
+      y[n - 2] = k;
+      sum += broadcast_at(in[0], x) * broadcast_at(in[1], y);
+    }
+    return sum;
+  })};
+}
+
+Op elementwise(const std::function<double(const std::vector<double>&)>& f) {
+  return [f](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+    return {map_index(out[0], [&](const Dims& i) {
+      std::vector<double> values;
+      for (const Array& a : in) values.push_back(broadcast_at(a, i));
+      return f(values);
+    })};
+  };
+}
+
+// Reduces dim 1 of three, keeping it.
+Op reduction(double start, const std::function<double(double, double)>& f) {
+  return [=](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+    return {map_index(out[0], [&](const Dims& i) {
+      double value = start;
+      for (int64_t k = 0; k < in[0].shape[1]; ++k) value = f(value, at(in[0], {i[0], k, i[2]}));
+      return value;
+    })};
+  };
+}
+
+Arrays softmax_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {map_index(out[0], [&](const Dims& i) {
+    double sum = 0;
+    for (int64_t k = 0; k < in[0].shape[1]; ++k) sum += std::exp(at(in[0], {i[0], k}));
+    return std::exp(at(in[0], i)) / sum;
+  })};
+}
+
+Arrays reshape_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {Array{out[0], in[0].values}};
+}
+
+Arrays concat_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {map_index(out[0], [&](const Dims& i) {
+    Dims own = i;
+    size_t part = 0;
+    while (own[1] >= in[part].shape[1]) own[1] -= in[part++].shape[1];
+    return at(in[part], own);
+  })};
+}
+
+Arrays swiglu_packed_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {map_index(out[0], [&](const Dims& i) {
+    const double x = at(in[0], i);
+    return x / (1 + std::exp(-x)) * at(in[0], {i[0], i[1] + out[0][1]});
+  })};
+}
+
+double total(const std::vector<double>& v) {
+  double sum = 0;
+  for (double x : v) sum += x;
+  return sum;
+}
+
+std::vector<Trial> trials() {
+  const auto add = elementwise(total);
+  const auto product = elementwise([](const auto& v) { return v[0] * v[1]; });
+  const auto same = elementwise([](const auto& v) { return std::exp(v[0]); });
+  return {
+      {"matmul",
+       {{2, 5, 4}, {4, 6}},
+       {{2, 5, 6}},
+       matmul_op,
+       [](const Specs& s) { return MatmulInferSpmd(s[0], s[1], false, false); }},
+      {"batched matmul",
+       {{1, 3, 8}, {4, 8, 2}},
+       {{4, 3, 2}},
+       matmul_op,
+       [](const Specs& s) { return MatmulInferSpmd(s[0], s[1], false, false); }},
+      {"exp",
+       {{5, 1, 4}},
+       {{5, 1, 4}},
+       same,
+       [](const Specs& s) { return ElementwiseUnaryInferSpmd(s[0]); }},
+      {"add",
+       {{3, 1, 4}, {5, 4}},
+       {{3, 5, 4}},
+       add,
+       [](const Specs& s) { return ElementwiseBinaryInferSpmd(s[0], s[1]); }},
+      {"multiply",
+       {{3, 5}, {5}},
+       {{3, 5}},
+       product,
+       [](const Specs& s) { return MultiplyInferSpmd(s[0], s[1]); }},
+      {"add_n",
+       {{4, 3}, {4, 3}, {4, 3}},
+       {{4, 3}},
+       add,
+       [](const Specs& s) { return AddNInferSpmd(s); }},
+      {"where",
+       {{3, 4}, {1, 4}, {3, 1}},
+       {{3, 4}},
+       elementwise([](const auto& v) { return v[0] > 0 ? v[1] : v[2]; }),
+       [](const Specs& s) { return WhereInferSpmd(s[0], s[1], s[2]); }},
+      {"swiglu",
+       {{3, 6}},
+       {{3, 3}},
+       swiglu_packed_op,
+       [](const Specs& s) { return SwiGLUInferSpmd(s[0], nullptr); }},
+      {"sum",
+       {{3, 5, 4}},
+       {{3, 1, 4}},
+       reduction(0, std::plus<>()),
+       [](const Specs& s) { return ReductionSumInferSpmd(s[0], {1}, true); }},
+      {"max",
+       {{3, 7, 4}},
+       {{3, 1, 4}},
+       reduction(-1e9, [](double a, double b) { return std::max(a, b); }),
+       [](const Specs& s) { return ReductionMaxInferSpmd(s[0], {-2}, true); }},
+      {"softmax",
+       {{4, 5}},
+       {{4, 5}},
+       softmax_op,
+       [](const Specs& s) { return SoftmaxInferSpmd(s[0], -1); }},
+      {"transpose",
+       {{3, 4, 5}},
+       {{5, 3, 4}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         return {map_index(out[0], [&](const Dims& i) { return at(in[0], {i[1], i[2], i[0]}); })};
+       },
+       [](const Specs& s) {
+         return TransposeInferSpmd(s[0], {2, 0, 1});
+       }},
+      {"reshape",
+       {{4, 6, 5}},
+       {{8, 3, 5}},
+       reshape_op,
+       [](const Specs& s) {
+         return ReshapeInferSpmd(s[0], {8, -1, 5});
+       }},
+      {"flatten",
+       {{4, 6, 5}},
+       {{24, 5}},
+       reshape_op,
+       [](const Specs& s) { return FlattenInferSpmd(s[0], 0, 1); }},
+      {"squeeze",
+       {{4, 1, 5}},
+       {{4, 5}},
+       reshape_op,
+       [](const Specs& s) { return SqueezeInferSpmd(s[0], {}); }},
+      {"unsqueeze",
+       {{4, 5}},
+       {{4, 1, 5, 1}},
+       reshape_op,
+       [](const Specs& s) {
+         return UnsqueezeInferSpmd(s[0], {1, -1});
+       }},
+      {"concat",
+       {{4, 3, 2}, {4, 1, 2}, {4, 5, 2}},
+       {{4, 9, 2}},
+       concat_op,
+       [](const Specs& s) { return ConcatInferSpmd(s, 1); }},
+      {"slice",
+       {{5, 6}},
+       {{5, 2}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         return {map_index(out[0], [&](const Dims& i) { return at(in[0], {i[0], i[1] + 3}); })};
+       },
+       [](const Specs& s) { return SliceInferSpmd(s[0], {1}, {3}, {5}, {}, {}); }},
+      {"expand",
+       {{1, 4}},
+       {{3, 5, 4}},
+       elementwise(total),
+       [](const Specs& s) {
+         return ExpandInferSpmd(s[0], {3, 5, 4});
+       }},
+      {"expand_as_grad",
+       {{1, 4}, {5, 4}},
+       {{1, 4}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         return {map_index(out[0], [&](const Dims& i) {
+           double sum = 0;
+           for (int64_t k = 0; k < in[1].shape[0]; ++k) sum += at(in[1], {k, i[1]});
+           return sum;
+         })};
+       },
+       [](const Specs& s) {
+         return ExpandAsGradInferSpmd(s[0], s[1], {5, 4});
+       }},
+  };
+}
+
+class Soundness : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(Soundness, AnyPlacementGivesTheOpsResult) { run(trials()[GetParam()]); }
+
+INSTANTIATE_TEST_SUITE_P(Rules, Soundness, ::testing::Range<size_t>(0, trials().size()),
+                         [](const auto& info) {
+                           std::string name = trials()[info.param].name;
+                           for (char& c : name) c = c == ' ' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace phi::distributed
