@@ -2,11 +2,13 @@
 #include "distributed/comm/world.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 #include "distributed/comm/mpi/mpi_world.h"
@@ -50,6 +52,15 @@ uint64_t hash_of(std::span<const int64_t> ranks) {
 }
 
 std::atomic<uint64_t> next_world_id{1};
+
+// Large arrays come and go at every step of a job. By default each one is fresh pages of the
+// kernel, whose first touch can cost more than what is computed with them; so freed memory is kept.
+void keep_freed_memory() {
+#ifdef M_MMAP_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
 
 }  // namespace
 
@@ -107,6 +118,7 @@ World& World::process_world() {
 }
 
 World& init_world(int* argc, char*** argv) {
+  keep_freed_memory();
   PHI_CHECK(!joined().world, errors::PreconditionNotMet("init_world is called twice."));
   joined().world = join_mpi_job(argc, argv);
   if (!joined().world) joined().world.reset(new SingleWorld(std::make_shared<RankContext>()));

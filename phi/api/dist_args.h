@@ -5,7 +5,7 @@
 // absent optional tensor has an empty slot.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "distributed/spmd/rule.h"
@@ -77,7 +77,7 @@ class DistArgs {
   InlineVector<const Tensor*, 8> plain_;  // parallel to slots_: set where the argument is plain
   InlineVector<Range, 8> ranges_;
   bool any_plain_ = false;
-  std::deque<distributed::DistTensor> replicated_;  // plain arguments on the mesh
+  std::list<distributed::DistTensor> replicated_;  // plain arguments on the mesh
   mutable std::vector<distributed::TensorSpec> specs_;
   mutable std::vector<TensorMeta> metas_;
 };
@@ -105,7 +105,7 @@ class LocalArgs {
  private:
   const DistArgs& args_;
   InlineVector<const DenseTensor*, 8> arrays_;
-  std::deque<distributed::DistTensor> resharded_;
+  std::list<distributed::DistTensor> resharded_;
 };
 
 /// Collective over the meshes that take part: inputs whose attr is not the one asked for are moved,

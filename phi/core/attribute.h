@@ -1,6 +1,7 @@
 // Attribute types of the op YAML that C++ has no plain type for: Scalar and IntArray.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "phi/common/dims.h"
 #include "phi/common/dtype.h"
+#include "phi/common/inline_vector.h"
 
 namespace phi {
 
@@ -56,28 +58,33 @@ class Scalar {
   };
 };
 
-/// A list of integers (shapes, axes), inline for up to kMaxNdim entries.
+/// A list of integers (shapes, axes, section sizes), inline for up to kMaxNdim entries.
 class IntArray {
  public:
   IntArray() = default;
-  IntArray(std::initializer_list<int64_t> values) : values_(values) {}
+  IntArray(std::initializer_list<int64_t> values)
+      : IntArray(std::span(values.begin(), values.size())) {}
   explicit(false) IntArray(const std::vector<int64_t>& values)
-      : values_(std::span<const int64_t>(values)) {}
-  explicit(false) IntArray(const Dims& dims) : values_(dims) {}
-  explicit IntArray(std::span<const int64_t> values) : values_(values) {}
-
-  std::span<const int64_t> values() const {
-    return {values_.begin(), static_cast<size_t>(values_.ndim())};
+      : IntArray(std::span<const int64_t>(values)) {}
+  explicit(false) IntArray(const Dims& dims)
+      : IntArray(std::span(dims.begin(), static_cast<size_t>(dims.ndim()))) {}
+  explicit IntArray(std::span<const int64_t> values) {
+    for (int64_t value : values) values_.push_back(value);
   }
+
+  std::span<const int64_t> values() const { return values_; }
   explicit(false) operator std::span<const int64_t>() const { return values(); }
-  int size() const { return values_.ndim(); }
+  int size() const { return static_cast<int>(values_.size()); }
   bool empty() const { return size() == 0; }
   int64_t operator[](int i) const { return values_[i]; }
-  friend bool operator==(const IntArray&, const IntArray&) = default;
-  std::string to_string() const { return values_.to_string(); }
+  friend bool operator==(const IntArray& a, const IntArray& b) {
+    return std::equal(a.values_.begin(), a.values_.end(), b.values_.begin(), b.values_.end());
+  }
+  /// "[2,3,4]"
+  std::string to_string() const;
 
  private:
-  Dims values_;
+  InlineVector<int64_t, kMaxNdim> values_;
 };
 
 }  // namespace phi

@@ -393,13 +393,6 @@ void check_model_fits_mesh(const JobConfig& config) {
                                    "{}; each stage needs one.",
                                    config.model.layers, stages, config.mesh.to_string()));
   }
-  const int64_t parts = config.mesh.extent("tp");
-  if (false && config.model.heads % parts != 0) {
-    throw config.wrong({"model.heads", "mesh.shape"},
-                       fmt::format("{} heads cannot be shared equally by tp={}; make heads a "
-                                   "multiple of it.",
-                                   config.model.heads, parts));
-  }
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh
                                               static_cast<int64_t>(s));
     for (int64_t i = own.offset; i < own.end(); ++i) layers_.push_back(make_layer(i, s));
   }
-  final_norm_ = make_norm(last);
+  final_norm_ = make_norm("final_norm", last);
   head_ = gaussian("head", {d, model.vocab}, kWeightStd, last, Shard(1));
 }
 
@@ -79,10 +79,10 @@ Gpt::Layer Gpt::make_layer(int64_t index, size_t stage) {
   const double into_residual = kWeightStd / std::sqrt(2.0 * static_cast<double>(model_.layers));
   Layer layer;
   layer.stage = stage;
-  layer.norm_attention = make_norm(stage);
+  layer.norm_attention = make_norm(name + "norm_attention", stage);
   layer.qkv = make_linear(name + "qkv", d, 3 * d, kWeightStd, stage, /*by_columns=*/true);
   layer.projection = make_linear(name + "projection", d, d, into_residual, stage, false);
-  layer.norm_mlp = make_norm(stage);
+  layer.norm_mlp = make_norm(name + "norm_mlp", stage);
   layer.up = make_linear(name + "up", d, hidden, kWeightStd, stage, /*by_columns=*/true);
   layer.down = make_linear(name + "down", hidden, d, into_residual, stage, false);
   return layer;
@@ -91,24 +91,25 @@ Gpt::Layer Gpt::make_layer(int64_t index, size_t stage) {
 Gpt::Linear Gpt::make_linear(const std::string& name, int64_t in, int64_t out, double std,
                              size_t stage, bool by_columns) {
   return {gaussian(name + ".weight", {in, out}, std, stage, Shard(by_columns ? 1 : 0)),
-          filled({out}, 0.0f, stage, by_columns ? Shard(0) : Replicate())};
+          filled(name + ".bias", {out}, 0.0f, stage, by_columns ? Shard(0) : Replicate())};
 }
 
-Gpt::Norm Gpt::make_norm(size_t stage) {
-  return {filled({model_.d_model}, 1.0f, stage, Replicate()),
-          filled({model_.d_model}, 0.0f, stage, Replicate())};
+Gpt::Norm Gpt::make_norm(const std::string& name, size_t stage) {
+  return {filled(name + ".scale", {model_.d_model}, 1.0f, stage, Replicate()),
+          filled(name + ".shift", {model_.d_model}, 0.0f, stage, Replicate())};
 }
 
 Tensor Gpt::gaussian(const std::string& name, const Dims& shape, double std, size_t stage,
                      Placement along_tp) {
   const uint64_t seed = seed_for(name, static_cast<uint64_t>(model_.seed));
   const Tensor whole = deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype);
-  return parameters_.emplace_back(stages_[stage].place(whole, Replicate(), along_tp));
+  return parameters_.emplace_back(name, stages_[stage].place(whole, Replicate(), along_tp)).second;
 }
 
-Tensor Gpt::filled(const Dims& shape, float value, size_t stage, Placement along_tp) {
+Tensor Gpt::filled(const std::string& name, const Dims& shape, float value, size_t stage,
+                   Placement along_tp) {
   const Tensor whole = deferred_full(shape, value, run_.dtype);
-  return parameters_.emplace_back(stages_[stage].place(whole, Replicate(), along_tp));
+  return parameters_.emplace_back(name, stages_[stage].place(whole, Replicate(), along_tp)).second;
 }
 
 Tensor Gpt::place_ids(const Tensor& ids) const {
@@ -194,15 +195,22 @@ Tensor Gpt::split_sequence(const Tensor& x, size_t stage) const {
   return stages_[stage].place(x, Shard(0), run_.sequence_parallel ? Shard(1) : Replicate());
 }
 
+const Tensor& Gpt::parameter(std::string_view name) const {
+  for (const auto& [known, parameter] : parameters_) {
+    if (known == name) return parameter;
+  }
+  throw errors::NotFound("the model has no parameter '{}'.", name);
+}
+
 int64_t Gpt::num_parameters() const {
   int64_t count = 0;
-  for (const Tensor& parameter : parameters_) count += parameter.numel();
+  for (const auto& [name, parameter] : parameters_) count += parameter.numel();
   return count;
 }
 
 int64_t Gpt::parameter_bytes_here() const {
   int64_t bytes = 0;
-  for (const Tensor& parameter : parameters_) {
+  for (const auto& [name, parameter] : parameters_) {
     bytes += static_cast<int64_t>(parameter.nbytes_here());
   }
   return bytes;

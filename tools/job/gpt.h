@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "distributed/api.h"
@@ -42,7 +43,8 @@ class Gpt {
   /// depend on the seed and its name, not on the mesh.
   Gpt(const ModelConfig& model, const RunConfig& run, const distributed::ProcessMesh& mesh);
 
-  /// Mean cross entropy of labels i64[B,S,1] given ids i64[B,S]; 0-D float32 on the last stage.
+  /// Mean cross entropy of labels i64[B,S,1] given ids i64[B,S]; 0-D float32 on the last stage,
+  /// whose ranks along dp may each hold a part of the mean: reshard it to Replicate() to read it.
   /// `noise` seeds dropout and must differ from call to call.
   Tensor loss(const Tensor& ids, const Tensor& labels, uint64_t noise) const;
 
@@ -50,6 +52,8 @@ class Gpt {
   Tensor place_ids(const Tensor& ids) const;
   Tensor place_labels(const Tensor& labels) const;
 
+  /// Errors: NotFound.
+  const Tensor& parameter(std::string_view name) const;
   int64_t num_parameters() const;
   int64_t parameter_bytes_here() const;
 
@@ -74,8 +78,9 @@ class Gpt {
 
   Tensor gaussian(const std::string& name, const Dims& shape, double std, size_t stage,
                   distributed::Placement along_tp);
-  Tensor filled(const Dims& shape, float value, size_t stage, distributed::Placement along_tp);
-  Norm make_norm(size_t stage);
+  Tensor filled(const std::string& name, const Dims& shape, float value, size_t stage,
+                distributed::Placement along_tp);
+  Norm make_norm(const std::string& name, size_t stage);
   Linear make_linear(const std::string& name, int64_t in, int64_t out, double std, size_t stage,
                      bool by_columns);
   Layer make_layer(int64_t index, size_t stage);
@@ -92,7 +97,7 @@ class Gpt {
   ModelConfig model_;
   RunConfig run_;
   std::vector<Stage> stages_;
-  std::vector<Tensor> parameters_;
+  std::vector<std::pair<std::string, Tensor>> parameters_;  // all of them, in the order of use
   Tensor token_embedding_;
   Tensor position_embedding_;
   std::vector<Layer> layers_;

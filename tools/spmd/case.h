@@ -1,6 +1,6 @@
 // A question to a rule and the answer to expect: the model of the case files, and the judge.
 //
-// The format of the files is that of tests/distributed/spmd/cases/README.md.
+// Files are described in tests/distributed/spmd/cases/README.md.
 #pragma once
 
 #include <optional>

@@ -7,7 +7,7 @@ namespace phi::distributed {
 
 SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
                                  const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
-                                 float, bool, bool return_softmax, bool) {
+                                 float, bool, bool, bool) {
   PHI_CHECK(q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4,
             errors::InvalidArgument("q {}, k {} and v {} must be [batch, sequence, heads, "
                                     "head_dim].",
@@ -33,11 +33,7 @@ SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const
     rule.input(*attn_mask, names);
   }
   rule.output("b_h_");
-  if (return_softmax) {
-    rule.optional_output("bh__");
-  } else {
-    rule.absent_output();
-  }
+  rule.optional_output("bh__");
   rule.output("bh_").optional_output("_").combined("bh");
   if (k.shape[2] != q.shape[2]) rule.divides('h', k.shape[2]);
   return rule;

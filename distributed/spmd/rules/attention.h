@@ -7,7 +7,7 @@ namespace phi::distributed {
 
 /// q [batch, queries, heads, head_dim], k and v [batch, keys, kv_heads, head_dim]; batch and heads
 /// may be split. With fewer kv_heads than heads the split must not cut a group of heads.
-/// Outputs: out, softmax (absent unless return_softmax), softmax_lse [batch, heads, queries],
+/// Outputs: out, softmax [batch, heads, queries, keys], softmax_lse [batch, heads, queries],
 /// seed_offset.
 SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
                                  const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,

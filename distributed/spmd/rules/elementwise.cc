@@ -21,9 +21,7 @@ Factors binary(const TensorSpec& x, const TensorSpec& y) {
 
 SpmdRule ElementwiseUnaryInferSpmd(const TensorSpec& x) { return unary(x); }
 SpmdRule AssignInferSpmd(const TensorSpec& x) { return unary(x); }
-SpmdRule DropoutFwdInferSpmd(const TensorSpec& x) {
-  return unary(x).output(dim_names(x.ndim()));
-}
+SpmdRule DropoutFwdInferSpmd(const TensorSpec& x) { return unary(x).output(dim_names(x.ndim())); }
 
 SpmdRule ElementwiseUnaryGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad) {
   const auto names = dim_names(x.ndim());

@@ -20,7 +20,7 @@ SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const 
 SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs);
 /// silu(x) * y; without y, x holds both halves in its last dim, which then must be whole.
 SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y);
-/// x alone; the kernel draws by global index.
+/// Outputs: out and mask, both as x; the kernel draws by global index.
 SpmdRule DropoutFwdInferSpmd(const TensorSpec& x);
 
 }  // namespace phi::distributed

@@ -1,1 +1,179 @@
+// The factor engine: declarations, policies, both directions, and what it refuses.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+
+#include "distributed/spmd/notation.h"
+#include "distributed/spmd/rules.h"
+
+namespace phi::distributed {
+namespace {
+
+using ::testing::HasSubstr;
+
+const ProcessMesh& mesh() {
+  static const ProcessMesh mesh({2, 4}, {"dp", "tp"});
+  return mesh;
+}
+
+// Not inlined: g++ 12 takes the unused entries of Dims for uninitialised reads.
+[[gnu::noinline]] TensorSpec spec(const Dims& shape, std::initializer_list<Placement> placements) {
+  return {shape, TensorDistAttr::get(mesh(), placements)};
+}
+
+const TensorDistAttr* attr(std::initializer_list<Placement> placements) {
+  return TensorDistAttr::get(mesh(), placements);
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const auto R = Replicate();
+
+TEST(Factors, ContractedFactorMakesOutputPartial) {
+  const auto x = spec({8, 6}, {Shard(0), Shard(1)});
+  const auto y = spec({6, 4}, {R, R});
+  const auto r = Factors().input(x, "mk").input(y, "kn").output("mn").forward();
+  EXPECT_EQ(r.inputs[0], x.attr);
+  EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(0), Partial()}));
+}
+
+TEST(Factors, ReduceKindIsThatOfTheDeclaration) {
+  const auto x = spec({8, 6}, {R, Shard(1)});
+  const auto r = Factors().input(x, "ab").output("a").reduce("b", ReduceKind::kMax).forward();
+  EXPECT_EQ(r.outputs[0], attr({R, Partial(ReduceKind::kMax)}));
+}
+
+TEST(Factors, WholeFactorIsNeverSplit) {
+  const auto x = spec({8, 6}, {Shard(0), Shard(1)});
+  const auto r = Factors().input(x, "ab").output("ab").whole("b").forward();
+  EXPECT_EQ(r.inputs[0], attr({Shard(0), R}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(0), R}));
+}
+
+TEST(Factors, BatchDimOfSizeOneBroadcasts) {
+  const auto x = spec({8, 1, 6}, {Shard(0), Shard(1)});
+  const auto y = spec({4, 6}, {R, Shard(0)});
+  const auto all = Factors::batch(3, 2);
+  const auto r = Factors().input(x, all, "").input(y, all, "").output(all, "").forward();
+  EXPECT_EQ(r.inputs[0], attr({Shard(0), R}));
+  EXPECT_EQ(r.outputs[0]->placement(0), Shard(0));
+}
+
+TEST(Factors, OneMeshDimForTwoFactorsStaysWithTheFirstMet) {
+  const auto x = spec({8, 6}, {Shard(1), R});
+  const auto y = spec({8, 6}, {Shard(0), R});
+  const auto r = Factors().input(x, "ab").input(y, "ab").output("ab").forward();
+  EXPECT_EQ(r.outputs[0], attr({Shard(1), R}));
+}
+
+TEST(Factors, OneFactorOnTwoMeshDimsIsResolvedOrRefused) {
+  const auto x = spec({8}, {Shard(0), R});
+  const auto y = spec({8}, {R, Shard(0)});
+  const Factors rule = Factors().input(x, "a").input(y, "a").output("a");
+  EXPECT_EQ(rule.forward().outputs[0], attr({Shard(0), R}));
+  EXPECT_THAT(
+      message_of([&] { rule.forward(Strictness::kRefuse); }),
+      HasSubstr("factor a is split over mesh dim 'dp' by one tensor and over mesh dim 'tp'"));
+}
+
+TEST(Factors, CoShardKeepsItsOrder) {
+  const auto x = spec({8, 6}, {Shard(0, 1), Shard(0, 0)});
+  const auto r = Factors().input(x, "ab").output("ba").forward();
+  EXPECT_EQ(r.outputs[0], attr({Shard(1, 1), Shard(1, 0)}));
+}
+
+TEST(Factors, PartialFlowsOnlyWhereTheRuleSaysSo) {
+  const auto x = spec({8}, {Partial(), R});
+  const Factors rule = Factors().input(x, "a").output("a");
+  EXPECT_EQ(rule.forward().outputs[0], attr({R, R}));
+  EXPECT_EQ(Factors(rule).pass_partial(PartialFlow::kEvery, kLinearKinds).forward().outputs[0],
+            x.attr);
+  const auto max = spec({8}, {Partial(ReduceKind::kMax), R});
+  const Factors linear = Factors().input(max, "a").output("a");
+  EXPECT_EQ(Factors(linear).pass_partial(PartialFlow::kEvery, kLinearKinds).forward().outputs[0],
+            attr({R, R}));
+}
+
+TEST(Factors, GroupsAreNotCut) {
+  const auto q = spec({8, 6}, {R, Shard(1)});
+  const auto k = spec({8, 2}, {R, R});
+  const auto r = Factors().input(q, "ah").input(k, "ah").output("ah").divides('h', 2).forward();
+  EXPECT_EQ(r.inputs[0], attr({R, R}));
+}
+
+TEST(Factors, BackwardInfersInputsFromOutputs) {
+  const auto x = spec({8, 6}, {R, Shard(1)});
+  const auto y = spec({6, 4}, {R, R});
+  const auto out = spec({8, 4}, {Shard(0), Shard(1)});
+  const auto r = MatmulInferSpmd(x, y, false, false).backward({&out, 1});
+  EXPECT_EQ(r.inputs[0], attr({Shard(0), R}));
+  EXPECT_EQ(r.inputs[1], attr({R, Shard(1)}));
+  EXPECT_EQ(r.outputs[0], out.attr);
+}
+
+TEST(Factors, BackwardChecksTheOutputs) {
+  const auto x = spec({8, 6}, {R, R});
+  const auto out = spec({8}, {R, R});
+  const Factors rule = Factors().input(x, "ab").output("ab");
+  EXPECT_THAT(message_of([&] {
+                rule.backward({&out, 1});
+              }),
+              HasSubstr("output 0 has 1 dims [8], the inputs make one of 2 dims"));
+  EXPECT_THAT(message_of([&] { rule.backward({}); }), HasSubstr("0 outputs are given"));
+}
+
+TEST(Factors, WrongNumberOfDimsNamesTheInput) {
+  const auto x = spec({8, 6}, {R, R});
+  EXPECT_THAT(message_of([&] { Factors().input(x, "abc"); }),
+              HasSubstr("input 0 has 2 dims [8,6], expected 3 (factors 'abc')"));
+}
+
+TEST(Notation, ReadsAsTheBuilderWrites) {
+  const auto x = spec({3, 8, 6}, {Shard(1), Shard(2)});
+  const auto y = spec({6, 4}, {R, R});
+  const TensorSpec both[] = {x, y};
+  const auto r = Notation::parse("... m k, ... k n -> ... m n").bind(both).forward();
+  EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(1), Partial()}));
+}
+
+TEST(Notation, WholeAndReduceMarks) {
+  const auto x = spec({8, 6}, {Shard(0), Shard(1)});
+  const auto softmax = Notation::parse("... n! -> ... n").bind({&x, 1}).forward();
+  EXPECT_EQ(softmax.outputs[0], attr({Shard(0), R}));
+  const auto max = Notation::parse("a b -> a ; max b").bind({&x, 1}).forward();
+  EXPECT_EQ(max.outputs[0], attr({Shard(0), Partial(ReduceKind::kMax)}));
+}
+
+struct BadNotation {
+  const char* text;
+  const char* message;
+};
+class BadNotations : public ::testing::TestWithParam<BadNotation> {};
+
+TEST_P(BadNotations, AreExplained) {
+  EXPECT_THAT(message_of([&] { Notation::parse(GetParam().text); }), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadNotations,
+    ::testing::Values(BadNotation{"m k, k n", "has no single ->"},
+                      BadNotation{"a -> a -> a", "has no single ->"},
+                      BadNotation{"mk -> m", "'mk' in 'mk ' is no factor"},
+                      BadNotation{"A -> a", "is no factor"},
+                      BadNotation{"a ... -> a", "the ... is not in front"},
+                      BadNotation{"a -> ... a", "has ... in an output but in no input"},
+                      BadNotation{"a -> ; max", "a kind and factors are expected"},
+                      BadNotation{"a -> ; median a", "median"}));
+
+}  // namespace
+}  // namespace phi::distributed

@@ -1,1 +1,179 @@
+// What ops rely on at run time, where rules go beyond the recorded cases, and their messages.
+#include "distributed/spmd/rules.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+
+#include "distributed/spmd/registry.h"
+
+namespace phi::distributed {
+namespace {
+
+using ::testing::HasSubstr;
+
+const auto R = Replicate();
+
+const ProcessMesh& mesh() {
+  static const ProcessMesh mesh({2, 4}, {"dp", "tp"});
+  return mesh;
+}
+
+const TensorDistAttr* attr(std::initializer_list<Placement> placements) {
+  return TensorDistAttr::get(mesh(), placements);
+}
+
+// Not inlined: g++ 12 takes the unused entries of Dims for uninitialised reads.
+[[gnu::noinline]] TensorSpec spec(const Dims& shape, std::initializer_list<Placement> placements) {
+  return {shape, attr(placements)};
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Rules, MatmulContractedDimGivesWayToRows) {
+  const auto x = spec({8, 6}, {Shard(0), R});
+  const auto y = spec({6, 4}, {Shard(0), R});
+  const auto r = MatmulInferSpmd(x, y, false, false).forward();
+  EXPECT_EQ(r.inputs[0], x.attr);
+  EXPECT_EQ(r.inputs[1], attr({R, R}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(0), R}));
+}
+
+TEST(Rules, MatmulVectorTransposedIsExplained) {
+  const auto x = spec({6}, {R, R});
+  EXPECT_THAT(message_of([&] { MatmulInferSpmd(x, x, true, false); }),
+              HasSubstr("x is [6]; transpose_x is set and 2 dims or more are needed"));
+}
+
+TEST(Rules, MaxIsPartialMaxAndMeanIsPartialSum) {
+  const auto x = spec({8, 6}, {Shard(0), R});
+  EXPECT_EQ(ReductionMaxInferSpmd(x, {0}, false).forward().outputs[0],
+            attr({Partial(ReduceKind::kMax), R}));
+  EXPECT_EQ(ReductionMeanInferSpmd(x, {0}, false).forward().outputs[0], attr({Partial(), R}));
+}
+
+TEST(Rules, UnevenSplitsStay) {
+  const auto x = spec({5, 3}, {Shard(0), Shard(1)});
+  EXPECT_EQ(ElementwiseUnaryInferSpmd(x).forward().outputs[0], x.attr);
+}
+
+TEST(Rules, EmbeddingVocabularySplitIsPartialSumAlsoWithPadding) {
+  const auto x = spec({8, 6}, {Shard(0), R});
+  const auto weight = spec({100, 16}, {R, Shard(0)});
+  const auto rule = EmbeddingInferSpmd(x, weight, 0, false);
+  EXPECT_EQ(rule.forward().outputs[0], attr({Shard(0), Partial()}));
+  EXPECT_THAT(message_of([&] { rule.forward(Strictness::kRefuse); }),
+              HasSubstr("the vocabulary is split"));
+}
+
+TEST(Rules, CrossEntropyOverSplitClassesHasAWholeLoss) {
+  const auto x = spec({8, 100}, {Shard(0), Shard(1)});
+  const auto label = spec({8, 1}, {Shard(0), R});
+  const auto r = CrossEntropyWithSoftmaxInferSpmd(x, label, false, true, true, -100, -1).forward();
+  EXPECT_EQ(r.inputs[0], x.attr);
+  EXPECT_EQ(r.outputs[0], x.attr);
+  EXPECT_EQ(r.outputs[1], attr({Shard(0), R}));
+}
+
+TEST(Rules, CrossEntropySoftLabelsNeedWholeClasses) {
+  const auto x = spec({8, 100}, {Shard(0), Shard(1)});
+  const auto r = CrossEntropyWithSoftmaxInferSpmd(x, x, true, true, true, -100, -1).forward();
+  EXPECT_EQ(r.inputs[1], attr({Shard(0), R}));
+}
+
+TEST(Rules, AttentionSplitsHeadsButNoGroupOfThem) {
+  const auto q = spec({2, 16, 8, 4}, {Shard(0), Shard(2)});
+  const auto k4 = spec({2, 16, 4, 4}, {R, R});
+  const auto k2 = spec({2, 16, 2, 4}, {R, R});
+  const auto heads = [&](const TensorSpec& k) {
+    return FlashAttentionInferSpmd(q, k, k, nullptr, nullptr, 0, true, false, true)
+        .forward()
+        .outputs[0];
+  };
+  EXPECT_EQ(heads(k4), q.attr);
+  EXPECT_EQ(heads(k2), attr({Shard(0), R}));
+}
+
+TEST(Rules, ReshapeMovesASplitToTheHeadOfItsGroup) {
+  const auto x = spec({8, 4, 6}, {Shard(0), Shard(1)});
+  const auto r = ReshapeInferSpmd(x, {32, 6}).forward();
+  EXPECT_EQ(r.inputs[0], attr({Shard(0, 0), Shard(0, 1)}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(0, 0), Shard(0, 1)}));
+}
+
+TEST(Rules, ReshapeChecksTheNumberOfElements) {
+  const auto x = spec({8, 4}, {R, R});
+  EXPECT_THAT(message_of([&] {
+                ReshapeInferSpmd(x, {5, 7});
+              }),
+              HasSubstr("x [8,4] has 32 elements, shape [5,7] has 35"));
+}
+
+TEST(Rules, AxisOutOfRangeSaysTheRange) {
+  const auto x = spec({8, 4}, {R, R});
+  EXPECT_THAT(message_of([&] { SoftmaxInferSpmd(x, 2); }),
+              HasSubstr("axis is 2, the tensor has 2 dims; use -2 to 1"));
+}
+
+TEST(Rules, AbsentTensorsAnswerNull) {
+  const auto x = spec({8, 4}, {Shard(0), R});
+  const auto r = LayerNormInferSpmd(x, nullptr, nullptr, 1e-5f, 1).forward();
+  EXPECT_EQ(r.inputs.size(), 3u);
+  EXPECT_EQ(r.inputs[1], nullptr);
+  EXPECT_EQ(r.outputs[1], attr({Shard(0), R}));
+}
+
+TEST(Rules, ListElementsAreFlatInTheAnswer) {
+  const TensorSpec x[] = {spec({8, 4}, {R, R}), spec({8, 2}, {R, R}), spec({8, 3}, {R, R})};
+  const auto r = ConcatInferSpmd(x, 1).forward();
+  EXPECT_EQ(r.inputs.size(), 3u);
+  EXPECT_EQ(r.outputs.size(), 1u);
+  EXPECT_EQ(SplitInferSpmd(x[0], {1, 3}, 1).forward().outputs.size(), 2u);
+}
+
+// The cost depends on numbers of dims, not of ranks.
+TEST(Rules, LargeMeshGivesTheSameAnswer) {
+  const ProcessMesh large({256, 256}, {"dp", "tp"});
+  const TensorSpec x{{8, 6}, TensorDistAttr::get(large, {Shard(0), Shard(1)})};
+  const TensorSpec y{{6, 4}, TensorDistAttr::get(large, {R, R})};
+  const auto r = MatmulInferSpmd(x, y, false, false).forward();
+  EXPECT_EQ(r.outputs[0], TensorDistAttr::get(large, {Shard(0), Partial()}));
+}
+
+TEST(Registry, NamesAreSortedAndUnique) {
+  const auto rules = all_rules();
+  for (size_t i = 1; i < rules.size(); ++i) EXPECT_LT(rules[i - 1].name, rules[i].name);
+}
+
+TEST(Registry, ArgumentNamesFitTheFunctions) {
+  for (const RuleEntry& rule : all_rules()) {
+    EXPECT_EQ(split_names(rule.forward.tensors).size(), rule.forward.tensor_kinds.size())
+        << rule.name;
+    EXPECT_GE(split_names(rule.forward.attrs).size(), rule.forward.attr_kinds.size()) << rule.name;
+  }
+}
+
+TEST(Registry, UnknownNameOffersTheNearest) {
+  EXPECT_THAT(message_of([] { find_rule("matmull"); }),
+              HasSubstr("there is no rule 'matmull'; the nearest are matmul"));
+}
+
+TEST(Registry, CallsWithErasedTypes) {
+  std::vector<std::vector<TensorSpec>> args(2);
+  args[0].push_back(spec({6, 8}, {R, Shard(1)}));
+  args[1].push_back(spec({6, 4}, {R, R}));
+  const std::vector<AttrValue> attrs = {true, false};
+  const auto r = find_rule("matmul").forward.call(args, attrs).forward();
+  EXPECT_EQ(r.outputs[0], attr({R, Shard(0)}));
+}
+
+}  // namespace
+}  // namespace phi::distributed

@@ -1,1 +1,172 @@
+// The spmd tool: reading of case files with errors that point, verdicts, and the ask form.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/spmd/ask.h"
+#include "tools/spmd/case.h"
+#include "tools/spmd/check.h"
+
+namespace phi::spmd_tool {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TempFile {
+ public:
+  explicit TempFile(const std::string& text) {
+    static int count = 0;
+    path_ = (std::filesystem::temp_directory_path() /
+             ("spmd_tool_test_" + std::to_string(::getpid()) + "_" + std::to_string(count++)))
+                .string() +
+            ".yaml";
+    std::ofstream(path_) << text;
+  }
+  ~TempFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kRelu =
+    "rule: relu\n"
+    "cases:\n"
+    "- mesh: {shape: [2]}\n"
+    "  inputs: [{shape: [4], dims_mapping: [0], partial: []}]\n"
+    "  expect: {inputs: [{dims_mapping: [0]}], outputs: [{dims_mapping: [0]}]}\n";
+
+std::string replaced(const std::string& from, const std::string& to) {
+  std::string text = kRelu;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// What check_cases prints, and its result.
+std::pair<std::string, int> check(const std::string& text, const std::string& differences = "") {
+  const TempFile file(text);
+  std::FILE* out = std::tmpfile();
+  const int failed = check_cases({file.path()}, differences, out);
+  std::rewind(out);
+  std::string printed(1 << 16, '\0');
+  printed.resize(std::fread(printed.data(), 1, printed.size(), out));
+  std::fclose(out);
+  return {printed, failed};
+}
+
+struct Malformed {
+  const char* from;
+  const char* to;
+  const char* message;
+};
+class MalformedCases : public ::testing::TestWithParam<Malformed> {};
+
+TEST_P(MalformedCases, NameLineAndKey) {
+  const TempFile file(replaced(GetParam().from, GetParam().to));
+  EXPECT_THAT(message_of([&] { load_cases(file.path()); }),
+              HasSubstr(file.path() + ":" + GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, MalformedCases,
+    ::testing::Values(
+        Malformed{"relu", "rleu", "1: there is no rule 'rleu'; the nearest are elu, relu"},
+        Malformed{"rule: relu\n", "", "1: the key 'rule' is missing"},
+        Malformed{"{shape: [2]}", "{}", "3: the key 'shape' is missing"},
+        Malformed{"shape: [4]", "shape: [x]", "4: shape is no int"},
+        Malformed{"dims_mapping: [0], partial", "dims_mapping: 0, partial",
+                  "4: dims_mapping is no list"},
+        Malformed{"  expect", "  direction: sideways\n  expect", "5: direction is 'sideways'"},
+        Malformed{"  expect", "  direction: grad\n  expect",
+                  "3: the rule 'relu' has no gradient rule"},
+        Malformed{"  expect", "  attrs: {axis: 1}\n  expect",
+                  "5: the rule has no attribute 'axis'"},
+        Malformed{"  expect", "  expects", "3: the key 'expect' is missing"},
+        Malformed{"[{shape", "[{{shape", "4: "}));
+
+TEST(SpmdTool, MissingFileIsSaid) {
+  EXPECT_THAT(message_of([] { load_cases("/nowhere.yaml"); }),
+              HasSubstr("/nowhere.yaml: the file cannot be read"));
+}
+
+TEST(SpmdTool, CountsAgreement) {
+  EXPECT_EQ(check(kRelu), std::pair(std::string("1 passed, 0 failed\n"), 0));
+}
+
+TEST(SpmdTool, PrintsWhatDiffers) {
+  const auto [printed, failed] =
+      check(replaced("outputs: [{dims_mapping: [0]", "outputs: [{dims_mapping: [-1]"));
+  EXPECT_EQ(failed, 1);
+  EXPECT_THAT(printed, HasSubstr("FAIL relu case 0"));
+  EXPECT_THAT(printed, HasSubstr("question  relu --mesh=2 --in='4[0]'"));
+  EXPECT_THAT(printed, HasSubstr("expected  [0] -> [_]"));
+  EXPECT_THAT(printed, HasSubstr("actual    [0] -> [0]"));
+  EXPECT_THAT(printed, HasSubstr("0 passed, 1 failed\n"));
+}
+
+TEST(SpmdTool, SuspectCasesAreCountedApart) {
+  const auto [printed, failed] = check(std::string(kRelu) + "  suspect: true\n");
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(printed, "suspect: 1 agree, 0 differ\n0 passed, 0 failed\n");
+}
+
+TEST(SpmdTool, ListedDifferencesAreCountedApart) {
+  const TempFile list("- {rule: relu, case: 0, reason: on purpose}\n");
+  EXPECT_THAT(check(kRelu, list.path()).first, HasSubstr("listed differences: 1 agree, 0 differ"));
+}
+
+TEST(SpmdTool, MappingOfTheWrongLengthIsRefused) {
+  EXPECT_THAT(check(replaced("dims_mapping: [0], partial", "dims_mapping: [0, -1], partial")).first,
+              HasSubstr("has a dims_mapping of 2 entries"));
+}
+
+TEST(SpmdTool, AskAnswersReadably) {
+  const std::string text = ask({"matmul", "2x3", {"64x32[0,_]", "32x48[_,1]"}, {}, {}, false});
+  EXPECT_THAT(text, HasSubstr("needs  x            [0,_]"));
+  EXPECT_THAT(text, HasSubstr("gives  output 0     [0,1]"));
+}
+
+TEST(SpmdTool, AskReadsCoShardPartialAndLists) {
+  EXPECT_THAT(ask({"relu", "2x3", {"64[0+1]"}, {}, {}, false}), HasSubstr("[0+1]"));
+  EXPECT_THAT(ask({"add_n", "2", {"6[_,p0] 6[_,p0]"}, {}, {}, false}), HasSubstr("P(sum)"));
+}
+
+struct BadAsk {
+  Ask question;
+  const char* message;
+};
+class BadAsks : public ::testing::TestWithParam<BadAsk> {};
+
+TEST_P(BadAsks, AreExplained) {
+  EXPECT_THAT(message_of([] { ask(GetParam().question); }), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, BadAsks,
+    ::testing::Values(BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
+                      BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
+                      BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false},
+                             "has 2 extents and 1 entries in brackets"},
+                      BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
+                      BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+                      BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
+                             "the rule has no attribute 'axes'"},
+                      BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given"}));
+
+}  // namespace
+}  // namespace phi::spmd_tool

@@ -190,8 +190,6 @@ TEST(SettleMesh, TheFlagReplacesTheFilesMesh) {
 TEST(SettleMesh, AModelThatDoesNotFitIsAnError) {
   EXPECT_THAT(error_of("model: {layers: 2}\nmesh: {shape: [1, 4, 1]}", 4),
               HasSubstr("key 'model.layers': 2 layers are fewer than the 4 pipeline stages"));
-  EXPECT_THAT(error_of("model: {heads: 3}", 2, "tp=2"),
-              HasSubstr("key 'model.heads': 3 heads cannot be shared equally by tp=2"));
 }
 
 TEST(MeshFlag, BadOnesSayHowToWriteIt) {

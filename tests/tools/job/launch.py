@@ -34,13 +34,13 @@ def environment():
         "OPENBLAS_NUM_THREADS": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
     }
 
 
 def command(processes, *args):
     """The command line for this many processes; 0: without mpirun."""
-    return ([] if processes == 0 else ["mpirun", "--oversubscribe", "-n", str(processes)]) + [AUTOPHI, *map(str, args)]
+    launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(processes)]
+    return (launcher if processes else []) + [AUTOPHI, *map(str, args)]
 
 
 class Outcome:

@@ -102,6 +102,10 @@ class Parity(unittest.TestCase):
             run = {"global_batch": 6, "sequence_parallel": sequence_parallel}
             self.compare(launch.job_text(model=model, run=run), model, ["2x1x1", "1x2x2", "2x2x2"])
 
+    def test_heads_that_tp_does_not_divide(self):
+        model = {**launch.MODEL, "d_model": 36, "heads": 3}
+        self.compare(launch.job_text(model=model), model, ["1x1x2", "1x1x4"])
+
     def test_fewer_rows_than_ranks(self):
         # One row over dp=2: a rank whose shard is empty.
         text = launch.job_text(run={"global_batch": 2, "micro_batches": 2})
