@@ -26,7 +26,9 @@ class SingleWorld final : public World {
 
  protected:
   void transfer(const Call& call, std::span<const Send>, std::span<const Recv>) override {
-    throw errors::Internal("{} has peers in a world of one rank.", call.to_string());
+    throw errors::PreconditionNotMet(
+        "{} has peers, but this process joined no job; call init_world, or run_ranks in a test.",
+        call.to_string());
   }
   void note(const Call&, bool) override {}
 };
@@ -111,10 +113,13 @@ Group& World::everyone() {
 
 World& World::process_world() {
   if (joined().world) return *joined().world;
-  // One per thread: a world is used by one thread only.
-  thread_local SingleWorld single(
-      std::shared_ptr<RankContext>(std::shared_ptr<void>(), &RankContext::current()));
-  return single;
+  // One per thread, since a world is used by one thread only, for the rank context of the moment.
+  thread_local std::unique_ptr<SingleWorld> single;
+  RankContext& context = RankContext::current();
+  if (!single || &single->rank_context() != &context) {
+    single.reset(new SingleWorld(std::shared_ptr<RankContext>(std::shared_ptr<void>(), &context)));
+  }
+  return *single;
 }
 
 World& init_world(int* argc, char*** argv) {

@@ -46,7 +46,7 @@ RankReport this_rank(int64_t stage);
 /// in no report.
 std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own);
 
-/// The report as one JSON object (keys as in the README), ending with a newline.
+/// The report as one JSON object, ending with a newline.
 std::string to_json(const JobReport& report);
 
 /// Writes to_json(report); the file appears whole or not at all. Errors: Unavailable.

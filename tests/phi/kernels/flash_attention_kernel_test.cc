@@ -43,7 +43,7 @@ struct Oracle {
       for (int64_t h = 0; h < p.heads; ++h) {
         const int64_t g = h / (p.heads / p.kv_heads);
         for (int64_t i = 0; i < p.sq; ++i) {
-          double* weights = &softmax[((b * p.heads + h) * p.sq + i) * p.sk];
+          double* weights = softmax.data() + ((b * p.heads + h) * p.sq + i) * p.sk;
           double sum = 0;
           for (int64_t j = 0; j < p.sk; ++j) {
             if (p.causal && j > i + p.sk - p.sq) continue;
