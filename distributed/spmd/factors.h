@@ -7,8 +7,8 @@
 // A factor is named by a letter a..z; tensor dims with the same letter are split alike. Batch
 // factors stand in front of the letters, aligned to the right, and broadcast: where a tensor has
 // size 1 the factor does not split it. '1' is a tensor dim that is never split, '_' one whose split
-// is not even looked at. A factor that an
-// output lacks is reduced: the output is Partial over the mesh dims that split the factor.
+// is not even looked at. A factor that an output lacks is reduced: the output is Partial over the
+// mesh dims that split the factor.
 //
 // Policies, stated once for all rules (engine.cc carries them out):
 //   one factor, placed differently   the tensor given first decides

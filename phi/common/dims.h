@@ -86,7 +86,7 @@ class Dims {
  private:
   [[noreturn]] static void throw_too_many(size_t ndim);
 
-  std::array<int64_t, kMaxNdim> dims_;
+  std::array<int64_t, kMaxNdim> dims_{};
   int32_t ndim_ = 0;
 };
 
