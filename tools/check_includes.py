@@ -35,7 +35,7 @@ CORE = META + ("phi/core",)
 PURE = META + ("distributed/mesh", "distributed/placement")
 PURE_TOP = PURE + ("distributed/spmd", "distributed/reshard plan", "distributed/pipeline/schedules")
 # Collectives speak of reduce kinds and share with placement's words and split rule.
-COMM = CORE + ("distributed/mesh", "distributed/placement", "distributed/comm", "distributed/comm/mpi",
+COMM = CORE + ("distributed/placement", "distributed/comm", "distributed/comm/mpi",
                "distributed/comm/nccl")
 RUNTIME = COMM + PURE_TOP + (
     "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/autograd", "distributed/planner")

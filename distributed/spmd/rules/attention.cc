@@ -43,6 +43,12 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
                             const TensorSpec* sin, const TensorSpec* cos,
                             const TensorSpec* position_ids, bool, bool time_major, float) {
   const std::string_view names = time_major ? "sbhd" : "bshd";
+  // A single key or value head is shared by all query heads and cannot be split with them.
+  const auto names_of = [&](const TensorSpec& x) {
+    Names own(names);
+    if (x.ndim() == 4 && x.shape[2] == 1 && q.shape[2] != 1) own[2] = '1';
+    return own;
+  };
   Factors rule;
   rule.input(q, names);
   for (const TensorSpec* x : {k, v}) {
@@ -50,9 +56,7 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
       rule.absent_input();
       continue;
     }
-    Names own(names);
-    if (x->ndim() == 4 && x->shape[2] == 1 && q.shape[2] != 1) own[2] = '1';
-    rule.input(*x, own);
+    rule.input(*x, names_of(*x));
   }
   for (const TensorSpec* table : {sin, cos}) {
     if (table == nullptr) {
@@ -71,12 +75,13 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
     if (x == nullptr) {
       rule.absent_output();
     } else {
-      rule.output(names);
+      rule.output(names_of(*x));
     }
   }
   // Elsewhere the kernel works positions out from where it is in the sequence.
   const bool positions_given = sin != nullptr && position_ids == nullptr;
-  return rule.whole(positions_given ? "d" : "sd");
+  // Nothing is summed over heads: a key or value without h is the same on the ranks that split it.
+  return rule.combined("h").whole(positions_given ? "d" : "sd");
 }
 
 }  // namespace phi::distributed

@@ -118,6 +118,12 @@ std::vector<ParityCase> product_cases() {
   };
 }
 
+List rotated(const List& in) {
+  const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
+                                                         std::nullopt, std::nullopt);
+  return {q, k};
+}
+
 std::vector<ParityCase> norm_and_loss_cases() {
   return {
       {"layer_norm",
@@ -150,13 +156,9 @@ std::vector<ParityCase> norm_and_loss_cases() {
              flash_attention(in[0], in[1], in[2], std::nullopt, std::nullopt, 0.0f, true);
          return List{std::get<0>(out)};
        }},
-      {"rope",
-       {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)},
-       [](const List& in) {
-         const auto [q, k, v] = fused_rotary_position_embedding(
-             in[0], in[1], std::nullopt, std::nullopt, std::nullopt, std::nullopt);
-         return List{q, k};
-       }},
+      {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
+      {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
+      {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},
   };
 }
 
