@@ -330,13 +330,19 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
   return out;
 }
 
+// A value reduced over one rank is the value; only any and all make something else of it.
+bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
+  return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
+         step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
+}
+
 DenseTensor run_steps(const Schedule& schedule, const DistTensor& src, World& world) {
   const Place& place = src.local().place();
   DenseTensor local = src.local();
   for (size_t i = 0; i < schedule.moves.size(); ++i) {
     const ReshardStep& step = schedule.plan->steps[i];
     const MoveSchedule& move = schedule.moves[i];
-    if (!move.takes_part) continue;
+    if (!move.takes_part || changes_nothing(move, step)) continue;
     ++world.rank_context().counters().reshard_steps;
     if (step.kind == ReshardStep::Kind::kAllReduce) {
       local = all_reduced(move, step, local);

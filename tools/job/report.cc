@@ -65,16 +65,19 @@ std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport
 std::string to_json(const JobReport& report) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
   for (const RankReport& rank : report.ranks) ranks.push_back(rank_json(rank));
-  const nlohmann::ordered_json json = {{"world_size", report.ranks.size()},
-                                       {"mode", report.mode},
-                                       {"losses", report.losses},
-                                       {"tokens_per_s", report.tokens_per_s},
-                                       {"ranks", std::move(ranks)},
-                                       {"job", report.job},
-                                       {"mesh", report.mesh},
-                                       {"dtype", report.dtype},
-                                       {"parameters", report.num_parameters},
-                                       {"seconds", report.seconds}};
+  const nlohmann::ordered_json json = {
+      {"world_size", report.ranks.size()},
+      {"mode", report.mode},
+      {"losses", report.losses},
+      {"tokens_per_s", report.tokens_per_s},
+      {"ranks", std::move(ranks)},
+      {"job", report.job},
+      {"mesh", report.mesh},
+      {"dtype", report.dtype},
+      {"parameters", report.num_parameters},
+      {"text_bytes", report.text_bytes},
+      {"text_fingerprint", fmt::format("{:016x}", report.text_fingerprint)},
+      {"seconds", report.seconds}};
   return json.dump(2) + "\n";
 }
 

@@ -33,6 +33,8 @@ struct JobReport {
   std::string mesh;  // "dp=2,pp=2,tp=2"
   std::string dtype;
   int64_t num_parameters = 0;
+  int64_t text_bytes = 0;  // of the data; reports over texts that differ cannot be compared
+  uint64_t text_fingerprint = 0;
   std::vector<double> losses;  // per step
   double tokens_per_s = 0;
   double seconds = 0;  // of all steps

@@ -193,6 +193,8 @@ class Job {
     report.mesh = config_.mesh.to_string(",");
     report.dtype = name_of(config_.run.dtype);
     report.num_parameters = model.num_parameters();
+    report.text_bytes = setup_.text.num_bytes();
+    report.text_fingerprint = setup_.text.fingerprint();
     return report;
   }
 

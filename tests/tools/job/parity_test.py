@@ -81,6 +81,7 @@ class Parity(unittest.TestCase):
                 for n in extents(mesh):
                     processes *= n
                 report, _ = self.folder.report(processes, text, f"--mesh={mesh}", *flags)
+                self.assertEqual(report["text_fingerprint"], expected["text_fingerprint"])
                 self.check_losses(report["losses"], expected["losses"], tolerance)
                 self.check_ranks(report, extents(mesh), model)
         return expected
