@@ -17,7 +17,7 @@ namespace phi::distributed {
 
 /// Joins the job that mpirun started; without mpirun the job is this one process. Call once, first.
 void init(int* argc, char*** argv);
-/// Ends this rank's part of the job in order. Called at exit by itself after init.
+/// Ends this rank's part of the job in order. Call last; nothing happens without init.
 void finalize();
 int64_t rank();
 int64_t world_size();

@@ -2,6 +2,7 @@
 // on even and uneven 1-D meshes (every choice), on 2-D meshes (drawn by --seed), with ranks
 // outside.
 #include <gflags/gflags.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "tests/phi/api/parity.h"
@@ -118,6 +119,13 @@ std::vector<ParityCase> product_cases() {
   };
 }
 
+List causal_attention(const List& in) {
+  return {
+      std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, std::nullopt, 0.0f, true))};
+}
+List masked_attention(const List& in) {
+  return {std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, in[3]))};
+}
 List rotated(const List& in) {
   const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
                                                          std::nullopt, std::nullopt);
@@ -151,11 +159,11 @@ std::vector<ParityCase> norm_and_loss_cases() {
        }},
       {"flash_attention",
        {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), normal({2, 5, 2, 6}, 8)},
-       [](const List& in) {
-         const auto out =
-             flash_attention(in[0], in[1], in[2], std::nullopt, std::nullopt, 0.0f, true);
-         return List{std::get<0>(out)};
-       }},
+       causal_attention},
+      {"flash_attention_masked",
+       {normal({2, 5, 4, 6}), normal({2, 7, 4, 6}, 7), normal({2, 7, 4, 6}, 8),
+        normal({2, 1, 5, 7}, 9)},
+       masked_attention},
       {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
       {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
       {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},
@@ -262,6 +270,10 @@ void run_all(const std::vector<ParityCase>& cases) {
   }
 }
 
+TEST(OpParity, TheComparisonCanFail) {
+  EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, 1.0f), full({2}, 1.001f), 1e-5),
+                          "element 0");
+}
 TEST(OpParity, Elementwise) { run_all(elementwise_cases()); }
 TEST(OpParity, Reductions) { run_all(reduction_cases()); }
 TEST(OpParity, Products) { run_all(product_cases()); }
