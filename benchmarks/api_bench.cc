@@ -12,8 +12,8 @@ namespace {
 thread_local int64_t allocations = 0;
 }
 
-// Every heap allocation of ours goes through operator new or aligned_alloc; the linker redirects both
-// here (--wrap in CMakeLists.txt).
+// Every heap allocation of ours goes through operator new or aligned_alloc; the linker redirects
+// both here (--wrap in CMakeLists.txt).
 extern "C" void* __real__Znwm(size_t n);
 extern "C" void* __wrap__Znwm(size_t n) {
   ++allocations;

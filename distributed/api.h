@@ -40,9 +40,9 @@ inline Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
 
 /// Moves a distributed tensor to other placements and/or another mesh; any to any.
 ///
-/// Aliasing A rank whose part does not change may share its bytes with x; clone before writing inplace.
-/// Ranks    Collective over both meshes; other ranks return at once.
-/// Errors   PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
+/// Aliasing A rank whose part does not change may share its bytes with x; clone before writing
+/// inplace. Ranks    Collective over both meshes; other ranks return at once. Errors
+/// PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements);
 inline Tensor reshard(const Tensor& x, const ProcessMesh& mesh,
                       std::initializer_list<Placement> placements) {
