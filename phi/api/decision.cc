@@ -17,14 +17,15 @@ distributed::SpmdResult replicated(const DistArgs& args, size_t num_outputs) {
   return result;
 }
 
-Decision::Decision(const DistArgs& args, Inferred inferred) : op_(args.op()), mesh_(args.mesh()) {
+Decision::Decision(const DistArgs& args, const Inferred& inferred)
+    : op_(args.op()), mesh_(args.mesh()) {
   const auto coord = mesh_.coord_of(RankContext::current().rank());
   computes_here_ = coord.has_value();
   const auto box_of = [&](const Dims& dims, const TensorDistAttr& attr) {
     return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
-  auto& [spmd, outputs] = inferred;
+  const auto& [spmd, outputs] = inferred;
   PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
             errors::Internal(
                 "rule {} answers for {} inputs and {} outputs; the call has {} and {}.", op_.rule,

@@ -62,7 +62,7 @@ class Decision final : public LaunchView {
   };
 
   /// Errors: Internal if rule and shape function do not agree on the number of tensors.
-  Decision(const DistArgs& args, Inferred inferred);
+  Decision(const DistArgs& args, const Inferred& inferred);
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }

@@ -13,7 +13,6 @@ using distributed::DistTensor;
 using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
-using distributed::TensorSpec;
 
 namespace {
 
@@ -97,10 +96,10 @@ void DistArgs::settle() {
 }
 
 void DistArgs::append_to(CallKey& key) const {
-  key.append(mesh_.id());
+  key.append(reinterpret_cast<uintptr_t>(mesh_.id()));
   key.append(static_cast<int32_t>(slots_.size()));
   for (const DistTensor* x : slots_) {
-    key.append(x ? x->attr() : nullptr);
+    key.append(x ? reinterpret_cast<uintptr_t>(x->attr()) : 0);
     if (!x) continue;
     key.append(static_cast<int32_t>(x->dtype()) | x->dims().ndim() << 8);
     key.append_bytes(x->dims().begin(), x->dims().ndim() * sizeof(int64_t));

@@ -91,6 +91,35 @@ TEST(Tensor, InplaceNeedsTheSameShape) {
   EXPECT_EQ(same.values<float>()[2], 3.0f);
 }
 
+TEST(Tensor, InplaceEqualsOutOfPlace) {
+  using Out = Tensor (*)(const Tensor&);
+  using In = Tensor& (*)(Tensor&);
+  const std::pair<Out, In> pairs[] = {
+      {[](const Tensor& x) { return exp(x); }, [](Tensor& x) -> Tensor& { return exp_(x); }},
+      {[](const Tensor& x) { return square(x); }, [](Tensor& x) -> Tensor& { return square_(x); }},
+      {[](const Tensor& x) { return softmax(x); },
+       [](Tensor& x) -> Tensor& { return softmax_(x); }},
+      {[](const Tensor& x) { return softmax(x, 0); },
+       [](Tensor& x) -> Tensor& { return softmax_(x, 0); }},
+      {[](const Tensor& x) { return tril(x); }, [](Tensor& x) -> Tensor& { return tril_(x); }},
+      {[](const Tensor& x) { return scale(x, 2.0f, 1.0f); },
+       [](Tensor& x) -> Tensor& { return scale_(x, 2.0f, 1.0f); }},
+      {[](const Tensor& x) { return pow(x, 3.0f); },
+       [](Tensor& x) -> Tensor& { return pow_(x, 3.0f); }},
+      {[](const Tensor& x) { return add(x, x); }, [](Tensor& x) -> Tensor& { return add_(x, x); }},
+      {[](const Tensor& x) { return divide(x, full({5}, 3.0f)); },
+       [](Tensor& x) -> Tensor& { return divide_(x, full({5}, 3.0f)); }},
+  };
+  for (const auto& [out_of_place, inplace] : pairs) {
+    const Tensor expected = out_of_place(gaussian({7, 5}));
+    Tensor x = gaussian({7, 5});
+    const float* bytes = x.values<float>().data();
+    EXPECT_TRUE(same_tensor(inplace(x), x));
+    EXPECT_EQ(x.values<float>().data(), bytes);
+    EXPECT_THAT(x.values<float>(), ::testing::ElementsAreArray(expected.values<float>()));
+  }
+}
+
 TEST(Deferred, HasNoBytesUntilUsed) {
   const auto held = memory_stats(CPUPlace()).current;
   const Tensor w = deferred_gaussian({16, 16}, 0.0f, 1.0f, 3);
