@@ -40,6 +40,12 @@ Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed
   });
 }
 
+Tensor deferred_uniform(const Dims& shape, double min, double max, uint64_t seed, DataType dtype) {
+  return deferred(shape, dtype, [=](const ShardBox& part, DenseTensor* out) {
+    fill_uniform(part, min, max, seed, out);
+  });
+}
+
 Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype) {
   return deferred(shape, dtype, [value](const ShardBox&, DenseTensor* out) {
     visit_dtype(out->dtype(), [&]<typename T>() {

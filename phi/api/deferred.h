@@ -20,6 +20,9 @@ Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser);
 /// Normal values keyed by (seed, global element index): the bits of phi::gaussian with this seed.
 Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed,
                          DataType dtype = DataType::FLOAT32);
+/// Values in [min, max), the bits of phi::uniform with this seed.
+Tensor deferred_uniform(const Dims& shape, double min, double max, uint64_t seed,
+                        DataType dtype = DataType::FLOAT32);
 Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype = DataType::FLOAT32);
 
 }  // namespace phi

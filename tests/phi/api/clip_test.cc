@@ -295,6 +295,21 @@ TEST(Clip, DeferredParametersAreNeverWhole) {
   });
 }
 
+TEST(Clip, RandomShardsArePartsOfTheWholeBitForBit) {
+  const Tensor normal = gaussian({7, 5}, 1, 2, 9);
+  const Tensor flat = uniform({7, 5}, DataType::FLOAT32, -1.0, 3.0, 9);
+  run_ranks(4, [&](World&) {
+    const ProcessMesh mesh({2, 2}, {"dp", "tp"});
+    for (const auto& placements :
+         {std::vector{Shard(0), Shard(1)}, std::vector{Shard(1), Shard(1)}}) {
+      const Tensor a = shard_tensor(deferred_gaussian({7, 5}, 1, 2, 9), mesh, placements);
+      const Tensor b = shard_tensor(deferred_uniform({7, 5}, -1.0, 3.0, 9), mesh, placements);
+      EXPECT_THAT(gathered(a, mesh), ::testing::ElementsAreArray(normal.values<float>()));
+      EXPECT_THAT(gathered(b, mesh), ::testing::ElementsAreArray(flat.values<float>()));
+    }
+  });
+}
+
 TEST(Clip, DropoutMaskDoesNotDependOnTheSharding) {
   const Tensor expected = dropout(iota({6, 5}), std::nullopt, 0.5, false, "upscale_in_train", 11);
   run_ranks(4, [&](distributed::World&) {
