@@ -16,6 +16,7 @@
 namespace phi::distributed {
 
 /// Joins the job that mpirun started; without mpirun the job is this one process. Call once, first.
+/// Ranks on one machine share its cores: cores / ranks threads each unless OMP_NUM_THREADS says.
 void init(int* argc, char*** argv);
 /// Ends this rank's part of the job in order. Call last; nothing happens without init.
 void finalize();

@@ -1,8 +1,10 @@
 // The public distributed API on Tensor handles.
 #include "distributed/api.h"
+#include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
+#include "phi/kernels/threads.h"
 
 namespace phi::distributed {
 namespace {
@@ -30,7 +32,10 @@ bool can_give_boxes(const DenseTensor& x) {
 
 }  // namespace
 
-void init(int* argc, char*** argv) { init_world(argc, argv); }
+void init(int* argc, char*** argv) {
+  const World& world = init_world(argc, argv);
+  share_cores(ranks_on_machine(world.size()));
+}
 void finalize() { finalize_world(); }
 int64_t rank() { return World::current().rank(); }
 int64_t world_size() { return World::current().size(); }

@@ -12,4 +12,9 @@ bool started_by_mpirun() {
   return false;
 }
 
+int ranks_on_machine(int64_t world_size) {
+  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  return local != nullptr ? std::atoi(local) : static_cast<int>(world_size);
+}
+
 }  // namespace phi::distributed

@@ -1,0 +1,22 @@
+// Thread counts of OpenMP (oneDNN) and OpenBLAS.
+#include "phi/kernels/threads.h"
+
+#include <cblas.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+namespace phi {
+
+void share_cores(int ranks_on_machine) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int share = std::max(1, cores / std::max(1, ranks_on_machine));
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) omp_set_num_threads(share);
+  if (std::getenv("OMP_NUM_THREADS") == nullptr && std::getenv("OPENBLAS_NUM_THREADS") == nullptr) {
+    openblas_set_num_threads(share);
+  }
+}
+
+}  // namespace phi
