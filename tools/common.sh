@@ -55,6 +55,8 @@ mpi_environment() {
 # looked for in all but the processes of mpirun: Open MPI leaks from plug-ins that it unloads, and
 # then no suppression can name them.
 sanitizer_environment() {
+  # A test asks for more memory than there is and wants to be told so.
+  export ASAN_OPTIONS="allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
-  export OMPI_MCA_mca_base_env_list="ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+  export OMPI_MCA_mca_base_env_list="ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"
 }

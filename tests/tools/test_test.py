@@ -49,7 +49,8 @@ def test_undefined_behaviour_ends_a_test(repo):
 def test_only_ranks_of_mpirun_may_leak(repo):
     repo.stand_in("ctest", 'echo "own=$ASAN_OPTIONS ranks=$OMPI_MCA_mca_base_env_list"')
     output = repo.run("test", "--preset=asan", ASAN_OPTIONS="verbosity=1").stdout
-    assert "own=verbosity=1 ranks=ASAN_OPTIONS=verbosity=1:detect_leaks=0" in output
+    assert "own=allocator_may_return_null=1:verbosity=1 ranks=" in output
+    assert "ranks=ASAN_OPTIONS=allocator_may_return_null=1:verbosity=1:detect_leaks=0" in output
 
 
 @pytest.mark.parametrize("args, message", [(("--preset", "fast"), "unknown preset 'fast'"),
