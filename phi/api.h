@@ -3,5 +3,6 @@
 
 #include "phi/api/deferred.h"
 #include "phi/api/tensor.h"
+#include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "phi/generated/api.h"

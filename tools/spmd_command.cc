@@ -67,7 +67,7 @@ Options parse(int argc, char** argv) {
       }
       continue;
     }
-    if (!word.starts_with("--")) word = "-" + word;
+    if (!word.starts_with("--")) word.insert(0, 1, '-');
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     if (std::find(names.begin(), names.end(), name) == names.end() && name != "--h") {

@@ -88,6 +88,7 @@ std::vector<Leg> legs_of(const std::vector<BoxTransfer>& transfers, const Box& l
   std::unordered_map<int64_t, int64_t> positions;
   for (size_t i = 0; i < group.size(); ++i) positions[group[i]] = static_cast<int64_t>(i);
   std::vector<Leg> legs;
+  legs.reserve(transfers.size());
   for (const BoxTransfer& t : transfers) {
     legs.push_back({positions.at(t.peer), t.peer == rank, t.box,
                     static_cast<size_t>(t.box.numel()) * width, contiguous_offset(local, t.box)});
@@ -111,6 +112,7 @@ std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<i
     order = p.order();
   }
   std::vector<int64_t> counts;
+  counts.reserve(group.size());
   for (int64_t rank : group) {
     counts.push_back(local_box(step.move.shape, *step.to(), *mesh.coord_of(rank)).numel());
   }

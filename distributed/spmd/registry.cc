@@ -32,7 +32,7 @@ SpmdRule mean_all_grad(const TensorSpec& x, const TensorSpec& out_grad) {
 SpmdRule layer_norm(const TensorSpec& x, const TensorSpec& scale, const TensorSpec& bias,
                     float epsilon, int begin_norm_axis) {
   const auto given = [](const TensorSpec& t) { return t.ndim() == 0 ? nullptr : &t; };
-  const SpmdRule rule = LayerNormInferSpmd(x, given(scale), given(bias), epsilon, begin_norm_axis);
+  SpmdRule rule = LayerNormInferSpmd(x, given(scale), given(bias), epsilon, begin_norm_axis);
   if (given(scale) && given(bias)) return rule;
   return Factors(rule.factors()).refuse_forward("scale and bias need one dim each.");
 }

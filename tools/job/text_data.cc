@@ -57,7 +57,7 @@ std::vector<std::string> text_files_below(const fs::path& folder) {
 fs::path find_path(const std::string& path, const std::string& base) {
   std::error_code ignored;
   if (fs::exists(path, ignored)) return path;
-  const fs::path in_base = fs::path(base) / path;
+  fs::path in_base = fs::path(base) / path;
   if (!base.empty() && fs::exists(in_base, ignored)) return in_base;
   const std::string also = base.empty() ? "" : fmt::format(" nor in '{}'", base);
   throw errors::NotFound("no file or folder '{}', neither in '{}'{}.", path,

@@ -1,0 +1,33 @@
+# One shared library of all layers, and its installation: `cmake --install build --prefix DIR`.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# All objects, not archives: kernels register themselves, and users may call any public function.
+set(objects)
+foreach(layer phi_core phi_infermeta phi_kernels_archive phi_api distributed_placement distributed_spmd
+              distributed_comm distributed_tensor distributed_reshard_plan distributed_reshard)
+  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+add_library(autophi_shared SHARED cmake/version.cc ${objects})
+set_target_properties(autophi_shared PROPERTIES OUTPUT_NAME autophi EXPORT_NAME autophi
+                                                VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+target_compile_definitions(autophi_shared PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
+target_link_libraries(autophi_shared PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
+                                     Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
+target_compile_features(autophi_shared INTERFACE cxx_std_20)
+target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  install(DIRECTORY ${tree}/phi DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h" PATTERN "CMakeFiles" EXCLUDE)
+endforeach()
+install(DIRECTORY distributed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/autophi)
+install(EXPORT autophiTargets NAMESPACE autophi:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/autophiConfig.cmake.in ${PROJECT_BINARY_DIR}/autophiConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/autophiConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/autophiConfig.cmake ${PROJECT_BINARY_DIR}/autophiConfigVersion.cmake
+        DESTINATION ${package_dir})
