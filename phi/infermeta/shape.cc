@@ -113,9 +113,7 @@ TensorMeta TransposeInferMeta(const TensorMeta& x, const std::vector<int>& perm)
   if (!good) {
     throw errors::InvalidArgument(
         "perm is {} for x {}, but it must name each of its {} tensor dims once.",
-        list_of(IntArray(std::vector<int64_t>(
-            perm.begin(), perm.begin() + std::min<size_t>(perm.size(), kMaxNdim)))),
-        x.to_string(), ndim);
+        list_of(IntArray(std::vector<int64_t>(perm.begin(), perm.end()))), x.to_string(), ndim);
   }
   return with_dims(x, out);
 }
@@ -201,7 +199,8 @@ TensorMeta SliceInferMeta(const TensorMeta& input, const std::vector<int64_t>& a
                                                     d, input.to_string()));
     seen.add(d);
     if (out[d] == kUnknownDim) continue;
-    const auto [begin, end] = slice_bounds(starts[i], ends[i], out[d]);
+    const auto [begin, end] =
+        slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], out[d]);
     out[d] = end - begin;
   }
   AxisSet removed;

@@ -45,7 +45,7 @@ struct Square<uint16_t> {
       quad[i + 2] = _mm_unpacklo_epi32(pair[i + 1], pair[i + 3]);
       quad[i + 3] = _mm_unpackhi_epi32(pair[i + 1], pair[i + 3]);
     }
-    for (int i = 0; i < 4; ++i) {
+    for (int64_t i = 0; i < 4; ++i) {
       const auto to = reinterpret_cast<__m128i*>(out + 2 * i * out_stride);
       const auto next = reinterpret_cast<__m128i*>(out + (2 * i + 1) * out_stride);
       _mm_storeu_si128(to, _mm_unpacklo_epi64(quad[i], quad[i + 4]));
