@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from api_gen import grammar
-from api_gen.document import Entry, read_entries
+from api_gen.document import Entry
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.model import BackwardOp, Op, Signature
 from api_gen.parse import (IGNORED, TRANSFORM_KEYS, Reader, check_sizes, read_aliases, read_args,
-                           read_infer_meta, read_invoke, read_kernel, read_optional, read_outputs)
+                           read_files, read_infer_meta, read_invoke, read_kernel, read_optional,
+                           read_outputs)
 
 BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kernel", "invoke",
                  "composite", "inplace", "optional", "no_need_buffer", "data_transform", "backward",
@@ -17,26 +18,7 @@ BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kern
 
 def parse_backward(files: Iterable[tuple[str, str]]) -> list[BackwardOp]:
     """(name, text) of each file to the gradients, in order. Errors: SpecErrors."""
-    ops: dict[str, BackwardOp] = {}
-    errors: list[SpecError] = []
-    for file, text in files:
-        try:
-            entries = read_entries(text, file, "backward_op")
-        except SpecError as error:
-            errors.append(error)
-            continue
-        for entry in entries:
-            try:
-                first = ops.get(entry.at.op)
-                if first:
-                    raise entry.error("backward_op", f"the op is there twice, first at {first.at}",
-                                      "a name may be used once")
-                ops[entry.at.op] = read_backward_op(entry)
-            except SpecError as error:
-                errors.append(error)
-    if errors:
-        raise SpecErrors(errors)
-    return list(ops.values())
+    return read_files(files, "backward_op", read_backward_op)
 
 
 def read_backward_op(entry: Entry) -> BackwardOp:

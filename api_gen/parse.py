@@ -383,25 +383,31 @@ def _check_op(reader: Reader, op: Op) -> None:
                                "a list may be the only or the last output")
 
 
-def parse_ops(files: Iterable[tuple[str, str]]) -> list[Op]:
-    """(name, text) of each file to the operators, in order. Errors: SpecErrors."""
-    ops: dict[str, Op] = {}
+def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry], T]) -> list[T]:
+    """Each entry of each (name, text), named by `key`, read by `read`; in order, names used once.
+    All that is wrong is told together. Errors: SpecErrors."""
+    found: dict[str, T] = {}
     errors: list[SpecError] = []
     for file, text in files:
         try:
-            entries = read_entries(text, file, "op")
+            entries = read_entries(text, file, key)
         except SpecError as error:
             errors.append(error)
             continue
         for entry in entries:
             try:
-                first = ops.get(entry.at.op)
+                first = found.get(entry.at.op)
                 if first:
-                    raise entry.error("op", f"the op is there twice, first at {first.at}",
+                    raise entry.error(key, f"the op is there twice, first at {first.at}",
                                       "a name may be used once")
-                ops[entry.at.op] = read_op(entry)
+                found[entry.at.op] = read(entry)
             except SpecError as error:
                 errors.append(error)
     if errors:
         raise SpecErrors(errors)
-    return list(ops.values())
+    return list(found.values())
+
+
+def parse_ops(files: Iterable[tuple[str, str]]) -> list[Op]:
+    """(name, text) of each file to the operators, in order. Errors: SpecErrors."""
+    return read_files(files, "op", read_op)
