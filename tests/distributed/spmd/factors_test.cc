@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "distributed/spmd/notation.h"
 #include "distributed/spmd/rules.h"
 
 namespace phi::distributed {
@@ -136,44 +135,6 @@ TEST(Factors, WrongNumberOfDimsNamesTheInput) {
   EXPECT_THAT(message_of([&] { Factors().input(x, "abc"); }),
               HasSubstr("input 0 has 2 dims [8,6], expected 3 (factors 'abc')"));
 }
-
-TEST(Notation, ReadsAsTheBuilderWrites) {
-  const auto x = spec({3, 8, 6}, {Shard(1), Shard(2)});
-  const auto y = spec({6, 4}, {R, R});
-  const TensorSpec both[] = {x, y};
-  const auto r = Notation::parse("... m k, ... k n -> ... m n").bind(both).forward();
-  EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
-  EXPECT_EQ(r.outputs[0], attr({Shard(1), Partial()}));
-}
-
-TEST(Notation, WholeAndReduceMarks) {
-  const auto x = spec({8, 6}, {Shard(0), Shard(1)});
-  const auto softmax = Notation::parse("... n! -> ... n").bind({&x, 1}).forward();
-  EXPECT_EQ(softmax.outputs[0], attr({Shard(0), R}));
-  const auto max = Notation::parse("a b -> a ; max b").bind({&x, 1}).forward();
-  EXPECT_EQ(max.outputs[0], attr({Shard(0), Partial(ReduceKind::kMax)}));
-}
-
-struct BadNotation {
-  const char* text;
-  const char* message;
-};
-class BadNotations : public ::testing::TestWithParam<BadNotation> {};
-
-TEST_P(BadNotations, AreExplained) {
-  EXPECT_THAT(message_of([&] { Notation::parse(GetParam().text); }), HasSubstr(GetParam().message));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Texts, BadNotations,
-    ::testing::Values(BadNotation{"m k, k n", "has no single ->"},
-                      BadNotation{"a -> a -> a", "has no single ->"},
-                      BadNotation{"mk -> m", "'mk' in 'mk ' is no factor"},
-                      BadNotation{"A -> a", "is no factor"},
-                      BadNotation{"a ... -> a", "the ... is not in front"},
-                      BadNotation{"a -> ... a", "has ... in an output but in no input"},
-                      BadNotation{"a -> ; max", "a kind and factors are expected"},
-                      BadNotation{"a -> ; median a", "median"}));
 
 }  // namespace
 }  // namespace phi::distributed
