@@ -43,7 +43,6 @@ class DistArgs {
   std::span<const distributed::TensorSpec> list_spec(int arg) const {
     return {specs_.data() + ranges_[arg].first, static_cast<size_t>(ranges_[arg].count)};
   }
-  std::span<const distributed::TensorSpec> specs() const { return specs_; }
   const TensorMeta& meta(int arg) const { return slots_[ranges_[arg].first]->meta(); }
   const TensorMeta* optional_meta(int arg) const { return present(arg) ? &meta(arg) : nullptr; }
   std::span<const TensorMeta> list_meta(int arg) const {
