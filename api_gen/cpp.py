@@ -38,7 +38,7 @@ def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
     if isinstance(arg, Attr):
         return attr_type(arg)
     if written:
-        return "Tensor&"
+        return "std::optional<Tensor>&" if arg.optional else "Tensor&"
     if arg.is_list:
         return "const std::vector<Tensor>&"
     return "const std::optional<Tensor>&" if arg.optional else "const Tensor&"

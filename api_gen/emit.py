@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from api_gen import layout, lower, reference
-from api_gen.model import Op
+from api_gen.model import BackwardOp, Op
 
 FOLDER = "phi/generated"
 _OPS_PER_FILE = 12
@@ -66,13 +66,15 @@ def file_of(op: str, count: int) -> int:
     return zlib.crc32(op.encode()) % count
 
 
-def render(ops: Sequence[Op], declare_only: bool = False) -> Outputs:
+def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
+           declare_only: bool = False) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     environment = _environment()
-    sources = ", ".join(dict.fromkeys(op.at.file for op in ops))
+    sources = ", ".join(dict.fromkeys(op.at.file for op in (*ops, *gradients)))
     functions = [function for op in ops for function in lower.lower_functions(op)]
-    views = {"sources": sources, "kernels": lower.lower_kernels(ops),
-             "op_defs": lower.lower_op_defs(ops), "functions": functions}
+    operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
+    views = {"sources": sources, "kernels": lower.lower_kernels(operators),
+             "op_defs": lower.lower_op_defs(operators), "functions": functions}
 
     def text(template: str, **more: object) -> str:
         return layout.fit(environment.get_template(template).render(**{**views, **more}))

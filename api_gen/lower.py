@@ -57,7 +57,12 @@ class OutputView:
     type: str
     maker: str  # the runtime's function for a new one
     target: str | None  # the argument that an inplace call writes
-    target_index: int | None
+    target_arg: TensorArg | None
+
+    @property
+    def target_local(self) -> str:
+        assert self.target_arg
+        return cpp.local_value(self.target_arg)
 
     @property
     def dense_arg(self) -> str:
@@ -196,9 +201,9 @@ def _check_generated(op: Op) -> None:
                      "no code is generated for that; an empty list says absent")
     by_name = {t.name: t for t in op.tensors}
     for alias in op.inplace:
-        if by_name[alias.input].optional or by_name[alias.input].is_list:
-            raise refuse("inplace", f"'{alias.input}' is an optional tensor or a list",
-                         "inplace is generated for single required tensors")
+        if by_name[alias.input].is_list:
+            raise refuse("inplace", f"'{alias.input}' is a list",
+                         "inplace is generated for single tensors")
     if op.view and len(op.outputs) != 1:
         raise refuse("view", "the op has several outputs", "view is generated for a single output")
     if op.view and by_name[op.view[0].input].optional:
@@ -220,7 +225,7 @@ def _parameters(op: Op, written: Sequence[str], used: set[str] | None
         default = ""
         if isinstance(arg, Attr):
             default = f" = {arg.default}" if arg.default is not None else ""
-        elif open_end and arg.optional:
+        elif open_end and arg.optional and arg.name not in written:
             default = " = std::nullopt"
         else:
             open_end = False
@@ -322,9 +327,10 @@ class _Builder:
             meta = self.fresh("meta" if single else f"{output.name}_meta")
             maker = ("new_tensors" if output.is_list else
                      "new_tensor_unshaped" if self.op.data_dependent else "new_tensor")
-            kind = "Tensor&" if target else cpp.returned_type(output)
+            kind = cpp.api_type(self.op.tensors[index[target]], True) if target else (
+                cpp.returned_type(output))
             views.append(OutputView(name, meta, slot, output.is_list, kind, maker, target,
-                                    index[target] if target else None))
+                                    self.op.tensors[index[target]] if target else None))
         return views
 
     def _rule(self) -> str:
