@@ -33,6 +33,11 @@ def attr_type(attr: Attr | Literal) -> str:
     return f"const {_BY_REFERENCE[attr.type]}&"
 
 
+def value_type(attr: Attr) -> str:
+    """The type that keeps an attribute."""
+    return _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
+
+
 def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
     """`written`: the argument of an inplace call that receives the result."""
     if isinstance(arg, Attr):

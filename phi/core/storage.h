@@ -66,6 +66,9 @@ class Storage : public RefCounted<Storage> {
   size_t nbytes() const { return nbytes_; }
   /// Null unless resident.
   std::byte* data() const { return data_; }
+  /// How often an inplace operation has written here; tells that a saved value is gone.
+  uint32_t version() const { return version_; }
+  void note_write() { ++version_; }
   const Absence& absence() const { return absence_; }
   /// Null unless deferred or swapped.
   const std::shared_ptr<const Source>& source() const { return source_; }
@@ -82,6 +85,7 @@ class Storage : public RefCounted<Storage> {
   std::byte* data_ = nullptr;
   size_t nbytes_;
   uint64_t id_;
+  uint32_t version_ = 0;
   StorageState state_;
   Place place_;
   bool inline_bytes_ = false;  // the bytes follow this object in one allocation
