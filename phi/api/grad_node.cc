@@ -40,17 +40,6 @@ Tensor gathered_everywhere(const Tensor& x) {
   return Tensor(distributed::reshard(x.dist(), attr).local());
 }
 
-// A copy of the handle whose local part has meta and place, and no bytes.
-Tensor emptied(const Tensor& x) {
-  const DenseTensor& array = array_of(x);
-  DenseTensor nothing(
-      array.meta(), Storage::placeholder(array.place(), {OpScope::current(),
-                                                         "only its shape was kept for a gradient,",
-                                                         nullptr, nullptr}));
-  if (!x.is_dist()) return Tensor(std::move(nothing));
-  return Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)));
-}
-
 }  // namespace
 
 // ---- links ----
@@ -104,6 +93,17 @@ Tensor TensorForm::settle(const Tensor& grad) const {
 
 // ---- saved ----
 
+Tensor without_bytes(const Tensor& x) {
+  const DenseTensor& array = array_of(x);
+  const Storage::Absence absence{OpScope::current(), "only its shape was kept for a gradient,",
+                                 nullptr, nullptr};
+  DenseTensor nothing(array.meta(), Storage::placeholder(array.place(), absence));
+  Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
+                           : Tensor(std::move(nothing));
+  if (x.requires_grad()) out.set_grad_link(x.grad_link());
+  return out;
+}
+
 SavedTensor::SavedTensor(const Tensor& x) {
   if (!x.defined()) return;
   value_ = x.detach();
@@ -112,7 +112,7 @@ SavedTensor::SavedTensor(const Tensor& x) {
 
 SavedTensor SavedTensor::meta_of(const Tensor& x) {
   SavedTensor saved;
-  if (x.defined()) saved.value_ = emptied(x);
+  if (x.defined()) saved.value_ = without_bytes(x.detach());
   return saved;
 }
 

@@ -27,6 +27,9 @@ struct TensorForm {
   Tensor settle(const Tensor& grad) const;
 };
 
+/// The tensor's meta, place, placements and history, without its bytes.
+Tensor without_bytes(const Tensor& x);
+
 /// A tensor kept for the backward pass, without its history.
 class SavedTensor {
  public:

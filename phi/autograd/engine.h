@@ -248,6 +248,7 @@ void DeferredWork<Value>::run() {
       edge.node->run(grads, {}, {});
     }
     item.node->release();
+    item = {};
   }
 }
 
