@@ -184,6 +184,10 @@ const RuleEntry kOthers[] = {
      erase<FlashAttentionInferSpmd>("q, k, v, fixed_seed_offset?, attn_mask?",
                                     "dropout, causal, return_softmax, is_test"),
      {}},
+    {"flash_attention_grad",
+     erase<FlashAttentionGradInferSpmd>(
+         "q, k, v, out, softmax_lse, seed_offset?, attn_mask?, out_grad"),
+     {}},
     {"fused_rms_norm", erase<RmsNormInferSpmd>("x, scale", "epsilon"), {}},
     {"fused_rotary_position_embedding",
      erase<FusedRopeInferSpmd>("q, k?, v?, sin?, cos?, position_ids?",
