@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <numeric>
 
 #include "fmt/core.h"
+#include "phi/common/edit_distance.h"
 
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 
@@ -18,21 +18,6 @@ namespace {
 constexpr std::array kGlogFlags = {
     "v",           "vmodule",         "logtostderr", "alsologtostderr",
     "minloglevel", "stderrthreshold", "log_dir",     "colorlogtostderr"};
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 struct Word {
   std::string name;
