@@ -6,6 +6,7 @@
 
 #include "distributed/spmd/erase.h"
 #include "distributed/spmd/rules.h"
+#include "phi/common/nearest_name.h"
 
 namespace phi::distributed {
 namespace {
@@ -240,21 +241,6 @@ std::vector<RuleEntry> make_table() {
   std::sort(table.begin(), table.end(),
             [](const RuleEntry& a, const RuleEntry& b) { return a.name < b.name; });
   return table;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
