@@ -6,7 +6,7 @@
 
 #include "distributed/spmd/erase.h"
 #include "distributed/spmd/rules.h"
-#include "phi/common/edit_distance.h"
+#include "phi/common/nearest_name.h"
 
 namespace phi::distributed {
 namespace {

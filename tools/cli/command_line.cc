@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "fmt/core.h"
-#include "phi/common/edit_distance.h"
 
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 
@@ -45,25 +44,6 @@ void set_flag(const std::string& name, const std::string& value) {
 }
 
 }  // namespace
-
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  // As many as a third of the letters may differ; more is another word.
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  std::string best;
-  for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  const std::string found = nearest(word, candidates);
-  return found.empty() ? "" : fmt::format(", did you mean '{}'?", found);
-}
 
 std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own) {
   std::vector<std::string> known(own.begin(), own.end());

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "phi/common/edit_distance.h"
+#include "phi/common/nearest_name.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::pipeline {
