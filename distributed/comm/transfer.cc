@@ -17,6 +17,7 @@ struct Transfer::State {
   std::unique_ptr<Messages> messages;  // null: over
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
+  bool told = false;  // somebody knows of the error
 };
 
 bool Transfer::done() const { return !state_ || !state_->messages || state_->world.test(*state_); }
@@ -24,7 +25,9 @@ bool Transfer::done() const { return !state_ || !state_->messages || state_->wor
 void Transfer::wait() const {
   if (!state_) return;
   if (state_->messages) state_->world.wait_for(*state_);
-  if (state_->error) std::rethrow_exception(state_->error);
+  if (!state_->error) return;
+  state_->told = true;
+  std::rethrow_exception(state_->error);
 }
 
 std::unique_ptr<Messages> World::free_messages() {
@@ -88,13 +91,15 @@ void World::poll(size_t most) {
   for (size_t left = std::min(most, under_way_.size()); left > 0; --left) {
     if (next_polled_ >= under_way_.size()) next_polled_ = 0;
     const auto at = under_way_.begin() + static_cast<std::ptrdiff_t>(next_polled_);
-    if ((*at)->messages && !test(**at)) {
+    const bool over = !(*at)->messages || test(**at);
+    const bool to_be_told = (*at)->error && !(*at)->told;
+    if (!over || (to_be_told && at->use_count() > 1)) {
       ++next_polled_;
       continue;
     }
-    const auto over = std::move(*at);
+    const auto transfer = std::move(*at);
     under_way_.erase(at);
-    if (over->error && over.use_count() == 1) std::rethrow_exception(over->error);
+    if (to_be_told) std::rethrow_exception(transfer->error);
   }
 }
 

@@ -83,7 +83,7 @@ class World {
 
   /// How many transfers are still under way, after a look at all of them: those that are done are
   /// over and their buffers released. Every call of a group looks at some. Errors: those of
-  /// transfers that nobody holds a handle of.
+  /// transfers that nobody holds a handle of; one that failed counts until somebody is told.
   size_t transfers_under_way();
   /// Waits for all transfers that are under way; the end of a job calls it. Errors: theirs.
   void drain();
