@@ -68,7 +68,7 @@ class Text {
     if (text.size() > room) return text.substr(0, 1);
     has_numbers_ = true;
     if (schedule_.chunks == 1) return text;
-    const std::string full = fmt::format("{}.{}", text, action.chunk);
+    std::string full = fmt::format("{}.{}", text, action.chunk);
     if (full.size() > room) return text;
     has_chunks_ = true;
     return full;
@@ -109,9 +109,9 @@ class Text {
     std::string axis = fmt::format("{:<{}}", "time", margin_ + 1);
     for (const double time : ticks(simulation_.makespan, std::max(columns_ / kColumnsPerTick, 1))) {
       const std::string mark = fmt::format("{:g}", time);
-      const size_t at = static_cast<size_t>(margin_ + 1 + column_of(time));
-      if (at + mark.size() > static_cast<size_t>(margin_ + columns_ + 2)) break;
-      axis.resize(at, ' ');
+      const int at = margin_ + 1 + column_of(time);
+      if (at + static_cast<int>(mark.size()) > margin_ + columns_ + 2) break;
+      axis.resize(static_cast<size_t>(at), ' ');
       axis += mark;
     }
     out_ += axis + "\n";

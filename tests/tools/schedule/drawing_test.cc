@@ -9,7 +9,6 @@
 namespace phi::schedule_tool {
 namespace {
 
-using distributed::pipeline::ActionTimes;
 using distributed::pipeline::gpipe;
 using distributed::pipeline::interleaved;
 using distributed::pipeline::one_forward_one_backward;
@@ -52,10 +51,11 @@ TEST(DrawText, ColouredRowsHaveTheSameWidth) {
   EXPECT_THAT(coloured, HasSubstr("|\x1b[30;48;5;117mF0 \x1b[0m"));
   std::string plain;
   for (size_t i = 0; i < coloured.size(); ++i) {
-    if (coloured[i] == '\x1b')
+    if (coloured[i] == '\x1b') {
       i = coloured.find('m', i);
-    else
+    } else {
       plain += coloured[i];
+    }
   }
   EXPECT_THAT(plain, HasSubstr("stage 0 |F0 F1    B0 W0 B1 W1 |\n"));
 }

@@ -23,6 +23,7 @@ Result run(std::vector<std::string> words) {
   const gflags::FlagSaver saver;
   words.insert(words.begin(), "schedule");
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (auto& word : words) argv.push_back(word.data());
   CaptureStdout();
   CaptureStderr();
