@@ -20,7 +20,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--ops", nargs="+", action="extend", required=True, metavar="FILE",
                         help="forward operators")
     parser.add_argument("--backward", nargs="+", action="extend", default=[], metavar="FILE",
-                        help="gradients; checked against the forward operators, no output yet")
+                        help="gradients of the forward operators")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR",
                         help="files go to DIR/phi/generated")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
@@ -48,9 +48,10 @@ def main(argv: list[str] | None = None) -> int:
     options = _arguments(argv)
     try:
         ops = parse_ops(_read(options.ops))
-        if options.backward:
-            check_forward_references(ops, parse_backward(_read(options.backward)))
-        outputs = render(ops, options.declare_only)
+        gradients = parse_backward(_read(options.backward))
+        if gradients:
+            check_forward_references(ops, gradients)
+        outputs = render(ops, gradients, options.declare_only)
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from api_gen import grammar
 from api_gen.document import Entry
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.model import BackwardOp, Op, Signature
+from api_gen.model import BackwardOp, Invoke, Op, Signature
 from api_gen.parse import (IGNORED, TRANSFORM_KEYS, Reader, check_sizes, read_aliases, read_args,
                            read_files, read_infer_meta, read_invoke, read_kernel, read_optional,
                            read_outputs)
@@ -40,10 +40,15 @@ def read_backward_op(entry: Entry) -> BackwardOp:
         name=entry.at.op, at=entry.at, forward=_forward(reader), tensors=args.tensors,
         attrs=args.attrs, outputs=outputs, infer_meta=read_infer_meta(reader, both, outputs),
         kernel=read_kernel(reader, both, outputs), invoke=read_invoke(reader),
-        composite=reader.text("composite"),
+        composite=_composite(reader),
         inplace=read_aliases(reader, "inplace", args.tensors, outputs),
         no_need_buffer=reader.known_names("no_need_buffer", names, "tensor"),
         backward=reader.text("backward"))
+
+
+def _composite(reader: Reader) -> Invoke | None:
+    call = reader.read("composite", grammar.call, None)
+    return Invoke(*call) if call else None
 
 
 def _forward(reader: Reader) -> Signature:

@@ -33,12 +33,17 @@ def attr_type(attr: Attr | Literal) -> str:
     return f"const {_BY_REFERENCE[attr.type]}&"
 
 
+def value_type(attr: Attr) -> str:
+    """The type that keeps an attribute."""
+    return _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
+
+
 def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
     """`written`: the argument of an inplace call that receives the result."""
     if isinstance(arg, Attr):
         return attr_type(arg)
     if written:
-        return "Tensor&"
+        return "std::optional<Tensor>&" if arg.optional else "Tensor&"
     if arg.is_list:
         return "const std::vector<Tensor>&"
     return "const std::optional<Tensor>&" if arg.optional else "const Tensor&"

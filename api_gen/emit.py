@@ -9,7 +9,8 @@ from pathlib import Path
 import jinja2
 
 from api_gen import layout, lower, reference
-from api_gen.model import Op
+from api_gen.model import BackwardOp, Op
+from api_gen.nodes import nodes_by_op
 
 FOLDER = "phi/generated"
 _OPS_PER_FILE = 12
@@ -39,7 +40,8 @@ class Outputs:
         if not any(path.endswith(".cc") for path in self.texts):
             return []
         known = {out / path for path in self.texts}
-        return sorted(path for path in (out / FOLDER).glob("api_*.cc") if path not in known)
+        return sorted(path for pattern in ("api_*.cc", "backward_*.cc")
+                      for path in (out / FOLDER).glob(pattern) if path not in known)
 
     def write(self, out: Path) -> list[Path]:
         """The files that changed."""
@@ -66,24 +68,34 @@ def file_of(op: str, count: int) -> int:
     return zlib.crc32(op.encode()) % count
 
 
-def render(ops: Sequence[Op], declare_only: bool = False) -> Outputs:
+def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
+           declare_only: bool = False) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     environment = _environment()
-    sources = ", ".join(dict.fromkeys(op.at.file for op in ops))
-    functions = [function for op in ops for function in lower.lower_functions(op)]
-    views = {"sources": sources, "kernels": lower.lower_kernels(ops),
-             "op_defs": lower.lower_op_defs(ops), "functions": functions}
+    sources = ", ".join(dict.fromkeys(op.at.file for op in (*ops, *gradients)))
+    nodes = nodes_by_op(ops, gradients)
+    functions = [f for op in ops for f in lower.lower_functions(op, nodes.get(op.name))]
+    backward = [f for gradient in gradients for f in lower.lower_gradient(gradient)]
+    operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
+    views = {"sources": sources, "kernels": lower.lower_kernels(operators),
+             "op_defs": lower.lower_op_defs(operators), "functions": functions}
 
     def text(template: str, **more: object) -> str:
         return layout.fit(environment.get_template(template).render(**{**views, **more}))
 
     texts = {f"{FOLDER}/{name}": text(f"{name}.j2")
              for name in ("kernel_signatures.h", "ops.h", "api.h")}
+    texts[f"{FOLDER}/backward_api.h"] = text("backward_api.h.j2", functions=backward)
     if not declare_only:
         texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")
         count = file_count(len(ops))
         for k in range(count):
             part = [f for f in functions if file_of(f.op, count) == k]
-            texts[f"{FOLDER}/api_{k}.cc"] = text("api.cc.j2", functions=part)
+            recording = [node for op, node in nodes.items() if file_of(op, count) == k]
+            texts[f"{FOLDER}/api_{k}.cc"] = text("api.cc.j2", functions=part, nodes=recording)
+        count = file_count(len(gradients)) if gradients else 0
+        for k in range(count):
+            part = [f for f in backward if file_of(f.op, count) == k]
+            texts[f"{FOLDER}/backward_{k}.cc"] = text("backward.cc.j2", functions=part)
         texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, sources)
     return Outputs(texts)

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 
 from api_gen import cpp
 from api_gen.errors import SpecError, SpecErrors, listing
-from api_gen.model import Attr, Notation, Op, Output, Param, Rule, Source, TensorArg
+from api_gen.model import (Attr, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
+                           TensorArg)
+from api_gen.nodes import NodeView
 
 # Functions that generated bodies call without a namespace, and names that the headers use.
 RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
     "dense_out dense_outs local_out local_outs on_one_mesh decide attr_key metas replicated "
-    "reshard_inputs launch check_inplace reuse_buffer view_of share_buffer settle_shapes "
-    "ops kernels intermediate distributed detail errors std".split())
+    "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
+    "settle_shapes any_requires_grad record without_grad check_inplace_recorded grad recompute "
+    "ops kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
-_VARIABLES = ("scope", "args", "decision", "local")
+_VARIABLES = ("scope", "args", "decision", "local", "wanted")
 # Names in namespace phi::ops that are functions.
 _OPS_FUNCTIONS = ("all", "find")
 
@@ -40,6 +43,7 @@ class OpDefView:
     outputs: tuple[str, ...]
     source: str
     kernel: str
+    meta_only: int
 
     @property
     def constant(self) -> str:
@@ -55,9 +59,14 @@ class OutputView:
     slot: int
     is_list: bool
     type: str
-    maker: str  # the runtime's function for a new one
+    made: str  # the expression that makes a new one, on plain tensors
     target: str | None  # the argument that an inplace call writes
-    target_index: int | None
+    target_arg: TensorArg | None
+
+    @property
+    def target_local(self) -> str:
+        assert self.target_arg
+        return cpp.local_value(self.target_arg)
 
     @property
     def dense_arg(self) -> str:
@@ -68,6 +77,16 @@ class OutputView:
     @property
     def local_arg(self) -> str:
         return f"local_outs({self.name})" if self.is_list else f"local_out({self.name})"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How a call becomes a node of the recorded program."""
+
+    node: str  # the expression that makes the node
+    inputs: tuple[str, ...]  # the tensors that may need a gradient
+    outputs: tuple[str, ...]
+    overwritten: tuple[tuple[str, str], ...] = ()  # of an inplace call: (argument, value needed)
 
 
 @dataclass(frozen=True)
@@ -102,6 +121,8 @@ class FunctionView:
     needs_local: bool = True  # the kernel reads some tensor, or the buffer of one is used again
     view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
     data_dependent: bool = False
+    selective: bool = False  # the parameter `wanted` says which outputs to make
+    recorded: "Recorded | None" = None
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -149,7 +170,9 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
         rule = spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
         views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
-                               str(op.at), _dense_kernel(op)))
+                               str(op.at), _dense_kernel(op),
+                               sum(1 << t.index for t in op.tensors
+                                   if t.name in op.no_need_buffer)))
     return views
 
 
@@ -162,9 +185,9 @@ def _dense_kernel(op: Op) -> str:
     return op.kernel.dense.name
 
 
-def lower_functions(op: Op) -> list[FunctionView]:
+def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
     """The functions of an op: name, name_ if it is inplace, and both with all outputs in
-    phi::intermediate if some outputs are hidden."""
+    phi::intermediate if some outputs are hidden. `node`: what records them."""
     _check_generated(op)
     if op.invoke:
         return [_invocation(op)]
@@ -173,11 +196,28 @@ def lower_functions(op: Op) -> list[FunctionView]:
         variants.append(True)
     views = []
     for inplace in variants:
-        full = _Builder(op, inplace).function()
+        full = _Builder(op, inplace, node).function()
         views.append(full)
         if full.namespace:
             views.append(_visible(op, full, inplace))
     return views
+
+
+def lower_gradient(gradient: BackwardOp) -> list[FunctionView]:
+    """The gradient function: an operator of its own, or a call of others."""
+    if gradient.operator:
+        return lower_functions(gradient.operator)
+    body = gradient.invoke
+    if gradient.composite:
+        # Paddle's format ends the arguments with the outputs.
+        results = [output.name for output in gradient.outputs]
+        args = [arg for arg in gradient.composite.args if arg not in results]
+        if len(results) > 1:
+            args.append("wanted")
+        body = Invoke(f"composite::{gradient.composite.target}", tuple(args))
+    op = Op(name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
+            outputs=gradient.outputs, invoke=body, selective=len(gradient.outputs) > 1)
+    return [_invocation(op)]
 
 
 def _check_generated(op: Op) -> None:
@@ -196,9 +236,9 @@ def _check_generated(op: Op) -> None:
                      "no code is generated for that; an empty list says absent")
     by_name = {t.name: t for t in op.tensors}
     for alias in op.inplace:
-        if by_name[alias.input].optional or by_name[alias.input].is_list:
-            raise refuse("inplace", f"'{alias.input}' is an optional tensor or a list",
-                         "inplace is generated for single required tensors")
+        if by_name[alias.input].is_list:
+            raise refuse("inplace", f"'{alias.input}' is a list",
+                         "inplace is generated for single tensors")
     if op.view and len(op.outputs) != 1:
         raise refuse("view", "the op has several outputs", "view is generated for a single output")
     if op.view and by_name[op.view[0].input].optional:
@@ -220,7 +260,7 @@ def _parameters(op: Op, written: Sequence[str], used: set[str] | None
         default = ""
         if isinstance(arg, Attr):
             default = f" = {arg.default}" if arg.default is not None else ""
-        elif open_end and arg.optional:
+        elif open_end and arg.optional and arg.name not in written:
             default = " = std::nullopt"
         else:
             open_end = False
@@ -246,6 +286,10 @@ def _source_tensors(tensors: Sequence[TensorArg]) -> Sequence[TensorArg]:
     return tensors
 
 
+def _select(op: Op, metas: str) -> str:
+    return f"wanted.select({metas})" if op.selective else metas
+
+
 def _returned(types: Sequence[str]) -> str:
     return types[0] if len(types) == 1 else f"std::tuple<{_join(types)}>"
 
@@ -253,9 +297,9 @@ def _returned(types: Sequence[str]) -> str:
 class _Builder:
     """Builds the function that does the work of one op, inplace or not."""
 
-    def __init__(self, op: Op, inplace: bool):
+    def __init__(self, op: Op, inplace: bool, node: NodeView | None):
         assert op.kernel and op.infer_meta
-        self.op, self.inplace = op, inplace
+        self.op, self.inplace, self.node = op, inplace, node
         self.kernel, self.infer_meta = op.kernel, op.infer_meta
         self.targets = {alias.output: alias.input for alias in op.inplace} if inplace else {}
         self.taken = {arg.name for arg in op.args} | set(_VARIABLES)
@@ -286,7 +330,11 @@ class _Builder:
             used |= {param.name for param in kernel.params if isinstance(param, Attr)}
             sources = [kernel.data_type, kernel.backend if made else None]
             used |= {source.attr.name for source in sources if source and source.attr}
+        if self.node:
+            used |= set(self.node.arguments)
         declared, defined = _parameters(op, list(self.targets.values()), used)
+        if op.selective:
+            declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
         place = "" if is_view else self._place()
         results = [output.target or output.name for output in outputs]
         return FunctionView(
@@ -296,14 +344,16 @@ class _Builder:
             declared=declared, defined=defined,
             result=results[0] if len(results) == 1 else "{" + _join(results) + "}",
             doc=_doc(op, self.inplace, op.outputs), namespace="intermediate" if hidden else "",
-            outputs=tuple(outputs), tensors=tuple(t.name for t in op.tensors),
+            selective=op.selective,
+            recorded=self._recorded(outputs), outputs=tuple(outputs), tensors=tuple(t.name for t in op.tensors),
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
-            infer=_call(self.infer_meta.func, map(cpp.meta, self.infer_meta.params)),
+            infer=_select(op, _call("metas", [_call(self.infer_meta.func,
+                                                    map(cpp.meta, self.infer_meta.params))])),
             rule=self._rule(),
             declared_rule=_factors(spmd) if isinstance(spmd, Notation) else (),
-            attr_key=tuple(dict.fromkeys(p.name for p in decisive if isinstance(p, Attr))),
-            place=place,
-            place_name=self.fresh("place") if len(made) > 1 and "(" in place else "",
+            attr_key=(*dict.fromkeys(p.name for p in decisive if isinstance(p, Attr)),
+                      *(["wanted.bits()"] if op.selective else [])),
+            place=place, place_name=self.place_name,
             dtype="" if is_view else self._dtype(),
             dense_args=(*map(cpp.dense_value, kernel.params), *(o.dense_arg for o in outputs)),
             local_args=(*map(cpp.local_value, kernel.params), *(o.local_arg for o in outputs)),
@@ -314,6 +364,9 @@ class _Builder:
 
     def _outputs(self) -> list[OutputView]:
         views = []
+        place = "" if self.op.view else self._place()
+        new = sum(output.name not in self.targets for output in self.op.outputs)
+        self.place_name = self.fresh("place") if new > 1 and "(" in place else ""
         index = {tensor.name: tensor.index for tensor in self.op.tensors}
         single = len(self.op.outputs) == 1
         for slot, output in enumerate(self.op.outputs):
@@ -322,10 +375,30 @@ class _Builder:
             meta = self.fresh("meta" if single else f"{output.name}_meta")
             maker = ("new_tensors" if output.is_list else
                      "new_tensor_unshaped" if self.op.data_dependent else "new_tensor")
-            kind = "Tensor&" if target else cpp.returned_type(output)
-            views.append(OutputView(name, meta, slot, output.is_list, kind, maker, target,
-                                    index[target] if target else None))
+            kind = cpp.api_type(self.op.tensors[index[target]], True) if target else (
+                cpp.returned_type(output))
+            made = _call(maker, [meta, self.place_name or place])
+            if self.op.selective:
+                made = f"wanted[{slot}] ? {made} : {kind}()"
+            views.append(OutputView(name, meta, slot, output.is_list, kind, made, target,
+                                    self.op.tensors[index[target]] if target else None))
         return views
+
+    def _recorded(self, outputs: Sequence[OutputView]) -> Recorded | None:
+        node = self.node
+        if node is None:
+            return None
+        names = {arg.name: arg.name for arg in self.op.args}
+        names |= {o.name: view.target or view.name for o, view in zip(self.op.outputs, outputs)}
+        overwritten = tuple((o.target, "true" if o.target in node.values else "false")
+                            for o in outputs if o.target)
+        return Recorded(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
+                        inputs=tuple(t.name for t in self.op.tensors if t.name in node.inputs),
+                        outputs=tuple(
+                            view.target or (view.name if o.name in node.differentiable
+                                            else f"without_grad({view.name})")
+                            for o, view in zip(self.op.outputs, outputs)),
+                        overwritten=overwritten)
 
     def _rule(self) -> str:
         spmd = self.infer_meta.spmd
@@ -405,6 +478,8 @@ def _invocation(op: Op) -> FunctionView:
     used = set(re.findall(r"[A-Za-z_]\w*", " ".join(op.invoke.args)))
     written = [alias.input for alias in op.inplace] if op.name.endswith("_") else []
     declared, defined = _parameters(op, written, used)
+    if op.selective:
+        declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
     targets = {alias.output: alias.input for alias in op.inplace} if written else {}
     types = ["Tensor&" if o.name in targets else cpp.returned_type(o) for o in op.outputs]
     return FunctionView(

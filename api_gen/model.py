@@ -176,6 +176,7 @@ class Op:
     support_trans_dtype: tuple[str, ...] = ()
     data_dependent: bool = False
     backward: str | None = None
+    selective: bool = False  # a gradient: callers say which outputs they want
 
     def __post_init__(self) -> None:
         assert (self.invoke is None) == (self.infer_meta is not None)
@@ -212,7 +213,16 @@ class BackwardOp:
     infer_meta: InferMeta | None = None
     kernel: Kernel | None = None
     invoke: Invoke | None = None
-    composite: str | None = None
+    composite: Invoke | None = None
     inplace: tuple[Alias, ...] = ()
     no_need_buffer: tuple[str, ...] = ()
     backward: str | None = None
+
+    @property
+    def operator(self) -> Op | None:
+        """The operator that computes this gradient; none where operators of others do."""
+        if not self.kernel or not self.infer_meta:
+            return None
+        return Op(name=self.name, at=self.at, tensors=self.tensors, attrs=self.attrs,
+                  outputs=self.outputs, infer_meta=self.infer_meta, kernel=self.kernel,
+                  no_need_buffer=self.no_need_buffer, selective=len(self.outputs) > 1)

@@ -23,18 +23,19 @@ function(autophi_find_generator_python variable)
                       "python3-yaml python3-jinja2. Or set ${variable}.")
 endfunction()
 
-# autophi_generate(OPS file...): the files are relative to the project's root.
+# autophi_generate(OPS file... BACKWARD file...): the files are relative to the project's root.
 function(autophi_generate)
-  cmake_parse_arguments(ARG "" "" "OPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "OPS;BACKWARD" ${ARGN})
   autophi_find_generator_python(AUTOPHI_GENERATOR_PYTHON)
   set(AUTOPHI_GENERATOR_PYTHON ${AUTOPHI_GENERATOR_PYTHON} PARENT_SCOPE)
   set(out ${PROJECT_BINARY_DIR})
   set(command ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
-              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${ARG_OPS})
+              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${ARG_OPS} --backward ${ARG_BACKWARD})
   file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
                                                 ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
   list(TRANSFORM ARG_OPS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE ops)
-  set(inputs ${ops} ${generator})
+  list(TRANSFORM ARG_BACKWARD PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE gradients)
+  set(inputs ${ops} ${gradients} ${generator})
   # How many sources there are depends on the YAML, so a change of it configures anew.
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
 

@@ -1,6 +1,7 @@
 // The API: the Tensor handle and all operators under phi::.
 #pragma once
 
+#include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
 #include "phi/api/tensor.h"
 #include "phi/common/errors.h"

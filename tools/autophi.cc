@@ -1,6 +1,6 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | spmd ... | reshard ... | --help | --version
+//   autophi run JOB.yaml | spmd ... | reshard ... | schedule ... | --help | --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -13,6 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/run_command.h"
 #include "tools/reshard_command.h"
+#include "tools/schedule_command.h"
 #include "tools/spmd_command.h"
 
 namespace {
@@ -25,6 +26,7 @@ constexpr const char* kHelp =
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
+    "  autophi schedule ...      draw and simulate a pipeline schedule\n"
     "  autophi --version\n"
     "\n"
     "autophi SUBCOMMAND --help says more.\n";
@@ -52,10 +54,11 @@ int dispatch(int argc, char** argv) {
   }
   if (name == "spmd") return spmd_command(argc - 1, argv + 1);
   if (name == "reshard") return reshard_command(argc - 1, argv + 1);
+  if (name == "schedule") return schedule_command(argc - 1, argv + 1);
   const bool is_flag = name.starts_with('-');
-  const std::vector<std::string> known = is_flag
-                                             ? std::vector<std::string>{"--help", "--version"}
-                                             : std::vector<std::string>{"run", "spmd", "reshard"};
+  const std::vector<std::string> known =
+      is_flag ? std::vector<std::string>{"--help", "--version"}
+              : std::vector<std::string>{"run", "spmd", "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
                      std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
@@ -66,7 +69,9 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
-  if (argc < 2) return usage_error("which subcommand? run, spmd or reshard; see autophi --help.");
+  if (argc < 2) {
+    return usage_error("which subcommand? run, spmd, reshard or schedule; see autophi --help.");
+  }
   const std::string_view first = argv[1];
   if (first == "--help" || first == "-h" || first == "help") {
     if (phi::cli::speaks_for_job()) std::fputs(kHelp, stdout);

@@ -73,6 +73,14 @@ Factors& Factors::output(Batch batch, std::string_view letters) {
   return *this;
 }
 
+Factors& Factors::output_like(int i) {
+  Term t = inputs_[i];
+  t.follows = false;
+  t.attr = nullptr;
+  outputs_.push_back(t);
+  return *this;
+}
+
 Factors& Factors::optional_output(std::string_view letters) {
   output(letters);
   outputs_[outputs_.size() - 1].optional = true;

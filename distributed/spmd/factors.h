@@ -71,6 +71,9 @@ class Factors {
   Factors& absent_input();
   Factors& output(Batch batch, std::string_view letters);
   Factors& output(std::string_view letters) { return output({}, letters); }
+  /// An output of the shape of input `i` (its gradient): where the input has size 1 and others do
+  /// not, the factor is reduced. Absent where the input is.
+  Factors& output_like(int i);
   /// In backward() a scalar given for this output means that it is absent.
   Factors& optional_output(std::string_view letters);
   Factors& absent_output();

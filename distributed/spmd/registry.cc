@@ -6,6 +6,7 @@
 
 #include "distributed/spmd/erase.h"
 #include "distributed/spmd/rules.h"
+#include "phi/common/nearest_name.h"
 
 namespace phi::distributed {
 namespace {
@@ -150,6 +151,7 @@ constexpr std::string_view kBinary[] = {
 
 // Two names of one rule stand side by side.
 const RuleEntry kOthers[] = {
+    {"adamw_", erase<AdamwInferSpmd>("param, grad, moment1, moment2, master_param?"), {}},
     {"add_n", erase<AddNInferSpmd>("[inputs]"), {}},
     {"argmax", erase<ArgMaxInferSpmd>("x", "axis, keepdims, flatten"), {}},
     {"argmin", erase<ArgMaxInferSpmd>("x", "axis, keepdims, flatten"), {}},
@@ -161,6 +163,10 @@ const RuleEntry kOthers[] = {
     {"softmax_with_cross_entropy",
      erase<cross_entropy>("x, label",
                           "soft_label, use_softmax, numeric_stable_mode, ignore_index, axis"),
+     {}},
+    {"cross_entropy_with_softmax_grad",
+     erase<CrossEntropyWithSoftmaxGradInferSpmd>("label, softmax, loss_grad",
+                                                 "soft_label, use_softmax, axis"),
      {}},
     {"embedding", erase<EmbeddingInferSpmd>("x, weight", "padding_idx, sparse"), {}},
     {"lookup_table_v2", erase<EmbeddingInferSpmd>("x, weight", "padding_idx, sparse"), {}},
@@ -179,6 +185,10 @@ const RuleEntry kOthers[] = {
      erase<FlashAttentionInferSpmd>("q, k, v, fixed_seed_offset?, attn_mask?",
                                     "dropout, causal, return_softmax, is_test"),
      {}},
+    {"flash_attention_grad",
+     erase<FlashAttentionGradInferSpmd>(
+         "q, k, v, out, softmax_lse, seed_offset?, attn_mask?, out_grad"),
+     {}},
     {"fused_rms_norm", erase<RmsNormInferSpmd>("x, scale", "epsilon"), {}},
     {"fused_rotary_position_embedding",
      erase<FusedRopeInferSpmd>("q, k?, v?, sin?, cos?, position_ids?",
@@ -188,13 +198,19 @@ const RuleEntry kOthers[] = {
     {"gelu", erase<ElementwiseUnaryInferSpmd>("x", "approximate"),
      erase<ElementwiseUnaryGradInferSpmd>("x, out_grad", "approximate")},
     {"layer_norm", erase<layer_norm>("x, scale, bias", "epsilon, begin_norm_axis"), {}},
+    {"layer_norm_grad",
+     erase<LayerNormGradInferSpmd>("x, scale?, bias?, mean, variance, out_grad", "begin_norm_axis"),
+     {}},
     {"matmul", erase<MatmulInferSpmd>("x, y", "trans_x, trans_y"), {}},
     {"matmul_v2", erase<MatmulInferSpmd>("x, y", "trans_x, trans_y"), {}},
     {"mean_all", erase<mean_all>("x"), erase<mean_all_grad>("x, out_grad")},
     {"mean", erase<ReductionMeanInferSpmd>("x", "axis, keepdim"), {}},
+    {"momentum_", erase<MomentumInferSpmd>("param, grad, velocity, master_param?"), {}},
     {"multiply", erase<MultiplyInferSpmd>("x, y"), {}},
     {"nonzero", erase<NonZeroInferSpmd>("x"), {}},
     {"one_hot", erase<OneHotInferSpmd>("x", "num_classes"), {}},
+    {"rms_norm_grad", erase<RmsNormGradInferSpmd>("x, scale, invvar, out_grad"), {}},
+    {"sgd_", erase<SgdInferSpmd>("param, grad, master_param?"), {}},
     {"sum", erase<ReductionSumInferSpmd>("x", "axis, keep_dim"), {}},
     {"reduce_sum", erase<ReductionSumInferSpmd>("x", "axis, keep_dim"), {}},
     {"reduce_base", erase<ReductionSumInferSpmd>("x", "axis, keep_dim, reduce_type"), {}},
@@ -240,21 +256,6 @@ std::vector<RuleEntry> make_table() {
   std::sort(table.begin(), table.end(),
             [](const RuleEntry& a, const RuleEntry& b) { return a.name < b.name; });
   return table;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace

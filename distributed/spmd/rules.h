@@ -8,6 +8,7 @@
 #include "distributed/spmd/rules/lookup.h"
 #include "distributed/spmd/rules/matmul.h"
 #include "distributed/spmd/rules/norm.h"
+#include "distributed/spmd/rules/optimizer.h"
 #include "distributed/spmd/rules/reduction.h"
 #include "distributed/spmd/rules/reshape.h"
 #include "distributed/spmd/rules/shape.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "phi/api/tensor.h"
+#include "phi/autograd/grad_mode.h"
 #include "phi/common/inline_vector.h"
 
 namespace phi {
@@ -34,6 +35,13 @@ bool any_in(const TensorList& xs, F&& f) {
 template <typename... Args>
 bool any_distributed(const Args&... args) {
   return (detail::any_in(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
+}
+
+/// A call on these tensors is recorded for a backward pass.
+template <typename... Args>
+bool any_requires_grad(const Args&... args) {
+  return (detail::any_in(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&
+         autograd::grad_enabled();
 }
 
 /// The place of the first tensor given.

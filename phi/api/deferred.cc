@@ -30,7 +30,11 @@ Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser) {
             errors::InvalidArgument("a deferred tensor needs extents of 0 or more, got {}.",
                                     shape.to_string()));
   const TensorMeta meta{shape, dtype};
-  auto source = std::make_shared<const InitialiserSource>(meta, std::move(initialiser));
+  return deferred(std::make_shared<const InitialiserSource>(meta, std::move(initialiser)));
+}
+
+Tensor deferred(std::shared_ptr<const Storage::Source> source) {
+  const TensorMeta meta = source->meta();
   return Tensor(DenseTensor(meta, Storage::from_source(CPUPlace(), std::move(source))));
 }
 

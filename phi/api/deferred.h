@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "phi/api/tensor.h"
 
@@ -16,6 +17,9 @@ using BoxInitialiser = std::function<void(const ShardBox& part, DenseTensor* out
 
 /// shape: global; 0 bytes until used. Errors: InvalidArgument for negative extents.
 Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser);
+
+/// What the source gives (a checkpoint's tensor, say), read when it is used.
+Tensor deferred(std::shared_ptr<const Storage::Source> source);
 
 /// Normal values keyed by (seed, global element index): the bits of phi::gaussian with this seed.
 Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed,

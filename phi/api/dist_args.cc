@@ -106,6 +106,16 @@ void DistArgs::append_to(CallKey& key) const {
   }
 }
 
+uint64_t DistArgs::meta_only_slots() const {
+  if (op_.meta_only == 0) return 0;
+  uint64_t slots = 0;
+  for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    if (!((op_.meta_only >> arg) & 1u)) continue;
+    for (int i = 0; i < ranges_[arg].count; ++i) slots |= uint64_t{1} << (ranges_[arg].first + i);
+  }
+  return slots;
+}
+
 void DistArgs::prepare() const {
   for (const DistTensor* x : slots_) {
     if (!x) {
@@ -134,10 +144,11 @@ std::string DistArgs::describe() const {
 }
 
 LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(args) {
+  const uint64_t unread = args.meta_only_slots();
   for (size_t i = 0; i < args.num_slots(); ++i) {
     const DistTensor* x = args.slot(i);
     const TensorDistAttr* wanted = x ? decision.input(i).attr : nullptr;
-    if (!x || x->attr() == wanted) {
+    if (!x || x->attr() == wanted || (i < 64 && (unread >> i) & 1u)) {
       arrays_.push_back(x ? &x->local() : nullptr);
       continue;
     }

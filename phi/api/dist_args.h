@@ -56,6 +56,8 @@ class DistArgs {
     int count;
   };
   const Range& range(int arg) const { return ranges_[arg]; }
+  /// Bit i: the bytes of slot i are not used.
+  uint64_t meta_only_slots() const;
   bool present(int arg) const { return slots_[ranges_[arg].first] != nullptr; }
   /// "x f32[64,32] [S0] on mesh(dp=2), y ...": for messages.
   std::string describe() const;

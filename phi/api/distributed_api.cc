@@ -3,6 +3,8 @@
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
+#include "phi/api/args.h"
+#include "phi/api/grad_node.h"
 #include "phi/common/errors.h"
 #include "phi/kernels/threads.h"
 
@@ -30,6 +32,44 @@ bool can_give_boxes(const DenseTensor& x) {
   return source && x.byte_offset() == 0 && source->meta() == x.meta();
 }
 
+// The gradient of a move goes back where the tensor came from, which GradNode::prepare of the
+// node before does; this one only joins the two.
+class MoveNode final : public GradNode {
+ public:
+  explicit MoveNode(const char* name, const Tensor& x) : GradNode(name), from_(TensorForm::of(x)) {
+    add_input(x);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, from_.settle(in.grad(0)));
+  }
+  TensorForm from_;
+};
+
+Tensor recorded_move(const char* name, const Tensor& from, Tensor to) {
+  if (any_requires_grad(from)) record(new MoveNode(name, from), to);
+  return to;
+}
+
+// The gradient of a tensor put together from local parts, taken apart again.
+class FromLocalNode final : public GradNode {
+ public:
+  explicit FromLocalNode(const Tensor& local)
+      : GradNode("from_local"), form_(TensorForm::of(local)) {
+    add_input(local);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    const Tensor grad = in.grad(0);
+    out.give(0, grad.initialized() ? Tensor(grad.dist().local()) : form_.zeros());
+  }
+  TensorForm form_;
+};
+
 }  // namespace
 
 void init(int* argc, char*** argv) {
@@ -44,16 +84,20 @@ Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {
   const OpScope scope("shard_tensor");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
-  if (x.is_dist()) return Tensor(distributed::reshard(x.dist(), attr));
-  if (can_give_boxes(x.dense()) && !attr->has_partial())
-    return Tensor(materialise_shard(x.dense(), attr));
-  return Tensor(distribute(x.dense(), attr));
+  const auto laid_out = [&] {
+    if (x.is_dist()) return distributed::reshard(x.dist(), attr);
+    if (can_give_boxes(x.dense()) && !attr->has_partial())
+      return materialise_shard(x.dense(), attr);
+    return distribute(x.dense(), attr);
+  };
+  return recorded_move("shard_tensor", x, Tensor(laid_out()));
 }
 
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements) {
   const OpScope scope("reshard");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
-  return Tensor(distributed::reshard(x.dist(), attr));
+  if (x.dist_attr() == attr) return x;
+  return recorded_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
 }
 
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
@@ -63,13 +107,17 @@ Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMe
   attr->check_fits(global_shape);
   const TensorMeta global{global_shape, local.dtype(), local.layout()};
   const auto coord = mesh.coord_of(rank());
-  if (!coord) return Tensor(DistTensor::clipped(global, attr, local.place(), nullptr));
+  const auto recorded = [&](Tensor out) {
+    if (any_requires_grad(local)) record(new FromLocalNode(local), out);
+    return out;
+  };
+  if (!coord) return recorded(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
   const Dims expected = local_box(global_shape, *attr, *coord).size;
   PHI_CHECK(local.shape() == expected,
             errors::InvalidArgument("rank {} gives {}, but of a tensor {} it holds {}.", rank(),
                                     local.shape().to_string(), describe(global_shape, *attr),
                                     expected.to_string()));
-  return Tensor(DistTensor(global, attr, local.dense()));
+  return recorded(Tensor(DistTensor(global, attr, local.dense())));
 }
 
 }  // namespace phi::distributed

@@ -2,6 +2,7 @@
 #include "phi/api/outputs.h"
 
 #include "distributed/comm/world.h"
+#include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -70,11 +71,29 @@ void check_inplace(const Tensor& x, const TensorMeta& result) {
             errors::InvalidArgument(
                 "inplace: the result {} does not fit into {}; use the op without `_`.",
                 result.to_string(), x.to_string()));
+  const DenseTensor& written = x.is_dist() ? x.dist().local() : x.dense();
+  written.storage()->note_write();
+}
+
+void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result) {
+  if (x && x->defined() && result) check_inplace(*x, *result);
 }
 
 void reuse_buffer(Tensor& out, const DenseTensor& input) {
   DenseTensor& local = out.dist().local();
   if (local.meta() == input.meta()) local = input;
+}
+
+void reuse_buffer(Tensor& out, const DenseTensor* input) {
+  if (out.defined() && input) reuse_buffer(out, *input);
+}
+
+void assign_inplace(Tensor& x, const Tensor& result) {
+  x.dist() = distributed::reshard(result.dist(), x.dist().attr());
+}
+
+void assign_inplace(OptionalTensor& x, const Tensor& result) {
+  if (x && x->defined() && result.defined()) assign_inplace(*x, result);
 }
 
 Tensor view_of(const OpDef&, const Tensor& x, const TensorMeta& meta) {

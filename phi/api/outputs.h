@@ -26,12 +26,22 @@ OutList dense_outs(TensorList& outs);
 DenseTensor* local_out(Tensor& out);
 OutList local_outs(TensorList& outs);
 
-/// Inplace on a plain tensor: the result must have x's shape and dtype.
+// Inplace calls. Optional tensors that are absent take part in nothing.
+
+/// The result must have x's shape and dtype; from here on x counts as written to.
 /// Errors: InvalidArgument naming both.
 void check_inplace(const Tensor& x, const TensorMeta& result);
+void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result);
+inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out) : nullptr; }
 /// Lets the kernel write into the buffer of an input that has the same shape and dtype; otherwise
 /// the output gets its own.
 void reuse_buffer(Tensor& out, const DenseTensor& input);
+void reuse_buffer(Tensor& out, const DenseTensor* input);
+/// x gets the result's value and keeps its own placements.
+void assign_inplace(Tensor& x, const Tensor& result);
+void assign_inplace(OptionalTensor& x, const Tensor& result);
+/// x becomes the result, placements and all.
+inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 
 /// View ops launch nothing: the output shares the input's bytes under its own dims.
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "distributed/comm/world.h"
-#include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -28,11 +27,6 @@ double Tensor::item() const {
 std::string Tensor::to_string() const {
   if (!defined()) return "undefined";
   return is_dist() ? dist().to_string() : dense().meta().to_string();
-}
-
-void Tensor::assign_inplace(const Tensor& result) {
-  const auto* kept = dist().attr();
-  impl_->value = distributed::reshard(result.dist(), kept);
 }
 
 void Tensor::require_bytes() const {

@@ -5,9 +5,11 @@
 //   w.shape() == Dims{64, 32};  w.local().shape() == Dims{32, 32};  w.nbytes_here() == 4096;
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,37 @@
 #include "phi/core/dense_tensor.h"
 
 namespace phi {
+
+class GradNode;
+class Tensor;
+
+/// Where a tensor comes from in the recorded program: output `slot` of `node`.
+class GradLink {
+ public:
+  GradLink() = default;
+  GradLink(IntrusivePtr<GradNode> node, int slot);
+  GradLink(const GradLink& other);
+  GradLink(GradLink&& other) noexcept
+      : node_(std::exchange(other.node_, nullptr)), slot_(other.slot_) {}
+  GradLink& operator=(GradLink other) noexcept {
+    std::swap(node_, other.node_);
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~GradLink() {
+    if (node_) [[unlikely]]
+      drop();
+  }
+  GradNode* node() const { return node_; }
+  int slot() const { return slot_; }
+
+ private:
+  void drop();
+  // A plain pointer with a count behind it: GradNode is known in grad_node.h only, and tensors
+  // without history, the common case, should pay a comparison and no call.
+  GradNode* node_ = nullptr;
+  int slot_ = 0;
+};
 
 class Tensor {
  public:
@@ -75,6 +108,34 @@ class Tensor {
   /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
   double item() const;
 
+  // ---- gradients ----
+
+  /// Operations on this tensor are recorded (unless under NoGrad).
+  bool requires_grad() const { return impl_ && impl_->link.node(); }
+  /// Starts (a leaf) or ends recording. Errors: InvalidArgument for a dtype that is not floating;
+  /// PreconditionNotMet to end it for a tensor that an operation made: detach() that.
+  Tensor& set_requires_grad(bool wanted = true);
+  /// Was not made by a recorded operation.
+  bool is_leaf() const;
+  /// A leaf's gradient so far, with the mesh and placements of the leaf; undefined if none arrived.
+  /// Partial sums of several backward passes are reduced here, once. Collective over the mesh.
+  Tensor grad() const;
+  void clear_grad();
+  /// The same value without history.
+  Tensor detach() const;
+  /// Computes the gradients of all leaves that this tensor was made from, and adds them to theirs.
+  ///
+  /// `grad`         d(objective)/d(this); 1 by default, for a tensor of one element
+  /// `retain_graph` keep what was saved, for another pass
+  /// Ranks          every rank calls it, also those outside the mesh: they run the same graph on
+  ///                meta alone.
+  /// Errors         PreconditionNotMet without requires_grad(), for a graph already used up, or for
+  ///                a saved tensor that was written to since; InvalidArgument for a wrong shape.
+  void backward(const Tensor& grad = Tensor(), bool retain_graph = false) const;
+  /// Called with the complete gradient of this tensor in each pass; what it returns goes on. A
+  /// leaf's hook sees the gradient as it arrives, which may be partial.
+  void register_hook(std::function<Tensor(const Tensor&)> hook) const;
+
   /// "f32[64,32]", with placements and mesh where distributed.
   std::string to_string() const;
 
@@ -95,13 +156,21 @@ class Tensor {
   distributed::DistTensor& dist() {
     return const_cast<distributed::DistTensor&>(std::as_const(*this).dist());
   }
-  /// Makes every handle on this tensor see `other`'s value (the end of an inplace call).
+  /// Makes every handle on this tensor see `other`'s value (the end of an inplace call); its
+  /// history stays.
   void replace(const Tensor& other) {
     require_defined();
     impl_->value = other.impl_->value;
   }
-  /// The result of an inplace call: as replace, but this tensor keeps its placements.
-  void assign_inplace(const Tensor& result);
+  /// No other handle or view sees the bytes, so they may be written to.
+  bool is_sole_owner() const {
+    return impl_ && impl_->use_count() == 1 && array().initialized() &&
+           array().storage()->use_count() == 1;
+  }
+  /// As grad(), but as it arrived: possibly partial, nothing is sent.
+  Tensor grad_so_far() const;
+  const GradLink& grad_link() const { return impl_->link; }
+  void set_grad_link(GradLink link) { impl_->link = std::move(link); }
   friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
 
  private:
@@ -110,6 +179,7 @@ class Tensor {
     explicit Impl(distributed::DistTensor dist) : value(std::move(dist)) {}
     static void destroy(Impl* impl) { delete impl; }
     std::variant<DenseTensor, distributed::DistTensor> value;
+    GradLink link;
   };
 
   const DenseTensor& array() const {
@@ -128,6 +198,10 @@ class Tensor {
 
   IntrusivePtr<Impl> impl_;
 };
+
+/// sum += more, for sums of gradients: where both lie alike partial values stay partial, else they
+/// are brought together first.
+void accumulate(Tensor& sum, Tensor&& more);
 
 using OptionalTensor = std::optional<Tensor>;
 using TensorList = std::vector<Tensor>;

@@ -47,6 +47,14 @@ class IntrusivePtr {
     if (object_ && object_->drop_ref()) T::destroy(object_);
   }
 
+  /// Takes over a reference that release() gave up.
+  static IntrusivePtr adopt(T* object) {
+    IntrusivePtr owner;
+    owner.object_ = object;
+    return owner;
+  }
+  T* release() { return std::exchange(object_, nullptr); }
+
   T* get() const { return object_; }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }

@@ -15,6 +15,7 @@ struct OpDef {
   const char* rule;                     // "MatmulInferSpmd"; empty: inputs and outputs replicated
   std::span<const char* const> inputs;  // names of the tensor arguments
   std::span<const char* const> outputs;
+  uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
   const char* source;  // "yaml/ops.yaml:12"
   const Kernel& kernel;
 };

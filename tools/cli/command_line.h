@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "phi/common/nearest_name.h"
+
 /// Flags that more than one subcommand reads; each names what it takes in its own help.
 DECLARE_string(mesh);
 
@@ -27,10 +29,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The candidate with the smallest edit distance to `word`; empty if none is near.
-std::string nearest(std::string_view word, std::span<const std::string> candidates);
-/// ", did you mean 'matmul'?" or nothing.
-std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+using phi::did_you_mean;
 
 /// Sets the flags (--name=value, --name value, --name, --noname; one dash is as good as two) in
 /// argv[1..] and gives back the other words in order. After `--` all words are taken as they are.

@@ -12,150 +12,15 @@
 #include <optional>
 #include <sstream>
 
-#include "tools/cli/command_line.h"
+#include "tools/job/section.h"
 
 namespace phi::job {
 namespace {
 
 const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
+const std::vector<std::string> kSchedules = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
 constexpr int64_t kMaxExtent = int64_t{1} << 24;  // keeps every product of two sizes exact
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
-
-std::string quoted_list(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
-std::string text_of(const YAML::Node& node) {
-  if (node.IsScalar()) return "'" + node.Scalar() + "'";
-  if (node.IsSequence()) return "a list";
-  return node.IsMap() ? "a map" : "nothing";
-}
-
-// A YAML map with a fixed set of keys. Unknown and repeated keys are found at once; each read
-// checks the type and the range.
-class Section {
- public:
-  Section(JobConfig* config, std::string prefix, const YAML::Node& node,
-          const std::vector<std::string>& keys)
-      : config_(config), prefix_(std::move(prefix)), node_(node) {
-    if (node.IsNull()) return;
-    if (!node.IsMap()) {
-      const std::string what = prefix_.empty() ? "a job file" : "'" + name_of_section() + "'";
-      throw errors::InvalidArgument("{}:{}: {} must be a map of {}, got {}.", config->file,
-                                    node.Mark().line + 1, what, quoted_list(keys), text_of(node));
-    }
-    for (const auto& entry : node) check_key(entry.first, keys);
-  }
-
-  YAML::Node child(const std::string& key) const {
-    return node_.IsMap() && node_[key] ? node_[key] : YAML::Node();
-  }
-
-  void read(const std::string& key, int64_t min, int64_t max, int64_t* out) const {
-    if (const auto node = find(key)) *out = integer(key, *node, min, max);
-  }
-
-  void read(const std::string& key, bool* out) const {
-    const auto node = find(key);
-    if (node && !(plain(*node) && YAML::convert<bool>::decode(*node, *out))) {
-      throw wrong(key, "true or false", *node);
-    }
-  }
-
-  void read_fraction(const std::string& key, double* out) const {
-    const auto node = find(key);
-    if (!node) return;
-    double value = 0;
-    const bool number = plain(*node) && YAML::convert<double>::decode(*node, value);
-    if (!number || !(value >= 0 && value < 1)) {
-      throw wrong(key, "a number that is 0 or more and less than 1", *node);
-    }
-    *out = value;
-  }
-
-  void read_choice(const std::string& key, const std::vector<std::string>& choices,
-                   std::string* out) const {
-    const auto node = find(key);
-    if (!node) return;
-    const bool known = node->IsScalar() &&
-                       std::find(choices.begin(), choices.end(), node->Scalar()) != choices.end();
-    if (!known) {
-      const std::string given = node->IsScalar() ? node->Scalar() : "";
-      throw config_->wrong({path(key)},
-                           fmt::format("must be one of {}; got {}{}", quoted_list(choices),
-                                       text_of(*node), ending(cli::did_you_mean(given, choices))));
-    }
-    *out = node->Scalar();
-  }
-
-  void read(const std::string& key, int64_t min, int64_t max, std::vector<int64_t>* out) const {
-    const auto node = find(key);
-    if (!node) return;
-    if (!node->IsSequence()) throw wrong(key, "a list of integers, e.g. [2, 2]", *node);
-    out->clear();
-    for (const auto& item : *node) out->push_back(integer(key, item, min, max));
-  }
-
-  void read(const std::string& key, const char* of_what, std::vector<std::string>* out) const {
-    const auto node = find(key);
-    if (!node) return;
-    if (!node->IsSequence()) throw wrong(key, fmt::format("a list of {}", of_what), *node);
-    out->clear();
-    for (const auto& item : *node) {
-      if (!item.IsScalar()) throw wrong(key, fmt::format("a list of {}", of_what), item);
-      out->push_back(item.Scalar());
-    }
-  }
-
- private:
-  static std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
-  std::string path(const std::string& key) const { return prefix_ + key; }
-  std::string name_of_section() const { return prefix_.substr(0, prefix_.size() - 1); }
-  // A quoted scalar is text even if it looks like a number.
-  static bool plain(const YAML::Node& node) { return node.IsScalar() && node.Tag() != "!"; }
-
-  std::optional<YAML::Node> find(const std::string& key) const {
-    const YAML::Node node = child(key);
-    if (!node.IsDefined() || !config_->lines.contains(path(key))) return std::nullopt;
-    return node;
-  }
-
-  void check_key(const YAML::Node& key, const std::vector<std::string>& keys) {
-    const int line = key.Mark().line + 1;
-    const std::string name = key.IsScalar() ? key.Scalar() : text_of(key);
-    if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
-      const std::string hint = cli::did_you_mean(name, keys);
-      throw errors::InvalidArgument(
-          "{}:{}: key '{}': there is no such key{}", config_->file, line, path(name),
-          hint.empty() ? fmt::format(" ({} are).", quoted_list(keys)) : hint);
-    }
-    if (!config_->lines.emplace(path(name), line).second) {
-      throw errors::InvalidArgument("{}:{}: key '{}': given twice, first in line {}.",
-                                    config_->file, line, path(name), config_->lines[path(name)]);
-    }
-  }
-
-  int64_t integer(const std::string& key, const YAML::Node& node, int64_t min, int64_t max) const {
-    int64_t value = 0;
-    if (!plain(node) || !YAML::convert<int64_t>::decode(node, value)) {
-      throw wrong(key, "an integer", node);
-    }
-    if (value < min || value > max) {
-      throw wrong(key, fmt::format("an integer from {} to {}", min, max), node);
-    }
-    return value;
-  }
-
-  Error wrong(const std::string& key, std::string_view expected, const YAML::Node& node) const {
-    return config_->wrong({path(key)}, fmt::format("must be {}; got {}.", expected, text_of(node)));
-  }
-
-  JobConfig* config_;
-  std::string prefix_;
-  YAML::Node node_;
-};
 
 void read_model(const Section& section, ModelConfig* model) {
   section.read_choice("kind", {"gpt"}, &model->kind);
@@ -231,14 +96,83 @@ void read_run(JobConfig* config, const Section& section) {
   section.read("micro_batches", 1, kMaxExtent, &run.micro_batches);
   section.read("sequence_parallel", &run.sequence_parallel);
   std::string dtype(name_of(run.dtype));
-  section.read_choice("dtype", {"float32", "bfloat16"}, &dtype);
+  section.read_choice("dtype", {"float32", "bfloat16", "float16"}, &dtype);
   run.dtype = parse_dtype(dtype);
+  section.read_choice("schedule", kSchedules, &run.schedule);
+  section.read("chunks", 1, kMaxExtent, &run.chunks);
+  section.read("zero_stage", 0, 3, &run.zero_stage);
+  std::string recompute = "none";
+  section.read_choice("recompute", {"none", "selective", "full"}, &recompute);
+  run.recompute = recompute == "full"        ? Recompute::kFull
+                  : recompute == "selective" ? Recompute::kSelective
+                                             : Recompute::kNone;
+  section.read("save", &run.save);
   if (run.global_batch % run.micro_batches != 0) {
     throw config->wrong(
         {"run.micro_batches", "run.global_batch"},
         fmt::format("{} micro-batches do not divide global_batch {}; each must hold equally many.",
                     run.micro_batches, run.global_batch));
   }
+  if (run.chunks > 1 && run.schedule != "interleaved") {
+    throw config->wrong({"run.chunks"},
+                        fmt::format("{} chunks a stage go with schedule: interleaved, not {}.",
+                                    run.chunks, run.schedule));
+  }
+}
+
+void read_rate(JobConfig* config, const Section& optimizer) {
+  training::RateSchedule& rate = config->optimizer.rate;
+  std::string kind = "constant";
+  const std::vector<std::string> kinds = {"constant", "cosine", "step"};
+  if (optimizer.child("schedule").IsMap()) {
+    const Section section(config, "optimizer.schedule.", optimizer.child("schedule"),
+                          {"kind", "warmup_steps", "min_ratio", "milestones", "gamma"});
+    section.read_choice("kind", kinds, &kind);
+    section.read("warmup_steps", 0, INT32_MAX, &rate.warmup_steps);
+    section.read("min_ratio", 0.0, 1.0, &rate.min_ratio);
+    section.read("milestones", 1, INT32_MAX, &rate.milestones);
+    section.read("gamma", 0.0, 1.0, &rate.gamma);
+  } else {
+    optimizer.read_choice("schedule", kinds, &kind);
+  }
+  rate.kind = kind == "cosine" ? training::RateKind::kCosine
+              : kind == "step" ? training::RateKind::kStep
+                               : training::RateKind::kConstant;
+  rate.total_steps = config->run.steps;
+}
+
+void read_optimizer(JobConfig* config, const Section& section) {
+  training::OptimizerConfig& optimizer = config->optimizer.update;
+  std::string kind = "adamw";
+  section.read_choice("kind", {"sgd", "momentum", "adamw"}, &kind);
+  optimizer.kind = kind == "sgd"        ? training::OptimizerKind::kSgd
+                   : kind == "momentum" ? training::OptimizerKind::kMomentum
+                                        : training::OptimizerKind::kAdamW;
+  section.read("lr", 0.0, 1e6, &config->optimizer.rate.peak);
+  std::vector<double> betas = {optimizer.beta1, optimizer.beta2};
+  section.read("betas", 0.0, 1.0 - 1e-12, &betas);
+  if (betas.size() != 2) {
+    throw config->wrong(
+        {"optimizer.betas"},
+        fmt::format("must be two numbers, e.g. [0.9, 0.95]; got {}.", betas.size()));
+  }
+  optimizer.beta1 = betas[0];
+  optimizer.beta2 = betas[1];
+  section.read("eps", 0.0, 1.0, &optimizer.epsilon);
+  section.read("weight_decay", 0.0, 1e6, &optimizer.weight_decay);
+  section.read_fraction("momentum", &optimizer.momentum);
+  section.read("nesterov", &optimizer.nesterov);
+  section.read("grad_clip", 0.0, 1e12, &optimizer.grad_clip);
+  read_rate(config, section);
+}
+
+void read_generate(const Section& section, GenerateConfig* generate) {
+  section.read("prompt", &generate->prompt);
+  section.read("tokens", 1, kMaxExtent, &generate->tokens);
+  section.read("temperature", 0.0, 1e6, &generate->temperature);
+  section.read("top_k", 0, kMaxExtent, &generate->top_k);
+  section.read("top_p", 0.0, 1.0, &generate->top_p);
+  section.read("seed", 0, INT64_MAX, &generate->seed);
 }
 
 // Notes where documents begin and drops everything else.
@@ -312,7 +246,8 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const YAML::Node root = load_yaml(text, file);
   JobConfig config;
   config.file = file;
-  const Section top(&config, "", root, {"mode", "model", "mesh", "data", "run"});
+  const Section top(&config, "", root,
+                    {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
   read_model(
       {&config,
@@ -329,7 +264,19 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   read_run(&config, {&config,
                      "run.",
                      top.child("run"),
-                     {"steps", "global_batch", "micro_batches", "dtype", "sequence_parallel"}});
+                     {"steps", "global_batch", "micro_batches", "dtype", "sequence_parallel",
+                      "schedule", "chunks", "zero_stage", "recompute", "save"}});
+  read_optimizer(&config, {&config,
+                           "optimizer.",
+                           top.child("optimizer"),
+                           {"kind", "lr", "betas", "eps", "weight_decay", "momentum", "nesterov",
+                            "grad_clip", "schedule"}});
+  top.read("weights", &config.weights);
+  read_generate({&config,
+                 "generate.",
+                 top.child("generate"),
+                 {"prompt", "tokens", "temperature", "top_k", "top_p", "seed"}},
+                &config.generate);
   return config;
 }
 
@@ -392,6 +339,12 @@ void check_model_fits_mesh(const JobConfig& config) {
                        fmt::format("{} layers are fewer than the {} pipeline stages of the mesh "
                                    "{}; each stage needs one.",
                                    config.model.layers, stages, config.mesh.to_string()));
+  }
+  if (config.model.layers < stages * config.run.chunks) {
+    throw config.wrong({"run.chunks", "model.layers"},
+                       fmt::format("{} layers are fewer than {} stages of {} chunks; each chunk "
+                                   "needs one.",
+                                   config.model.layers, stages, config.run.chunks));
   }
 }
 

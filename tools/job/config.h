@@ -5,7 +5,12 @@
 //           dropout: 0.0, seed: 1}
 //   mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
 //   data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
-//   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false}
+//   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
+//         schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
+//   optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
+//               grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
+//   weights: DIR                                     # start from these
+//   generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
 // Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
 // exist is answered with the nearest one that does.
@@ -20,6 +25,8 @@
 
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
+#include "phi/training/learning_rate.h"
+#include "phi/training/optimizer_config.h"
 
 namespace phi::job {
 
@@ -54,14 +61,37 @@ struct DataConfig {
   int64_t seed = 1;
 };
 
+/// What is computed again in the backward pass instead of kept: nothing, the attention core, or
+/// whole layers.
+enum class Recompute : uint8_t { kNone, kSelective, kFull };
+
 struct RunConfig {
   int64_t steps = 4;
   int64_t global_batch = 8;
   int64_t micro_batches = 4;
   DataType dtype = DataType::FLOAT32;
   bool sequence_parallel = false;
+  std::string schedule = "1f1b";  // of the pipeline
+  int64_t chunks = 1;             // of the model, for each stage
+  int64_t zero_stage = 0;
+  Recompute recompute = Recompute::kNone;
+  std::string save;  // folder for the parameters at the end; empty: none
 
   int64_t micro_batch_size() const { return global_batch / micro_batches; }
+};
+
+struct JobOptimizer {
+  training::OptimizerConfig update{.beta2 = 0.95, .weight_decay = 0.1, .grad_clip = 1.0};
+  training::RateSchedule rate;
+};
+
+struct GenerateConfig {
+  std::string prompt;
+  int64_t tokens = 64;
+  double temperature = 1.0;  // 0: always the most likely token
+  int64_t top_k = 0;         // 0: all
+  double top_p = 1.0;
+  int64_t seed = 1;
 };
 
 struct JobConfig {
@@ -70,6 +100,9 @@ struct JobConfig {
   MeshConfig mesh;  // empty until given by the file, --mesh, or settle_mesh
   DataConfig data;
   RunConfig run;
+  JobOptimizer optimizer;
+  std::string weights;  // folder with parameters to start from; empty: random ones
+  GenerateConfig generate;
 
   /// The file's name as it was given, and the line of each key in it ("model.heads" -> 4).
   std::string file;

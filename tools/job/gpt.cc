@@ -7,7 +7,9 @@
 
 #include "distributed/placement/split.h"
 #include "phi/api.h"
+#include "phi/api/checkpoint.h"
 #include "phi/common/errors.h"
+#include "phi/training/optimizer.h"
 
 namespace phi::job {
 
@@ -15,6 +17,8 @@ using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;
+using distributed::TensorDistAttr;
+using distributed::checkpoint::Checkpoint;
 
 namespace {
 
@@ -39,10 +43,15 @@ int dim_or_none(const ProcessMesh& mesh, std::string_view name) {
 
 }  // namespace
 
-Tensor Stage::place(const Tensor& x, Placement along_dp, Placement along_tp) const {
+const TensorDistAttr* Stage::attr(Placement along_dp, Placement along_tp) const {
   std::vector<Placement> placements(static_cast<size_t>(mesh_.ndim()), Replicate());
   if (const int dp = dim_or_none(mesh_, "dp"); dp >= 0) placements[dp] = along_dp;
   if (const int tp = dim_or_none(mesh_, "tp"); tp >= 0) placements[tp] = along_tp;
+  return TensorDistAttr::get(mesh_, placements);
+}
+
+Tensor Stage::place(const Tensor& x, Placement along_dp, Placement along_tp) const {
+  const auto placements = attr(along_dp, along_tp)->placements();
   return x.is_dist() ? distributed::reshard(x, mesh_, placements)
                      : distributed::shard_tensor(x, mesh_, placements);
 }
@@ -55,30 +64,39 @@ std::vector<Stage> stages_of(const ProcessMesh& mesh) {
   return stages;
 }
 
-Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh)
+Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh,
+         const Checkpoint* weights)
     : model_(model), run_(run), stages_(stages_of(mesh)) {
-  const int64_t d = model.d_model;
-  const size_t last = stages_.size() - 1;
-  token_embedding_ = gaussian("token_embedding", {model.vocab, d}, kWeightStd, 0, Shard(0));
-  position_embedding_ =
-      gaussian("position_embedding", {model.seq_len, d}, kWeightStd, 0, Replicate());
-  for (size_t s = 0; s <= last; ++s) {
-    const auto own = distributed::split_range(model.layers, static_cast<int64_t>(stages_.size()),
-                                              static_cast<int64_t>(s));
-    for (int64_t i = own.offset; i < own.end(); ++i) layers_.push_back(make_layer(i, s));
-  }
-  final_norm_ = make_norm("final_norm", last);
-  head_ = gaussian("head", {d, model.vocab}, kWeightStd, last, Shard(1));
+  declare_parameters();
+  fill_parameters(weights);
 }
 
-Gpt::Layer Gpt::make_layer(int64_t index, size_t stage) {
+void Gpt::declare_parameters() {
+  const int64_t d = model_.d_model;
+  const auto num_chunks = static_cast<int64_t>(stages_.size()) * run_.chunks;
+  const Stage& last = stages_.back();
+  token_embedding_ =
+      gaussian("token_embedding", {model_.vocab, d}, kWeightStd, stages_[0], Shard(0));
+  position_embedding_ =
+      gaussian("position_embedding", {model_.seq_len, d}, kWeightStd, stages_[0], Replicate());
+  for (int64_t c = 0; c < num_chunks; ++c) {
+    const Stage& stage = stages_[static_cast<size_t>(c) % stages_.size()];
+    const auto own = distributed::split_range(model_.layers, num_chunks, c);
+    for (int64_t i = own.offset; i < own.end(); ++i) layers_.push_back(make_layer(i, stage));
+    chunks_.push_back({&stage, own.offset, own.end()});
+  }
+  final_norm_ = make_norm("final_norm", last);
+  head_ = gaussian("head", {d, model_.vocab}, kWeightStd, last, Shard(1));
+}
+
+Gpt::Layer Gpt::make_layer(int64_t index, const Stage& stage) {
   const std::string name = "layer" + std::to_string(index) + ".";
   const int64_t d = model_.d_model;
   const int64_t hidden = d * model_.mlp_ratio;
   // Each layer adds twice to the residual; GPT-2 keeps the sum's variance by scaling these two.
   const double into_residual = kWeightStd / std::sqrt(2.0 * static_cast<double>(model_.layers));
   Layer layer;
-  layer.stage = stage;
+  layer.stage = &stage;
   layer.norm_attention = make_norm(name + "norm_attention", stage);
   layer.qkv = make_linear(name + "qkv", d, 3 * d, kWeightStd, stage, /*by_columns=*/true);
   layer.projection = make_linear(name + "projection", d, d, into_residual, stage, false);
@@ -89,89 +107,142 @@ Gpt::Layer Gpt::make_layer(int64_t index, size_t stage) {
 }
 
 Gpt::Linear Gpt::make_linear(const std::string& name, int64_t in, int64_t out, double std,
-                             size_t stage, bool by_columns) {
+                             const Stage& stage, bool by_columns) {
   return {gaussian(name + ".weight", {in, out}, std, stage, Shard(by_columns ? 1 : 0)),
           filled(name + ".bias", {out}, 0.0f, stage, by_columns ? Shard(0) : Replicate())};
 }
 
-Gpt::Norm Gpt::make_norm(const std::string& name, size_t stage) {
+Gpt::Norm Gpt::make_norm(const std::string& name, const Stage& stage) {
   return {filled(name + ".scale", {model_.d_model}, 1.0f, stage, Replicate()),
           filled(name + ".shift", {model_.d_model}, 0.0f, stage, Replicate())};
 }
 
-Tensor Gpt::gaussian(const std::string& name, const Dims& shape, double std, size_t stage,
+Tensor Gpt::gaussian(const std::string& name, const Dims& shape, double std, const Stage& stage,
                      Placement along_tp) {
   const uint64_t seed = seed_for(name, static_cast<uint64_t>(model_.seed));
-  const Tensor whole = deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype);
-  return parameters_.emplace_back(name, stages_[stage].place(whole, Replicate(), along_tp)).second;
+  return add_parameter(name,
+                       deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype),
+                       stage, along_tp);
 }
 
-Tensor Gpt::filled(const std::string& name, const Dims& shape, float value, size_t stage,
+Tensor Gpt::filled(const std::string& name, const Dims& shape, float value, const Stage& stage,
                    Placement along_tp) {
-  const Tensor whole = deferred_full(shape, value, run_.dtype);
-  return parameters_.emplace_back(name, stages_[stage].place(whole, Replicate(), along_tp)).second;
+  return add_parameter(name, deferred_full(shape, value, run_.dtype), stage, along_tp);
 }
 
-Tensor Gpt::place_ids(const Tensor& ids) const {
-  return stages_.front().place(ids, Shard(0), Replicate());
+Tensor Gpt::add_parameter(const std::string& name, const Tensor& whole, const Stage& stage,
+                          Placement along_tp) {
+  const auto* attr = training::parameter_attr(stage.attr(Replicate(), along_tp), whole.shape(),
+                                              {.stage = static_cast<int>(run_.zero_stage)});
+  layouts_.push_back(attr);
+  return parameters_.emplace_back(name, whole).second;
 }
 
-Tensor Gpt::place_labels(const Tensor& labels) const {
-  return stages_.back().place(labels, Shard(0), Replicate());
+// The handles that the layers hold see the values that are put into them here.
+void Gpt::fill_parameters(const Checkpoint* weights) {
+  if (weights) {
+    std::vector<distributed::checkpoint::Wanted> wanted;
+    for (const auto& [name, parameter] : parameters_) wanted.push_back({name, parameter.meta()});
+    weights->check(wanted);
+  }
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    auto& [name, parameter] = parameters_[i];
+    const Tensor whole =
+        weights ? distributed::checkpoint::deferred(*weights, name, run_.dtype) : parameter;
+    parameter.replace(
+        distributed::shard_tensor(whole, layouts_[i]->mesh(), layouts_[i]->placements()));
+  }
 }
 
-Tensor Gpt::loss(const Tensor& ids, const Tensor& labels, uint64_t noise) const {
-  Tensor x = embed(ids, noise);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
-    const uint64_t layer_noise = noise + 1 + i * kSitesPerLayer;
+const TensorDistAttr* Gpt::input_attr(int chunk) const {
+  return chunks_[static_cast<size_t>(chunk)].stage->attr(Shard(0), sequence_placement());
+}
+
+Tensor Gpt::loss(const Batch& batch) const {
+  Tensor x;
+  for (int chunk = 0; chunk < num_chunks(); ++chunk) {
+    if (chunk > 0) {
+      const auto* attr = input_attr(chunk);
+      x = distributed::reshard(x, attr->mesh(), attr->placements());
+    }
+    x = forward(chunk, x, batch);
+  }
+  return x;
+}
+
+Tensor Gpt::forward(int chunk, const Tensor& input, const Batch& batch) const {
+  const Chunk& own = chunks_[static_cast<size_t>(chunk)];
+  Tensor x = chunk == 0 ? embed(batch) : input;
+  for (int64_t i = own.first_layer; i < own.end_layer; ++i) {
     try {
-      // Both the norm and the residual read x: it travels to the next stage once, here.
-      x = split_sequence(x, layer.stage);
-      x = attention(layer, x, layer_noise + kAfterAttention);
-      x = mlp(layer, x, layer_noise + kAfterMlp);
+      const auto index = static_cast<uint64_t>(i);
+      x = run_layer(index, x, batch.noise + 1 + index * kSitesPerLayer);
     } catch (Error& error) {
       error.note("called from layer " + std::to_string(i));
       throw;
     }
   }
-  const size_t last = stages_.size() - 1;
-  const Tensor h = whole_sequence(normalize(final_norm_, x), last);
-  Tensor logits = matmul(h, head_);
-  if (logits.dtype() != DataType::FLOAT32) logits = cast(logits, DataType::FLOAT32);
-  return mean(std::get<1>(cross_entropy_with_softmax(logits, labels)));
+  return chunk + 1 == num_chunks() ? head_loss(x, batch.labels) : x;
 }
 
-Tensor Gpt::embed(const Tensor& ids, uint64_t noise) const {
+Tensor Gpt::embed(const Batch& batch) const {
+  const Stage& stage = stages_.front();
+  const Tensor ids = stage.place(batch.ids, Shard(0), Replicate());
   // Each rank along tp looks up its part of the vocabulary: the result is a partial sum.
-  const Tensor tokens = split_sequence(embedding(ids, token_embedding_), 0);
-  return with_dropout(add(tokens, position_embedding_), noise);
+  const Tensor tokens = split_sequence(embedding(ids, token_embedding_), stage);
+  return with_dropout(add(tokens, position_embedding_), batch.noise);
+}
+
+Tensor Gpt::head_loss(const Tensor& x, const Tensor& labels) const {
+  const Stage& stage = stages_.back();
+  const Tensor h = whole_sequence(normalize(final_norm_, x), stage);
+  Tensor logits = matmul(h, head_);
+  if (logits.dtype() != DataType::FLOAT32) logits = cast(logits, DataType::FLOAT32);
+  const Tensor placed = stage.place(labels, Shard(0), Replicate());
+  return mean(std::get<1>(cross_entropy_with_softmax(logits, placed)));
+}
+
+Tensor Gpt::run_layer(size_t index, const Tensor& x, uint64_t noise) const {
+  if (run_.recompute != Recompute::kFull) return block(layers_[index], x, noise);
+  return recompute(
+      [this, index, noise](const auto& inputs) { return block(layers_[index], inputs[0], noise); },
+      {x});
+}
+
+Tensor Gpt::block(const Layer& layer, const Tensor& x, uint64_t noise) const {
+  return mlp(layer, attention(layer, x, noise + kAfterAttention), noise + kAfterMlp);
 }
 
 Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise) const {
   const int64_t batch = x.shape()[0];
   const int64_t seq = x.shape()[1];
-  const Tensor h = whole_sequence(normalize(layer.norm_attention, x), layer.stage);
+  const Tensor h = whole_sequence(normalize(layer.norm_attention, x), *layer.stage);
   // Columns of the fused weight are ordered head by head, so that a split by columns splits heads.
   const Tensor fused = reshape(add(matmul(h, layer.qkv.weight), layer.qkv.bias),
                                {batch, seq, model_.heads, 3, model_.head_size()});
+  const Tensor mixed =
+      run_.recompute == Recompute::kSelective
+          ? recompute([this](const auto& inputs) { return mixed_heads(inputs[0]); }, {fused})
+          : mixed_heads(fused);
+  const Tensor out = matmul(reshape(mixed, {batch, seq, model_.d_model}), layer.projection.weight);
+  const Tensor sum = add(split_sequence(out, *layer.stage), layer.projection.bias);
+  return add(x, with_dropout(sum, noise));
+}
+
+Tensor Gpt::mixed_heads(const Tensor& fused) const {
   const std::vector<Tensor> qkv = split_with_num(fused, 3, 3);
   const Tensor q = squeeze(qkv[0], {3});
   const Tensor k = squeeze(qkv[1], {3});
   const Tensor v = squeeze(qkv[2], {3});
-  const Tensor mixed =
-      std::get<0>(flash_attention(q, k, v, std::nullopt, std::nullopt, /*dropout=*/0.0f,
-                                  /*causal=*/true, /*return_softmax=*/false, /*is_test=*/true));
-  const Tensor out = matmul(reshape(mixed, {batch, seq, model_.d_model}), layer.projection.weight);
-  const Tensor sum = add(split_sequence(out, layer.stage), layer.projection.bias);
-  return add(x, with_dropout(sum, noise));
+  return std::get<0>(flash_attention(q, k, v, std::nullopt, std::nullopt, /*dropout=*/0.0f,
+                                     /*causal=*/true, /*return_softmax=*/false, /*is_test=*/true));
 }
 
 Tensor Gpt::mlp(const Layer& layer, const Tensor& x, uint64_t noise) const {
-  const Tensor h = whole_sequence(normalize(layer.norm_mlp, x), layer.stage);
+  const Tensor h = whole_sequence(normalize(layer.norm_mlp, x), *layer.stage);
   const Tensor hidden = gelu(add(matmul(h, layer.up.weight), layer.up.bias), /*approximate=*/true);
   const Tensor out = matmul(hidden, layer.down.weight);
-  const Tensor sum = add(split_sequence(out, layer.stage), layer.down.bias);
+  const Tensor sum = add(split_sequence(out, *layer.stage), layer.down.bias);
   return add(x, with_dropout(sum, noise));
 }
 
@@ -186,13 +257,17 @@ Tensor Gpt::with_dropout(const Tensor& x, uint64_t noise) const {
                  static_cast<int>(seed >> 33), /*fix_seed=*/true);
 }
 
-Tensor Gpt::whole_sequence(const Tensor& x, size_t stage) const {
+Tensor Gpt::whole_sequence(const Tensor& x, const Stage& stage) const {
   if (!run_.sequence_parallel) return x;
-  return stages_[stage].place(x, Shard(0), Replicate());
+  return stage.place(x, Shard(0), Replicate());
 }
 
-Tensor Gpt::split_sequence(const Tensor& x, size_t stage) const {
-  return stages_[stage].place(x, Shard(0), run_.sequence_parallel ? Shard(1) : Replicate());
+Tensor Gpt::split_sequence(const Tensor& x, const Stage& stage) const {
+  return stage.place(x, Shard(0), sequence_placement());
+}
+
+Placement Gpt::sequence_placement() const {
+  return run_.sequence_parallel ? Shard(1) : Replicate();
 }
 
 const Tensor& Gpt::parameter(std::string_view name) const {

@@ -7,6 +7,7 @@
 //       of them by rows, embedding and head by vocabulary.
 //   dp  batches are split by rows.
 // With sequence_parallel, tp also splits activations between those pairs of products, by position.
+// With zero_stage 3, dp also splits the parameters.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "distributed/api.h"
+#include "distributed/checkpoint/checkpoint.h"
 #include "phi/api/tensor.h"
 #include "tools/job/config.h"
 
@@ -26,6 +28,8 @@ class Stage {
   explicit Stage(const distributed::ProcessMesh& mesh) : mesh_(mesh) {}
 
   const distributed::ProcessMesh& mesh() const { return mesh_; }
+  const distributed::TensorDistAttr* attr(distributed::Placement along_dp,
+                                          distributed::Placement along_tp) const;
   /// Lays `x` out on this stage, whether plain, deferred, or distributed (also elsewhere).
   Tensor place(const Tensor& x, distributed::Placement along_dp,
                distributed::Placement along_tp) const;
@@ -37,21 +41,37 @@ class Stage {
 /// The stages of a mesh in order: its slices along pp, or the mesh itself.
 std::vector<Stage> stages_of(const distributed::ProcessMesh& mesh);
 
+/// One micro-batch: ids i64[B,S], labels i64[B,S,1], both plain or deferred.
+struct Batch {
+  Tensor ids;
+  Tensor labels;
+  uint64_t noise = 0;  // seeds dropout; differs from batch to batch
+};
+
 class Gpt {
  public:
   /// Every rank makes every parameter; bytes appear for its own shards only. A parameter's values
   /// depend on the seed and its name, not on the mesh.
-  Gpt(const ModelConfig& model, const RunConfig& run, const distributed::ProcessMesh& mesh);
+  /// With `weights` the values are those; errors: as Checkpoint::check.
+  Gpt(const ModelConfig& model, const RunConfig& run, const distributed::ProcessMesh& mesh,
+      const distributed::checkpoint::Checkpoint* weights = nullptr);
+  Gpt(const Gpt&) = delete;
+  Gpt& operator=(const Gpt&) = delete;
 
-  /// Mean cross entropy of labels i64[B,S,1] given ids i64[B,S]; 0-D float32 on the last stage,
-  /// whose ranks along dp may each hold a part of the mean: reshard it to Replicate() to read it.
-  /// `noise` seeds dropout and must differ from call to call.
-  Tensor loss(const Tensor& ids, const Tensor& labels, uint64_t noise) const;
+  /// The model is a sequence of chunks, run.chunks for each stage, dealt out in turn: chunk c is
+  /// on stage c mod (number of stages).
+  int num_chunks() const { return static_cast<int>(chunks_.size()); }
+  /// What a chunk makes of the one before's x [B,S,d_model]; the first takes none. The last gives
+  /// the mean cross entropy, 0-D float32, of which the ranks along dp may each hold a part: reshard
+  /// it to Replicate() to read it.
+  Tensor forward(int chunk, const Tensor& x, const Batch& batch) const;
+  /// How a chunk wants its input.
+  const distributed::TensorDistAttr* input_attr(int chunk) const;
+  /// All chunks, one after the other.
+  Tensor loss(const Batch& batch) const;
 
-  /// Lays out a batch's tensors where loss wants them.
-  Tensor place_ids(const Tensor& ids) const;
-  Tensor place_labels(const Tensor& labels) const;
-
+  /// In the order of use.
+  const std::vector<std::pair<std::string, Tensor>>& parameters() const { return parameters_; }
   /// Errors: NotFound.
   const Tensor& parameter(std::string_view name) const;
   int64_t num_parameters() const;
@@ -67,7 +87,7 @@ class Gpt {
     Tensor bias;
   };
   struct Layer {
-    size_t stage;
+    const Stage* stage;
     Norm norm_attention;
     Linear qkv;
     Linear projection;
@@ -76,28 +96,49 @@ class Gpt {
     Linear down;
   };
 
-  Tensor gaussian(const std::string& name, const Dims& shape, double std, size_t stage,
-                  distributed::Placement along_tp);
-  Tensor filled(const std::string& name, const Dims& shape, float value, size_t stage,
-                distributed::Placement along_tp);
-  Norm make_norm(const std::string& name, size_t stage);
-  Linear make_linear(const std::string& name, int64_t in, int64_t out, double std, size_t stage,
-                     bool by_columns);
-  Layer make_layer(int64_t index, size_t stage);
+  struct Chunk {
+    const Stage* stage;
+    int64_t first_layer;
+    int64_t end_layer;
+  };
 
-  Tensor embed(const Tensor& ids, uint64_t noise) const;
+  Tensor add_parameter(const std::string& name, const Tensor& whole, const Stage& stage,
+                       distributed::Placement along_tp);
+  Tensor gaussian(const std::string& name, const Dims& shape, double std, const Stage& stage,
+                  distributed::Placement along_tp);
+  Tensor filled(const std::string& name, const Dims& shape, float value, const Stage& stage,
+                distributed::Placement along_tp);
+  Norm make_norm(const std::string& name, const Stage& stage);
+  Linear make_linear(const std::string& name, int64_t in, int64_t out, double std,
+                     const Stage& stage, bool by_columns);
+  Layer make_layer(int64_t index, const Stage& stage);
+
+  Tensor embed(const Batch& batch) const;
+  // A layer, recomputed in the backward pass if the job says so.
+  Tensor run_layer(size_t index, const Tensor& x, uint64_t noise) const;
+  Tensor block(const Layer& layer, const Tensor& x, uint64_t noise) const;
   Tensor attention(const Layer& layer, const Tensor& x, uint64_t noise) const;
+  // Of q, k and v fused as [B,S,heads,3,head size].
+  Tensor mixed_heads(const Tensor& fused) const;
   Tensor mlp(const Layer& layer, const Tensor& x, uint64_t noise) const;
+  Tensor head_loss(const Tensor& x, const Tensor& labels) const;
   Tensor normalize(const Norm& norm, const Tensor& x) const;
   Tensor with_dropout(const Tensor& x, uint64_t noise) const;
   // What a column-parallel product takes, and what follows a row-parallel one.
-  Tensor whole_sequence(const Tensor& x, size_t stage) const;
-  Tensor split_sequence(const Tensor& x, size_t stage) const;
+  Tensor whole_sequence(const Tensor& x, const Stage& stage) const;
+  Tensor split_sequence(const Tensor& x, const Stage& stage) const;
+  distributed::Placement sequence_placement() const;
+
+  // First all names, shapes and layouts, then values.
+  void declare_parameters();
+  void fill_parameters(const distributed::checkpoint::Checkpoint* weights);
 
   ModelConfig model_;
   RunConfig run_;
   std::vector<Stage> stages_;
-  std::vector<std::pair<std::string, Tensor>> parameters_;  // all of them, in the order of use
+  std::vector<Chunk> chunks_;
+  std::vector<std::pair<std::string, Tensor>> parameters_;   // all of them, in the order of use
+  std::vector<const distributed::TensorDistAttr*> layouts_;  // of the parameters
   Tensor token_embedding_;
   Tensor position_embedding_;
   std::vector<Layer> layers_;

@@ -1,13 +1,17 @@
-// Listing of files, and reading of windows.
+// Listing of files, mapping of those in use, and reading of windows.
 #include "tools/job/text_data.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <unordered_map>
 
 #include "phi/common/errors.h"
+#include "phi/common/mapped_file.h"
 
 namespace fs = std::filesystem;
 
@@ -15,6 +19,8 @@ namespace phi::job {
 namespace {
 
 constexpr size_t kSniffedBytes = 4096;
+// Linux gives a process some 65,000 mappings in all.
+constexpr size_t kMaxMappedFiles = 4096;
 
 // Finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection with good avalanche.
 uint64_t mix(uint64_t x) {
@@ -66,6 +72,40 @@ fs::path find_path(const std::string& path, const std::string& base) {
 
 }  // namespace
 
+// The files in order. The last kMaxMappedFiles that were mapped stay so; all threads may ask.
+class TextData::Corpus {
+ public:
+  struct File {
+    std::string path;
+    int64_t offset;  // of its first byte in the corpus
+    int64_t size;
+  };
+  std::vector<File> files;
+  int64_t num_bytes = 0;
+
+  std::shared_ptr<const MappedFile> mapped(const File& file) const {
+    const std::lock_guard lock(mutex_);
+    auto& mapping = mappings_[&file];
+    if (mapping) return mapping;
+    mapping = MappedFile::open(file.path, MappedFile::Access::kRandom);
+    oldest_first_.push_back(&file);
+    const auto found = mapping;
+    if (oldest_first_.size() > kMaxMappedFiles) {
+      mappings_.erase(oldest_first_.front());
+      oldest_first_.pop_front();
+    }
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<const File*, std::shared_ptr<const MappedFile>> mappings_;
+  mutable std::deque<const File*> oldest_first_;
+};
+
+int64_t TextData::num_bytes() const { return corpus_->num_bytes; }
+size_t TextData::num_files() const { return corpus_->files.size(); }
+
 TextData TextData::open(const std::vector<std::string>& paths, const std::string& base) {
   auto corpus = std::make_shared<Corpus>();
   for (const std::string& path : paths) {
@@ -91,7 +131,7 @@ TextData TextData::open(const std::vector<std::string>& paths, const std::string
 
 uint64_t TextData::fingerprint() const {
   uint64_t hash = 0;
-  for (const File& file : corpus_->files) {
+  for (const Corpus::File& file : corpus_->files) {
     hash = mix(hash ^ static_cast<uint64_t>(file.size));
     for (char c : fs::path(file.path).filename().string())
       hash = mix(hash ^ static_cast<uint8_t>(c));
@@ -105,17 +145,17 @@ void TextData::read(int64_t offset, std::span<uint8_t> out) const {
       offset >= 0 && offset + count <= num_bytes(),
       errors::OutOfRange("bytes [{}, {}) of a text of {}.", offset, offset + count, num_bytes()));
   auto file = std::upper_bound(corpus_->files.begin(), corpus_->files.end(), offset,
-                               [](int64_t at, const File& f) { return at < f.offset; }) -
+                               [](int64_t at, const Corpus::File& f) { return at < f.offset; }) -
               1;
   for (int64_t done = 0; done < count; ++file) {
     const int64_t begin = offset + done - file->offset;
     const int64_t n = std::min(count - done, file->size - begin);
-    std::ifstream in(file->path, std::ios::binary);
-    in.seekg(begin);
-    in.read(reinterpret_cast<char*>(out.data() + done), n);
-    PHI_CHECK(in.good() && in.gcount() == n,
-              errors::Unavailable("'{}' cannot be read, or has become shorter than {} bytes.",
-                                  file->path, file->size));
+    const auto mapping = corpus_->mapped(*file);
+    PHI_CHECK(static_cast<int64_t>(mapping->size()) >= file->size,
+              errors::Unavailable("'{}' has become shorter than {} bytes: it has {}.", file->path,
+                                  file->size, mapping->size()));
+    mapping->read(static_cast<size_t>(begin),
+                  std::as_writable_bytes(out.subspan(static_cast<size_t>(done), n)));
     done += n;
   }
 }

@@ -4,8 +4,9 @@
 //   Tensor ids = shard_tensor(text.ids(draw, kInputs), mesh, {Shard(0)});  // reads own rows only
 //
 // A window's place depends on (seed, number of the sample) alone, so every mesh sees the same
-// batches and no rank needs to ask another. Windows are read from the files when they are wanted:
-// a rank that holds no rows of a batch reads nothing.
+// batches and no rank needs to ask another. Files are memory-mapped when a window in them is first
+// wanted: a rank that holds no rows of a batch touches none, and ranks of a machine share the
+// pages.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ class TextData {
   /// Errors: NotFound naming the path and both places; InvalidArgument if there is no byte at all.
   static TextData open(const std::vector<std::string>& paths, const std::string& base);
 
-  int64_t num_bytes() const { return corpus_->num_bytes; }
-  size_t num_files() const { return corpus_->files.size(); }
+  int64_t num_bytes() const;
+  size_t num_files() const;
   /// Differs where names or sizes of files differ; ranks compare it.
   uint64_t fingerprint() const;
 
@@ -54,15 +55,7 @@ class TextData {
   Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }
 
  private:
-  struct File {
-    std::string path;
-    int64_t offset;  // of its first byte in the corpus
-    int64_t size;
-  };
-  struct Corpus {
-    std::vector<File> files;
-    int64_t num_bytes = 0;
-  };
+  class Corpus;
   Tensor windows(const Draw& draw, int64_t shift, const Dims& shape) const;
 
   std::shared_ptr<const Corpus> corpus_;

@@ -5,38 +5,61 @@
 
 namespace phi::distributed {
 
-SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
-                                 const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
-                                 float, bool, bool, bool) {
+namespace {
+
+// q, k and v, whose sequences and head dims are whole.
+Factors attention_inputs(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v) {
   PHI_CHECK(q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4,
             errors::InvalidArgument("q {}, k {} and v {} must be [batch, sequence, heads, "
                                     "head_dim].",
                                     q.shape.to_string(), k.shape.to_string(), v.shape.to_string()));
   Factors rule;
   rule.input(q, "b_h_").input(k, "b_h_").input(v, "b_h_").last_input_follows();
-  if (fixed_seed_offset == nullptr) {
-    rule.absent_input();
-  } else {
-    rule.input(*fixed_seed_offset, "_");
-  }
-  if (attn_mask == nullptr) {
-    rule.absent_input();
-  } else {
-    // The mask may have size 1 for any of its dims.
-    Names names("bh__");
-    PHI_CHECK(attn_mask->ndim() == 4,
-              errors::InvalidArgument("attn_mask is {}, expected [batch, heads, queries, keys].",
-                                      attn_mask->shape.to_string()));
-    for (int d = 0; d < 4; ++d) {
-      if (attn_mask->shape[d] == 1) names[d] = '1';
-    }
-    rule.input(*attn_mask, names);
-  }
-  rule.output("b_h_");
-  rule.optional_output("bh__");
-  rule.output("bh_").optional_output("_").combined("bh");
   if (k.shape[2] != q.shape[2]) rule.divides('h', k.shape[2]);
   return rule;
+}
+
+void add_seed_and_mask(Factors* rule, const TensorSpec* seed_offset, const TensorSpec* attn_mask) {
+  if (seed_offset == nullptr) {
+    rule->absent_input();
+  } else {
+    rule->input(*seed_offset, "_");
+  }
+  if (attn_mask == nullptr) {
+    rule->absent_input();
+    return;
+  }
+  // The mask may have size 1 for any of its dims.
+  Names names("bh__");
+  PHI_CHECK(attn_mask->ndim() == 4,
+            errors::InvalidArgument("attn_mask is {}, expected [batch, heads, queries, keys].",
+                                    attn_mask->shape.to_string()));
+  for (int d = 0; d < 4; ++d) {
+    if (attn_mask->shape[d] == 1) names[d] = '1';
+  }
+  rule->input(*attn_mask, names);
+}
+
+}  // namespace
+
+SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
+                                 const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
+                                 float, bool, bool, bool) {
+  Factors rule = attention_inputs(q, k, v);
+  add_seed_and_mask(&rule, fixed_seed_offset, attn_mask);
+  rule.output("b_h_");
+  rule.optional_output("bh__");
+  return rule.output("bh_").optional_output("_").combined("bh");
+}
+
+SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
+                                     const TensorSpec& out, const TensorSpec& softmax_lse,
+                                     const TensorSpec* seed_offset, const TensorSpec* attn_mask,
+                                     const TensorSpec& out_grad) {
+  Factors rule = attention_inputs(q, k, v);
+  rule.input(out, "b_h_").input(softmax_lse, "bh_");
+  add_seed_and_mask(&rule, seed_offset, attn_mask);
+  return rule.input(out_grad, "b_h_").output_like(0).output_like(1).output_like(2);
 }
 
 SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,

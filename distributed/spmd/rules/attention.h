@@ -13,6 +13,12 @@ SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const
                                  const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
                                  float dropout, bool causal, bool return_softmax, bool is_test);
 
+/// Gradients of q, k and v, split as the forward rule splits them.
+SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
+                                     const TensorSpec& out, const TensorSpec& softmax_lse,
+                                     const TensorSpec* seed_offset, const TensorSpec* attn_mask,
+                                     const TensorSpec& out_grad);
+
 /// q, k, v [batch, seq, heads, head_dim] (time_major: [seq, batch, ...]); sin and cos hold seq and
 /// head_dim, position_ids [batch, seq]. Outputs as q, k, v; absent with their input.
 SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,

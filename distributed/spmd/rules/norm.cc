@@ -4,6 +4,39 @@
 #include "distributed/spmd/rules/names.h"
 
 namespace phi::distributed {
+namespace {
+
+// Whether the kernel of the loss takes a part of the classes.
+bool classes_may_split(bool soft_label, bool use_softmax, int classes, int ndim) {
+  return !soft_label && use_softmax && classes == ndim - 1;
+}
+
+// The factors of the label, which may lack the class dim `classes`.
+Names label_dims(const TensorSpec& x, const TensorSpec& label, bool soft_label, int classes,
+                 std::string_view names, std::string_view per_sample) {
+  PHI_CHECK(label.ndim() == x.ndim() || (!soft_label && label.ndim() == x.ndim() - 1),
+            errors::InvalidArgument("label is {}, x is {}: soft labels have the shape of x, index "
+                                    "labels have size 1 at axis {} or lack it.",
+                                    label.shape.to_string(), x.shape.to_string(), classes));
+  Names label_names;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d == classes && label.ndim() < x.ndim()) continue;
+    label_names.push_back((soft_label ? names : per_sample)[static_cast<size_t>(d)]);
+  }
+  return label_names;
+}
+
+void add_weights(Factors* rule, std::initializer_list<const TensorSpec*> weights) {
+  for (const TensorSpec* weight : weights) {
+    if (weight == nullptr) {
+      rule->absent_input();
+    } else {
+      rule->input(*weight, "_");
+    }
+  }
+}
+
+}  // namespace
 
 SpmdRule LayerNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
                             float, int begin_norm_axis) {
@@ -12,17 +45,26 @@ SpmdRule LayerNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const 
   const auto lead = names.substr(0, begin);
   Factors rule;
   rule.input(x, names);
-  for (const TensorSpec* weight : {scale, bias}) {
-    if (weight == nullptr) {
-      rule.absent_input();
-    } else {
-      rule.input(*weight, "_");
-    }
-  }
+  add_weights(&rule, {scale, bias});
   Names out(lead);
   while (out.size() < x.ndim()) out.push_back('1');
   rule.backward_keeps_partial();
   return rule.output(out).output(lead).output(lead).whole(names.substr(begin));
+}
+
+SpmdRule LayerNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
+                                const TensorSpec* bias, const TensorSpec& mean,
+                                const TensorSpec& variance, const TensorSpec& out_grad,
+                                int begin_norm_axis) {
+  const int begin = normal_axis(begin_norm_axis, x.ndim(), "begin_norm_axis");
+  const auto names = dim_names(x.ndim());
+  const auto lead = names.substr(0, begin);
+  Factors rule;
+  rule.input(x, names);
+  add_weights(&rule, {scale, bias});
+  rule.input(mean, lead).input(variance, lead).input(out_grad, names);
+  // Sums over all rows: partial where rows are split.
+  return rule.output_like(0).output_like(1).output_like(2).whole(names.substr(begin));
 }
 
 SpmdRule RmsNormInferSpmd(const TensorSpec& x, const TensorSpec& scale, float) {
@@ -37,28 +79,28 @@ SpmdRule RmsNormInferSpmd(const TensorSpec& x, const TensorSpec& scale, float) {
       .whole("w");
 }
 
+SpmdRule RmsNormGradInferSpmd(const TensorSpec& x, const TensorSpec& scale,
+                              const TensorSpec& invvar, const TensorSpec& out_grad) {
+  PHI_CHECK(x.ndim() > 0, errors::InvalidArgument("x is a scalar; there is no dim to normalise."));
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).input(scale, "_").input(invvar, names.substr(0, names.size() - 1));
+  rule.input(out_grad, names).output_like(0).output_like(1);
+  return rule.whole(names.substr(names.size() - 1));
+}
+
 SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec& label,
                                           bool soft_label, bool use_softmax, bool, int, int axis) {
   const int classes = normal_axis(axis, x.ndim());
   const auto names = dim_names(x.ndim());
-  const auto class_name = names.substr(classes, 1);
+  const auto class_name = names.substr(static_cast<size_t>(classes), 1);
   Names per_sample(names);
   per_sample[classes] = '1';
-  const bool label_has_classes = soft_label;
-  PHI_CHECK(label.ndim() == x.ndim() || (!soft_label && label.ndim() == x.ndim() - 1),
-            errors::InvalidArgument("label is {}, x is {}: soft labels have the shape of x, index "
-                                    "labels have size 1 at axis {} or lack it.",
-                                    label.shape.to_string(), x.shape.to_string(), axis));
-  Names label_names;
-  for (int d = 0; d < x.ndim(); ++d) {
-    if (d == classes && label.ndim() < x.ndim()) continue;
-    label_names.push_back(label_has_classes ? names[d] : per_sample[d]);
-  }
-  Names loss_names = label.ndim() < x.ndim() ? label_names : per_sample;
+  const Names label_names = label_dims(x, label, soft_label, classes, names, per_sample);
   Factors rule;
-  rule.input(x, names).input(label, label_names).output(names).output(loss_names);
+  rule.input(x, names).input(label, label_names).output(names).output(per_sample);
   rule.backward_last_output_first().backward_keeps_partial();
-  if (soft_label || !use_softmax || classes != x.ndim() - 1) {
+  if (!classes_may_split(soft_label, use_softmax, classes, x.ndim())) {
     return rule.whole(class_name)
         .refuse_split(
             class_name,
@@ -66,6 +108,20 @@ SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec&
             "dim; make them whole first.");
   }
   return rule.combined(class_name);
+}
+
+SpmdRule CrossEntropyWithSoftmaxGradInferSpmd(const TensorSpec& label, const TensorSpec& softmax,
+                                              const TensorSpec& loss_grad, bool soft_label,
+                                              bool use_softmax, int axis) {
+  const int classes = normal_axis(axis, softmax.ndim());
+  const auto names = dim_names(softmax.ndim());
+  Names per_sample(names);
+  per_sample[classes] = '1';
+  Factors rule;
+  rule.input(label, label_dims(softmax, label, soft_label, classes, names, per_sample));
+  rule.last_input_follows().input(softmax, names).input(loss_grad, per_sample).output_like(1);
+  if (classes_may_split(soft_label, use_softmax, classes, softmax.ndim())) return rule;
+  return rule.whole(names.substr(static_cast<size_t>(classes), 1));
 }
 
 }  // namespace phi::distributed

@@ -273,6 +273,38 @@ Arrays swiglu_packed_op(const Arrays& in, const std::vector<Dims>& out) {
   })};
 }
 
+// x [a, n], scale [n], bias [n], mean [a], variance [a], out_grad [a, n] with epsilon 10, so that
+// any number can be a variance.
+Arrays layer_norm_grad_op(const Arrays& in, const std::vector<Dims>& out) {
+  const int64_t n = in[1].shape[0];
+  const auto factor = [&](int64_t r) { return 1 / std::sqrt(at(in[4], {r}) + 10); };
+  const auto y = [&](int64_t r, int64_t i) {
+    return (at(in[0], {r, i}) - at(in[3], {r})) * factor(r);
+  };
+  const auto over_rows = [&](const std::function<double(int64_t, int64_t)>& term) {
+    return [&, term](const Dims& i) {
+      double sum = 0;
+      for (int64_t r = 0; r < in[0].shape[0]; ++r) sum += term(r, i[0]);
+      return sum;
+    };
+  };
+  const Array x_grad = map_index(out[0], [&](const Dims& i) {
+    double g_sum = 0, gy_sum = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const double g = at(in[5], {i[0], k}) * at(in[1], {k});
+      g_sum += g / double(n);
+      gy_sum += g * y(i[0], k) / double(n);
+    }
+    return factor(i[0]) * (at(in[5], i) * at(in[1], {i[1]}) - g_sum - y(i[0], i[1]) * gy_sum);
+  });
+  return {x_grad, map_index(out[1], over_rows([&](int64_t r, int64_t i) {
+                              return at(in[5], {r, i}) * y(r, i);
+                            })),
+          map_index(out[2], over_rows([&](int64_t r, int64_t i) {
+                      return at(in[5], {r, i});
+                    }))};
+}
+
 double total(const std::vector<double>& v) {
   double sum = 0;
   for (double x : v) sum += x;
@@ -339,6 +371,23 @@ std::vector<Trial> trials() {
        {{4, 5}},
        softmax_op,
        [](const Specs& s) { return SoftmaxInferSpmd(s[0], -1); }},
+      {"layer_norm_grad",
+       {{5, 4}, {4}, {4}, {5}, {5}, {5, 4}},
+       {{5, 4}, {4}, {4}},
+       layer_norm_grad_op,
+       [](const Specs& s) {
+         return LayerNormGradInferSpmd(s[0], &s[1], &s[2], s[3], s[4], s[5], 1);
+       }},
+      {"momentum_",
+       {{3, 4}, {3, 4}, {3, 4}},
+       {{3, 4}, {3, 4}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         const Array velocity =
+             elementwise([](const auto& v) { return v[1] * v[1] + v[2]; })(in, out)[0];
+         return {elementwise([](const auto& v) { return v[0] - v[1]; })({in[0], velocity}, out)[0],
+                 velocity};
+       },
+       [](const Specs& s) { return MomentumInferSpmd(s[0], s[1], s[2], nullptr); }},
       {"transpose",
        {{3, 4, 5}},
        {{5, 3, 4}},

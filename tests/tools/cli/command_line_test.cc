@@ -50,13 +50,5 @@ TEST(ParseFlags, AWrongFlagIsAnsweredWithTheNearest) {
   EXPECT_EQ(error_of({"--flagfile=x"}), "unknown flag --flagfile; see --help.");
 }
 
-TEST(Nearest, ForgivesTyposAndNoMore) {
-  const std::vector<std::string> words = {"matmul", "add", "relu"};
-  EXPECT_EQ(nearest("matmull", words), "matmul");
-  EXPECT_EQ(nearest("mtamul", words), "matmul");
-  EXPECT_EQ(nearest("softmax", words), "");
-  EXPECT_EQ(nearest("", words), "");
-}
-
 }  // namespace
 }  // namespace phi::cli

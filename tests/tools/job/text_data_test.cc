@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "phi/common/errors.h"
+#include "support/error_matchers.h"
 
 namespace fs = std::filesystem;
 
@@ -80,6 +81,15 @@ TEST_F(TextDataTest, AFileCutShortIsAnError) {
   const TextData text = open("src");
   write("src/a.txt", "abc");
   EXPECT_THROW(bytes(text, 0, 10), Error);
+}
+
+TEST_F(TextDataTest, AFileCutShortWhileMappedIsAnErrorAndNoSignal) {
+  write("large.txt", std::string(1 << 18, 'x'));
+  const TextData text = open("large.txt");
+  EXPECT_EQ(bytes(text, 200'000, 3), "xxx");
+  fs::resize_file(path("large.txt"), 1000);
+  EXPECT_THAT([&] { bytes(text, 200'000, 3); },
+              ThrowsError(ErrorCode::kUnavailable, "large.txt' has become shorter than 200003"));
 }
 
 TEST_F(TextDataTest, LabelsFollowIdsByOne) {

@@ -1,0 +1,73 @@
+// Checkpoint: tensors on disk, each of which can give any box of itself.
+//
+//   const Checkpoint checkpoint = open("ckpt");
+//   checkpoint.check(wanted);                       // one error for all that does not fit
+//   checkpoint.source("w")->read(box, &local);      // touches the bytes of this box only
+//
+// The placements and the number of ranks that saved do not matter: a read copies from whatever
+// pieces overlap the box. Opening reads the index; a data file is mapped when first needed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "distributed/checkpoint/save.h"
+#include "phi/core/storage.h"
+
+namespace phi::distributed::checkpoint {
+
+/// What a caller expects to find.
+struct Wanted {
+  std::string name;
+  TensorMeta meta;
+};
+
+class Checkpoint {
+ public:
+  /// May the checkpoint have tensors that nobody wants?
+  enum class Extras { kRefused, kAllowed };
+
+  const std::string& path() const;
+  /// In alphabetical order.
+  std::vector<std::string> names() const;
+  bool contains(const std::string& name) const;
+  /// Shape, and dtype on disk. Errors: NotFound with the nearest name.
+  const TensorMeta& meta(const std::string& name) const;
+
+  /// Reads the tensor as it is on disk, or converted to another floating point type. It may be used
+  /// from any thread and keeps the checkpoint's files.
+  /// Errors: NotFound; InvalidArgument for types that do not convert. Of its read(): Unavailable or
+  /// InvalidArgument naming the file if it is missing, damaged, of another save, or cut short.
+  std::shared_ptr<const Storage::Source> source(const std::string& name) const;
+  std::shared_ptr<const Storage::Source> source(const std::string& name, DataType dtype) const;
+
+  /// Errors: InvalidArgument that lists all that does not fit: tensors that are missing (with the
+  /// nearest name), other shapes, dtypes that do not convert, and extra ones if those are refused.
+  void check(std::span<const Wanted> wanted, Extras extras = Extras::kRefused) const;
+
+  /// Bytes of tensors that sources of this checkpoint have copied out of the files so far.
+  int64_t bytes_read() const;
+
+ private:
+  friend Checkpoint open(const std::string& path);
+  class State;
+  class PieceSource;
+  explicit Checkpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<const State> state_;
+};
+
+/// The checkpoint in a folder (by its index, or its model.safetensors), or one .safetensors file.
+/// No communication: every rank opens it by itself. Errors: NotFound; InvalidArgument naming the
+/// file and the tensor if index or file are damaged.
+Checkpoint open(const std::string& path);
+
+/// Fills the tensors with values of the checkpoint: on each rank its shards, 0 bytes where it holds
+/// none. Dtypes and placements are the tensors'. Errors: as check() and source().
+void load(const Checkpoint& checkpoint, std::span<NamedTensor> tensors,
+          Checkpoint::Extras extras = Checkpoint::Extras::kRefused);
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,127 @@
+// Index to JSON and back.
+#include "distributed/checkpoint/index.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/safetensors.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+Json encode_tensor(const TensorRecord& record) {
+  Json pieces = Json::array();
+  for (const Piece& piece : record.pieces) {
+    pieces.push_back({{"file", piece.file},
+                      {"name", piece.name},
+                      {"offset", piece.box.offset.to_vector()},
+                      {"size", piece.box.size.to_vector()}});
+  }
+  return {{"dtype", safetensors_name_of(record.meta.dtype)},
+          {"shape", record.meta.dims.to_vector()},
+          {"pieces", std::move(pieces)}};
+}
+
+bool is_whole(const TensorRecord& record) {
+  return record.pieces.size() == 1 && record.pieces[0].name == record.name;
+}
+
+std::string decode_file(const JsonFile& file, const Json& value, const std::string& tensor) {
+  const std::string& name = file.string(value, "file of " + tensor);
+  PHI_CHECK(!name.empty() && name.find('/') == std::string::npos && name != "." && name != "..",
+            errors::InvalidArgument("'{}': file '{}' of {} is no name in the index's folder.",
+                                    file.path(), name, tensor));
+  return name;
+}
+
+TensorRecord decode_tensor(const JsonFile& file, const std::string& name, const Json& value) {
+  const std::string tensor = fmt::format("tensor '{}'", name);
+  TensorRecord record{name, {}, {}};
+  record.meta.dtype = dtype_of_safetensors_name(
+      file.string(file.member(value, "dtype", tensor), "dtype of " + tensor));
+  record.meta.dims = file.dims(file.member(value, "shape", tensor), "shape of " + tensor);
+  PHI_CHECK(record.meta.dtype != DataType::UNDEFINED && checked_nbytes(record.meta),
+            errors::InvalidArgument("'{}': {} has an unknown dtype or too large a shape, {}.",
+                                    file.path(), tensor, value.at("shape").dump()));
+  const std::string piece_of = "a piece of " + tensor;
+  std::vector<Box> boxes;
+  for (const Json& piece :
+       file.array(file.member(value, "pieces", tensor), "pieces of " + tensor)) {
+    Box box{file.dims(file.member(piece, "offset", piece_of), "offset of " + piece_of),
+            file.dims(file.member(piece, "size", piece_of), "size of " + piece_of)};
+    record.pieces.push_back(
+        {decode_file(file, file.member(piece, "file", piece_of), tensor),
+         file.string(file.member(piece, "name", piece_of), "name of " + piece_of), box});
+    boxes.push_back(box);
+  }
+  PHI_CHECK(
+      is_grid(record.meta.dims, boxes),
+      errors::InvalidArgument("'{}': the {} pieces of {} do not make {}, each element once.",
+                              file.path(), boxes.size(), tensor, record.meta.dims.to_string()));
+  return record;
+}
+
+}  // namespace
+
+bool is_grid(const Dims& global, std::span<const Box> boxes) {
+  const auto fits = [&](const Box& box) {
+    return box.offset.ndim() == global.ndim() && box.size.ndim() == global.ndim();
+  };
+  if (!std::ranges::all_of(boxes, fits)) return false;
+  size_t cells = 1;
+  for (int d = 0; d < global.ndim(); ++d) {
+    std::set<std::pair<int64_t, int64_t>> ranges;  // offset, size
+    for (const Box& box : boxes) ranges.emplace(box.offset[d], box.size[d]);
+    int64_t end = 0;
+    for (const auto& [offset, size] : ranges) {
+      if (offset != end || size < 0 || size > global[d] - end) return false;
+      end += size;
+    }
+    if (end != global[d] || __builtin_mul_overflow(cells, ranges.size(), &cells)) return false;
+  }
+  if (cells != boxes.size()) return false;
+  // As many boxes as cells, each of them a cell: a grid unless one comes twice.
+  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> distinct;
+  for (const Box& box : boxes) distinct.emplace(box.offset.to_vector(), box.size.to_vector());
+  return distinct.size() == cells;
+}
+
+std::string Index::encode() const {
+  size_t total = 0;
+  Json weight_map = Json::object();
+  Json records = Json::object();
+  for (const TensorRecord& record : tensors) {
+    total += record.meta.nbytes();
+    if (is_whole(record)) weight_map[record.name] = record.pieces[0].file;
+    records[record.name] = encode_tensor(record);
+  }
+  const Json json = {{"metadata", {{"total_size", total}, {kSaveKey, save_id}}},
+                     {"weight_map", std::move(weight_map)},
+                     {"tensors", std::move(records)}};
+  return json.dump(1) + "\n";
+}
+
+Index Index::decode(std::string_view text, const std::string& path) {
+  const JsonFile file(path, text);
+  const Json& root = file.object(file.root(), "the index");
+  Index index;
+  if (const auto tensors = root.find("tensors"); tensors != root.end()) {
+    const Json& metadata = file.member(root, "metadata", "the index");
+    index.save_id = file.string(file.member(metadata, kSaveKey, "metadata"), "metadata.save");
+    for (const auto& [name, value] : file.object(*tensors, "tensors").items()) {
+      index.tensors.push_back(decode_tensor(file, name, value));
+    }
+    return index;
+  }
+  const Json& weight_map = file.member(root, "weight_map", "the index");
+  for (const auto& [name, value] : file.object(weight_map, "weight_map").items()) {
+    const std::string in_file = decode_file(file, value, fmt::format("tensor '{}'", name));
+    index.tensors.push_back({name, {}, {{in_file, name, {}}}});
+  }
+  return index;
+}
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,56 @@
+// The index of a checkpoint: for each tensor its global shape and dtype, and in which files its
+// pieces lie, each a box of the global tensor.
+//
+//   {"metadata": {"total_size": 8192, "save": "5f0c..."},
+//    "weight_map": {"bias": "model-00001-of-00002.safetensors"},
+//    "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
+//        {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
+//         "offset": [0, 0], "size": [32, 32]}, ...]}, ...}}
+//
+// metadata.total_size and weight_map are what other tools know (Hugging Face's sharded
+// checkpoints); weight_map names the tensors that lie whole in one file. An index with a weight_map
+// alone is read too. "save" is in every file of one save: it tells files of different saves apart.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "phi/core/box.h"
+#include "phi/core/meta.h"
+
+namespace phi::distributed::checkpoint {
+
+inline constexpr const char* kIndexFile = "model.safetensors.index.json";
+inline constexpr const char* kSingleFile = "model.safetensors";
+/// The key of the save's id in the index's metadata and in each file's.
+inline constexpr const char* kSaveKey = "save";
+
+struct Piece {
+  std::string file;  // in the checkpoint's folder
+  std::string name;  // in the file
+  Box box;           // of the global tensor
+};
+
+struct TensorRecord {
+  std::string name;
+  TensorMeta meta;            // dtype UNDEFINED: only the file knows (weight_map alone)
+  std::vector<Piece> pieces;  // in row-major order; each element is in exactly one
+};
+
+struct Index {
+  std::string save_id;                // empty if it is not one of ours
+  std::vector<TensorRecord> tensors;  // ordered by name
+
+  std::string encode() const;
+  /// Errors: InvalidArgument naming the file and the tensor: bad JSON, wrong types, names of files
+  /// that lead out of the folder, pieces that overlap or do not make the whole.
+  static Index decode(std::string_view text, const std::string& path);
+};
+
+/// True if the boxes cut a tensor of these dims as a grid does: each tensor dim into consecutive
+/// ranges, and each combination of them once. Every save makes such pieces.
+bool is_grid(const Dims& global, std::span<const Box> boxes);
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,66 @@
+// System calls around a temporary file.
+#include "distributed/checkpoint/part_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed::checkpoint {
+
+std::string part_path(const std::string& path, std::string_view id) {
+  return fmt::format("{}.{}.part", path, id);
+}
+
+PartFile::PartFile(std::string path, std::string_view id)
+    : path_(std::move(path)), part_(part_path(path_, id)) {
+  fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw_failed("made");
+}
+
+PartFile::~PartFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void PartFile::throw_failed(const char* what) const {
+  throw errors::Unavailable("'{}' cannot be {}: {}.", part_, what, std::strerror(errno));
+}
+
+void PartFile::write(std::span<const std::byte> bytes) {
+  constexpr size_t kMaxWrite = 1 << 30;  // Linux writes at most 2 GiB in a call
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), std::min(bytes.size(), kMaxWrite));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_failed("written");
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+}
+
+void PartFile::finish() {
+  if (fsync(fd_) != 0) throw_failed("written to the disk");
+  if (close(std::exchange(fd_, -1)) != 0) throw_failed("closed");
+}
+
+void PartFile::commit() {
+  if (std::rename(part_.c_str(), path_.c_str()) != 0) throw_failed("renamed");
+}
+
+void PartFile::discard() noexcept { unlink(part_.c_str()); }
+
+void sync_folder(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Some file systems refuse to sync a folder (EINVAL): they have no need to.
+  const bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+  const int reason = errno;
+  if (fd >= 0) close(fd);
+  PHI_CHECK(synced, errors::Unavailable("the folder '{}' cannot be written to the disk: {}.",
+                                        folder, std::strerror(reason)));
+}
+
+}  // namespace phi::distributed::checkpoint

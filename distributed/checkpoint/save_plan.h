@@ -1,0 +1,31 @@
+// Who writes what: each distinct shard of each tensor once, by one of the ranks that hold it.
+//
+// Pure and the same on every rank. The load is spread: pieces are given out from the largest down,
+// each to the holder with the fewest bytes so far (Graham's LPT rule).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "distributed/placement/dist_attr.h"
+#include "phi/core/meta.h"
+
+namespace phi::distributed::checkpoint {
+
+struct TensorLayout {
+  TensorMeta meta;
+  const TensorDistAttr* attr;  // without partial placements
+};
+
+struct PlannedPiece {
+  size_t tensor = 0;  // position in the list of layouts
+  Box box;
+  int64_t writer = 0;  // rank
+};
+
+/// Ordered by tensor, then by the boxes' offsets. Empty shards are left out; a tensor without
+/// elements is one piece. `world_size`: all ranks of the meshes are below it.
+std::vector<PlannedPiece> plan_save(std::span<const TensorLayout> tensors, int64_t world_size);
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,42 @@
+// The exchange of faults.
+#include "distributed/checkpoint/together.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+// Error's constructor puts the op in front; what is sent on shall have it once.
+std::string_view without_op(std::string_view text) {
+  const char* op = OpScope::current();
+  const std::string front = op ? fmt::format("[{}] ", op) : "";
+  if (text.starts_with(front)) text.remove_prefix(front.size());
+  return text;
+}
+
+struct Fault {
+  int64_t text_bytes = 0;  // 0: none
+  int64_t code = 0;
+};
+
+}  // namespace
+
+std::optional<Error> first_fault(World& world, const std::optional<Error>& own) {
+  std::string text = own ? std::string(without_op(own->what())) : "";
+  const Fault told{static_cast<int64_t>(text.size()), own ? static_cast<int64_t>(own->code()) : 0};
+  std::vector<Fault> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&told, all.data(), sizeof(Fault) / 8, DataType::INT64);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].text_bytes == 0) continue;
+    text.resize(static_cast<size_t>(all[rank].text_bytes));
+    world.everyone().broadcast(text.data(), all[rank].text_bytes, DataType::UINT8,
+                               static_cast<int64_t>(rank));
+    if (all.size() > 1) text = fmt::format("rank {}: {}", rank, text);
+    return Error(static_cast<ErrorCode>(all[rank].code), text);
+  }
+  return std::nullopt;
+}
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,32 @@
+// Steps that all ranks of a job succeed in together, or fail in with the same error.
+//
+//   if (auto fault = together(world, [&] { part.finish(); })) { part.discard(); throw *fault; }
+#pragma once
+
+#include <exception>
+#include <optional>
+
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::checkpoint {
+
+/// Every rank tells what it found wrong, or nothing. The result is the same everywhere: nothing, or
+/// the error of the first rank that has one ("rank 2: ..."). Errors: those of the collectives.
+std::optional<Error> first_fault(World& world, const std::optional<Error>& own);
+
+/// Runs `work` on every rank, and waits for all.
+template <typename F>
+std::optional<Error> together(World& world, F&& work) {
+  std::optional<Error> own;
+  try {
+    work();
+  } catch (const Error& error) {
+    own = error;
+  } catch (const std::exception& error) {
+    own = errors::Internal("{}", error.what());
+  }
+  return first_fault(world, own);
+}
+
+}  // namespace phi::distributed::checkpoint

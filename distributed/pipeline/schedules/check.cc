@@ -1,0 +1,35 @@
+// The whole proof: complete, free of deadlocks, within its memory bound.
+#include "distributed/pipeline/schedules/check.h"
+
+#include <algorithm>
+
+#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/simulate.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::pipeline {
+namespace {
+
+void check_memory(const Schedule& schedule, ScheduleKind kind,
+                  const std::vector<PeakMicroBatches>& peaks) {
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const PeakMicroBatches& peak = peaks[static_cast<size_t>(stage)];
+    const MemoryBound bound = memory_bound(kind, schedule, stage);
+    PHI_CHECK(peak.input <= bound.input && peak.total <= bound.total,
+              errors::InvalidArgument(
+                  "schedule {}: stage {} holds up to {} micro-batches, {} with those that wait for "
+                  "their backward_weight; its bounds are {} and {}.",
+                  schedule.kind, stage, peak.input, peak.total, bound.input, bound.total));
+  }
+}
+
+}  // namespace
+
+void check(const Schedule& schedule) {
+  const Simulation simulation = simulate(schedule, {});
+  for (const ScheduleKind kind : kScheduleKinds) {
+    if (name_of(kind) == schedule.kind) check_memory(schedule, kind, simulation.peaks);
+  }
+}
+
+}  // namespace phi::distributed::pipeline

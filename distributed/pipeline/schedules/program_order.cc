@@ -1,0 +1,109 @@
+// A topological sort by simulated time: actions at their start, transfers when their data is made.
+#include "distributed/pipeline/schedules/program_order.h"
+
+#include <queue>
+#include <tuple>
+
+#include "distributed/pipeline/schedules/data_flow.h"
+
+namespace phi::distributed::pipeline {
+namespace {
+
+// A step whose predecessors are listed. Times never decrease along a dependency, so always taking
+// the earliest sorts the whole list.
+struct Ready {
+  double time;
+  Step step;
+
+  friend bool operator>(const Ready& a, const Ready& b) { return a.key() > b.key(); }
+
+ private:
+  // Transfers first; what is left is to make the order the only one.
+  std::tuple<double, bool, uint8_t, int, int, int> key() const {
+    return {time,       step.kind == Step::kAction, step.kind,
+            step.stage, step.action.micro_batch,    step.action.chunk};
+  }
+};
+
+class Sorter {
+ public:
+  Sorter(const Schedule& schedule, const ActionTimes& times)
+      : schedule_(schedule),
+        flow_(schedule),
+        spans_(simulate(schedule, times).spans),
+        listed_(schedule.actions.size(), 0),
+        arrived_(flow_.size(), false) {}
+
+  std::vector<Step> run() {
+    for (int stage = 0; stage < schedule_.stages; ++stage) offer_action(stage);
+    std::vector<Step> order;
+    while (!ready_.empty()) {
+      const Step step = ready_.top().step;
+      ready_.pop();
+      order.push_back(step);
+      if (step.kind == Step::kAction) {
+        action_listed(step);
+      } else {
+        arrived_[*flow_.made_by(step.stage, step.action)] = true;
+        offer_taker(step);
+      }
+    }
+    return order;
+  }
+
+ private:
+  // The next action of a stage joins in once its data has arrived.
+  void offer_action(int stage) {
+    const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
+    const size_t next = listed_[static_cast<size_t>(stage)];
+    if (next == actions.size()) return;
+    const auto data = flow_.taken_by(stage, actions[next]);
+    if (data && !arrived_[*data]) return;
+    ready_.push(
+        {spans_[static_cast<size_t>(stage)][next].start, {Step::kAction, stage, actions[next]}});
+  }
+
+  void action_listed(const Step& step) {
+    size_t& listed = listed_[static_cast<size_t>(step.stage)];
+    const double end = spans_[static_cast<size_t>(step.stage)][listed].end;
+    ++listed;
+    if (flow_.made_by(step.stage, step.action)) {
+      const bool forward = step.action.kind == ActionKind::kForward;
+      ready_.push(
+          {end,
+           {forward ? Step::kTransferForward : Step::kTransferBackward, step.stage, step.action}});
+    }
+    offer_action(step.stage);
+  }
+
+  // Only where the data is what the stage's next action waits for: if not, that action has been
+  // offered before, or waits for something else.
+  void offer_taker(const Step& transfer) {
+    const int stage = flow_.taker(transfer.stage, transfer.action);
+    const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
+    const size_t next = listed_[static_cast<size_t>(stage)];
+    if (next == actions.size()) return;
+    if (flow_.taken_by(stage, actions[next]) == flow_.made_by(transfer.stage, transfer.action)) {
+      offer_action(stage);
+    }
+  }
+
+  const Schedule& schedule_;
+  DataFlow flow_;
+  std::vector<std::vector<Span>> spans_;
+  std::vector<size_t> listed_;  // actions of each stage
+  std::vector<bool> arrived_;   // pieces whose transfer is listed
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
+};
+
+}  // namespace
+
+int receiving_stage(const Schedule& schedule, const Step& step) {
+  return DataFlow(schedule).taker(step.stage, step.action);
+}
+
+std::vector<Step> program_order(const Schedule& schedule, const ActionTimes& times) {
+  return Sorter(schedule, times).run();
+}
+
+}  // namespace phi::distributed::pipeline

@@ -1,0 +1,255 @@
+// The engine: runs recorded nodes backwards, each once, when all gradients of its outputs are in.
+//
+// The order depends on the graph alone (leaves at once, else the node recorded last), so that all
+// ranks of a job, which record the same graph, issue the same collective calls.
+//
+//   run_backward<Value>({{edge_of(loss), one}}, {});
+//
+// Work for leaves can be put off (zero-bubble schedules compute gradients of inputs first and those
+// of weights later): see PassOptions::defers.
+#pragma once
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "phi/autograd/node.h"
+
+namespace phi::autograd {
+
+template <typename Value>
+struct Root {
+  Edge<Value> edge;
+  Value grad;
+};
+
+/// Gradients of leaves that a pass put off: what their nodes need to be run again for them.
+template <Differentiable Value>
+class DeferredWork {
+ public:
+  void add(IntrusivePtr<Node<Value>> node, std::vector<Value> grads, Wanted wanted) {
+    items_.push_back({std::move(node), std::move(grads), std::move(wanted)});
+  }
+  bool empty() const { return items_.empty(); }
+  /// Runs all, in the order in which they were put off, and forgets them.
+  void run();
+
+ private:
+  struct Item {
+    IntrusivePtr<Node<Value>> node;
+    std::vector<Value> grads;
+    Wanted wanted;
+  };
+  std::vector<Item> items_;
+};
+
+template <Differentiable Value>
+struct PassOptions {
+  using LeafTest = std::function<bool(const Node<Value>&)>;
+
+  /// Keep what nodes saved, for another pass over the same graph.
+  bool retain_graph = false;
+  /// With `deferred` set, gradients of leaves that this holds for are put off into it.
+  LeafTest defers{};
+  DeferredWork<Value>* deferred = nullptr;
+  /// If any, only what leads to these is computed, their gradients are returned in this order, and
+  /// leaves keep nothing.
+  std::vector<Edge<Value>> captures{};
+};
+
+namespace detail {
+
+template <Differentiable Value>
+class BackwardPass {
+ public:
+  explicit BackwardPass(const PassOptions<Value>& options) : options_(options) {}
+
+  std::vector<Value> run(std::vector<Root<Value>> roots) {
+    const Current inner(this);
+    for (Root<Value>& root : roots) discover(root.edge.node);
+    mark_needed();
+    for (Root<Value>& root : roots) give(root.edge, std::move(root.grad));
+    for (auto& [node, state] : states_) {
+      if (state.pending == 0) ready_.push(node);
+    }
+    while (!ready_.empty()) {
+      Node<Value>* node = ready_.top();
+      ready_.pop();
+      visit(node);
+    }
+    return std::move(captured_);
+  }
+
+  /// The pass that the calling thread is in, or null: a node's run() may start an inner one.
+  static BackwardPass*& current() {
+    thread_local BackwardPass* pass = nullptr;
+    return pass;
+  }
+  const PassOptions<Value>& options() const { return options_; }
+
+ private:
+  struct State {
+    IntrusivePtr<Node<Value>> owner;
+    int pending = 0;  // edges into the node whose gradients are still to come
+    bool needed = true;
+    std::vector<Value> grads;
+  };
+  struct Current {
+    explicit Current(BackwardPass* pass) : outer(std::exchange(current(), pass)) {}
+    ~Current() { current() = outer; }
+    BackwardPass* outer;
+  };
+  struct RunsLater {
+    bool operator()(const Node<Value>* a, const Node<Value>* b) const {
+      if (a->is_leaf() != b->is_leaf()) return b->is_leaf();
+      return a->sequence() < b->sequence();
+    }
+  };
+
+  void discover(const IntrusivePtr<Node<Value>>& root) {
+    if (!root || states_.contains(root.get())) return;
+    std::vector<Node<Value>*> open;
+    const auto meet = [&](const IntrusivePtr<Node<Value>>& node) -> State& {
+      auto [it, is_new] = states_.try_emplace(node.get());
+      if (is_new) {
+        it->second.owner = node;
+        it->second.grads.resize(static_cast<size_t>(node->num_outputs()));
+        open.push_back(node.get());
+      }
+      return it->second;
+    };
+    meet(root);
+    while (!open.empty()) {
+      Node<Value>* node = open.back();
+      open.pop_back();
+      for (const Edge<Value>& edge : node->edges()) {
+        if (edge.node) ++meet(edge.node).pending;
+      }
+    }
+  }
+
+  // Captures: a node is needed if a captured value is reached from it.
+  void mark_needed() {
+    if (options_.captures.empty()) return;
+    captured_.resize(options_.captures.size());
+    std::vector<Node<Value>*> order;
+    for (auto& [node, state] : states_) order.push_back(node);
+    std::sort(order.begin(), order.end(),
+              [](auto* a, auto* b) { return a->sequence() < b->sequence(); });
+    for (Node<Value>* node : order) {
+      bool needed = std::any_of(options_.captures.begin(), options_.captures.end(),
+                                [&](const Edge<Value>& edge) { return edge.node.get() == node; });
+      for (const Edge<Value>& edge : node->edges()) {
+        needed = needed || (edge.node && states_.at(edge.node.get()).needed);
+      }
+      states_.at(node).needed = needed;
+    }
+  }
+
+  void give(const Edge<Value>& edge, Value grad) {
+    if (!edge.node || !grad.defined()) return;
+    Value& sum = states_.at(edge.node.get()).grads[static_cast<size_t>(edge.slot)];
+    if (sum.defined()) {
+      accumulate(sum, std::move(grad));
+    } else {
+      sum = std::move(grad);
+    }
+  }
+
+  void visit(Node<Value>* node) {
+    State& state = states_.at(node);
+    std::vector<Value> grads = std::move(state.grads);
+    node->prepare(grads);
+    node->apply_hooks(grads);
+    capture(node, grads);
+    const bool reached =
+        std::any_of(grads.begin(), grads.end(), [](const Value& grad) { return grad.defined(); });
+    std::vector<Value> results(node->edges().size());
+    if (reached && state.needed && (options_.captures.empty() || !node->is_leaf())) {
+      compute(state.owner, std::move(grads), results);
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Edge<Value>& edge = node->edges()[i];
+      if (!edge.node) continue;
+      give(edge, std::move(results[i]));
+      if (--states_.at(edge.node.get()).pending == 0) ready_.push(edge.node.get());
+    }
+    state.owner = nullptr;
+  }
+
+  void capture(Node<Value>* node, const std::vector<Value>& grads) {
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      const Edge<Value>& edge = options_.captures[i];
+      if (edge.node.get() == node) captured_[i] = grads[static_cast<size_t>(edge.slot)];
+    }
+  }
+
+  void compute(const IntrusivePtr<Node<Value>>& node, std::vector<Value> grads,
+               std::vector<Value>& results) {
+    Wanted now(results.size());
+    Wanted later(results.size());
+    bool any_now = node->is_leaf();
+    bool any_later = false;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Node<Value>* target = node->edges()[i].node.get();
+      if (target == nullptr || !states_.at(node->edges()[i].node.get()).needed) continue;
+      const bool put_off = options_.deferred && target->is_leaf() && options_.defers(*target);
+      (put_off ? later : now)[i] = true;
+      (put_off ? any_later : any_now) = true;
+    }
+    if (any_later) {
+      std::vector<Value> kept = grads;
+      if (any_now) node->run(grads, now, results);
+      options_.deferred->add(node, std::move(kept), std::move(later));
+      return;
+    }
+    if (any_now) node->run(grads, now, results);
+    if (!options_.retain_graph) node->release();
+  }
+
+  const PassOptions<Value>& options_;
+  std::unordered_map<Node<Value>*, State> states_;
+  std::priority_queue<Node<Value>*, std::vector<Node<Value>*>, RunsLater> ready_;
+  std::vector<Value> captured_;
+};
+
+}  // namespace detail
+
+/// Runs the graph from `roots`. Gives the captured gradients (undefined where nothing arrived).
+template <Differentiable Value>
+std::vector<Value> run_backward(std::vector<Root<Value>> roots, const PassOptions<Value>& options) {
+  return detail::BackwardPass<Value>(options).run(std::move(roots));
+}
+
+/// Within a node's run(): a pass over a graph of its own that puts off what the outer one does.
+template <Differentiable Value>
+void run_inner_backward(std::vector<Root<Value>> roots, typename PassOptions<Value>::LeafTest now) {
+  PassOptions<Value> options;
+  if (const auto* outer = detail::BackwardPass<Value>::current()) {
+    options.deferred = outer->options().deferred;
+    options.defers = [defers = outer->options().defers, now](const Node<Value>& leaf) {
+      return !now(leaf) && defers && defers(leaf);
+    };
+  }
+  run_backward(std::move(roots), options);
+}
+
+template <Differentiable Value>
+void DeferredWork<Value>::run() {
+  for (Item& item : std::exchange(items_, {})) {
+    std::vector<Value> results(item.node->edges().size());
+    item.node->run(item.grads, item.wanted, results);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Edge<Value>& edge = item.node->edges()[i];
+      if (!item.wanted[i] || !results[i].defined()) continue;
+      std::vector<Value> grads(static_cast<size_t>(edge.node->num_outputs()));
+      grads[static_cast<size_t>(edge.slot)] = std::move(results[i]);
+      edge.node->apply_hooks(grads);
+      edge.node->run(grads, {}, {});
+    }
+    item.node->release();
+    item = {};
+  }
+}
+
+}  // namespace phi::autograd

@@ -1,0 +1,46 @@
+// Edit distance by rows of its table.
+#include "phi/common/nearest_name.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace phi {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  // As many as a third of the letters may differ; more is another word.
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string found = nearest(word, candidates);
+  return found.empty() ? "" : fmt::format(", did you mean '{}'?", found);
+}
+
+}  // namespace phi

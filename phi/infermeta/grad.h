@@ -1,0 +1,35 @@
+// Shapes and dtypes of gradients: each is as the tensor that it is the gradient of.
+//
+//   auto [x_grad, y_grad] = GeneralBinaryGradInferMeta(x, y);           // two TensorMetas
+//   auto [x_grad, s_grad] = GeneralBinaryGradInferMeta(x, scale_or_null);  // the second optional
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "phi/core/meta.h"
+
+namespace phi {
+
+namespace detail {
+inline TensorMeta gradient_meta(const TensorMeta& x) { return x; }
+/// An optional tensor has a gradient where it is given.
+inline std::optional<TensorMeta> gradient_meta(const TensorMeta* x) {
+  return x ? std::optional(*x) : std::nullopt;
+}
+}  // namespace detail
+
+/// The gradients of two tensors. An argument is a `const TensorMeta&`, which gives a TensorMeta, or
+/// a `const TensorMeta*` for an optional tensor, which gives std::optional<TensorMeta>.
+template <typename X, typename Y>
+auto GeneralBinaryGradInferMeta(const X& x, const Y& y) {
+  return std::tuple(detail::gradient_meta(x), detail::gradient_meta(y));
+}
+
+/// The same of three tensors.
+template <typename X, typename Y, typename Z>
+auto GeneralTernaryGradInferMeta(const X& x, const Y& y, const Z& z) {
+  return std::tuple(detail::gradient_meta(x), detail::gradient_meta(y), detail::gradient_meta(z));
+}
+
+}  // namespace phi

@@ -1,0 +1,95 @@
+// Gradient of softmax with cross entropy on the CPU, over whole or sharded classes.
+#include "phi/kernels/cross_entropy_grad_kernel.h"
+
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/class_rows.h"
+
+namespace phi {
+namespace {
+
+/// Makes row after row: `fill(r, shares, g, grads)` where g is the row's loss_grad.
+template <typename T, typename Fill>
+void each_row(const DenseTensor& softmax, const DenseTensor& loss_grad, const ClassLayout& layout,
+              DenseTensor* input_grad, Fill fill) {
+  using C = compute_t<T>;
+  ClassRows<T> shares(layout);
+  ClassRows<T> grads(layout);
+  const T* from = softmax.data<T>();
+  const T* losses = loss_grad.data<T>();
+  T* to = input_grad->mutable_data<T>();
+  for (int64_t r = 0; r < layout.rows(); ++r) {
+    C* row = grads.place(r, to);
+    fill(r, shares.read(from, r), static_cast<C>(losses[r]), row);
+    grads.write(row, r, to);
+  }
+}
+
+template <typename C>
+void hard_row(const C* shares, int64_t n, int64_t here, bool use_softmax, C g, C* grads) {
+  if (!use_softmax) {
+    std::fill_n(grads, n, C(0));
+    if (here >= 0) grads[here] = -g / shares[here];
+    return;
+  }
+#pragma GCC ivdep
+  for (int64_t c = 0; c < n; ++c) grads[c] = shares[c] * g;
+  if (here >= 0) grads[here] = (shares[here] - C(1)) * g;
+}
+
+template <typename C>
+void soft_row(const C* shares, const C* weights, int64_t n, C total, bool use_softmax, C g,
+              C* grads) {
+  if (use_softmax) {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < n; ++c) grads[c] = (shares[c] * total - weights[c]) * g;
+  } else {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < n; ++c)
+      grads[c] = weights[c] == C(0) ? C(0) : -g * weights[c] / shares[c];
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void CrossEntropyWithSoftmaxGradKernel(const CpuContext& ctx, const DenseTensor& label,
+                                       const DenseTensor& softmax, const DenseTensor& loss_grad,
+                                       bool soft_label, bool use_softmax, int ignore_index,
+                                       int axis, DenseTensor* input_grad) {
+  using C = compute_t<T>;
+  constexpr int kSoftmaxInput = 1;
+  const ClassLayout layout = class_layout(softmax.dims(), axis);
+  if (layout.rows() == 0) return;
+  const ShardBox box = ctx.input_box(kSoftmaxInput, softmax.dims());
+  Labels<T> labels(label, layout, box, soft_label, ignore_index);
+  const int64_t n = layout.classes;
+  if (!soft_label) {
+    return each_row<T>(softmax, loss_grad, layout, input_grad,
+                       [&](int64_t r, const C* shares, C g, C* grads) {
+                         if (!labels.ignored(r)) {
+                           hard_row(shares, n, labels.local_class(r), use_softmax, g, grads);
+                         } else {
+                           std::fill_n(grads, n, C(0));
+                         }
+                       });
+  }
+  RowNumbers<C> totals(layout.rows());
+  for (int64_t r = 0; r < layout.rows(); ++r) {
+    const C* weights = labels.weights(r);
+    totals[r] = row_sum<C>(n, [=](int64_t c) { return weights[c]; });
+  }
+  if (classes_sharded(ctx, box, layout.axis))
+    totals.combine(ctx, kSoftmaxInput, layout.axis, CombineKind::kSum);
+  each_row<T>(softmax, loss_grad, layout, input_grad,
+              [&](int64_t r, const C* shares, C g, C* grads) {
+                soft_row(shares, labels.weights(r), n, totals[r], use_softmax, g, grads);
+              });
+}
+
+PHI_REGISTER_KERNEL(cross_entropy_with_softmax_grad, CPU, CrossEntropyWithSoftmaxGradKernel, float,
+                    double, bfloat16, float16);
+
+}  // namespace phi

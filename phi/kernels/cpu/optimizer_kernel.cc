@@ -1,0 +1,155 @@
+// Optimizer steps on the CPU: one vectorised pass, block by block where dtypes differ.
+#include "phi/kernels/optimizer_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+namespace {
+
+/// Walks over param and grad. `update(at, n, weights, grads, out)` takes n elements from `at` on,
+/// all in the computing type C: the weights, the gradients, and where the new weights go, which may
+/// be where the old ones are.
+template <typename T, typename G, typename Update>
+void update_each(const T* param, const G* grad, const float* master, T* param_out,
+                 float* master_out, int64_t size, const Update& update) {
+  using C = compute_t<T>;
+  if constexpr (std::is_same_v<T, C> && std::is_same_v<G, C>) {
+    update(0, size, param, grad, param_out);
+  } else {
+    C grads[kConvertBlock];
+    for (int64_t at = 0; at < size; at += kConvertBlock) {
+      const int64_t n = std::min(kConvertBlock, size - at);
+      const C* gs = grads;
+      if constexpr (std::is_same_v<G, C>) {
+        gs = grad + at;
+      } else {
+        convert(grad + at, grads, n);
+      }
+      if constexpr (std::is_same_v<T, C>) {
+        update(at, n, param + at, gs, param_out + at);
+      } else {
+        C rounded[kConvertBlock];
+        C* out = master ? master_out + at : rounded;
+        if (!master) convert(param + at, rounded, n);
+        update(at, n, master ? master + at : rounded, gs, out);
+        convert(out, param_out + at, n);
+      }
+    }
+  }
+}
+
+template <typename T, typename Update>
+void update_all(const DenseTensor& param, const DenseTensor& grad, const DenseTensor* master,
+                DenseTensor* param_out, DenseTensor* master_out, const Update& update) {
+  const float* from = master ? master->data<float>() : nullptr;
+  float* to = master ? master_out->mutable_data<float>() : nullptr;
+  const T* old = param.data<T>();
+  T* out = param_out->mutable_data<T>();
+  if (grad.dtype() == dtype_of<T>()) {
+    update_each(old, grad.data<T>(), from, out, to, param.numel(), update);
+  } else {
+    update_each(old, grad.data<float>(), from, out, to, param.numel(), update);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void SgdKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+               const DenseTensor* master_param, float learning_rate, float weight_decay,
+               float grad_scale, DenseTensor* param_out, DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  const C rate = learning_rate;
+  const C decay = weight_decay;
+  const C scale = grad_scale;
+  const auto update = [=](int64_t, int64_t n, const C* w, const C* grads, C* out) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = w[i] - rate * (grads[i] * scale + decay * w[i]);
+  };
+  update_all<T>(param, grad, master_param, param_out, master_param_out, update);
+}
+
+template <typename T>
+void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+                    const DenseTensor& velocity, const DenseTensor* master_param,
+                    float learning_rate, float mu, bool use_nesterov, float weight_decay,
+                    float grad_scale, DenseTensor* param_out, DenseTensor* velocity_out,
+                    DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  const C rate = learning_rate;
+  const C kept = mu;
+  const C decay = weight_decay;
+  const C scale = grad_scale;
+  // The step is ahead * g + behind * (new velocity).
+  const C ahead = use_nesterov ? C(1) : C(0);
+  const C behind = use_nesterov ? kept : C(1);
+  const C* old_velocity = velocity.data<C>();
+  C* new_velocity = velocity_out->mutable_data<C>();
+  const auto update = [=](int64_t at, int64_t n, const C* w, const C* grads, C* out) {
+    const C* from = old_velocity + at;
+    C* to = new_velocity + at;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const C g = grads[i] * scale + decay * w[i];
+      const C v = kept * from[i] + g;
+      to[i] = v;
+      out[i] = w[i] - rate * (ahead * g + behind * v);
+    }
+  };
+  update_all<T>(param, grad, master_param, param_out, master_param_out, update);
+}
+
+template <typename T>
+void AdamwKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+                 const DenseTensor& moment1, const DenseTensor& moment2,
+                 const DenseTensor* master_param, float learning_rate, float beta1, float beta2,
+                 float epsilon, float weight_decay, int64_t step, float grad_scale,
+                 DenseTensor* param_out, DenseTensor* moment1_out, DenseTensor* moment2_out,
+                 DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  PHI_CHECK(step >= 1, errors::InvalidArgument("step is {}, but steps count from 1: the bias "
+                                               "correction of step 0 divides by zero.",
+                                               step));
+  // What holds for all elements is worked out in double: 1 - beta2^step loses digits in float.
+  const double b1 = beta1;
+  const double b2 = beta2;
+  const auto t = static_cast<double>(step);
+  const C keep1 = static_cast<C>(b1);
+  const C take1 = static_cast<C>(1 - b1);
+  const C keep2 = static_cast<C>(b2);
+  const C take2 = static_cast<C>(1 - b2);
+  const C rate = static_cast<C>(learning_rate / (1 - std::pow(b1, t)));
+  const C root_factor = static_cast<C>(1 / std::sqrt(1 - std::pow(b2, t)));
+  const C shrink = static_cast<C>(1 - static_cast<double>(learning_rate) * weight_decay);
+  const C scale = grad_scale;
+  const C small = epsilon;
+  const C* m_old = moment1.data<C>();
+  const C* v_old = moment2.data<C>();
+  C* m_new = moment1_out->mutable_data<C>();
+  C* v_new = moment2_out->mutable_data<C>();
+  const auto update = [=](int64_t at, int64_t n, const C* w, const C* grads, C* out) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const C g = grads[i] * scale;
+      const C m = keep1 * m_old[at + i] + take1 * g;
+      const C v = keep2 * v_old[at + i] + take2 * g * g;
+      m_new[at + i] = m;
+      v_new[at + i] = v;
+      out[i] = w[i] * shrink - rate * m / (std::sqrt(v) * root_factor + small);
+    }
+  };
+  update_all<T>(param, grad, master_param, param_out, master_param_out, update);
+}
+
+PHI_REGISTER_KERNEL(sgd, CPU, SgdKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(momentum, CPU, MomentumKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(adamw, CPU, AdamwKernel, float, double, bfloat16, float16);
+
+}  // namespace phi

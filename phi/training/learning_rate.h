@@ -1,0 +1,28 @@
+// Learning rates by step: constant, warm-up and cosine, warm-up and steps down.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace phi::training {
+
+enum class RateKind : uint8_t { kConstant, kCosine, kStep };
+
+struct RateSchedule {
+  RateKind kind = RateKind::kConstant;
+  double peak = 3e-4;
+  /// The rate grows linearly over the first steps: peak * step / warmup_steps.
+  int64_t warmup_steps = 0;
+  /// kCosine: at the last of these steps the rate is min_ratio * peak; it stays there.
+  int64_t total_steps = 0;
+  double min_ratio = 0.1;
+  /// kStep: the rate is multiplied by gamma after each of these steps.
+  std::vector<int64_t> milestones;
+  double gamma = 0.1;
+
+  /// The rate of step `step`, which counts from 1.
+  /// Source   Loshchilov & Hutter 2017 (cosine, without restarts).
+  double at(int64_t step) const;
+};
+
+}  // namespace phi::training

@@ -1,0 +1,164 @@
+// Gradients to where the states lie, the norm over all meshes, and the fused update ops.
+#include "phi/training/optimizer.h"
+
+#include <cmath>
+#include <map>
+
+#include "distributed/api.h"
+#include "distributed/placement/shard_further.h"
+#include "distributed/reshard/execute.h"
+#include "phi/api/autograd.h"
+#include "phi/api/deferred.h"
+#include "phi/common/errors.h"
+#include "phi/generated/api.h"
+
+namespace phi::training {
+
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+namespace {
+
+Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
+  return attr ? Tensor(distributed::reshard(x.dist(), attr)) : x;
+}
+
+// The same on every rank of the job.
+double value_everywhere(const Tensor& x) {
+  if (!x.is_dist()) return x.item();
+  const ProcessMesh everyone({distributed::world_size()}, {"world"});
+  return moved(x, TensorDistAttr::replicated(everyone)).item();
+}
+
+int64_t bytes_of(const Tensor& x) {
+  return x.defined() ? static_cast<int64_t>(x.nbytes_here()) : 0;
+}
+
+}  // namespace
+
+const TensorDistAttr* parameter_attr(const TensorDistAttr* attr, const Dims& shape,
+                                     const ZeroStage& zero) {
+  return zero.stage == 3 ? distributed::shard_further(attr, shape, zero.mesh_dim) : attr;
+}
+
+Optimizer::Optimizer(const OptimizerConfig& config, std::vector<Tensor> parameters,
+                     const ZeroStage& zero)
+    : config_(config), zero_(zero) {
+  PHI_CHECK(zero.stage >= 0 && zero.stage <= 3,
+            errors::InvalidArgument("ZeRO stage {} does not exist; use 0 to 3.", zero.stage));
+  for (Tensor& parameter : parameters) slots_.push_back(make_slot(std::move(parameter)));
+}
+
+Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
+  const NoGrad no_grad;
+  PHI_CHECK(zero_.stage == 0 || parameter.is_dist(),
+            errors::InvalidArgument("ZeRO stage {} splits states over mesh dim {}, but parameter "
+                                    "{} is a plain tensor; shard_tensor it, or use stage 0.",
+                                    zero_.stage, zero_.mesh_dim, parameter.to_string()));
+  parameter.set_requires_grad();
+  Slot slot;
+  if (parameter.is_dist()) {
+    slot.attr = zero_.stage == 0 ? parameter.dist_attr()
+                                 : distributed::shard_further(parameter.dist_attr(),
+                                                              parameter.shape(), zero_.mesh_dim);
+  }
+  slot.decays = parameter.ndim() > 1;
+  const bool is_16bit = size_of(parameter.dtype()) == 2;
+  const DataType state_dtype = is_16bit ? DataType::FLOAT32 : parameter.dtype();
+  const auto zeros = [&] {
+    const Tensor plain = deferred_full(parameter.shape(), 0.0, state_dtype);
+    return slot.attr ? distributed::shard_tensor(plain, slot.attr->mesh(), slot.attr->placements())
+                     : plain;
+  };
+  if (config_.kind != OptimizerKind::kSgd) slot.moment1 = zeros();
+  if (config_.kind == OptimizerKind::kAdamW) slot.moment2 = zeros();
+  if (is_16bit) slot.master = cast(moved(parameter.detach(), slot.attr), DataType::FLOAT32);
+  if (zero_.stage >= 2) {
+    parameter.register_hook([attr = slot.attr](const Tensor& grad) { return moved(grad, attr); });
+  }
+  slot.parameter = std::move(parameter);
+  return slot;
+}
+
+Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
+  const NoGrad no_grad;
+  collect_gradients();
+  Outcome outcome;
+  double grad_scale = 1.0 / loss_scale;
+  if (config_.grad_clip > 0.0 || check_finite) {
+    outcome.grad_norm = grad_norm() / loss_scale;
+    outcome.applied = !check_finite || std::isfinite(outcome.grad_norm);
+    if (config_.grad_clip > 0.0) {
+      grad_scale *= std::min(1.0, config_.grad_clip / (outcome.grad_norm + 1e-6));
+    }
+  }
+  if (outcome.applied) ++steps_;
+  for (Slot& slot : slots_) {
+    if (outcome.applied && slot.gradient.defined()) update(slot, learning_rate, grad_scale);
+    slot.gradient = Tensor();
+  }
+  return outcome;
+}
+
+void Optimizer::collect_gradients() {
+  for (Slot& slot : slots_) {
+    Tensor gradient = slot.parameter.grad_so_far();
+    slot.parameter.clear_grad();
+    if (gradient.defined()) slot.gradient = moved(gradient, slot.attr);
+  }
+}
+
+// Sums of squares are added up where they lie alike, so that few of them have to travel.
+double Optimizer::grad_norm() const {
+  std::vector<std::pair<const TensorDistAttr*, TensorList>> sums;
+  for (const Slot& slot : slots_) {
+    if (!slot.gradient.defined()) continue;
+    const Tensor square = squared_l2_norm(slot.gradient);
+    const TensorDistAttr* attr = square.is_dist() ? square.dist_attr() : nullptr;
+    const auto known =
+        std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.first == attr; });
+    if (known == sums.end()) {
+      sums.push_back({attr, {square}});
+    } else {
+      known->second.push_back(square);
+    }
+  }
+  double total = 0.0;
+  for (const auto& [attr, squares] : sums) total += value_everywhere(add_n(squares));
+  return std::sqrt(total);
+}
+
+void Optimizer::update(Slot& slot, double learning_rate, double grad_scale) {
+  Tensor part = moved(slot.parameter.detach(), slot.attr);
+  const auto rate = static_cast<float>(learning_rate);
+  const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
+  const auto scale = static_cast<float>(grad_scale);
+  switch (config_.kind) {
+    case OptimizerKind::kSgd:
+      sgd_(part, slot.gradient, slot.master, rate, decay, scale);
+      break;
+    case OptimizerKind::kMomentum:
+      momentum_(part, slot.gradient, slot.moment1, slot.master, rate,
+                static_cast<float>(config_.momentum), config_.nesterov, decay, scale);
+      break;
+    case OptimizerKind::kAdamW:
+      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
+             static_cast<float>(config_.beta1), static_cast<float>(config_.beta2),
+             static_cast<float>(config_.epsilon), decay, steps_, scale);
+      break;
+  }
+  if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));
+}
+
+StateBytes Optimizer::bytes_here() const {
+  StateBytes bytes;
+  for (const Slot& slot : slots_) {
+    bytes.parameters += bytes_of(slot.parameter);
+    bytes.gradients += bytes_of(slot.parameter.grad_so_far());
+    bytes.states += bytes_of(slot.moment1) + bytes_of(slot.moment2);
+    if (slot.master) bytes.states += bytes_of(*slot.master);
+  }
+  return bytes;
+}
+
+}  // namespace phi::training

@@ -1,0 +1,191 @@
+// Optimizer steps against double-precision formulas over several steps.
+#include "phi/kernels/optimizer_kernel.h"
+
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+constexpr int64_t kSize = 600;  // more than one block of conversions, and no multiple of it
+constexpr int kSteps = 4;
+
+// What a step takes beside its tensors; exact in float.
+struct Settings {
+  float rate = 0.125f, decay = 0.25f, grad_scale = 0.5f;
+  float mu = 0.875f;
+  bool nesterov = false;
+  float beta1 = 0.875f, beta2 = 0.96875f, epsilon = 0.0625f;
+};
+
+/// Param and states, in any of the forms that the kernels take; in the oracle plain doubles.
+struct Oracle {
+  Values param, velocity, moment1, moment2;
+  explicit Oracle(const Values& start)
+      : param(start),
+        velocity(start.size(), 0.0),
+        moment1(start.size(), 0.0),
+        moment2(start.size(), 0.0) {}
+
+  void sgd(const Values& grad, const Settings& s) {
+    for (size_t i = 0; i < param.size(); ++i)
+      param[i] -= s.rate * (grad[i] * s.grad_scale + s.decay * param[i]);
+  }
+  void momentum(const Values& grad, const Settings& s) {
+    for (size_t i = 0; i < param.size(); ++i) {
+      const double g = grad[i] * s.grad_scale + s.decay * param[i];
+      velocity[i] = s.mu * velocity[i] + g;
+      param[i] -= s.rate * (s.nesterov ? g + s.mu * velocity[i] : velocity[i]);
+    }
+  }
+  void adamw(const Values& grad, const Settings& s, int step) {
+    for (size_t i = 0; i < param.size(); ++i) {
+      const double g = grad[i] * s.grad_scale;
+      moment1[i] = s.beta1 * moment1[i] + (1 - s.beta1) * g;
+      moment2[i] = s.beta2 * moment2[i] + (1 - s.beta2) * g * g;
+      const double m = moment1[i] / (1 - std::pow(s.beta1, step));
+      const double v = moment2[i] / (1 - std::pow(s.beta2, step));
+      param[i] -= s.rate * (m / (std::sqrt(v) + s.epsilon) + s.decay * param[i]);
+    }
+  }
+};
+
+Values start() { return random_values(kSize, 1); }
+Values grad_of_step(int step) { return random_values(kSize, 10 + static_cast<uint32_t>(step)); }
+
+/// Tensors of a T param with G gradients. Outputs are the inputs' own buffers, or other ones.
+template <typename T, typename G>
+struct Trained {
+  using C = compute_t<T>;
+  DenseTensor param = tensor<T>(start(), {kSize});
+  DenseTensor velocity = tensor<C>(Values(kSize, 0.0), {kSize});
+  DenseTensor moment1 = velocity.clone(), moment2 = velocity.clone();
+  DenseTensor master = tensor<float>(start(), {kSize});
+  bool with_master = false;
+  bool inplace = true;
+
+  const DenseTensor* master_in() const { return with_master ? &master : nullptr; }
+  void step(const std::string& rule, int number, const Settings& s) {
+    const DenseTensor grad = tensor<G>(grad_of_step(number), {kSize});
+    const auto target = [&](const DenseTensor& x) { return inplace ? x : blank_like(x.meta()); };
+    DenseTensor p = target(param), v = target(velocity), m1 = target(moment1), m2 = target(moment2),
+                w = target(master);
+    DenseTensor* master_out = with_master ? &w : nullptr;
+    if (rule == "sgd") {
+      SgdKernel<T>(CpuContext(), param, grad, master_in(), s.rate, s.decay, s.grad_scale, &p,
+                   master_out);
+    } else if (rule == "momentum") {
+      MomentumKernel<T>(CpuContext(), param, grad, velocity, master_in(), s.rate, s.mu, s.nesterov,
+                        s.decay, s.grad_scale, &p, &v, master_out);
+      velocity = v;
+    } else {
+      AdamwKernel<T>(CpuContext(), param, grad, moment1, moment2, master_in(), s.rate, s.beta1,
+                     s.beta2, s.epsilon, s.decay, number, s.grad_scale, &p, &m1, &m2, master_out);
+      moment1 = m1;
+      moment2 = m2;
+    }
+    param = p;
+    if (with_master) master = w;
+  }
+};
+
+void step(Oracle* oracle, const std::string& rule, int number, const Settings& s) {
+  const Values grad = grad_of_step(number);
+  if (rule == "sgd") oracle->sgd(grad, s);
+  if (rule == "momentum") oracle->momentum(grad, s);
+  if (rule == "adamw") oracle->adamw(grad, s, number);
+}
+
+const std::string kRules[] = {"sgd", "momentum", "adamw"};
+
+template <typename T, typename G>
+void check_steps(double limit) {
+  for (const std::string& rule : kRules) {
+    for (bool inplace : {true, false}) {
+      for (bool nesterov : {true, false}) {
+        const Settings settings{.nesterov = nesterov};
+        Trained<T, G> trained{.inplace = inplace};
+        Oracle oracle(start());
+        for (int n = 1; n <= kSteps; ++n) {
+          trained.step(rule, n, settings);
+          step(&oracle, rule, n, settings);
+        }
+        expect_close(to_doubles(trained.param), oracle.param, limit, rule + " param");
+        expect_close(to_doubles(trained.velocity), oracle.velocity, limit, rule + " velocity");
+        expect_close(to_doubles(trained.moment1), oracle.moment1, limit, rule + " moment1");
+        expect_close(to_doubles(trained.moment2), oracle.moment2, limit, rule + " moment2");
+      }
+    }
+  }
+}
+
+TEST(OptimizerKernel, StepsEqualTheFormula) {
+  check_steps<double, double>(1e-12);
+  check_steps<double, float>(1e-12);  // gradients are exact in float
+  check_steps<float, float>(1e-5);
+  check_steps<bfloat16, bfloat16>(kSteps / 128.0);  // a rounding per step
+  check_steps<bfloat16, float>(kSteps / 128.0);
+  check_steps<float16, float16>(kSteps / 1024.0);
+}
+
+/// With a master copy a 16-bit param is what a float32 param would be, rounded.
+template <typename T, typename G>
+void check_master() {
+  for (const std::string& rule : kRules) {
+    for (bool inplace : {true, false}) {
+      Trained<T, G> trained{.with_master = true, .inplace = inplace};
+      Trained<float, float> plain;
+      for (int n = 1; n <= kSteps; ++n) {
+        trained.step(rule, n, {});
+        plain.step(rule, n, {});
+      }
+      expect_close(to_doubles(trained.master), to_doubles(plain.param), 1e-6, rule);
+      const Values rounded = to_doubles(tensor<T>(to_doubles(trained.master), {kSize}));
+      EXPECT_EQ(to_doubles(trained.param), rounded) << rule;
+    }
+  }
+}
+
+TEST(OptimizerKernel, MasterParamTakesTheStepAndParamIsItRounded) {
+  check_master<bfloat16, bfloat16>();
+  check_master<bfloat16, float>();
+  check_master<float16, float16>();
+}
+
+TEST(OptimizerKernel, OutputsElsewhereLeaveTheInputs) {
+  const Trained<float, float> before;
+  DenseTensor param = before.param.clone(), m1 = blank<float>({kSize}), m2 = m1.clone(),
+              out = m1.clone();
+  AdamwKernel<float>(CpuContext(), param, before.master, before.moment1, before.moment2, nullptr,
+                     0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 1, 1.0f, &out, &m1, &m2, nullptr);
+  EXPECT_EQ(to_doubles(param), to_doubles(before.param));
+  EXPECT_EQ(to_doubles(before.moment1), Values(kSize, 0.0));
+}
+
+TEST(OptimizerKernel, FirstAdamwStepIsTheLearningRateAgainstTheSign) {
+  DenseTensor param = tensor<double>({1, 1, 1}, {3});
+  DenseTensor m1 = tensor<double>({0, 0, 0}, {3}), m2 = m1.clone();
+  AdamwKernel<double>(CpuContext(), param, tensor<double>({1e-3, -50, 0}, {3}), m1, m2, nullptr,
+                      0.25f, 0.9f, 0.999f, 0.0f, 0.0f, 1, 1.0f, &param, &m1, &m2, nullptr);
+  const Values got = to_doubles(param);
+  EXPECT_NEAR(got[0], 0.75, 1e-12);
+  EXPECT_NEAR(got[1], 1.25, 1e-12);
+  EXPECT_TRUE(std::isnan(got[2]));  // 0 / 0: epsilon is what keeps it away
+}
+
+TEST(OptimizerKernel, NoElements) {
+  DenseTensor none = blank<bfloat16>({0}), state = blank<float>({0});
+  SgdKernel<bfloat16>(CpuContext(), none, none, nullptr, 1, 1, 1, &none, nullptr);
+  AdamwKernel<bfloat16>(CpuContext(), none, none, state, state, &state, 1, 0, 0, 1, 0, 1, 1, &none,
+                        &state, &state, &state);
+}
+
+TEST(OptimizerKernel, StepZeroIsNamed) {
+  DenseTensor x = blank<float>({1});
+  expect_error("step is 0, but steps count from 1", [&] {
+    AdamwKernel<float>(CpuContext(), x, x, x, x, nullptr, 1, 0.5f, 0.5f, 1, 0, 0, 1, &x, &x, &x,
+                       nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,184 @@
+// Section: one map of a job file, read key by key; whatever is wrong names file, line and key.
+#pragma once
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/job/config.h"
+
+namespace phi::job {
+
+inline std::string quoted_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+inline std::string text_of(const YAML::Node& node) {
+  if (node.IsScalar()) return "'" + node.Scalar() + "'";
+  if (node.IsSequence()) return "a list";
+  return node.IsMap() ? "a map" : "nothing";
+}
+
+// A YAML map with a fixed set of keys. Unknown and repeated keys are found at once; each read
+// checks the type and the range.
+class Section {
+ public:
+  Section(JobConfig* config, std::string prefix, const YAML::Node& node,
+          const std::vector<std::string>& keys)
+      : config_(config), prefix_(std::move(prefix)), node_(node) {
+    if (node.IsNull()) return;
+    if (!node.IsMap()) {
+      const std::string what = prefix_.empty() ? "a job file" : "'" + name_of_section() + "'";
+      throw errors::InvalidArgument("{}:{}: {} must be a map of {}, got {}.", config->file,
+                                    node.Mark().line + 1, what, quoted_list(keys), text_of(node));
+    }
+    for (const auto& entry : node) check_key(entry.first, keys);
+  }
+
+  YAML::Node child(const std::string& key) const {
+    return node_.IsMap() && node_[key] ? node_[key] : YAML::Node();
+  }
+
+  void read(const std::string& key, int64_t min, int64_t max, int64_t* out) const {
+    if (const auto node = find(key)) *out = integer(key, *node, min, max);
+  }
+
+  void read(const std::string& key, bool* out) const {
+    const auto node = find(key);
+    if (node && !(plain(*node) && YAML::convert<bool>::decode(*node, *out))) {
+      throw wrong(key, "true or false", *node);
+    }
+  }
+
+  void read(const std::string& key, double min, double max, double* out) const {
+    if (const auto node = find(key)) *out = number(key, *node, min, max);
+  }
+
+  void read(const std::string& key, double min, double max, std::vector<double>* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    if (!node->IsSequence()) throw wrong(key, "a list of numbers, e.g. [0.9, 0.95]", *node);
+    out->clear();
+    for (const auto& item : *node) out->push_back(number(key, item, min, max));
+  }
+
+  void read(const std::string& key, std::string* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    if (!node->IsScalar()) throw wrong(key, "a text", *node);
+    *out = node->Scalar();
+  }
+
+  void read_fraction(const std::string& key, double* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    double value = 0;
+    const bool number = plain(*node) && YAML::convert<double>::decode(*node, value);
+    if (!number || !(value >= 0 && value < 1)) {
+      throw wrong(key, "a number that is 0 or more and less than 1", *node);
+    }
+    *out = value;
+  }
+
+  void read_choice(const std::string& key, const std::vector<std::string>& choices,
+                   std::string* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    const bool known = node->IsScalar() &&
+                       std::find(choices.begin(), choices.end(), node->Scalar()) != choices.end();
+    if (!known) {
+      const std::string given = node->IsScalar() ? node->Scalar() : "";
+      throw config_->wrong({path(key)},
+                           fmt::format("must be one of {}; got {}{}", quoted_list(choices),
+                                       text_of(*node), ending(cli::did_you_mean(given, choices))));
+    }
+    *out = node->Scalar();
+  }
+
+  void read(const std::string& key, int64_t min, int64_t max, std::vector<int64_t>* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    if (!node->IsSequence()) throw wrong(key, "a list of integers, e.g. [2, 2]", *node);
+    out->clear();
+    for (const auto& item : *node) out->push_back(integer(key, item, min, max));
+  }
+
+  void read(const std::string& key, const char* of_what, std::vector<std::string>* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    if (!node->IsSequence()) throw wrong(key, fmt::format("a list of {}", of_what), *node);
+    out->clear();
+    for (const auto& item : *node) {
+      if (!item.IsScalar()) throw wrong(key, fmt::format("a list of {}", of_what), item);
+      out->push_back(item.Scalar());
+    }
+  }
+
+ private:
+  static std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
+  std::string path(const std::string& key) const { return prefix_ + key; }
+  std::string name_of_section() const { return prefix_.substr(0, prefix_.size() - 1); }
+  // A quoted scalar is text even if it looks like a number.
+  static bool plain(const YAML::Node& node) { return node.IsScalar() && node.Tag() != "!"; }
+
+  std::optional<YAML::Node> find(const std::string& key) const {
+    const YAML::Node node = child(key);
+    if (!node.IsDefined() || !config_->lines.contains(path(key))) return std::nullopt;
+    return node;
+  }
+
+  void check_key(const YAML::Node& key, const std::vector<std::string>& keys) {
+    const int line = key.Mark().line + 1;
+    const std::string name = key.IsScalar() ? key.Scalar() : text_of(key);
+    if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
+      const std::string hint = cli::did_you_mean(name, keys);
+      throw errors::InvalidArgument(
+          "{}:{}: key '{}': there is no such key{}", config_->file, line, path(name),
+          hint.empty() ? fmt::format(" ({} are).", quoted_list(keys)) : hint);
+    }
+    if (!config_->lines.emplace(path(name), line).second) {
+      throw errors::InvalidArgument("{}:{}: key '{}': given twice, first in line {}.",
+                                    config_->file, line, path(name), config_->lines[path(name)]);
+    }
+  }
+
+  int64_t integer(const std::string& key, const YAML::Node& node, int64_t min, int64_t max) const {
+    int64_t value = 0;
+    if (!plain(node) || !YAML::convert<int64_t>::decode(node, value)) {
+      throw wrong(key, "an integer", node);
+    }
+    if (value < min || value > max) {
+      throw wrong(key, fmt::format("an integer from {} to {}", min, max), node);
+    }
+    return value;
+  }
+
+  double number(const std::string& key, const YAML::Node& node, double min, double max) const {
+    double value = 0;
+    if (!plain(node) || !YAML::convert<double>::decode(node, value)) {
+      throw wrong(key, "a number", node);
+    }
+    if (!(value >= min && value <= max)) {
+      throw wrong(key, fmt::format("a number from {} to {}", min, max), node);
+    }
+    return value;
+  }
+
+  Error wrong(const std::string& key, std::string_view expected, const YAML::Node& node) const {
+    return config_->wrong({path(key)}, fmt::format("must be {}; got {}.", expected, text_of(node)));
+  }
+
+  JobConfig* config_;
+  std::string prefix_;
+  YAML::Node node_;
+};
+
+}  // namespace phi::job

@@ -1,0 +1,40 @@
+// Trainer: the steps of a job. Each draws its micro-batches, runs them through the model (forward,
+// and backward in mode train) and updates the parameters.
+#pragma once
+
+#include <optional>
+
+#include "distributed/pipeline/schedules/schedule.h"
+#include "phi/training/loss_scale.h"
+#include "phi/training/optimizer.h"
+#include "tools/job/gpt.h"
+#include "tools/job/step_result.h"
+#include "tools/job/text_data.h"
+
+namespace phi::job {
+
+class Trainer {
+ public:
+  /// `model` and `text` must outlive the trainer.
+  Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
+          const Gpt& model);
+
+  /// Step `number`, which counts from 1. Every rank calls it and gets the same result.
+  StepResult step(int64_t number);
+
+  /// Bytes of the model states on this rank; only parameters in mode forward.
+  training::StateBytes state_bytes() const;
+
+ private:
+  double everywhere(const Tensor& loss) const;
+
+  const JobConfig& config_;
+  distributed::ProcessMesh mesh_;
+  const TextData& text_;
+  const Gpt& model_;
+  std::optional<training::Optimizer> optimizer_;
+  std::optional<distributed::pipeline::Schedule> schedule_;
+  training::LossScale loss_scale_;
+};
+
+}  // namespace phi::job

@@ -1,0 +1,144 @@
+// The picture for a terminal: plain ASCII, or letters on coloured ground.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "tools/schedule/drawing.h"
+
+namespace phi::schedule_tool {
+namespace {
+
+using distributed::pipeline::Action;
+using distributed::pipeline::Span;
+
+// Of the 256 colours of terminals, for black letters; later chunks are darker.
+constexpr int kShades = 3;
+int colour_of(ActionKind kind, int chunk) {
+  constexpr int kForward[kShades] = {117, 75, 69};
+  constexpr int kBackward[kShades] = {157, 114, 71};
+  constexpr int kWeight[kShades] = {229, 221, 178};
+  const int shade = chunk % kShades;
+  if (kind == ActionKind::kForward) return kForward[shade];
+  return kind == ActionKind::kBackwardWeight ? kWeight[shade] : kBackward[shade];
+}
+
+// Without colours the rest of an action is filled, so that its end can be seen.
+char filling_of(ActionKind kind) {
+  if (kind == ActionKind::kForward) return '-';
+  return kind == ActionKind::kBackwardWeight ? '~' : '=';
+}
+
+class Text {
+ public:
+  Text(const Schedule& schedule, const Simulation& simulation, const TextStyle& style)
+      : schedule_(schedule), simulation_(simulation), colour_(style.colour) {
+    const auto digits = fmt::formatted_size("{}", schedule.stages - 1);
+    margin_ = static_cast<int>(digits) + 7;  // "stage 0", a blank
+    columns_ = std::max(style.width - margin_ - 2, kLeastColumns);
+    column_time_ = simulation.makespan / columns_;
+  }
+
+  std::string draw() {
+    for (size_t stage = 0; stage < schedule_.actions.size(); ++stage) draw_row(stage);
+    draw_axis();
+    draw_legend();
+    if (hidden_ > 0) {
+      out_ += fmt::format(
+          "{} of {} actions are too short to be seen; a wider terminal or --svg=FILE shows more.\n",
+          hidden_, actions_);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr int kLeastColumns = 20;
+
+  // An action covers the columns whose middle lies within it.
+  int column_of(double time) const {
+    return std::clamp(static_cast<int>(std::ceil(time / column_time_ - 0.5)), 0, columns_);
+  }
+
+  std::string label(const Action& action, int width) const {
+    const char letter = letter_of(action.kind);
+    std::string text = fmt::format("{}{}", letter, action.micro_batch);
+    if (schedule_.chunks > 1) {
+      const std::string full = fmt::format("{}.{}", text, action.chunk);
+      if (static_cast<int>(full.size()) <= width) text = full;
+    }
+    if (static_cast<int>(text.size()) > width) text = std::string(1, letter);
+    return text;
+  }
+
+  void draw_block(const Action& action, int width) {
+    std::string text = label(action, width);
+    text.resize(static_cast<size_t>(width), colour_ ? ' ' : filling_of(action.kind));
+    out_ += paint(action.kind, action.chunk, text);
+  }
+
+  std::string paint(ActionKind kind, int chunk, std::string_view text) const {
+    if (!colour_) return std::string(text);
+    return fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", colour_of(kind, chunk), text);
+  }
+
+  void draw_row(size_t stage) {
+    out_ += fmt::format("{:<{}}|", fmt::format("stage {}", stage), margin_);
+    const auto& spans = simulation_.spans[stage];
+    int at = 0;
+    for (size_t i = 0; i < spans.size(); ++i) {
+      const int begin = column_of(spans[i].start);
+      const int end = column_of(spans[i].end);
+      ++actions_;
+      if (begin == end) {
+        ++hidden_;
+        continue;
+      }
+      out_.append(static_cast<size_t>(begin - at), ' ');
+      draw_block(schedule_.actions[stage][i], end - begin);
+      at = end;
+    }
+    out_.append(static_cast<size_t>(columns_ - at), ' ');
+    out_ += "|\n";
+  }
+
+  void draw_axis() {
+    std::string axis = fmt::format("{:<{}}", "time", margin_ + 1);
+    for (const double time : ticks(simulation_.makespan, std::max(columns_ / 12, 1))) {
+      const std::string mark = fmt::format("{:g}", time);
+      const size_t at = static_cast<size_t>(margin_ + 1 + column_of(time));
+      if (at + mark.size() > static_cast<size_t>(margin_ + columns_ + 2)) break;
+      axis.resize(at, ' ');
+      axis += mark;
+    }
+    out_ += axis + "\n";
+  }
+
+  void draw_legend() {
+    out_ += std::string(static_cast<size_t>(margin_ + 1), ' ');
+    for (const LegendEntry& entry : legend_of(schedule_)) {
+      out_ += paint(entry.kind, 0, std::string(1, letter_of(entry.kind)));
+      out_ += fmt::format(" {}   ", entry.text);
+    }
+    out_ += schedule_.chunks == 1 ? "F3: of micro-batch 3\n" : "F3.1: of micro-batch 3, chunk 1\n";
+  }
+
+  const Schedule& schedule_;
+  const Simulation& simulation_;
+  bool colour_;
+  int margin_ = 0;   // columns before the bar
+  int columns_ = 0;  // between the bars
+  double column_time_ = 0;
+  int64_t actions_ = 0;
+  int64_t hidden_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string draw_text(const Schedule& schedule, const Simulation& simulation,
+                      const TextStyle& style) {
+  return Text(schedule, simulation, style).draw();
+}
+
+}  // namespace phi::schedule_tool

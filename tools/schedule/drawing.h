@@ -1,0 +1,49 @@
+// Pictures of a simulated pipeline schedule: one row per stage, time from left to right.
+//
+//   std::fputs(draw_text(schedule, simulation, {.width = 100}).c_str(), stdout);
+//   std::ofstream("schedule.svg") << draw_svg(schedule, simulation);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "distributed/pipeline/schedules/simulate.h"
+
+namespace phi::schedule_tool {
+
+using distributed::pipeline::ActionKind;
+using distributed::pipeline::Schedule;
+using distributed::pipeline::Simulation;
+
+struct TextStyle {
+  int width = 100;  // columns of the terminal; as few as it takes are used if it is very narrow
+  bool colour = false;
+};
+
+/// Rows, a time axis and a legend. An action shows its letter and as much of its micro-batch (and
+/// chunk) as fits; one narrower than a column may not show, and a last line says how many.
+std::string draw_text(const Schedule& schedule, const Simulation& simulation,
+                      const TextStyle& style);
+
+/// A file of its own: title, a rectangle with a tooltip per action, axes, legend. Its width follows
+/// from the shortest action, within limits.
+std::string draw_svg(const Schedule& schedule, const Simulation& simulation);
+
+/// "zb_h1: 8 stages, 24 micro-batches", and chunks where there are several.
+std::string title_of(const Schedule& schedule);
+
+/// F, B or W: backwards are B, whole or for the input alone.
+char letter_of(ActionKind kind);
+
+struct LegendEntry {
+  ActionKind kind;
+  std::string text;
+};
+/// The kinds of action that the schedule has.
+std::vector<LegendEntry> legend_of(const Schedule& schedule);
+
+/// Where to mark an axis from 0 to `end`: multiples of 1, 2 or 5 times a power of ten, at most
+/// `count` of them after 0.
+std::vector<double> ticks(double end, int count);
+
+}  // namespace phi::schedule_tool
