@@ -19,7 +19,10 @@ namespace phi {
 
 // Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
 inline constexpr int64_t kQueryTile = 64;
-inline constexpr int64_t kKeyTile = 256;  // a multiple of 4, the values that one Philox block gives
+inline constexpr int64_t kKeyTile = 256;
+// Rows of a tile are worked on in steps of so many keys; what lies beyond a row's end is cleared.
+inline constexpr int64_t kRowStep = 32;
+inline int64_t whole_steps(int64_t n) { return (n + kRowStep - 1) / kRowStep * kRowStep; }
 
 /// Which parts of the global tensors are here.
 struct AttentionPlaces {
@@ -60,28 +63,43 @@ struct AttentionDropout {
   static AttentionDropout make(const DenseTensor* seed_offset, float probability, bool is_test,
                                int64_t keys);
 
-  /// Row `global_row` of [batch, heads, sq] holds the keys [begin, begin + n); begin % 4 == 0.
+  /// Row `global_row` of [batch, heads, sq] holds the keys [begin, begin + n); begin is a multiple
+  /// of kBatch. Key kBatch * i + 8 * w + s of a row takes word w of its Philox block 8 * i + s, so
+  /// that a batch of words is drawn in vector registers and used in their order.
   template <typename C>
   void apply(int64_t global_row, int64_t begin, int64_t n, C* weights) const {
-    constexpr int kBlocks = 8;  // one vector register of 32-bit lanes
     const auto threshold = static_cast<uint32_t>(probability * 0x1p32);
     const C factor = static_cast<C>(1.0 / (1.0 - probability));
-    const auto first = static_cast<uint64_t>(global_row * ((keys + 3) / 4) + begin / 4);
-    for (int64_t i = 0; i < n; i += 4 * kBlocks) {
-      alignas(32) uint32_t words[4][kBlocks];
-      for (int s = 0; s < kBlocks; ++s) {
-        const uint64_t block = first + static_cast<uint64_t>(i / 4 + s);
+    const int64_t batches_per_row = (keys + kBatch - 1) / kBatch;
+    int64_t batch = global_row * batches_per_row + begin / kBatch;
+    for (int64_t i = 0; i < n; i += kBatch) {
+      const BatchWords words(static_cast<uint64_t>(batch++), *this);
+      const int64_t count = std::min(kBatch, n - i);
+      const uint32_t* flat = words.words[0];
+      C* out = weights + i;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < count; ++j) out[j] = flat[j] >= threshold ? out[j] * factor : C(0);
+    }
+  }
+
+ private:
+  static constexpr int kLanes = 8;  // 32-bit lanes of a vector register
+  static constexpr int64_t kBatch = 4 * kLanes;
+  static_assert(kKeyTile % kBatch == 0);
+
+  struct BatchWords {
+    alignas(32) uint32_t words[4][kLanes];
+    BatchWords(uint64_t batch, const AttentionDropout& dropout) {
+      for (int s = 0; s < kLanes; ++s) {
+        const uint64_t block = kLanes * batch + static_cast<uint64_t>(s);
         words[0][s] = static_cast<uint32_t>(block);
         words[1][s] = static_cast<uint32_t>(block >> 32);
         words[2][s] = static_cast<uint32_t>(RandomUse::kAttention);
-        words[3][s] = static_cast<uint32_t>(offset);
+        words[3][s] = static_cast<uint32_t>(dropout.offset);
       }
-      philox_lanes(words, philox_key(seed));
-      const int64_t count = std::min<int64_t>(4 * kBlocks, n - i);
-      for (int64_t j = 0; j < count; ++j)
-        weights[i + j] = words[j % 4][j / 4] >= threshold ? weights[i + j] * factor : C(0);
+      philox_lanes(words, philox_key(dropout.seed));
     }
-  }
+  };
 };
 
 /// Rows of one head in the computing type.
@@ -194,6 +212,9 @@ class AttentionTiles {
     if (!mask_) return;
     for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kKeyTile);
   }
+
+  /// A tile of weights or the like: rows of kKeyTile.
+  static std::unique_ptr<C[]> tile() { return std::make_unique<C[]>(kQueryTile * kKeyTile); }
 
   bool drops() const { return dropout_.probability > 0; }
   /// Drops weights of query `i` for the keys [key, key + n) and scales the others.

@@ -37,9 +37,9 @@ class FlashAttentionGrad {
         out_grads_(out_grad, kQueryTile),
         lse_(lse),
         wanted_(wanted),
-        weights_(tile()),
-        dropped_(tiles_.drops() ? tile() : nullptr),
-        slopes_(tile()),
+        weights_(AttentionTiles<T>::tile()),
+        dropped_(tiles_.drops() ? AttentionTiles<T>::tile() : nullptr),
+        slopes_(AttentionTiles<T>::tile()),
         query_sums_(array(kQueryTile * tiles_.width)),
         key_sums_(array(wanted.k ? tiles_.sk * tiles_.width : 0)),
         value_sums_(array(wanted.v ? tiles_.sk * tiles_.value_width : 0)) {}
@@ -53,7 +53,6 @@ class FlashAttentionGrad {
 
  private:
   static std::unique_ptr<C[]> array(int64_t n) { return std::make_unique_for_overwrite<C[]>(n); }
-  static std::unique_ptr<C[]> tile() { return array(kQueryTile * kKeyTile); }
 
   /// Sums over the queries here that use the local key head h of batch entry b: none if they are
   /// all elsewhere.
@@ -146,25 +145,27 @@ class FlashAttentionGrad {
     const C log_sum = log_sums_[r];
     const bool sees_none = log_sum == -std::numeric_limits<C>::infinity();
     const int64_t seen = sees_none ? 0 : tiles_.visible_keys(begin + r, key, n);
+    const int64_t steps = whole_steps(seen);
+    const int64_t end = std::max(n, steps);
     const C share = shares_[r];
     if (tiles_.drops()) {
       C* dropped = dropped_.get() + r * kKeyTile;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < seen; ++j) dropped[j] = weights[j] = fast::exp(weights[j] - log_sum);
+      for (int64_t j = 0; j < steps; ++j) dropped[j] = weights[j] = fast::exp(weights[j] - log_sum);
       tiles_.drop(begin + r, key, seen, dropped);
 #pragma GCC ivdep
-      for (int64_t j = 0; j < seen; ++j) slopes[j] = dropped[j] * slopes[j] - weights[j] * share;
-      std::fill(dropped + seen, dropped + n, C(0));
+      for (int64_t j = 0; j < steps; ++j) slopes[j] = dropped[j] * slopes[j] - weights[j] * share;
+      std::fill(dropped + seen, dropped + end, C(0));
     } else {
 #pragma GCC ivdep
-      for (int64_t j = 0; j < seen; ++j) {
+      for (int64_t j = 0; j < steps; ++j) {
         const C weight = fast::exp(weights[j] - log_sum);
         weights[j] = weight;
         slopes[j] = weight * (slopes[j] - share);
       }
-      std::fill(weights + seen, weights + n, C(0));
+      std::fill(weights + seen, weights + end, C(0));
     }
-    std::fill(slopes + seen, slopes + n, C(0));
+    std::fill(slopes + seen, slopes + end, C(0));
   }
 
   AttentionTiles<T> tiles_;

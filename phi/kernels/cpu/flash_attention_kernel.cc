@@ -20,7 +20,7 @@ class FlashAttention {
 
   explicit FlashAttention(AttentionTiles<T> tiles)
       : tiles_(std::move(tiles)),
-        scores_(std::make_unique_for_overwrite<C[]>(kQueryTile * kKeyTile)),
+        scores_(AttentionTiles<T>::tile()),
         sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * tiles_.value_width)) {}
 
   void run(T* out, T* softmax, float* lse) {
@@ -61,15 +61,19 @@ class FlashAttention {
   void update_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
     C* row = scores_.get() + r * kKeyTile;
     const int64_t seen = tiles_.visible_keys(begin + r, key, n);
-    const C here = row_max(row, seen);
+    const int64_t steps = whole_steps(seen);
+    std::fill(row + seen, row + steps, row[0]);  // which changes no maximum
+    const C here = row_max(row, steps);
     const C most = here > most_[r] || here != here ? here : most_[r];
     if (most == -std::numeric_limits<C>::infinity()) {  // nothing seen so far
       std::fill_n(row, n, C(0));
       return;
     }
     const C shrink = fast::exp(most_[r] - most);
-    totals_[r] = totals_[r] * shrink + row_exp_sum(row, seen, most, row);
-    std::fill(row + seen, row + n, C(0));
+#pragma GCC ivdep
+    for (int64_t j = 0; j < steps; ++j) row[j] = fast::exp(row[j] - most);
+    std::fill(row + seen, row + std::max(n, steps), C(0));
+    totals_[r] = totals_[r] * shrink + row_sum<C>(steps, [row](int64_t j) { return row[j]; });
     most_[r] = most;
     if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
     if (shrink == C(1) || key == 0) return;
