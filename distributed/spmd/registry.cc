@@ -202,6 +202,7 @@ const RuleEntry kOthers[] = {
      erase<LayerNormGradInferSpmd>("x, scale?, bias?, mean, variance, out_grad", "begin_norm_axis"),
      {}},
     {"matmul", erase<MatmulInferSpmd>("x, y", "trans_x, trans_y"), {}},
+    {"matmul_grad", erase<MatmulGradInferSpmd>("x, y, out_grad", "transpose_x, transpose_y"), {}},
     {"matmul_v2", erase<MatmulInferSpmd>("x, y", "trans_x, trans_y"), {}},
     {"mean_all", erase<mean_all>("x"), erase<mean_all_grad>("x, out_grad")},
     {"mean", erase<ReductionMeanInferSpmd>("x", "axis, keepdim"), {}},
