@@ -124,15 +124,17 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
 }
 
 DistTensor PendingReshard::wait() {
-  if (!rest_) return result_;
-  while (rest_->crossing) {
+  PHI_CHECK(result_.defined(), errors::PreconditionNotMet(
+                                   "a pending reshard is waited for that was never started, or "
+                                   "was waited for before; keep the tensor that wait() gives."));
+  while (rest_ && rest_->crossing) {
     transfer_.wait();
     rest_->land();
     transfer_ = rest_->run(World::current());
   }
-  result_ = DistTensor(result_.meta(), result_.attr(), std::move(rest_->local));
+  if (rest_) result_.local() = std::move(rest_->local);
   rest_ = nullptr;
-  return result_;
+  return std::exchange(result_, {});
 }
 
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst) {

@@ -27,6 +27,7 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
 /// and no longer. Used by the thread of its world.
 class PendingReshard {
  public:
+  /// Nothing to wait for.
   PendingReshard();
   PendingReshard(PendingReshard&&) noexcept;
   PendingReshard& operator=(PendingReshard&&) noexcept;
@@ -36,8 +37,8 @@ class PendingReshard {
   /// nor throws.
   bool done() const { return transfer_.done(); }
   /// The resharded tensor, when this rank's part has arrived; at once on a rank outside its mesh,
-  /// which may still be sending. Any order of waits is right, and waiting again gives the same
-  /// tensor. Errors: as of every call of a Group.
+  /// which may still be sending. Once, in any order; the handle keeps nothing then. Errors: as of
+  /// every call of a Group; PreconditionNotMet if there is no tensor (any more).
   DistTensor wait();
 
  private:
@@ -47,7 +48,7 @@ class PendingReshard {
 
   DistTensor result_;
   Transfer transfer_;
-  std::unique_ptr<Steps> rest_;  // null: result_ is what there will be
+  std::unique_ptr<Steps> rest_;  // null: result_ is the tensor
 };
 
 /// Reshard in two halves: as reshard, but where the meshes differ the messages between them are

@@ -40,7 +40,7 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
     return {};
   }
   if (only_sends && schedule.group == nullptr) return {};
-  run->staging_.emplace(schedule.staging_bytes);
+  run->staging_ = Staging(schedule.staging_bytes);
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
@@ -75,7 +75,7 @@ std::vector<Send> MoveRun::packed_sends() {
 const void* MoveRun::piece_of_input(const Leg& leg) {
   const auto offset = contiguous_offset(schedule_.held, leg.box);
   if (offset) return element(in_.raw_data(), *offset, width_);
-  std::byte* packed = staging_->take(leg.bytes);
+  std::byte* packed = staging_.take(leg.bytes);
   copy_box(in_.raw_data(), schedule_.held, packed, leg.box, leg.box, width_);
   return packed;
 }
@@ -89,7 +89,7 @@ std::vector<Recv> MoveRun::landing_places() {
       continue;
     }
     void* to = leg.offset && !reduces ? element(out_.mutable_raw_data(), *leg.offset, width_)
-                                      : staging_->take(leg.bytes);
+                                      : staging_.take(leg.bytes);
     recvs.push_back({leg.position, to, leg.bytes});
     arrived_.push_back(to);
   }
@@ -119,7 +119,7 @@ void MoveRun::reduce() {
                     out_.dtype(), step_.reduce);
       continue;
     }
-    std::byte* reduced = staging_->take(leg.bytes);
+    std::byte* reduced = staging_.take(leg.bytes);
     reduce_arrays(inputs, reduced, count, out_.dtype(), step_.reduce);
     copy_box(reduced, leg.box, out_.mutable_raw_data(), schedule_.wanted, leg.box, width_);
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "distributed/comm/transfer.h"
@@ -39,7 +38,7 @@ class MoveRun {
   const DenseTensor in_;
   const size_t width_;
   DenseTensor out_;
-  std::optional<Staging> staging_;
+  Staging staging_{0};
   // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)
   // in the input; null for an own box that is copied.
   std::vector<const void*> arrived_;
