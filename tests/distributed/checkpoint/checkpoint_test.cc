@@ -141,7 +141,7 @@ TEST(Checkpoint, CheckListsAllThatDoesNotFit) {
 TEST(Checkpoint, FloatingPointTypesConvert) {
   const TemporaryFolder folder;
   // Larger than one chunk of the conversion, with a part read from the middle.
-  std::vector<float> values(300 * 500);
+  std::vector<float> values(150'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 100;
   save(folder.path(), std::vector{named<float>("w", values, {300, 500})});
   const Checkpoint checkpoint = open(folder.path());
