@@ -1,4 +1,5 @@
-// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double).
+// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double),
+// and the way to 16-bit products and packed operands.
 #include "phi/kernels/cpu/gemm.h"
 
 #include <cblas.h>
@@ -8,6 +9,9 @@
 #include <array>
 
 #include "phi/common/errors.h"
+#include "phi/kernels/cpu/bf16_tiles.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/gemm_16bit.h"
 
 namespace phi {
 namespace {
@@ -16,10 +20,13 @@ namespace {
 constexpr int64_t kDirectLimit = 1024;
 constexpr int kLanes = 8;
 
-template <typename T>
-void scale_rows(const GemmShape& s, T beta, T* c, int64_t ldc) {
+template <typename C, typename Out>
+void scale_rows(const GemmShape& s, C beta, Out* c, int64_t ldc) {
   for (int64_t i = 0; i < s.m; ++i) {
-    for (int64_t j = 0; j < s.n; ++j) c[i * ldc + j] = beta == T(0) ? T(0) : beta * c[i * ldc + j];
+    for (int64_t j = 0; j < s.n; ++j) {
+      Out& element = c[i * ldc + j];
+      element = beta == C(0) ? Out(0) : Out(beta * static_cast<C>(element));
+    }
   }
 }
 
@@ -110,19 +117,87 @@ void library_gemm(const GemmShape& s, double alpha, const double* a, int64_t lda
 
 }  // namespace
 
-template <typename T>
-void gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb, T beta,
-          T* c, int64_t ldc) {
+template <typename T, typename Out>
+void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda, const T* b,
+          int64_t ldb, accumulator_t<T> beta, Out* c, int64_t ldc, [[maybe_unused]] GemmIsa isa) {
   if (shape.m == 0 || shape.n == 0) return;
   if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
-  if (shape.m * shape.n * shape.k <= kDirectLimit)
-    return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
-  library_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+  if constexpr (kIs16Bit<T>) {
+    detail::gemm_16bit(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
+  } else if (shape.m * shape.n * shape.k <= kDirectLimit) {
+    direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+  } else {
+    library_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+  }
 }
 
-template void gemm<float>(const GemmShape&, float, const float*, int64_t, const float*, int64_t,
-                          float, float*, int64_t);
-template void gemm<double>(const GemmShape&, double, const double*, int64_t, const double*, int64_t,
-                           double, double*, int64_t);
+template <typename T>
+void PackedRight<T>::pack(int64_t k, int64_t n, const T* b, int64_t ldb, bool trans_b) {
+  trans_ = trans_b;
+  if constexpr (!kIs16Bit<T>) {
+    data_ = b;
+    ld_ = ldb;
+    return;
+  }
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (isa_ != GemmIsa::kWiden) {
+      auto* packed = workspace_.room<bfloat16>(bf16_tiles::packed_size(n, k));
+      bf16_tiles::pack_right({b, ldb, trans_b}, n, k, packed);
+      data_ = packed;
+      ld_ = bf16_tiles::panel_stride(k);
+      return;
+    }
+  }
+  const int64_t rows = trans_b ? n : k, columns = trans_b ? k : n;
+  auto* wide = workspace_.room<float>(rows * columns);
+  for (int64_t r = 0; r < rows; ++r) convert(b + r * ldb, wide + r * columns, columns);
+  data_ = wide;
+  ld_ = columns;
+}
+
+template <typename T, typename Out>
+void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda,
+          const PackedRight<T>& b, const PackedPart& part, accumulator_t<T> beta, Out* c,
+          int64_t ldc) {
+  using C = accumulator_t<T>;
+  const auto view = b.view();
+  if (shape.m == 0 || shape.n == 0) return;
+  if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (view.isa != GemmIsa::kWiden) {
+      const auto* packed = static_cast<const bfloat16*>(view.data) +
+                           part.column / bf16_tiles::kVectors * view.ld +
+                           part.row * bf16_tiles::kVectors;
+      return detail::gemm_tiles(view.isa, shape, alpha, a, lda, packed, view.ld, beta, c, ldc);
+    }
+  }
+  GemmShape stored = shape;
+  stored.trans_b = view.trans;
+  const C* right =
+      static_cast<const C*>(view.data) +
+      (view.trans ? part.column * view.ld + part.row : part.row * view.ld + part.column);
+  if constexpr (kIs16Bit<T>) {
+    detail::gemm_widened(stored, alpha, a, lda, right, view.ld, beta, c, ldc);
+  } else {
+    gemm(stored, alpha, a, lda, right, view.ld, beta, c, ldc);
+  }
+}
+
+#define PHI_INSTANTIATE_GEMM(T, Out)                                                               \
+  template void gemm(const GemmShape&, accumulator_t<T>, const T*, int64_t, const T*, int64_t,     \
+                     accumulator_t<T>, Out*, int64_t, GemmIsa);                                    \
+  template void gemm(const GemmShape&, accumulator_t<T>, const T*, int64_t, const PackedRight<T>&, \
+                     const PackedPart&, accumulator_t<T>, Out*, int64_t)
+PHI_INSTANTIATE_GEMM(float, float);
+PHI_INSTANTIATE_GEMM(double, double);
+PHI_INSTANTIATE_GEMM(bfloat16, bfloat16);
+PHI_INSTANTIATE_GEMM(bfloat16, float);
+PHI_INSTANTIATE_GEMM(float16, float16);
+PHI_INSTANTIATE_GEMM(float16, float);
+#undef PHI_INSTANTIATE_GEMM
+template class PackedRight<float>;
+template class PackedRight<double>;
+template class PackedRight<bfloat16>;
+template class PackedRight<float16>;
 
 }  // namespace phi

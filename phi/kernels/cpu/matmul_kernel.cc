@@ -2,11 +2,9 @@
 #include "phi/kernels/matmul_kernel.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
-#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/gemm.h"
 
 namespace phi {
@@ -80,36 +78,6 @@ int64_t start_of(int64_t member, const Dims& batch, const Dims& strides) {
   return start;
 }
 
-template <typename T>
-void multiply(const Plan& plan, const T* x, const T* y, T* out) {
-  const GemmShape& s = plan.shape;
-  gemm<T>(s, T(1), x, plan.lda, y, plan.ldb, T(0), out, s.n);
-}
-
-/// 16-bit: y is widened once, x and the result in panels of rows, so that the extra memory is y's
-/// size plus a panel.
-template <typename T>
-void multiply_16bit(const Plan& plan, const T* x, const T* y, T* out) {
-  GemmShape s = plan.shape;
-  if (s.m == 0 || s.n == 0) return;
-  constexpr int64_t kPanelRows = 256;
-  const int64_t rows = s.m;
-  // A transposed x is stored by columns, so it is widened whole.
-  const int64_t x_rows = s.trans_a ? rows : std::min(rows, kPanelRows);
-  const auto wide_y = std::make_unique_for_overwrite<float[]>(s.n * s.k);
-  const auto wide_x = std::make_unique_for_overwrite<float[]>(x_rows * s.k);
-  const auto wide_out = std::make_unique_for_overwrite<float[]>(std::min(rows, kPanelRows) * s.n);
-  convert(y, wide_y.get(), s.n * s.k);
-  if (s.trans_a) convert(x, wide_x.get(), rows * s.k);
-  for (int64_t begin = 0; begin < rows; begin += kPanelRows) {
-    s.m = std::min(kPanelRows, rows - begin);
-    const float* a = wide_x.get() + (s.trans_a ? begin : 0);
-    if (!s.trans_a) convert(x + begin * s.k, wide_x.get(), s.m * s.k);
-    gemm<float>(s, 1.0f, a, plan.lda, wide_y.get(), plan.ldb, 0.0f, wide_out.get(), s.n);
-    convert(wide_out.get(), out + begin * s.n, s.m * s.n);
-  }
-}
-
 }  // namespace
 
 template <typename T>
@@ -126,11 +94,7 @@ void MatmulKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
     const T* a = x_data + start_of(member, plan.batch, plan.x_strides) * s.m * s.k;
     const T* b = y_data + start_of(member, plan.batch, plan.y_strides) * s.k * s.n;
     T* c = out_data + member * s.m * s.n;
-    if constexpr (kIs16Bit<T>) {
-      multiply_16bit(plan, a, b, c);
-    } else {
-      multiply(plan, a, b, c);
-    }
+    gemm<T>(s, 1, a, plan.lda, b, plan.ldb, 0, c, s.n);
   }
 }
 
