@@ -18,7 +18,8 @@ namespace {
 
 // Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
 constexpr int64_t kQueryTile = 64;
-constexpr int64_t kKeyTile = 256;  // a multiple of 4, the values that one Philox block gives
+constexpr int64_t kKeyTile = 256;  // a multiple of PackedPart::kStep, and of 4, a Philox block
+static_assert(kKeyTile % PackedPart::kStep == 0);
 
 /// Where global element `index` of tensor dim `d` is in the local array; 0 where it broadcasts.
 /// `needed_by` is q's part, for the error.
@@ -35,43 +36,20 @@ int64_t locate(const ShardBox& shard, int d, int64_t index, std::string_view nam
   return local;
 }
 
-/// Rows of one head in the computing type.
-template <typename C>
-struct HeadRows {
-  const C* data = nullptr;
-  int64_t stride = 0;
-  const C* row(int64_t r) const { return data + r * stride; }
-};
-
-/// Reads heads of a [batch, seq, heads, width] array: in place, or widened into a buffer.
+/// Rows of one head of a [batch, seq, heads, width] array, in place.
 template <typename T>
-class HeadReader {
- public:
-  using C = compute_t<T>;
-  HeadReader(const DenseTensor& x, int64_t most_rows)
-      : data_(x.data<T>()), seq_(x.dims()[1]), heads_(x.dims()[2]), width_(x.dims()[3]) {
-    if constexpr (kIs16Bit<T>)
-      buffer_ = std::make_unique_for_overwrite<C[]>(std::min(most_rows, seq_) * width_);
-  }
-  HeadRows<C> rows(int64_t batch, int64_t head, int64_t begin, int64_t count) {
-    const int64_t stride = heads_ * width_;
-    const T* first = data_ + (batch * seq_ + begin) * stride + head * width_;
-    if constexpr (kIs16Bit<T>) {
-      for (int64_t r = 0; r < count; ++r)
-        convert(first + r * stride, buffer_.get() + r * width_, width_);
-      return {buffer_.get(), width_};
-    } else {
-      return {first, stride};
-    }
-  }
-
- private:
-  const T* data_;
-  int64_t seq_;
-  int64_t heads_;
-  int64_t width_;
-  std::unique_ptr<C[]> buffer_;
+struct HeadRows {
+  const T* data = nullptr;
+  int64_t stride = 0;
+  const T* row(int64_t r) const { return data + r * stride; }
 };
+
+template <typename T>
+HeadRows<T> rows_of(const DenseTensor& x, int64_t batch, int64_t head) {
+  const Dims& dims = x.dims();
+  const int64_t stride = dims[2] * dims[3];
+  return {x.data<T>() + batch * dims[1] * stride + head * dims[3], stride};
+}
 
 /// Drops weights by their global position.
 struct Dropout {
@@ -110,9 +88,9 @@ class FlashAttention {
   FlashAttention(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v,
                  const DenseTensor* mask, const Places& places, bool causal, const Dropout& dropout)
       : places_(places),
-        queries_(q, kQueryTile),
-        keys_(k, k.dims()[1]),
-        values_(v, v.dims()[1]),
+        q_(q),
+        k_(k),
+        v_(v),
         mask_(mask),
         batch_(q.dims()[0]),
         sq_(q.dims()[1]),
@@ -125,7 +103,10 @@ class FlashAttention {
         causal_shift_(places.q.box.offset[1] + places.k.global[1] - places.q.global[1]),
         dropout_(dropout),
         scores_(std::make_unique_for_overwrite<C[]>(kQueryTile * kKeyTile)),
-        sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * value_width_)) {}
+        sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * value_width_)) {
+    if constexpr (kIs16Bit<T>)
+      weights_ = std::make_unique_for_overwrite<T[]>(kQueryTile * kKeyTile);
+  }
 
   void run(T* out, T* softmax, float* lse) {
     for (int64_t b = 0; b < batch_; ++b) {
@@ -146,8 +127,7 @@ class FlashAttention {
 
  private:
   void select_head(int64_t b, int64_t h, int64_t kv_batch) {
-    local_b_ = b;
-    local_h_ = h;
+    queries_ = rows_of<T>(q_, b, h);
     global_b_ = b + places_.q.box.offset[0];
     global_h_ = h + places_.q.box.offset[2];
     const int64_t group = places_.q.global[2] / places_.k.global[2];
@@ -155,8 +135,10 @@ class FlashAttention {
     if (kv_batch == kv_batch_ && kv_head == kv_head_) return;  // heads of one group share k and v
     kv_batch_ = kv_batch;
     kv_head_ = kv_head;
-    key_rows_ = keys_.rows(kv_batch, kv_head, 0, sk_);
-    value_rows_ = values_.rows(kv_batch, kv_head, 0, sk_);
+    const HeadRows<T> keys = rows_of<T>(k_, kv_batch, kv_head);
+    const HeadRows<T> values = rows_of<T>(v_, kv_batch, kv_head);
+    keys_.pack(width_, sk_, keys.data, keys.stride, true);
+    values_.pack(sk_, value_width_, values.data, values.stride, false);
   }
 
   /// The keys that query row `i` sees are [0, this).
@@ -165,10 +147,9 @@ class FlashAttention {
   }
 
   /// Scores of the queries [begin, begin + rows) and the keys [key, key + n), masked.
-  void score(const HeadRows<C>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n) {
-    const GemmShape shape{.m = rows, .n = n, .k = width_, .trans_b = true};
-    gemm<C>(shape, scale_, queries.data, queries.stride, key_rows_.row(key), key_rows_.stride, C(0),
-            scores_.get(), kKeyTile);
+  void score(int64_t begin, int64_t rows, int64_t key, int64_t n) {
+    gemm({.m = rows, .n = n, .k = width_}, scale_, queries_.row(begin), queries_.stride, keys_,
+         {.column = key}, C(0), scores_.get(), kKeyTile);
     for (int64_t r = 0; r < rows; ++r) {
       C* row = scores_.get() + r * kKeyTile;
       if (mask_) add_mask(begin + r, key, n, row);
@@ -197,15 +178,25 @@ class FlashAttention {
     std::fill_n(most_, rows, -std::numeric_limits<C>::infinity());
     std::fill_n(totals_, rows, C(0));
     std::fill_n(sums_.get(), rows * value_width_, C(0));
-    const HeadRows<C> queries = queries_.rows(local_b_, local_h_, begin, rows);
     const int64_t key_end = visible_keys(begin + rows - 1);
     for (int64_t key = 0; key < key_end; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, key_end - key);
-      score(queries, begin, rows, key, n);
+      score(begin, rows, key, n);
       for (int64_t r = 0; r < rows; ++r) update_row(begin, r, key, n);
-      const GemmShape shape{.m = rows, .n = value_width_, .k = n};
-      gemm<C>(shape, C(1), scores_.get(), kKeyTile, value_rows_.row(key), value_rows_.stride, C(1),
-              sums_.get(), value_width_);
+      gemm({.m = rows, .n = value_width_, .k = n}, C(1), weights(rows, n), kKeyTile, values_,
+           {.row = key}, C(1), sums_.get(), value_width_);
+    }
+  }
+
+  /// The scores of a tile, by now weights, in the type that multiplies v. Rounding them to a 16-bit
+  /// T, as the result will be, lets the product use the machine's instructions for T.
+  const T* weights(int64_t rows, int64_t n) {
+    if constexpr (kIs16Bit<T>) {
+      for (int64_t r = 0; r < rows; ++r)
+        convert(scores_.get() + r * kKeyTile, weights_.get() + r * kKeyTile, n);
+      return weights_.get();
+    } else {
+      return scores_.get();
     }
   }
 
@@ -239,10 +230,9 @@ class FlashAttention {
 
   /// The weights once more, now that their sums are known.
   void write_softmax(int64_t begin, int64_t rows, const float* lse, T* softmax) {
-    const HeadRows<C> queries = queries_.rows(local_b_, local_h_, begin, rows);
     for (int64_t key = 0; key < sk_; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, sk_ - key);
-      score(queries, begin, rows, key, n);
+      score(begin, rows, key, n);
       for (int64_t r = 0; r < rows; ++r) {
         C* row = scores_.get() + r * kKeyTile;
         if (std::isinf(lse[r])) {
@@ -258,7 +248,9 @@ class FlashAttention {
   }
 
   Places places_;
-  HeadReader<T> queries_, keys_, values_;
+  const DenseTensor& q_;
+  const DenseTensor& k_;
+  const DenseTensor& v_;
   const DenseTensor* mask_;
   int64_t batch_, sq_, heads_, sk_, width_, value_width_;
   C scale_;
@@ -266,13 +258,16 @@ class FlashAttention {
   int64_t causal_shift_;  // local query i sees keys up to i + causal_shift_
   Dropout dropout_;
 
-  int64_t local_b_ = 0, local_h_ = 0, global_b_ = 0, global_h_ = 0;
+  int64_t global_b_ = 0, global_h_ = 0;
   int64_t kv_batch_ = -1, kv_head_ = -1;
-  HeadRows<C> key_rows_, value_rows_;
-  std::unique_ptr<C[]> scores_;  // [kQueryTile, kKeyTile]
-  std::unique_ptr<C[]> sums_;    // [kQueryTile, value_width]
-  C most_[kQueryTile];           // running maximum of each query's scores
-  C totals_[kQueryTile];         // running sum of their exponentials
+  HeadRows<T> queries_;
+  PackedRight<T> keys_;           // of one head, transposed: [width, sk]
+  PackedRight<T> values_;         // [sk, value_width]
+  std::unique_ptr<C[]> scores_;   // [kQueryTile, kKeyTile]
+  std::unique_ptr<T[]> weights_;  // the same rounded, if T has 16 bits
+  std::unique_ptr<C[]> sums_;     // [kQueryTile, value_width]
+  C most_[kQueryTile];            // running maximum of each query's scores
+  C totals_[kQueryTile];          // running sum of their exponentials
 };
 
 Dropout make_dropout(const DenseTensor* fixed_seed_offset, float probability, bool is_test,

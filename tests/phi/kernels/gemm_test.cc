@@ -1,6 +1,8 @@
 // Products of all forms, types and instruction sets against a double-precision triple loop.
 #include "phi/kernels/cpu/gemm.h"
 
+#include <omp.h>
+
 #include "phi/kernels/cpu/bf16_tiles.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -153,8 +155,18 @@ TEST(Gemm, CIsNotReadWhenBetaIsZeroAndScaledWhenKIsZero) {
 }
 
 TEST(Gemm, ManyColumnsArePackedInSeveralBlocks) {
-  expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, false, false}));
-  expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, true, true}));
+  expect_products<bfloat16, bfloat16>(Problem({2, 600, 4200, false, false}));
+  expect_products<bfloat16, bfloat16>(Problem({2, 600, 4200, true, true}));
+}
+
+TEST(Gemm, ThreadsShareRowsOrColumns) {
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(3);
+  for_each_form([](bool trans_a, bool trans_b) {
+    expect_products<bfloat16, bfloat16>(Problem({321, 95, 1700, trans_a, trans_b}));
+    expect_products<bfloat16, float>(Problem({95, 321, 1700, trans_a, trans_b}));
+  });
+  omp_set_num_threads(threads);
 }
 
 TEST(Gemm, InfinitiesAndNansSpreadAsInArithmetic) {
