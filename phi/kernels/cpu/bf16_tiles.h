@@ -48,7 +48,7 @@ struct Vectors {
   }
 };
 
-/// The best that this machine offers; asks the system for AMX state on the first call.
+/// The fastest that this machine offers; asks the system for AMX state on the first call.
 GemmIsa best_isa();
 
 /// Packs n columns of op(b) into packed_size(n, k) elements, 64-byte aligned.

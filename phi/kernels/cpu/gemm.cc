@@ -18,6 +18,8 @@ namespace {
 
 // Below this many multiply-adds a library's call overhead costs more than the product.
 constexpr int64_t kDirectLimit = 1024;
+// Below this OpenBLAS's call costs less than oneDNN's.
+constexpr int64_t kSmallLimit = 8192;
 constexpr int kLanes = 8;
 
 template <typename C, typename Out>
@@ -93,26 +95,36 @@ void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* 
   }
 }
 
-void library_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
-                  int64_t ldb, float beta, float* c, int64_t ldc) {
+void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha,
+               const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
+               const double* a, int lda, const double* b, int ldb, double beta, double* c,
+               int ldc) {
+  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <typename T>
+void openblas_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                   T beta, T* c, int64_t ldc) {
+  const auto fits = [](int64_t value) { return value <= INT32_MAX; };
+  PHI_CHECK(fits(s.m) && fits(s.n) && fits(s.k) && fits(lda) && fits(ldb) && fits(ldc),
+            errors::Unimplemented("A product of m={}, n={}, k={} with rows {}, {} and {} elements "
+                                  "apart is beyond OpenBLAS's 32-bit extents.",
+                                  s.m, s.n, s.k, lda, ldb, ldc));
+  const auto i32 = [](int64_t value) { return static_cast<int>(value); };
+  blas_gemm(s.trans_a ? CblasTrans : CblasNoTrans, s.trans_b ? CblasTrans : CblasNoTrans, i32(s.m),
+            i32(s.n), i32(s.k), alpha, a, i32(lda), b, i32(ldb), beta, c, i32(ldc));
+}
+
+void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
+                 int64_t ldb, float beta, float* c, int64_t ldc) {
   const dnnl_status_t status = dnnl_sgemm(s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N', s.m, s.n,
                                           s.k, alpha, a, lda, b, ldb, beta, c, ldc);
   PHI_CHECK(status == dnnl_success,
             errors::Internal("dnnl_sgemm of m={}, n={}, k={} failed with status {}.", s.m, s.n, s.k,
                              static_cast<int>(status)));
-}
-
-void library_gemm(const GemmShape& s, double alpha, const double* a, int64_t lda, const double* b,
-                  int64_t ldb, double beta, double* c, int64_t ldc) {
-  const auto fits = [](int64_t value) { return value <= INT32_MAX; };
-  PHI_CHECK(fits(s.m) && fits(s.n) && fits(s.k) && fits(lda) && fits(ldb) && fits(ldc),
-            errors::Unimplemented("A float64 product of m={}, n={}, k={} is beyond OpenBLAS's "
-                                  "32-bit extents.",
-                                  s.m, s.n, s.k));
-  const auto i32 = [](int64_t value) { return static_cast<int>(value); };
-  cblas_dgemm(CblasRowMajor, s.trans_a ? CblasTrans : CblasNoTrans,
-              s.trans_b ? CblasTrans : CblasNoTrans, i32(s.m), i32(s.n), i32(s.k), alpha, a,
-              i32(lda), b, i32(ldb), beta, c, i32(ldc));
 }
 
 }  // namespace
@@ -124,10 +136,13 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
   if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
   if constexpr (kIs16Bit<T>) {
     detail::gemm_16bit(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
-  } else if (shape.m * shape.n * shape.k <= kDirectLimit) {
-    direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
-    library_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+    const int64_t work = shape.m * shape.n * shape.k;
+    if (work <= kDirectLimit) return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+    if constexpr (std::is_same_v<T, float>) {
+      if (work > kSmallLimit) return onednn_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+    }
+    openblas_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
   }
 }
 

@@ -29,18 +29,20 @@ struct GemmShape {
   bool trans_b = false;
 };
 
-/// How 16-bit products are made, slowest first: widened to float, or on bfloat16 instructions.
-/// float16 is always widened.
+/// How 16-bit products are made: widened to float, or on bfloat16 instructions. float16 is always
+/// widened.
 enum class GemmIsa : uint8_t { kWiden, kAvx512Bf16, kAmx };
 
-/// The best that this machine offers, or the one below it that the environment variable
-/// AUTOPHI_GEMM_ISA allows: widen, avx512_bf16 or amx. Errors: InvalidArgument for another word.
+/// The fastest that this machine offers, or the earlier one in GemmIsa that the environment
+/// variable AUTOPHI_GEMM_ISA names: widen, avx512_bf16 or amx. Errors: InvalidArgument for another
+/// word.
 GemmIsa gemm_isa();
 
 /// `lda`, `ldb`, `ldc` are elements from one stored row to the next. c is not read when beta is 0.
 /// Any extent may be 0; with k == 0 the result is beta * c. T is float, double, bfloat16 or
 /// float16; 16-bit products are summed in float and rounded once, or not at all where Out is float.
-/// Out is T or float. `isa` must not be better than gemm_isa(); float and double ignore it.
+/// Out is T or float. float and double ignore
+/// `isa`, which the machine must have (tests name it, to try every way).
 template <typename T, typename Out>
 void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, accumulator_t<T> beta, Out* c, int64_t ldc, GemmIsa isa = gemm_isa());

@@ -27,7 +27,10 @@ GemmIsa find_best() {
   if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
       !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512bf16"))
     return GemmIsa::kWiden;
-  return has_amx() ? GemmIsa::kAmx : GemmIsa::kAvx512Bf16;
+  if (has_amx()) return GemmIsa::kAmx;
+  // Intel's cores start one VDPBF16PS every other cycle: half the rate of float32
+  // (docs/kernels.md).
+  return __builtin_cpu_is("amd") ? GemmIsa::kAvx512Bf16 : GemmIsa::kWiden;
 }
 
 }  // namespace
