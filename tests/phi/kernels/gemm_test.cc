@@ -104,8 +104,12 @@ TEST(Gemm, OddSizesEqualTheTripleLoopInAllForms) {
 
 TEST(Gemm, EveryTypeInEveryForm) {
   for_each_form([](bool trans_a, bool trans_b) {
-    for (const GemmShape& s :
-         {GemmShape{17, 19, 23}, {513, 33, 65}, {33, 513, 65}, {33, 65, 513}, {1, 1, 9001}}) {
+    for (const GemmShape& s : {GemmShape{17, 19, 23},
+                               {513, 33, 65},
+                               {33, 513, 65},
+                               {33, 65, 513},
+                               {32, 800, 64},
+                               {1, 1, 9001}}) {
       const Problem p({s.m, s.n, s.k, trans_a, trans_b});
       expect_products<bfloat16, bfloat16>(p);
       expect_products<bfloat16, float>(p);

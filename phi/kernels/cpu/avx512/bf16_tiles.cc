@@ -12,6 +12,8 @@ namespace {
 
 // A block of a stays in the L2 cache beside a panel of b.
 constexpr int64_t kLeftElements = int64_t{256} << 10;
+// From so many columns on, packing a costs less than loading its tiles from rows that lie apart.
+constexpr int64_t kPackedColumns = 768;
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -243,11 +245,13 @@ class TileScope {
   bool active_;
 };
 
-/// Rows [begin, begin + rows) of a as tiles. They are loaded in place if all tiles are whole and
-/// the 16 rows of one do not fall on the same few sets of the cache.
-Left take_left(const Vectors& a, int64_t begin, int64_t rows, int64_t k, bfloat16* workspace) {
-  const bool in_place = a.k_contiguous && k % kSteps == 0 && rows % kBlock == 0 && a.ld % 512 != 0;
-  if (in_place) return {a.at(begin, 0), a.ld, kSteps, kVectors * a.ld};
+/// Rows [begin, begin + rows) of a as tiles for n columns. They are loaded in place if all tiles
+/// are whole and the 16 rows of one do not fall on the same few sets of the cache.
+Left take_left(const Vectors& a, int64_t begin, int64_t rows, int64_t k, int64_t n,
+               bfloat16* workspace) {
+  const bool whole = k % kSteps == 0 && rows % kBlock == 0;
+  if (a.k_contiguous && whole && a.ld % 512 != 0 && n < kPackedColumns)
+    return {a.at(begin, 0), a.ld, kSteps, kVectors * a.ld};
   pack<false>(a, begin, rows, k, workspace);
   return {workspace, kSteps, kTile, panel_stride(k)};
 }
@@ -261,7 +265,7 @@ void multiply_blocks(GemmIsa isa, const Product<Out>& p, bfloat16* workspace) {
   alignas(64) float sums[kBlock * kBlock];
   for (int64_t begin = 0; begin < p.m; begin += step) {
     const int64_t count = smaller(step, p.m - begin);
-    const Left block = take_left(p.a, begin, count, p.k, workspace);
+    const Left block = take_left(p.a, begin, count, p.k, p.n, workspace);
     for (int64_t j = 0; j < p.n; j += kBlock) {
       const bfloat16* right = p.packed + j / kVectors * p.stride;
       const int64_t columns = smaller(kBlock, p.n - j);
