@@ -11,6 +11,7 @@
 
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/placement.h"
+#include "distributed/reshard/execute.h"
 #include "phi/api/tensor.h"
 
 namespace phi::distributed {
@@ -48,6 +49,44 @@ Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placeme
 inline Tensor reshard(const Tensor& x, const ProcessMesh& mesh,
                       std::initializer_list<Placement> placements) {
   return reshard(x, mesh, std::span(placements.begin(), placements.size()));
+}
+
+/// A reshard that is under way. The handle may be dropped at any time: the transfer comes to its
+/// end by itself, and what it needs is kept until then and no longer.
+class PendingTensor {
+ public:
+  /// Nothing to wait for.
+  PendingTensor() = default;
+  /// This rank has sent and received its messages, or failed to. Never blocks.
+  bool done() const { return pending_.done(); }
+  /// The resharded tensor, when this rank's part has arrived; at once where it holds none. Once, in
+  /// any order; the handle keeps nothing then. Errors: ExecutionTimeout if the senders do not come;
+  /// PreconditionNotMet if there is no tensor (any more).
+  Tensor wait();
+
+ private:
+  friend PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
+                                     std::span<const Placement> placements);
+  PendingReshard pending_;
+  Tensor from_;  // the history of what is moved, without bytes; undefined if it has none
+};
+
+/// Begins a reshard and returns while the bytes are on their way from one mesh to the other (within
+/// one mesh it is over then). Any number may be under way, with other calls in between, so that a
+/// pipeline's stages need not meet:
+///
+///   PendingTensor next = start_reshard(y, stage1, {Replicate()});   // on every rank
+///   ...                                                             // stage 0 computes on
+///   Tensor x = next.wait();                                         // stage 1 needs it
+///
+/// Ranks    Every rank starts its pending reshards in the same order and waits when it likes.
+/// Writing  Nobody writes to x inplace before done().
+/// Errors   As reshard.
+PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
+                            std::span<const Placement> placements);
+inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
+                                   std::initializer_list<Placement> placements) {
+  return start_reshard(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
 /// Builds a distributed tensor from each rank's own part (partial values, data read per rank).

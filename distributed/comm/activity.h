@@ -15,14 +15,27 @@ struct Activity {
   char op[24];
   char scope[64];
   char group[112];
-  uint64_t group_hash;
   uint64_t sequence;
   int64_t bytes;
   int64_t since_ns;  // steady clock
-  int32_t waiting;
+  CallState state;
 
-  void set(const Call& call, bool is_waiting);
+  // The last call that the rank came to, per group: a hash table with open addressing. A rank of
+  // more groups than it has places forgets some, and may then be called missing where it is not.
+  struct Came {
+    uint64_t group_hash;
+    uint64_t sequence;  // 0: a free place
+  };
+  static constexpr size_t kPlaces = 256;
+  Came came[kPlaces];
+
+  void set(const Call& call, CallState now);
+  /// The rank has begun this call, though it may be over or be waited for later.
+  bool came_to(const Call& call) const;
   std::string to_string() const;
+
+ private:
+  size_t place_of(uint64_t group_hash) const;
 };
 
 /// "No answer within 60 s in all_reduce #418 of group {4,5} ..." and a line per rank of the group;

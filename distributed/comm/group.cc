@@ -53,6 +53,13 @@ std::byte* at(void* base, size_t bytes) {
   return base ? static_cast<std::byte*>(base) + bytes : nullptr;
 }
 
+template <typename Message>
+int64_t bytes_of(std::span<const Message> messages) {
+  size_t bytes = 0;
+  for (const Message& message : messages) bytes += message.bytes;
+  return static_cast<int64_t>(bytes);
+}
+
 void copy_bytes(void* to, const void* from, size_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
@@ -86,30 +93,33 @@ Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_
       hash_(hash),
       name_(rank_list(ranks_)) {}
 
-// One collective call: numbers it, keeps the log, and tells the world that it begins and ends.
+// One call: numbers it, keeps the log, and tells the world that it begins and ends.
 class Group::CallScope {
  public:
-  CallScope(Group& group, CommOp op, int64_t bytes) : group_(group) {
+  CallScope(Group& group, CommOp op, int64_t bytes, CallState state = CallState::kWaiting)
+      : group_(group), state_(state) {
     call_ = {&group, ++group.calls_, op, bytes, OpScope::current()};
     World& world = group.world_;
     if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, op});
     group.call_ = &call_;
-    world.note(call_, true);
+    world.note(call_, state);
   }
-  ~CallScope() {
-    group_.call_ = nullptr;
-    if (finished_) group_.world_.note(call_, false);
-  }
+  ~CallScope() { group_.call_ = nullptr; }
   /// Without it (an error rises) the report says that the rank still waits.
-  void finish() { finished_ = true; }
+  void finish() {
+    constexpr size_t kPolled = 8;
+    if (state_ == CallState::kWaiting) group_.world_.note(call_, CallState::kFinished);
+    group_.world_.poll(kPolled);
+  }
 
  private:
   Group& group_;
+  const CallState state_;
   Call call_;
-  bool finished_ = false;
 };
 
-void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
+// Copies and counts; leaves in remote_sends_ and remote_recvs_ what goes to others. False: nothing.
+bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs) {
   Counters& counters = world_.rank_context().counters();
   remote_sends_.clear();
   remote_recvs_.clear();
@@ -135,8 +145,11 @@ void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
     remote_recvs_.push_back({ranks_[recv.peer], recv.data, recv.bytes});
     counters.bytes_received += static_cast<int64_t>(recv.bytes);
   }
-  if (remote_sends_.empty() && remote_recvs_.empty()) return;
-  world_.transfer(*call_, remote_sends_, remote_recvs_);
+  return !remote_sends_.empty() || !remote_recvs_.empty();
+}
+
+void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
+  if (sort_out(sends, recvs)) world_.carry(*call_, remote_sends_, remote_recvs_);
 }
 
 void Group::all_gather(const void* in, void* out, int64_t count, DataType dtype) {
@@ -316,12 +329,20 @@ void Group::barrier() {
 }
 
 void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
-  int64_t bytes = 0;
-  for (const Send& send : sends) bytes += static_cast<int64_t>(send.bytes);
-  for (const Recv& recv : recvs) bytes += static_cast<int64_t>(recv.bytes);
-  CallScope call(*this, CommOp::kExchange, bytes);
+  CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs));
   transfer(sends, recvs);
   call.finish();
+}
+
+Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
+                               std::shared_ptr<const void> buffers) {
+  CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs), CallState::kStarted);
+  Transfer transfer;
+  if (sort_out(sends, recvs)) {
+    transfer = world_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
+  }
+  call.finish();
+  return transfer;
 }
 
 }  // namespace phi::distributed

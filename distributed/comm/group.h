@@ -5,9 +5,9 @@
 //
 // Every member issues the same calls in the same order; each call has a sequence number in its
 // group. Counts are in elements of the dtype; a peer is a position in the group, not a rank.
-// Calls return when the caller's buffers may be used again. Input and output must not overlap
-// unless a call says so. Reductions combine in the order of positions, so every member gets the
-// same bits; 16-bit floats are accumulated in float and rounded once.
+// Calls, but for start_exchange, return when the caller's buffers may be used again. Input and
+// output must not overlap unless a call says so. Reductions combine in the order of positions, so
+// every member gets the same bits; 16-bit floats are accumulated in float and rounded once.
 //
 // Errors of every call: ExecutionTimeout if a peer does not come within World::deadline(), with
 // what each rank was last doing; Unavailable if another rank failed; InvalidArgument if the peers'
@@ -15,11 +15,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "distributed/comm/transfer.h"
 #include "distributed/placement/placement.h"
 #include "phi/common/dtype.h"
 
@@ -93,12 +95,18 @@ class Group {
   /// Point-to-point messages, all under way at once; either list may be empty and a member may send
   /// to itself. Every member calls, also with nothing to do.
   void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
+  /// The same, returning when the messages are under way; any number of them may be, and other
+  /// calls in between. It is a call like any other: it counts in the order of calls. `buffers` owns
+  /// what the messages read and write and is kept until they are done.
+  Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
+                          std::shared_ptr<const void> buffers);
 
  private:
   friend class World;
   Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
 
   class CallScope;
+  bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
   void reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype, ReduceKind kind);

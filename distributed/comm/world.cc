@@ -25,12 +25,19 @@ class SingleWorld final : public World {
   void fail(const std::string& /*message*/) override {}
 
  protected:
-  void transfer(const Call& call, std::span<const Send>, std::span<const Recv>) override {
-    throw errors::PreconditionNotMet(
-        "{} has peers, but this process joined no job; call init_world, or run_ranks in a test.",
-        call.to_string());
-  }
-  void note(const Call&, bool) override {}
+  std::unique_ptr<Messages> new_messages() override { return std::make_unique<NoMessages>(); }
+  void note(const Call&, CallState) override {}
+
+ private:
+  class NoMessages final : public Messages {
+    void post(const Call& call, std::span<const Send>, std::span<const Recv>) override {
+      throw errors::PreconditionNotMet(
+          "{} has peers, but this process joined no job; call init_world, or run_ranks in a test.",
+          call.to_string());
+    }
+    bool done(const Call&) override { return true; }
+    void wait(const Call&) override {}
+  };
 };
 
 // The world that init_world made, and the scope that makes it the main thread's.
@@ -75,7 +82,7 @@ std::string Call::to_string() const {
 World::World(std::shared_ptr<RankContext> context)
     : context_(std::move(context)), id_(next_world_id.fetch_add(1)) {}
 
-World::~World() = default;
+World::~World() { abandon_transfers(); }
 
 Group& World::group(std::span<const int64_t> ranks) {
   const uint64_t hash = hash_of(ranks);
@@ -132,6 +139,12 @@ World& init_world(int* argc, char*** argv) {
 }
 
 void finalize_world() {
+  if (!joined().world) return;
+  try {
+    joined().world->drain();
+  } catch (const std::exception& error) {
+    abort_job(error.what());
+  }
   joined().scope.reset();
   joined().world.reset();
 }

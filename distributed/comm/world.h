@@ -4,8 +4,8 @@
 //   world.everyone().broadcast(shape, 4, DataType::INT64, /*root=*/0);
 //   world.group(mesh.sub_ranks(world.rank(), 1)).barrier();
 //
-// A backend is a subclass that can move messages between ranks; all collectives are built on that
-// one operation. A process under mpirun has one world (init_world); the local backend gives each
+// A backend is a subclass that can move messages between ranks (messages.h); all collectives are
+// built on that. A process under mpirun has one world (init_world); the local backend gives each
 // thread its own (local/local_world.h); a process that did neither is rank 0 of 1.
 #pragma once
 
@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "distributed/comm/group.h"
+#include "distributed/comm/messages.h"
+#include "distributed/comm/transfer.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed {
@@ -34,6 +36,9 @@ struct Call {
   /// "all_reduce #418 of group {4,5} (16384 bytes, from matmul_grad)"
   std::string to_string() const;
 };
+
+/// What a rank does in a call.
+enum class CallState : int32_t { kFinished = 0, kWaiting, kStarted };
 
 /// A line of the call log.
 struct CallRecord {
@@ -76,6 +81,13 @@ class World {
   void enable_call_log() { logging_ = true; }
   const std::vector<CallRecord>& call_log() const { return call_log_; }
 
+  /// How many transfers are still under way, after a look at all of them: those that are done are
+  /// over and their buffers released. Every call of a group looks at some. Errors: those of
+  /// transfers that nobody holds a handle of; one that failed counts until somebody is told.
+  size_t transfers_under_way();
+  /// Waits for all transfers that are under way; the end of a job calls it. Errors: theirs.
+  void drain();
+
   /// Tells all other ranks that this one failed: their calls throw (local) or the job ends (mpi).
   virtual void fail(const std::string& message) = 0;
 
@@ -100,16 +112,26 @@ class World {
  protected:
   explicit World(std::shared_ptr<RankContext> context);
 
-  /// Carries all messages and returns when all are done. Peers are ranks of the world, never this
-  /// one. `call` says what for.
-  virtual void transfer(const Call& call, std::span<const Send> sends,
-                        std::span<const Recv> recvs) = 0;
-  /// A call begins, or has ended (`waiting` false): kept for the reports of other ranks.
-  virtual void note(const Call& call, bool waiting) = 0;
+  virtual std::unique_ptr<Messages> new_messages() = 0;
+  /// What this rank does now: kept for the reports of other ranks.
+  virtual void note(const Call& call, CallState state) = 0;
+  /// Withdraws all that is under way. For the destructors of backends whose messages need them.
+  void abandon_transfers() noexcept;
 
  private:
   friend class Group;
+  friend class Transfer;
   static World& process_world();
+
+  std::unique_ptr<Messages> free_messages();
+  void carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs);
+  Transfer start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
+                 std::shared_ptr<const void> buffers);
+  bool test(Transfer::State& transfer) noexcept;
+  void wait_for(Transfer::State& transfer);
+  void poll(size_t most);
+  void end(Transfer::State& transfer);
+  void end_failed(Transfer::State& transfer);
 
   std::shared_ptr<RankContext> context_;
   const uint64_t id_;
@@ -118,6 +140,12 @@ class World {
   std::vector<CallRecord> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;
+  std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again
+  std::vector<std::shared_ptr<Transfer::State>> under_way_;
+  size_t next_polled_ = 0;
+  // Of transfers that failed, buffers and messages: a backend may not be able to take back all that
+  // it has begun.
+  std::vector<std::pair<std::shared_ptr<const void>, std::unique_ptr<Messages>>> failed_;
   static inline thread_local World* current_ = nullptr;
 };
 

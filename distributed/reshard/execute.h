@@ -4,6 +4,9 @@
 //   DistTensor y = reshard(x, TensorDistAttr::get(mesh, {Replicate(), Shard(1)}));
 #pragma once
 
+#include <memory>
+
+#include "distributed/comm/transfer.h"
 #include "distributed/tensor/dist_tensor.h"
 
 namespace phi::distributed {
@@ -18,6 +21,43 @@ namespace phi::distributed {
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
 ///          fit the shape or a tensor dim is unknown.
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
+
+/// A reshard whose transfer from one mesh to another is under way. Dropping the handle is allowed
+/// at any time: the transfer comes to its end, the world keeps the bytes that it needs until then
+/// and no longer. Used by the thread of its world.
+class PendingReshard {
+ public:
+  /// Nothing to wait for.
+  PendingReshard();
+  PendingReshard(PendingReshard&&) noexcept;
+  PendingReshard& operator=(PendingReshard&&) noexcept;
+  ~PendingReshard();
+
+  /// This rank's messages are all sent and received, or have failed. Makes progress; never blocks
+  /// nor throws.
+  bool done() const { return transfer_.done(); }
+  /// The resharded tensor, when this rank's part has arrived; at once on a rank outside its mesh,
+  /// which may still be sending. Once, in any order; the handle keeps nothing then. Errors: as of
+  /// every call of a Group; PreconditionNotMet if there is no tensor (any more).
+  DistTensor wait();
+
+ private:
+  friend PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
+  friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
+  struct Steps;
+
+  DistTensor result_;
+  Transfer transfer_;
+  std::unique_ptr<Steps> rest_;  // null: result_ is the tensor
+};
+
+/// Reshard in two halves: as reshard, but where the meshes differ the messages between them are
+/// only put under way. Any number may be pending.
+///
+/// Ranks    All start their pending reshards in the same order; each waits when it likes.
+/// Writing  Nobody writes to `src` before done(). Steps within one mesh are over on return.
+/// Errors   As reshard, on start or on wait.
+PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
 
 /// This rank's part of `global`, which every rank of the mesh has; no communication. Where `attr`
 /// is partial the first coordinate keeps the value and the others get the identity element.

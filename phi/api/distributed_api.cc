@@ -1,4 +1,6 @@
 // The public distributed API on Tensor handles.
+#include <utility>
+
 #include "distributed/api.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/world.h"
@@ -98,6 +100,23 @@ Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placeme
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
   if (x.dist_attr() == attr) return x;
   return recorded_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
+}
+
+PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
+                            std::span<const Placement> placements) {
+  const OpScope scope("reshard");
+  const TensorDistAttr* attr = attr_for(x, mesh, placements);
+  PendingTensor pending;
+  pending.pending_ = distributed::start_reshard(x.dist(), attr);
+  if (any_requires_grad(x)) pending.from_ = without_bytes(x);
+  return pending;
+}
+
+Tensor PendingTensor::wait() {
+  const OpScope scope("reshard");
+  Tensor to(pending_.wait());
+  if (from_.defined()) record(new MoveNode("reshard", std::exchange(from_, {})), to);
+  return to;
 }
 
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,

@@ -50,11 +50,11 @@ struct PassOptions {
   /// Keep what nodes saved, for another pass over the same graph.
   bool retain_graph = false;
   /// With `deferred` set, gradients of leaves that this holds for are put off into it.
-  LeafTest defers;
+  LeafTest defers{};
   DeferredWork<Value>* deferred = nullptr;
   /// If any, only what leads to these is computed, their gradients are returned in this order, and
   /// leaves keep nothing.
-  std::vector<Edge<Value>> captures;
+  std::vector<Edge<Value>> captures{};
 };
 
 namespace detail {

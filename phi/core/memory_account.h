@@ -1,4 +1,5 @@
-// Exact byte accounting of one rank: current and peak bytes held by storages, per kind of device.
+// The memory of one rank: an exact account of the bytes that its storages hold, per kind of device,
+// and the cache of host blocks that they come from.
 #pragma once
 
 #include <array>
@@ -7,12 +8,15 @@
 
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
+#include "phi/core/block_cache.h"
 
 namespace phi {
 
 struct MemoryStats {
-  int64_t current = 0;  // bytes held now
-  int64_t peak = 0;     // most bytes held at once since the last reset_peak
+  int64_t current = 0;        // bytes held by storages now
+  int64_t peak = 0;           // most bytes held at once since the last reset_peak
+  int64_t reserved = 0;       // bytes taken from the system: storages' objects, rounding, cache
+  int64_t peak_reserved = 0;  // most of them at once since the last reset_peak
 };
 
 /// Shared by a rank context and the storages made in it, so that a storage may outlive its context.
@@ -30,12 +34,21 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   }
   MemoryStats stats(DeviceKind kind) const {
     const auto& tally = tallies_[static_cast<int>(kind)];
-    return {tally.current.load(), tally.peak.load()};
+    MemoryStats stats{.current = tally.current.load(), .peak = tally.peak.load()};
+    if (kind == DeviceKind::CPU) {
+      const BlockCache::Stats blocks = blocks_.stats();
+      stats.reserved = blocks.reserved;
+      stats.peak_reserved = blocks.peak_reserved;
+    }
+    return stats;
   }
   void reset_peak(DeviceKind kind) {
     auto& tally = tallies_[static_cast<int>(kind)];
     tally.peak.store(tally.current.load());
+    if (kind == DeviceKind::CPU) blocks_.reset_peak();
   }
+  /// Where storages on the CPU get their memory; `blocks().release()` gives back what none uses.
+  BlockCache& blocks() { return blocks_; }
   static void destroy(MemoryAccount* account) { delete account; }
 
  private:
@@ -44,6 +57,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     std::atomic<int64_t> peak{0};
   };
   std::array<Tally, kNumDeviceKinds> tallies_;
+  BlockCache blocks_;
 };
 
 }  // namespace phi

@@ -60,4 +60,7 @@ inline MemoryStats memory_stats(const Place& place) {
   return RankContext::current().memory()->stats(place.kind);
 }
 
+/// Gives the memory that the calling rank keeps for later tensors back to the system.
+inline void release_cached() { RankContext::current().memory()->blocks().release(); }
+
 }  // namespace phi

@@ -2,7 +2,6 @@
 #include "phi/core/storage.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -17,7 +16,9 @@ constexpr size_t kAlignment = 64;
 // Up to this size the bytes share one allocation with the storage object.
 constexpr size_t kInlineLimit = 4096;
 
-constexpr size_t round_up(size_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+// Bytes behind the object keep the block's alignment.
+template <typename Object>
+constexpr size_t kHeader = (sizeof(Object) + kAlignment - 1) / kAlignment* kAlignment;
 
 uint64_t next_id() {
   // Each thread takes ids in blocks, so that making a storage touches no shared cache line.
@@ -32,13 +33,13 @@ uint64_t next_id() {
   return next++;
 }
 
-std::byte* allocate_bytes(size_t nbytes) {
-  void* memory = std::aligned_alloc(kAlignment, round_up(std::max<size_t>(nbytes, 1)));
+std::byte* allocate_bytes(MemoryAccount& account, size_t nbytes) {
+  std::byte* memory = account.blocks().allocate(nbytes);
   PHI_CHECK(memory != nullptr,
             errors::ResourceExhausted(
                 "cannot allocate {} bytes on cpu; tensors of this rank hold {} bytes.", nbytes,
                 memory_stats(CPUPlace()).current));
-  return static_cast<std::byte*>(memory);
+  return memory;
 }
 
 void check_place(const Place& place) {
@@ -63,26 +64,36 @@ const char* name_of(StorageState state) {
   return "unknown";
 }
 
-Storage::Storage(StorageState state, size_t nbytes, const Place& place)
-    : nbytes_(nbytes), id_(next_id()), state_(state), place_(place) {}
+Storage::Storage(StorageState state, size_t nbytes, const Place& place,
+                 const IntrusivePtr<MemoryAccount>& account)
+    : nbytes_(nbytes), id_(next_id()), state_(state), place_(place), account_(account) {}
+
+Storage* Storage::make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes) {
+  const auto& account = RankContext::current().memory();
+  std::byte* block = allocate_bytes(*account, kHeader<Storage> + inline_bytes);
+  return new (block) Storage(state, nbytes, place, account);
+}
 
 IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
   check_place(place);
-  constexpr size_t kHeader = round_up(sizeof(Storage));
-  const bool inline_bytes = nbytes <= kInlineLimit;
-  std::byte* block = allocate_bytes(inline_bytes ? kHeader + nbytes : sizeof(Storage));
-  auto* storage = new (block) Storage(StorageState::kResident, nbytes, place);
-  IntrusivePtr<Storage> owner(storage);  // frees the block if the bytes cannot be had
-  storage->inline_bytes_ = inline_bytes;
-  storage->data_ = inline_bytes ? block + kHeader : allocate_bytes(nbytes);
-  storage->account_ = RankContext::current().memory();
+  if (nbytes <= kInlineLimit) {
+    Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
+    storage->inline_bytes_ = true;
+    storage->data_ = reinterpret_cast<std::byte*>(storage) + kHeader<Storage>;
+    storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
+    return storage;
+  }
+  // Not resident until the bytes are there, so that a failure leaves nothing to take off the
+  // account.
+  IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
+  storage->data_ = allocate_bytes(*storage->account_, nbytes);
+  storage->state_ = StorageState::kResident;
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
-  return owner;
+  return storage;
 }
 
 IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& absence) {
-  auto* storage =
-      new (allocate_bytes(sizeof(Storage))) Storage(StorageState::kPlaceholder, 0, place);
+  Storage* storage = make(StorageState::kPlaceholder, 0, place, 0);
   storage->absence_ = absence;
   return storage;
 }
@@ -90,8 +101,7 @@ IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& ab
 IntrusivePtr<Storage> Storage::from_source(const Place& place,
                                            std::shared_ptr<const Source> source) {
   check_place(place);
-  auto* storage = new (allocate_bytes(sizeof(Storage)))
-      Storage(source->state(), source->meta().nbytes(), place);
+  Storage* storage = make(source->state(), source->meta().nbytes(), place, 0);
   storage->source_ = std::move(source);
   return storage;
 }
@@ -100,9 +110,10 @@ void Storage::materialise() {
   if (state_ == StorageState::kResident) return;
   PHI_CHECK(source_, errors::PreconditionNotMet(
                          "storage {} is a placeholder; it has no bytes to bring here.", id_));
-  data_ = allocate_bytes(nbytes_);
-  account_ = RankContext::current().memory();
-  account_->add(place_.kind, static_cast<int64_t>(nbytes_));
+  const auto& account = RankContext::current().memory();
+  data_ = allocate_bytes(*account, nbytes_);
+  if (account != account_) guest_ = account;
+  charged().add(place_.kind, static_cast<int64_t>(nbytes_));
   state_ = StorageState::kResident;
   try {
     DenseTensor whole(source_->meta(), this);
@@ -110,21 +121,25 @@ void Storage::materialise() {
   } catch (
       ...) {  // as before, so that nobody takes the bytes for values, and it can be tried again
     state_ = source_->state();
-    account_->remove(place_.kind, static_cast<int64_t>(nbytes_));
-    account_ = nullptr;
-    std::free(std::exchange(data_, nullptr));
+    give_back_bytes();
     throw;
   }
   source_ = nullptr;
 }
 
+void Storage::give_back_bytes() {
+  charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
+  if (!inline_bytes_) charged().blocks().free(std::exchange(data_, nullptr), nbytes_);
+  guest_ = nullptr;
+}
+
 void Storage::destroy(Storage* storage) {
-  if (storage->account_) {
-    storage->account_->remove(storage->place_.kind, static_cast<int64_t>(storage->nbytes_));
-  }
-  if (storage->data_ && !storage->inline_bytes_) std::free(storage->data_);
+  if (storage->has_bytes()) storage->give_back_bytes();
+  const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
+  // The account may end with its last storage, whose block it must still take.
+  const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
   storage->~Storage();
-  std::free(storage);
+  account->blocks().free(reinterpret_cast<std::byte*>(storage), block);
 }
 
 }  // namespace phi

@@ -79,8 +79,15 @@ class Storage : public RefCounted<Storage> {
   static void destroy(Storage* storage);
 
  private:
-  Storage(StorageState state, size_t nbytes, const Place& place);
+  Storage(StorageState state, size_t nbytes, const Place& place,
+          const IntrusivePtr<MemoryAccount>& account);
   ~Storage() = default;
+
+  /// A storage whose block has `inline_bytes` bytes behind the object.
+  static Storage* make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes);
+  /// The account that the bytes are charged to.
+  MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
+  void give_back_bytes();
 
   std::byte* data_ = nullptr;
   size_t nbytes_;
@@ -88,8 +95,9 @@ class Storage : public RefCounted<Storage> {
   uint32_t version_ = 0;
   StorageState state_;
   Place place_;
-  bool inline_bytes_ = false;  // the bytes follow this object in one allocation
-  IntrusivePtr<MemoryAccount> account_;
+  bool inline_bytes_ = false;            // the bytes follow this object in one allocation
+  IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
+  IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
   Absence absence_;
   std::shared_ptr<const Source> source_;
 };

@@ -152,8 +152,9 @@ void read_optimizer(JobConfig* config, const Section& section) {
   std::vector<double> betas = {optimizer.beta1, optimizer.beta2};
   section.read("betas", 0.0, 1.0 - 1e-12, &betas);
   if (betas.size() != 2) {
-    throw config->wrong({"optimizer.betas"},
-                        fmt::format("must be two numbers, e.g. [0.9, 0.95]; got {}.", betas.size()));
+    throw config->wrong(
+        {"optimizer.betas"},
+        fmt::format("must be two numbers, e.g. [0.9, 0.95]; got {}.", betas.size()));
   }
   optimizer.beta1 = betas[0];
   optimizer.beta2 = betas[1];
@@ -245,7 +246,8 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const YAML::Node root = load_yaml(text, file);
   JobConfig config;
   config.file = file;
-  const Section top(&config, "", root, {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
+  const Section top(&config, "", root,
+                    {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
   read_model(
       {&config,

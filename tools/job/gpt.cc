@@ -7,6 +7,7 @@
 
 #include "distributed/placement/split.h"
 #include "phi/api.h"
+#include "phi/api/checkpoint.h"
 #include "phi/common/errors.h"
 #include "phi/training/optimizer.h"
 
@@ -17,6 +18,7 @@ using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;
 using distributed::TensorDistAttr;
+using distributed::checkpoint::Checkpoint;
 
 namespace {
 
@@ -62,22 +64,29 @@ std::vector<Stage> stages_of(const ProcessMesh& mesh) {
   return stages;
 }
 
-Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh)
+Gpt::Gpt(const ModelConfig& model, const RunConfig& run, const ProcessMesh& mesh,
+         const Checkpoint* weights)
     : model_(model), run_(run), stages_(stages_of(mesh)) {
-  const int64_t d = model.d_model;
-  const auto num_chunks = static_cast<int64_t>(stages_.size()) * run.chunks;
+  declare_parameters();
+  fill_parameters(weights);
+}
+
+void Gpt::declare_parameters() {
+  const int64_t d = model_.d_model;
+  const auto num_chunks = static_cast<int64_t>(stages_.size()) * run_.chunks;
   const Stage& last = stages_.back();
-  token_embedding_ = gaussian("token_embedding", {model.vocab, d}, kWeightStd, stages_[0], Shard(0));
+  token_embedding_ =
+      gaussian("token_embedding", {model_.vocab, d}, kWeightStd, stages_[0], Shard(0));
   position_embedding_ =
-      gaussian("position_embedding", {model.seq_len, d}, kWeightStd, stages_[0], Replicate());
+      gaussian("position_embedding", {model_.seq_len, d}, kWeightStd, stages_[0], Replicate());
   for (int64_t c = 0; c < num_chunks; ++c) {
     const Stage& stage = stages_[static_cast<size_t>(c) % stages_.size()];
-    const auto own = distributed::split_range(model.layers, num_chunks, c);
+    const auto own = distributed::split_range(model_.layers, num_chunks, c);
     for (int64_t i = own.offset; i < own.end(); ++i) layers_.push_back(make_layer(i, stage));
     chunks_.push_back({&stage, own.offset, own.end()});
   }
   final_norm_ = make_norm("final_norm", last);
-  head_ = gaussian("head", {d, model.vocab}, kWeightStd, last, Shard(1));
+  head_ = gaussian("head", {d, model_.vocab}, kWeightStd, last, Shard(1));
 }
 
 Gpt::Layer Gpt::make_layer(int64_t index, const Stage& stage) {
@@ -111,9 +120,9 @@ Gpt::Norm Gpt::make_norm(const std::string& name, const Stage& stage) {
 Tensor Gpt::gaussian(const std::string& name, const Dims& shape, double std, const Stage& stage,
                      Placement along_tp) {
   const uint64_t seed = seed_for(name, static_cast<uint64_t>(model_.seed));
-  return add_parameter(
-      name, deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype), stage,
-      along_tp);
+  return add_parameter(name,
+                       deferred_gaussian(shape, 0.0f, static_cast<float>(std), seed, run_.dtype),
+                       stage, along_tp);
 }
 
 Tensor Gpt::filled(const std::string& name, const Dims& shape, float value, const Stage& stage,
@@ -125,8 +134,24 @@ Tensor Gpt::add_parameter(const std::string& name, const Tensor& whole, const St
                           Placement along_tp) {
   const auto* attr = training::parameter_attr(stage.attr(Replicate(), along_tp), whole.shape(),
                                               {.stage = static_cast<int>(run_.zero_stage)});
-  const Tensor parameter = distributed::shard_tensor(whole, attr->mesh(), attr->placements());
-  return parameters_.emplace_back(name, parameter).second;
+  layouts_.push_back(attr);
+  return parameters_.emplace_back(name, whole).second;
+}
+
+// The handles that the layers hold see the values that are put into them here.
+void Gpt::fill_parameters(const Checkpoint* weights) {
+  if (weights) {
+    std::vector<distributed::checkpoint::Wanted> wanted;
+    for (const auto& [name, parameter] : parameters_) wanted.push_back({name, parameter.meta()});
+    weights->check(wanted);
+  }
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    auto& [name, parameter] = parameters_[i];
+    const Tensor whole =
+        weights ? distributed::checkpoint::deferred(*weights, name, run_.dtype) : parameter;
+    parameter.replace(
+        distributed::shard_tensor(whole, layouts_[i]->mesh(), layouts_[i]->placements()));
+  }
 }
 
 const TensorDistAttr* Gpt::input_attr(int chunk) const {
@@ -179,9 +204,9 @@ Tensor Gpt::head_loss(const Tensor& x, const Tensor& labels) const {
 
 Tensor Gpt::run_layer(size_t index, const Tensor& x, uint64_t noise) const {
   if (run_.recompute != Recompute::kFull) return block(layers_[index], x, noise);
-  return recompute([this, index, noise](
-                       const auto& inputs) { return block(layers_[index], inputs[0], noise); },
-                   {x});
+  return recompute(
+      [this, index, noise](const auto& inputs) { return block(layers_[index], inputs[0], noise); },
+      {x});
 }
 
 Tensor Gpt::block(const Layer& layer, const Tensor& x, uint64_t noise) const {

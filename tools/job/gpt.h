@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "distributed/api.h"
+#include "distributed/checkpoint/checkpoint.h"
 #include "phi/api/tensor.h"
 #include "tools/job/config.h"
 
@@ -51,7 +52,9 @@ class Gpt {
  public:
   /// Every rank makes every parameter; bytes appear for its own shards only. A parameter's values
   /// depend on the seed and its name, not on the mesh.
-  Gpt(const ModelConfig& model, const RunConfig& run, const distributed::ProcessMesh& mesh);
+  /// With `weights` the values are those; errors: as Checkpoint::check.
+  Gpt(const ModelConfig& model, const RunConfig& run, const distributed::ProcessMesh& mesh,
+      const distributed::checkpoint::Checkpoint* weights = nullptr);
   Gpt(const Gpt&) = delete;
   Gpt& operator=(const Gpt&) = delete;
 
@@ -126,11 +129,16 @@ class Gpt {
   Tensor split_sequence(const Tensor& x, const Stage& stage) const;
   distributed::Placement sequence_placement() const;
 
+  // First all names, shapes and layouts, then values.
+  void declare_parameters();
+  void fill_parameters(const distributed::checkpoint::Checkpoint* weights);
+
   ModelConfig model_;
   RunConfig run_;
   std::vector<Stage> stages_;
   std::vector<Chunk> chunks_;
-  std::vector<std::pair<std::string, Tensor>> parameters_;  // all of them, in the order of use
+  std::vector<std::pair<std::string, Tensor>> parameters_;   // all of them, in the order of use
+  std::vector<const distributed::TensorDistAttr*> layouts_;  // of the parameters
   Tensor token_embedding_;
   Tensor position_embedding_;
   std::vector<Layer> layers_;

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "fmt/core.h"
+#include "phi/core/rank_context.h"
 #include "tools/job/report.h"
 
 namespace phi::job {
@@ -52,6 +54,7 @@ double Progress::tokens_per_s(int64_t steps_done) const {
 }
 
 void Progress::done(int64_t step, double loss) {
+  last_step_seconds_ = seconds() - std::exchange(last_done_, seconds());
   if (style_ == Style::kSilent || (style_ == Style::kLines && !wants_line(step))) return;
   const double left = seconds() / static_cast<double>(step) * static_cast<double>(steps_ - step);
   const int width = static_cast<int>(std::to_string(steps_).size());
@@ -59,6 +62,7 @@ void Progress::done(int64_t step, double loss) {
   if (style_ == Style::kBar) line += " " + bar(step);
   line += fmt::format("  loss {:.4f}  {} tok/s", loss,
                       with_separators(static_cast<int64_t>(tokens_per_s(step))));
+  line += fmt::format("  {}", human_bytes(memory_stats(CPUPlace()).peak));
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));
   if (style_ == Style::kBar) {
     // Back to the line's start, and erase what a longer line before has left behind.

@@ -21,6 +21,8 @@ class Progress {
   void done(int64_t step, double loss);
 
   double seconds() const;
+  /// From the end of the step before the last to that of the last.
+  double last_step_seconds() const { return last_step_seconds_; }
   double tokens_per_s(int64_t steps_done) const;
 
  private:
@@ -32,6 +34,8 @@ class Progress {
   int64_t tokens_per_step_;
   std::FILE* out_;
   std::chrono::steady_clock::time_point start_;
+  double last_done_ = 0;
+  double last_step_seconds_ = 0;
 };
 
 /// 0:05:11

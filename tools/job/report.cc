@@ -28,6 +28,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank) {
           {"bytes_received", rank.bytes_received},
           {"peak_tensor_bytes", rank.peak_tensor_bytes},
           {"parameter_bytes", rank.parameter_bytes},
+          {"optimizer_bytes", rank.optimizer_bytes},
           {"parameter_peak_bytes", rank.parameter_peak_bytes}};
 }
 
@@ -70,6 +71,7 @@ std::string to_json(const JobReport& report) {
       {"mode", report.mode},
       {"losses", report.losses},
       {"tokens_per_s", report.tokens_per_s},
+      {"step_seconds", report.step_seconds},
       {"ranks", std::move(ranks)},
       {"job", report.job},
       {"mesh", report.mesh},

@@ -24,6 +24,7 @@ struct RankReport {
   int64_t bytes_received = 0;
   int64_t peak_tensor_bytes = 0;
   int64_t parameter_bytes = 0;       // of this rank's shards
+  int64_t optimizer_bytes = 0;       // of its optimizer states
   int64_t parameter_peak_bytes = 0;  // most tensor bytes held while the parameters were made
 };
 
@@ -36,6 +37,7 @@ struct JobReport {
   int64_t text_bytes = 0;  // of the data; reports over texts that differ cannot be compared
   uint64_t text_fingerprint = 0;
   std::vector<double> losses;  // per step
+  std::vector<double> step_seconds;
   double tokens_per_s = 0;
   double seconds = 0;  // of all steps
   std::vector<RankReport> ranks;

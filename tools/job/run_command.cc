@@ -13,15 +13,19 @@
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "phi/api.h"
+#include "phi/api/checkpoint.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"
 #include "tools/job/gpt.h"
+#include "tools/job/metrics.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
 #include "tools/job/text_data.h"
+#include "tools/job/trainer.h"
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
+DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
 DEFINE_bool(quiet, false, "print errors only");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
@@ -32,8 +36,9 @@ namespace {
 
 using distributed::ProcessMesh;
 using distributed::World;
+using distributed::checkpoint::Checkpoint;
 
-const std::vector<std::string> kFlags = {"report", "deadline_s",   "quiet",
+const std::vector<std::string> kFlags = {"report", "metrics",      "deadline_s", "quiet",
                                          "mesh",   "inject_error", "inject_hang"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
@@ -98,10 +103,8 @@ Setup prepare(int argc, char** argv) {
   setup.error = parse_injection("inject_error", FLAGS_inject_error);
   setup.hang = parse_injection("inject_hang", FLAGS_inject_hang);
   setup.config = load_job(words[0]);
-  if (setup.config.mode != "forward") {
-    throw setup.config.wrong({"mode"}, fmt::format("mode {} is not there yet, it comes with "
-                                                   "training; use mode: forward.",
-                                                   setup.config.mode));
+  if (setup.config.mode == "generate") {
+    throw setup.config.wrong({"mode"}, "mode generate is not there yet; use forward or train.");
   }
   settle_mesh(&setup.config, distributed::world_size(), FLAGS_mesh, &setup.note);
   setup.text = open_text(setup.config);
@@ -146,25 +149,29 @@ class Job {
         world_(World::current()) {}
 
   JobReport run() {
-    const Gpt model(config_.model, config_.run, mesh_);
+    const std::optional<Checkpoint> weights = open_weights();
+    const Gpt model(config_.model, config_.run, mesh_, weights ? &*weights : nullptr);
     const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
+    Trainer trainer(config_, mesh_, setup_.text, model);
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
     world_.everyone().barrier();  // the clock starts when every rank has its parameters
     Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
                       config_.run.global_batch * config_.model.seq_len);
+    Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
     for (step_ = 1; step_ <= config_.run.steps; ++step_) {
       inject();
-      report.losses.push_back(step(model));
-      progress.done(step_, report.losses.back());
+      const StepResult result = trainer.step(step_);
+      progress.done(step_, result.loss);
+      report.losses.push_back(result.loss);
+      report.step_seconds.push_back(progress.last_step_seconds());
+      metrics.write(step_, result, progress);
     }
     step_ = 0;
     report.seconds = progress.seconds();
     report.tokens_per_s = progress.tokens_per_s(config_.run.steps);
-    RankReport own = this_rank(pipeline_stage());
-    own.parameter_bytes = model.parameter_bytes_here();
-    own.parameter_peak_bytes = parameter_peak;
-    report.ranks = gather_ranks(world_, own);
+    save(model);
+    report.ranks = gather_ranks(world_, rank_report(trainer, model, parameter_peak));
     return report;
   }
 
@@ -210,21 +217,23 @@ class Job {
                              config_.model.seq_len);
   }
 
-  // Mean loss of one global batch, known on every rank.
-  double step(const Gpt& model) const {
-    const RunConfig& run = config_.run;
-    Tensor total;
-    for (int64_t i = 0; i < run.micro_batches; ++i) {
-      const int64_t number = (step_ - 1) * run.micro_batches + i;
-      const Draw draw{static_cast<uint64_t>(config_.data.seed), number * run.micro_batch_size(),
-                      run.micro_batch_size(), config_.model.seq_len};
-      const Tensor ids = model.place_ids(setup_.text.ids(draw));
-      const Tensor labels = model.place_labels(setup_.text.labels(draw));
-      const Tensor loss = model.loss(ids, labels, static_cast<uint64_t>(number) << 20);
-      total = total.defined() ? add(total, loss) : loss;
-    }
-    const Tensor mean = scale(total, 1.0 / static_cast<double>(run.micro_batches));
-    return distributed::reshard(mean, mesh_, {}).item();
+  std::optional<Checkpoint> open_weights() const {
+    if (config_.weights.empty()) return std::nullopt;
+    return distributed::checkpoint::open(config_.weights);
+  }
+
+  void save(const Gpt& model) const {
+    if (config_.run.save.empty()) return;
+    distributed::checkpoint::save(config_.run.save, model.parameters());
+    if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
+  }
+
+  RankReport rank_report(const Trainer& trainer, const Gpt& model, int64_t parameter_peak) const {
+    RankReport own = this_rank(pipeline_stage());
+    own.parameter_bytes = model.parameter_bytes_here();
+    own.parameter_peak_bytes = parameter_peak;
+    own.optimizer_bytes = trainer.state_bytes().states;
+    return own;
   }
 
   void inject() const {
@@ -282,13 +291,14 @@ int run_command(int argc, char** argv) {
 const char* run_help() {
   return "autophi run JOB.yaml: runs a job on all processes that mpirun started.\n"
          "\n"
-         "  mpirun -n 8 autophi run examples/gpt_forward.yaml --report=report.json\n"
+         "  mpirun -n 8 autophi run examples/gpt_train.yaml --report=report.json\n"
          "\n"
          "One process runs the job on a mesh of 1, with the same result.\n"
          "\n"
          "  --mesh=2x2x2         mesh instead of the file's: 2x2x2 (dp, pp, tp), 4 (dp), "
          "dp=2,tp=2\n"
          "  --report=FILE        write what every rank did, and the losses, as JSON\n"
+         "  --metrics=FILE       append a line of JSON for each step\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
          "  --quiet              print errors only\n"
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"

@@ -8,18 +8,10 @@
 #include "phi/training/loss_scale.h"
 #include "phi/training/optimizer.h"
 #include "tools/job/gpt.h"
+#include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
 
 namespace phi::job {
-
-struct StepResult {
-  double loss = 0.0;  // mean over the global batch
-  // Mode train only:
-  double learning_rate = 0.0;
-  double grad_norm = 0.0;  // before clipping
-  double loss_scale = 1.0;
-  bool applied = false;  // false: a gradient was not finite, the step was left out
-};
 
 class Trainer {
  public:

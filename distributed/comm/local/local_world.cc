@@ -1,7 +1,8 @@
-// Messages between threads: the sender posts where its bytes lie, the receiver copies them, the
-// sender waits until all of its messages were copied.
+// Messages between threads: both ends are posted where the other finds them, and whoever comes
+// second copies, so that messages move without their ranks' help.
 #include "distributed/comm/local/local_world.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -9,6 +10,8 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "distributed/comm/activity.h"
@@ -19,32 +22,155 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Message {
-  enum class State { kPosted, kBeingCopied, kCopied };
-  Send send;
-  const Call* call;  // the sender's; lives as long as the message is posted
+// One end of a message.
+template <typename Buffer>
+struct End {
+  enum class State { kPosted, kBeingCopied, kOver };
+  Buffer buffer;
+  Call call;
   State state = State::kPosted;
+  std::string mismatch;  // of a receive: why it failed
+};
+using SendEnd = End<Send>;
+using RecvEnd = End<Recv>;
+
+// From one rank to another within a group: the ends that have not met, in the order of posting. One
+// of the two is empty.
+struct Route {
+  std::deque<SendEnd*> sends;
+  std::deque<RecvEnd*> recvs;
 };
 
 // What all ranks of one run share. One lock: messages are few and copies are made outside it.
 struct Hub {
   explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), activities(static_cast<size_t>(n)) {}
 
-  // (from, to, group) -> messages in the order they were sent.
-  using Route = std::tuple<int64_t, int64_t, uint64_t>;
+  using Key = std::tuple<int64_t, int64_t, uint64_t>;  // from, to, group
 
   std::mutex mutex;
   std::vector<std::condition_variable> wake;  // by rank
-  std::map<Route, std::deque<Message*>> posted;
+  std::map<Key, Route> routes;
   std::vector<Activity> activities;
   std::string failure;  // of the first rank that failed
   std::exception_ptr error;
+};
+
+class LocalMessages final : public Messages {
+ public:
+  LocalMessages(Hub& hub, const World& world) : hub_(hub), world_(world), rank_(world.rank()) {}
+
+  // Nobody may hold a pointer to an end that goes.
+  ~LocalMessages() override {
+    std::unique_lock lock(hub_.mutex);
+    for (SendEnd& end : sends_) std::erase(route_of(end).sends, &end);
+    for (RecvEnd& end : recvs_) std::erase(route_of(end).recvs, &end);
+    const auto idle = [](const auto& end) {
+      return end.state != std::remove_cvref_t<decltype(end)>::State::kBeingCopied;
+    };
+    hub_.wake[rank_].wait(lock, [&] {
+      return std::ranges::all_of(sends_, idle) && std::ranges::all_of(recvs_, idle);
+    });
+  }
+
+  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+    sends_.clear();
+    recvs_.clear();
+    for (const Send& send : sends) sends_.push_back({send, call, SendEnd::State::kPosted, {}});
+    for (const Recv& recv : recvs) recvs_.push_back({recv, call, RecvEnd::State::kPosted, {}});
+    std::unique_lock lock(hub_.mutex);
+    for (SendEnd& end : sends_) {
+      Route& route = route_of(end);
+      route.sends.push_back(&end);
+      meet(lock, route, rank_, end.buffer.peer);
+    }
+    for (RecvEnd& end : recvs_) {
+      Route& route = route_of(end);
+      route.recvs.push_back(&end);
+      meet(lock, route, end.buffer.peer, rank_);
+    }
+  }
+
+  bool done(const Call& /*call*/) override {
+    const std::lock_guard lock(hub_.mutex);
+    if (is_over()) return true;
+    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
+    return false;
+  }
+
+  void wait(const Call& call) override {
+    std::unique_lock lock(hub_.mutex);
+    const bool woken = hub_.wake[rank_].wait_until(
+        lock, Clock::now() + world_.deadline(), [&] { return is_over() || !hub_.failure.empty(); });
+    if (woken && is_over()) return;
+    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
+    const auto activity_of = [&](int64_t rank) { return &hub_.activities[rank]; };
+    throw errors::ExecutionTimeout("{}", timeout_report(call, world_.deadline(), activity_of));
+  }
+
+ private:
+  Route& route_of(const SendEnd& end) {
+    return hub_.routes[{rank_, end.buffer.peer, end.call.group->hash()}];
+  }
+  Route& route_of(const RecvEnd& end) {
+    return hub_.routes[{end.buffer.peer, rank_, end.call.group->hash()}];
+  }
+
+  void meet(std::unique_lock<std::mutex>& lock, Route& route, int64_t from, int64_t to) {
+    if (route.sends.empty() || route.recvs.empty()) return;
+    SendEnd& send = *route.sends.front();
+    RecvEnd& recv = *route.recvs.front();
+    route.sends.pop_front();
+    route.recvs.pop_front();
+    recv.mismatch = mismatch_of(send, recv, from, to);
+    if (recv.mismatch.empty() && recv.buffer.bytes > 0) {
+      send.state = SendEnd::State::kBeingCopied;
+      recv.state = RecvEnd::State::kBeingCopied;
+      lock.unlock();
+      std::memcpy(recv.buffer.data, send.buffer.data, recv.buffer.bytes);
+      lock.lock();
+    }
+    send.state = SendEnd::State::kOver;
+    recv.state = RecvEnd::State::kOver;
+    hub_.wake[from].notify_one();
+    hub_.wake[to].notify_one();
+  }
+
+  static std::string mismatch_of(const SendEnd& send, const RecvEnd& recv, int64_t from,
+                                 int64_t to) {
+    const Call& ours = recv.call;
+    const Call& theirs = send.call;
+    if (theirs.sequence != ours.sequence || theirs.op != ours.op) {
+      return fmt::format("calls do not match: rank {} is in {}, rank {} is in {}.", to,
+                         ours.to_string(), from, theirs.to_string());
+    }
+    if (send.buffer.bytes == recv.buffer.bytes) return {};
+    return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}.", to,
+                       recv.buffer.bytes, from, send.buffer.bytes, ours.to_string());
+  }
+
+  // All is copied; throws as soon as something cannot be.
+  bool is_over() const {
+    for (const RecvEnd& end : recvs_) {
+      PHI_CHECK(end.mismatch.empty(), errors::InvalidArgument("{}", end.mismatch));
+    }
+    const auto over = [](const auto& end) {
+      return end.state == std::remove_cvref_t<decltype(end)>::State::kOver;
+    };
+    return std::ranges::all_of(sends_, over) && std::ranges::all_of(recvs_, over);
+  }
+
+  Hub& hub_;
+  const World& world_;
+  const int64_t rank_;
+  std::deque<SendEnd> sends_;  // others point into them
+  std::deque<RecvEnd> recvs_;
 };
 
 class LocalWorld final : public World {
  public:
   LocalWorld(Hub& hub, int64_t rank, int64_t size)
       : World(std::make_shared<RankContext>(rank, size)), hub_(hub) {}
+  ~LocalWorld() override { abandon_transfers(); }
 
   std::string_view backend() const override { return "local"; }
 
@@ -55,79 +181,15 @@ class LocalWorld final : public World {
   }
 
  protected:
-  void note(const Call& call, bool waiting) override {
-    const std::lock_guard lock(hub_.mutex);
-    hub_.activities[rank()].set(call, waiting);
+  std::unique_ptr<Messages> new_messages() override {
+    return std::make_unique<LocalMessages>(hub_, *this);
   }
-
-  void transfer(const Call& call, std::span<const Send> sends,
-                std::span<const Recv> recvs) override {
-    const auto until = Clock::now() + deadline();
-    std::vector<Message> messages;
-    messages.reserve(sends.size());
-    for (const Send& send : sends) messages.push_back({send, &call});
-    std::unique_lock lock(hub_.mutex);
-    for (Message& message : messages) {
-      hub_.posted[{rank(), message.send.peer, call.group->hash()}].push_back(&message);
-      hub_.wake[message.send.peer].notify_one();
-    }
-    try {
-      for (const Recv& recv : recvs) receive(lock, call, recv, until);
-      wait(lock, call, until, [&] {
-        return std::all_of(messages.begin(), messages.end(),
-                           [](const Message& m) { return m.state == Message::State::kCopied; });
-      });
-    } catch (...) {
-      withdraw(lock, call, messages);
-      throw;
-    }
+  void note(const Call& call, CallState state) override {
+    const std::lock_guard lock(hub_.mutex);
+    hub_.activities[rank()].set(call, state);
   }
 
  private:
-  void receive(std::unique_lock<std::mutex>& lock, const Call& call, const Recv& recv,
-               Clock::time_point until) {
-    auto& queue = hub_.posted[{recv.peer, rank(), call.group->hash()}];
-    wait(lock, call, until, [&] { return !queue.empty(); });
-    Message& message = *queue.front();
-    const Call& theirs = *message.call;
-    PHI_CHECK(theirs.sequence == call.sequence && theirs.op == call.op,
-              errors::InvalidArgument("calls do not match: rank {} is in {}, rank {} is in {}.",
-                                      rank(), call.to_string(), recv.peer, theirs.to_string()));
-    PHI_CHECK(message.send.bytes == recv.bytes,
-              errors::InvalidArgument("rank {} expects {} bytes of rank {} and is sent {}, in {}.",
-                                      rank(), recv.bytes, recv.peer, message.send.bytes,
-                                      call.to_string()));
-    queue.pop_front();
-    message.state = Message::State::kBeingCopied;
-    lock.unlock();
-    if (recv.bytes > 0) std::memcpy(recv.data, message.send.data, recv.bytes);
-    lock.lock();
-    message.state = Message::State::kCopied;
-    hub_.wake[recv.peer].notify_one();
-  }
-
-  template <typename Predicate>
-  void wait(std::unique_lock<std::mutex>& lock, const Call& call, Clock::time_point until,
-            Predicate done) {
-    auto& wake = hub_.wake[rank()];
-    const bool woken =
-        wake.wait_until(lock, until, [&] { return done() || !hub_.failure.empty(); });
-    if (woken && done()) return;
-    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
-    throw errors::ExecutionTimeout("{}", timeout_report(call, deadline(), [&](int64_t rank) {
-                                     return &hub_.activities[rank];
-                                   }));
-  }
-
-  // Before the messages go out of scope: nobody may hold a pointer to them.
-  void withdraw(std::unique_lock<std::mutex>& lock, const Call& call,
-                std::vector<Message>& messages) {
-    for (Message& message : messages) {
-      std::erase(hub_.posted[{rank(), message.send.peer, call.group->hash()}], &message);
-      hub_.wake[rank()].wait(lock, [&] { return message.state != Message::State::kBeingCopied; });
-    }
-  }
-
   Hub& hub_;
 };
 
@@ -145,6 +207,7 @@ void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&
   };
   try {
     body(world);
+    world.drain();
   } catch (Error& error) {
     const std::string message = error.what();
     error.note(fmt::format("at rank {} of {}", rank, n));

@@ -1,6 +1,7 @@
 // Messages over MPI: MPI_Isend / MPI_Irecv on one communicator, told apart by a tag made of the
 // group and the call's number, so that groups cost no communication to make. Waiting is a loop of
-// MPI_Testall with a deadline that gives the core away: ranks may outnumber cores.
+// MPI_Testall with a deadline that gives the core away: ranks may outnumber cores. MPI carries all
+// messages on within any such look, also those of other calls.
 #include "distributed/comm/mpi/mpi_world.h"
 
 #include <mpi.h>
@@ -35,6 +36,8 @@ void check_mpi(int code, const char* what) {
   PHI_CHECK(code == MPI_SUCCESS, errors::Unavailable("{}: {}", what, mpi_error_text(code)));
 }
 
+class MpiMessages;
+
 class MpiWorld final : public World {
  public:
   MpiWorld(int64_t rank, int64_t size)
@@ -49,6 +52,7 @@ class MpiWorld final : public World {
   }
 
   ~MpiWorld() override {
+    abandon_transfers();
     MPI_Win_free(&window_);
     MPI_Comm_free(&machine_);
     MPI_Comm_free(&comm_);
@@ -68,42 +72,29 @@ class MpiWorld final : public World {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
- protected:
-  void note(const Call& call, bool waiting) override { own_->set(call, waiting); }
-
-  void transfer(const Call& call, std::span<const Send> sends,
-                std::span<const Recv> recvs) override {
-    const int tag = tag_of(call);
-    requests_.clear();
-    sizes_.clear();
-    for (const Recv& recv : recvs) {
-      for_each_piece(recv.bytes, [&](size_t offset, int bytes) {
-        std::byte* to = static_cast<std::byte*>(recv.data) + offset;
-        check_mpi(MPI_Irecv(to, bytes, MPI_BYTE, static_cast<int>(recv.peer), tag, comm_,
-                            &requests_.emplace_back()),
-                  "MPI_Irecv");
-        sizes_.push_back(bytes);
-      });
-    }
-    const size_t num_recvs = requests_.size();
-    for (const Send& send : sends) {
-      for_each_piece(send.bytes, [&](size_t offset, int bytes) {
-        const std::byte* from = static_cast<const std::byte*>(send.data) + offset;
-        check_mpi(MPI_Isend(from, bytes, MPI_BYTE, static_cast<int>(send.peer), tag, comm_,
-                            &requests_.emplace_back()),
-                  "MPI_Isend");
-      });
-    }
-    wait(call);
-    for (size_t i = 0; i < num_recvs; ++i) {
-      int bytes = 0;
-      MPI_Get_count(&statuses_[i], MPI_BYTE, &bytes);
-      PHI_CHECK(bytes == sizes_[i],
-                errors::InvalidArgument(
-                    "rank {} expects {} bytes of rank {} and is sent {}, in {}.", rank(), sizes_[i],
-                    statuses_[i].MPI_SOURCE, bytes, call.to_string()));
-    }
+  MPI_Comm comm() const { return comm_; }
+  int tag_of(const Call& call) const {
+    const uint64_t mixed = (call.group->hash() >> 8) * 1024 + call.sequence % 1024;
+    return static_cast<int>(mixed % tag_limit_);
   }
+
+  // Between two looks at what a call waits for. The core is given to whoever wants it; later this
+  // process sleeps, shortly.
+  class Patience {
+   public:
+    Patience(const MpiWorld& world, const Call& call) : world_(world), call_(call) {}
+    void look_again();
+
+   private:
+    const MpiWorld& world_;
+    const Call& call_;
+    int64_t turn_ = 0;
+    Clock::time_point start_{};
+  };
+
+ protected:
+  std::unique_ptr<Messages> new_messages() override;
+  void note(const Call& call, CallState state) override { own_->set(call, state); }
 
  private:
   // What the ranks of one machine see of each other.
@@ -136,10 +127,95 @@ class MpiWorld final : public World {
     crowded_ = peers > static_cast<int>(std::thread::hardware_concurrency());
   }
 
-  int tag_of(const Call& call) const {
-    const uint64_t mixed = (call.group->hash() >> 8) * 1024 + call.sequence % 1024;
-    return static_cast<int>(mixed % tag_limit_);
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm machine_ = MPI_COMM_NULL;  // the ranks of this machine
+  MPI_Win window_ = MPI_WIN_NULL;
+  Board* board_ = nullptr;  // the machine's first rank's: holds the machine's `failed`
+  Activity* own_ = nullptr;
+  std::vector<const Activity*> activity_of_;  // by rank; null: another machine
+  uint64_t tag_limit_ = 32767;
+  bool crowded_ = false;
+};
+
+void MpiWorld::Patience::look_again() {
+  using namespace std::chrono_literals;
+  const int spins = world_.crowded_ ? 8 : 2000;
+  if (++turn_ <= spins) return;
+  if (turn_ == spins + 1) start_ = Clock::now();
+  const auto waited = Clock::now() - start_;
+  if (waited < 2ms) {
+    sched_yield();
+    return;
   }
+  std::this_thread::sleep_for(waited < 20ms ? 20us : 200us);
+  if (waited < world_.deadline()) return;
+  const auto activity_of = [&](int64_t rank) { return world_.activity_of_[rank]; };
+  throw errors::ExecutionTimeout("{}", timeout_report(call_, world_.deadline(), activity_of));
+}
+
+class MpiMessages final : public Messages {
+ public:
+  explicit MpiMessages(const MpiWorld& world) : world_(world) {}
+
+  // Of what is left, receives are taken back; MPI has no way to take back a send.
+  ~MpiMessages() override {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      if (i < pieces_.size()) MPI_Cancel(&requests_[i]);
+      MPI_Request_free(&requests_[i]);
+    }
+  }
+
+  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+    const int tag = world_.tag_of(call);
+    requests_.clear();
+    pieces_.clear();
+    for (const Recv& recv : recvs) {
+      for_each_piece(recv.bytes, [&](size_t offset, int bytes) {
+        std::byte* to = static_cast<std::byte*>(recv.data) + offset;
+        pieces_.push_back({recv.peer, bytes});
+        check_mpi(MPI_Irecv(to, bytes, MPI_BYTE, static_cast<int>(recv.peer), tag, world_.comm(),
+                            &requests_.emplace_back(MPI_REQUEST_NULL)),
+                  "MPI_Irecv");
+      });
+    }
+    for (const Send& send : sends) {
+      for_each_piece(send.bytes, [&](size_t offset, int bytes) {
+        const std::byte* from = static_cast<const std::byte*>(send.data) + offset;
+        check_mpi(MPI_Isend(from, bytes, MPI_BYTE, static_cast<int>(send.peer), tag, world_.comm(),
+                            &requests_.emplace_back(MPI_REQUEST_NULL)),
+                  "MPI_Isend");
+      });
+    }
+    statuses_.resize(requests_.size());
+  }
+
+  bool done(const Call& call) override {
+    int done = 0;
+    const int code =
+        MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, statuses_.data());
+    if (code != MPI_SUCCESS) [[unlikely]]
+      throw_failed(call, code);
+    if (done == 0) return false;
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      int bytes = 0;
+      MPI_Get_count(&statuses_[i], MPI_BYTE, &bytes);
+      if (bytes != pieces_[i].bytes) [[unlikely]]
+        throw_wrong_size(call, pieces_[i], fmt::format("{}", bytes));
+    }
+    return true;
+  }
+
+  void wait(const Call& call) override {
+    MpiWorld::Patience patience(world_, call);
+    while (!done(call)) patience.look_again();
+  }
+
+ private:
+  struct Piece {  // to be received
+    int64_t peer;
+    int bytes;
+  };
 
   template <typename F>
   static void for_each_piece(size_t bytes, F f) {
@@ -151,59 +227,32 @@ class MpiWorld final : public World {
     } while (offset < bytes);
   }
 
-  void wait(const Call& call) {
-    statuses_.resize(requests_.size());
-    const int count = static_cast<int>(requests_.size());
-    const int spins = crowded_ ? 8 : 2000;
-    Clock::time_point start{};
-    for (int64_t turn = 0;; ++turn) {
-      int done = 0;
-      const int code = MPI_Testall(count, requests_.data(), &done, statuses_.data());
-      if (code != MPI_SUCCESS) [[unlikely]]
-        throw_failed(call, code);
-      if (done != 0) return;
-      if (turn < spins) continue;
-      if (turn == spins) start = Clock::now();
-      back_off(call, Clock::now() - start);
-    }
-  }
-
-  // First the core is given to whoever wants it; later this process sleeps, shortly.
-  void back_off(const Call& call, Clock::duration waited) {
-    using namespace std::chrono_literals;
-    if (waited < 2ms) {
-      sched_yield();
-      return;
-    }
-    std::this_thread::sleep_for(waited < 20ms ? 20us : 200us);
-    if (waited < deadline()) return;
-    throw errors::ExecutionTimeout(
-        "{}", timeout_report(call, deadline(), [&](int64_t rank) { return activity_of_[rank]; }));
-  }
-
-  [[noreturn]] void throw_failed(const Call& call, int code) {
+  [[noreturn]] void throw_failed(const Call& call, int code) const {
     std::string text = mpi_error_text(code);
-    for (const MPI_Status& status : statuses_) {
-      if (code == MPI_ERR_IN_STATUS && status.MPI_ERROR != MPI_SUCCESS &&
-          status.MPI_ERROR != MPI_ERR_PENDING) {
-        text = mpi_error_text(status.MPI_ERROR);
+    for (size_t i = 0; i < statuses_.size() && code == MPI_ERR_IN_STATUS; ++i) {
+      const int error = statuses_[i].MPI_ERROR;
+      if (error == MPI_SUCCESS || error == MPI_ERR_PENDING) continue;
+      if (error == MPI_ERR_TRUNCATE && i < pieces_.size()) {
+        throw_wrong_size(call, pieces_[i], "more");
       }
+      text = mpi_error_text(error);
     }
-    throw errors::Unavailable("{} failed at rank {}: {}", call.to_string(), rank(), text);
+    throw errors::Unavailable("{} failed at rank {}: {}", call.to_string(), world_.rank(), text);
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  MPI_Comm machine_ = MPI_COMM_NULL;  // the ranks of this machine
-  MPI_Win window_ = MPI_WIN_NULL;
-  Board* board_ = nullptr;  // the machine's first rank's: holds the machine's `failed`
-  Activity* own_ = nullptr;
-  std::vector<const Activity*> activity_of_;  // by rank; null: another machine
-  uint64_t tag_limit_ = 32767;
-  bool crowded_ = false;
-  std::vector<MPI_Request> requests_;
+  [[noreturn]] void throw_wrong_size(const Call& call, const Piece& piece,
+                                     const std::string& sent) const {
+    throw errors::InvalidArgument("rank {} expects {} bytes of rank {} and is sent {}, in {}.",
+                                  world_.rank(), piece.bytes, piece.peer, sent, call.to_string());
+  }
+
+  const MpiWorld& world_;
+  std::vector<MPI_Request> requests_;  // receives first
+  std::vector<Piece> pieces_;
   std::vector<MPI_Status> statuses_;
-  std::vector<int> sizes_;
 };
+
+std::unique_ptr<Messages> MpiWorld::new_messages() { return std::make_unique<MpiMessages>(*this); }
 
 }  // namespace
 

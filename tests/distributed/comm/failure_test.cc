@@ -17,7 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string message_of(const std::function<void()>& body) {
   try {
@@ -125,6 +127,147 @@ TEST(Failure, SizesThatDoNotMatchNameBoth) {
         seconds(5));
   });
   EXPECT_THAT(message, HasSubstr("bytes of rank"));
+}
+
+// A transfer of 8 bytes between ranks 0 and 1; the receiver expects `expected`.
+Transfer start_between(World& world, size_t expected = 8) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(16);
+  const Send send{1, bytes->data(), 8};
+  const Recv recv{0, bytes->data(), expected};
+  if (world.rank() == 0) return world.everyone().start_exchange({&send, 1}, {}, bytes);
+  return world.everyone().start_exchange({}, {&recv, 1}, bytes);
+}
+
+// Rank 2 has gone on to the next call and is not who is missing.
+TEST(TransferFailure, DeadlineNamesWhoNeverPostedIt) {
+  const std::string message = message_of([] {
+    run_ranks(
+        3,
+        [](World& world) {
+          Group& all = world.everyone();
+          if (world.rank() == 2) {
+            all.start_exchange({}, {}, nullptr);
+            world.set_deadline(seconds(10));
+            all.barrier();
+          } else if (world.rank() == 1) {
+            start_between(world).wait();
+          } else {
+            std::this_thread::sleep_for(milliseconds(300));
+          }
+        },
+        milliseconds(100));
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.1 s in exchange #1 of group {0,1,2}"),
+                             HasSubstr("rank 0  has made no call yet  <- missing"),
+                             HasSubstr("rank 1  waiting in exchange #1 of group {0,1,2} (8 bytes)"),
+                             HasSubstr("rank 2  waiting in barrier #2")));
+  EXPECT_THAT(message.substr(message.find("rank 2 ")), Not(HasSubstr("missing")));
+}
+
+TEST(TransferFailure, SizesThatDoNotMatchRiseWhereTheReceiverWaits) {
+  const std::string message = message_of([] {
+    run_ranks(2, [](World& world) {
+      const Transfer t = start_between(world, /*expected=*/12);
+      world.everyone().barrier();
+      EXPECT_TRUE(t.done());
+      t.wait();
+    });
+  });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8, in exchange #1"),
+                    HasSubstr("at rank 1 of 2")));
+}
+
+TEST(TransferFailure, OfADroppedOneRisesInALaterCall) {
+  std::atomic<bool> raised{false};
+  const std::string message = message_of([&] {
+    run_ranks(2, [&](World& world) {
+      try {
+        start_between(world, /*expected=*/12);
+        world.everyone().barrier();
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::kInvalidArgument) raised = true;
+        throw;
+      }
+    });
+  });
+  EXPECT_TRUE(raised);
+  EXPECT_THAT(message, HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8"));
+}
+
+TEST(TransferFailure, IsToldAgainByEveryWait) {
+  run_ranks(2, [](World& world) {
+    const Transfer t = start_between(world, world.rank() == 1 ? 12 : 8);
+    world.everyone().barrier();
+    for (int i = 0; i < 2 && world.rank() == 1; ++i) {
+      EXPECT_THAT([&] { t.wait(); }, ThrowsError(ErrorCode::kInvalidArgument, "expects 12 bytes"));
+    }
+    world.everyone().barrier();
+  });
+}
+
+// The job's end waits for what was sent, not for ever.
+TEST(TransferFailure, OneThatNobodyReceivesIsAnErrorAtTheEnd) {
+  const std::string message = message_of([] {
+    run_ranks(
+        2,
+        [](World& world) {
+          if (world.rank() == 0) start_between(world);
+        },
+        milliseconds(50));
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.05 s in exchange #1"),
+                             HasSubstr("rank 1  has made no call yet  <- missing")));
+}
+
+TEST(TransferFailure, ARankThatFailsWakesTheOthersAndLeavesNothingBehind) {
+  std::weak_ptr<int> kept;
+  const std::string message = message_of([&] {
+    run_ranks(
+        2,
+        [&](World& world) {
+          char bytes[8] = {};
+          const Send send{0, bytes, 8};
+          auto owner = std::make_shared<int>(0);
+          if (world.rank() == 1) {
+            kept = owner;
+            world.everyone().start_exchange({}, {}, nullptr);
+            world.everyone().start_exchange({&send, 1}, {}, std::move(owner));
+            throw errors::InvalidArgument("x is wrong here.");
+          }
+          const Recv recv{1, bytes, 8};
+          world.everyone().start_exchange({}, {&recv, 1}, owner).wait();
+        },
+        seconds(30));
+  });
+  EXPECT_THAT(message, AnyOf(HasSubstr("x is wrong here."), HasSubstr("calls do not match")));
+  EXPECT_TRUE(kept.expired());
+}
+
+TEST(TransferFailure, AHandleMayOutliveItsWorld) {
+  Transfer late;
+  EXPECT_THROW(run_ranks(
+                   2,
+                   [&](World& world) {
+                     if (world.rank() == 0) late = start_between(world);
+                     if (world.rank() == 1) throw errors::InvalidArgument("x is wrong here.");
+                   },
+                   seconds(30)),
+               Error);
+  EXPECT_TRUE(late.done());
+  EXPECT_THAT([&] { late.wait(); }, ::testing::Throws<Error>());
+}
+
+TEST(DryWorld, TransfersAreDoneWhenTheyStart) {
+  DryWorld world(5, 1000);
+  auto bytes = std::make_shared<std::vector<std::byte>>(40);
+  const Send send{4, bytes->data(), 40};
+  const Recv recv{6, bytes->data(), 40};
+  const Transfer t = world.everyone().start_exchange({&send, 1}, {&recv, 1}, bytes);
+  t.wait();
+  EXPECT_EQ(world.rank_context().counters().bytes_sent, 40);
+  EXPECT_EQ(world.rank_context().counters().bytes_received, 40);
+  EXPECT_EQ(bytes.use_count(), 1);
 }
 
 TEST(SingleWorld, NeedsNoStart) {

@@ -1,0 +1,129 @@
+// Transfers from their start to their end: the world looks at them in every call, so that those
+// whose handle was dropped end too.
+#include "distributed/comm/transfer.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+
+struct Transfer::State {
+  World& world;
+  Call call;
+  std::unique_ptr<Messages> messages;  // null: over
+  std::shared_ptr<const void> buffers;
+  std::exception_ptr error = nullptr;
+  bool told = false;  // somebody knows of the error
+};
+
+bool Transfer::done() const { return !state_ || !state_->messages || state_->world.test(*state_); }
+
+void Transfer::wait() const {
+  if (!state_) return;
+  if (state_->messages) state_->world.wait_for(*state_);
+  if (!state_->error) return;
+  state_->told = true;
+  std::rethrow_exception(state_->error);
+}
+
+std::unique_ptr<Messages> World::free_messages() {
+  if (spare_.empty()) return new_messages();
+  auto messages = std::move(spare_.back());
+  spare_.pop_back();
+  return messages;
+}
+
+void World::carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
+  auto messages = free_messages();
+  messages->post(call, sends, recvs);
+  messages->wait(call);
+  spare_.push_back(std::move(messages));
+}
+
+Transfer World::start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
+                      std::shared_ptr<const void> buffers) {
+  auto messages = free_messages();
+  messages->post(call, sends, recvs);
+  under_way_.push_back(std::make_shared<Transfer::State>(
+      Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
+  return Transfer(under_way_.back());
+}
+
+bool World::test(Transfer::State& transfer) noexcept {
+  try {
+    if (!transfer.messages->done(transfer.call)) return false;
+    end(transfer);
+  } catch (...) {
+    end_failed(transfer);
+  }
+  return true;
+}
+
+void World::wait_for(Transfer::State& transfer) {
+  if (test(transfer)) return;
+  note(transfer.call, CallState::kWaiting);
+  try {
+    transfer.messages->wait(transfer.call);
+  } catch (...) {
+    end_failed(transfer);
+    return;
+  }
+  end(transfer);
+  note(transfer.call, CallState::kFinished);
+}
+
+void World::end(Transfer::State& transfer) {
+  spare_.push_back(std::move(transfer.messages));
+  transfer.buffers.reset();
+}
+
+void World::end_failed(Transfer::State& transfer) {
+  transfer.error = std::current_exception();
+  failed_.emplace_back(std::move(transfer.buffers), std::move(transfer.messages));
+}
+
+// In turns, so that one that waits for long does not hide the others.
+void World::poll(size_t most) {
+  for (size_t left = std::min(most, under_way_.size()); left > 0; --left) {
+    if (next_polled_ >= under_way_.size()) next_polled_ = 0;
+    const auto at = under_way_.begin() + static_cast<std::ptrdiff_t>(next_polled_);
+    const bool over = !(*at)->messages || test(**at);
+    const bool to_be_told = (*at)->error && !(*at)->told;
+    if (!over || (to_be_told && at->use_count() > 1)) {
+      ++next_polled_;
+      continue;
+    }
+    const auto transfer = std::move(*at);
+    under_way_.erase(at);
+    if (to_be_told) std::rethrow_exception(transfer->error);
+  }
+}
+
+size_t World::transfers_under_way() {
+  poll(under_way_.size());
+  return under_way_.size();
+}
+
+void World::drain() {
+  while (transfers_under_way() > 0) Transfer(under_way_.front()).wait();
+}
+
+void World::abandon_transfers() noexcept {
+  for (const auto& transfer : under_way_) {
+    if (!transfer->messages) continue;
+    transfer->error = std::make_exception_ptr(
+        errors::Unavailable("rank {} left the job before {} was done; wait for it before.", rank(),
+                            transfer->call.to_string()));
+    transfer->messages.reset();
+    transfer->buffers.reset();
+  }
+  under_way_.clear();
+  failed_.clear();
+  spare_.clear();
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,128 @@
+// Packing what leaves, placing and reducing what arrives.
+#include "distributed/reshard/move_run.h"
+
+#include <span>
+
+#include "distributed/comm/reduce.h"
+#include "distributed/reshard/box_copy.h"
+
+namespace phi::distributed {
+namespace {
+
+std::byte* element(void* base, int64_t index, size_t width) {
+  return static_cast<std::byte*>(base) + static_cast<size_t>(index) * width;
+}
+const std::byte* element(const void* base, int64_t index, size_t width) {
+  return static_cast<const std::byte*>(base) + static_cast<size_t>(index) * width;
+}
+
+}  // namespace
+
+MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
+                 const TensorMeta& global, const Place& place)
+    : whole_(std::move(schedule)),
+      schedule_(whole_->moves[step]),
+      step_(whole_->plan->steps[step]),
+      in_(in),
+      width_(size_of(global.dtype)) {
+  if (!schedule_.receives) return;
+  out_ = passes_through()
+             ? in_
+             : DenseTensor::empty({schedule_.wanted.size, global.dtype, global.layout}, place);
+}
+
+Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
+  const MoveSchedule& schedule = run->schedule_;
+  const bool only_sends = schedule.receives && run->passes_through();
+  if (!only_sends && !schedule.scatter_counts.empty() && schedule.group != nullptr) {
+    schedule.group->reduce_scatter_v(run->in_.raw_data(), run->out_.mutable_raw_data(),
+                                     schedule.scatter_counts, run->out_.dtype(), run->step_.reduce);
+    return {};
+  }
+  if (only_sends && schedule.group == nullptr) return {};
+  run->staging_ = Staging(schedule.staging_bytes);
+  const auto sends = run->packed_sends();
+  const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
+  if (schedule.group == nullptr) return {};
+  return schedule.group->start_exchange(sends, recvs, run);
+}
+
+DenseTensor MoveRun::finish() {
+  if (step_.move.reduced != 0) {
+    reduce();
+  } else {
+    unpack();
+  }
+  return std::move(out_);
+}
+
+// This rank has all that it needs already, as it is.
+bool MoveRun::passes_through() const {
+  if (schedule_.contributions > 1 || step_.move.reduced != 0) return false;
+  if (schedule_.held != schedule_.wanted || !in_.initialized()) return false;
+  return schedule_.recvs.empty() ? schedule_.wanted.empty() && schedule_.wanted.ndim() > 0
+                                 : schedule_.recvs[0].is_own;
+}
+
+std::vector<Send> MoveRun::packed_sends() {
+  std::vector<Send> sends;
+  for (const Leg& leg : schedule_.sends) {
+    if (!leg.is_own) sends.push_back({leg.position, piece_of_input(leg), leg.bytes});
+  }
+  return sends;
+}
+
+const void* MoveRun::piece_of_input(const Leg& leg) {
+  const auto offset = contiguous_offset(schedule_.held, leg.box);
+  if (offset) return element(in_.raw_data(), *offset, width_);
+  std::byte* packed = staging_.take(leg.bytes);
+  copy_box(in_.raw_data(), schedule_.held, packed, leg.box, leg.box, width_);
+  return packed;
+}
+
+std::vector<Recv> MoveRun::landing_places() {
+  const bool reduces = step_.move.reduced != 0;
+  std::vector<Recv> recvs;
+  for (const Leg& leg : schedule_.recvs) {
+    if (leg.is_own) {
+      arrived_.push_back(reduces ? piece_of_input(leg) : nullptr);
+      continue;
+    }
+    void* to = leg.offset && !reduces ? element(out_.mutable_raw_data(), *leg.offset, width_)
+                                      : staging_.take(leg.bytes);
+    recvs.push_back({leg.position, to, leg.bytes});
+    arrived_.push_back(to);
+  }
+  return recvs;
+}
+
+void MoveRun::unpack() {
+  for (size_t i = 0; i < arrived_.size(); ++i) {
+    const Leg& leg = schedule_.recvs[i];
+    if (leg.is_own) {
+      copy_box(in_.raw_data(), schedule_.held, out_.mutable_raw_data(), schedule_.wanted, leg.box,
+               width_);
+    } else if (!leg.offset) {
+      copy_box(arrived_[i], leg.box, out_.mutable_raw_data(), schedule_.wanted, leg.box, width_);
+    }
+  }
+}
+
+void MoveRun::reduce() {
+  const auto n = static_cast<size_t>(schedule_.contributions);
+  for (size_t i = 0; i < arrived_.size(); i += n) {
+    const Leg& leg = schedule_.recvs[i];
+    const std::span inputs(arrived_.data() + i, n);
+    const int64_t count = leg.box.numel();
+    if (leg.offset) {
+      reduce_arrays(inputs, element(out_.mutable_raw_data(), *leg.offset, width_), count,
+                    out_.dtype(), step_.reduce);
+      continue;
+    }
+    std::byte* reduced = staging_.take(leg.bytes);
+    reduce_arrays(inputs, reduced, count, out_.dtype(), step_.reduce);
+    copy_box(reduced, leg.box, out_.mutable_raw_data(), schedule_.wanted, leg.box, width_);
+  }
+}
+
+}  // namespace phi::distributed

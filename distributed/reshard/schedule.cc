@@ -1,0 +1,116 @@
+// Which messages a rank sends and receives in each step of a plan.
+#include "distributed/reshard/schedule.h"
+
+#include <glog/logging.h>
+
+#include <bit>
+#include <unordered_map>
+
+#include "distributed/reshard/box_copy.h"
+#include "distributed/reshard/staging.h"
+
+namespace phi::distributed {
+namespace {
+
+std::vector<Leg> legs_of(const std::vector<BoxTransfer>& transfers, const Box& local, int64_t rank,
+                         std::span<const int64_t> group, size_t width) {
+  std::unordered_map<int64_t, int64_t> positions;
+  for (size_t i = 0; i < group.size(); ++i) positions[group[i]] = static_cast<int64_t>(i);
+  std::vector<Leg> legs;
+  legs.reserve(transfers.size());
+  for (const BoxTransfer& t : transfers) {
+    legs.push_back({positions.at(t.peer), t.peer == rank, t.box,
+                    static_cast<size_t>(t.box.numel()) * width, contiguous_offset(local, t.box)});
+  }
+  return legs;
+}
+
+// If each rank's local array is, piece by piece, what the ranks of its group are to get: the sizes
+// of the pieces. The same answer on every rank: only what all know is asked.
+std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<int64_t>& group) {
+  if (step.move.reduced == 0 || step.over != step.move.reduced || step.move.first_only != 0)
+    return {};
+  const ProcessMesh& mesh = step.to()->mesh();
+  const int tensor_dim = step.to()->placement(std::countr_zero(step.over)).tensor_dim();
+  if (tensor_dim < 0 || step.move.shape.numel(0, tensor_dim) != 1) return {};
+  int order = -1;
+  for (int m = 0; m < mesh.ndim(); ++m) {
+    if (!has(step.over, m)) continue;
+    const Placement& p = step.to()->placement(m);
+    if (!p.is_shard(tensor_dim) || p.order() <= order) return {};
+    order = p.order();
+  }
+  std::vector<int64_t> counts;
+  counts.reserve(group.size());
+  for (int64_t rank : group) {
+    counts.push_back(local_box(step.move.shape, *step.to(), *mesh.coord_of(rank)).numel());
+  }
+  return counts;
+}
+
+MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world) {
+  MoveSchedule schedule;
+  const int64_t rank = world.rank();
+  const size_t width = size_of(dtype);
+  const auto group = ranks_of_step(step, rank);
+  if (group.empty()) return schedule;
+  schedule.takes_part = true;
+  if (group.size() > 1) schedule.group = &world.group(group);
+  if (!step.moves_boxes()) return schedule;
+  const Routes routes(step.move);
+  schedule.contributions = routes.contributions();
+  if (const auto coord = step.from()->mesh().coord_of(rank)) {
+    schedule.held = local_box(step.move.shape, *step.from(), *coord);
+    schedule.sends = legs_of(routes.outgoing(rank), schedule.held, rank, group, width);
+  }
+  if (const auto coord = step.to()->mesh().coord_of(rank)) {
+    schedule.receives = true;
+    for (int m = 0; m < kMaxMeshNdim; ++m) {
+      if (has(step.move.first_only, m) && (*coord)[m] != 0) schedule.receives = false;
+    }
+    schedule.wanted = local_box(step.move.shape, *step.to(), *coord);
+    schedule.recvs = legs_of(routes.incoming(rank), schedule.wanted, rank, group, width);
+  }
+  schedule.scatter_counts = scatter_counts(step, group);
+  for (const Leg& leg : schedule.sends) {
+    if (!leg.offset) schedule.staging_bytes += Staging::round_up(leg.bytes);
+  }
+  const bool reduces = step.move.reduced != 0;
+  for (size_t i = 0; i < schedule.recvs.size(); ++i) {
+    const Leg& leg = schedule.recvs[i];
+    const bool is_first = i % static_cast<size_t>(schedule.contributions) == 0;
+    // What arrives; and, once per box, the result of reducing it.
+    if (!leg.offset || reduces) schedule.staging_bytes += Staging::round_up(leg.bytes);
+    if (!leg.offset && reduces && is_first) schedule.staging_bytes += Staging::round_up(leg.bytes);
+  }
+  return schedule;
+}
+
+}  // namespace
+
+std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
+                                            World& world) {
+  struct Key {
+    const ReshardPlan* plan;
+    uint64_t world;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      return reinterpret_cast<uintptr_t>(key.plan) * 0x9e3779b97f4a7c15u ^ key.world << 20;
+    }
+  };
+  constexpr size_t kMostSchedules = 8192;
+  thread_local std::unordered_map<Key, std::shared_ptr<const Schedule>, KeyHash> schedules;
+  const Key key{plan.get(), world.id()};
+  if (const auto it = schedules.find(key); it != schedules.end()) return it->second;
+  VLOG(1) << "rank " << world.rank() << ": " << plan->to_string();
+  auto schedule = std::make_shared<Schedule>(Schedule{plan, {}});
+  for (const ReshardStep& step : plan->steps) {
+    schedule->moves.push_back(schedule_move(step, plan->dtype, world));
+  }
+  if (schedules.size() >= kMostSchedules) schedules.clear();
+  return schedules[key] = std::move(schedule);
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,45 @@
+// Schedule: a plan as one rank runs it: its group, its boxes and its messages in every step.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "distributed/comm/world.h"
+#include "distributed/reshard/plan.h"
+
+namespace phi::distributed {
+
+// One message of a step, seen from this rank.
+struct Leg {
+  int64_t position = 0;  // of the peer in the group
+  bool is_own = false;   // from this rank to itself
+  Box box;
+  size_t bytes = 0;
+  std::optional<int64_t> offset;  // in elements, where the box is one piece of the local array
+};
+
+// What one rank does in one step that moves boxes.
+struct MoveSchedule {
+  bool takes_part = false;
+  bool receives = false;
+  Group* group = nullptr;
+  Box held;    // this rank's part before
+  Box wanted;  // and after
+  std::vector<Leg> sends;
+  std::vector<Leg> recvs;
+  int64_t contributions = 1;
+  std::vector<int64_t> scatter_counts;  // not empty: the step is exactly Group::reduce_scatter_v
+  size_t staging_bytes = 0;
+};
+
+struct Schedule {
+  std::shared_ptr<const ReshardPlan> plan;
+  std::vector<MoveSchedule> moves;  // one per step
+};
+
+/// Kept per thread, so asking again is cheap.
+std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
+                                            World& world);
+
+}  // namespace phi::distributed

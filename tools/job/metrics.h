@@ -1,0 +1,25 @@
+// Metrics: a line of JSON per step, for plots and for watching a job.
+//
+//   {"step": 3, "loss": 4.7, "lr": 0.0003, "grad_norm": 1.9, "tokens_per_s": 4100, ...}
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include "tools/job/progress.h"
+#include "tools/job/step_result.h"
+
+namespace phi::job {
+
+class Metrics {
+ public:
+  /// Appends to the file; an empty path writes nothing. Errors: Unavailable.
+  explicit Metrics(const std::string& path);
+  void write(int64_t step, const StepResult& result, const Progress& progress);
+
+ private:
+  std::ofstream out_;
+};
+
+}  // namespace phi::job
