@@ -150,8 +150,8 @@ class Compare:
         print(f"meanwhile others used {self.others_cores:.1f} cores"
               + (": compare ratios, not figures" if self.others_cores >= 0.1 else ""))
         print(f"\n{ratio_table(rows)}\n\n{run_table(figures, self.gemm)}\n")
-        for line in goal_lines(rows):
-            print(line)
+        if self.args.side == "both":
+            print("\n".join(goal_lines(rows)))
         for failure in self.failures:
             print(f"failed: {failure}")
 

@@ -28,9 +28,9 @@ class Figures:
 
     @property
     def spread(self) -> float | None:
-        """Slowest to fastest repeat, as a part of the median: 0.1 is 10 %."""
+        """Slowest to fastest repeat, as a part of the median: 0.1 is 10 %. None below 2 repeats."""
         values = [m.tokens_per_s for m in self.repeats if m is not None]
-        return (max(values) - min(values)) / statistics.median(values) if values else None
+        return (max(values) - min(values)) / statistics.median(values) if len(values) > 1 else None
 
 
 @dataclass(frozen=True)

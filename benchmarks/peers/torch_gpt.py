@@ -1,6 +1,7 @@
 """The reference GPT in PyTorch, written to be fast: fused attention, one matmul for QKV."""
 
 import math
+import zlib
 
 import torch
 import torch.nn.functional as F
@@ -50,13 +51,14 @@ class Gpt(nn.Module):
         d = shape.d_model
         self.tokens = nn.Embedding(shape.vocab, d) if first == 0 else None
         self.positions = nn.Parameter(torch.empty(shape.seq_len, d)) if first == 0 else None
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(first, end))
+        self.blocks = nn.ModuleDict({str(i): Block(shape) for i in range(first, end)})
         last = end == shape.layers
         self.final_norm = nn.LayerNorm(d) if last else None
         self.head = nn.Linear(d, shape.vocab, bias=False) if last else None
         self._initialize(shape)
 
     def _initialize(self, shape: GptShape) -> None:
+        """A parameter's values follow its name, so that every layout begins with the same model."""
         for name, parameter in self.named_parameters():
             if name.endswith("bias"):
                 nn.init.zeros_(parameter)
@@ -64,12 +66,13 @@ class Gpt(nn.Module):
                 # GPT-2 scales what adds to the residual (Radford et al. 2019).
                 residual = name.endswith(("projection.weight", "down.weight"))
                 std = _WEIGHT_STD / math.sqrt(2 * shape.layers) if residual else _WEIGHT_STD
-                nn.init.normal_(parameter, std=std)
+                generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+                nn.init.normal_(parameter, std=std, generator=generator)
 
     def forward(self, x):
         if self.tokens is not None:
             x = self.tokens(x) + self.positions[: x.shape[1]]
-        for block in self.blocks:
+        for block in self.blocks.values():
             x = block(x)
         return x if self.head is None else self.head(self.final_norm(x))
 

@@ -33,11 +33,12 @@ def batch_of(text: bytes, step: int):
     return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
 
+_LAYOUTS = {"single": "Single", "dp": "DataParallel", "tp": "TensorParallel", "pp": "Pipeline"}
+
+
 def layout_class(name: str):
-    """Imports what the layout needs and no more: it counts in the peak memory."""
-    if name == "single":
-        return importlib.import_module("peers.torch_single").Single
-    return importlib.import_module("peers.torch_parallel").LAYOUTS[name]
+    """Imports what this layout needs and no more: imports count in the peak memory."""
+    return getattr(importlib.import_module(f"peers.torch_{name}"), _LAYOUTS[name])
 
 
 def train(job: dict, layout_type) -> tuple[list[float], list[float]]:
@@ -68,7 +69,6 @@ def main() -> None:
     layout_type = layout_class(job["layout"])
     import_peak = peak_bytes(os.getpid())
     torch.set_num_threads(job["threads"])
-    torch.manual_seed(1)
     if _WORLD_SIZE > 1:
         dist.init_process_group("gloo", init_method=f"file://{job['rendezvous']}", rank=_RANK,
                                 world_size=_WORLD_SIZE)

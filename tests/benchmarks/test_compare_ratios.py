@@ -175,6 +175,7 @@ def test_utilisation_is_of_all_cores():
 def test_spread_is_between_repeats():
     assert figures(90, 100, 110, None).spread == pytest.approx(0.2)
     assert Figures().spread is None
+    assert figures(90, None).spread is None
 
 
 # --- tables
