@@ -63,7 +63,7 @@ constexpr const char* kHelp =
     "  ideal               the time that a stage works\n"
     "  bubble_rate         (cost - ideal) / cost\n"
     "  peak_micro_batches  per stage, the most that wait for their backward (for the input)\n"
-    "  peak_with_weight    the same with those that wait for their backward for the weight\n"
+    "  peak_with_weight    zb_h1, zb_h2: with those that wait for their backward for the weight\n"
     "\n"
     "Flags: --kind --stages --micro_batches --chunks --forward --backward --weight --comm --svg\n";
 
@@ -167,7 +167,11 @@ void run() {
   fmt::print("cost: {:.7g}\nideal: {:.7g}\nbubble_rate: {:.4f}\n", simulation.cost,
              simulation.ideal, simulation.bubble_rate);
   print_peaks("peak_micro_batches", simulation, &PeakMicroBatches::input, schedule.chunks);
-  print_peaks("peak_with_weight", simulation, &PeakMicroBatches::total, schedule.chunks);
+  // Elsewhere no weight gradient waits.
+  const bool split = simulation.peaks.front().weight > 0;
+  if (split) {
+    print_peaks("peak_with_weight", simulation, &PeakMicroBatches::total, schedule.chunks);
+  }
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 //   checkpoint.source("w")->read(box, &local);      // touches the bytes of this box only
 //
 // The placements and the number of ranks that saved do not matter: a read copies from whatever
-// pieces overlap the box. Opening reads the index; a data file is mapped when first needed.
+// pieces overlap the box. Opening reads the index; a data file is mapped when first needed, so read
+// what you need of a checkpoint before you save to its folder again (a later read is an error).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,8 @@
 // Index to JSON and back.
 #include "distributed/checkpoint/index.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -23,6 +25,15 @@ Json encode_tensor(const TensorRecord& record) {
   return {{"dtype", safetensors_name_of(record.meta.dtype)},
           {"shape", record.meta.dims.to_vector()},
           {"pieces", std::move(pieces)}};
+}
+
+// An object with a line for each key: to be read by people, and no longer than it must be.
+std::string lines_of(const Json& object) {
+  std::vector<std::string> lines;
+  for (const auto& [key, value] : object.items()) {
+    lines.push_back(fmt::format("\n  {}: {}", Json(key).dump(), value.dump()));
+  }
+  return fmt::format("{{{}\n }}", fmt::join(lines, ","));
 }
 
 bool is_whole(const TensorRecord& record) {
@@ -98,10 +109,9 @@ std::string Index::encode() const {
     if (is_whole(record)) weight_map[record.name] = record.pieces[0].file;
     records[record.name] = encode_tensor(record);
   }
-  const Json json = {{"metadata", {{"total_size", total}, {kSaveKey, save_id}}},
-                     {"weight_map", std::move(weight_map)},
-                     {"tensors", std::move(records)}};
-  return json.dump(1) + "\n";
+  const Json metadata = {{"total_size", total}, {kSaveKey, save_id}};
+  return fmt::format("{{\n \"metadata\": {},\n \"weight_map\": {},\n \"tensors\": {}\n}}\n",
+                     metadata.dump(), lines_of(weight_map), lines_of(records));
 }
 
 Index Index::decode(std::string_view text, const std::string& path) {

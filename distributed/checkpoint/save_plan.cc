@@ -72,6 +72,7 @@ std::vector<PlannedPiece> plan_save(std::span<const TensorLayout> tensors, int64
   }
 
   std::vector<PlannedPiece> plan;
+  plan.reserve(shards.size());
   for (const Shard& shard : shards) plan.push_back(shard.piece);
   return plan;
 }

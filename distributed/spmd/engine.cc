@@ -32,7 +32,7 @@ class Inference {
   bool join(int f, const MeshDims& wanted);
   void settle();
   int winner(int mesh_dim) const;
-  bool beats(int challenger, int holder) const;
+  bool beats(int mesh_dim, int challenger, int holder) const;
   void flow_partials();
 
   const TensorDistAttr* attr_of(const Term& term, uint32_t partial_mask, const Kinds& kinds) const;
@@ -47,7 +47,8 @@ class Inference {
   ProcessMesh mesh_;
   std::array<MeshDims, Factors::kMaxFactors> want_{};
   std::array<int64_t, Factors::kMaxFactors> weight_;  // elements of the largest tensor that wants
-  std::array<uint8_t, Factors::kMaxFactors> met_;     // factors by first meeting
+  std::array<std::array<uint8_t, kMaxMeshNdim>, Factors::kMaxFactors> votes_;  // tensors that want
+  std::array<uint8_t, Factors::kMaxFactors> met_;  // factors by first meeting
   int met_count_ = 0;
 
   // Partial inputs, and what flows on.
@@ -70,9 +71,12 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
   if (held.empty()) {
     held = wanted;
     weight_[f] = numel;
+    votes_[f] = {};
+    for (int m : wanted) ++votes_[f][m];
     met_[met_count_++] = static_cast<uint8_t>(f);
     return;
   }
+  for (int m : wanted) ++votes_[f][m];
   weight_[f] = std::max(weight_[f], numel);
   if (held == wanted || (rule_.join_ && join(f, wanted))) return;
   PHI_CHECK(!strict_ || rule_.join_,
@@ -115,7 +119,9 @@ void Inference::gather(const Term& term, const Sharding& sharding, const Dims& s
 
 // ---- settle ----
 
-bool Inference::beats(int challenger, int holder) const {
+bool Inference::beats(int mesh_dim, int challenger, int holder) const {
+  const int more = votes_[challenger][mesh_dim] - votes_[holder][mesh_dim];
+  if (rule_.prefer_most_wanted_ && more != 0) return more > 0;
   const bool challenger_yields = has(rule_.yields_, challenger);
   const bool holder_yields = has(rule_.yields_, holder);
   if (challenger_yields != holder_yields) return holder_yields;
@@ -132,7 +138,7 @@ int Inference::winner(int mesh_dim) const {
                                          "reshard one of the tensors first.",
                                          name_of_factor(best), name_of_factor(f),
                                          mesh_.dim_names()[mesh_dim]));
-    if (best < 0 || beats(f, best)) best = f;
+    if (best < 0 || beats(mesh_dim, f, best)) best = f;
   }
   return best;
 }
@@ -269,7 +275,11 @@ SpmdResult Inference::forward() {
     }
     mesh_ = term.attr->mesh();
     const Sharding sharding = Sharding::of({term.shape, term.attr});
-    if (!term.follows) gather(term, sharding, term.shape);
+    if (term.follows) {
+      input_partial_.push_back(0);
+      continue;
+    }
+    gather(term, sharding, term.shape);
     uint32_t partial = 0;
     for (uint32_t rest = sharding.partial_mask; rest != 0; rest &= rest - 1) {
       const int m = std::countr_zero(rest);

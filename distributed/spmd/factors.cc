@@ -136,6 +136,11 @@ Factors& Factors::prefer_larger_tensor() {
   return *this;
 }
 
+Factors& Factors::prefer_most_wanted() {
+  prefer_most_wanted_ = true;
+  return *this;
+}
+
 Factors& Factors::join_mesh_dims() {
   join_ = true;
   return *this;

@@ -94,6 +94,9 @@ class Factors {
   Factors& yields(std::string_view letters);
   /// A mesh dim wanted by several factors goes to the one whose tensor has most elements.
   Factors& prefer_larger_tensor();
+  /// A mesh dim wanted by several factors goes to the one that most tensors want it for; the other
+  /// policies decide between equals.
+  Factors& prefer_most_wanted();
   /// A factor placed differently by two tensors is split over the mesh dims of both, if its size
   /// allows, the larger mesh dim first.
   Factors& join_mesh_dims();
@@ -159,6 +162,7 @@ class Factors {
   ReduceKinds partial_kinds_ = 0;
   BackwardOutputs backward_outputs_ = BackwardOutputs::kInferred;
   bool prefer_larger_ = false;
+  bool prefer_most_wanted_ = false;
   bool join_ = false;
   bool unit_dims_whole_ = false;
   bool backward_last_first_ = false;

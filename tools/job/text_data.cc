@@ -89,7 +89,7 @@ class TextData::Corpus {
     if (mapping) return mapping;
     mapping = MappedFile::open(file.path, MappedFile::Access::kRandom);
     oldest_first_.push_back(&file);
-    const auto found = mapping;
+    auto found = mapping;
     if (oldest_first_.size() > kMaxMappedFiles) {
       mappings_.erase(oldest_first_.front());
       oldest_first_.pop_front();

@@ -54,25 +54,28 @@ class Text {
 
  private:
   static constexpr int kLeastColumns = 20;
+  static constexpr int kColumnsPerTick = 8;  // at least
 
   // An action covers the columns whose middle lies within it.
   int column_of(double time) const {
     return std::clamp(static_cast<int>(std::ceil(time / column_time_ - 0.5)), 0, columns_);
   }
 
-  std::string label(const Action& action, int width) const {
-    const char letter = letter_of(action.kind);
-    std::string text = fmt::format("{}{}", letter, action.micro_batch);
-    if (schedule_.chunks > 1) {
-      const std::string full = fmt::format("{}.{}", text, action.chunk);
-      if (static_cast<int>(full.size()) <= width) text = full;
-    }
-    if (static_cast<int>(text.size()) > width) text = std::string(1, letter);
-    return text;
+  // What every block of this duration has room for, so that equal actions look alike.
+  std::string label(const Action& action, const Span& span) {
+    const auto room = static_cast<size_t>((span.end - span.start) / column_time_ + 1e-6);
+    std::string text = fmt::format("{}{}", letter_of(action.kind), action.micro_batch);
+    if (text.size() > room) return text.substr(0, 1);
+    has_numbers_ = true;
+    if (schedule_.chunks == 1) return text;
+    std::string full = fmt::format("{}.{}", text, action.chunk);
+    if (full.size() > room) return text;
+    has_chunks_ = true;
+    return full;
   }
 
-  void draw_block(const Action& action, int width) {
-    std::string text = label(action, width);
+  void draw_block(const Action& action, const Span& span, int width) {
+    std::string text = label(action, span);
     text.resize(static_cast<size_t>(width), colour_ ? ' ' : filling_of(action.kind));
     out_ += paint(action.kind, action.chunk, text);
   }
@@ -95,7 +98,7 @@ class Text {
         continue;
       }
       out_.append(static_cast<size_t>(begin - at), ' ');
-      draw_block(schedule_.actions[stage][i], end - begin);
+      draw_block(schedule_.actions[stage][i], spans[i], end - begin);
       at = end;
     }
     out_.append(static_cast<size_t>(columns_ - at), ' ');
@@ -104,11 +107,11 @@ class Text {
 
   void draw_axis() {
     std::string axis = fmt::format("{:<{}}", "time", margin_ + 1);
-    for (const double time : ticks(simulation_.makespan, std::max(columns_ / 12, 1))) {
+    for (const double time : ticks(simulation_.makespan, std::max(columns_ / kColumnsPerTick, 1))) {
       const std::string mark = fmt::format("{:g}", time);
-      const size_t at = static_cast<size_t>(margin_ + 1 + column_of(time));
-      if (at + mark.size() > static_cast<size_t>(margin_ + columns_ + 2)) break;
-      axis.resize(at, ' ');
+      const int at = margin_ + 1 + column_of(time);
+      if (at + static_cast<int>(mark.size()) > margin_ + columns_ + 2) break;
+      axis.resize(static_cast<size_t>(at), ' ');
       axis += mark;
     }
     out_ += axis + "\n";
@@ -120,7 +123,10 @@ class Text {
       out_ += paint(entry.kind, 0, std::string(1, letter_of(entry.kind)));
       out_ += fmt::format(" {}   ", entry.text);
     }
-    out_ += schedule_.chunks == 1 ? "F3: of micro-batch 3\n" : "F3.1: of micro-batch 3, chunk 1\n";
+    if (has_numbers_) out_ += "F3: of micro-batch 3";
+    if (has_chunks_) out_ += ", F3.1: chunk 1";
+    out_.erase(out_.find_last_not_of(' ') + 1);
+    out_ += "\n";
   }
 
   const Schedule& schedule_;
@@ -129,6 +135,8 @@ class Text {
   int margin_ = 0;   // columns before the bar
   int columns_ = 0;  // between the bars
   double column_time_ = 0;
+  bool has_numbers_ = false;  // some block shows its micro-batch ...
+  bool has_chunks_ = false;   // ... and its chunk
   int64_t actions_ = 0;
   int64_t hidden_ = 0;
   std::string out_;

@@ -1,4 +1,4 @@
-// Rule of the matrix product.
+// Rules of the matrix product and its gradients.
 #pragma once
 
 #include "distributed/spmd/rule.h"
@@ -9,5 +9,11 @@ namespace phi::distributed {
 /// Errors: InvalidArgument for a scalar, or a transposed vector.
 SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
                          bool transpose_y);
+
+/// x_grad is a sum over n, y_grad one over m, and each over the batch it was broadcast to: partial
+/// where these are split. A mesh dim that splits several of m, n, k is kept for what most of x, y
+/// and out_grad are split by; between equals rows and batch stay, and the weight is gathered.
+SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
+                             bool transpose_x, bool transpose_y);
 
 }  // namespace phi::distributed

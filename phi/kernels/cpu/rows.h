@@ -14,6 +14,19 @@
 
 namespace phi {
 
+/// Folds lanes into one by halves, which are vectors for as long as they can be.
+template <int kLanes, typename C, typename Fold>
+inline C fold_lanes(C (&lanes)[kLanes], Fold fold) {
+  static_assert(kLanes == 32);
+#pragma GCC unroll 16
+  for (int lane = 0; lane < 16; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 16]);
+#pragma GCC unroll 8
+  for (int lane = 0; lane < 8; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 8]);
+#pragma GCC unroll 4
+  for (int lane = 0; lane < 4; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 4]);
+  return fold(fold(lanes[0], lanes[1]), fold(lanes[2], lanes[3]));
+}
+
 /// The sum of term(i) for 0 <= i < n.
 template <typename C, typename Term>
 inline C row_sum(int64_t n, Term term) {
@@ -23,8 +36,7 @@ inline C row_sum(int64_t n, Term term) {
   for (; i + kLanes <= n; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
   }
-  C sum = 0;
-  for (C lane : lanes) sum += lane;
+  C sum = fold_lanes(lanes, [](C a, C b) { return a + b; });
   for (; i < n; ++i) sum += term(i);
   return sum;
 }
@@ -41,17 +53,17 @@ inline C row_max(const C* row, int64_t n) {
   for (; i + kLanes <= n; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = larger(lanes[lane], row[i + lane]);
   }
-  C most = kLowest;
-  for (C lane : lanes) most = larger(most, lane);
+  C most = fold_lanes(lanes, larger);
   for (; i < n; ++i) most = larger(most, row[i]);
   return most;
 }
 
-/// out[i] = exp(row[i] - shift); returns their sum. `out` may be `row`.
+/// out[i] = exp(row[i] - shift), 0 below exp(-87); returns their sum. `shift` is the row's maximum
+/// or more. `out` may be `row`.
 template <typename C>
 inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = fast::exp(row[i] - shift);
+  for (int64_t i = 0; i < n; ++i) out[i] = fast::exp_or_zero(row[i] - shift);
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
 

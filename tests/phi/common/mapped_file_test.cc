@@ -103,6 +103,7 @@ TEST_F(MappedFileTest, EveryThreadGetsItsOwnError) {
   const auto bad = MappedFile::open(path, Access::kRandom);
   fs::resize_file(path, 0);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {

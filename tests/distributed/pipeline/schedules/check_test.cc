@@ -11,7 +11,7 @@ namespace {
 
 TEST(Check, OtherPeoplesTablesPassToo) {
   EXPECT_NO_THROW(check(table(1, 2, {"F0 F1 I1 I0 W0 W1", "F0 F1 B1 B0"})));
-  // A V-shape is no table of ours, but two chunks on one stage in any legal order are.
+  // Halves of a backward in any order that gradients allow.
   EXPECT_NO_THROW(check(table(2, 1, {"F0.0 F0.1 I0.1 I0.0 W0.0 W0.1"})));
 }
 

@@ -64,7 +64,9 @@ class Walk {
   void expect_transfers_early() const {
     for (const auto& [key, at] : transfers_) {
       for (const auto& [where, start] : starts_) {
-        if (where < at) EXPECT_LT(start, ends_.at(key));
+        if (where < at) {
+          EXPECT_LT(start, ends_.at(key));
+        }
       }
     }
   }
