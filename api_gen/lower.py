@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from api_gen import cpp
 from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import (Attr, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
-                           TensorArg)
+                           TensorArg, Term)
 from api_gen.nodes import NodeView
 
 # Functions that generated bodies call without a namespace, and names that the headers use.
@@ -22,7 +22,7 @@ RUNTIME_NAMES = frozenset(
     "settle_shapes any_requires_grad record without_grad check_inplace_recorded grad recompute "
     "ops kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
-_VARIABLES = ("scope", "args", "decision", "local", "wanted")
+_VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded")
 # Names in namespace phi::ops that are functions.
 _OPS_FUNCTIONS = ("all", "find")
 
@@ -110,9 +110,9 @@ class FunctionView:
     tensors: tuple[str, ...] = ()
     dense_infer: str = ""
     infer: str = ""
-    rule: str = ""
-    declared_rule: tuple[str, ...] = ()  # lines that define `rule` from an inline notation
+    rule: tuple[tuple[str, str], ...] = ()  # variables (name, value), the rule is the last
     attr_key: tuple[str, ...] = ()
+    key_name: str = ""
     place: str = ""
     place_name: str = ""  # of a variable for the place, where it is needed more than once
     dtype: str = ""
@@ -349,8 +349,7 @@ class _Builder:
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
             infer=_select(op, _call("metas", [_call(self.infer_meta.func,
                                                     map(cpp.meta, self.infer_meta.params))])),
-            rule=self._rule(),
-            declared_rule=_factors(spmd) if isinstance(spmd, Notation) else (),
+            rule=self._rule(), key_name=self.fresh("key"),
             attr_key=(*dict.fromkeys(p.name for p in decisive if isinstance(p, Attr)),
                       *(["wanted.bits()"] if op.selective else [])),
             place=place, place_name=self.place_name,
@@ -400,15 +399,17 @@ class _Builder:
                             for o, view in zip(self.op.outputs, outputs)),
                         overwritten=overwritten)
 
-    def _rule(self) -> str:
+    def _rule(self) -> tuple[tuple[str, str], ...]:
         spmd = self.infer_meta.spmd
         if spmd is None:
-            if self.op.outputs[-1].is_list:
-                return ""
-            return f"replicated(args, {len(self.op.outputs)})"
-        if isinstance(spmd, Notation):
-            return "rule.forward()"
-        return f"{_call(spmd.func, map(cpp.spec, spmd.params))}.forward()"
+            return ()
+        if isinstance(spmd, Rule):
+            return ((self.fresh("rule"), _call(spmd.func, map(cpp.spec, spmd.params))),)
+        batch = self.fresh("batch")
+        batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
+                   for i, term in enumerate(spmd.inputs) if term.batch]
+        declared = ((batch, _call("distributed::Factors::batch", batched)),) if batched else ()
+        return (*declared, (self.fresh("rule"), _factors(spmd, batch)))
 
     def _dtype(self) -> str:
         source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
@@ -422,23 +423,16 @@ class _Builder:
             "place_of", [t.name for t in tensors]))
 
 
-def _factors(notation: Notation) -> tuple[str, ...]:
+def _factors(notation: Notation, batch: str) -> str:
     """The declaration that a hand-written rule of this pattern would make."""
-    lines = []
-    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
-               for i, term in enumerate(notation.inputs) if term.batch]
-    if batched:
-        lines.append(f"const auto batch = distributed::Factors::batch({_join(batched)});")
-    lines.append("const auto rule = distributed::Factors()")
-    indent = " " * len("const auto rule = dist")
-    for i, term in enumerate(notation.inputs):
-        batch = "batch, " if term.batch else ""
-        lines.append(f'{indent}.input(args.spec({i}), {batch}"{term.letters}")')
-    for term in notation.outputs:
-        batch = "batch, " if term.batch else ""
-        lines.append(f'{indent}.output({batch}"{term.letters}")')
-    lines[-1] += ";"
-    return tuple(lines)
+    inputs = [_call(".input", [f"args.spec({i})", *_factor_args(term, batch)])
+              for i, term in enumerate(notation.inputs)]
+    outputs = [_call(".output", _factor_args(term, batch)) for term in notation.outputs]
+    return "".join(["distributed::Factors()", *inputs, *outputs])
+
+
+def _factor_args(term: Term, batch: str) -> list[str]:
+    return [*([batch] if term.batch else []), f'"{term.letters}"']
 
 
 def _is_plain(tensors: Sequence[TensorArg]) -> bool:
