@@ -1,0 +1,69 @@
+// CPU gradients of elementwise ops on one input.
+#include "phi/kernels/unary_grad_kernel.h"
+
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/elementwise_loop.h"
+#include "phi/kernels/functors/unary_grad.h"
+
+namespace phi {
+namespace {
+
+template <typename T, typename F>
+void unary_grad(const DenseTensor& kept, const DenseTensor& out_grad, DenseTensor* x_grad, F f) {
+  const int64_t n = x_grad->numel();
+  if (n == 0) return;
+  binary_run<1, 1>(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), n, f);
+}
+
+}  // namespace
+
+#define PHI_DEFINE_UNARY_GRAD_KERNEL_(Name)                                                      \
+  template <typename T>                                                                          \
+  void Name##GradKernel(const CpuContext&, const DenseTensor& kept, const DenseTensor& out_grad, \
+                        DenseTensor* x_grad) {                                                   \
+    unary_grad<T>(kept, out_grad, x_grad, Name##GradFunctor<compute_t<T>>());                    \
+  }
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Sqrt)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Rsqrt)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Square)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Tanh)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Sigmoid)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Relu)
+PHI_DEFINE_UNARY_GRAD_KERNEL_(Silu)
+#undef PHI_DEFINE_UNARY_GRAD_KERNEL_
+
+template <typename T>
+void GeluGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& out_grad,
+                    bool approximate, DenseTensor* x_grad) {
+  using C = compute_t<T>;
+  if (approximate) return unary_grad<T>(x, out_grad, x_grad, GeluTanhGradFunctor<C>());
+  unary_grad<T>(x, out_grad, x_grad, GeluGradFunctor<C>());
+}
+
+template <typename T>
+void PowGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& out_grad,
+                   const Scalar& y, DenseTensor* x_grad) {
+  using C = compute_t<T>;
+  const double exponent = y.to<double>();
+  if (exponent == 0.0) {  // x^-1 may be infinite
+    std::fill_n(x_grad->mutable_data<T>(), x_grad->numel(), T(0));
+    return;
+  }
+  if (exponent == 2.0) return unary_grad<T>(x, out_grad, x_grad, SquareGradFunctor<C>());
+  unary_grad<T>(x, out_grad, x_grad, PowGradFunctor<C>{static_cast<C>(exponent)});
+}
+
+PHI_REGISTER_KERNEL(sqrt_grad, CPU, SqrtGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(rsqrt_grad, CPU, RsqrtGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(square_grad, CPU, SquareGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(tanh_grad, CPU, TanhGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(sigmoid_grad, CPU, SigmoidGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(relu_grad, CPU, ReluGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(gelu_grad, CPU, GeluGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(silu_grad, CPU, SiluGradKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(pow_grad, CPU, PowGradKernel, float16, bfloat16, float, double);
+
+}  // namespace phi

@@ -1,0 +1,92 @@
+// Gradients of the elementwise functions of unary.h: what reaches x when `g` reaches the result.
+// Each takes x or the result `out`, whichever is the cheaper to keep; T is float or double.
+#pragma once
+
+#include <cmath>
+
+#include "phi/kernels/functors/fast_math.h"
+
+namespace phi {
+
+namespace detail {
+/// x cut off to [-limit, limit], where the functions below have reached their limits; without it
+/// an infinite x would give 0 * inf. NaN stays.
+template <typename T>
+PHI_HD T within(T x, T limit) {
+  const T above = x < -limit ? -limit : x;
+  return above > limit ? limit : above;
+}
+}  // namespace detail
+
+template <typename T>
+struct SqrtGradFunctor {
+  PHI_HD T operator()(T out, T g) const { return g * T(0.5) / out; }
+};
+
+template <typename T>
+struct RsqrtGradFunctor {
+  PHI_HD T operator()(T out, T g) const { return T(-0.5) * g * out * out * out; }
+};
+
+template <typename T>
+struct SquareGradFunctor {
+  PHI_HD T operator()(T x, T g) const { return T(2) * x * g; }
+};
+
+template <typename T>
+struct TanhGradFunctor {
+  PHI_HD T operator()(T out, T g) const { return g * (T(1) - out * out); }
+};
+
+template <typename T>
+struct SigmoidGradFunctor {
+  PHI_HD T operator()(T out, T g) const { return g * out * (T(1) - out); }
+};
+
+/// 0 at 0.
+template <typename T>
+struct ReluGradFunctor {
+  PHI_HD T operator()(T out, T g) const { return out > T(0) ? g : T(0); }
+};
+
+/// Phi(x) + x Phi'(x).
+template <typename T>
+struct GeluGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    x = detail::within(x, T(40));
+    const auto normal = fast::normal(x);
+    return g * (normal.cdf + x * normal.pdf);
+  }
+};
+
+/// For out = x s(u) with s the sigmoid and u = c (x + a x^3): s + x s (1 - s) c (1 + 3 a x^2).
+template <typename T>
+struct GeluTanhGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    constexpr T kTwoSqrt2OverPi = T(1.5957691216057307118);
+    constexpr T kCubic = T(0.044715);
+    x = detail::within(x, T(20));
+    const T square = x * x;
+    const T s = fast::sigmoid(kTwoSqrt2OverPi * (x + kCubic * x * square));
+    const T slope = kTwoSqrt2OverPi * (T(1) + T(3) * kCubic * square);
+    return g * (s + x * s * (T(1) - s) * slope);
+  }
+};
+
+/// s (1 + x (1 - s)) with s the sigmoid of x.
+template <typename T>
+struct SiluGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    x = detail::within(x, T(1000));
+    const T s = fast::sigmoid(x);
+    return g * s * (T(1) + x * (T(1) - s));
+  }
+};
+
+template <typename T>
+struct PowGradFunctor {
+  T exponent;
+  PHI_HD T operator()(T x, T g) const { return g * exponent * std::pow(x, exponent - T(1)); }
+};
+
+}  // namespace phi

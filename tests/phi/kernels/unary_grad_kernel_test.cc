@@ -1,0 +1,128 @@
+// Gradients of elementwise functions against differences, and at the ends of their ranges.
+#include "phi/kernels/unary_grad_kernel.h"
+
+#include "phi/kernels/unary_kernel.h"
+#include "tests/phi/kernels/gradient_check.h"
+
+namespace phi::testing {
+namespace {
+
+enum class Kept { kInput, kOutput };
+
+/// An op from its forward and gradient kernels, given as functions of (x, out) and (kept, g, dx).
+template <typename Forward, typename Gradient>
+struct Unary {
+  Forward run;
+  Gradient run_gradient;
+  Kept kept;
+
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    DenseTensor out = blank<T>(in[0].dims());
+    run.template operator()<T>(in[0], &out);
+    return out;
+  }
+  template <typename T>
+  Tensors gradients(const Tensors& in, const DenseTensor& out, const DenseTensor& out_grad) const {
+    Tensors grads = {blank<T>(in[0].dims())};
+    run_gradient.template operator()<T>(kept == Kept::kInput ? in[0] : out, out_grad, &grads[0]);
+    return grads;
+  }
+};
+
+#define UNARY(Name, kept)                                                             \
+  Unary {                                                                             \
+    []<typename T>(const DenseTensor& x, DenseTensor* out) {                          \
+      Name##Kernel<T>(CpuContext(), x, out);                                          \
+    },                                                                                \
+        []<typename T>(const DenseTensor& a, const DenseTensor& g, DenseTensor* dx) { \
+          Name##GradKernel<T>(CpuContext(), a, g, dx);                                \
+        },                                                                            \
+        Kept::kept                                                                    \
+  }
+
+template <typename Op>
+void check(const Op& op, double low, double high, const char* what) {
+  for (const Dims& dims : {Dims(), Dims{0}, Dims{7}, Dims{3, 91}}) {
+    check_gradients(op, {{dims, low, high}}, what);
+  }
+}
+
+TEST(UnaryGradKernel, EqualsFiniteDifferences) {
+  check(UNARY(Sqrt, kOutput), 0.5, 4, "sqrt");
+  check(UNARY(Rsqrt, kOutput), 0.75, 4, "rsqrt");
+  check(UNARY(Square, kInput), -3, 3, "square");
+  check(UNARY(Tanh, kOutput), -2, 2, "tanh");
+  check(UNARY(Sigmoid, kOutput), -3, 3, "sigmoid");
+  check(UNARY(Silu, kInput), -4, 4, "silu");
+}
+
+TEST(UnaryGradKernel, ReluPassesWherePositive) {
+  const DenseTensor out = tensor<float>({0, 2, 0, 1e-30}, {4});
+  const DenseTensor g = tensor<float>({5, 6, -7, 8}, {4});
+  DenseTensor dx = blank<float>({4});
+  ReluGradKernel<float>(CpuContext(), out, g, &dx);
+  EXPECT_EQ(to_doubles(dx), (Values{0, 6, 0, 8}));
+}
+
+TEST(UnaryGradKernel, GeluOfBothForms) {
+  for (const bool approximate : {false, true}) {
+    const auto forward = [=]<typename T>(const DenseTensor& x, DenseTensor* out) {
+      GeluKernel<T>(CpuContext(), x, approximate, out);
+    };
+    const auto gradient = [=]<typename T>(const DenseTensor& x, const DenseTensor& g,
+                                          DenseTensor* dx) {
+      GeluGradKernel<T>(CpuContext(), x, g, approximate, dx);
+    };
+    check(Unary{forward, gradient, Kept::kInput}, -4, 4, approximate ? "gelu tanh" : "gelu");
+  }
+}
+
+TEST(UnaryGradKernel, PowOfEveryExponent) {
+  for (const double y : {0.0, 1.0, 2.0, 3.0, -1.0, 0.5, -0.5, 2.25}) {
+    const auto forward = [=]<typename T>(const DenseTensor& x, DenseTensor* out) {
+      PowKernel<T>(CpuContext(), x, y, out);
+    };
+    const auto gradient = [=]<typename T>(const DenseTensor& x, const DenseTensor& g,
+                                          DenseTensor* dx) {
+      PowGradKernel<T>(CpuContext(), x, g, y, dx);
+    };
+    check(Unary{forward, gradient, Kept::kInput}, 0.75, 2, "pow");
+  }
+  DenseTensor dx = blank<float>({1});
+  const DenseTensor zero = tensor<float>({0}, {1});
+  PowGradKernel<float>(CpuContext(), zero, tensor<float>({3}, {1}), 0, &dx);
+  EXPECT_EQ(to_doubles(dx), Values{0});
+  PowGradKernel<float>(CpuContext(), zero, tensor<float>({3}, {1}), 1, &dx);
+  EXPECT_EQ(to_doubles(dx), Values{3});
+}
+
+// Far out the activations are x or 0, and so are their slopes 1 or 0.
+TEST(UnaryGradKernel, ActivationsAtTheirEnds) {
+  const auto check_ends = []<typename T>() {
+    const DenseTensor x = tensor<T>({INFINITY, 1e30, 50, -50, -1e30, -INFINITY, NAN}, {7});
+    const DenseTensor g = tensor<T>(Values(7, 2.0), {7});
+    const Values ends = {2, 2, 2, 0, 0, 0, NAN};
+    DenseTensor dx = blank<T>({7});
+    SiluGradKernel<T>(CpuContext(), x, g, &dx);
+    expect_close<T>(dx, ends, "silu");
+    for (const bool approximate : {false, true}) {
+      GeluGradKernel<T>(CpuContext(), x, g, approximate, &dx);
+      expect_close<T>(dx, ends, "gelu");
+    }
+  };
+  check_ends.operator()<float>();
+  check_ends.operator()<double>();
+}
+
+TEST(UnaryGradKernel, MayOverwriteTheGradientThatCame) {
+  const DenseTensor x = tensor<bfloat16>(random_values(600, 1), {600});
+  DenseTensor g = tensor<bfloat16>(random_values(600, 2), {600});
+  DenseTensor apart = blank<bfloat16>({600});
+  SiluGradKernel<bfloat16>(CpuContext(), x, g, &apart);
+  SiluGradKernel<bfloat16>(CpuContext(), x, g, &g);
+  EXPECT_EQ(to_doubles(g), to_doubles(apart));
+}
+
+}  // namespace
+}  // namespace phi::testing
