@@ -2,6 +2,7 @@
 #include "phi/training/pipeline.h"
 
 #include "distributed/api.h"
+#include "distributed/pipeline/schedules/program_order.h"
 #include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
 #include "phi/api/grad_node.h"

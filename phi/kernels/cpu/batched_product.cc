@@ -69,53 +69,25 @@ Plan make_plan(const ProductOperand& a, const ProductOperand& b, const MatrixBat
   return plan;
 }
 
-template <typename T>
-void multiply(const Plan& plan, const T* a, const T* b, T* c) {
+template <typename T, typename Out>
+void multiply(const Plan& plan, const T* a, const T* b, Out* c) {
   const GemmShape& s = plan.shape;
-  if (plan.summed.turns() == 0) std::fill_n(c, s.m * s.n, T(0));
-  T beta = 0;
+  if (plan.summed.turns() == 0) std::fill_n(c, s.m * s.n, Out(0));
+  accumulator_t<T> beta = 0;
   plan.summed.for_each([&](const std::array<int64_t, 3>& at) {
-    gemm<T>(s, T(1), a + at[0], plan.lda, b + at[1], plan.ldb, beta, c, s.n);
+    gemm<T>(s, 1, a + at[0], plan.lda, b + at[1], plan.ldb, beta, c, s.n);
     beta = 1;
   });
 }
 
-/// One product of 16-bit matrices: b is widened once, a and the result in panels of rows, so that
-/// the extra memory is b's size plus a panel.
-template <typename T>
-void multiply_16bit_once(const Plan& plan, const T* a, const T* b, T* c) {
-  GemmShape s = plan.shape;
-  constexpr int64_t kPanelRows = 256;
-  const int64_t rows = s.m;
-  // A transposed a is stored by columns, so it is widened whole.
-  const int64_t a_rows = s.trans_a ? rows : std::min(rows, kPanelRows);
-  const auto wide_b = std::make_unique_for_overwrite<float[]>(s.n * s.k);
-  const auto wide_a = std::make_unique_for_overwrite<float[]>(a_rows * s.k);
-  const auto wide_c = std::make_unique_for_overwrite<float[]>(std::min(rows, kPanelRows) * s.n);
-  convert(b, wide_b.get(), s.n * s.k);
-  if (s.trans_a) convert(a, wide_a.get(), rows * s.k);
-  for (int64_t begin = 0; begin < rows; begin += kPanelRows) {
-    s.m = std::min(kPanelRows, rows - begin);
-    const float* panel = wide_a.get() + (s.trans_a ? begin : 0);
-    if (!s.trans_a) convert(a + begin * s.k, wide_a.get(), s.m * s.k);
-    gemm<float>(s, 1.0f, panel, plan.lda, wide_b.get(), plan.ldb, 0.0f, wide_c.get(), s.n);
-    convert(wide_c.get(), c + begin * s.n, s.m * s.n);
-  }
-}
-
+/// Several members summed in 16 bits would be rounded after each.
 template <typename T>
 void multiply_16bit(const Plan& plan, const T* a, const T* b, T* c) {
-  const GemmShape& s = plan.shape;
-  if (plan.summed.turns() == 1) return multiply_16bit_once(plan, a, b, c);
-  const auto wide_a = std::make_unique_for_overwrite<float[]>(s.m * s.k);
-  const auto wide_b = std::make_unique_for_overwrite<float[]>(s.n * s.k);
-  const auto sum = std::make_unique<float[]>(s.m * s.n);
-  plan.summed.for_each([&](const std::array<int64_t, 3>& at) {
-    convert(a + at[0], wide_a.get(), s.m * s.k);
-    convert(b + at[1], wide_b.get(), s.n * s.k);
-    gemm<float>(s, 1.0f, wide_a.get(), plan.lda, wide_b.get(), plan.ldb, 1.0f, sum.get(), s.n);
-  });
-  convert(sum.get(), c, s.m * s.n);
+  if (plan.summed.turns() == 1) return multiply(plan, a, b, c);
+  const int64_t n = plan.shape.m * plan.shape.n;
+  const auto sum = std::make_unique_for_overwrite<float[]>(n);
+  multiply(plan, a, b, sum.get());
+  convert(sum.get(), c, n);
 }
 
 }  // namespace
