@@ -130,6 +130,10 @@ SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
   return rule.input(*y, dim_names(y->ndim())).output(dim_names(y->ndim()));
 }
 
+SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y) {
+  return ExpandAsInferSpmd(x, &y, {});
+}
+
 SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                                const std::vector<int>&) {
   Factors rule;

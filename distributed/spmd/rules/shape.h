@@ -26,6 +26,8 @@ SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
 /// x to the shape of y, or to target_shape where y is not given. x follows y.
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
                            const std::vector<int>& target_shape);
+/// The form of the op: y is always given.
+SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y);
 /// The gradient sums over the dims that were expanded.
 SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                                const std::vector<int>& target_shape);

@@ -84,7 +84,7 @@ struct AttentionDropout {
 
  private:
   static constexpr int kLanes = 8;  // 32-bit lanes of a vector register
-  static constexpr int64_t kBatch = 4 * kLanes;
+  static constexpr int64_t kBatch = int64_t{4} * kLanes;
   static_assert(kKeyTile % kBatch == 0);
 
   struct BatchWords {

@@ -50,7 +50,8 @@ void sharded_rows(const CpuContext& ctx, const T* input, const ClassLayout& layo
     const C log_sum = std::log(sums[r]);
     terms[r] = labels.weigh(r, row, [=](C logit) { return log_sum - (logit - shift); });
     const C factor = C(1) / sums[r];
-    for (int64_t c = 0; c < layout.classes; ++c) shares[c] = fast::exp(row[c] - shift) * factor;
+    for (int64_t c = 0; c < layout.classes; ++c)
+      shares[c] = fast::exp_or_zero(row[c] - shift) * factor;
     rows.write(shares.data(), r, softmax);
   }
   terms.combine(ctx, 0, layout.axis, CombineKind::kSum);

@@ -151,7 +151,8 @@ class FlashAttentionGrad {
     if (tiles_.drops()) {
       C* dropped = dropped_.get() + r * kKeyTile;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < steps; ++j) dropped[j] = weights[j] = fast::exp(weights[j] - log_sum);
+      for (int64_t j = 0; j < steps; ++j)
+        dropped[j] = weights[j] = fast::exp_or_zero(weights[j] - log_sum);
       tiles_.drop(begin + r, key, seen, dropped);
 #pragma GCC ivdep
       for (int64_t j = 0; j < steps; ++j) slopes[j] = dropped[j] * slopes[j] - weights[j] * share;
@@ -159,7 +160,7 @@ class FlashAttentionGrad {
     } else {
 #pragma GCC ivdep
       for (int64_t j = 0; j < steps; ++j) {
-        const C weight = fast::exp(weights[j] - log_sum);
+        const C weight = fast::exp_or_zero(weights[j] - log_sum);
         weights[j] = weight;
         slopes[j] = weight * (slopes[j] - share);
       }

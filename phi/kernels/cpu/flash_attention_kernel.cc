@@ -71,9 +71,9 @@ class FlashAttention {
       std::fill_n(row, n, C(0));
       return;
     }
-    const C shrink = fast::exp(most_[r] - most);
+    const C shrink = fast::exp_or_zero(most_[r] - most);
 #pragma GCC ivdep
-    for (int64_t j = 0; j < steps; ++j) row[j] = fast::exp(row[j] - most);
+    for (int64_t j = 0; j < steps; ++j) row[j] = fast::exp_or_zero(row[j] - most);
     std::fill(row + seen, row + std::max(n, steps), C(0));
     totals_[r] = totals_[r] * shrink + row_sum<C>(steps, [row](int64_t j) { return row[j]; });
     most_[r] = most;
@@ -104,7 +104,7 @@ class FlashAttention {
         C* row = scores_.get() + r * kKeyTile;
         const int64_t seen = std::isinf(lse[r]) ? 0 : tiles_.visible_keys(begin + r, key, n);
         const C factor = C(1) / totals_[r];
-        for (int64_t j = 0; j < seen; ++j) row[j] = fast::exp(row[j] - most_[r]) * factor;
+        for (int64_t j = 0; j < seen; ++j) row[j] = fast::exp_or_zero(row[j] - most_[r]) * factor;
         std::fill(row + seen, row + n, C(0));
         if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
         convert(row, softmax + r * tiles_.sk + key, n);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
@@ -52,11 +53,11 @@ void update_all(const DenseTensor& param, const DenseTensor& grad, const DenseTe
   float* to = master ? master_out->mutable_data<float>() : nullptr;
   const T* old = param.data<T>();
   T* out = param_out->mutable_data<T>();
-  if (grad.dtype() == dtype_of<T>()) {
-    update_each(old, grad.data<T>(), from, out, to, param.numel(), update);
-  } else {
-    update_each(old, grad.data<float>(), from, out, to, param.numel(), update);
+  if constexpr (!std::is_same_v<T, float>) {
+    if (grad.dtype() == DataType::FLOAT32)
+      return update_each(old, grad.data<float>(), from, out, to, param.numel(), update);
   }
+  update_each(old, grad.data<T>(), from, out, to, param.numel(), update);
 }
 
 }  // namespace

@@ -58,11 +58,12 @@ inline C row_max(const C* row, int64_t n) {
   return most;
 }
 
-/// out[i] = exp(row[i] - shift); returns their sum. `out` may be `row`.
+/// out[i] = exp(row[i] - shift), 0 below exp(-87); returns their sum. `shift` is the row's maximum
+/// or more. `out` may be `row`.
 template <typename C>
 inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = fast::exp(row[i] - shift);
+  for (int64_t i = 0; i < n; ++i) out[i] = fast::exp_or_zero(row[i] - shift);
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
 

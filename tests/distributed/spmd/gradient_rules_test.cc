@@ -111,5 +111,33 @@ TEST(MatmulGradRule, TransposedTiedAndBroadcast) {
       {"_ 0", "_ 0", "_ _"}, {"_ 0", "_ 0"});
 }
 
+TEST(ReduceAsRule, SplitDimsThatGoMakeItPartial) {
+  const Dims x{8, 16, 32};
+  expect_rule("bias", ReduceAsInferSpmd(spec(x, "0 2"), spec({32}, "_ _")), {"0 2", "_ 0"},
+              {"P 0"});
+  expect_rule("target's own split counts for nothing",
+              ReduceAsInferSpmd(spec(x, "0 _"), spec({32}, "_ 0")), {"0 _", "_ _"}, {"P _"});
+  expect_rule("kept as 1", ReduceAsInferSpmd(spec(x, "0 1"), spec({8, 1, 32}, "_ _")),
+              {"0 1", "0 _"}, {"0 P"});
+  expect_rule("a partial x stays", ReduceAsInferSpmd(spec(x, "0 P"), spec({32}, "_ _")),
+              {"0 P", "_ _"}, {"P P"});
+  expect_rule("a partial target is only a shape",
+              ReduceAsInferSpmd(spec(x, "0 _"), spec({8, 16, 32}, "_ P")), {"0 _", "0 _"}, {"0 _"});
+}
+
+TEST(ExpandAsRule, FollowsTheTarget) {
+  expect_rule("new and grown tensor dims",
+              ExpandAsTensorInferSpmd(spec({1, 32}, "_ _"), spec({8, 16, 32}, "0 2")),
+              {"_ 1", "0 2"}, {"0 2"});
+  expect_rule("x's own split counts for nothing",
+              ExpandAsTensorInferSpmd(spec({16, 32}, "0 1"), spec({8, 16, 32}, "0 _")),
+              {"_ _", "0 _"}, {"0 _"});
+}
+
+TEST(SquaredL2NormRule, ShardsMakeItPartial) {
+  expect_rule("split", SquaredL2NormInferSpmd(spec({8, 16}, "0 1")), {"0 1"}, {"P P"});
+  expect_rule("partial", SquaredL2NormInferSpmd(spec({8, 16}, "P _")), {"_ _"}, {"_ _"});
+}
+
 }  // namespace
 }  // namespace phi::distributed

@@ -35,6 +35,12 @@ Arrays matmul_grad_op(const Arrays& in, const std::vector<Dims>& out) {
   return {x_grad, y_grad};
 }
 
+Arrays reduce_as_op(const Arrays& in, const std::vector<Dims>& out) {
+  Array sum = make(out[0], [](const Dims&) { return 0.0; });
+  for_each(in[0].shape, [&](const Dims& i, int64_t) { add_at(&sum, i, at(in[0], i)); });
+  return {sum};
+}
+
 std::vector<Trial> trials() {
   return {
       {"matmul_grad",
@@ -52,6 +58,18 @@ std::vector<Trial> trials() {
        {{1, 3, 8}, {4, 8, 2}},
        matmul_grad_op,
        [](const Specs& s) { return MatmulGradInferSpmd(s[0], s[1], s[2], false, false); }},
+      {"reduce_as",
+       {{3, 4, 5}, {4, 1}},
+       {{4, 1}},
+       reduce_as_op,
+       [](const Specs& s) { return ReduceAsInferSpmd(s[0], s[1]); }},
+      {"expand_as",
+       {{1, 5}, {3, 4, 5}},
+       {{3, 4, 5}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         return {make(out[0], [&](const Dims& i) { return broadcast_at(in[0], i); })};
+       },
+       [](const Specs& s) { return ExpandAsTensorInferSpmd(s[0], s[1]); }},
   };
 }
 

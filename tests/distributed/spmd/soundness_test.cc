@@ -107,6 +107,41 @@ Arrays layer_norm_grad_op(const Arrays& in, const std::vector<Dims>& out) {
                     }))};
 }
 
+// q, k, v [b, s, h, d], out, log-sum-exp [b, h, s], seed, mask [1, h, s, s], out_grad; any numbers
+// will do for out and the log-sum-exp.
+Arrays attention_grad_op(const Arrays& in, const std::vector<Dims>& out) {
+  const Array &q = in[0], &k = in[1], &v = in[2], &dout = in[7];
+  const int64_t keys = k.shape[1], width = q.shape[3];
+  const int64_t group = q.shape[2] / std::max<int64_t>(k.shape[2], 1);
+  const auto rows_dot = [&](const Array& x, int64_t i, int64_t h, const Array& y, int64_t j,
+                            int64_t g, int64_t b) {
+    double sum = 0;
+    for (int64_t d = 0; d < width; ++d) sum += at(x, {b, i, h, d}) * at(y, {b, j, g, d});
+    return sum;
+  };
+  Arrays grads;
+  for (const Dims& shape : out) grads.push_back(make(shape, [](const Dims&) { return 0.0; }));
+  const auto add = [](Array& to, const Dims& index, double value) {
+    const Dims strides = to.shape.strides();
+    int64_t position = 0;
+    for (int d = 0; d < 4; ++d) position += index[d] * strides[d];
+    to.values[static_cast<size_t>(position)] += value;
+  };
+  for_each(Dims{q.shape[0], q.shape[2], q.shape[1], keys}, [&](const Dims& index, int64_t) {
+    const int64_t b = index[0], h = index[1], i = index[2], j = index[3], g = h / group;
+    const double score = rows_dot(q, i, h, k, j, g, b) + at(in[6], {0, h, i, j});
+    const double weight = std::exp(score - at(in[4], {b, h, i}));
+    const double slope =
+        weight * (rows_dot(dout, i, h, v, j, g, b) - rows_dot(dout, i, h, in[3], i, h, b));
+    for (int64_t d = 0; d < width; ++d) {
+      add(grads[0], {b, i, h, d}, slope * at(k, {b, j, g, d}));
+      add(grads[1], {b, j, g, d}, slope * at(q, {b, i, h, d}));
+      add(grads[2], {b, j, g, d}, weight * at(dout, {b, i, h, d}));
+    }
+  });
+  return grads;
+}
+
 double total(const std::vector<double>& v) {
   double sum = 0;
   for (double x : v) sum += x;
@@ -179,6 +214,20 @@ std::vector<Trial> trials() {
        layer_norm_grad_op,
        [](const Specs& s) {
          return LayerNormGradInferSpmd(s[0], &s[1], &s[2], s[3], s[4], s[5], 1);
+       }},
+      {"flash_attention_grad",
+       {{3, 2, 4, 2},
+        {3, 2, 2, 2},
+        {3, 2, 2, 2},
+        {3, 2, 4, 2},
+        {3, 4, 2},
+        {2},
+        {1, 4, 2, 2},
+        {3, 2, 4, 2}},
+       {{3, 2, 4, 2}, {3, 2, 2, 2}, {3, 2, 2, 2}},
+       attention_grad_op,
+       [](const Specs& s) {
+         return FlashAttentionGradInferSpmd(s[0], s[1], s[2], s[3], s[4], &s[5], &s[6], s[7]);
        }},
       {"momentum_",
        {{3, 4}, {3, 4}, {3, 4}},

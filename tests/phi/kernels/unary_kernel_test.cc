@@ -196,6 +196,16 @@ TEST(UnaryKernel, IntegersScaleAndSquare) {
   EXPECT_EQ(to_doubles(out), (Values{0, 0, 5}));
 }
 
+TEST(FastMath, ExpOrZeroIsExpDownToWhereItIsNearlyZero) {
+  for (float x = -87.0f; x <= 88.0f; x += 0.01f) {
+    const double expected = std::exp(static_cast<double>(x));
+    ASSERT_NEAR(fast::exp_or_zero(x), expected, 2e-7 * expected) << x;
+  }
+  EXPECT_EQ(fast::exp_or_zero(-87.001f), 0.0f);
+  EXPECT_EQ(fast::exp_or_zero(-INFINITY), 0.0f);
+  EXPECT_TRUE(std::isnan(fast::exp_or_zero(NAN)));
+}
+
 TEST(FastMath, SinCosOfTurns) {
   for (int i = -4000; i <= 4000; ++i) {
     const float turns = static_cast<float>(i) / 1777.0f;
