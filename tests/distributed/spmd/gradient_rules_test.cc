@@ -139,5 +139,40 @@ TEST(SquaredL2NormRule, ShardsMakeItPartial) {
   expect_rule("partial", SquaredL2NormInferSpmd(spec({8, 16}, "P _")), {"_ _"}, {"_ _"});
 }
 
+TEST(EmbeddingGradRule, PlacementsOfTraining) {
+  struct Row {
+    const char* what;
+    Texts given;  // x [8, 16], weight [100, 32], out_grad [8, 16, 32]
+    Texts inputs;
+    Texts outputs;
+  };
+  const Row rows[] = {
+      {"data-parallel", {"0 _", "_ _", "0 _"}, {"0 _", "_ _", "0 _"}, {"P _"}},
+      {"vocabulary split", {"0 _", "_ 0", "0 _"}, {"0 _", "_ 0", "0 _"}, {"P 0"}},
+      {"width split", {"0 _", "_ 1", "0 2"}, {"0 _", "_ 1", "0 2"}, {"P 1"}},
+      {"ZeRO-3", {"0 _", "0 _", "0 _"}, {"0 _", "_ _", "0 _"}, {"P _"}},
+      {"vocabulary split, out_grad split by sequence",
+       {"0 _", "_ 0", "0 1"},
+       {"0 _", "_ 0", "0 _"},
+       {"P 0"}},
+      {"partial out_grad", {"_ _", "_ 0", "_ P"}, {"_ _", "_ 0", "_ _"}, {"_ 0"}},
+  };
+  for (const Row& row : rows) {
+    const auto rule =
+        EmbeddingGradInferSpmd(spec({8, 16}, row.given[0]), spec({100, 32}, row.given[1]),
+                               spec({8, 16, 32}, row.given[2]));
+    expect_rule(row.what, rule, row.inputs, row.outputs);
+  }
+}
+
+TEST(GatherGradRule, TheAxisIsWholeAndSplitIndicesArePartial) {
+  expect_rule("split indices",
+              GatherGradInferSpmd(spec({8, 16}, "_ 1"), spec({6}, "0 _"), spec({6, 16}, "_ _"), 0),
+              {"_ 1", "0 _", "0 1"}, {"P 1"});
+  expect_rule("the axis was split",
+              GatherGradInferSpmd(spec({8, 16}, "0 1"), spec({}, "_ _"), spec({8}, "_ _"), -1),
+              {"0 _", "_ _", "0 _"}, {"0 _"});
+}
+
 }  // namespace
 }  // namespace phi::distributed
