@@ -7,6 +7,8 @@
 #include "phi/api/deferred.h"
 #include "phi/api/grad_node.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
 #include "phi/generated/api.h"
 
 namespace phi::training {
