@@ -77,4 +77,12 @@ SpmdRule SoftmaxInferSpmd(const TensorSpec& x, int axis) {
   return rule;
 }
 
+SpmdRule SoftmaxGradInferSpmd(const TensorSpec& out, const TensorSpec& out_grad, int axis) {
+  const auto names = dim_names(out.ndim());
+  Factors rule;
+  rule.input(out, names).input(out_grad, names).output_like(0);
+  if (out.ndim() > 0) rule.whole(names.substr(normal_axis(axis, out.ndim()), 1));
+  return rule;
+}
+
 }  // namespace phi::distributed

@@ -23,5 +23,6 @@ SpmdRule SquaredL2NormInferSpmd(const TensorSpec& x);
 SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten);
 /// The axis must be whole.
 SpmdRule SoftmaxInferSpmd(const TensorSpec& x, int axis);
+SpmdRule SoftmaxGradInferSpmd(const TensorSpec& out, const TensorSpec& out_grad, int axis);
 
 }  // namespace phi::distributed

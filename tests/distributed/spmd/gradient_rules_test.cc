@@ -174,5 +174,35 @@ TEST(GatherGradRule, TheAxisIsWholeAndSplitIndicesArePartial) {
               {"0 _", "_ _", "0 _"}, {"0 _"});
 }
 
+TEST(SoftmaxGradRule, TheAxisIsWhole) {
+  expect_rule("rows split", SoftmaxGradInferSpmd(spec({8, 16}, "0 1"), spec({8, 16}, "P _"), -1),
+              {"0 _", "0 _"}, {"0 _"});
+  expect_rule("columns split", SoftmaxGradInferSpmd(spec({8, 16}, "_ 1"), spec({8, 16}, "0 _"), 0),
+              {"_ 1", "_ 1"}, {"_ 1"});
+}
+
+TEST(SwiGLUGradRule, BothGradientsLieAlike) {
+  const auto y = spec({8, 16}, "_ 1");
+  expect_rule("two inputs", SwiGLUGradInferSpmd(spec({8, 16}, "0 1"), &y, spec({8, 16}, "P 1")),
+              {"0 1", "0 1", "0 1"}, {"0 1", "0 1"});
+  expect_rule("halves", SwiGLUGradInferSpmd(spec({8, 32}, "0 1"), nullptr, spec({8, 16}, "0 1")),
+              {"0 _", "absent", "0 _"}, {"0 _", "absent"});
+}
+
+TEST(SliceGradRule, SlicedAxesAreWhole) {
+  expect_rule("batch split, sequence sliced",
+              SliceGradInferSpmd(spec({8, 16, 32}, "0 1"), spec({8, 4, 32}, "0 2"), {1}, {}),
+              {"0 2", "0 2"}, {"0 2"});
+  expect_rule("decreased",
+              SliceGradInferSpmd(spec({8, 16, 32}, "0 1"), spec({8, 32}, "_ 1"), {1}, {1}),
+              {"0 2", "0 1"}, {"0 2"});
+}
+
+TEST(DropoutGradRule, LiesAsOutGrad) {
+  expect_rule("mask follows",
+              ElementwiseUnaryGradInferSpmd(spec({8, 16}, "_ 1"), spec({8, 16}, "0 _")),
+              {"0 _", "0 _"}, {"0 _"});
+}
+
 }  // namespace
 }  // namespace phi::distributed
