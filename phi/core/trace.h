@@ -133,13 +133,13 @@ class TraceScope {
   TraceEvent* event_;
 };
 
-/// The rank's work while this lives; nothing where `trace` is null.
+/// Work on a micro-batch while this lives; nothing where `trace` is null.
 class TraceWorkScope {
  public:
-  TraceWorkScope(Trace* trace, const TraceWork& work) : trace_(trace) {
+  TraceWorkScope(Trace* trace, int64_t micro_batch, int chunk) : trace_(trace) {
     if (!trace) return;
     outer_ = trace->work();
-    trace->set_work(work);
+    trace->set_work({outer_.step, static_cast<int32_t>(micro_batch), chunk});
   }
   ~TraceWorkScope() {
     if (trace_) trace_->set_work(outer_);
