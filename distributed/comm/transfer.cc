@@ -19,7 +19,7 @@ struct Transfer::State {
   std::unique_ptr<Messages> messages;  // null: over
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
-  bool told = false;  // somebody knows of the error
+  bool told = false;                                       // somebody knows of the error
   std::unique_ptr<const TracedTransfer> traced = nullptr;  // until it has been waited for
 };
 

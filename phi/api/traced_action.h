@@ -1,5 +1,5 @@
-// TracedAction: a piece of a step in the trace: a forward or backward of a micro-batch, recomputing,
-// the optimizer. Nothing where the rank keeps no trace.
+// TracedAction: a piece of a step in the trace: a forward or backward of a micro-batch,
+// recomputing, the optimizer. Nothing where the rank keeps no trace.
 //
 //   TracedAction traced("recompute");
 //   const Tensor y = f(x);

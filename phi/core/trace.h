@@ -53,10 +53,10 @@ struct TraceEvent {
   const char* caller = nullptr;  // the op that communicates
   int64_t start_ns = 0;          // of Trace::now_ns
   int64_t duration_ns = kUnfinished;
-  uint64_t id = 0;                  // of an arrow: the same at both ends and nowhere else
-  uint64_t sequence = 0;            // of the call in its group; 0: no call
-  int64_t peer = -1;                // the other rank, where there is one
-  int64_t bytes_sent = -1;          // -1: not about bytes
+  uint64_t id = 0;          // of an arrow: the same at both ends and nowhere else
+  uint64_t sequence = 0;    // of the call in its group; 0: no call
+  int64_t peer = -1;        // the other rank, where there is one
+  int64_t bytes_sent = -1;  // -1: not about bytes
   int64_t bytes_received = -1;
 };
 

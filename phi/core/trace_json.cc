@@ -52,8 +52,8 @@ class EventWriter {
 
   void line(const TraceEvent& event, const char* phase, int64_t ns, const std::string& more) {
     fmt::format_to(std::back_inserter(json_),
-                   R"({{"ph":"{}","cat":"{}","name":{},"pid":{},"tid":{},"ts":{}{},"args":{{)", phase,
-                   name_of(event.kind), json_string(event.name), process_.rank,
+                   R"({{"ph":"{}","cat":"{}","name":{},"pid":{},"tid":{},"ts":{}{},"args":{{)",
+                   phase, name_of(event.kind), json_string(event.name), process_.rank,
                    static_cast<int>(lane_of(event.kind)), microseconds(ns + process_.shift_ns),
                    more);
     separator_ = "";
@@ -104,13 +104,14 @@ class EventWriter {
 
 void append_name(std::string_view what, const TraceProcess& process, int lane,
                  std::string_view name, std::string* json) {
-  fmt::format_to(std::back_inserter(*json),
-                 R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}},)"
-                 "\n"
-                 R"({{"ph":"M","name":"{}_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}},)"
-                 "\n",
-                 what, process.rank, lane, json_string(name), what, process.rank, lane,
-                 lane == 0 ? process.rank : lane);
+  fmt::format_to(
+      std::back_inserter(*json),
+      R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}},)"
+      "\n"
+      R"({{"ph":"M","name":"{}_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}},)"
+      "\n",
+      what, process.rank, lane, json_string(name), what, process.rank, lane,
+      lane == 0 ? process.rank : lane);
 }
 
 }  // namespace
@@ -151,8 +152,8 @@ TraceLane lane_of(TraceKind kind) {
 
 void append_process(const TraceProcess& process, std::string* json) {
   append_name("process", process, 0, process.label, json);
-  for (const auto lane : {TraceLane::kActions, TraceLane::kOps, TraceLane::kCommunication,
-                          TraceLane::kClipped}) {
+  for (const auto lane :
+       {TraceLane::kActions, TraceLane::kOps, TraceLane::kCommunication, TraceLane::kClipped}) {
     append_name("thread", process, static_cast<int>(lane), name_of(lane), json);
   }
 }

@@ -26,8 +26,8 @@ TraceLane lane_of(TraceKind kind);
 
 struct TraceProcess {
   int64_t rank = 0;
-  std::string label;      // "rank 3 · stage 1"
-  int64_t shift_ns = 0;   // added to every time: to the clock and the beginning of the whole picture
+  std::string label;     // "rank 3 · stage 1"
+  int64_t shift_ns = 0;  // added to every time: to the clock and the beginning of the whole picture
 };
 
 /// The names of the process and its lanes.

@@ -59,8 +59,8 @@ TracedSteps parse_traced_steps(const std::string& text) {
     understood = understood && second.ec == std::errc() && second.ptr == end;
   }
   if (understood && steps.first >= 1 && steps.last >= steps.first) return steps;
-  throw cli::UsageError(fmt::format(
-      "--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '{}'.", text));
+  throw cli::UsageError(
+      fmt::format("--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '{}'.", text));
 }
 
 JobTrace::JobTrace(World& world, std::string path, const TracedSteps& steps, int64_t stage)
@@ -184,8 +184,9 @@ std::string JobTrace::write() {
   file.write(json);
   file.write(end_of_file(sum));
   file.finish();
-  std::string line = fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
-                                 with_separators(sum.events), human_bytes(sum.bytes), path_);
+  std::string line =
+      fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
+                  with_separators(sum.events), human_bytes(sum.bytes), path_);
   if (sum.dropped > 0) {
     line += fmt::format("\n  {} more events were left out: a rank keeps {}; see --trace_steps",
                         with_separators(sum.dropped), with_separators(Trace::kDefaultLimit));

@@ -25,9 +25,8 @@ void WholeFile::finish() {
   out_.close();
   std::error_code failed;
   if (out_) std::filesystem::rename(temporary_for(path_), path_, failed);
-  PHI_CHECK(out_ && !failed,
-            errors::Unavailable("cannot write the {} '{}': {}.", what_, path_,
-                                failed ? failed.message() : std::strerror(errno)));
+  PHI_CHECK(out_ && !failed, errors::Unavailable("cannot write the {} '{}': {}.", what_, path_,
+                                                 failed ? failed.message() : std::strerror(errno)));
 }
 
 void check_writable(const std::string& path, std::string_view what) {
