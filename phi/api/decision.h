@@ -11,6 +11,7 @@
 #include "phi/api/dist_args.h"
 #include "phi/core/device_context.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
 
 namespace phi {
 
@@ -112,6 +113,13 @@ class DecisionCache {
 namespace detail {
 /// Adds what the call was to an error that rule or shape function threw.
 [[noreturn]] void rethrow_with_inputs(const DistArgs& args);
+
+inline void count_clipped(const OpDef& op) {
+  RankContext& rank = RankContext::current();
+  ++rank.counters().ops_clipped;
+  if (Trace* trace = rank.trace()) [[unlikely]]
+    trace->add(TraceKind::kClipped, op.name);
+}
 }  // namespace detail
 
 /// The decision for this call: from the cache, or `infer()` asked. A decision lives until the cache
@@ -131,7 +139,7 @@ const Decision& decide(const OpDef& op, const DistArgs& args, Key&& key, Infer&&
       detail::rethrow_with_inputs(args);
     }
   }
-  if (!decision->computes_here()) ++RankContext::current().counters().ops_clipped;
+  if (!decision->computes_here()) detail::count_clipped(op);
   return *decision;
 }
 

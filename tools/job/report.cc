@@ -1,16 +1,14 @@
 // Collecting, printing and writing of reports.
 #include "tools/job/report.h"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "phi/common/errors.h"
+#include "tools/job/whole_file.h"
 
 namespace phi::job {
 namespace {
@@ -31,9 +29,6 @@ nlohmann::ordered_json rank_json(const RankReport& rank) {
           {"optimizer_bytes", rank.optimizer_bytes},
           {"parameter_peak_bytes", rank.parameter_peak_bytes}};
 }
-
-// Writes beside `path` first, so that a reader never sees half a report.
-std::string temporary_for(const std::string& path) { return path + ".part"; }
 
 // Three digits that count: 12.6, 126, 1.26 are shown as 12.6, 126, 1.3.
 std::string three_digits(double value) {
@@ -86,26 +81,9 @@ std::string to_json(const JobReport& report) {
 }
 
 void write_report(const JobReport& report, const std::string& path) {
-  const std::string temporary = temporary_for(path);
-  std::ofstream out(temporary, std::ios::binary);
-  out << to_json(report);
-  out.close();
-  std::error_code failed;
-  if (out) std::filesystem::rename(temporary, path, failed);
-  PHI_CHECK(out && !failed, errors::Unavailable("cannot write the report '{}': {}.", path,
-                                                failed ? failed.message() : std::strerror(errno)));
-}
-
-void check_writable(const std::string& path) {
-  std::error_code ignored;
-  PHI_CHECK(!std::filesystem::is_directory(path, ignored),
-            errors::Unavailable("cannot write the report '{}': it is a folder.", path));
-  const std::string temporary = temporary_for(path);
-  const bool writable = std::ofstream(temporary, std::ios::app).is_open();
-  const int reason = errno;
-  std::filesystem::remove(temporary, ignored);
-  PHI_CHECK(writable,
-            errors::Unavailable("cannot write the report '{}': {}.", path, std::strerror(reason)));
+  WholeFile file(path, "report");
+  file.write(to_json(report));
+  file.finish();
 }
 
 std::string table(const JobReport& report) {

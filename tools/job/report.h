@@ -56,8 +56,6 @@ std::string to_json(const JobReport& report);
 
 /// Writes to_json(report); the file appears whole or not at all. Errors: Unavailable.
 void write_report(const JobReport& report, const std::string& path);
-/// Errors: Unavailable if `path` cannot be written to; creates nothing that was not there.
-void check_writable(const std::string& path);
 
 /// One line per rank under a heading, columns aligned.
 std::string table(const JobReport& report);

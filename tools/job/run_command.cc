@@ -19,15 +19,19 @@
 #include "tools/job/config.h"
 #include "tools/job/generator.h"
 #include "tools/job/gpt.h"
+#include "tools/job/job_trace.h"
 #include "tools/job/metrics.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
 #include "tools/job/text_data.h"
 #include "tools/job/text_stream.h"
 #include "tools/job/trainer.h"
+#include "tools/job/whole_file.h"
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
 DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
+DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
+DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
@@ -40,8 +44,9 @@ using distributed::ProcessMesh;
 using distributed::World;
 using distributed::checkpoint::Checkpoint;
 
-const std::vector<std::string> kFlags = {"report", "metrics",      "deadline_s", "quiet",
-                                         "mesh",   "inject_error", "inject_hang"};
+const std::vector<std::string> kFlags = {"report",      "metrics",      "trace",
+                                         "trace_steps", "deadline_s",   "quiet",
+                                         "mesh",        "inject_error", "inject_hang"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
 // "RANK:STEP", a rank of -1 being all; never where the flag is empty.
@@ -71,6 +76,7 @@ struct Setup {
   std::optional<TextData> text;  // none in mode generate
   std::optional<Checkpoint> weights;
   std::string note;
+  TracedSteps traced_steps;
   Injection error;
   Injection hang;
 };
@@ -100,6 +106,16 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
   }
 }
 
+void check_traced_steps(const Setup& setup) {
+  if (FLAGS_trace_steps.empty()) return;
+  const JobConfig& config = setup.config;
+  const int64_t steps = config.mode == "generate" ? config.generate.tokens : config.run.steps;
+  if (setup.traced_steps.first > steps) {
+    throw cli::UsageError(fmt::format("--trace_steps={}: the job has {} step{}.", FLAGS_trace_steps,
+                                      steps, steps == 1 ? "" : "s"));
+  }
+}
+
 // All that can be found wrong before any rank waits for another.
 Setup prepare(int argc, char** argv) {
   const std::vector<std::string> words = cli::parse_flags(argc, argv, kFlags);
@@ -114,6 +130,10 @@ Setup prepare(int argc, char** argv) {
   Setup setup;
   setup.error = parse_injection("inject_error", FLAGS_inject_error);
   setup.hang = parse_injection("inject_hang", FLAGS_inject_hang);
+  setup.traced_steps = parse_traced_steps(FLAGS_trace_steps);
+  if (FLAGS_trace.empty() && !FLAGS_trace_steps.empty()) {
+    throw cli::UsageError("--trace_steps goes with --trace=FILE.");
+  }
   setup.config = load_job(words[0]);
   const bool generates = setup.config.mode == "generate";
   if (generates && !FLAGS_metrics.empty()) {
@@ -126,7 +146,11 @@ Setup prepare(int argc, char** argv) {
     setup.text = open_text(setup.config);
   }
   setup.weights = open_weights(setup.config);
-  if (!FLAGS_report.empty() && distributed::rank() == 0) check_writable(FLAGS_report);
+  check_traced_steps(setup);
+  if (distributed::rank() == 0) {
+    if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
+    if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
+  }
   return setup;
 }
 
@@ -164,7 +188,8 @@ class Job {
       : setup_(std::move(setup)),
         config_(setup_.config),
         mesh_(config_.mesh.shape, config_.mesh.dims),
-        world_(World::current()) {}
+        world_(World::current()),
+        trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
     const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
@@ -177,9 +202,11 @@ class Job {
     } else {
       optimizer_bytes = run_steps(model, &report);
     }
-    step_ = 0;
+    begin_step(0);
     save(model);
     report.ranks = gather_ranks(world_, rank_report(model, parameter_peak, optimizer_bytes));
+    const std::string traced = trace_.write();
+    if (speaks()) std::cout << traced;
     return report;
   }
 
@@ -190,7 +217,19 @@ class Job {
     return out + fmt::format(", stage {}", pipeline_stage());
   }
 
+  /// After an error: saves what there is of a trace and says where.
+  std::string last_words() {
+    const std::string path = trace_.write_alone();
+    return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+  }
+
  private:
+  void begin_step(int64_t step) {
+    step_ = step;
+    trace_.step(step);
+    if (step > 0) inject();
+  }
+
   // Gives the bytes of optimizer states.
   int64_t run_steps(const Gpt& model, JobReport* report) {
     Trainer trainer(config_, mesh_, *setup_.text, model);
@@ -198,13 +237,13 @@ class Job {
     Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
                       config_.run.global_batch * config_.model.seq_len);
     Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
-    for (step_ = 1; step_ <= config_.run.steps; ++step_) {
-      inject();
-      const StepResult result = trainer.step(step_);
-      progress.done(step_, result.loss);
+    for (int64_t step = 1; step <= config_.run.steps; ++step) {
+      begin_step(step);
+      const StepResult result = trainer.step(step);
+      progress.done(step, result.loss);
       report->losses.push_back(result.loss);
       report->step_seconds.push_back(progress.last_step_seconds());
-      metrics.write(step_, result, progress);
+      metrics.write(step, result, progress);
     }
     report->seconds = progress.seconds();
     report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
@@ -222,10 +261,10 @@ class Job {
     show(shown(config_.generate.prompt));
     world_.everyone().barrier();
     Progress progress(Progress::Style::kSilent, tokens, /*tokens_per_step=*/1);
-    for (step_ = 1; step_ <= tokens; ++step_) {
-      inject();
+    for (int64_t step = 1; step <= tokens; ++step) {
+      begin_step(step);
       report->text += generator.next();
-      progress.done(step_, 0.0);
+      progress.done(step, 0.0);
       report->step_seconds.push_back(progress.last_step_seconds());
       show(stream.add(static_cast<uint8_t>(report->text.back())));
     }
@@ -301,6 +340,7 @@ class Job {
     own.optimizer_bytes = optimizer_bytes;
     return own;
   }
+
   void inject() const {
     if (setup_.error.now(step_)) {
       throw errors::Internal("asked to fail here by --inject_error={}.", FLAGS_inject_error);
@@ -312,6 +352,7 @@ class Job {
   const JobConfig& config_;
   ProcessMesh mesh_;
   World& world_;
+  JobTrace trace_;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 
@@ -348,7 +389,7 @@ int run_command(int argc, char** argv) {
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
-    const std::string where = job ? "\n  " + job->whereabouts() : "";
+    const std::string where = job ? "\n  " + job->whereabouts() + job->last_words() : "";
     distributed::abort_job(error.what() + where);
   }
   return 0;
@@ -365,6 +406,8 @@ const char* run_help() {
          "dp=2,tp=2\n"
          "  --report=FILE        write what every rank did, and the losses, as JSON\n"
          "  --metrics=FILE       append a line of JSON for each step\n"
+         "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
+         "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
          "  --quiet              print errors only, and the text in mode generate\n"
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"

@@ -66,7 +66,7 @@ TEST(Report, TableHasALinePerRank) {
 TEST(Report, IsWrittenWhole) {
   const auto file =
       std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()));
-  check_writable(file.string());
+  check_writable(file.string(), "report");
   EXPECT_FALSE(std::filesystem::exists(file));
   write_report(example(), file.string());
   std::ostringstream text;
@@ -76,8 +76,8 @@ TEST(Report, IsWrittenWhole) {
 }
 
 TEST(Report, APathThatCannotBeWrittenIsAnError) {
-  EXPECT_THROW(check_writable("/nonexistent/report.json"), Error);
-  EXPECT_THROW(check_writable("/tmp"), Error);
+  EXPECT_THROW(check_writable("/nonexistent/report.json", "report"), Error);
+  EXPECT_THROW(check_writable("/tmp", "report"), Error);
 }
 
 TEST(Numbers, AreWrittenForPeople) {
