@@ -114,10 +114,11 @@ namespace detail {
 [[noreturn]] void rethrow_with_inputs(const DistArgs& args);
 }  // namespace detail
 
-/// The decision for this call: from the cache, or `infer()` asked. A decision lives until the cache
-/// is cleared; callers use it for the one call.
+/// The decision for this call: from the cache, or `infer()` asked. `key` has the attributes; op and
+/// inputs are added to it. A decision lives until the cache is cleared; callers use it for the one
+/// call.
 template <typename Infer>
-const Decision& decide(const OpDef& op, const DistArgs& args, CallKey&& key, Infer&& infer) {
+const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infer&& infer) {
   key.append(op.id);
   args.append_to(key);
   const uint64_t hash = key.hash();
