@@ -69,8 +69,9 @@ def test_kernel_without_tensors_reshards_nothing():
 
 
 def test_variables_give_way_to_arguments():
-    body = body_of("f", op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
-                   .replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, spmd_param: [x, rule]"))
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
+    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, "
+                                     "spmd_param: [x, rule]"))
     assert "const auto meta_ = F(x.meta(), key);" in body and "return out_;" in body
     assert "CallKey key_ = attr_key(key, rule);" in body and "(ops::f, args, key_, " in body
     assert "const auto rule_ = R(args.spec(0), rule);" in body
