@@ -38,6 +38,7 @@ struct JobReport {
   uint64_t text_fingerprint = 0;
   std::vector<double> losses;  // per step
   std::vector<double> step_seconds;
+  std::string text;  // mode generate: what was generated, one byte a step
   double tokens_per_s = 0;
   double seconds = 0;  // of all steps
   std::vector<RankReport> ranks;

@@ -1,0 +1,75 @@
+// Sampling in double precision.
+#include "tools/job/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace phi::job {
+namespace {
+
+void check_finite(std::span<const float> logits) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    PHI_CHECK(std::isfinite(logits[i]),
+              errors::InvalidArgument(
+                  "the logit of token {} is {}; the model's weights are broken.", i, logits[i]));
+  }
+}
+
+// Tokens, the likeliest first; of equals the first.
+std::vector<int64_t> ranked(std::span<const float> logits) {
+  std::vector<int64_t> tokens(logits.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [&](int64_t a, int64_t b) { return logits[a] > logits[b]; });
+  return tokens;
+}
+
+// How many of `scores`, the highest first and relative to it, make the nucleus.
+size_t nucleus_size(std::span<const double> scores, double top_p) {
+  if (top_p >= 1.0) return scores.size();
+  double total = 0;
+  for (double score : scores) total += std::exp(score);
+  double sum = 0;
+  size_t size = 0;
+  while (size < scores.size() && sum < top_p * total) sum += std::exp(scores[size++]);
+  return size;
+}
+
+// Standard Gumbel noise of every token at one position. Generator and seeding are those of the C++
+// standard, the same everywhere.
+std::vector<double> gumbel_noise(size_t tokens, int64_t seed, int64_t position) {
+  const auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
+  const auto high = [](int64_t x) { return static_cast<uint32_t>(x >> 32); };
+  std::seed_seq sequence{low(seed), high(seed), low(position), high(position)};
+  std::mt19937_64 bits(sequence);
+  std::vector<double> noise(tokens);
+  for (double& value : noise) {
+    const double uniform = (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53;  // never 0 or 1
+    value = -std::log(-std::log(uniform));
+  }
+  return noise;
+}
+
+}  // namespace
+
+int64_t sample(std::span<const float> logits, const GenerateConfig& options, int64_t position) {
+  check_finite(logits);
+  std::vector<int64_t> tokens = ranked(logits);
+  if (options.temperature == 0.0) return tokens[0];
+  if (options.top_k > 0) {
+    tokens.resize(std::min(tokens.size(), static_cast<size_t>(options.top_k)));
+  }
+  const double best = logits[tokens[0]];
+  std::vector<double> scores;
+  for (int64_t token : tokens) scores.push_back((logits[token] - best) / options.temperature);
+  scores.resize(nucleus_size(scores, options.top_p));
+  // Noise belongs to the token, not to its place among the likeliest.
+  const auto noise = gumbel_noise(logits.size(), options.seed, position);
+  for (size_t i = 0; i < scores.size(); ++i) scores[i] += noise[tokens[i]];
+  return tokens[std::max_element(scores.begin(), scores.end()) - scores.begin()];
+}
+
+}  // namespace phi::job
