@@ -69,6 +69,7 @@ Injection parse_injection(const char* flag, const std::string& text) {
 struct Setup {
   JobConfig config;
   std::optional<TextData> text;  // none in mode generate
+  std::optional<Checkpoint> weights;
   std::string note;
   Injection error;
   Injection hang;
@@ -88,6 +89,15 @@ TextData open_text(const JobConfig& config) {
                                    text.num_bytes(), config.model.seq_len));
   }
   return text;
+}
+
+std::optional<Checkpoint> open_weights(const JobConfig& config) {
+  if (config.weights.empty()) return std::nullopt;
+  try {
+    return distributed::checkpoint::open(config.weights);
+  } catch (const Error& error) {
+    throw config.wrong({"weights"}, error.what());
+  }
 }
 
 // All that can be found wrong before any rank waits for another.
@@ -115,6 +125,7 @@ Setup prepare(int argc, char** argv) {
   } else {
     setup.text = open_text(setup.config);
   }
+  setup.weights = open_weights(setup.config);
   if (!FLAGS_report.empty() && distributed::rank() == 0) check_writable(FLAGS_report);
   return setup;
 }
@@ -156,8 +167,7 @@ class Job {
         world_(World::current()) {}
 
   JobReport run() {
-    const std::optional<Checkpoint> weights = open_weights();
-    const Gpt model(config_.model, config_.run, mesh_, weights ? &*weights : nullptr);
+    const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
     const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
@@ -276,11 +286,6 @@ class Job {
     if (!config_.weights.empty()) return out + " · weights " + config_.weights + "\n";
     return out +
            "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
-  }
-
-  std::optional<Checkpoint> open_weights() const {
-    if (config_.weights.empty()) return std::nullopt;
-    return distributed::checkpoint::open(config_.weights);
   }
 
   void save(const Gpt& model) const {
