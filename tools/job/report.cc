@@ -1,6 +1,8 @@
 // Collecting, printing and writing of reports.
 #include "tools/job/report.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
