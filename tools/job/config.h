@@ -86,7 +86,7 @@ struct JobOptimizer {
 };
 
 struct GenerateConfig {
-  std::string prompt;
+  std::string prompt{};
   int64_t tokens = 64;
   double temperature = 1.0;  // 0: always the most likely token
   int64_t top_k = 0;         // 0: all

@@ -23,7 +23,6 @@ Generator::Generator(const JobConfig& config, const distributed::ProcessMesh& me
       text_(config.generate.prompt.empty() ? "\n" : config.generate.prompt) {}
 
 char Generator::next() {
-  const NoGrad no_grad;
   const Tensor logits = slice(model_.next_logits(unread(), &cache_), {2}, {0}, {kBytes});
   // A kilobyte to every rank, which then all choose alike.
   const Tensor everywhere = distributed::reshard(logits, mesh_, {});

@@ -182,6 +182,7 @@ KeyValueCache Gpt::make_cache(int64_t batch) const {
 }
 
 Tensor Gpt::next_logits(const Tensor& ids, KeyValueCache* cache) const {
+  const NoGrad no_grad;
   const int64_t count = ids.shape()[1];
   const int64_t held = cache ? cache->length_ : 0;
   PHI_CHECK(count >= 1 && held + count <= model_.seq_len,

@@ -74,6 +74,7 @@ Injection parse_injection(const char* flag, const std::string& text) {
 struct Setup {
   JobConfig config;
   std::optional<TextData> text;  // none in mode generate
+  std::optional<Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;
   Injection error;
@@ -106,6 +107,15 @@ void check_traced_steps(const Setup& setup) {
   }
 }
 
+std::optional<Checkpoint> open_weights(const JobConfig& config) {
+  if (config.weights.empty()) return std::nullopt;
+  try {
+    return distributed::checkpoint::open(config.weights);
+  } catch (const Error& error) {
+    throw config.wrong({"weights"}, error.what());
+  }
+}
+
 // All that can be found wrong before any rank waits for another.
 Setup prepare(int argc, char** argv) {
   const std::vector<std::string> words = cli::parse_flags(argc, argv, kFlags);
@@ -135,6 +145,7 @@ Setup prepare(int argc, char** argv) {
   } else {
     setup.text = open_text(setup.config);
   }
+  setup.weights = open_weights(setup.config);
   check_traced_steps(setup);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
@@ -181,8 +192,7 @@ class Job {
         trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
-    const std::optional<Checkpoint> weights = open_weights();
-    const Gpt model(config_.model, config_.run, mesh_, weights ? &*weights : nullptr);
+    const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
     const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
@@ -315,11 +325,6 @@ class Job {
     if (!config_.weights.empty()) return out + " · weights " + config_.weights + "\n";
     return out +
            "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
-  }
-
-  std::optional<Checkpoint> open_weights() const {
-    if (config_.weights.empty()) return std::nullopt;
-    return distributed::checkpoint::open(config_.weights);
   }
 
   void save(const Gpt& model) const {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <vector>
 
 namespace phi::job {
@@ -38,19 +37,20 @@ size_t nucleus_size(std::span<const double> scores, double top_p) {
   return size;
 }
 
-// Standard Gumbel noise of every token at one position. Generator and seeding are those of the C++
-// standard, the same everywhere.
-std::vector<double> gumbel_noise(size_t tokens, int64_t seed, int64_t position) {
-  const auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
-  const auto high = [](int64_t x) { return static_cast<uint32_t>(x >> 32); };
-  std::seed_seq sequence{low(seed), high(seed), low(position), high(position)};
-  std::mt19937_64 bits(sequence);
-  std::vector<double> noise(tokens);
-  for (double& value : noise) {
-    const double uniform = (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53;  // never 0 or 1
-    value = -std::log(-std::log(uniform));
-  }
-  return noise;
+// The step and the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// Standard Gumbel noise. It belongs to the token, not to its place among the likeliest.
+double gumbel_noise(int64_t seed, int64_t position, int64_t token) {
+  uint64_t bits = 0;
+  for (int64_t part : {seed, position, token}) bits = mixed(bits ^ static_cast<uint64_t>(part));
+  const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+  return -std::log(-std::log(uniform));
 }
 
 }  // namespace
@@ -66,9 +66,9 @@ int64_t sample(std::span<const float> logits, const GenerateConfig& options, int
   std::vector<double> scores;
   for (int64_t token : tokens) scores.push_back((logits[token] - best) / options.temperature);
   scores.resize(nucleus_size(scores, options.top_p));
-  // Noise belongs to the token, not to its place among the likeliest.
-  const auto noise = gumbel_noise(logits.size(), options.seed, position);
-  for (size_t i = 0; i < scores.size(); ++i) scores[i] += noise[tokens[i]];
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i] += gumbel_noise(options.seed, position, tokens[i]);
+  }
   return tokens[std::max_element(scores.begin(), scores.end()) - scores.begin()];
 }
 

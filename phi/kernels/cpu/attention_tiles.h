@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device_context.h"
+#include "phi/kernels/cpu/attention_rows.h"
+#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/gemm.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/philox.h"
 
 namespace phi {
@@ -20,9 +22,19 @@ namespace phi {
 // Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
 inline constexpr int64_t kQueryTile = 64;
 inline constexpr int64_t kKeyTile = 256;
-// Rows of a tile are worked on in steps of so many keys; what lies beyond a row's end is cleared.
-inline constexpr int64_t kRowStep = 32;
-inline int64_t whole_steps(int64_t n) { return (n + kRowStep - 1) / kRowStep * kRowStep; }
+// Elements from one row of a tile to the next.
+inline constexpr int64_t kTilePitch = kKeyTile + 16;
+static_assert(kKeyTile % PackedPart::kStep == 0 && kKeyTile % attention_rows::kStep == 0);
+
+/// Calls `run` with the type of the products' operands for arrays of T: bfloat16 where the machine
+/// multiplies it, else the computing type.
+template <typename T, typename Run>
+void visit_operand(Run&& run) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (gemm_isa() != GemmIsa::kWiden) return run.template operator()<bfloat16>();
+  }
+  run.template operator()<compute_t<T>>();
+}
 
 /// Which parts of the global tensors are here.
 struct AttentionPlaces {
@@ -102,34 +114,34 @@ struct AttentionDropout {
   };
 };
 
-/// Rows of one head in the computing type.
-template <typename C>
+/// Rows of one head, as operands of products.
+template <typename W>
 struct HeadRows {
-  const C* data = nullptr;
+  const W* data = nullptr;
   int64_t stride = 0;
-  const C* row(int64_t r) const { return data + r * stride; }
+  const W* row(int64_t r) const { return data + r * stride; }
 };
 
-/// Reads heads of a [batch, seq, heads, width] array: in place, or widened into a buffer.
-template <typename T>
+/// Reads heads of a [batch, seq, heads, width] array of T: in place if operands are T, else
+/// converted into a buffer.
+template <typename T, typename W>
 class HeadReader {
  public:
-  using C = compute_t<T>;
   HeadReader(const DenseTensor& x, int64_t most_rows)
       : data_(x.data<T>()), seq_(x.dims()[1]), heads_(x.dims()[2]), width_(x.dims()[3]) {
-    if constexpr (kIs16Bit<T>)
-      buffer_ = std::make_unique_for_overwrite<C[]>(std::min(most_rows, seq_) * width_);
+    if constexpr (!std::is_same_v<T, W>)
+      buffer_ = std::make_unique_for_overwrite<W[]>(std::min(most_rows, seq_) * width_);
   }
   /// Rows [begin, begin + count), until the next call.
-  HeadRows<C> rows(int64_t batch, int64_t head, int64_t begin, int64_t count) {
+  HeadRows<W> rows(int64_t batch, int64_t head, int64_t begin, int64_t count) {
     const int64_t stride = heads_ * width_;
     const T* first = data_ + (batch * seq_ + begin) * stride + head * width_;
-    if constexpr (kIs16Bit<T>) {
+    if constexpr (std::is_same_v<T, W>) {
+      return {first, stride};
+    } else {
       for (int64_t r = 0; r < count; ++r)
         convert(first + r * stride, buffer_.get() + r * width_, width_);
       return {buffer_.get(), width_};
-    } else {
-      return {first, stride};
     }
   }
 
@@ -138,11 +150,11 @@ class HeadReader {
   int64_t seq_;
   int64_t heads_;
   int64_t width_;
-  std::unique_ptr<C[]> buffer_;
+  std::unique_ptr<W[]> buffer_;
 };
 
-/// One attention problem, head by head and tile by tile.
-template <typename T>
+/// One attention problem, head by head and tile by tile: arrays of T, operands of products W.
+template <typename T, typename W>
 class AttentionTiles {
  public:
   using C = compute_t<T>;
@@ -171,23 +183,26 @@ class AttentionTiles {
   const C scale;
 
   /// Head h of batch entry b, both local to q, is the one that the functions below speak of.
-  void select_head(int64_t b, int64_t h) {
+  /// Returns whether it has other keys and values than the head before.
+  bool select_head(int64_t b, int64_t h) {
     b_ = b;
     h_ = h;
     global_b_ = b + places_.q.box.offset[0];
     global_h_ = h + places_.q.box.offset[2];
     const int64_t kv_batch = places_.locate(places_.k, 0, global_b_, "k");
     const int64_t kv_head = places_.locate(places_.k, 2, global_h_ / places_.group(), "k");
-    if (kv_batch == kv_batch_ && kv_head == kv_head_) return;  // heads of one group share k and v
+    if (kv_batch == kv_batch_ && kv_head == kv_head_) return false;  // heads of a group share them
     kv_batch_ = kv_batch;
     kv_head_ = kv_head;
     key_rows_ = keys_.rows(kv_batch, kv_head, 0, sk);
     value_rows_ = values_.rows(kv_batch, kv_head, 0, sk);
+    score_keys_.pack(width, sk, key_rows_.data, key_rows_.stride, true);
+    return true;
   }
 
-  const HeadRows<C>& keys() const { return key_rows_; }
-  const HeadRows<C>& values() const { return value_rows_; }
-  HeadRows<C> queries(int64_t begin, int64_t rows) { return queries_.rows(b_, h_, begin, rows); }
+  const HeadRows<W>& keys() const { return key_rows_; }
+  const HeadRows<W>& values() const { return value_rows_; }
+  HeadRows<W> queries(int64_t begin, int64_t rows) { return queries_.rows(b_, h_, begin, rows); }
   /// The number of query `begin` of this head in arrays [batch, heads, sq].
   int64_t row_of(int64_t begin) const { return (b_ * heads + h_) * sq + begin; }
   /// The same in arrays [batch, sq, heads].
@@ -202,19 +217,15 @@ class AttentionTiles {
     return std::clamp<int64_t>(visible_keys(i) - key, 0, n);
   }
 
-  /// scores[r * kKeyTile + j]: of query begin + r and key key + j, for r < rows and j < n, with
+  /// scores[r * kTilePitch + j]: of query begin + r and key key + j, for r < rows and j < n, with
   /// attn_mask; they mean nothing where the query does not see the key.
-  void score(const HeadRows<C>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n,
+  void score(const HeadRows<W>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n,
              C* scores) const {
-    const GemmShape shape{.m = rows, .n = n, .k = width, .trans_b = true};
-    gemm<C>(shape, scale, queries.data, queries.stride, key_rows_.row(key), key_rows_.stride, C(0),
-            scores, kKeyTile);
+    gemm({.m = rows, .n = n, .k = width}, scale, queries.data, queries.stride, score_keys_,
+         {.column = key}, C(0), scores, kTilePitch);
     if (!mask_) return;
-    for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kKeyTile);
+    for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kTilePitch);
   }
-
-  /// A tile of weights or the like: rows of kKeyTile.
-  static std::unique_ptr<C[]> tile() { return std::make_unique<C[]>(kQueryTile * kKeyTile); }
 
   bool drops() const { return dropout_.probability > 0; }
   /// Drops weights of query `i` for the keys [key, key + n) and scales the others.
@@ -236,7 +247,7 @@ class AttentionTiles {
   }
 
   AttentionPlaces places_;
-  HeadReader<T> queries_, keys_, values_;
+  HeadReader<T, W> queries_, keys_, values_;
   const DenseTensor* mask_;
   bool causal_;
   int64_t causal_shift_;  // local query i sees keys up to i + causal_shift_
@@ -244,7 +255,32 @@ class AttentionTiles {
 
   int64_t b_ = 0, h_ = 0, global_b_ = 0, global_h_ = 0;
   int64_t kv_batch_ = -1, kv_head_ = -1;
-  HeadRows<C> key_rows_, value_rows_;
+  HeadRows<W> key_rows_, value_rows_;
+  PackedRight<W> score_keys_;  // [width, sk]
+};
+
+/// Scores or the like, and the operands that are made of them: in their place if C is W.
+template <typename C, typename W>
+class OperandTile {
+ public:
+  OperandTile() {
+    std::fill_n(numbers_.room<C>(kSize), kSize, C(0));
+    if constexpr (!kInPlace) operands_.room<W>(kSize);
+  }
+  C* numbers(int64_t r = 0) { return numbers_.data<C>() + r * kTilePitch; }
+  W* operands(int64_t r = 0) {
+    return (kInPlace ? numbers_ : operands_).template data<W>() + r * kTilePitch;
+  }
+  /// Makes operands of the first n numbers of row r.
+  void round(int64_t r, int64_t n) {
+    if constexpr (!kInPlace) convert(numbers(r), operands(r), n);
+  }
+
+ private:
+  static constexpr bool kInPlace = std::is_same_v<C, W>;
+  static constexpr int64_t kSize = kQueryTile * kTilePitch;
+  Workspace numbers_;
+  Workspace operands_;
 };
 
 }  // namespace phi

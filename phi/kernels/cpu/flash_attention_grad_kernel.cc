@@ -11,6 +11,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/attention_tiles.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/functors/fast_math.h"
 
 namespace phi {
 namespace {
@@ -23,13 +25,13 @@ struct AttentionGradients {
   T* v;
 };
 
-template <typename T>
+template <typename T, typename W>
 class FlashAttentionGrad {
  public:
   using C = compute_t<T>;
 
-  FlashAttentionGrad(AttentionTiles<T> tiles, const AttentionPlaces& places, const DenseTensor& out,
-                     const DenseTensor& out_grad, const float* lse,
+  FlashAttentionGrad(AttentionTiles<T, W> tiles, const AttentionPlaces& places,
+                     const DenseTensor& out, const DenseTensor& out_grad, const float* lse,
                      const AttentionGradients<T>& wanted)
       : tiles_(std::move(tiles)),
         places_(places),
@@ -37,9 +39,6 @@ class FlashAttentionGrad {
         out_grads_(out_grad, kQueryTile),
         lse_(lse),
         wanted_(wanted),
-        weights_(AttentionTiles<T>::tile()),
-        dropped_(tiles_.drops() ? AttentionTiles<T>::tile() : nullptr),
-        slopes_(AttentionTiles<T>::tile()),
         query_sums_(array(kQueryTile * tiles_.width)),
         key_sums_(array(wanted.k ? tiles_.sk * tiles_.width : 0)),
         value_sums_(array(wanted.v ? tiles_.sk * tiles_.value_width : 0)) {}
@@ -81,12 +80,20 @@ class FlashAttentionGrad {
   }
 
   void run_query_head(int64_t b, int64_t h) {
-    tiles_.select_head(b, h);
+    if (tiles_.select_head(b, h)) {
+      const HeadRows<W>& keys = tiles_.keys();
+      const HeadRows<W>& values = tiles_.values();
+      if (wanted_.q) keys_.pack(tiles_.sk, tiles_.width, keys.data, keys.stride, false);
+      values_.pack(tiles_.value_width, tiles_.sk, values.data, values.stride, true);
+    }
     for (int64_t begin = 0; begin < tiles_.sq; begin += kQueryTile) {
       const int64_t rows = std::min(kQueryTile, tiles_.sq - begin);
-      const HeadRows<C> out_grads = out_grads_.rows(b, h, begin, rows);
+      const HeadRows<W> out_grads = out_grads_.rows(b, h, begin, rows);
       prepare_rows(outs_.rows(b, h, begin, rows), out_grads, begin, rows);
-      const HeadRows<C> queries = tiles_.queries(begin, rows);
+      const HeadRows<W> queries = tiles_.queries(begin, rows);
+      if (wanted_.k) packed_queries_.pack(rows, tiles_.width, queries.data, queries.stride, false);
+      if (wanted_.v)
+        packed_out_grads_.pack(rows, tiles_.value_width, out_grads.data, out_grads.stride, false);
       const int64_t key_end = tiles_.visible_keys(begin + rows - 1);
       if (key_end == 0) std::fill_n(query_sums_.get(), rows * tiles_.width, C(0));
       for (int64_t key = 0; key < key_end; key += kKeyTile)
@@ -100,85 +107,92 @@ class FlashAttentionGrad {
   }
 
   /// D and the log-sum-exp of one tile of queries.
-  void prepare_rows(const HeadRows<C>& outs, const HeadRows<C>& out_grads, int64_t begin,
+  void prepare_rows(const HeadRows<W>& outs, const HeadRows<W>& out_grads, int64_t begin,
                     int64_t rows) {
     for (int64_t r = 0; r < rows; ++r) {
-      const C* out = outs.row(r);
-      const C* grad = out_grads.row(r);
-      shares_[r] = row_sum<C>(tiles_.value_width, [=](int64_t i) { return out[i] * grad[i]; });
+      const W* out = outs.row(r);
+      const W* grad = out_grads.row(r);
+      shares_[r] = row_sum<C>(tiles_.value_width, [=](int64_t i) {
+        return static_cast<C>(out[i]) * static_cast<C>(grad[i]);
+      });
       log_sums_[r] = static_cast<C>(lse_[tiles_.row_of(begin) + r]);
     }
   }
 
-  void run_tile(const HeadRows<C>& queries, const HeadRows<C>& out_grads, int64_t begin,
+  void run_tile(const HeadRows<W>& queries, const HeadRows<W>& out_grads, int64_t begin,
                 int64_t rows, int64_t key, int64_t n) {
     const int64_t width = tiles_.width;
     const int64_t value_width = tiles_.value_width;
-    tiles_.score(queries, begin, rows, key, n, weights_.get());
+    tiles_.score(queries, begin, rows, key, n, weights_.numbers());
     if (wanted_.q || wanted_.k) {
-      const HeadRows<C>& values = tiles_.values();
-      gemm<C>({.m = rows, .n = n, .k = value_width, .trans_b = true}, C(1), out_grads.data,
-              out_grads.stride, values.row(key), values.stride, C(0), slopes_.get(), kKeyTile);
+      gemm({.m = rows, .n = n, .k = value_width}, C(1), out_grads.data, out_grads.stride, values_,
+           {.column = key}, C(0), slopes_.numbers(), kTilePitch);
     }
     for (int64_t r = 0; r < rows; ++r) make_row(begin, r, key, n);
     if (wanted_.v) {
-      const C* weights = tiles_.drops() ? dropped_.get() : weights_.get();
-      gemm<C>({.m = n, .n = value_width, .k = rows, .trans_a = true}, C(1), weights, kKeyTile,
-              out_grads.data, out_grads.stride, C(1), value_sums_.get() + key * value_width,
-              value_width);
+      gemm({.m = n, .n = value_width, .k = rows, .trans_a = true}, C(1), weights_.operands(),
+           kTilePitch, packed_out_grads_, {}, C(1), value_sums_.get() + key * value_width,
+           value_width);
     }
     if (wanted_.k) {
-      gemm<C>({.m = n, .n = width, .k = rows, .trans_a = true}, tiles_.scale, slopes_.get(),
-              kKeyTile, queries.data, queries.stride, C(1), key_sums_.get() + key * width, width);
+      gemm({.m = n, .n = width, .k = rows, .trans_a = true}, tiles_.scale, slopes_.operands(),
+           kTilePitch, packed_queries_, {}, C(1), key_sums_.get() + key * width, width);
     }
     if (wanted_.q) {
-      const HeadRows<C>& keys = tiles_.keys();
-      gemm<C>({.m = rows, .n = width, .k = n}, tiles_.scale, slopes_.get(), kKeyTile, keys.row(key),
-              keys.stride, key == 0 ? C(0) : C(1), query_sums_.get(), width);
+      gemm({.m = rows, .n = width, .k = n}, tiles_.scale, slopes_.operands(), kTilePitch, keys_,
+           {.row = key}, key == 0 ? C(0) : C(1), query_sums_.get(), width);
     }
   }
 
-  /// Scores become weights P (and P * M), products out_grad v^T become slopes dS.
+  /// Scores become weights P (times M where weights drop), products out_grad v^T become slopes dS.
   void make_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
-    C* weights = weights_.get() + r * kKeyTile;
-    C* slopes = slopes_.get() + r * kKeyTile;
+    C* scores = weights_.numbers(r);
+    C* products = slopes_.numbers(r);
     const C log_sum = log_sums_[r];
     const bool sees_none = log_sum == -std::numeric_limits<C>::infinity();
     const int64_t seen = sees_none ? 0 : tiles_.visible_keys(begin + r, key, n);
-    const int64_t steps = whole_steps(seen);
-    const int64_t end = std::max(n, steps);
-    const C share = shares_[r];
+    const int64_t steps = attention_rows::whole_steps(seen);
+    std::fill(scores + seen, scores + steps, -std::numeric_limits<C>::infinity());
+    std::fill(products + seen, products + steps, C(0));
     if (tiles_.drops()) {
-      C* dropped = dropped_.get() + r * kKeyTile;
-#pragma GCC ivdep
-      for (int64_t j = 0; j < steps; ++j)
-        dropped[j] = weights[j] = fast::exp_or_zero(weights[j] - log_sum);
-      tiles_.drop(begin + r, key, seen, dropped);
-#pragma GCC ivdep
-      for (int64_t j = 0; j < steps; ++j) slopes[j] = dropped[j] * slopes[j] - weights[j] * share;
-      std::fill(dropped + seen, dropped + end, C(0));
+      drop_row(begin + r, key, r, seen, steps);
     } else {
-#pragma GCC ivdep
-      for (int64_t j = 0; j < steps; ++j) {
-        const C weight = fast::exp_or_zero(weights[j] - log_sum);
-        weights[j] = weight;
-        slopes[j] = weight * (slopes[j] - share);
-      }
-      std::fill(weights + seen, weights + end, C(0));
+      attention_rows::make_slopes(scores, products, steps, log_sum, shares_[r],
+                                  weights_.operands(r), slopes_.operands(r));
     }
-    std::fill(slopes + seen, slopes + end, C(0));
+    std::fill(weights_.operands(r) + std::min(steps, n), weights_.operands(r) + n, W(0.0f));
+    std::fill(slopes_.operands(r) + std::min(steps, n), slopes_.operands(r) + n, W(0.0f));
   }
 
-  AttentionTiles<T> tiles_;
+  /// What make_slopes does, where weights drop: dS = P * (M * products - D).
+  void drop_row(int64_t query, int64_t key, int64_t r, int64_t seen, int64_t steps) {
+    C* weights = weights_.numbers(r);
+    C* slopes = slopes_.numbers(r);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < steps; ++j) {
+      weights[j] = fast::exp_or_zero(weights[j] - log_sums_[r]);
+      kept_[j] = weights[j];
+    }
+    tiles_.drop(query, key, seen, weights);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < steps; ++j) slopes[j] = weights[j] * slopes[j] - kept_[j] * shares_[r];
+    weights_.round(r, steps);
+    slopes_.round(r, steps);
+  }
+
+  AttentionTiles<T, W> tiles_;
   AttentionPlaces places_;
-  HeadReader<T> outs_, out_grads_;
+  HeadReader<T, W> outs_, out_grads_;
   const float* lse_;  // [batch, heads, sq]
   AttentionGradients<T> wanted_;
-  std::unique_ptr<C[]> weights_, dropped_, slopes_;  // [kQueryTile, kKeyTile]: P, P * M, dS
-  std::unique_ptr<C[]> query_sums_;                  // [kQueryTile, width]
-  std::unique_ptr<C[]> key_sums_, value_sums_;       // [sk, width], [sk, value_width]
-  C shares_[kQueryTile];                             // D
+  PackedRight<W> keys_, values_;                      // of a head: [sk, width], [value_width, sk]
+  PackedRight<W> packed_queries_, packed_out_grads_;  // of a tile
+  OperandTile<C, W> weights_, slopes_;                // P (P * M where weights drop), dS
+  std::unique_ptr<C[]> query_sums_;                   // [kQueryTile, width]
+  std::unique_ptr<C[]> key_sums_, value_sums_;        // [sk, width], [sk, value_width]
+  C shares_[kQueryTile];                              // D
   C log_sums_[kQueryTile];
+  C kept_[kKeyTile];  // a row of P
 };
 
 template <typename T>
@@ -198,11 +212,13 @@ void FlashAttentionGradKernel(const CpuContext& ctx, const DenseTensor& q, const
   const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 6);
   places.check_keys();
   const auto drop = AttentionDropout::make(seed_offset, dropout, is_test, places.k.global[1]);
-  AttentionTiles<T> tiles(q, k, v, attn_mask, places, causal, drop);
-  FlashAttentionGrad<T> gradient(
-      std::move(tiles), places, out, out_grad, softmax_lse.data<float>(),
-      {data_if_wanted<T>(q_grad), data_if_wanted<T>(k_grad), data_if_wanted<T>(v_grad)});
-  gradient.run();
+  const AttentionGradients<T> wanted{data_if_wanted<T>(q_grad), data_if_wanted<T>(k_grad),
+                                     data_if_wanted<T>(v_grad)};
+  visit_operand<T>([&]<typename W>() {
+    FlashAttentionGrad<T, W> gradient({q, k, v, attn_mask, places, causal, drop}, places, out,
+                                      out_grad, softmax_lse.data<float>(), wanted);
+    gradient.run();
+  });
 }
 
 PHI_REGISTER_KERNEL(flash_attention_grad, CPU, FlashAttentionGradKernel, float, double, bfloat16,

@@ -6,29 +6,33 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/attention_tiles.h"
+#include "phi/kernels/functors/fast_math.h"
 
 namespace phi {
 namespace {
 
-template <typename T>
+template <typename T, typename W>
 class FlashAttention {
  public:
   using C = compute_t<T>;
 
-  explicit FlashAttention(AttentionTiles<T> tiles)
+  explicit FlashAttention(AttentionTiles<T, W> tiles)
       : tiles_(std::move(tiles)),
-        scores_(AttentionTiles<T>::tile()),
         sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * tiles_.value_width)) {}
 
   void run(T* out, T* softmax, float* lse) {
     for (int64_t b = 0; b < tiles_.batch; ++b) {
       for (int64_t h = 0; h < tiles_.heads; ++h) {
-        tiles_.select_head(b, h);
+        if (tiles_.select_head(b, h)) {
+          const HeadRows<W>& values = tiles_.values();
+          values_.pack(tiles_.sk, tiles_.value_width, values.data, values.stride, false);
+        }
         for (int64_t begin = 0; begin < tiles_.sq; begin += kQueryTile) {
           const int64_t rows = std::min(kQueryTile, tiles_.sq - begin);
           run_tile(begin, rows);
@@ -41,43 +45,37 @@ class FlashAttention {
   }
 
  private:
-  /// Fills most_, totals_ and sums_ for one tile of queries.
+  /// Fills states_ and sums_ for one tile of queries.
   void run_tile(int64_t begin, int64_t rows) {
-    std::fill_n(most_, rows, -std::numeric_limits<C>::infinity());
-    std::fill_n(totals_, rows, C(0));
+    std::fill_n(states_, rows, attention_rows::Softmax<C>());
     const int64_t key_end = tiles_.visible_keys(begin + rows - 1);
     if (key_end == 0) std::fill_n(sums_.get(), rows * tiles_.value_width, C(0));
-    const HeadRows<C> queries = tiles_.queries(begin, rows);
+    const HeadRows<W> queries = tiles_.queries(begin, rows);
     for (int64_t key = 0; key < key_end; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, key_end - key);
-      tiles_.score(queries, begin, rows, key, n, scores_.get());
+      tiles_.score(queries, begin, rows, key, n, weights_.numbers());
       for (int64_t r = 0; r < rows; ++r) update_row(begin, r, key, n);
-      const GemmShape shape{.m = rows, .n = tiles_.value_width, .k = n};
-      const HeadRows<C>& values = tiles_.values();
-      gemm<C>(shape, C(1), scores_.get(), kKeyTile, values.row(key), values.stride,
-              key == 0 ? C(0) : C(1), sums_.get(), tiles_.value_width);
+      gemm({.m = rows, .n = tiles_.value_width, .k = n}, C(1), weights_.operands(), kTilePitch,
+           values_, {.row = key}, key == 0 ? C(0) : C(1), sums_.get(), tiles_.value_width);
     }
   }
 
-  /// One step of the online softmax: earlier sums are rescaled to the new maximum.
+  /// One step of the online softmax: scores become weights, earlier sums shrink to the new maximum.
   void update_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
-    C* row = scores_.get() + r * kKeyTile;
+    C* scores = weights_.numbers(r);
+    W* weights = weights_.operands(r);
     const int64_t seen = tiles_.visible_keys(begin + r, key, n);
-    const int64_t steps = whole_steps(seen);
-    std::fill(row + seen, row + steps, row[0]);  // which changes no maximum
-    const C here = row_max(row, steps);
-    const C most = here > most_[r] || here != here ? here : most_[r];
-    if (most == -std::numeric_limits<C>::infinity()) {  // nothing seen so far
-      std::fill_n(row, n, C(0));
-      return;
+    const int64_t steps = attention_rows::whole_steps(seen);
+    std::fill(scores + seen, scores + steps, -std::numeric_limits<C>::infinity());
+    C shrink;
+    if (tiles_.drops()) {
+      shrink = attention_rows::add_scores(scores, steps, &states_[r], scores);
+      tiles_.drop(begin + r, key, seen, scores);
+      weights_.round(r, steps);
+    } else {
+      shrink = attention_rows::add_scores(scores, steps, &states_[r], weights);
     }
-    const C shrink = fast::exp_or_zero(most_[r] - most);
-#pragma GCC ivdep
-    for (int64_t j = 0; j < steps; ++j) row[j] = fast::exp_or_zero(row[j] - most);
-    std::fill(row + seen, row + std::max(n, steps), C(0));
-    totals_[r] = totals_[r] * shrink + row_sum<C>(steps, [row](int64_t j) { return row[j]; });
-    most_[r] = most;
-    if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
+    std::fill(weights + std::min(steps, n), weights + n, W(0.0f));
     if (shrink == C(1) || key == 0) return;
     C* sums = sums_.get() + r * tiles_.value_width;
     for (int64_t i = 0; i < tiles_.value_width; ++i) sums[i] *= shrink;
@@ -87,24 +85,26 @@ class FlashAttention {
     const int64_t width = tiles_.value_width;
     for (int64_t r = 0; r < rows; ++r) {
       C* sums = sums_.get() + r * width;
-      const C factor = totals_[r] == C(0) ? C(0) : C(1) / totals_[r];
+      const auto [most, total] = states_[r];
+      const C factor = total == C(0) ? C(0) : C(1) / total;
       for (int64_t i = 0; i < width; ++i) sums[i] *= factor;
       convert(sums, out + r * tiles_.heads * width, width);
-      lse[r] = static_cast<float>(most_[r] + std::log(totals_[r]));
+      lse[r] = static_cast<float>(most + std::log(total));
     }
   }
 
   /// The weights once more, now that their sums are known.
   void write_softmax(int64_t begin, int64_t rows, const float* lse, T* softmax) {
-    const HeadRows<C> queries = tiles_.queries(begin, rows);
+    const HeadRows<W> queries = tiles_.queries(begin, rows);
     for (int64_t key = 0; key < tiles_.sk; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, tiles_.sk - key);
-      tiles_.score(queries, begin, rows, key, n, scores_.get());
+      tiles_.score(queries, begin, rows, key, n, weights_.numbers());
       for (int64_t r = 0; r < rows; ++r) {
-        C* row = scores_.get() + r * kKeyTile;
+        C* row = weights_.numbers(r);
+        const auto [most, total] = states_[r];
         const int64_t seen = std::isinf(lse[r]) ? 0 : tiles_.visible_keys(begin + r, key, n);
-        const C factor = C(1) / totals_[r];
-        for (int64_t j = 0; j < seen; ++j) row[j] = fast::exp_or_zero(row[j] - most_[r]) * factor;
+        const C factor = C(1) / total;
+        for (int64_t j = 0; j < seen; ++j) row[j] = fast::exp_or_zero(row[j] - most) * factor;
         std::fill(row + seen, row + n, C(0));
         if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
         convert(row, softmax + r * tiles_.sk + key, n);
@@ -112,11 +112,11 @@ class FlashAttention {
     }
   }
 
-  AttentionTiles<T> tiles_;
-  std::unique_ptr<C[]> scores_;  // [kQueryTile, kKeyTile]
-  std::unique_ptr<C[]> sums_;    // [kQueryTile, value_width]
-  C most_[kQueryTile];           // running maximum of each query's scores
-  C totals_[kQueryTile];         // running sum of their exponentials
+  AttentionTiles<T, W> tiles_;
+  PackedRight<W> values_;  // [sk, value_width]
+  OperandTile<C, W> weights_;
+  std::unique_ptr<C[]> sums_;  // [kQueryTile, value_width]
+  attention_rows::Softmax<C> states_[kQueryTile];
 };
 
 // Positions [begin, end) of batch entry b of a [batch, seq, heads, width] array, as the only entry.
@@ -168,10 +168,12 @@ void FlashAttentionKernel(const CpuContext& ctx, const DenseTensor& q, const Den
     values[1] = static_cast<int64_t>(drop.offset);
   }
   if (q.dims().numel(0, 3) == 0) return;
-  FlashAttention<T> attention(AttentionTiles<T>(q, k, v, attn_mask, places, causal, drop));
-  attention.run(out->mutable_data<T>(),
-                return_softmax && softmax ? softmax->mutable_data<T>() : nullptr,
-                softmax_lse->mutable_data<float>());
+  visit_operand<T>([&]<typename W>() {
+    FlashAttention<T, W> attention({q, k, v, attn_mask, places, causal, drop});
+    attention.run(out->mutable_data<T>(),
+                  return_softmax && softmax ? softmax->mutable_data<T>() : nullptr,
+                  softmax_lse->mutable_data<float>());
+  });
 }
 
 template <typename T>
@@ -195,10 +197,17 @@ void FlashAttentionWithKvcacheKernel(const CpuContext& ctx, const DenseTensor& q
     const DenseTensor keys = append(k, b, held, *k_cache_out);
     const DenseTensor values = append(v, b, held, *v_cache_out);
     if (q.dims().numel(1, 3) == 0) continue;
-    FlashAttention<T> attention(AttentionTiles<T>(q.rows(b, b + 1), keys, values, nullptr,
-                                                  places_of_entry(places, keys.dims()[1]),
-                                                  /*causal=*/true, {}));
-    attention.run(out->rows(b, b + 1).template mutable_data<T>(), nullptr, lse.data());
+    const DenseTensor queries = q.rows(b, b + 1);
+    visit_operand<T>([&]<typename W>() {
+      FlashAttention<T, W> attention({queries,
+                                      keys,
+                                      values,
+                                      nullptr,
+                                      places_of_entry(places, keys.dims()[1]),
+                                      /*causal=*/true,
+                                      {}});
+      attention.run(out->rows(b, b + 1).template mutable_data<T>(), nullptr, lse.data());
+    });
   }
 }
 

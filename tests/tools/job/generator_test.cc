@@ -31,13 +31,12 @@ std::string generated(const JobConfig& config, const Gpt& model) {
 // `begins[i]`: where the window of byte i begins, counted in the text with its prompt.
 std::string expected_text(const JobConfig& config, const Gpt& model, std::string text,
                           const std::vector<size_t>& begins) {
-  const NoGrad no_grad;
   const size_t start = text.size();
   for (size_t begin : begins) {
     std::vector<int64_t> ids;
     for (char byte : text.substr(begin)) ids.push_back(static_cast<uint8_t>(byte));
-    const Tensor logits = model.next_logits(
-        Tensor::from<int64_t>(ids, {1, static_cast<int64_t>(ids.size())}));
+    const Tensor logits =
+        model.next_logits(Tensor::from<int64_t>(ids, {1, static_cast<int64_t>(ids.size())}));
     const auto bytes = distributed::reshard(logits, one(), {}).values<float>().first(256);
     text += static_cast<char>(sample(bytes, config.generate, static_cast<int64_t>(text.size())));
   }
@@ -46,8 +45,8 @@ std::string expected_text(const JobConfig& config, const Gpt& model, std::string
 
 TEST(Generator, GoesOnFromTheLastHalfWindow) {
   // Eight positions: when they are full, the last four bytes begin the next window.
-  for (const char* options : {"prompt: hello, tokens: 12, temperature: 0.0",
-                              "prompt: hello, tokens: 12, seed: 4"}) {
+  for (const char* options :
+       {"prompt: hello, tokens: 12, temperature: 0.0", "prompt: hello, tokens: 12, seed: 4"}) {
     const JobConfig config = config_of(options);
     const Gpt model(config.model, config.run, one());
     EXPECT_EQ(generated(config, model),

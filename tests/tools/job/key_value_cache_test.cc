@@ -80,7 +80,6 @@ RunConfig run_config(const Layout& layout) {
 
 // Logits after each position of each text, all positions read anew each time, by one process.
 std::vector<Values> expected_logits(int64_t batch) {
-  const NoGrad no_grad;
   const ProcessMesh one({1}, {"dp"});
   const Gpt gpt(model_config(), RunConfig(), one);
   scale_up(gpt);
@@ -115,7 +114,6 @@ TEST_P(KeyValueCacheTest, LogitsAreThoseOfReadingAllAtOnce) {
   int64_t ranks = 1;
   for (int64_t extent : layout.shape) ranks *= extent;
   distributed::run_ranks(ranks, [&](distributed::World&) {
-    const NoGrad no_grad;
     const ProcessMesh mesh(layout.shape, layout.dims);
     const Gpt gpt(model_config(), run_config(layout), mesh);
     scale_up(gpt);
@@ -158,7 +156,6 @@ TEST(KeyValueCache, IsOnTheLayersStageAndSplitByHeads) {
 }
 
 TEST(KeyValueCache, HasRoomForSeqLenPositions) {
-  const NoGrad no_grad;
   const Gpt gpt(model_config(), RunConfig(), ProcessMesh({1}, {"dp"}));
   KeyValueCache cache = gpt.make_cache(1);
   gpt.next_logits(ids(1, 0, kSeq - 1), &cache);

@@ -47,6 +47,14 @@ TEST(Report, HasTheKeysThatReadersRelyOn) {
   EXPECT_EQ(json.at("ranks").at(1).at("ops_launched"), 1234567);
 }
 
+TEST(Report, GeneratedBytesNeedNotBeUtf8) {
+  JobReport report = example();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(report)).contains("text"));
+  report.mode = "generate";
+  report.text = "\xc3\xa4\x1b\xff.";
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("text"), "\u00e4\x1b\uFFFD.");
+}
+
 TEST(Report, TableHasALinePerRank) {
   const std::string text = table(example());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);

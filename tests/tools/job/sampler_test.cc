@@ -15,14 +15,14 @@ namespace {
 constexpr int kDraws = 20000;
 
 // Probabilities 0.1, 0.4, 0.2, 0.3 at temperature 1.
-const std::vector<float> kLogits = {std::log(0.1f), std::log(0.4f), std::log(0.2f),
-                                    std::log(0.3f)};
+const std::vector<float> kLogits = {std::log(0.1f), std::log(0.4f), std::log(0.2f), std::log(0.3f)};
 
 std::vector<double> frequencies(const GenerateConfig& options) {
   std::vector<double> out(kLogits.size());
   for (int position = 0; position < kDraws; ++position) {
-    out[static_cast<size_t>(sample(kLogits, options, position))] += 1.0 / kDraws;
+    out[static_cast<size_t>(sample(kLogits, options, position))] += 1;
   }
+  for (double& count : out) count /= kDraws;
   return out;
 }
 
@@ -92,8 +92,8 @@ TEST(Sample, LastBitsOfTheLogitsHardlyEverMatter) {
 }
 
 TEST(Sample, ALogitThatIsNoNumberIsNamed) {
-  for (float bad : {std::numeric_limits<float>::quiet_NaN(),
-                    std::numeric_limits<float>::infinity()}) {
+  for (float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     const std::vector<float> logits = {1.0f, bad};
     EXPECT_THAT([&] { sample(logits, {.temperature = 0.0}, 0); },
                 ThrowsError(ErrorCode::kInvalidArgument, "the logit of token 1 is "));
