@@ -35,9 +35,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 /// Gradients of weights that a pass put off.
 using DeferredGradients = autograd::DeferredWork<Tensor>;
 
-/// As output.backward(grad), but of the leaves only `now` (undefined ones are passed over) receive their gradients in this pass;
-/// what the others need is kept in `deferred` until its run(). Zero-bubble pipeline schedules
-/// compute gradients of weights where a stage would otherwise wait (Qi et al. 2024).
+/// As output.backward(grad), but of the leaves only `now` (undefined ones are passed over) receive
+/// their gradients in this pass; what the others need is kept in `deferred` until its run().
+/// Zero-bubble pipeline schedules compute gradients of weights where a stage would otherwise wait
+/// (Qi et al. 2024).
 void backward_deferring(const Tensor& output, const Tensor& grad, const std::vector<Tensor>& now,
                         DeferredGradients* deferred);
 

@@ -38,20 +38,37 @@ bool can_give_boxes(const DenseTensor& x) {
 // node before does; this one only joins the two.
 class MoveNode final : public GradNode {
  public:
-  explicit MoveNode(const char* name, const Tensor& x) : GradNode(name), from_(TensorForm::of(x)) {
+  /// `gathers`: x alone holds all that the result does.
+  MoveNode(const char* name, const Tensor& x, bool gathers)
+      : GradNode(name), form_(TensorForm::of(x)), source_(gathers ? x.detach() : Tensor()) {
     add_input(x);
   }
-  void release() override {}
+  Tensor gathered_from() const override { return source_; }
+  void release() override { source_ = Tensor(); }
 
  private:
   void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, from_.settle(in.grad(0)));
+    out.give(0, form_.settle(in.grad(0)));
   }
-  TensorForm from_;
+  TensorForm form_;
+  Tensor source_;
 };
 
+// Nothing but shards that become whole: what there was before is less and says as much.
+bool is_gather(const Tensor& from, const Tensor& to) {
+  if (!from.is_dist() || from.mesh() != to.mesh() || from.dist_attr() == to.dist_attr()) {
+    return false;
+  }
+  for (int m = 0; m < from.mesh().ndim(); ++m) {
+    const Placement& before = from.placements()[m];
+    const Placement& after = to.placements()[m];
+    if (before != after && !(before.is_shard() && after.is_replicate())) return false;
+  }
+  return true;
+}
+
 Tensor recorded_move(const char* name, const Tensor& from, Tensor to) {
-  if (any_requires_grad(from)) record(new MoveNode(name, from), to);
+  if (any_requires_grad(from)) record(new MoveNode(name, from, is_gather(from, to)), to);
   return to;
 }
 
@@ -115,7 +132,10 @@ PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
 Tensor PendingTensor::wait() {
   const OpScope scope("reshard");
   Tensor to(pending_.wait());
-  if (from_.defined()) record(new MoveNode("reshard", std::exchange(from_, {})), to);
+  if (from_.defined()) {
+    const Tensor from = std::exchange(from_, {});
+    record(new MoveNode("reshard", from, is_gather(from, to)), to);
+  }
   return to;
 }
 

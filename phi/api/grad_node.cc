@@ -106,7 +106,12 @@ Tensor without_bytes(const Tensor& x) {
 
 SavedTensor::SavedTensor(const Tensor& x) {
   if (!x.defined()) return;
-  value_ = x.detach();
+  value_ = x.requires_grad() ? x.grad_link().node()->gathered_from() : Tensor();
+  if (value_.defined()) {
+    gathered_ = x.dist_attr();
+  } else {
+    value_ = x.detach();
+  }
   version_ = array_of(value_).storage()->version();
 }
 
@@ -127,14 +132,14 @@ void SavedTensor::check() const {
                 value_.to_string()));
 }
 
-const Tensor& SavedTensor::get() const {
+Tensor SavedTensor::get() const {
   check();
-  return value_;
+  return gathered_ ? Tensor(distributed::reshard(value_.dist(), gathered_)) : value_;
 }
 
 OptionalTensor SavedTensor::optional() const {
   check();
-  return value_.defined() ? OptionalTensor(value_) : std::nullopt;
+  return value_.defined() ? OptionalTensor(get()) : std::nullopt;
 }
 
 void SavedTensor::release() {

@@ -30,7 +30,9 @@ struct TensorForm {
 /// The tensor's meta, place, placements and history, without its bytes.
 Tensor without_bytes(const Tensor& x);
 
-/// A tensor kept for the backward pass, without its history.
+/// A tensor kept for the backward pass, without its history. What a reshard gathered is kept as
+/// what it was gathered from, and gathered again when it is asked for: sequence parallelism then
+/// keeps each rank's part of the sequence only (Korthikanti et al. 2022, section 4.2.2).
 class SavedTensor {
  public:
   SavedTensor() = default;
@@ -40,8 +42,9 @@ class SavedTensor {
   static SavedTensor meta_of(const Tensor& x);
   static SavedTensor meta_of(const OptionalTensor& x) { return x ? meta_of(*x) : SavedTensor(); }
 
+  /// Collective where the tensor has to be gathered again.
   /// Errors: PreconditionNotMet if the tensor was written to since, or has been released.
-  const Tensor& get() const;
+  Tensor get() const;
   OptionalTensor optional() const;
   void release();
 
@@ -49,6 +52,7 @@ class SavedTensor {
   void check() const;
 
   Tensor value_;
+  const distributed::TensorDistAttr* gathered_ = nullptr;  // null: value_ is the tensor itself
   uint32_t version_ = 0;
   bool released_ = false;
 };
@@ -73,6 +77,8 @@ class GradNode : public autograd::Node<Tensor> {
   /// The next output of the recorded operation; gives its slot.
   int add_output(const Tensor& out);
   const TensorForm& output(int slot) const { return outputs_[static_cast<size_t>(slot)]; }
+  /// For a reshard that gathers: the tensor that its output can be gathered from again.
+  virtual Tensor gathered_from() const { return {}; }
 
   void prepare(std::span<Tensor> grads) const override;
   void run(std::span<Tensor> grads, const autograd::Wanted& wanted,

@@ -17,7 +17,7 @@ struct RateSchedule {
   int64_t total_steps = 0;
   double min_ratio = 0.1;
   /// kStep: the rate is multiplied by gamma after each of these steps.
-  std::vector<int64_t> milestones;
+  std::vector<int64_t> milestones{};
   double gamma = 0.1;
 
   /// The rate of step `step`, which counts from 1.
