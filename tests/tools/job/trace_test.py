@@ -9,6 +9,7 @@ import launch
 
 MICRO_BATCHES = 4
 STEPS = 2
+BEFORE_THE_JOB = 16  # bytes that each two ranks exchange to agree that they can start
 LANES = {"actions", "ops", "communication", "clipped"}
 
 
@@ -67,14 +68,16 @@ class Trace(unittest.TestCase):
                 open_spans.append((end, name))
 
     def check_arrows(self, events):
-        """Every arrow that arrives was sent, by the rank that the receiver names, and not later."""
+        """Every arrow has both ends, on the ranks that they name; it does not arrive before it leaves."""
         tails = {event["id"]: event for event in events if event["ph"] == "s"}
         heads = {event["id"]: event for event in events if event["ph"] == "f"}
         self.assertEqual(len(tails), sum(event["ph"] == "s" for event in events))
         self.assertEqual(len(heads), sum(event["ph"] == "f" for event in events))
-        for key, head in heads.items():
-            self.assertIn(key, tails, head)
-            tail = tails[key]
+        self.assertEqual(set(tails), set(heads))
+        for number, head in heads.items():
+            tail = tails[number]
+            for key in ("name", "cat"):
+                self.assertEqual(tail[key], head[key])
             self.assertEqual((tail["pid"], tail["args"]["peer"]), (head["args"]["peer"], head["pid"]))
             self.assertEqual(tail["args"]["bytes_sent"], head["args"]["bytes_received"])
             self.assertEqual(tail["args"]["sequence"], head["args"]["sequence"])
@@ -98,7 +101,8 @@ class Trace(unittest.TestCase):
             self.assertEqual(len(steps), rank["reshard_steps"])
             calls = [event for event in own if event.get("cat") == "comm" and event["name"] != "wait"]
             for way in ("bytes_sent", "bytes_received"):
-                self.assertEqual(sum(call["args"][way] for call in calls), rank[way])
+                traced = sum(call["args"][way] for call in calls)
+                self.assertEqual(traced + BEFORE_THE_JOB * (len(report["ranks"]) - 1), rank[way])
 
     def actions(self, events, rank, kind="action"):
         return [e for e in events if e["pid"] == rank and e.get("cat") == kind]
@@ -109,10 +113,10 @@ class Trace(unittest.TestCase):
         for rank in (0, 1):
             with self.subTest(rank=rank):
                 names = collections.Counter(event["name"] for event in self.actions(events, rank))
-                expected = {"optimizer": STEPS, "before and after the steps": 0}
+                expected = {"optimizer": STEPS}
                 for micro_batch in range(MICRO_BATCHES):
                     expected |= {f"F{micro_batch}": STEPS, f"B{micro_batch}": STEPS}
-                self.assertEqual(names, collections.Counter({k: v for k, v in expected.items() if v}))
+                self.assertEqual(names, expected)
                 for event in self.actions(events, rank):
                     if event["name"] != "optimizer":
                         self.assertEqual(event["name"][1:], str(event["args"]["micro_batch"]))
@@ -122,7 +126,7 @@ class Trace(unittest.TestCase):
                 self.assertEqual({event["args"]["chunk"] for event in elsewhere}, {1 - rank})
         ops = [event for event in events if event.get("cat") == "op"]
         self.assertEqual({op["args"].get("micro_batch") for op in ops}, {None, *range(MICRO_BATCHES)})
-        self.assertEqual({op["args"].get("step") for op in ops}, {None, 1, 2})
+        self.assertEqual({op["args"].get("step") for op in ops}, set(range(1, STEPS + 1)))
         self.assertTrue(any("->" in op["args"]["shapes"] for op in ops if op["name"] == "matmul"))
         # One activation forward and one gradient back, for each micro-batch.
         received = collections.Counter(
@@ -172,6 +176,8 @@ class Trace(unittest.TestCase):
         plain, _ = self.folder.report(2, text, "--mesh=pp=2")
         _, _, traced = self.traced(2, text, "--mesh=pp=2")
         self.assertEqual(traced["losses"], plain["losses"])
+        for rank in plain["ranks"] + traced["ranks"]:
+            del rank["peak_tensor_bytes"]  # depends on when messages arrive
         self.assertEqual(traced["ranks"], plain["ranks"])
 
     def test_a_rank_that_fails_leaves_what_it_has(self):
