@@ -1,4 +1,4 @@
-"""Lays generated code out the way clang-format's Google style does, so that no formatter is needed."""
+"""Lays generated code out as clang-format's Google style does, so that no formatter is needed."""
 
 import re
 import textwrap
@@ -19,7 +19,7 @@ def fit(text: str) -> str:
     return "\n".join(lines).strip("\n") + "\n"
 
 
-_FUNCTION = re.compile(r"\s*(?!if|for|while|else|namespace|class|struct)\w[^=]*\).* \{\Z")
+_FUNCTION = re.compile(r"\s*(?!(?:if|for|while|else|namespace)\b)\w[^=]*\).* \{\Z")
 
 
 def _with_short_functions(lines: Sequence[str]) -> list[str]:
@@ -27,15 +27,12 @@ def _with_short_functions(lines: Sequence[str]) -> list[str]:
     result: list[str] = []
     for line in map(str.rstrip, lines):
         result.append(line)
-        for body in (1, 2):
-            head = result[-body - 1] if len(result) > body else ""
-            if line.strip() != "}" or not _FUNCTION.match(head) or "[&]" in head:
-                continue
-            inside = " ".join(part.strip() for part in result[-body:-1])
-            joined = f"{head} {inside} }}" if inside else f"{head}}}"
-            if len(joined) <= LIMIT and (not inside or inside.endswith(";")):
-                result[-body - 1:] = [joined]
-            break
+        for size in (2, 3) if line.strip() == "}" else ():
+            head, *body = result[-size:-1] or [""]
+            joined = f"{head} {body[0].strip()} }}" if body else f"{head}}}"
+            if _FUNCTION.match(head) and len(joined) <= LIMIT and joined.endswith(("; }", "{}")):
+                result[-size:] = [joined]
+                break
     return result
 
 
@@ -67,14 +64,13 @@ def _fit_code(line: str) -> tuple[str, ...]:
 def _fit_constructor(head: str, initialisers: Sequence[str]) -> tuple[str, ...]:
     """What it initialises is below its head, on one line or each on its own."""
     below = " " * (len(head) - len(head.lstrip()) + 4)
-    joined = f"{below}: {', '.join(initialisers)} {{"
-    fitted = [joined] if len(joined) <= LIMIT else (
-        f"{below}: " + f",\n{below}  ".join(initialisers) + " {").split("\n")
-    return (*_fit_line_of_head(head), *fitted)
-
-
-def _fit_line_of_head(head: str) -> tuple[str, ...]:
-    return (head,) if len(head) <= LIMIT else break_line(head, declares=True)
+    first, *others = initialisers
+    fitted = [f"{below}: {', '.join(initialisers)} {{"]
+    if len(fitted[0]) > LIMIT:
+        ends = [*[","] * len(others), " {"]
+        fitted = [f"{below}: {first}{ends[0]}",
+                  *(f"{below}  {other}{end}" for other, end in zip(others, ends[1:]))]
+    return (*break_line(head, declares=True), *fitted)
 
 
 def _fit_chain(line: str) -> tuple[str, ...]:

@@ -193,6 +193,9 @@ const RuleEntry kOthers[] = {
      erase<FlashAttentionGradInferSpmd>(
          "q, k, v, out, softmax_lse, seed_offset?, attn_mask?, out_grad"),
      {}},
+    {"flash_attention_with_kvcache_",
+     erase<FlashAttentionWithKvcacheInferSpmd>("q, k, v, k_cache, v_cache, cache_seqlens"),
+     {}},
     {"fused_rms_norm", erase<RmsNormInferSpmd>("x, scale", "epsilon"), {}},
     {"fused_rotary_position_embedding",
      erase<FusedRopeInferSpmd>("q, k?, v?, sin?, cos?, position_ids?",

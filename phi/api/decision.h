@@ -122,10 +122,11 @@ inline void count_clipped(const OpDef& op) {
 }
 }  // namespace detail
 
-/// The decision for this call: from the cache, or `infer()` asked. A decision lives until the cache
-/// is cleared; callers use it for the one call. `key` holds the attributes; it is used up.
-template <typename Key, typename Infer>
-const Decision& decide(const OpDef& op, const DistArgs& args, Key&& key, Infer&& infer) {
+/// The decision for this call: from the cache, or `infer()` asked. `key` has the attributes; op and
+/// inputs are added to it. A decision lives until the cache is cleared; callers use it for the one
+/// call.
+template <typename Infer>
+const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infer&& infer) {
   key.append(op.id);
   args.append_to(key);
   const uint64_t hash = key.hash();

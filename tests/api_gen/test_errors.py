@@ -308,8 +308,8 @@ def test_the_base_of_the_gradients_is_good():
      "there is no 'infer_meta'; a kernel and a shape function go together"),
     (dict(invoke="g(x)"), 6, "kernel", "the gradient has 'invoke' too; it is either an invocation "
      "or has a kernel or a composite"),
-    (dict(invoke="g(x)", composite="g(x)", **NO_KERNEL), 6, "composite", "the gradient has 'invoke' "
-     "too; it is either an invocation or has a kernel or a composite"),
+    (dict(invoke="g(x)", composite="g(x)", **NO_KERNEL), 6, "composite", "the gradient has "
+     "'invoke' too; it is either an invocation or has a kernel or a composite"),
     (dict(invoke="g(b)", **NO_KERNEL), 5, "invoke",
      "unknown argument 'b'; accepted are 'x', 'out_grad', 'a'"),
     (dict(composite="g(x, axis, x_grad)", **NO_KERNEL), 5, "composite",

@@ -49,10 +49,10 @@ def test_unused_attribute_has_no_name_in_the_definition():
 
 def test_attributes_that_decide_nothing_are_not_in_the_key():
     body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)"))
-    assert "decide(ops::f, args, attr_key(), " in body
+    assert "CallKey key = attr_key();" in body
     body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)").replace(
         "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}"))
-    assert "auto key = attr_key(b, a);" in body and "decide(ops::f, args, key, " in body
+    assert "CallKey key = attr_key(b, a);" in body
 
 
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
@@ -69,10 +69,11 @@ def test_kernel_without_tensors_reshards_nothing():
 
 
 def test_variables_give_way_to_arguments():
-    body = body_of("f", op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
-                   .replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, spmd_param: [x, rule]"))
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
+    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, "
+                                     "spmd_param: [x, rule]"))
     assert "const auto meta_ = F(x.meta(), key);" in body and "return out_;" in body
-    assert "auto key_ = attr_key(key, rule);" in body
+    assert "CallKey key_ = attr_key(key, rule);" in body and "(ops::f, args, key_, " in body
     assert "const auto rule_ = R(args.spec(0), rule);" in body
 
 

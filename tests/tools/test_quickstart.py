@@ -9,7 +9,7 @@ JOB = "mesh: {shape: [2, 3], dims: [dp, tp]}\n"
 
 @pytest.fixture
 def job_repo(repo):
-    repo.write("examples/gpt_forward.yaml", JOB)
+    repo.write("examples/gpt_train.yaml", JOB)
     return repo
 
 
@@ -18,7 +18,7 @@ def test_ranks_are_the_mesh_product(job_repo):
     assert result.returncode == 0, result.stderr
     (call,) = job_repo.calls_of("mpirun")
     assert call == ("mpirun -n 6 --oversubscribe --allow-run-as-root "
-                    "build/bin/autophi run examples/gpt_forward.yaml")
+                    "build/bin/autophi run examples/gpt_train.yaml")
 
 
 def test_builds_only_the_command(job_repo):
@@ -36,14 +36,14 @@ def test_only_root_allows_root(job_repo):
 
 @pytest.mark.parametrize("text", ["", "mode: train\n", "mesh: {dims: [dp, pp, tp]}\n"])
 def test_job_without_a_shape_has_eight_ranks(job_repo, text):
-    job_repo.write("examples/gpt_forward.yaml", text)
+    job_repo.write("examples/gpt_train.yaml", text)
     job_repo.run("quickstart")
     assert "-n 8 " in job_repo.calls_of("mpirun")[0]
 
 
 def test_arguments_go_to_run(job_repo):
     job_repo.run("quickstart", "--no-setup", "--report=a b.json")
-    assert job_repo.calls_of("mpirun")[0].endswith("gpt_forward.yaml --report=a b.json")
+    assert job_repo.calls_of("mpirun")[0].endswith("gpt_train.yaml --report=a b.json")
 
 
 def test_another_job_is_found_from_the_callers_folder(job_repo, tmp_path):
@@ -62,7 +62,7 @@ def test_ranks_are_single_threaded(job_repo):
 @pytest.mark.parametrize("text, message", [("mesh: {shape: 8}\n", "must be a list"),
                                            ("mesh: {shape: [0]}\n", "positive")])
 def test_a_wrong_mesh_stops_before_mpirun(job_repo, text, message):
-    job_repo.write("examples/gpt_forward.yaml", text)
+    job_repo.write("examples/gpt_train.yaml", text)
     result = job_repo.run("quickstart")
     assert result.returncode != 0
     assert message in result.stderr

@@ -97,6 +97,15 @@ TextData open_text(const JobConfig& config) {
   return text;
 }
 
+std::optional<Checkpoint> open_weights(const JobConfig& config) {
+  if (config.weights.empty()) return std::nullopt;
+  try {
+    return distributed::checkpoint::open(config.weights);
+  } catch (const Error& error) {
+    throw config.wrong({"weights"}, error.what());
+  }
+}
+
 void check_traced_steps(const Setup& setup) {
   if (FLAGS_trace_steps.empty()) return;
   const JobConfig& config = setup.config;
@@ -104,15 +113,6 @@ void check_traced_steps(const Setup& setup) {
   if (setup.traced_steps.first > steps) {
     throw cli::UsageError(fmt::format("--trace_steps={}: the job has {} step{}.", FLAGS_trace_steps,
                                       steps, steps == 1 ? "" : "s"));
-  }
-}
-
-std::optional<Checkpoint> open_weights(const JobConfig& config) {
-  if (config.weights.empty()) return std::nullopt;
-  try {
-    return distributed::checkpoint::open(config.weights);
-  } catch (const Error& error) {
-    throw config.wrong({"weights"}, error.what());
   }
 }
 

@@ -8,7 +8,8 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     launch<kernels::bmm>(ops::bmm, x.dtype(), x.dense(), y.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::bmm, x, y);
-    const Decision& decision = decide(ops::bmm, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::bmm, args, key, [&] {
       const auto batch =
           distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
       const auto rule = distributed::Factors()

@@ -8,7 +8,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     launch<kernels::concat>(ops::concat, dtype_of(x), list_dense(x), axis, dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::concat, x);
-    auto key = attr_key(axis);
+    CallKey key = attr_key(axis);
     const Decision& decision = decide(ops::concat, args, key, [&] {
       return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
     });

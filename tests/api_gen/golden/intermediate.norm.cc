@@ -12,7 +12,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                           dense_out(out), dense_out(mean));
   } else {
     const DistArgs args = on_one_mesh(ops::norm, x, scale);
-    auto key = attr_key(epsilon);
+    CallKey key = attr_key(epsilon);
     const Decision& decision = decide(ops::norm, args, key, [&] {
       const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
       return Inferred{rule.forward(),

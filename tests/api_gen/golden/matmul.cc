@@ -9,7 +9,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                             dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::matmul, x, y);
-    auto key = attr_key(transpose_x, transpose_y);
+    CallKey key = attr_key(transpose_x, transpose_y);
     const Decision& decision = decide(ops::matmul, args, key, [&] {
       const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
       return Inferred{rule.forward(),

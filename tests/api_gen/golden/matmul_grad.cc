@@ -13,7 +13,7 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                  dense_out(y_grad));
   } else {
     const DistArgs args = on_one_mesh(ops::matmul_grad, x, y, out_grad);
-    auto key = attr_key(transpose_x, transpose_y, wanted.bits());
+    CallKey key = attr_key(transpose_x, transpose_y, wanted.bits());
     const Decision& decision = decide(ops::matmul_grad, args, key, [&] {
       const auto rule =
           MatmulGradInferSpmd(args.spec(0), args.spec(1), args.spec(2), transpose_x, transpose_y);

@@ -15,7 +15,8 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                               dense_out(velocity), dense_out(master_param));
   } else {
     const DistArgs args = on_one_mesh(ops::momentum_, param, grad, velocity, master_param);
-    const Decision& decision = decide(ops::momentum_, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::momentum_, args, key, [&] {
       const auto rule =
           MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
       return Inferred{rule.forward(),

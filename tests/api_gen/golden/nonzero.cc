@@ -8,7 +8,8 @@ Tensor nonzero(const Tensor& condition) {
     launch<kernels::nonzero>(ops::nonzero, condition.dtype(), condition.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::nonzero, condition);
-    const Decision& decision = decide(ops::nonzero, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::nonzero, args, key, [&] {
       const auto rule = NonZeroInferSpmd(args.spec(0));
       return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
     });

@@ -15,7 +15,7 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                dense_out(scale_grad));
   } else {
     const DistArgs args = on_one_mesh(ops::norm_grad, x, scale, mean, out_grad);
-    auto key = attr_key(wanted.bits());
+    CallKey key = attr_key(wanted.bits());
     const Decision& decision = decide(ops::norm_grad, args, key, [&] {
       const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
       return Inferred{

@@ -8,7 +8,8 @@ Tensor relu(const Tensor& x) {
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::relu, x);
-    const Decision& decision = decide(ops::relu, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu, args, key, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });

@@ -9,7 +9,8 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                dense_out(grad_out_grad));
   } else {
     const DistArgs args = on_one_mesh(ops::relu_double_grad, out, grad_x_grad);
-    const Decision& decision = decide(ops::relu_double_grad, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu_double_grad, args, key, [&] {
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });

@@ -9,7 +9,8 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
                                dense_out(x_grad));
   } else {
     const DistArgs args = on_one_mesh(ops::relu_grad, out, out_grad);
-    const Decision& decision = decide(ops::relu_grad, args, attr_key(), [&] {
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu_grad, args, key, [&] {
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });

@@ -9,7 +9,7 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     replace(x, view_of(ops::reshape, x, meta));
   } else {
     const DistArgs args = on_one_mesh(ops::reshape, x);
-    auto key = attr_key(shape);
+    CallKey key = attr_key(shape);
     const Decision& decision = decide(ops::reshape, args, key, [&] {
       const auto rule = ReshapeInferSpmd(args.spec(0), shape);
       return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};

@@ -8,7 +8,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
   } else {
     const DistArgs args = on_one_mesh(ops::split, x);
-    auto key = attr_key(sections, axis);
+    CallKey key = attr_key(sections, axis);
     const Decision& decision = decide(ops::split, args, key, [&] {
       const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
       return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis))};

@@ -1,0 +1,89 @@
+// Bytes that a layer keeps for its backward pass, against the formulas of Korthikanti et al. 2022.
+#include <gtest/gtest.h>
+
+#include "distributed/comm/local/local_world.h"
+#include "distributed/planner/activation_bytes.h"
+#include "phi/api.h"
+#include "phi/training/optimizer.h"
+#include "tools/job/gpt.h"
+
+namespace phi::job {
+namespace {
+
+constexpr int64_t kSequence = 16;
+constexpr int64_t kBatch = 2;
+constexpr int64_t kHidden = 32;
+constexpr int64_t kHeads = 4;
+
+// What the forward pass of a model with so many layers leaves behind.
+int64_t kept_bytes(int64_t layers, int64_t tp, Recompute recompute, bool sequence_parallel) {
+  const ModelConfig model{
+      .seq_len = kSequence, .d_model = kHidden, .layers = layers, .heads = kHeads, .dropout = 0.1};
+  RunConfig run;
+  run.dtype = DataType::BFLOAT16;
+  run.recompute = recompute;
+  run.sequence_parallel = sequence_parallel;
+  const Gpt gpt(model, run, distributed::ProcessMesh({tp}, {"tp"}));
+  for (auto [name, parameter] : gpt.parameters()) parameter.set_requires_grad();
+  const Batch batch{full({kBatch, kSequence}, 1, DataType::INT64),
+                    full({kBatch, kSequence, 1}, 1, DataType::INT64), 7};
+  const int64_t before = memory_stats(CPUPlace()).current;
+  const Tensor loss = gpt.loss(batch);
+  return memory_stats(CPUPlace()).current - before;
+}
+
+int64_t bytes_of_one_layer(int64_t tp, Recompute recompute, bool sequence_parallel) {
+  std::vector<int64_t> bytes(static_cast<size_t>(tp));
+  distributed::run_ranks(static_cast<int>(tp), [&](distributed::World& world) {
+    bytes[static_cast<size_t>(world.rank())] = kept_bytes(3, tp, recompute, sequence_parallel) -
+                                               kept_bytes(2, tp, recompute, sequence_parallel);
+  });
+  for (int64_t other : bytes) EXPECT_EQ(other, bytes[0]);
+  return bytes[0];
+}
+
+// Of the float32 statistics: mean and variance of two norms, log-sum-exp of attention.
+int64_t statistics(int64_t tp, bool sequence_parallel) {
+  const int64_t positions = kSequence * kBatch;
+  return 4 * positions * (4 / (sequence_parallel ? tp : 1)) + 4 * positions * kHeads / tp;
+}
+
+// The published bytes without the attention matrix, which is never made here: their selective
+// recomputation.
+int64_t published(int64_t tp, bool sequence_parallel, bool full) {
+  distributed::TransformerLayer layer{.sequence = kSequence,
+                                      .micro_batch = kBatch,
+                                      .hidden = kHidden,
+                                      .heads = kHeads,
+                                      .tensor_parallel = tp,
+                                      .sequence_parallel = sequence_parallel};
+  layer.recompute = full ? distributed::Recompute::kFull : distributed::Recompute::kSelective;
+  return static_cast<int64_t>(distributed::layer_activation_bytes(layer));
+}
+
+TEST(ActivationBytes, AreThePublishedOnesWithoutTheAttentionMatrix) {
+  for (const int64_t tp : {1, 2, 4}) {
+    for (const bool sequence_parallel : {false, true}) {
+      EXPECT_EQ(bytes_of_one_layer(tp, Recompute::kNone, sequence_parallel),
+                published(tp, sequence_parallel, false) + statistics(tp, sequence_parallel))
+          << "tp " << tp << ", sequence parallel " << sequence_parallel;
+    }
+  }
+}
+
+TEST(ActivationBytes, FullRecomputeKeepsTheInput) {
+  for (const int64_t tp : {1, 2}) {
+    EXPECT_EQ(bytes_of_one_layer(tp, Recompute::kFull, false), published(tp, false, true));
+  }
+}
+
+TEST(ActivationBytes, SelectiveRecomputeKeepsTheFusedProduct) {
+  const int64_t element = 2 * kSequence * kBatch * kHidden;
+  const int64_t norms = 4 * kSequence * kBatch * 4;
+  // q, k and v are not kept beside the fused product that they are cut from, nor the log-sum-exp.
+  EXPECT_EQ(bytes_of_one_layer(1, Recompute::kSelective, false),
+            published(1, false, false) + norms - 0 * element);
+}
+
+}  // namespace
+}  // namespace phi::job
