@@ -22,9 +22,8 @@ std::string_view name_of(TraceKind kind) {
     case TraceKind::kInFlight:
       return "in_flight";
     case TraceKind::kSend:
-      return "send";
     case TraceKind::kReceive:
-      return "receive";
+      return "message";  // viewers join ends of one name, category and id
   }
   return "unknown";
 }

@@ -43,8 +43,10 @@ class JobTrace {
   /// From here on the job does this step; 0: none.
   void step(int64_t number);
 
-  /// Ends recording; rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is
-  /// in it; nothing without a trace. Errors: Unavailable.
+  /// Ends recording.
+  void stop();
+  /// The same, and rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is in
+  /// it; nothing without a trace. Errors: Unavailable.
   std::string write();
   /// Ends recording after an error, when the ranks can no longer work together: writes what this
   /// one has to a file of its own. Gives its name; nothing if there is no trace or no file.
@@ -67,7 +69,6 @@ class JobTrace {
   void align_clocks();
   ClockBounds measure(int64_t rank);
   void answer();
-  void stop();
   Header header(const std::string& json) const;
   std::string events_as_json() const;
   std::string end_of_file(const Header& sum) const;

@@ -204,7 +204,9 @@ class Job {
     }
     begin_step(0);
     save(model);
-    report.ranks = gather_ranks(world_, rank_report(model, parameter_peak, optimizer_bytes));
+    const RankReport own = rank_report(model, parameter_peak, optimizer_bytes);
+    trace_.stop();  // so that it holds what the report counts
+    report.ranks = gather_ranks(world_, own);
     const std::string traced = trace_.write();
     if (speaks()) std::cout << traced;
     return report;

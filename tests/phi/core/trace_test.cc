@@ -143,6 +143,8 @@ TEST(TraceJson, EveryKindHasItsPhases) {
       {TraceKind::kClipped, R"("ph":"i","cat":"clipped","name":"x","pid":0,"tid":4)"},
       {TraceKind::kReshard, R"("ph":"X","cat":"reshard","name":"x","pid":0,"tid":3)"},
       {TraceKind::kCall, R"("ph":"X","cat":"comm","name":"x","pid":0,"tid":3)"},
+      {TraceKind::kSend, R"("ph":"s","cat":"message","name":"x")"},
+      {TraceKind::kReceive, R"("ph":"f","cat":"message","name":"x")"},
       {TraceKind::kSend, R"("ts":1.000,"id":"00000000000000ab","args")"},
       {TraceKind::kReceive, R"("ts":1.000,"id":"00000000000000ab","bp":"e","args")"},
       {TraceKind::kInFlight, R"("ph":"e","cat":"in_flight","name":"x","pid":0,"tid":3,"ts":3.000)"},

@@ -12,6 +12,7 @@
 
 #include "phi/common/errors.h"
 #include "tools/job/progress.h"
+#include "tools/job/whole_file.h"
 
 namespace phi::job {
 namespace {
