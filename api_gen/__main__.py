@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         ops = parse_ops(_read(options.ops))
         gradients = parse_backward(_read(options.backward))
-        if gradients:
+        if options.backward:
             check_forward_references(ops, gradients)
         outputs = render(ops, gradients, options.declare_only)
     except OSError as error:

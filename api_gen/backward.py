@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from api_gen import grammar
 from api_gen.document import Entry
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.model import BackwardOp, Invoke, Op, Signature
+from api_gen.model import Attr, BackwardOp, Op, Output, Signature, TensorArg
 from api_gen.parse import (IGNORED, TRANSFORM_KEYS, Reader, check_sizes, read_aliases, read_args,
-                           read_files, read_infer_meta, read_invoke, read_kernel, read_optional,
+                           read_call, read_files, read_infer_meta, read_kernel, read_optional,
                            read_outputs)
 
 BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kernel", "invoke",
@@ -24,6 +24,9 @@ def parse_backward(files: Iterable[tuple[str, str]]) -> list[BackwardOp]:
 def read_backward_op(entry: Entry) -> BackwardOp:
     reader = Reader(entry, BACKWARD_KEYS)
     reader.guard("backward_op", lambda: grammar.check_name(entry.at.op, "an op"))
+    if entry.at.op.endswith("_"):
+        raise reader.error("backward_op", "the name ends in '_'",
+                           "a name without it is accepted: no gradient is inplace")
     args = read_args(reader)
     outputs = read_outputs(reader, sized=False)
     check_sizes(reader, args, outputs)
@@ -33,22 +36,31 @@ def read_backward_op(entry: Entry) -> BackwardOp:
     names = [tensor.name for tensor in args.tensors]
     for key in TRANSFORM_KEYS:
         reader.known_names(f"data_transform.{key}", names, "tensor")
-    if not any(reader.has(key) for key in ("kernel", "invoke", "composite")):
-        raise reader.error("backward_op", "there is no 'kernel', 'invoke' or 'composite'",
-                           "one of them must be there")
+    _check_body(reader)
+    arguments = [arg.name for arg in both]
     return BackwardOp(
         name=entry.at.op, at=entry.at, forward=_forward(reader), tensors=args.tensors,
         attrs=args.attrs, outputs=outputs, infer_meta=read_infer_meta(reader, both, outputs),
-        kernel=read_kernel(reader, both, outputs), invoke=read_invoke(reader),
-        composite=_composite(reader),
+        kernel=read_kernel(reader, both, outputs), invoke=read_call(reader, "invoke", arguments),
+        # Beside a kernel it is for other generators, and never called.
+        composite=None if reader.has("kernel") else read_call(
+            reader, "composite", [*arguments, *(output.name for output in outputs)]),
         inplace=read_aliases(reader, "inplace", args.tensors, outputs),
         no_need_buffer=reader.known_names("no_need_buffer", names, "tensor"),
         backward=reader.text("backward"))
 
 
-def _composite(reader: Reader) -> Invoke | None:
-    call = reader.read("composite", grammar.call, None)
-    return Invoke(*call) if call else None
+def _check_body(reader: Reader) -> None:
+    if not any(reader.has(key) for key in ("kernel", "invoke", "composite")):
+        raise reader.error("backward_op", "there is no 'kernel', 'invoke' or 'composite'",
+                           "one of them must be there")
+    if reader.has("kernel") and not reader.has("infer_meta"):
+        raise reader.error("kernel", "there is no 'infer_meta'",
+                           "a kernel and a shape function go together")
+    for key in ("kernel", "composite"):
+        if reader.has("invoke") and reader.has(key):
+            raise reader.error(key, "the gradient has 'invoke' too",
+                               "it is either an invocation or has a kernel or a composite")
 
 
 def _forward(reader: Reader) -> Signature:
@@ -64,22 +76,31 @@ def _forward(reader: Reader) -> Signature:
 
 def check_forward_references(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
     """Each gradient belongs to an op, speaks of its tensors, and each op's gradient is there."""
-    forward: dict[str, Op | BackwardOp] = {op.name: op for op in ops}
-    forward |= {op.name: op for op in gradients}
+    by_name = {gradient.name: gradient for gradient in gradients}
+    forward: dict[str, Op | BackwardOp] = {**by_name, **{op.name: op for op in ops}}
     errors = []
-    for op in (*ops, *gradients):
-        if op.backward and not any(op.backward == gradient.name for gradient in gradients):
-            known = [gradient.name for gradient in gradients]
-            errors.append(SpecError(op.at, "backward", f"there is no gradient '{op.backward}'"
-                                    f"{nearest(op.backward, known)}",
-                                    "an entry of the backward files is accepted"))
-    for gradient in gradients:
+    for check, entry, others in (*((_check_backward, op, by_name) for op in forward.values()),
+                                 *((_check_gradient, gradient, forward) for gradient in gradients)):
         try:
-            _check_gradient(gradient, forward)
+            check(entry, others)
         except SpecError as error:
             errors.append(error)
     if errors:
         raise SpecErrors(errors)
+
+
+def _check_backward(op: Op | BackwardOp, gradients: dict[str, BackwardOp]) -> None:
+    if not op.backward:
+        return
+    gradient = gradients.get(op.backward)
+    if gradient is None:
+        raise SpecError(op.at, "backward", f"there is no gradient '{op.backward}'"
+                        f"{nearest(op.backward, gradients)}",
+                        "an entry of the backward files is accepted")
+    if gradient.forward.name != op.name:
+        raise SpecError(op.at, "backward", f"'{gradient.name}' at {gradient.at} is the gradient of "
+                        f"'{gradient.forward.name}'", "an entry whose 'forward' is this op is "
+                        "accepted; several ops may share a kernel, but not a gradient")
 
 
 def _check_gradient(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -> None:
@@ -89,22 +110,84 @@ def _check_gradient(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -
         raise SpecError(gradient.at, "forward", f"there is no op '{signature.name}'"
                         f"{nearest(signature.name, forward)}",
                         "an op of the files given is accepted")
-    for what, given, there in (("tensors", signature.tensors, op.tensors),
-                               ("outputs", signature.outputs, op.outputs)):
-        if [x.is_list for x in given] != [x.is_list for x in there]:
-            raise SpecError(gradient.at, "forward", f"{what} {listing(x.name for x in given)} are "
-                            f"not those of '{op.name}' at {op.at}",
-                            f"accepted are {listing(x.name for x in there)}")
-    inputs = [tensor.name for tensor in signature.tensors]
-    results = [output.name for output in signature.outputs]
-    known = [*inputs, *results, *(f"{name}_grad" for name in results)]
+    _check_signature(gradient, op)
+    _check_tensors(gradient, op)
+    _check_attrs(gradient, op)
+    inputs = {f"{said.name}_grad": tensor
+              for said, tensor in zip(signature.tensors, op.tensors)}
+    for output in gradient.outputs:
+        if output.name not in inputs:
+            raise SpecError(gradient.at, "output", f"'{output.name}' is no input's gradient"
+                            f"{nearest(output.name, inputs)}", f"accepted are {listing(inputs)}")
+        if output.is_list != inputs[output.name].is_list:
+            raise SpecError(gradient.at, "output", _list_or_not(output.name, inputs[output.name]),
+                            "a gradient is what its input is")
+
+
+def _check_signature(gradient: BackwardOp, op: Op | BackwardOp) -> None:
+    """`forward` may rename what the op has, but has as much of it in the same order."""
+    said = gradient.forward
+    for what, given, there, kind in (
+            ("tensors", said.tensors, op.tensors, lambda x: x.is_list),
+            ("attributes", said.attrs, op.attrs, lambda x: x.type),
+            ("outputs", said.outputs, op.outputs, lambda x: x.is_list)):
+        if list(map(kind, given)) != list(map(kind, there)):
+            raise SpecError(gradient.at, "forward", f"{what} {_declared(given)} are not those of "
+                            f"'{op.name}' at {op.at}", f"accepted are {_declared(there)}")
+    args = [arg.name for arg in (*op.tensors, *op.attrs)]
+    for output in op.outputs:
+        if output.name in args:
+            raise SpecError(gradient.at, "forward", f"'{output.name}' is an argument and an output "
+                            f"of '{op.name}' at {op.at}",
+                            "an op with a gradient needs a name for each")
+
+
+def _declared(items: Iterable[TensorArg | Attr | Output]) -> str:
+    def kind(item: TensorArg | Attr | Output) -> str:
+        if isinstance(item, Attr):
+            return f"{item.type.value} "
+        return "Tensor[] " if item.is_list else ""
+
+    return listing(f"{kind(item)}{item.name}" for item in items)
+
+
+def _check_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> None:
+    """The gradient's tensors are there in the forward call, as lists and optional as they are."""
+    said = gradient.forward
+    known: dict[str, TensorArg | Output] = dict(zip([t.name for t in said.tensors], op.tensors))
+    results = dict(zip([o.name for o in said.outputs], op.outputs))
+    known |= results | {f"{name}_grad": output for name, output in results.items()}
+    may_be_absent = isinstance(op, BackwardOp) and op.selective
     for tensor in gradient.tensors:
-        if tensor.name not in known:
+        kept = known.get(tensor.name)
+        if kept is None:
             raise SpecError(gradient.at, "args", f"tensor '{tensor.name}' is neither an input, an "
                             f"output nor an output's gradient of '{op.name}'"
                             f"{nearest(tensor.name, known)}", f"accepted are {listing(known)}")
-    wanted = [f"{name}_grad" for name in inputs]
-    for output in gradient.outputs:
-        if output.name not in wanted and output.name != "out":
-            raise SpecError(gradient.at, "output", f"'{output.name}' is no input's gradient"
-                            f"{nearest(output.name, wanted)}", f"accepted are {listing(wanted)}")
+        if tensor.is_list != kept.is_list:
+            raise SpecError(gradient.at, "args", _list_or_not(tensor.name, kept),
+                            "a tensor is what it is in the forward op")
+        absent = kept.optional or (may_be_absent and isinstance(kept, Output))
+        if absent and not tensor.optional:
+            raise SpecError(gradient.at, "args", f"'{tensor.name}' is required, but '{kept.name}' "
+                            f"of '{op.name}' at {op.at} may be absent",
+                            f"'optional: {tensor.name}' must be there")
+
+
+def _list_or_not(name: str, kept: TensorArg | Output) -> str:
+    one, other = ("a list", "one tensor") if kept.is_list else ("one tensor", "a list")
+    return f"'{name}' is {other}, but '{kept.name}' of the forward op is {one}"
+
+
+def _check_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> None:
+    known = {said.name: attr for said, attr in zip(gradient.forward.attrs, op.attrs)}
+    for attr in gradient.attrs:
+        own = known.get(attr.name)
+        if own is None and attr.default is None:
+            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is not one of "
+                            f"'{op.name}' and has no default{nearest(attr.name, known)}",
+                            f"accepted are {listing(known)}, others with a default")
+        if own and own.type is not attr.type:
+            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is {attr.type.value}, "
+                            f"but {own.type.value} in '{op.name}' at {op.at}",
+                            f"'{own.type.value} {attr.name}' is accepted")

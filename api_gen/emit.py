@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 
 from api_gen import layout, lower, reference
+from api_gen.checks import check_names
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import nodes_by_op
 
@@ -68,15 +69,23 @@ def file_of(op: str, count: int) -> int:
     return zlib.crc32(op.encode()) % count
 
 
+def _parts(names: Sequence[str]) -> list[list[str]]:
+    """The names of each file."""
+    count = file_count(len(names)) if names else 0
+    return [[name for name in names if file_of(name, count) == k] for k in range(count)]
+
+
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     environment = _environment()
     sources = ", ".join(dict.fromkeys(op.at.file for op in (*ops, *gradients)))
-    nodes = nodes_by_op(ops, gradients)
-    functions = [f for op in ops for f in lower.lower_functions(op, nodes.get(op.name))]
-    backward = [f for gradient in gradients for f in lower.lower_gradient(gradient)]
+    check_names(ops, gradients)
     operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
+    nodes = nodes_by_op(operators, gradients)
+    functions = [f for op in ops for f in lower.lower_functions(op, nodes.get(op.name))]
+    backward = [f for gradient in gradients
+                for f in lower.lower_gradient(gradient, nodes.get(gradient.name))]
     views = {"sources": sources, "kernels": lower.lower_kernels(operators),
              "op_defs": lower.lower_op_defs(operators), "functions": functions}
 
@@ -88,14 +97,10 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     texts[f"{FOLDER}/backward_api.h"] = text("backward_api.h.j2", functions=backward)
     if not declare_only:
         texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")
-        count = file_count(len(ops))
-        for k in range(count):
-            part = [f for f in functions if file_of(f.op, count) == k]
-            recording = [node for op, node in nodes.items() if file_of(op, count) == k]
-            texts[f"{FOLDER}/api_{k}.cc"] = text("api.cc.j2", functions=part, nodes=recording)
-        count = file_count(len(gradients)) if gradients else 0
-        for k in range(count):
-            part = [f for f in backward if file_of(f.op, count) == k]
-            texts[f"{FOLDER}/backward_{k}.cc"] = text("backward.cc.j2", functions=part)
-        texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, sources)
+        for kind, entries, made in (("api", ops, functions), ("backward", gradients, backward)):
+            for k, names in enumerate(_parts([entry.name for entry in entries])):
+                texts[f"{FOLDER}/{kind}_{k}.cc"] = text(
+                    f"{kind}.cc.j2", functions=[f for f in made if f.op in names],
+                    nodes=[nodes[name] for name in names if name in nodes])
+        texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts)

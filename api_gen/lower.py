@@ -1,28 +1,16 @@
-"""Operators to view objects: all that the templates need, as C++ text ready to be placed.
-
-What cannot be generated is found here, as an error with the entry's line.
-"""
+"""Operators to view objects: all that the templates need, as C++ text ready to be placed."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from api_gen import cpp
+from api_gen.checks import VARIABLES, check_generated
 from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import (Attr, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
-                           TensorArg)
+                           TensorArg, Term)
 from api_gen.nodes import NodeView
 
-# Functions that generated bodies call without a namespace, and names that the headers use.
-RUNTIME_NAMES = frozenset(
-    "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
-    "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
-    "dense_out dense_outs local_out local_outs on_one_mesh decide attr_key metas replicated "
-    "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
-    "settle_shapes any_requires_grad record without_grad check_inplace_recorded grad recompute "
-    "ops kernels intermediate composite distributed detail errors std".split())
-# Variables of every generated body.
-_VARIABLES = ("scope", "args", "decision", "local", "wanted")
 # Names in namespace phi::ops that are functions.
 _OPS_FUNCTIONS = ("all", "find")
 
@@ -87,6 +75,7 @@ class Recorded:
     inputs: tuple[str, ...]  # the tensors that may need a gradient
     outputs: tuple[str, ...]
     overwritten: tuple[tuple[str, str], ...] = ()  # of an inplace call: (argument, value needed)
+    before: tuple[str, str] | None = None  # (variable, argument) where an inplace view reshapes it
 
 
 @dataclass(frozen=True)
@@ -110,9 +99,9 @@ class FunctionView:
     tensors: tuple[str, ...] = ()
     dense_infer: str = ""
     infer: str = ""
-    rule: str = ""
-    declared_rule: tuple[str, ...] = ()  # lines that define `rule` from an inline notation
+    rule: tuple[tuple[str, str], ...] = ()  # variables (name, value), the rule is the last
     attr_key: tuple[str, ...] = ()
+    key_name: str = ""
     place: str = ""
     place_name: str = ""  # of a variable for the place, where it is needed more than once
     dtype: str = ""
@@ -122,7 +111,7 @@ class FunctionView:
     view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
-    recorded: "Recorded | None" = None
+    recorded: Recorded | None = None
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -188,7 +177,7 @@ def _dense_kernel(op: Op) -> str:
 def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
     """The functions of an op: name, name_ if it is inplace, and both with all outputs in
     phi::intermediate if some outputs are hidden. `node`: what records them."""
-    _check_generated(op)
+    check_generated(op)
     if op.invoke:
         return [_invocation(op)]
     variants = [] if op.name.endswith("_") else [False]
@@ -203,51 +192,26 @@ def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
     return views
 
 
-def lower_gradient(gradient: BackwardOp) -> list[FunctionView]:
+def lower_gradient(gradient: BackwardOp, node: NodeView | None = None) -> list[FunctionView]:
     """The gradient function: an operator of its own, or a call of others."""
     if gradient.operator:
-        return lower_functions(gradient.operator)
-    body = gradient.invoke
-    if gradient.composite:
-        # Paddle's format ends the arguments with the outputs.
-        results = [output.name for output in gradient.outputs]
-        args = [arg for arg in gradient.composite.args if arg not in results]
-        if len(results) > 1:
-            args.append("wanted")
-        body = Invoke(f"composite::{gradient.composite.target}", tuple(args))
+        return lower_functions(gradient.operator, node)
     op = Op(name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
-            outputs=gradient.outputs, invoke=body, selective=len(gradient.outputs) > 1)
-    return [_invocation(op)]
+            outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective)
+    return lower_functions(op)
 
 
-def _check_generated(op: Op) -> None:
-    def refuse(key: str, wrong: str, accepted: str) -> SpecErrors:
-        return SpecErrors([SpecError(op.at, key, wrong, accepted)])
-
-    if op.name in RUNTIME_NAMES:
-        raise refuse("op", f"'{op.name}' is a name of the runtime", "any other name is accepted")
-    optional = [attr.name for attr in op.attrs if attr.optional]
-    if optional:
-        raise refuse("optional", f"attribute '{optional[0]}' is optional",
-                     "no code is generated for that; give it a default instead")
-    lists = [t.name for t in op.tensors if t.is_list and t.optional]
-    if lists:
-        raise refuse("optional", f"'{lists[0]}' is an optional list",
-                     "no code is generated for that; an empty list says absent")
-    by_name = {t.name: t for t in op.tensors}
-    for alias in op.inplace:
-        if by_name[alias.input].is_list:
-            raise refuse("inplace", f"'{alias.input}' is a list",
-                         "inplace is generated for single tensors")
-    if op.view and len(op.outputs) != 1:
-        raise refuse("view", "the op has several outputs", "view is generated for a single output")
-    if op.view and by_name[op.view[0].input].optional:
-        raise refuse("view", f"'{op.view[0].input}' is optional", "a required tensor is accepted")
-    if op.data_dependent and (op.inplace or op.view or any(o.is_list for o in op.outputs)):
-        raise refuse("data_dependent", "the op is inplace, a view, or has a list output",
-                     "outputs of run-time shape are new single tensors")
-    if op.kernel and op.kernel.data_type and op.kernel.data_type.complex_of:
-        raise refuse("kernel.data_type", "'complex(...)'", "there are no complex kernels")
+def gradient_call(gradient: BackwardOp) -> Invoke:
+    """The call that a gradient without a kernel is."""
+    if not gradient.composite:
+        assert gradient.invoke
+        return gradient.invoke
+    # Paddle's format ends the arguments with the outputs.
+    results = [output.name for output in gradient.outputs]
+    args = [arg for arg in gradient.composite.args if arg not in results]
+    if gradient.selective:
+        args.append("wanted")
+    return Invoke(f"composite::{gradient.composite.target}", tuple(args))
 
 
 def _parameters(op: Op, written: Sequence[str], used: set[str] | None
@@ -302,11 +266,7 @@ class _Builder:
         self.op, self.inplace, self.node = op, inplace, node
         self.kernel, self.infer_meta = op.kernel, op.infer_meta
         self.targets = {alias.output: alias.input for alias in op.inplace} if inplace else {}
-        self.taken = {arg.name for arg in op.args} | set(_VARIABLES)
-        reserved = [arg.name for arg in op.args if arg.name in _VARIABLES]
-        if reserved:
-            raise SpecErrors([SpecError(op.at, "args", f"'{reserved[0]}' is a name that generated "
-                                        "functions use", "any other name is accepted")])
+        self.taken = {arg.name for arg in op.args} | set(VARIABLES)
 
     def fresh(self, name: str) -> str:
         """`name`, or with '_' behind it where an argument has it."""
@@ -345,12 +305,12 @@ class _Builder:
             result=results[0] if len(results) == 1 else "{" + _join(results) + "}",
             doc=_doc(op, self.inplace, op.outputs), namespace="intermediate" if hidden else "",
             selective=op.selective,
-            recorded=self._recorded(outputs), outputs=tuple(outputs), tensors=tuple(t.name for t in op.tensors),
+            recorded=self._recorded(outputs), outputs=tuple(outputs),
+            tensors=tuple(t.name for t in op.tensors),
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
             infer=_select(op, _call("metas", [_call(self.infer_meta.func,
                                                     map(cpp.meta, self.infer_meta.params))])),
-            rule=self._rule(),
-            declared_rule=_factors(spmd) if isinstance(spmd, Notation) else (),
+            rule=self._rule(), key_name=self.fresh("key"),
             attr_key=(*dict.fromkeys(p.name for p in decisive if isinstance(p, Attr)),
                       *(["wanted.bits()"] if op.selective else [])),
             place=place, place_name=self.place_name,
@@ -389,26 +349,36 @@ class _Builder:
         if node is None:
             return None
         names = {arg.name: arg.name for arg in self.op.args}
-        names |= {o.name: view.target or view.name for o, view in zip(self.op.outputs, outputs)}
-        overwritten = tuple((o.target, "true" if o.target in node.values else "false")
-                            for o in outputs if o.target)
+        before = None
+        if self.op.view and self.inplace:
+            before = (self.fresh("before"), self.op.view[0].input)
+            names[before[1]] = before[0]
+        results = []
+        for output, view in zip(self.op.outputs, outputs):
+            names[output.name] = view.target or view.name
+            if view.target_arg and view.target_arg.optional:
+                names[output.name] += ".value_or(Tensor())"
+            if view.target or output.name in node.differentiable:
+                results.append(view.target or view.name)
+            elif not view.is_list:  # a list is the last: nothing is counted after it
+                results.append(f"without_grad({view.name})")
         return Recorded(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
                         inputs=tuple(t.name for t in self.op.tensors if t.name in node.inputs),
-                        outputs=tuple(
-                            view.target or (view.name if o.name in node.differentiable
-                                            else f"without_grad({view.name})")
-                            for o, view in zip(self.op.outputs, outputs)),
-                        overwritten=overwritten)
+                        outputs=tuple(results), before=before,
+                        overwritten=tuple((o.target, "true" if o.target in node.values else "false")
+                                          for o in outputs if o.target))
 
-    def _rule(self) -> str:
+    def _rule(self) -> tuple[tuple[str, str], ...]:
         spmd = self.infer_meta.spmd
         if spmd is None:
-            if self.op.outputs[-1].is_list:
-                return ""
-            return f"replicated(args, {len(self.op.outputs)})"
-        if isinstance(spmd, Notation):
-            return "rule.forward()"
-        return f"{_call(spmd.func, map(cpp.spec, spmd.params))}.forward()"
+            return ()
+        if isinstance(spmd, Rule):
+            return ((self.fresh("rule"), _call(spmd.func, map(cpp.spec, spmd.params))),)
+        batch = self.fresh("batch")
+        batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
+                   for i, term in enumerate(spmd.inputs) if term.batch]
+        declared = ((batch, _call("distributed::Factors::batch", batched)),) if batched else ()
+        return (*declared, (self.fresh("rule"), _factors(spmd, batch)))
 
     def _dtype(self) -> str:
         source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
@@ -422,23 +392,16 @@ class _Builder:
             "place_of", [t.name for t in tensors]))
 
 
-def _factors(notation: Notation) -> tuple[str, ...]:
+def _factors(notation: Notation, batch: str) -> str:
     """The declaration that a hand-written rule of this pattern would make."""
-    lines = []
-    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
-               for i, term in enumerate(notation.inputs) if term.batch]
-    if batched:
-        lines.append(f"const auto batch = distributed::Factors::batch({_join(batched)});")
-    lines.append("const auto rule = distributed::Factors()")
-    indent = " " * len("const auto rule = dist")
-    for i, term in enumerate(notation.inputs):
-        batch = "batch, " if term.batch else ""
-        lines.append(f'{indent}.input(args.spec({i}), {batch}"{term.letters}")')
-    for term in notation.outputs:
-        batch = "batch, " if term.batch else ""
-        lines.append(f'{indent}.output({batch}"{term.letters}")')
-    lines[-1] += ";"
-    return tuple(lines)
+    inputs = [_call(".input", [f"args.spec({i})", *_factor_args(term, batch)])
+              for i, term in enumerate(notation.inputs)]
+    outputs = [_call(".output", _factor_args(term, batch)) for term in notation.outputs]
+    return "".join(["distributed::Factors()", *inputs, *outputs])
+
+
+def _factor_args(term: Term, batch: str) -> list[str]:
+    return [*([batch] if term.batch else []), f'"{term.letters}"']
 
 
 def _is_plain(tensors: Sequence[TensorArg]) -> bool:
@@ -506,6 +469,8 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
     optional = [x.name for x in (*op.tensors, *outputs) if x.optional]
     if optional:
         lines.append(f"Optional   {_join(optional)}")
+    if op.selective:
+        lines.append("Wanted     gradients that are not wanted are not computed and stay undefined")
     lines.append(f"Source     {op.at}")
     return tuple(lines)
 

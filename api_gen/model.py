@@ -219,10 +219,16 @@ class BackwardOp:
     backward: str | None = None
 
     @property
+    def selective(self) -> bool:
+        """Callers say which outputs they want."""
+        return len(self.outputs) > 1
+
+    @property
     def operator(self) -> Op | None:
         """The operator that computes this gradient; none where operators of others do."""
         if not self.kernel or not self.infer_meta:
             return None
         return Op(name=self.name, at=self.at, tensors=self.tensors, attrs=self.attrs,
                   outputs=self.outputs, infer_meta=self.infer_meta, kernel=self.kernel,
-                  no_need_buffer=self.no_need_buffer, selective=len(self.outputs) > 1)
+                  no_need_buffer=self.no_need_buffer, backward=self.backward,
+                  selective=self.selective)

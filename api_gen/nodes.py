@@ -1,11 +1,9 @@
-"""Gradients to view objects: the node class that records each op, and the gradient functions that
-are calls of others (`invoke`, `composite`)."""
+"""An op and its gradient to view objects: the node class that records calls of the op."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from api_gen import cpp
-from api_gen.errors import SpecError, SpecErrors
 from api_gen.model import Attr, BackwardOp, Op, Output, TensorArg
 
 
@@ -16,9 +14,13 @@ class MemberView:
     name: str  # the constructor's parameter; the member is name_
     parameter: str
     type: str
-    initial: str
     value: str  # the expression that gives it to the gradient function
-    is_saved: bool
+    is_saved: bool = False  # a tensor or a list
+    meta_only: bool = False
+
+    @property
+    def initial(self) -> str:
+        return f"{self.type}::meta_of({self.name})" if self.meta_only else self.name
 
 
 @dataclass(frozen=True)
@@ -97,31 +99,26 @@ class _NodeBuilder:
 
     def _save(self, arg: TensorArg, kept: TensorArg | Output) -> str:
         kind = "SavedList" if kept.is_list else "SavedTensor"
-        from_meta = arg.name in self.gradient.no_need_buffer
-        initial = f"{kind}::meta_of({kept.name})" if from_meta else kept.name
         value = f"{kept.name}_.optional()" if arg.optional else f"{kept.name}_.get()"
         # An output that may be absent is an undefined tensor, an input an empty optional.
-        kind_of = (cpp.api_type(kept) if isinstance(kept, TensorArg) else
-                   "const TensorList&" if kept.is_list else "const Tensor&")
-        self.members.append(MemberView(kept.name, f"{kind_of} {kept.name}", kind, initial, value,
-                                       True))
+        given = (cpp.api_type(kept) if isinstance(kept, TensorArg) else
+                 f"const {cpp.returned_type(kept)}&")
+        self.members.append(MemberView(kept.name, f"{given} {kept.name}", kind, value, True,
+                                       arg.name in self.gradient.no_need_buffer))
         return value
 
     def _attr(self, arg: Attr) -> str:
         own = self.attrs.get(arg.name)
         if own is None:
-            if arg.default is None:
-                raise SpecErrors([SpecError(
-                    self.gradient.at, "args", f"attribute '{arg.name}' is not one of "
-                    f"'{self.op.name}' and has no default",
-                    "an attribute of 'forward', or one with a default, is accepted")])
+            assert arg.default is not None  # see backward.py
             return arg.default
         self.members.append(MemberView(own.name, f"{cpp.attr_type(own)} {own.name}",
-                                       cpp.value_type(own), own.name, f"{own.name}_", False))
+                                       cpp.value_type(own), f"{own.name}_"))
         return f"{own.name}_"
 
 
 def nodes_by_op(ops: Iterable[Op], gradients: Iterable[BackwardOp]) -> dict[str, NodeView]:
+    """Of the ops that have a gradient. One that invokes others is recorded by these."""
     by_name = {gradient.name: gradient for gradient in gradients}
     return {op.name: lower_node(op, by_name[op.backward])
             for op in ops if op.backward in by_name and not op.invoke}

@@ -295,9 +295,18 @@ def read_aliases(reader: Reader, key: str, tensors: Sequence[TensorArg],
     return aliases
 
 
-def read_invoke(reader: Reader) -> Invoke | None:
-    call = reader.read("invoke", grammar.call, None)
-    return Invoke(*call) if call else None
+def read_call(reader: Reader, key: str, names: Iterable[str]) -> Invoke | None:
+    """`invoke` or `composite`. The arguments are C++; where one begins with a name it is known."""
+    call = reader.read(key, grammar.call, None)
+    if call is None:
+        return None
+    for arg in call[1]:
+        if re.match(r"\w+\s*=(?!=)", arg):
+            raise reader.error(key, f"'{arg}' names its argument", "values in order are accepted")
+        name = re.match(r"(?!true\b|false\b)[A-Za-z_]\w*(?=\.|\Z)", arg)
+        if name:
+            reader.known(key, name[0], names, "argument")
+    return Invoke(*call)
 
 
 def read_optional(reader: Reader, args: grammar.Arguments, outputs: tuple[Output, ...]
@@ -329,7 +338,7 @@ def read_op(entry: Entry) -> Op:
     if len(hidden) == len(outputs):
         raise reader.error("intermediate", "all outputs are intermediate", "one must be visible")
     both = (*args.tensors, *args.attrs)
-    invoke = read_invoke(reader)
+    invoke = read_call(reader, "invoke", [arg.name for arg in both])
     _check_body(reader, invoke)
     reader.submap("data_transform", TRANSFORM_KEYS)
     tensor_names = [t.name for t in args.tensors]

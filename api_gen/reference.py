@@ -1,42 +1,75 @@
 """The operator reference page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from api_gen import lower
-from api_gen.model import (Attr, KernelAlternative, Literal, Op, Output, Param, Rule, Source,
-                           TensorArg)
+from api_gen.model import (Attr, BackwardOp, Invoke, KernelAlternative, Literal, Op, Output, Param,
+                           Rule, Source, TensorArg)
+from api_gen.nodes import NodeView
 
 
-def page(ops: Sequence[Op], sources: str) -> str:
+def page(ops: Sequence[Op], gradients: Sequence[BackwardOp], nodes: Mapping[str, NodeView],
+         sources: str) -> str:
+    """`nodes`: by name, of the ops and gradients that are recorded."""
     names = sorted(op.name for op in ops)
     lines = ["# Operators", "", f"Generated from {sources}; {len(ops)} operators.", "",
              " · ".join(f"[{name}](#{name})" for name in names), ""]
+    by_name = {gradient.name: gradient for gradient in gradients}
     for op in ops:
-        lines += [*_section(op), ""]
+        functions = [f for f in lower.lower_functions(op) if not f.namespace]
+        rows = _rows(op)
+        differentiated: Op | BackwardOp = op
+        while gradient := by_name.get(differentiated.backward or ""):
+            functions += lower.lower_gradient(gradient)
+            rows += _gradient_rows(gradient, nodes.get(differentiated.name))
+            differentiated = gradient
+        rows.append(("source", f"{op.at}"))
+        lines += [f"## {op.name}", "", "```cpp",
+                  *(f"{f.returns} {f.name}({', '.join(f.declared)});" for f in functions), "```",
+                  "", "| what | |", "|---|---|",
+                  *(f"| {what} | {_cell(text)} |" for what, text in rows if text), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(op: Op) -> list[str]:
-    functions = [f for f in lower.lower_functions(op) if not f.namespace]
-    lines = [f"## {op.name}", "", "```cpp",
-             *(f"{f.returns} {f.name}({', '.join(f.declared)});" for f in functions), "```", "",
-             "| what | |", "|---|---|"]
-    rows = [
+def _rows(op: Op) -> list[tuple[str, str]]:
+    return [
         ("inputs", _list(_tensor(t) for t in op.tensors)),
         ("attributes", _list(_attr(a) for a in op.attrs)),
         ("outputs", _list(_output(o) for o in op.outputs)),
-        ("invokes", f"`{op.invoke.target}({', '.join(op.invoke.args)})`" if op.invoke else ""),
-        ("infer meta", _call(op.infer_meta.func, op.infer_meta.params) if op.infer_meta else ""),
+        ("invokes", _invoke(op.invoke)),
+        ("infer meta", _infer_meta(op)),
         ("placement", _placement(op)),
         ("kernel", _kernel(op)),
         ("kernels not generated", _others(op)),
         ("data type", _source(op.kernel.data_type) if op.kernel else ""),
         ("place", _source(op.kernel.backend) if op.kernel else ""),
         ("flags", _flags(op)),
-        ("backward", f"`{op.backward}`" if op.backward else ""),
-        ("source", f"{op.at}"),
     ]
-    return lines + [f"| {what} | {_cell(text)} |" for what, text in rows if text]
+
+
+def _gradient_rows(gradient: BackwardOp, node: NodeView | None) -> list[tuple[str, str]]:
+    name = f"`{gradient.name}`"
+    op = gradient.operator
+    made = _list(f"`{output.name}`" for output in gradient.outputs)
+    rows = [(f"gradient of `{gradient.forward.name}`", f"{made}, by {name} ({gradient.at})")]
+    if op:
+        rows += [(f"{name}: infer meta", _infer_meta(op)), (f"{name}: placement", _placement(op)),
+                 (f"{name}: kernel", _kernel(op))]
+    else:
+        rows.append((f"{name}: made of", _invoke(lower.gradient_call(gradient))))
+    if not node:
+        return [*rows, (f"{name}: kept for it", "by the ops that are called")]
+    kept = [("meta of " if member.meta_only else "") + f"`{member.name}`"
+            for member in node.members]
+    return [*rows, (f"{name}: kept for it", _list(kept) or "nothing")]
+
+
+def _invoke(call: Invoke | None) -> str:
+    return f"`{call.target}({_list(call.args)})`" if call else ""
+
+
+def _infer_meta(op: Op) -> str:
+    return _call(op.infer_meta.func, op.infer_meta.params) if op.infer_meta else ""
 
 
 def _cell(text: str) -> str:

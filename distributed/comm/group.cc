@@ -13,10 +13,12 @@
 #include <numeric>
 
 #include "distributed/comm/reduce.h"
+#include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
+#include "phi/core/trace.h"
 
 namespace phi::distributed {
 namespace {
@@ -93,18 +95,44 @@ Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_
       hash_(hash),
       name_(rank_list(ranks_)) {}
 
-// One call: numbers it, keeps the log, and tells the world that it begins and ends.
+// One call: numbers it, keeps the log, and tells the world and the trace that it begins and ends.
 class Group::CallScope {
  public:
   CallScope(Group& group, CommOp op, int64_t bytes, CallState state = CallState::kWaiting)
-      : group_(group), state_(state) {
+      : group_(group),
+        state_(state),
+        trace_(group.world_.rank_context().trace()),
+        span_(trace_, TraceKind::kCall, name_of(op).data()) {
     call_ = {&group, ++group.calls_, op, bytes, OpScope::current()};
     World& world = group.world_;
     if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, op});
     group.call_ = &call_;
     world.note(call_, state);
+    if (!span_.event()) return;
+    before_ = world.rank_context().counters();
+    describe(call_, *trace_, span_.event());
   }
-  ~CallScope() { group_.call_ = nullptr; }
+  ~CallScope() {
+    group_.call_ = nullptr;
+    if (!span_.event()) return;
+    const Counters& counters = group_.world_.rank_context().counters();
+    span_.event()->bytes_sent = counters.bytes_sent - before_.bytes_sent;
+    span_.event()->bytes_received = counters.bytes_received - before_.bytes_received;
+  }
+
+  /// The trace shows who sends to whom: before the messages are under way, and when they have come.
+  void show_messages() {
+    if (!span_.event()) return;
+    const int64_t rank = group_.world_.rank();
+    const auto sends = arrows_from(rank, call_, group_.remote_sends_);
+    arriving_ = arrows_to(rank, call_, group_.remote_recvs_);
+    describe(sends, arriving_, span_.event());
+    add_ends(sends, TraceKind::kSend, call_, *trace_);
+  }
+  void show_arrival() {
+    if (span_.event()) add_ends(arriving_, TraceKind::kReceive, call_, *trace_);
+  }
+
   /// Without it (an error rises) the report says that the rank still waits.
   void finish() {
     constexpr size_t kPolled = 8;
@@ -116,6 +144,10 @@ class Group::CallScope {
   Group& group_;
   const CallState state_;
   Call call_;
+  Trace* const trace_;
+  TraceScope span_;
+  Counters before_;
+  std::vector<Arrow> arriving_;
 };
 
 // Copies and counts; leaves in remote_sends_ and remote_recvs_ what goes to others. False: nothing.
@@ -330,7 +362,11 @@ void Group::barrier() {
 
 void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
   CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs));
-  transfer(sends, recvs);
+  if (sort_out(sends, recvs)) {
+    call.show_messages();
+    world_.carry(*call_, remote_sends_, remote_recvs_);
+    call.show_arrival();
+  }
   call.finish();
 }
 
@@ -339,6 +375,7 @@ Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv
   CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs), CallState::kStarted);
   Transfer transfer;
   if (sort_out(sends, recvs)) {
+    call.show_messages();
     transfer = world_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
   }
   call.finish();

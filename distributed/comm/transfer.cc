@@ -6,8 +6,10 @@
 #include <exception>
 #include <utility>
 
+#include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/core/trace.h"
 
 namespace phi::distributed {
 
@@ -17,17 +19,24 @@ struct Transfer::State {
   std::unique_ptr<Messages> messages;  // null: over
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
-  bool told = false;  // somebody knows of the error
+  bool told = false;                                       // somebody knows of the error
+  std::unique_ptr<const TracedTransfer> traced = nullptr;  // until it has been waited for
 };
 
 bool Transfer::done() const { return !state_ || !state_->messages || state_->world.test(*state_); }
 
 void Transfer::wait() const {
   if (!state_) return;
+  Trace* const trace = state_->traced ? state_->world.rank_context().trace() : nullptr;
+  const TraceScope span(trace, TraceKind::kCall, "wait");
+  if (span.event()) describe(state_->call, *trace, span.event());
   if (state_->messages) state_->world.wait_for(*state_);
-  if (!state_->error) return;
-  state_->told = true;
-  std::rethrow_exception(state_->error);
+  if (state_->error) {
+    state_->told = true;
+    std::rethrow_exception(state_->error);
+  }
+  if (trace) add_ends(state_->traced->recvs, TraceKind::kReceive, state_->call, *trace);
+  state_->traced = nullptr;
 }
 
 std::unique_ptr<Messages> World::free_messages() {
@@ -50,6 +59,11 @@ Transfer World::start(const Call& call, std::span<const Send> sends, std::span<c
   messages->post(call, sends, recvs);
   under_way_.push_back(std::make_shared<Transfer::State>(
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
+  if (const Trace* trace = context_->trace()) [[unlikely]] {
+    under_way_.back()->traced = std::make_unique<const TracedTransfer>(
+        TracedTransfer{arrows_from(rank(), call, sends), arrows_to(rank(), call, recvs),
+                       trace->work(), Trace::now_ns()});
+  }
   return Transfer(under_way_.back());
 }
 
@@ -79,6 +93,18 @@ void World::wait_for(Transfer::State& transfer) {
 void World::end(Transfer::State& transfer) {
   spare_.push_back(std::move(transfer.messages));
   transfer.buffers.reset();
+  if (transfer.traced && context_->trace()) show_flight(transfer, *context_->trace());
+}
+
+void World::show_flight(const Transfer::State& transfer, Trace& trace) {
+  const TracedTransfer& traced = *transfer.traced;
+  TraceEvent* const event = trace.add(TraceKind::kInFlight, "");
+  if (!event) return;
+  describe(transfer.call, trace, event);
+  describe(traced.sends, traced.recvs, event);
+  event->work = traced.work;
+  event->duration_ns = event->start_ns - traced.start_ns;
+  event->start_ns = traced.start_ns;
 }
 
 void World::end_failed(Transfer::State& transfer) {

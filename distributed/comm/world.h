@@ -132,6 +132,7 @@ class World {
   void poll(size_t most);
   void end(Transfer::State& transfer);
   void end_failed(Transfer::State& transfer);
+  void show_flight(const Transfer::State& transfer, Trace& trace);
 
   std::shared_ptr<RankContext> context_;
   const uint64_t id_;

@@ -12,6 +12,8 @@
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/schedule.h"
 #include "phi/common/errors.h"
+#include "phi/common/inline_vector.h"
+#include "phi/core/trace.h"
 
 namespace phi::distributed {
 namespace {
@@ -44,6 +46,52 @@ bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
   return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
+
+// A reshard, or one step of its plan, in the trace: with what this rank sends and receives in it.
+class TracedReshard {
+ public:
+  TracedReshard(World& world, const char* name, const ReshardPlan& plan)
+      : rank_(world.rank_context()), span_(rank_.trace(), TraceKind::kReshard, name) {
+    if (span_.event()) describe(plan, plan.steps.size());
+  }
+  TracedReshard(World& world, const ReshardPlan& plan, size_t step)
+      : rank_(world.rank_context()),
+        span_(rank_.trace(), TraceKind::kReshard, name_of(plan.steps[step].kind).data()) {
+    if (span_.event()) describe(plan, step);
+  }
+  ~TracedReshard() {
+    TraceEvent* const event = span_.event();
+    if (!event) return;
+    event->bytes_sent = rank_.counters().bytes_sent - before_.bytes_sent;
+    event->bytes_received = rank_.counters().bytes_received - before_.bytes_received;
+  }
+  TracedReshard(const TracedReshard&) = delete;
+  TracedReshard& operator=(const TracedReshard&) = delete;
+
+ private:
+  // `step` past the last: the whole plan.
+  void describe(const ReshardPlan& plan, size_t step) {
+    InlineVector<int64_t, kMaxNdim + 4> key;
+    key.push_back(reinterpret_cast<intptr_t>(plan.src));
+    key.push_back(reinterpret_cast<intptr_t>(plan.dst));
+    key.push_back(static_cast<int64_t>(plan.dtype));
+    key.push_back(static_cast<int64_t>(step));
+    for (const int64_t extent : plan.shape) key.push_back(extent);
+    const std::string_view bytes(reinterpret_cast<const char*>(key.data()),
+                                 key.size() * sizeof(int64_t));
+    span_.event()->detail = rank_.trace()->text(bytes, [&] {
+      if (step < plan.steps.size()) return plan.steps[step].to_string();
+      return fmt::format("{} {} -> {}", TensorMeta{plan.shape, plan.dtype}.to_string(),
+                         plan.src->to_string(), plan.dst->to_string());
+    });
+    span_.event()->caller = OpScope::current();
+    before_ = rank_.counters();
+  }
+
+  RankContext& rank_;
+  TraceScope span_;
+  Counters before_;
+};
 
 // A rank that has no bytes and is not meant to (a dry run): only counts.
 DistTensor dry(const ReshardPlan& plan, const DistTensor& src, World& world) {
@@ -84,6 +132,7 @@ Transfer PendingReshard::Steps::run(World& world) {
     const MoveSchedule& move = schedule->moves[at];
     if (!move.takes_part || changes_nothing(move, step)) continue;
     ++world.rank_context().counters().reshard_steps;
+    const TracedReshard traced(world, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
       local = all_reduced(move, step, local);
     } else if (step.kind == ReshardStep::Kind::kFillPartial) {
@@ -116,6 +165,7 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
     pending.result_ = dry(*plan, src, world);
     return pending;
   }
+  const TracedReshard traced(world, "reshard", *plan);
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, src.local()});
   pending.transfer_ = steps->run(world);
@@ -128,9 +178,11 @@ DistTensor PendingReshard::wait() {
                                    "a pending reshard is waited for that was never started, or "
                                    "was waited for before; keep the tensor that wait() gives."));
   while (rest_ && rest_->crossing) {
+    World& world = World::current();
+    const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan);
     transfer_.wait();
     rest_->land();
-    transfer_ = rest_->run(World::current());
+    transfer_ = rest_->run(world);
   }
   if (rest_) result_.local() = std::move(rest_->local);
   rest_ = nullptr;

@@ -275,7 +275,11 @@ SpmdResult Inference::forward() {
     }
     mesh_ = term.attr->mesh();
     const Sharding sharding = Sharding::of({term.shape, term.attr});
-    if (!term.follows) gather(term, sharding, term.shape);
+    if (term.follows) {
+      input_partial_.push_back(0);
+      continue;
+    }
+    gather(term, sharding, term.shape);
     uint32_t partial = 0;
     for (uint32_t rest = sharding.partial_mask; rest != 0; rest &= rest - 1) {
       const int m = std::countr_zero(rest);

@@ -5,6 +5,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/api/deferred.h"
 #include "phi/api/grad_node.h"
+#include "phi/api/traced_action.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -85,7 +86,9 @@ class RecomputeNode final : public GradNode {
     Tensor result;
     {
       const autograd::GradMode record(true);
+      TracedAction traced("recompute");
       result = f_(inputs);
+      traced.made(result);
     }
     autograd::run_inner_backward<Tensor>(
         {{edge_of(result), in.grad(0)}},

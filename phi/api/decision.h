@@ -11,6 +11,7 @@
 #include "phi/api/dist_args.h"
 #include "phi/core/device_context.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
 
 namespace phi {
 
@@ -112,12 +113,20 @@ class DecisionCache {
 namespace detail {
 /// Adds what the call was to an error that rule or shape function threw.
 [[noreturn]] void rethrow_with_inputs(const DistArgs& args);
+
+inline void count_clipped(const OpDef& op) {
+  RankContext& rank = RankContext::current();
+  ++rank.counters().ops_clipped;
+  if (Trace* trace = rank.trace()) [[unlikely]]
+    trace->add(TraceKind::kClipped, op.name);
+}
 }  // namespace detail
 
-/// The decision for this call: from the cache, or `infer()` asked. A decision lives until the cache
-/// is cleared; callers use it for the one call.
+/// The decision for this call: from the cache, or `infer()` asked. `key` has the attributes; op and
+/// inputs are added to it. A decision lives until the cache is cleared; callers use it for the one
+/// call.
 template <typename Infer>
-const Decision& decide(const OpDef& op, const DistArgs& args, CallKey&& key, Infer&& infer) {
+const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infer&& infer) {
   key.append(op.id);
   args.append_to(key);
   const uint64_t hash = key.hash();
@@ -131,7 +140,7 @@ const Decision& decide(const OpDef& op, const DistArgs& args, CallKey&& key, Inf
       detail::rethrow_with_inputs(args);
     }
   }
-  if (!decision->computes_here()) ++RankContext::current().counters().ops_clipped;
+  if (!decision->computes_here()) detail::count_clipped(op);
   return *decision;
 }
 

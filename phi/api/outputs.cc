@@ -3,6 +3,7 @@
 
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
+#include "phi/api/launch.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -96,13 +97,13 @@ void assign_inplace(OptionalTensor& x, const Tensor& result) {
   if (x && x->defined() && result.defined()) assign_inplace(*x, result);
 }
 
-Tensor view_of(const OpDef&, const Tensor& x, const TensorMeta& meta) {
-  ++RankContext::current().counters().ops_launched;
+Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta) {
+  const LaunchScope scope(op, x.dense());
   return Tensor(x.dense().view(meta.dims));
 }
 
-void share_buffer(const OpDef&, Tensor& out, const DenseTensor& input) {
-  ++RankContext::current().counters().ops_launched;
+void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input) {
+  const LaunchScope scope(op, input);
   DenseTensor& local = out.dist().local();
   local = input.view(local.dims());
 }

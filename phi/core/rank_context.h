@@ -19,6 +19,8 @@ struct Counters {
   int64_t bytes_received = 0;
 };
 
+class Trace;
+
 class RankContext {
  public:
   explicit RankContext(int64_t rank = 0, int64_t world_size = 1)
@@ -28,6 +30,10 @@ class RankContext {
   int64_t world_size() const { return world_size_; }
   Counters& counters() { return counters_; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
+  /// Where the rank records what it does; null (the default): nowhere.
+  Trace* trace() const { return trace_; }
+  /// The trace must live until another, or null, is given.
+  void record_to(Trace* trace) { trace_ = trace; }
 
   /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
   /// 1).
@@ -51,6 +57,7 @@ class RankContext {
   int64_t rank_;
   int64_t world_size_;
   Counters counters_;
+  Trace* trace_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
 };

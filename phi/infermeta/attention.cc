@@ -40,6 +40,18 @@ void check_mask(const TensorMeta& q, const TensorMeta& k, const TensorMeta& mask
                                     mask.to_string(), q.to_string()));
 }
 
+// What x, k or v, is written into: alike but for the positions.
+void check_cache(const TensorMeta& x, const TensorMeta& cache, std::string_view name) {
+  const Dims& c = cache.dims;
+  const bool fits = c.ndim() == 4 && c[0] == x.dims[0] && c[1] >= x.dims[1] && c[2] == x.dims[2] &&
+                    c[3] == x.dims[3] && cache.dtype == x.dtype;
+  PHI_CHECK(fits, errors::InvalidArgument(
+                      "{}_cache is {}, but {} {} takes {} [{}, {} or more, {}, {}]; make it with "
+                      "room for all positions.",
+                      name, cache.to_string(), name, x.to_string(), name_of(x.dtype), x.dims[0],
+                      x.dims[1], x.dims[2], x.dims[3]));
+}
+
 // One of q, k, v of a rotary embedding.
 void check_rotated(const TensorMeta& q, const TensorMeta& x, std::string_view name) {
   PHI_CHECK(x.dims.ndim() == 4 && is_floating(x.dtype),
@@ -105,6 +117,26 @@ FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMe
   std::optional<TensorMeta> seed_offset;
   if (dropout > 0.0f && !is_test) seed_offset = TensorMeta{{2}, DataType::INT64, q.layout};
   return {out, softmax, lse, seed_offset};
+}
+
+std::tuple<TensorMeta, TensorMeta, TensorMeta> FlashAttentionWithKvcacheInferMeta(
+    const TensorMeta& q, const TensorMeta& k, const TensorMeta& v, const TensorMeta& k_cache,
+    const TensorMeta& v_cache, const TensorMeta& cache_seqlens) {
+  check_qkv(q, k, v);
+  PHI_CHECK(q.dims[1] == k.dims[1],
+            errors::InvalidArgument("q is {} and k is {}: both must be of the new positions.",
+                                    q.to_string(), k.to_string()));
+  check_cache(k, k_cache, "k");
+  check_cache(v, v_cache, "v");
+  PHI_CHECK(k_cache.dims[1] == v_cache.dims[1],
+            errors::InvalidArgument("k_cache is {} and v_cache is {}: they must have room for the "
+                                    "same number of positions.",
+                                    k_cache.to_string(), v_cache.to_string()));
+  PHI_CHECK(cache_seqlens.dims == Dims{q.dims[0]} && cache_seqlens.dtype == DataType::INT64,
+            errors::InvalidArgument("cache_seqlens is {}, but q {} takes i64[{}], one length for "
+                                    "each batch entry.",
+                                    cache_seqlens.to_string(), q.to_string(), q.dims[0]));
+  return {{{q.dims[0], q.dims[1], q.dims[2], v.dims[3]}, q.dtype, q.layout}, k_cache, v_cache};
 }
 
 std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>> FusedRopeInferMeta(

@@ -22,6 +22,18 @@ FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMe
                         const TensorMeta* fixed_seed_offset, const TensorMeta* attn_mask,
                         float dropout, bool causal, bool return_softmax, bool is_test);
 
+/// Attention of q [batch, s, heads, head_dim] over caches that k [batch, s, kv_heads, head_dim] and
+/// v [batch, s, kv_heads, v_dim] are first added to.
+///
+/// Arguments  k_cache [batch, room, kv_heads, head_dim], v_cache [batch, room, kv_heads, v_dim]
+/// with
+///            room >= s; cache_seqlens int64 [batch], how many positions they hold for each entry.
+/// Outputs    out [batch, s, heads, v_dim]; the caches.
+/// Errors     InvalidArgument naming the argument, its shape and what fits.
+std::tuple<TensorMeta, TensorMeta, TensorMeta> FlashAttentionWithKvcacheInferMeta(
+    const TensorMeta& q, const TensorMeta& k, const TensorMeta& v, const TensorMeta& k_cache,
+    const TensorMeta& v_cache, const TensorMeta& cache_seqlens);
+
 /// Rotates q, and k and v where given; each result is as its argument.
 ///
 /// Shapes   q, k, v [batch, seq, heads, head_dim], or [seq, batch, heads, head_dim] if time_major;

@@ -20,6 +20,10 @@ TensorMeta ElementwiseInferMeta(const TensorMeta& x, const TensorMeta& y) {
   return {broadcast_dims(x.dims, y.dims), x.dtype, x.layout};
 }
 
+TensorMeta CompareInferMeta(const TensorMeta& x, const TensorMeta& y) {
+  return CastInferMeta(ElementwiseInferMeta(x, y), DataType::BOOL);
+}
+
 TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype) {
   PHI_CHECK(dtype != DataType::UNDEFINED,
             errors::InvalidArgument("dtype is undefined for x {}; say which dtype to cast to.",

@@ -11,6 +11,9 @@ namespace phi {
 /// x and y broadcast; they must be of one dtype.
 TensorMeta ElementwiseInferMeta(const TensorMeta& x, const TensorMeta& y);
 
+/// As ElementwiseInferMeta; the result is bool.
+TensorMeta CompareInferMeta(const TensorMeta& x, const TensorMeta& y);
+
 inline TensorMeta UnchangedInferMeta(const TensorMeta& x) { return x; }
 
 /// Errors: InvalidArgument if `dtype` is UNDEFINED.

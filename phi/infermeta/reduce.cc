@@ -37,6 +37,28 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
   return out;
 }
 
+TensorMeta ReduceAsInferMeta(const TensorMeta& x, const TensorMeta& target) {
+  const int added = x.dims.ndim() - target.dims.ndim();
+  bool fits = added >= 0;
+  for (int d = 0; fits && d < target.dims.ndim(); ++d) {
+    const int64_t from = x.dims[added + d];
+    const int64_t to = target.dims[d];
+    fits = to == from || to == 1 || to == kUnknownDim || from == kUnknownDim;
+  }
+  PHI_CHECK(fits, errors::InvalidArgument(
+                      "x is {} and target is {}: counted from the last, each tensor dim of target "
+                      "must be as x's or 1; reshape one of them.",
+                      x.to_string(), target.to_string()));
+  return {target.dims, x.dtype, x.layout};
+}
+
+TensorMeta SquaredL2NormInferMeta(const TensorMeta& x) {
+  PHI_CHECK(is_floating(x.dtype),
+            errors::InvalidArgument("x is {}, but it must be floating; cast it.", x.to_string()));
+  const bool wide = x.dtype == DataType::FLOAT64;
+  return {{}, wide ? DataType::FLOAT64 : DataType::FLOAT32, x.layout};
+}
+
 TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
                            DataType dtype) {
   PHI_CHECK(dtype == DataType::INT32 || dtype == DataType::INT64,

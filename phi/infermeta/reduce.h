@@ -14,6 +14,14 @@ TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepd
 /// else x's dtype.
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim);
 
+/// x summed down to target's shape, of x's dtype. Errors: InvalidArgument if target's shape does
+/// not broadcast to x's.
+TensorMeta ReduceAsInferMeta(const TensorMeta& x, const TensorMeta& target);
+
+/// 0-D: float64 for float64, float32 for the other floating dtypes.
+/// Errors: InvalidArgument if x is not floating.
+TensorMeta SquaredL2NormInferMeta(const TensorMeta& x);
+
 /// The index of the largest element along `axis`, or in row-major order if `flatten`.
 /// Errors: OutOfRange; InvalidArgument unless `dtype` is int32 or int64, and if there is nothing to
 /// choose from.

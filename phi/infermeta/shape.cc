@@ -237,6 +237,20 @@ TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape) {
   return with_dims(x, out);
 }
 
+TensorMeta ExpandAsInferMeta(const TensorMeta& x, const TensorMeta& y) {
+  const int added = y.dims.ndim() - x.dims.ndim();
+  bool fits = added >= 0;
+  for (int d = 0; fits && d < x.dims.ndim(); ++d) {
+    const int64_t from = x.dims[d];
+    const int64_t to = y.dims[added + d];
+    fits = from == to || from == 1 || from == kUnknownDim || to == kUnknownDim;
+  }
+  PHI_CHECK(fits, errors::InvalidArgument("x is {} and y is {}: counted from the last, each tensor "
+                                          "dim of x must be as y's or 1; reshape x.",
+                                          x.to_string(), y.to_string()));
+  return with_dims(x, y.dims);
+}
+
 TensorMeta TrilInferMeta(const TensorMeta& x, int /*diagonal*/) {
   PHI_CHECK(x.dims.ndim() >= 2,
             errors::InvalidArgument("x is {}, but it must have at least 2 tensor dims: the last "

@@ -40,6 +40,9 @@ TensorMeta SliceInferMeta(const TensorMeta& input, const std::vector<int64_t>& a
 /// x broadcast to `shape`; -1 keeps x's extent.
 TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape);
 
+/// x broadcast to the shape of y.
+TensorMeta ExpandAsInferMeta(const TensorMeta& x, const TensorMeta& y);
+
 TensorMeta TrilInferMeta(const TensorMeta& x, int diagonal);
 
 /// The bounds [begin, end) of a slice `start:end` in an extent: negative ones count from its end,

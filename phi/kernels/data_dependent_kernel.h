@@ -1,5 +1,5 @@
 // nonzero, masked_select and unique: kernels that find the shape of their outputs. An output comes
-// with its dtype set and no storage, and is assigned.
+// with its dtype set and no storage, and is assigned. With them the gradient of masked_select.
 #pragma once
 
 #include <vector>
@@ -19,6 +19,12 @@ void NonZeroKernel(const CpuContext& ctx, const DenseTensor& condition, DenseTen
 template <typename T>
 void MaskedSelectKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& mask,
                         DenseTensor* out);
+
+/// Puts out_grad [n] back where mask is true, zeros elsewhere; an element of x that was broadcast
+/// gets the sum of its places. x_grad is allocated. T in float, double, bfloat16, float16.
+template <typename T>
+void MaskedSelectGradKernel(const CpuContext& ctx, const DenseTensor& mask,
+                            const DenseTensor& out_grad, DenseTensor* x_grad);
 
 /// The different values of x in rising order; with an axis, the different slices along it in
 /// lexicographic order. NaN counts as one value, larger than all others.

@@ -24,6 +24,14 @@ template <typename T>
 void MaximumKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
                    DenseTensor* out);
 
+/// Comparisons: T is the inputs' dtype, out is bool. Nothing equals NaN or is at least NaN.
+template <typename T>
+void EqualKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
+                 DenseTensor* out);
+template <typename T>
+void GreaterEqualKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
+                        DenseTensor* out);
+
 /// x where `condition` (bool), else y.
 template <typename T>
 void WhereKernel(const CpuContext& ctx, const DenseTensor& condition, const DenseTensor& x,

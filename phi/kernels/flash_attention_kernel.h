@@ -30,4 +30,17 @@ void FlashAttentionKernel(const CpuContext& ctx, const DenseTensor& q, const Den
                           bool return_softmax, bool is_test, DenseTensor* out, DenseTensor* softmax,
                           DenseTensor* softmax_lse, DenseTensor* seed_offset);
 
+/// Adds k and v to the caches, in place, and attends to all that is there then, causally: the new
+/// positions of batch entry b are cache_seqlens[b] + 0, 1, ... and see those before and themselves.
+/// Nothing that the caches held is moved or copied. As in Dao's flash_attn_with_kvcache.
+///
+/// Sharding  Any of batch and heads may be a part of the global tensors, as FlashAttentionKernel.
+/// Errors    OutOfRange if a length is negative or the caches have no room for the new positions.
+template <typename T>
+void FlashAttentionWithKvcacheKernel(const CpuContext& ctx, const DenseTensor& q,
+                                     const DenseTensor& k, const DenseTensor& v,
+                                     const DenseTensor& k_cache, const DenseTensor& v_cache,
+                                     const DenseTensor& cache_seqlens, DenseTensor* out,
+                                     DenseTensor* k_cache_out, DenseTensor* v_cache_out);
+
 }  // namespace phi

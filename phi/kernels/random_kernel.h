@@ -25,4 +25,10 @@ void DropoutKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTenso
                    const Scalar& p, bool is_test, const std::string& mode, int seed, bool fix_seed,
                    DenseTensor* out, DenseTensor* mask);
 
+/// The gradient where an element was kept, times the factor that DropoutKernel kept it with; in
+/// inference that factor for all. Errors as there.
+template <typename T>
+void DropoutGradKernel(const CpuContext& ctx, const DenseTensor& mask, const DenseTensor& out_grad,
+                       const Scalar& p, bool is_test, const std::string& mode, DenseTensor* x_grad);
+
 }  // namespace phi

@@ -20,6 +20,15 @@ void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axi
 template <typename T>
 void MaxKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out);
 
+/// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
+/// those of size 1 in out alone.
+template <typename T>
+void ReduceAsKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out);
+
+/// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
+template <typename T>
+void SquaredL2NormKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out);
+
 /// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
 template <typename T>
 void ArgMaxKernel(const CpuContext& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,

@@ -27,4 +27,14 @@ void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTen
                      float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
                      DenseTensor* out_v);
 
+/// The gradients, rotated back: q_grad a = g_a cos_a + g_b sin_b, q_grad b = g_b cos_b - g_a sin_a.
+/// A null gradient is not computed.
+template <typename T>
+void FusedRopeGradKernel(const CpuContext& ctx, const DenseTensor& out_q_grad,
+                         const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
+                         const DenseTensor* sin, const DenseTensor* cos,
+                         const DenseTensor* position_ids, bool use_neox_rotary_style,
+                         bool time_major, float rotary_emb_base, DenseTensor* q_grad,
+                         DenseTensor* k_grad, DenseTensor* v_grad);
+
 }  // namespace phi

@@ -33,6 +33,13 @@ template <typename T>
 void SliceKernel(const CpuContext& ctx, const DenseTensor& input, const std::vector<int64_t>& axes,
                  const IntArray& starts, const IntArray& ends, DenseTensor* out);
 
+/// out_grad in the place of the slice, zeros around it. The tensor dims in `axes` are whole on
+/// every rank.
+template <typename T>
+void SliceGradKernel(const CpuContext& ctx, const DenseTensor& out_grad,
+                     const std::vector<int64_t>& axes, const IntArray& starts, const IntArray& ends,
+                     DenseTensor* input_grad);
+
 template <typename T>
 void ExpandKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out);
 

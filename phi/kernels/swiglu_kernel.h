@@ -13,4 +13,10 @@ template <typename T>
 void SwiGLUKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor* y,
                   DenseTensor* out);
 
+/// With s the sigmoid of x: x_grad = out_grad y s (1 + x (1 - s)) and y_grad = out_grad x s.
+/// Without y, x_grad holds both halves. A null gradient is not computed.
+template <typename T>
+void SwiGLUGradKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor* y,
+                      const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad);
+
 }  // namespace phi

@@ -9,6 +9,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
+#include "phi/api/traced_action.h"
 #include "phi/common/errors.h"
 #include "phi/generated/api.h"
 
@@ -82,6 +83,7 @@ Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
 
 Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
   const NoGrad no_grad;
+  const TracedAction traced("optimizer");
   collect_gradients();
   Outcome outcome;
   double grad_scale = 1.0 / loss_scale;

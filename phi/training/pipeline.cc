@@ -6,7 +6,10 @@
 #include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
 #include "phi/api/grad_node.h"
+#include "phi/api/traced_action.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
 #include "phi/generated/api.h"
 
 namespace phi::training {
@@ -41,6 +44,7 @@ class ScheduleRun {
   Tensor run() {
     for (const Step& step : program_order(schedule_)) {
       const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
+      const TraceWorkScope work(RankContext::current().trace(), step.action.micro_batch, chunk);
       switch (step.kind) {
         case Step::kAction:
           act(step.action, chunk);
@@ -64,16 +68,22 @@ class ScheduleRun {
 
   void act(const Action& action, int chunk) {
     Cell& own = cell(chunk, action.micro_batch);
+    TracedAction traced(letter_of(action.kind), action.micro_batch, name_of(action.kind).data());
     switch (action.kind) {
       case ActionKind::kForward:
-        return forward(own, chunk, action.micro_batch);
+        forward(own, chunk, action.micro_batch);
+        break;
       case ActionKind::kBackward:
-        return backward(own, chunk, nullptr);
+        backward(own, chunk, nullptr);
+        break;
       case ActionKind::kBackwardInput:
-        return backward(own, chunk, &own.weights);
+        backward(own, chunk, &own.weights);
+        break;
       case ActionKind::kBackwardWeight:
-        return own.weights.run();
+        own.weights.run();
+        break;
     }
+    traced.made(own.output_form.attr);
   }
 
   void forward(Cell& own, int chunk, int micro_batch) {
@@ -144,11 +154,14 @@ Tensor run_forward(PipelineModel& model, int64_t micro_batches) {
   for (int64_t i = 0; i < micro_batches; ++i) {
     Tensor x;
     for (int chunk = 0; chunk < model.num_chunks(); ++chunk) {
+      const TraceWorkScope work(RankContext::current().trace(), i, chunk);
+      TracedAction traced('F', i, "forward");
       if (chunk > 0) {
         const auto* attr = model.input_attr(chunk, x);
         x = distributed::reshard(x, attr->mesh(), attr->placements());
       }
       x = model.forward(chunk, x, i);
+      traced.made(x);
     }
     losses.push_back(x);
   }

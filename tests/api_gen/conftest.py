@@ -30,22 +30,25 @@ def gradients_of(text: str):
     return parse_backward([("backward.yaml", dedent(text))])
 
 
-def generated(text: str) -> dict[str, str]:
+def generated(text: str, backward: str = "") -> dict[str, str]:
     """Texts by file name."""
-    return {Path(path).name: text for path, text in render(ops_of(text)).texts.items()}
+    ops, gradients = ops_of(text), gradients_of(backward)
+    if gradients:
+        check_forward_references(ops, gradients)
+    return {Path(path).name: text for path, text in render(ops, gradients).texts.items()}
 
 
-def functions(texts: dict[str, str]) -> dict[str, str]:
-    """Generated definitions by name, `intermediate::` in front where they are there."""
+def definitions(texts: dict[str, str]) -> dict[str, str]:
+    """Generated functions and classes by name, `intermediate::` in front where they are there."""
     found = {}
-    for name, text in texts.items():
-        if not re.match(r"api_\d+\.cc", name):
+    for file, text in texts.items():
+        if not re.match(r"(api|backward)_\d+\.cc", file):
             continue
         for part in re.split(r"\n(?=// Generated from \S+:\d+\.)", text)[1:]:
-            body = part[:part.index("\n}\n") + 3]
-            function = re.search(r"(\w+)\(", body.split("\n", 1)[1])[1]
+            body = part[:re.search(r"^(\};?|\w.* \})$", part, re.MULTILINE).end()] + "\n"
+            name = re.search(r"class (\w+)|(\w+)\(", body.split("\n", 1)[1])
             hidden = "}  // namespace intermediate" in part
-            found[("intermediate::" if hidden else "") + function] = body
+            found[("intermediate::" if hidden else "") + (name[1] or name[2])] = body
     return found
 
 
@@ -55,5 +58,7 @@ def fails(text: str, expected: str, ops: str = None) -> None:
         if ops is None:
             render(ops_of(text))
         else:
-            check_forward_references(ops_of(ops), gradients_of(text))
+            forward, gradients = ops_of(ops), gradients_of(text)
+            check_forward_references(forward, gradients)
+            render(forward, gradients)
     assert str(caught.value) == expected

@@ -25,7 +25,7 @@ GRADIENT = """- backward_op: relu_grad
   infer_meta: {func: UnchangedInferMeta, param: [out]}
   kernel: {func: relu_grad}
 """
-HEADERS = {"api.h", "kernel_signatures.h", "ops.h"}
+HEADERS = {"api.h", "backward_api.h", "kernel_signatures.h", "ops.h"}
 ALL = HEADERS | {"ops.cc", "api_0.cc", "op_reference.md"}
 
 
@@ -111,6 +111,16 @@ def test_sources_that_are_no_outputs_any_more_go(command):
     assert command.files() == ALL
 
 
+def test_gradients_are_generated(command):
+    command.write("ops.yaml", RELU + "  backward: relu_grad\n")
+    command.write("backward.yaml", GRADIENT)
+    command.run("--ops=ops.yaml", "--backward=backward.yaml")
+    assert command.files() == ALL | {"backward_0.cc"}
+    command.write("ops.yaml", RELU)
+    command.run("--ops=ops.yaml")
+    assert command.files() == ALL
+
+
 def test_several_files(command):
     command.write("more.yaml", RELU.replace("op: relu", "op: gelu"))
     assert command.run("--ops", "ops.yaml", "more.yaml").returncode == 0
@@ -126,7 +136,7 @@ def test_backward_is_checked(command):
     assert result.returncode == 1
     assert result.stderr == (
         "backward.yaml:2: op 'relu_grad', key 'forward': there is no op 'rleu' "
-                             "(did you mean 'relu'?); an op of the files given is accepted\n")
+        "(did you mean 'relu'?); an op of the files given is accepted\n")
 
 
 def test_errors_end_without_output(command):

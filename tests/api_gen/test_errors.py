@@ -204,6 +204,10 @@ CASES = [
      "the op has 'invoke' too; an op is either an invocation or has infer_meta and kernel"),
     (dict(invoke="g", infer_meta=None, kernel=None), 4, "invoke",
      "'g' is not a call; 'name(arguments)' is accepted"),
+    (dict(invoke="g(x, z.dtype())", infer_meta=None, kernel=None), 4, "invoke",
+     "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
+    (dict(invoke="g(x, axis = a)", infer_meta=None, kernel=None), 4, "invoke",
+     "'axis = a' names its argument; values in order are accepted"),
     # what can be read but not generated
     (dict(kernel='{func: "f {selected_rows, dense -> dense}"}'), 5, "kernel",
      "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
@@ -211,8 +215,8 @@ CASES = [
      "give it a default instead"),
     (dict(args="(Tensor[] x)", optional="x"), 6, "optional", "'x' is an optional list; no code is "
      "generated for that; an empty list says absent"),
-    (dict(inplace="(x -> out)", optional="x"), 6, "inplace", "'x' is an optional tensor or a list; "
-     "inplace is generated for single required tensors"),
+    (dict(args="(Tensor[] x)", output="Tensor[](out){2}", inplace="(x -> out)"), 6, "inplace",
+     "'x' is a list; inplace is generated for single tensors"),
     (dict(output="Tensor(p), Tensor(q)", view="(x -> p)"), 6, "view",
      "the op has several outputs; view is generated for a single output"),
     (dict(view="(x -> out)", optional="x"), 6, "view",
@@ -259,6 +263,9 @@ def test_fault_of_an_entry(keys, line, key, message):
     (entry().replace("f\n", "launch\n", 1),
      "ops.yaml:1: op 'launch', key 'op': 'launch' is a name of "
      "the runtime; any other name is accepted"),
+    (entry(inplace="(x -> out)") + entry(inplace="(x -> out)").replace("op: f", "op: f_"),
+     "ops.yaml:7: op 'f_', key 'op': function 'f_' is there already, of 'f' at ops.yaml:1; a name "
+     "may be used once"),
     (entry() + entry(args="(Tensor x)").replace("op: f", "op: g"),
      "ops.yaml:10: op 'g', key 'kernel': kernel 'f' takes (const DenseTensor&, DenseTensor*) here "
      "but (const DenseTensor&, const DenseTensor&, int, DenseTensor*) in op 'f' at ops.yaml:1; ops "
@@ -270,45 +277,155 @@ def test_fault_of_a_file(text, message):
 
 GOOD_GRADIENT = {"forward": "f (Tensor x, Tensor y, int a) -> Tensor(out)",
                  "args": "(Tensor x, Tensor out_grad, int a)", "output": "Tensor(x_grad)",
-                 "kernel": "{func: f_grad}"}
+                 "infer_meta": "{func: F, param: [x]}", "kernel": "{func: f_grad}"}
+ACCEPTED = "an entry of the backward files is accepted"
+NO_KERNEL = {"infer_meta": None, "kernel": None}
 
 
-def gradient(**keys: str) -> str:
+def gradient(name: str = "f_grad", **keys: str) -> str:
+    """A gradient of `f`: forward in line 2, args 3, output 4, infer_meta 5, kernel 6, what is added
+    from 7 on."""
     lines = [f"  {key}: {value}" for key, value in {**GOOD_GRADIENT, **keys}.items()
              if value is not None]
-    return "\n".join(["- backward_op: f_grad", *lines, ""])
+    return "\n".join([f"- backward_op: {name}", *lines, ""])
+
+
+def test_the_base_of_the_gradients_is_good():
+    generated(entry(backward="f_grad"), gradient(inplace="(out_grad -> x_grad)"))
 
 
 @pytest.mark.parametrize("keys, line, key, message", [
-    (dict(foward="f"), 6, "foward",
+    # keys and bodies
+    (dict(foward="f"), 7, "foward",
      f"unknown key (did you mean 'forward'?); accepted are {listing(BACKWARD_KEYS)}"),
+    (dict(data_dependent="true"), 7, "data_dependent",
+     f"unknown key; accepted are {listing(BACKWARD_KEYS)}"),
     (dict(forward="f"), 2, "forward",
      "'f' is not a signature; 'name (args) -> outputs' is accepted"),
     (dict(kernel=None), 1, "backward_op",
      "there is no 'kernel', 'invoke' or 'composite'; one of them must be there"),
+    (dict(infer_meta=None), 5, "kernel",
+     "there is no 'infer_meta'; a kernel and a shape function go together"),
+    (dict(invoke="g(x)"), 6, "kernel", "the gradient has 'invoke' too; it is either an invocation "
+     "or has a kernel or a composite"),
+    (dict(invoke="g(x)", composite="g(x)", **NO_KERNEL), 6, "composite", "the gradient has "
+     "'invoke' too; it is either an invocation or has a kernel or a composite"),
+    (dict(invoke="g(b)", **NO_KERNEL), 5, "invoke",
+     "unknown argument 'b'; accepted are 'x', 'out_grad', 'a'"),
+    (dict(composite="g(x, axis, x_grad)", **NO_KERNEL), 5, "composite",
+     "unknown argument 'axis'; accepted are 'x', 'out_grad', 'a', 'x_grad'"),
+    # the forward op
     (dict(forward="ff (Tensor x, Tensor y, int a) -> Tensor(out)"), 2, "forward",
      "there is no op 'ff' (did you mean 'f'?); an op of the files given is accepted"),
     (dict(forward="f (Tensor x, int a) -> Tensor(out)"), 2, "forward",
      "tensors 'x' are not those of 'f' at ops.yaml:1; accepted are 'x', 'y'"),
+    (dict(forward="f (Tensor x, Tensor[] y, int a) -> Tensor(out)"), 2, "forward",
+     "tensors 'x', 'Tensor[] y' are not those of 'f' at ops.yaml:1; accepted are 'x', 'y'"),
+    (dict(forward="f (Tensor x, Tensor y) -> Tensor(out)"), 2, "forward",
+     "attributes none are not those of 'f' at ops.yaml:1; accepted are 'int a'"),
+    (dict(forward="f (Tensor x, Tensor y, float a) -> Tensor(out)"), 2, "forward",
+     "attributes 'float a' are not those of 'f' at ops.yaml:1; accepted are 'int a'"),
+    (dict(forward="f (Tensor x, Tensor y, int a) -> Tensor(out), Tensor(more)"), 2, "forward",
+     "outputs 'out', 'more' are not those of 'f' at ops.yaml:1; accepted are 'out'"),
+    # arguments
     (dict(args="(Tensor x, Tensor oot_grad)"), 3, "args",
      "tensor 'oot_grad' is neither an input, an output nor an output's gradient of 'f' (did you "
      "mean 'out_grad'?); accepted are 'x', 'y', 'out', 'out_grad'"),
+    (dict(args="(Tensor x, Tensor[] out_grad)"), 3, "args",
+     "'out_grad' is a list, but 'out' of the forward op is one tensor; a tensor is what it is in "
+     "the forward op"),
+    (dict(args="(Tensor x, Tensor out_grad, int b)"), 3, "args",
+     "attribute 'b' is not one of 'f' and has no default; accepted are 'a', others with a default"),
+    (dict(args="(Tensor x, Tensor out_grad, bool a)"), 3, "args",
+     "attribute 'a' is bool, but int in 'f' at ops.yaml:1; 'int a' is accepted"),
+    (dict(args="(Tensor x, Tensor out_grad, int wanted = 0)"), 3, "args",
+     "'wanted' is a name that generated functions use; any other name is accepted"),
+    # outputs
     (dict(output="Tensor(xx_grad)"), 4, "output", "'xx_grad' is no input's gradient (did you mean "
      "'x_grad'?); accepted are 'x_grad', 'y_grad'"),
-    (dict(backward="f_double_grad"), 6, "backward",
-     "there is no gradient 'f_double_grad' (did you mean 'f_grad'?); an entry of the backward "
-     "files is accepted"),
+    (dict(output="Tensor"), 4, "output",
+     "'out' is no input's gradient; accepted are 'x_grad', 'y_grad'"),
+    (dict(output="Tensor[](x_grad)"), 4, "output", "'x_grad' is a list, but 'x' of the forward op "
+     "is one tensor; a gradient is what its input is"),
+    (dict(backward="f_double_grad"), 7, "backward",
+     f"there is no gradient 'f_double_grad' (did you mean 'f_grad'?); {ACCEPTED}"),
+    # what can be read but not generated
+    (dict(optional="a"), 7, "optional", "attribute 'a' is optional; no code is generated for that; "
+     "give it a default instead"),
 ])
 def test_fault_of_a_gradient(keys, line, key, message):
     fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}", entry())
 
 
+@pytest.mark.parametrize("name, message", [
+    ("f_grad_", "the name ends in '_'; a name without it is accepted: no gradient is inplace"),
+    ("f", "function 'f' is there already, of 'f' at ops.yaml:1; a name may be used once"),
+    ("record", "'record' is a name of the runtime; any other name is accepted"),
+])
+def test_names_of_gradients(name, message):
+    fails(gradient(name), f"backward.yaml:1: op '{name}', key 'backward_op': {message}", entry())
+
+
+@pytest.mark.parametrize("forward, keys, line, key, message", [
+    (dict(optional="y"), dict(args="(Tensor x, Tensor y, Tensor out_grad)"), 3, "args",
+     "'y' is required, but 'y' of 'f' at ops.yaml:1 may be absent; 'optional: y' must be there"),
+    (dict(optional="out"), {}, 3, "args", "'out_grad' is required, but 'out' of 'f' at ops.yaml:1 "
+     "may be absent; 'optional: out_grad' must be there"),
+    (dict(output="Tensor(y)"),
+     dict(forward="f (Tensor x, Tensor y, int a) -> Tensor(out)"), 2, "forward",
+     "'y' is an argument and an output of 'f' at ops.yaml:1; an op with a gradient needs a name "
+     "for each"),
+    (dict(args="(Tensor x, Tensor[] y)"),
+     dict(forward="f (Tensor x, Tensor[] y) -> Tensor(out)", args="(Tensor x, Tensor out_grad)",
+          output="Tensor(x_grad), Tensor[](y_grad)"), 4, "output",
+     "'y_grad' is a list beside other gradients; a kernel makes a list alone; 'composite' makes it "
+     "with others"),
+    (dict(args="(Tensor[] x)"),
+     dict(forward="f (Tensor[] x) -> Tensor(out)", args="(Tensor[] x, Tensor out_grad)",
+          output="Tensor[](x_grad)", composite="g(x)", optional="x", **NO_KERNEL), 6, "optional",
+     "'x' is an optional list; no code is generated for that; an empty list says absent"),
+])
+def test_gradients_that_do_not_fit_their_op(forward, keys, line, key, message):
+    fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}",
+          entry(**forward))
+
+
+def test_more_gradients_than_a_mask_has_bits():
+    def many(count: int) -> tuple[str, str]:
+        args = ", ".join(f"Tensor x{i}" for i in range(count))
+        return (gradient(forward=f"f ({args}) -> Tensor(out)", args="(Tensor out_grad)",
+                         output=", ".join(f"Tensor(x{i}_grad)" for i in range(count)),
+                         infer_meta="{func: F}"), entry(args=f"({args})"))
+
+    backward, forward = many(32)
+    generated(forward, backward)
+    fails(many(33)[0], "backward.yaml:4: op 'f_grad', key 'output': there are 33 gradients; up to "
+          "32 are accepted, the bits of a GradMask", many(33)[1])
+
+
+def test_a_gradient_of_a_gradient_speaks_of_outputs_that_may_be_unwanted():
+    double = gradient("f_double_grad", args="(Tensor grad_x_grad)", output="Tensor(g_grad)",
+                      infer_meta="{func: F}",
+                      forward="f_grad (Tensor x, Tensor g) -> Tensor(grad_x), Tensor(grad_y)")
+    first = gradient(args="(Tensor x, Tensor out_grad)", output="Tensor(x_grad), Tensor(y_grad)")
+    fails(first + double, "backward.yaml:9: op 'f_double_grad', key 'args': 'grad_x_grad' is "
+          "required, but 'x_grad' of 'f_grad' at backward.yaml:1 may be absent; 'optional: "
+          "grad_x_grad' must be there", entry())
+
+
 def test_an_op_whose_gradient_is_not_there():
-    fails("", "ops.yaml:6: op 'f', key 'backward': there is no gradient 'f_grad'; an entry of the "
-          "backward files is accepted", entry(backward="f_grad"))
+    fails(gradient("g_grad"), "ops.yaml:6: op 'f', key 'backward': there is no gradient 'f_grad' "
+          f"(did you mean 'g_grad'?); {ACCEPTED}", entry(backward="f_grad"))
+
+
+def test_an_op_with_the_gradient_of_another():
+    other = entry(backward="f_grad").replace("op: f", "op: g")
+    fails(gradient(), "ops.yaml:11: op 'g', key 'backward': 'f_grad' at backward.yaml:1 is the "
+          "gradient of 'f'; an entry whose 'forward' is this op is accepted; several ops may share "
+          "a kernel, but not a gradient", entry() + other)
 
 
 def test_a_gradient_given_twice():
     fails(gradient() + gradient(),
-          "backward.yaml:6: op 'f_grad', key 'backward_op': the op is there "
+          "backward.yaml:7: op 'f_grad', key 'backward_op': the op is there "
           "twice, first at backward.yaml:1; a name may be used once", entry())

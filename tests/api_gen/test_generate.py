@@ -1,18 +1,18 @@
 """What the golden functions do not show: names, unused arguments, sources of dtype and place."""
 
-from conftest import ROOT, functions, generated
+from conftest import ROOT, definitions, generated
 
 import pytest
 
-from api_gen import layout
+from api_gen.backward import parse_backward
 from api_gen.emit import file_count, file_of, render
 from api_gen.parse import parse_ops
 
-OPS = ROOT / "yaml" / "ops.yaml"
+FILES = [ROOT / "yaml" / name for name in ("ops.yaml", "backward.yaml")]
 
 
 def body_of(name: str, text: str) -> str:
-    return functions(generated(text))[name]
+    return definitions(generated(text))[name]
 
 
 def op(kernel: str, args: str = "(Tensor x, Tensor y)", more: str = "") -> str:
@@ -43,16 +43,16 @@ def test_source_of_dtype_and_place(kernel, args, more, expected):
 
 def test_unused_attribute_has_no_name_in_the_definition():
     texts = generated(op("param: [x]", "(Tensor x, str name = \"\")"))
-    assert "Tensor f(const Tensor& x, const std::string& /*name*/) {" in functions(texts)["f"]
+    assert "Tensor f(const Tensor& x, const std::string& /*name*/) {" in definitions(texts)["f"]
     assert 'Tensor f(const Tensor& x, const std::string& name = "");' in texts["api.h"]
 
 
 def test_attributes_that_decide_nothing_are_not_in_the_key():
     body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)"))
-    assert "attr_key(), " in body
+    assert "CallKey key = attr_key();" in body
     body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)").replace(
         "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}"))
-    assert "attr_key(b, a), " in body
+    assert "CallKey key = attr_key(b, a);" in body
 
 
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
@@ -69,14 +69,18 @@ def test_kernel_without_tensors_reshards_nothing():
 
 
 def test_variables_give_way_to_arguments():
-    body = body_of("f", op("param: [x]", "(Tensor x, Tensor out, Tensor meta)"))
-    assert "const auto meta_ = F(x.meta());" in body and "return out_;" in body
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
+    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, "
+                                     "spmd_param: [x, rule]"))
+    assert "const auto meta_ = F(x.meta(), key);" in body and "return out_;" in body
+    assert "CallKey key_ = attr_key(key, rule);" in body and "(ops::f, args, key_, " in body
+    assert "const auto rule_ = R(args.spec(0), rule);" in body
 
 
 def test_op_names_that_the_registry_needs():
     texts = generated(op("param: [x]").replace("op: f", "op: all"))
     assert "extern const OpDef all_op;" in texts["ops.h"]
-    assert "ops::all_op" in functions(texts)["all"]
+    assert "ops::all_op" in definitions(texts)["all"]
 
 
 def test_literals_give_kernel_types():
@@ -96,7 +100,7 @@ def test_hidden_outputs_with_several_shown():
           intermediate: saved
         """)
     assert "auto [out, m_out, saved] = intermediate::f(x, m);\n  return {out, m_out};" in body
-    inplace = functions(generated("""
+    inplace = definitions(generated("""
         - op: f
           args: (Tensor x, Tensor m)
           output: Tensor(out), Tensor(m_out), Tensor(saved)
@@ -109,14 +113,10 @@ def test_hidden_outputs_with_several_shown():
     assert "return {out, m};" in inplace
 
 
-def test_our_ops_are_the_same_every_time_and_fit_the_page():
-    text = OPS.read_text(encoding="utf-8")
-    first, second = (render(parse_ops([("yaml/ops.yaml", text)])).texts for _ in range(2))
+def test_our_ops_are_the_same_every_time():
+    ops, backward = ((f"yaml/{path.name}", path.read_text(encoding="utf-8")) for path in FILES)
+    first, second = (render(parse_ops([ops]), parse_backward([backward])).texts for _ in range(2))
     assert first == second
-    for name, content in first.items():
-        if not name.endswith(".md"):
-            assert all(len(line) <= layout.LIMIT for line in content.split("\n")), name
-        assert content.endswith("\n") and "\n\n\n" not in content
 
 
 def test_ops_keep_their_file_as_others_come():
@@ -124,14 +124,83 @@ def test_ops_keep_their_file_as_others_come():
     assert file_of("matmul", 8) == file_of("matmul", 8) < 8
 
 
-@pytest.mark.parametrize("line, expected", [
-    ("  short(a, b);", ["  short(a, b);"]),
-    ("  " + "f" * 40 + "(" + ", ".join(["a" * 20] * 4) + ");",
-     ["  " + "f" * 40 + "(" + ", ".join(["a" * 20] * 2) + ",",
-      " " * 43 + ", ".join(["a" * 20] * 2) + ");"]),
-    ("  " + "f" * 90 + "(" + "a" * 20 + ", b);",
-     ["  " + "f" * 90 + "(", "      " + "a" * 20 + ", b);"]),
-    ("/// Word  " + "text " * 20, ["/// Word  " + " ".join(["text"] * 18), "///       text text"]),
-])
-def test_long_lines(line, expected):
-    assert layout.fit(line) == "\n".join(expected) + "\n"
+GRADIENT = """
+- backward_op: f_grad
+  forward: f (Tensor x, Tensor m) -> Tensor(out), Tensor(m_out)
+  args: (Tensor x, Tensor m_out, Tensor out_grad)
+  output: Tensor(x_grad)
+  composite: f_grad(x, m_out, out_grad, x_grad)
+  optional: m_out
+"""
+INPLACE = """
+- op: f
+  args: (Tensor x, Tensor m)
+  output: Tensor(out), Tensor(m_out)
+  infer_meta: {func: F}
+  kernel: {func: f}
+  optional: m, m_out
+  inplace: (m -> m_out)
+  backward: f_grad
+"""
+
+
+def test_a_recorded_inplace_call_keeps_the_optional_tensor_that_it_wrote():
+    bodies = definitions(generated(INPLACE, GRADIENT))
+    assert "record(new FGradNode(x, m_out), out, without_grad(m_out));" in bodies["f"]
+    assert ("if (recorded) check_inplace_recorded(m, /*needs_value=*/false);\n" in bodies["f_"]
+            and "record(new FGradNode(x, m.value_or(Tensor())), out, m);" in bodies["f_"])
+    assert "FGradNode(const Tensor& x, const Tensor& m_out)" in bodies["FGradNode"]
+    assert "f_grad(x_.get(), m_out_.optional(), in.grad(0))" in bodies["FGradNode"]
+
+
+def test_an_inplace_call_that_overwrites_what_the_gradient_needs():
+    gradient = GRADIENT.replace("m_out, Tensor out_grad", "m, Tensor out_grad").replace(
+        "(x, m_out", "(x, m").replace("optional: m_out", "optional: m")
+    bodies = definitions(generated(INPLACE, gradient))
+    assert "check_inplace_recorded(m, /*needs_value=*/true);" in bodies["f_"]
+
+
+def test_inplace_of_a_gradient_is_a_hint_that_changes_nothing():
+    hinted = GRADIENT + "  inplace: (out_grad -> x_grad)\n"
+    assert generated(INPLACE, hinted) == generated(INPLACE, GRADIENT)
+
+
+def test_a_list_without_gradient_is_not_recorded():
+    body = definitions(generated("""
+        - op: f
+          args: (Tensor x)
+          output: Tensor(out), Tensor[](parts){2}
+          infer_meta: {func: F}
+          kernel: {func: f}
+          backward: f_grad
+        """, """
+        - backward_op: f_grad
+          forward: f (Tensor x) -> Tensor(out), Tensor[](parts)
+          args: (Tensor x, Tensor out_grad)
+          output: Tensor(x_grad)
+          invoke: multiply(x, out_grad)
+        """))["f"]
+    assert "record(new FGradNode(x), out);" in body
+
+
+def test_an_op_that_invokes_others_is_recorded_by_them():
+    texts = generated("""
+        - op: f
+          args: (Tensor x)
+          output: Tensor
+          invoke: g(x, x)
+          backward: f_grad
+        """, """
+        - backward_op: f_grad
+          forward: f (Tensor x) -> Tensor(out)
+          args: (Tensor x, Tensor out_grad)
+          output: Tensor(x_grad)
+          invoke: h(x, out_grad)
+        """)
+    assert definitions(texts).keys() == {"f", "f_grad"}
+    assert "| `f_grad`: kept for it | by the ops that are called |" in texts["op_reference.md"]
+
+
+def test_a_gradient_that_no_op_names_is_a_function_and_records_nothing():
+    bodies = definitions(generated(INPLACE.replace("  backward: f_grad\n", ""), GRADIENT))
+    assert bodies.keys() == {"f", "f_", "f_grad"} and "record" not in bodies["f"]

@@ -1,28 +1,28 @@
-"""Generated code, whole functions, one per kind of op. Small enough to be reviewed."""
+"""Generated code, whole functions and classes, one per kind. Small enough to be reviewed."""
 
 from pathlib import Path
 
-from conftest import functions, generated
+from conftest import definitions, generated
 
 import pytest
 
 FOLDER = Path(__file__).parent / "golden"
-OPS = (FOLDER / "ops.yaml").read_text(encoding="utf-8")
+SOURCES = ("ops.yaml", "backward.yaml")
+OPS, BACKWARD = ((FOLDER / name).read_text(encoding="utf-8") for name in SOURCES)
+HEADERS = ("api.h", "backward_api.h", "ops.h", "ops.cc", "kernel_signatures.h", "op_reference.md")
 
 
 def expected_texts() -> dict[str, str]:
-    """By file name: functions of ops.yaml as they are generated now."""
-    texts = generated(OPS)
-    bodies = functions(texts)
+    """By file name: what is generated now."""
+    texts = generated(OPS, BACKWARD)
+    bodies = definitions(texts)
     result = {f"{name.replace('::', '.')}.cc": body for name, body in bodies.items()}
-    return result | {
-        name: texts[name] for name in ("api.h", "ops.h", "ops.cc", "kernel_signatures.h",
-                                                    "op_reference.md")}
+    return result | {name: texts[name] for name in HEADERS}
 
 
 def regenerate() -> None:
     for old in FOLDER.glob("*"):
-        if old.name != "ops.yaml":
+        if old.name not in SOURCES:
             old.unlink()
     for name, text in expected_texts().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
@@ -38,4 +38,4 @@ def test_generated_code_is_the_golden_one(name):
 
 
 def test_no_golden_file_is_left_over():
-    assert {file.name for file in FOLDER.iterdir()} == {"ops.yaml", *expected_texts()}
+    assert {file.name for file in FOLDER.iterdir()} == {*SOURCES, *expected_texts()}

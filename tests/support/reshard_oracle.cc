@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
+#include <random>
 
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
@@ -202,22 +204,66 @@ std::vector<std::vector<Placement>> all_placements(int mesh_ndim,
   return lists;
 }
 
-void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape,
-                   DataType dtype) {
-  World& world = World::current();
-  const TensorMeta meta{shape, dtype};
-  const auto plan = plan_reshard(src, dst, shape, dtype);
-  SCOPED_TRACE(plan->to_string() + "\n  at rank " + std::to_string(world.rank()));
-  const DistTensor x = src->mesh().contains(world.rank())
-                           ? DistTensor(meta, src, made_up_local(shape, dtype, src, world.rank()))
-                           : DistTensor::clipped(meta, src, CPUPlace(), nullptr);
-  const Counters before = world.rank_context().counters();
-  const DistTensor y = reshard(x, dst);
-  check_bytes(*plan, before, world.rank_context().counters(), world.rank());
+std::vector<ReshardCase> random_reshards(int64_t world_size, int count, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % uint64_t(n)); };
+  std::vector<std::vector<int64_t>> mesh_shapes;
+  for (const auto& shape : std::vector<std::vector<int64_t>>{{1},
+                                                             {2},
+                                                             {3},
+                                                             {4},
+                                                             {6},
+                                                             {2, 2},
+                                                             {2, 3},
+                                                             {3, 2},
+                                                             {1, 4},
+                                                             {5},
+                                                             {2, 1},
+                                                             {6, 1},
+                                                             {2, 1, 3},
+                                                             {2, 2, 1}}) {
+    if (Dims(shape).numel() <= world_size) mesh_shapes.push_back(shape);
+  }
+  const auto random_attr = [&](int64_t tensor_ndim) {
+    const auto& shape = mesh_shapes[static_cast<size_t>(below(int64_t(mesh_shapes.size())))];
+    std::vector<int64_t> ranks(static_cast<size_t>(world_size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    ranks.resize(static_cast<size_t>(Dims(shape).numel()));
+    std::vector<Placement> placements;
+    for (size_t m = 0; m < shape.size(); ++m) {
+      const ReduceKind kinds[] = {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kProd};
+      const int64_t choice = below(4);
+      placements.push_back(
+          choice == 0   ? Replicate()
+          : choice == 1 ? Partial(kinds[below(3)])
+                        : Shard(static_cast<int>(below(tensor_ndim)), static_cast<int>(below(3))));
+    }
+    return TensorDistAttr::get(ProcessMesh(shape, {}, ranks), placements);
+  };
+  std::vector<ReshardCase> cases;
+  for (int i = 0; i < count; ++i) {
+    const int64_t ndim = 1 + below(3);
+    std::vector<int64_t> shape;
+    for (int64_t d = 0; d < ndim; ++d) shape.push_back(below(9));
+    const auto* src = random_attr(ndim);
+    cases.push_back({src, random_attr(ndim), shape});
+  }
+  return cases;
+}
 
+DistTensor made_up_tensor(const Dims& shape, DataType dtype, const TensorDistAttr* attr) {
+  const int64_t rank = World::current().rank();
+  const TensorMeta meta{shape, dtype};
+  if (!attr->mesh().contains(rank)) return DistTensor::clipped(meta, attr, CPUPlace(), nullptr);
+  return {meta, attr, made_up_local(shape, dtype, attr, rank)};
+}
+
+void check_resharded(const DistTensor& y, const TensorDistAttr* src, const TensorDistAttr* dst,
+                     const Dims& shape, DataType dtype) {
   EXPECT_EQ(y.attr(), dst);
-  EXPECT_EQ(y.meta(), meta);
-  const auto dims = local_shape(shape, *dst, world.rank());
+  EXPECT_EQ(y.meta(), (TensorMeta{shape, dtype}));
+  const auto dims = local_shape(shape, *dst, World::current().rank());
   EXPECT_EQ(y.initialized(), dims.has_value());
   if (dims) {
     EXPECT_EQ(y.local().dims(), *dims);
@@ -229,6 +275,18 @@ void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const D
     for (double& v : expected) v = v != 0;
   }
   EXPECT_EQ(assemble(y, locals), expected);
+}
+
+void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape,
+                   DataType dtype) {
+  World& world = World::current();
+  const auto plan = plan_reshard(src, dst, shape, dtype);
+  SCOPED_TRACE(plan->to_string() + "\n  at rank " + std::to_string(world.rank()));
+  const DistTensor x = made_up_tensor(shape, dtype, src);
+  const Counters before = world.rank_context().counters();
+  const DistTensor y = reshard(x, dst);
+  check_bytes(*plan, before, world.rank_context().counters(), world.rank());
+  check_resharded(y, src, dst, shape, dtype);
 }
 
 }  // namespace phi::distributed::testing

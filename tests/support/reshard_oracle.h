@@ -29,9 +29,24 @@ std::vector<double> cut(const std::vector<double>& whole, const Dims& shape, con
 std::vector<std::vector<Placement>> all_placements(int mesh_ndim,
                                                    const std::vector<Placement>& choices);
 
-/// Resharding the made-up tensor from `src` to `dst` on this rank, checked: the attr, the local
-/// dims, the clipping, the values (of partial results: reduced by the oracle over all ranks), the
-/// bytes against the plan. Collective over the world; failures are recorded with gtest.
+struct ReshardCase {
+  const TensorDistAttr* src;
+  const TensorDistAttr* dst;
+  Dims shape;
+};
+/// Seeded random meshes out of `world_size` ranks, placements, orders and shapes.
+std::vector<ReshardCase> random_reshards(int64_t world_size, int count, unsigned seed);
+
+/// The made-up tensor of `attr` as the calling rank holds it.
+DistTensor made_up_tensor(const Dims& shape, DataType dtype, const TensorDistAttr* attr);
+
+/// Checks `y`, which is made_up_tensor(shape, dtype, src) resharded to `dst`: the attr, the local
+/// dims, the clipping, the values (of partial results: reduced by the oracle over all ranks).
+/// Collective over the world; failures are recorded with gtest.
+void check_resharded(const DistTensor& y, const TensorDistAttr* src, const TensorDistAttr* dst,
+                     const Dims& shape, DataType dtype = DataType::FLOAT32);
+
+/// Reshards the made-up tensor and checks it, and the bytes that were moved against the plan.
 void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape,
                    DataType dtype = DataType::FLOAT32);
 

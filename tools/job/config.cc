@@ -166,13 +166,18 @@ void read_optimizer(JobConfig* config, const Section& section) {
   read_rate(config, section);
 }
 
-void read_generate(const Section& section, GenerateConfig* generate) {
+void read_generate(JobConfig* config, const Section& section) {
+  GenerateConfig* generate = &config->generate;
   section.read("prompt", &generate->prompt);
   section.read("tokens", 1, kMaxExtent, &generate->tokens);
   section.read("temperature", 0.0, 1e6, &generate->temperature);
   section.read("top_k", 0, kMaxExtent, &generate->top_k);
   section.read("top_p", 0.0, 1.0, &generate->top_p);
   section.read("seed", 0, INT64_MAX, &generate->seed);
+  if (generate->top_p == 0.0) {
+    throw config->wrong({"generate.top_p"},
+                        "0 keeps no token; use 1 for all, temperature 0 for the likeliest.");
+  }
 }
 
 // Notes where documents begin and drops everything else.
@@ -272,11 +277,10 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
                            {"kind", "lr", "betas", "eps", "weight_decay", "momentum", "nesterov",
                             "grad_clip", "schedule"}});
   top.read("weights", &config.weights);
-  read_generate({&config,
-                 "generate.",
-                 top.child("generate"),
-                 {"prompt", "tokens", "temperature", "top_k", "top_p", "seed"}},
-                &config.generate);
+  read_generate(&config, {&config,
+                          "generate.",
+                          top.child("generate"),
+                          {"prompt", "tokens", "temperature", "top_k", "top_p", "seed"}});
   return config;
 }
 

@@ -86,11 +86,11 @@ struct JobOptimizer {
 };
 
 struct GenerateConfig {
-  std::string prompt;
+  std::string prompt{};
   int64_t tokens = 64;
   double temperature = 1.0;  // 0: always the most likely token
   int64_t top_k = 0;         // 0: all
-  double top_p = 1.0;
+  double top_p = 1.0;        // of the probability that is kept, more than 0
   int64_t seed = 1;
 };
 

@@ -160,60 +160,114 @@ const TensorDistAttr* Gpt::input_attr(int chunk) const {
 
 Tensor Gpt::loss(const Batch& batch) const {
   Tensor x;
-  for (int chunk = 0; chunk < num_chunks(); ++chunk) {
-    if (chunk > 0) {
-      const auto* attr = input_attr(chunk);
-      x = distributed::reshard(x, attr->mesh(), attr->placements());
-    }
-    x = forward(chunk, x, batch);
-  }
+  for (int chunk = 0; chunk < num_chunks(); ++chunk) x = forward(chunk, on_chunk(chunk, x), batch);
   return x;
 }
 
 Tensor Gpt::forward(int chunk, const Tensor& input, const Batch& batch) const {
+  const Tensor x = run_chunk(chunk, input, {batch.ids, batch.noise});
+  return chunk + 1 == num_chunks() ? head_loss(x, batch.labels) : x;
+}
+
+KeyValueCache Gpt::make_cache(int64_t batch) const {
+  const Dims shape{batch, model_.seq_len, model_.heads, model_.head_size()};
+  KeyValueCache cache;
+  for (const Layer& layer : layers_) {
+    const auto room = [&] {
+      return layer.stage->place(deferred_full(shape, 0.0f, run_.dtype), Shard(0), Shard(2));
+    };
+    cache.layers_.push_back({room(), room()});
+  }
+  return cache;
+}
+
+Tensor Gpt::next_logits(const Tensor& ids, KeyValueCache* cache) const {
+  const NoGrad no_grad;
+  const int64_t count = ids.shape()[1];
+  const int64_t held = cache ? cache->length_ : 0;
+  PHI_CHECK(count >= 1 && held + count <= model_.seq_len,
+            errors::InvalidArgument("{} positions behind {} read before are not 1 to seq_len {}; "
+                                    "clear the cache and read fewer.",
+                                    count, held, model_.seq_len));
+  Tensor x;
+  for (int chunk = 0; chunk < num_chunks(); ++chunk) {
+    x = run_chunk(chunk, on_chunk(chunk, x), {.ids = ids, .cache = cache});
+  }
+  if (cache) cache->length_ += count;
+  return logits(count == 1 ? x : slice(x, {1}, {count - 1}, {count}));
+}
+
+Tensor Gpt::on_chunk(int chunk, const Tensor& x) const {
+  if (chunk == 0) return x;
+  const auto* attr = input_attr(chunk);
+  return distributed::reshard(x, attr->mesh(), attr->placements());
+}
+
+Tensor Gpt::run_chunk(int chunk, const Tensor& input, const Reading& reading) const {
   const Chunk& own = chunks_[static_cast<size_t>(chunk)];
-  Tensor x = chunk == 0 ? embed(batch) : input;
+  Tensor x = chunk == 0 ? embed(reading) : input;
+  Tensor lengths;
+  if (reading.cache) {
+    const Tensor whole = full({x.shape()[0]}, reading.cache->length_, DataType::INT64);
+    lengths = own.stage->place(whole, Shard(0), Replicate());
+  }
   for (int64_t i = own.first_layer; i < own.end_layer; ++i) {
     try {
       const auto index = static_cast<uint64_t>(i);
-      x = run_layer(index, x, batch.noise + 1 + index * kSitesPerLayer);
+      const uint64_t noise = reading.noise + 1 + index * kSitesPerLayer;
+      if (reading.cache) {
+        const Past past{reading.cache->layers_[index], lengths};
+        x = block(layers_[index], x, noise, &past);
+      } else {
+        x = run_layer(index, x, noise);
+      }
     } catch (Error& error) {
       error.note("called from layer " + std::to_string(i));
       throw;
     }
   }
-  return chunk + 1 == num_chunks() ? head_loss(x, batch.labels) : x;
+  return x;
 }
 
-Tensor Gpt::embed(const Batch& batch) const {
+Tensor Gpt::embed(const Reading& reading) const {
   const Stage& stage = stages_.front();
-  const Tensor ids = stage.place(batch.ids, Shard(0), Replicate());
+  const Tensor ids = stage.place(reading.ids, Shard(0), Replicate());
   // Each rank along tp looks up its part of the vocabulary: the result is a partial sum.
   const Tensor tokens = split_sequence(embedding(ids, token_embedding_), stage);
-  return with_dropout(add(tokens, position_embedding_), batch.noise);
+  const int64_t first = reading.cache ? reading.cache->length_ : 0;
+  return with_dropout(add(tokens, embed_positions(first, ids.shape()[1])), reading.noise);
+}
+
+Tensor Gpt::embed_positions(int64_t first, int64_t count) const {
+  if (count == model_.seq_len) return position_embedding_;
+  return embedding(arange(first, first + count, 1), position_embedding_);
+}
+
+Tensor Gpt::logits(const Tensor& x) const {
+  const Tensor h = whole_sequence(normalize(final_norm_, x), stages_.back());
+  const Tensor logits = matmul(h, head_);
+  return logits.dtype() == DataType::FLOAT32 ? logits : cast(logits, DataType::FLOAT32);
 }
 
 Tensor Gpt::head_loss(const Tensor& x, const Tensor& labels) const {
-  const Stage& stage = stages_.back();
-  const Tensor h = whole_sequence(normalize(final_norm_, x), stage);
-  Tensor logits = matmul(h, head_);
-  if (logits.dtype() != DataType::FLOAT32) logits = cast(logits, DataType::FLOAT32);
-  const Tensor placed = stage.place(labels, Shard(0), Replicate());
-  return mean(std::get<1>(cross_entropy_with_softmax(logits, placed)));
+  const Tensor placed = stages_.back().place(labels, Shard(0), Replicate());
+  return mean(std::get<1>(cross_entropy_with_softmax(logits(x), placed)));
 }
 
 Tensor Gpt::run_layer(size_t index, const Tensor& x, uint64_t noise) const {
-  if (run_.recompute != Recompute::kFull) return block(layers_[index], x, noise);
+  if (run_.recompute != Recompute::kFull) return block(layers_[index], x, noise, nullptr);
   return recompute(
-      [this, index, noise](const auto& inputs) { return block(layers_[index], inputs[0], noise); },
+      [this, index, noise](const auto& inputs) {
+        return block(layers_[index], inputs[0], noise, nullptr);
+      },
       {x});
 }
 
-Tensor Gpt::block(const Layer& layer, const Tensor& x, uint64_t noise) const {
-  return mlp(layer, attention(layer, x, noise + kAfterAttention), noise + kAfterMlp);
+Tensor Gpt::block(const Layer& layer, const Tensor& x, uint64_t noise, const Past* past) const {
+  return mlp(layer, attention(layer, x, noise + kAfterAttention, past), noise + kAfterMlp);
 }
 
-Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise) const {
+Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise, const Past* past) const {
   const int64_t batch = x.shape()[0];
   const int64_t seq = x.shape()[1];
   const Tensor h = whole_sequence(normalize(layer.norm_attention, x), *layer.stage);
@@ -221,19 +275,24 @@ Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise) const
   const Tensor fused = reshape(add(matmul(h, layer.qkv.weight), layer.qkv.bias),
                                {batch, seq, model_.heads, 3, model_.head_size()});
   const Tensor mixed =
-      run_.recompute == Recompute::kSelective
-          ? recompute([this](const auto& inputs) { return mixed_heads(inputs[0]); }, {fused})
-          : mixed_heads(fused);
+      run_.recompute == Recompute::kSelective && !past
+          ? recompute([this](const auto& inputs) { return mixed_heads(inputs[0], nullptr); },
+                      {fused})
+          : mixed_heads(fused, past);
   const Tensor out = matmul(reshape(mixed, {batch, seq, model_.d_model}), layer.projection.weight);
   const Tensor sum = add(split_sequence(out, *layer.stage), layer.projection.bias);
   return add(x, with_dropout(sum, noise));
 }
 
-Tensor Gpt::mixed_heads(const Tensor& fused) const {
+Tensor Gpt::mixed_heads(const Tensor& fused, const Past* past) const {
   const std::vector<Tensor> qkv = split_with_num(fused, 3, 3);
   const Tensor q = squeeze(qkv[0], {3});
   const Tensor k = squeeze(qkv[1], {3});
   const Tensor v = squeeze(qkv[2], {3});
+  if (past) {
+    auto& [keys, values] = past->cache;
+    return std::get<0>(flash_attention_with_kvcache_(q, k, v, keys, values, past->lengths));
+  }
   return std::get<0>(flash_attention(q, k, v, std::nullopt, std::nullopt, /*dropout=*/0.0f,
                                      /*causal=*/true, /*return_softmax=*/false, /*is_test=*/true));
 }

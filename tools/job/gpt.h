@@ -48,6 +48,25 @@ struct Batch {
   uint64_t noise = 0;  // seeds dropout; differs from batch to batch
 };
 
+/// Keys and values of the positions that a Gpt has read, so that it reads on from there. Each
+/// layer's are on the layer's stage, split along dp by rows and along tp by heads.
+class KeyValueCache {
+ public:
+  /// Positions held.
+  int64_t length() const { return length_; }
+  /// Holds none from here on, in the same bytes.
+  void clear() { length_ = 0; }
+
+ private:
+  friend class Gpt;
+  struct Layer {
+    Tensor keys;  // [B,seq_len,heads,head size], of which the first length() positions count
+    Tensor values;
+  };
+  std::vector<Layer> layers_;
+  int64_t length_ = 0;
+};
+
 class Gpt {
  public:
   /// Every rank makes every parameter; bytes appear for its own shards only. A parameter's values
@@ -69,6 +88,14 @@ class Gpt {
   const distributed::TensorDistAttr* input_attr(int chunk) const;
   /// All chunks, one after the other.
   Tensor loss(const Batch& batch) const;
+
+  /// Holds nothing yet; has room for `batch` rows of seq_len positions.
+  KeyValueCache make_cache(int64_t batch) const;
+  /// Reads ids i64[B,S], plain, that follow what the cache holds, and adds them to it; without a
+  /// cache they are the beginning. Gives the logits of what comes after the last one: float32
+  /// [B,1,vocab], on the last stage. Nothing is recorded for a backward pass.
+  /// Errors: InvalidArgument if they are more than seq_len positions together.
+  Tensor next_logits(const Tensor& ids, KeyValueCache* cache = nullptr) const;
 
   /// In the order of use.
   const std::vector<std::pair<std::string, Tensor>>& parameters() const { return parameters_; }
@@ -113,14 +140,33 @@ class Gpt {
                      const Stage& stage, bool by_columns);
   Layer make_layer(int64_t index, const Stage& stage);
 
-  Tensor embed(const Batch& batch) const;
+  // One pass through the model.
+  struct Reading {
+    const Tensor& ids;
+    uint64_t noise = 0;
+    KeyValueCache* cache = nullptr;  // null: no position comes before
+  };
+  // What attention of one layer has to know of the positions before.
+  struct Past {
+    KeyValueCache::Layer& cache;
+    const Tensor& lengths;  // i64[B]
+  };
+
+  // The output of the chunk before, brought to this one.
+  Tensor on_chunk(int chunk, const Tensor& x) const;
+  // A chunk but for what the last one ends with.
+  Tensor run_chunk(int chunk, const Tensor& x, const Reading& reading) const;
+  Tensor embed(const Reading& reading) const;
+  // Rows of the table for the `count` positions from `first` on.
+  Tensor embed_positions(int64_t first, int64_t count) const;
   // A layer, recomputed in the backward pass if the job says so.
   Tensor run_layer(size_t index, const Tensor& x, uint64_t noise) const;
-  Tensor block(const Layer& layer, const Tensor& x, uint64_t noise) const;
-  Tensor attention(const Layer& layer, const Tensor& x, uint64_t noise) const;
+  Tensor block(const Layer& layer, const Tensor& x, uint64_t noise, const Past* past) const;
+  Tensor attention(const Layer& layer, const Tensor& x, uint64_t noise, const Past* past) const;
   // Of q, k and v fused as [B,S,heads,3,head size].
-  Tensor mixed_heads(const Tensor& fused) const;
+  Tensor mixed_heads(const Tensor& fused, const Past* past) const;
   Tensor mlp(const Layer& layer, const Tensor& x, uint64_t noise) const;
+  Tensor logits(const Tensor& x) const;
   Tensor head_loss(const Tensor& x, const Tensor& labels) const;
   Tensor normalize(const Norm& norm, const Tensor& x) const;
   Tensor with_dropout(const Tensor& x, uint64_t noise) const;

@@ -38,6 +38,7 @@ struct JobReport {
   uint64_t text_fingerprint = 0;
   std::vector<double> losses;  // per step
   std::vector<double> step_seconds;
+  std::string text;  // mode generate: what was generated, one byte a step
   double tokens_per_s = 0;
   double seconds = 0;  // of all steps
   std::vector<RankReport> ranks;
@@ -55,8 +56,6 @@ std::string to_json(const JobReport& report);
 
 /// Writes to_json(report); the file appears whole or not at all. Errors: Unavailable.
 void write_report(const JobReport& report, const std::string& path);
-/// Errors: Unavailable if `path` cannot be written to; creates nothing that was not there.
-void check_writable(const std::string& path);
 
 /// One line per rank under a heading, columns aligned.
 std::string table(const JobReport& report);

@@ -17,17 +17,23 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"
+#include "tools/job/generator.h"
 #include "tools/job/gpt.h"
+#include "tools/job/job_trace.h"
 #include "tools/job/metrics.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
 #include "tools/job/text_data.h"
+#include "tools/job/text_stream.h"
 #include "tools/job/trainer.h"
+#include "tools/job/whole_file.h"
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
 DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
+DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
+DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
-DEFINE_bool(quiet, false, "print errors only");
+DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
 
@@ -38,8 +44,9 @@ using distributed::ProcessMesh;
 using distributed::World;
 using distributed::checkpoint::Checkpoint;
 
-const std::vector<std::string> kFlags = {"report", "metrics",      "deadline_s", "quiet",
-                                         "mesh",   "inject_error", "inject_hang"};
+const std::vector<std::string> kFlags = {"report",      "metrics",      "trace",
+                                         "trace_steps", "deadline_s",   "quiet",
+                                         "mesh",        "inject_error", "inject_hang"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
 // "RANK:STEP", a rank of -1 being all; never where the flag is empty.
@@ -66,8 +73,10 @@ Injection parse_injection(const char* flag, const std::string& text) {
 
 struct Setup {
   JobConfig config;
-  TextData text;
+  std::optional<TextData> text;  // none in mode generate
+  std::optional<Checkpoint> weights;
   std::string note;
+  TracedSteps traced_steps;
   Injection error;
   Injection hang;
 };
@@ -88,6 +97,25 @@ TextData open_text(const JobConfig& config) {
   return text;
 }
 
+std::optional<Checkpoint> open_weights(const JobConfig& config) {
+  if (config.weights.empty()) return std::nullopt;
+  try {
+    return distributed::checkpoint::open(config.weights);
+  } catch (const Error& error) {
+    throw config.wrong({"weights"}, error.what());
+  }
+}
+
+void check_traced_steps(const Setup& setup) {
+  if (FLAGS_trace_steps.empty()) return;
+  const JobConfig& config = setup.config;
+  const int64_t steps = config.mode == "generate" ? config.generate.tokens : config.run.steps;
+  if (setup.traced_steps.first > steps) {
+    throw cli::UsageError(fmt::format("--trace_steps={}: the job has {} step{}.", FLAGS_trace_steps,
+                                      steps, steps == 1 ? "" : "s"));
+  }
+}
+
 // All that can be found wrong before any rank waits for another.
 Setup prepare(int argc, char** argv) {
   const std::vector<std::string> words = cli::parse_flags(argc, argv, kFlags);
@@ -102,13 +130,27 @@ Setup prepare(int argc, char** argv) {
   Setup setup;
   setup.error = parse_injection("inject_error", FLAGS_inject_error);
   setup.hang = parse_injection("inject_hang", FLAGS_inject_hang);
+  setup.traced_steps = parse_traced_steps(FLAGS_trace_steps);
+  if (FLAGS_trace.empty() && !FLAGS_trace_steps.empty()) {
+    throw cli::UsageError("--trace_steps goes with --trace=FILE.");
+  }
   setup.config = load_job(words[0]);
-  if (setup.config.mode == "generate") {
-    throw setup.config.wrong({"mode"}, "mode generate is not there yet; use forward or train.");
+  const bool generates = setup.config.mode == "generate";
+  if (generates && !FLAGS_metrics.empty()) {
+    throw cli::UsageError("--metrics goes with steps; mode generate has none.");
   }
   settle_mesh(&setup.config, distributed::world_size(), FLAGS_mesh, &setup.note);
-  setup.text = open_text(setup.config);
-  if (!FLAGS_report.empty() && distributed::rank() == 0) check_writable(FLAGS_report);
+  if (generates) {
+    settle_generate(&setup.config);
+  } else {
+    setup.text = open_text(setup.config);
+  }
+  setup.weights = open_weights(setup.config);
+  check_traced_steps(setup);
+  if (distributed::rank() == 0) {
+    if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
+    if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
+  }
   return setup;
 }
 
@@ -146,32 +188,25 @@ class Job {
       : setup_(std::move(setup)),
         config_(setup_.config),
         mesh_(config_.mesh.shape, config_.mesh.dims),
-        world_(World::current()) {}
+        world_(World::current()),
+        trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
-    const std::optional<Checkpoint> weights = open_weights();
-    const Gpt model(config_.model, config_.run, mesh_, weights ? &*weights : nullptr);
+    const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
     const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
-    Trainer trainer(config_, mesh_, setup_.text, model);
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
-    world_.everyone().barrier();  // the clock starts when every rank has its parameters
-    Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
-                      config_.run.global_batch * config_.model.seq_len);
-    Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
-    for (step_ = 1; step_ <= config_.run.steps; ++step_) {
-      inject();
-      const StepResult result = trainer.step(step_);
-      progress.done(step_, result.loss);
-      report.losses.push_back(result.loss);
-      report.step_seconds.push_back(progress.last_step_seconds());
-      metrics.write(step_, result, progress);
+    int64_t optimizer_bytes = 0;
+    if (config_.mode == "generate") {
+      generate(model, &report);
+    } else {
+      optimizer_bytes = run_steps(model, &report);
     }
-    step_ = 0;
-    report.seconds = progress.seconds();
-    report.tokens_per_s = progress.tokens_per_s(config_.run.steps);
+    begin_step(0);
     save(model);
-    report.ranks = gather_ranks(world_, rank_report(trainer, model, parameter_peak));
+    report.ranks = gather_ranks(world_, rank_report(model, parameter_peak, optimizer_bytes));
+    const std::string traced = trace_.write();
+    if (speaks()) std::cout << traced;
     return report;
   }
 
@@ -182,7 +217,65 @@ class Job {
     return out + fmt::format(", stage {}", pipeline_stage());
   }
 
+  /// After an error: saves what there is of a trace and says where.
+  std::string last_words() {
+    const std::string path = trace_.write_alone();
+    return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+  }
+
  private:
+  void begin_step(int64_t step) {
+    step_ = step;
+    trace_.step(step);
+    if (step > 0) inject();
+  }
+
+  // Gives the bytes of optimizer states.
+  int64_t run_steps(const Gpt& model, JobReport* report) {
+    Trainer trainer(config_, mesh_, *setup_.text, model);
+    world_.everyone().barrier();  // the clock starts when every rank has its parameters
+    Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
+                      config_.run.global_batch * config_.model.seq_len);
+    Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
+    for (int64_t step = 1; step <= config_.run.steps; ++step) {
+      begin_step(step);
+      const StepResult result = trainer.step(step);
+      progress.done(step, result.loss);
+      report->losses.push_back(result.loss);
+      report->step_seconds.push_back(progress.last_step_seconds());
+      metrics.write(step, result, progress);
+    }
+    report->seconds = progress.seconds();
+    report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
+    return trainer.state_bytes().states;
+  }
+
+  // A token is a step. The text is the job's product and is shown even if all else is quiet.
+  void generate(const Gpt& model, JobReport* report) {
+    const int64_t tokens = config_.generate.tokens;
+    const auto show = [this](const std::string& text) {
+      if (world_.rank() == 0) std::cout << text << std::flush;
+    };
+    Generator generator(config_, mesh_, model);
+    TextStream stream;
+    show(shown(config_.generate.prompt));
+    world_.everyone().barrier();
+    Progress progress(Progress::Style::kSilent, tokens, /*tokens_per_step=*/1);
+    for (int64_t step = 1; step <= tokens; ++step) {
+      begin_step(step);
+      report->text += generator.next();
+      progress.done(step, 0.0);
+      report->step_seconds.push_back(progress.last_step_seconds());
+      show(stream.add(static_cast<uint8_t>(report->text.back())));
+    }
+    show(stream.end() + "\n");
+    report->seconds = progress.seconds();
+    report->tokens_per_s = progress.tokens_per_s(tokens);
+    if (!speaks()) return;
+    std::cout << fmt::format("{} tokens in {:.2f} s, {:.1f} tok/s\n", tokens, report->seconds,
+                             report->tokens_per_s);
+  }
+
   bool speaks() const { return world_.rank() == 0 && !FLAGS_quiet; }
 
   int64_t pipeline_stage() const {
@@ -200,8 +293,10 @@ class Job {
     report.mesh = config_.mesh.to_string(",");
     report.dtype = name_of(config_.run.dtype);
     report.num_parameters = model.num_parameters();
-    report.text_bytes = setup_.text.num_bytes();
-    report.text_fingerprint = setup_.text.fingerprint();
+    if (setup_.text) {
+      report.text_bytes = setup_.text->num_bytes();
+      report.text_fingerprint = setup_.text->fingerprint();
+    }
     return report;
   }
 
@@ -211,15 +306,25 @@ class Job {
                        config_.mesh.to_string(), world_.size(), world_.size() == 1 ? "" : "es",
                        config_.model.kind, human_count(report.num_parameters), report.dtype,
                        config_.run.sequence_parallel ? " · sequence parallel" : "");
+    if (config_.mode == "generate") return out + generate_header();
     return out + fmt::format("text {} of {} files · {} micro-batches of {} × {} tokens a step\n",
-                             human_bytes(setup_.text.num_bytes()), setup_.text.num_files(),
+                             human_bytes(setup_.text->num_bytes()), setup_.text->num_files(),
                              config_.run.micro_batches, config_.run.micro_batch_size(),
                              config_.model.seq_len);
   }
 
-  std::optional<Checkpoint> open_weights() const {
-    if (config_.weights.empty()) return std::nullopt;
-    return distributed::checkpoint::open(config_.weights);
+  std::string generate_header() const {
+    const GenerateConfig& options = config_.generate;
+    std::string out =
+        fmt::format("{} tokens · temperature {}", options.tokens, options.temperature);
+    if (options.temperature > 0) {
+      if (options.top_k > 0) out += fmt::format(" · top_k {}", options.top_k);
+      if (options.top_p < 1) out += fmt::format(" · top_p {}", options.top_p);
+      out += fmt::format(" · seed {}", options.seed);
+    }
+    if (!config_.weights.empty()) return out + " · weights " + config_.weights + "\n";
+    return out +
+           "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
   }
 
   void save(const Gpt& model) const {
@@ -228,11 +333,11 @@ class Job {
     if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
   }
 
-  RankReport rank_report(const Trainer& trainer, const Gpt& model, int64_t parameter_peak) const {
+  RankReport rank_report(const Gpt& model, int64_t parameter_peak, int64_t optimizer_bytes) const {
     RankReport own = this_rank(pipeline_stage());
     own.parameter_bytes = model.parameter_bytes_here();
     own.parameter_peak_bytes = parameter_peak;
-    own.optimizer_bytes = trainer.state_bytes().states;
+    own.optimizer_bytes = optimizer_bytes;
     return own;
   }
 
@@ -247,6 +352,7 @@ class Job {
   const JobConfig& config_;
   ProcessMesh mesh_;
   World& world_;
+  JobTrace trace_;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 
@@ -273,7 +379,8 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(world, fault, setup ? setup->text.fingerprint() : 0)) return cli::kUsageStatus;
+    if (!agree(world, fault, setup && setup->text ? setup->text->fingerprint() : 0))
+      return cli::kUsageStatus;
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
@@ -282,7 +389,7 @@ int run_command(int argc, char** argv) {
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
-    const std::string where = job ? "\n  " + job->whereabouts() : "";
+    const std::string where = job ? "\n  " + job->whereabouts() + job->last_words() : "";
     distributed::abort_job(error.what() + where);
   }
   return 0;
@@ -299,8 +406,10 @@ const char* run_help() {
          "dp=2,tp=2\n"
          "  --report=FILE        write what every rank did, and the losses, as JSON\n"
          "  --metrics=FILE       append a line of JSON for each step\n"
+         "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
+         "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
-         "  --quiet              print errors only\n"
+         "  --quiet              print errors only, and the text in mode generate\n"
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"
          "\n"
          "Flags for tests of failures:\n"

@@ -18,19 +18,6 @@ std::string title_of(const Schedule& schedule) {
   return title;
 }
 
-char letter_of(ActionKind kind) {
-  switch (kind) {
-    case ActionKind::kForward:
-      return 'F';
-    case ActionKind::kBackward:
-    case ActionKind::kBackwardInput:
-      return 'B';
-    case ActionKind::kBackwardWeight:
-      return 'W';
-  }
-  return '?';
-}
-
 std::vector<LegendEntry> legend_of(const Schedule& schedule) {
   std::vector<LegendEntry> legend = {{ActionKind::kForward, "forward"}};
   const auto& actions = schedule.actions.front();

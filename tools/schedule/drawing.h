@@ -32,9 +32,6 @@ std::string draw_svg(const Schedule& schedule, const Simulation& simulation);
 /// "zb_h1: 8 stages, 24 micro-batches", and chunks where there are several.
 std::string title_of(const Schedule& schedule);
 
-/// F, B or W: backwards are B, whole or for the input alone.
-char letter_of(ActionKind kind);
-
 struct LegendEntry {
   ActionKind kind;
   std::string text;

@@ -16,6 +16,19 @@ std::string_view name_of(ActionKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+char letter_of(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kForward:
+      return 'F';
+    case ActionKind::kBackward:
+    case ActionKind::kBackwardInput:
+      return 'B';
+    case ActionKind::kBackwardWeight:
+      return 'W';
+  }
+  return '?';
+}
+
 std::string to_string(const Schedule& schedule, const Action& action) {
   const std::string text =
       fmt::format("{} of micro-batch {}", name_of(action.kind), action.micro_batch);

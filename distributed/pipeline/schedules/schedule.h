@@ -26,6 +26,8 @@ enum class ActionKind : uint8_t {
 };
 /// "forward", "backward", "backward_input", "backward_weight".
 std::string_view name_of(ActionKind kind);
+/// F, B or W: backwards are B, whole or for the input alone.
+char letter_of(ActionKind kind);
 
 struct Action {
   ActionKind kind = ActionKind::kForward;

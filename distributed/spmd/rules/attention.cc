@@ -62,6 +62,16 @@ SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, c
   return rule.input(out_grad, "b_h_").output_like(0).output_like(1).output_like(2);
 }
 
+SpmdRule FlashAttentionWithKvcacheInferSpmd(const TensorSpec& q, const TensorSpec& k,
+                                            const TensorSpec& v, const TensorSpec& k_cache,
+                                            const TensorSpec& v_cache,
+                                            const TensorSpec& cache_seqlens) {
+  Factors rule = attention_inputs(q, k, v);
+  rule.input(k_cache, "b_h_").input(v_cache, "b_h_");
+  rule.input(cache_seqlens, "b").last_input_follows();
+  return rule.output("b_h_").output("b_h_").output("b_h_");
+}
+
 SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,
                             const TensorSpec* sin, const TensorSpec* cos,
                             const TensorSpec* position_ids, bool, bool time_major, float) {

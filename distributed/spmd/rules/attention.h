@@ -19,6 +19,13 @@ SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, c
                                      const TensorSpec* seed_offset, const TensorSpec* attn_mask,
                                      const TensorSpec& out_grad);
 
+/// Caches and cache_seqlens are split as q, k and v are: by batch and heads. Outputs: out, k_cache,
+/// v_cache.
+SpmdRule FlashAttentionWithKvcacheInferSpmd(const TensorSpec& q, const TensorSpec& k,
+                                            const TensorSpec& v, const TensorSpec& k_cache,
+                                            const TensorSpec& v_cache,
+                                            const TensorSpec& cache_seqlens);
+
 /// q, k, v [batch, seq, heads, head_dim] (time_major: [seq, batch, ...]); sin and cos hold seq and
 /// head_dim, position_ids [batch, seq]. Outputs as q, k, v; absent with their input.
 SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,

@@ -17,6 +17,15 @@ Factors binary(const TensorSpec& x, const TensorSpec& y) {
   return rule.backward_outputs(BackwardOutputs::kAsGivenWhole);
 }
 
+// x and y; without y the last dim of x, which holds both halves, is whole.
+Factors swiglu_inputs(const TensorSpec& x, const TensorSpec* y) {
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names);
+  if (y != nullptr && !y->absent()) return rule.input(*y, names);
+  return rule.absent_input().whole(names.substr(names.size() - 1));
+}
+
 }  // namespace
 
 SpmdRule ElementwiseUnaryInferSpmd(const TensorSpec& x) { return unary(x); }
@@ -58,11 +67,12 @@ SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs) {
 }
 
 SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y) {
-  const auto names = dim_names(x.ndim());
-  Factors rule;
-  rule.input(x, names);
-  if (y != nullptr && !y->absent()) return rule.input(*y, names).output(names);
-  return rule.absent_input().output(names).whole(names.substr(names.size() - 1));
+  return swiglu_inputs(x, y).output(dim_names(x.ndim()));
+}
+
+SpmdRule SwiGLUGradInferSpmd(const TensorSpec& x, const TensorSpec* y, const TensorSpec& out_grad) {
+  Factors rule = swiglu_inputs(x, y);
+  return rule.input(out_grad, dim_names(x.ndim())).output_like(0).output_like(1);
 }
 
 }  // namespace phi::distributed

@@ -20,6 +20,8 @@ SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const 
 SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs);
 /// silu(x) * y; without y, x holds both halves in its last dim, which then must be whole.
 SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y);
+/// Gradients of x and y, placed alike; without y x's last dim is whole, as in the forward rule.
+SpmdRule SwiGLUGradInferSpmd(const TensorSpec& x, const TensorSpec* y, const TensorSpec& out_grad);
 /// Outputs: out and mask, both as x; the kernel draws by global index.
 SpmdRule DropoutFwdInferSpmd(const TensorSpec& x);
 

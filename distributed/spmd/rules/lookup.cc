@@ -4,6 +4,31 @@
 #include "distributed/spmd/rules/names.h"
 
 namespace phi::distributed {
+namespace {
+
+struct Gathered {
+  Names x;
+  std::string_view index;
+  Names out;
+};
+
+Gathered gathered(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
+  const int along = normal_axis(axis.to<int64_t>(), x.ndim());
+  PHI_CHECK(index.ndim() <= 1, errors::InvalidArgument("index is {}, expected one dim or none.",
+                                                       index.shape.to_string()));
+  Gathered names{Names(dim_names(x.ndim())), index.ndim() == 1 ? "n" : "", {}};
+  names.x[along] = '_';
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d != along) {
+      names.out.push_back(names.x[d]);
+    } else if (index.ndim() == 1) {
+      names.out.push_back('n');
+    }
+  }
+  return names;
+}
+
+}  // namespace
 
 SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t padding_idx,
                             bool sparse) {
@@ -21,24 +46,28 @@ SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64
   return rule;
 }
 
+SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,
+                                const TensorSpec& out_grad) {
+  const Names names(dim_names(x.ndim()));
+  Names out = names;
+  out.push_back('w');
+  return Factors().input(x, names).input(weight, "vw").input(out_grad, out).output_like(1);
+}
+
 SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
-  const int along = normal_axis(axis.to<int64_t>(), x.ndim());
-  PHI_CHECK(index.ndim() <= 1, errors::InvalidArgument("index is {}, expected one dim or none.",
-                                                       index.shape.to_string()));
-  Names names(dim_names(x.ndim()));
-  names[along] = '_';
-  Names out;
-  for (int d = 0; d < x.ndim(); ++d) {
-    if (d != along) {
-      out.push_back(names[d]);
-    } else if (index.ndim() == 1) {
-      out.push_back('n');
-    }
-  }
+  const Gathered names = gathered(x, index, axis);
   Factors rule;
   if (index.ndim() == 0) rule.refuse_forward("index is a scalar; strict callers give one dim.");
-  rule.input(x, names).input(index, index.ndim() == 1 ? "n" : "").output(out);
+  rule.input(x, names.x).input(index, names.index).output(names.out);
   return rule.backward_outputs(BackwardOutputs::kAsGiven);
+}
+
+SpmdRule GatherGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
+                             const TensorSpec& out_grad, const Scalar& axis) {
+  const Gathered names = gathered(x, index, axis);
+  Factors rule;
+  rule.input(x, names.x).input(index, names.index).input(out_grad, names.out);
+  return rule.output_like(0);
 }
 
 SpmdRule OneHotInferSpmd(const TensorSpec& x, const Scalar&) {

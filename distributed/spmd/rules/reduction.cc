@@ -51,6 +51,17 @@ SpmdRule ReductionMaxInferSpmd(const TensorSpec& x, const IntArray& axis, bool k
   return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kMax);
 }
 
+SpmdRule ReduceAsInferSpmd(const TensorSpec& x, const TensorSpec& target) {
+  const auto all = Factors::batch(x.ndim());
+  Factors rule;
+  rule.input(x, all, "").input(target, all, "").last_input_follows().output_like(1);
+  return rule.pass_partial(PartialFlow::kOne, kLinearKinds);
+}
+
+SpmdRule SquaredL2NormInferSpmd(const TensorSpec& x) {
+  return Factors().input(x, dim_names(x.ndim())).output("");
+}
+
 SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten) {
   const int64_t one_axis[] = {axis.to<int64_t>()};
   const auto along = flatten ? std::span<const int64_t>() : std::span<const int64_t>(one_axis);
@@ -63,6 +74,14 @@ SpmdRule SoftmaxInferSpmd(const TensorSpec& x, int axis) {
   Factors rule;
   rule.input(x, names).output(names);
   if (x.ndim() > 0) rule.whole(names.substr(normal_axis(axis, x.ndim()), 1));
+  return rule;
+}
+
+SpmdRule SoftmaxGradInferSpmd(const TensorSpec& out, const TensorSpec& out_grad, int axis) {
+  const auto names = dim_names(out.ndim());
+  Factors rule;
+  rule.input(out, names).input(out_grad, names).output_like(0);
+  if (out.ndim() > 0) rule.whole(names.substr(normal_axis(axis, out.ndim()), 1));
   return rule;
 }
 

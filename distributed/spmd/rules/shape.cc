@@ -38,6 +38,30 @@ Expansion expansion(const Dims& from, const IntArray& to) {
   return names;
 }
 
+struct Sliced {
+  Names input;
+  Names out;
+};
+
+// Sliced axes are '_'; those of decrease_axis are not in `out`.
+Sliced sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
+              const std::vector<int64_t>& decrease_axis) {
+  Sliced names{Names(dim_names(input.ndim())), {}};
+  for (int64_t axis : axes) names.input[normal_axis(axis, input.ndim(), "an entry of axes")] = '_';
+  uint32_t dropped = 0;
+  for (int64_t axis : decrease_axis) {
+    dropped |= 1u << normal_axis(axis, input.ndim(), "an entry of decrease_axis");
+  }
+  for (int d = 0; d < input.ndim(); ++d) {
+    if ((dropped >> d) & 1u) {
+      names.input[d] = '_';
+    } else {
+      names.out.push_back(names.input[d]);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
@@ -92,23 +116,17 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
             errors::InvalidArgument("{} axes, {} starts and {} ends are given; give as many of "
                                     "each.",
                                     axes.size(), starts.size(), ends.size()));
-  Names names(dim_names(input.ndim()));
-  for (int64_t axis : axes) names[normal_axis(axis, input.ndim(), "an entry of axes")] = '_';
-  uint32_t dropped = 0;
-  for (int64_t axis : decrease_axis) {
-    dropped |= 1u << normal_axis(axis, input.ndim(), "an entry of decrease_axis");
-  }
-  Names out;
-  for (int d = 0; d < input.ndim(); ++d) {
-    if ((dropped >> d) & 1u) {
-      names[d] = '_';
-    } else {
-      out.push_back(names[d]);
-    }
-  }
+  const Sliced names = sliced(input, axes, decrease_axis);
   Factors rule;
   if (!decrease_axis.empty()) rule.refuse_backward("decrease_axis drops dims of the output.");
-  return rule.input(input, names).output(out);
+  return rule.input(input, names.input).output(names.out);
+}
+
+SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
+                            const std::vector<int64_t>& axes,
+                            const std::vector<int64_t>& decrease_axis) {
+  const Sliced names = sliced(input, axes, decrease_axis);
+  return Factors().input(input, names.input).input(out_grad, names.out).output_like(0);
 }
 
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
@@ -128,6 +146,10 @@ SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
   Factors rule;
   rule.input(x, names.from).last_input_follows();
   return rule.input(*y, dim_names(y->ndim())).output(dim_names(y->ndim()));
+}
+
+SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y) {
+  return ExpandAsInferSpmd(x, &y, {});
 }
 
 SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,

@@ -21,11 +21,17 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                         const IntArray& starts, const IntArray& ends,
                         const std::vector<int64_t>& infer_flags,
                         const std::vector<int64_t>& decrease_axis);
+/// Sliced axes are whole; the others lie as input does.
+SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
+                            const std::vector<int64_t>& axes,
+                            const std::vector<int64_t>& decrease_axis);
 /// Dims that are new or grow from size 1 are not split.
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
 /// x to the shape of y, or to target_shape where y is not given. x follows y.
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
                            const std::vector<int>& target_shape);
+/// The form of the op: y is always given.
+SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y);
 /// The gradient sums over the dims that were expanded.
 SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                                const std::vector<int>& target_shape);

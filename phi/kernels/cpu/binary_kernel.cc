@@ -14,6 +14,12 @@ void binary(const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
               Functor<compute_t<T>>());
 }
 
+template <typename T, template <typename> class Functor>
+void compare(const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  binary_loop(x.data<T>(), x.dims(), y.data<T>(), y.dims(), out->mutable_data<bool>(), out->dims(),
+              Functor<compute_t<T>>());
+}
+
 }  // namespace
 
 template <typename T>
@@ -44,6 +50,17 @@ void MaximumKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y
   binary<T, MaximumFunctor>(x, y, out);
 }
 
+template <typename T>
+void EqualKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  compare<T, EqualFunctor>(x, y, out);
+}
+
+template <typename T>
+void GreaterEqualKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+                        DenseTensor* out) {
+  compare<T, GreaterEqualFunctor>(x, y, out);
+}
+
 PHI_REGISTER_KERNEL(add, CPU, AddKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
                     double);
 PHI_REGISTER_KERNEL(subtract, CPU, SubtractKernel, uint8_t, int32_t, int64_t, float16, bfloat16,
@@ -53,5 +70,9 @@ PHI_REGISTER_KERNEL(multiply, CPU, MultiplyKernel, bool, uint8_t, int32_t, int64
 PHI_REGISTER_KERNEL(divide, CPU, DivideKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(maximum, CPU, MaximumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
                     float, double);
+PHI_REGISTER_KERNEL(equal, CPU, EqualKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
+                    float, double);
+PHI_REGISTER_KERNEL(greater_equal, CPU, GreaterEqualKernel, bool, uint8_t, int32_t, int64_t,
+                    float16, bfloat16, float, double);
 
 }  // namespace phi

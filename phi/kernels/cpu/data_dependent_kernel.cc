@@ -1,11 +1,13 @@
-// nonzero and masked_select on the CPU: count, allocate, fill.
+// nonzero and masked_select on the CPU: count, allocate, fill. And masked_select's gradient.
 #include "phi/kernels/data_dependent_kernel.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/infermeta/axes.h"
+#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -41,6 +43,20 @@ int64_t offset_at(const Dims& at, const Dims& strides) {
   int64_t offset = 0;
   for (int d = 0; d < at.ndim(); ++d) offset += at[d] * strides[d];
   return offset;
+}
+
+/// Calls f(offset in an array of `dims`) for each true element of mask, both broadcast to `full`.
+template <typename F>
+void for_each_chosen(const Dims& dims, const DenseTensor& mask, const Dims& full, F&& f) {
+  const bool* chosen = mask.data<bool>();
+  const Dims strides = broadcast_strides(dims, full);
+  const Dims mask_strides = broadcast_strides(mask.dims(), full);
+  Dims at = Dims::filled(full.ndim(), 0);
+  const int64_t n = full.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    if (chosen[offset_at(at, mask_strides)]) f(offset_at(at, strides));
+    advance(full, &at);
+  }
 }
 
 /// Copies the elements chosen by a mask of x's own shape.
@@ -82,19 +98,32 @@ void MaskedSelectKernel(const CpuContext&, const DenseTensor& x, const DenseTens
   T* to = out->mutable_data<T>();
   if (count == 0) return;
   if (x.dims() == full && mask.dims() == full) return select_same(from, chosen, x.numel(), to);
-  const Dims x_strides = broadcast_strides(x.dims(), full);
-  const Dims mask_strides = broadcast_strides(mask.dims(), full);
-  Dims at = Dims::filled(full.ndim(), 0);
-  const int64_t n = full.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    if (chosen[offset_at(at, mask_strides)]) *to++ = from[offset_at(at, x_strides)];
-    advance(full, &at);
+  for_each_chosen(x.dims(), mask, full, [&](int64_t at) { *to++ = from[at]; });
+}
+
+template <typename T>
+void MaskedSelectGradKernel(const CpuContext&, const DenseTensor& mask, const DenseTensor& out_grad,
+                            DenseTensor* x_grad) {
+  const Dims& dims = x_grad->dims();
+  const Dims full = broadcast_dims(dims, mask.dims(), "x", "mask");
+  const T* from = out_grad.data<T>();
+  T* to = x_grad->mutable_data<T>();
+  if (dims == full && mask.dims() == full) {
+    const bool* chosen = mask.data<bool>();
+    for (int64_t i = 0; i < x_grad->numel(); ++i) to[i] = chosen[i] ? *from++ : T(0);
+    return;
   }
+  std::vector<compute_t<T>> sums(static_cast<size_t>(x_grad->numel()));
+  for_each_chosen(dims, mask, full,
+                  [&](int64_t at) { sums[at] += static_cast<compute_t<T>>(*from++); });
+  convert(sums.data(), to, x_grad->numel());
 }
 
 PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, float, double, bfloat16, float16, bool, uint8_t,
                     int32_t, int64_t);
 PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, float, double, bfloat16, float16, bool,
                     uint8_t, int32_t, int64_t);
+PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, float, double, bfloat16,
+                    float16);
 
 }  // namespace phi

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "phi/kernels/cpu/broadcast.h"
 #include "phi/kernels/cpu/convert.h"
@@ -28,9 +29,9 @@ inline void unary_loop(const T* x, T* out, int64_t n, F f) {
   }
 }
 
-/// out[i] = f(x[i * kStrideX], y[i * kStrideY]); strides are 0 or 1.
-template <int kStrideX, int kStrideY, typename T, typename F>
-inline void binary_run(const T* x, const T* y, T* out, int64_t n, F f) {
+/// out[i] = f(x[i * kStrideX], y[i * kStrideY]); strides are 0 or 1. Out is T, or what f returns.
+template <int kStrideX, int kStrideY, typename T, typename Out, typename F>
+inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
   if constexpr (kIs16Bit<T>) {
     float xs[kConvertBlock];
     float ys[kConvertBlock];
@@ -40,9 +41,13 @@ inline void binary_run(const T* x, const T* y, T* out, int64_t n, F f) {
       const int64_t count = std::min(kConvertBlock, n - i);
       if constexpr (kStrideX == 1) convert(x + i, xs, count);
       if constexpr (kStrideY == 1) convert(y + i, ys, count);
-      float result[kConvertBlock];
-      binary_run<kStrideX, kStrideY>(xs, ys, result, count, f);
-      convert(result, out + i, count);
+      if constexpr (std::is_same_v<Out, T>) {
+        float result[kConvertBlock];
+        binary_run<kStrideX, kStrideY>(xs, ys, result, count, f);
+        convert(result, out + i, count);
+      } else {
+        binary_run<kStrideX, kStrideY>(xs, ys, out + i, count, f);
+      }
     }
   } else {
     [[maybe_unused]] const T x0 = *x;
@@ -53,8 +58,8 @@ inline void binary_run(const T* x, const T* y, T* out, int64_t n, F f) {
 }
 
 /// out = f(x, y) with x and y broadcast to out's dims.
-template <typename T, typename F>
-void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, T* out,
+template <typename T, typename Out, typename F>
+void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
                  const Dims& out_dims, F f) {
   const int64_t n = out_dims.numel();
   if (n == 0) return;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
@@ -115,6 +117,39 @@ class FlashAttention {
   attention_rows::Softmax<C> states_[kQueryTile];
 };
 
+// Positions [begin, end) of batch entry b of a [batch, seq, heads, width] array, as the only entry.
+DenseTensor positions_of(const DenseTensor& x, int64_t b, int64_t begin, int64_t end) {
+  const Dims& d = x.dims();
+  const DenseTensor entry = x.rows(b, b + 1).view({d[1], d[2], d[3]});
+  return entry.rows(begin, end).view({1, end - begin, d[2], d[3]});
+}
+
+// Writes entry b of x behind the first `held` positions of its cache; gives all that are there
+// then.
+DenseTensor append(const DenseTensor& x, int64_t b, int64_t held, const DenseTensor& cache) {
+  const int64_t end = held + x.dims()[1];
+  const DenseTensor from = x.rows(b, b + 1);
+  DenseTensor to = positions_of(cache, b, held, end);
+  if (from.nbytes() > 0) std::memcpy(to.mutable_raw_data(), from.raw_data(), from.nbytes());
+  return positions_of(cache, b, 0, end);
+}
+
+// An inplace call has nothing to copy.
+void start_from(const DenseTensor& cache, DenseTensor* out) {
+  if (out->nbytes() == 0 || out->raw_data() == cache.raw_data()) return;
+  std::memcpy(out->mutable_raw_data(), cache.raw_data(), cache.nbytes());
+}
+
+// Where one batch entry lies that has `keys` keys: only the split by heads matters to it.
+AttentionPlaces places_of_entry(AttentionPlaces places, int64_t keys) {
+  for (ShardBox* shard : {&places.q, &places.k}) {
+    shard->global[0] = shard->box.size[0] = 1;
+    shard->box.offset[0] = 0;
+  }
+  places.k.global[1] = places.k.box.size[1] = keys;
+  return places;
+}
+
 }  // namespace
 
 template <typename T>
@@ -139,6 +174,43 @@ void FlashAttentionKernel(const CpuContext& ctx, const DenseTensor& q, const Den
   });
 }
 
+template <typename T>
+void FlashAttentionWithKvcacheKernel(const CpuContext& ctx, const DenseTensor& q,
+                                     const DenseTensor& k, const DenseTensor& v,
+                                     const DenseTensor& k_cache, const DenseTensor& v_cache,
+                                     const DenseTensor& cache_seqlens, DenseTensor* out,
+                                     DenseTensor* k_cache_out, DenseTensor* v_cache_out) {
+  const AttentionPlaces places = attention_places(ctx, q, k, v, nullptr, 0);
+  const auto lengths = cache_seqlens.values<int64_t>();
+  start_from(k_cache, k_cache_out);
+  start_from(v_cache, v_cache_out);
+  std::vector<float> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));
+  for (int64_t b = 0; b < q.dims()[0]; ++b) {
+    const int64_t held = lengths[static_cast<size_t>(b)];
+    const int64_t room = k_cache.dims()[1];
+    PHI_CHECK(held >= 0 && held <= room - q.dims()[1],
+              errors::OutOfRange("cache_seqlens has a {}: caches with room for {} positions cannot "
+                                 "take {} more behind so many; make larger ones.",
+                                 held, room, q.dims()[1]));
+    const DenseTensor keys = append(k, b, held, *k_cache_out);
+    const DenseTensor values = append(v, b, held, *v_cache_out);
+    if (q.dims().numel(1, 3) == 0) continue;
+    const DenseTensor queries = q.rows(b, b + 1);
+    visit_operand<T>([&]<typename W>() {
+      FlashAttention<T, W> attention({queries,
+                                      keys,
+                                      values,
+                                      nullptr,
+                                      places_of_entry(places, keys.dims()[1]),
+                                      /*causal=*/true,
+                                      {}});
+      attention.run(out->rows(b, b + 1).template mutable_data<T>(), nullptr, lse.data());
+    });
+  }
+}
+
 PHI_REGISTER_KERNEL(flash_attention, CPU, FlashAttentionKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(flash_attention_with_kvcache, CPU, FlashAttentionWithKvcacheKernel, float,
+                    double, bfloat16, float16);
 
 }  // namespace phi

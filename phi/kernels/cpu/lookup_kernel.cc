@@ -2,64 +2,17 @@
 #include "phi/kernels/lookup_kernel.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/looked_up_rows.h"
 
 namespace phi {
-namespace {
-
-/// The looked-up tensor dim: its global extent, and the part of it that is here.
-struct Table {
-  int64_t extent;
-  int64_t begin;
-  int64_t end;
-  Table(const ShardBox& box, int axis)
-      : extent(box.global[axis]), begin(box.box.offset[axis]), end(begin + box.box.size[axis]) {}
-};
-
-[[noreturn]] void throw_outside(std::string_view argument, std::string_view table, int64_t value,
-                                int64_t position, int64_t extent) {
-  throw errors::InvalidArgument(
-      "{} holds {} at flat position {}, but {} has {} entries; it must be in [0, {}).", argument,
-      value, position, table, extent, extent);
-}
-
-/// Calls `copy(position, row)` for each id that is here and `clear(position)` for the others.
-template <typename Id, typename Copy, typename Clear>
-void for_each_id(const Table& table, const DenseTensor& ids, std::string_view argument,
-                 std::string_view table_name, Copy copy, Clear clear) {
-  const Id* values = ids.data<Id>();
-  const int64_t n = ids.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t id = values[i];
-    if (id < 0 || id >= table.extent) [[unlikely]]
-      throw_outside(argument, table_name, id, i, table.extent);
-    if (id >= table.begin && id < table.end) {
-      copy(i, id - table.begin);
-    } else {
-      clear(i);
-    }
-  }
-}
-
-/// for_each_id for ids of either dtype.
-template <typename Copy, typename Clear>
-void look_up(const Table& table, const DenseTensor& ids, std::string_view argument,
-             std::string_view table_name, Copy copy, Clear clear) {
-  if (ids.dtype() == DataType::INT32)
-    return for_each_id<int32_t>(table, ids, argument, table_name, copy, clear);
-  for_each_id<int64_t>(table, ids, argument, table_name, copy, clear);
-}
-
-}  // namespace
 
 template <typename T>
 void EmbeddingKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& weight,
                      int64_t padding_idx, DenseTensor* out) {
-  const Table table(ctx.input_box(1, weight.dims()), 0);
+  const LookupTable table(ctx.input_box(1, weight.dims()), 0);
   const int64_t width = weight.dims()[1];
   const T* rows = weight.data<T>();
   T* to = out->mutable_data<T>();
@@ -76,7 +29,7 @@ void GatherKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor
                   const Scalar& axis, DenseTensor* out) {
   const int64_t given = axis.to<int64_t>();
   const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
-  const Table table(ctx.input_box(0, x.dims()), at);
+  const LookupTable table(ctx.input_box(0, x.dims()), at);
   const int64_t inner = x.dims().numel(at + 1, x.ndim());
   const int64_t picked = index.numel();
   const T* from = x.data<T>();
@@ -97,7 +50,7 @@ void GatherKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor
 template <typename T>
 void OneHotKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
   const int last = out->ndim() - 1;
-  const Table table(ctx.output_box(0, out->dims()), last);
+  const LookupTable table(ctx.output_box(0, out->dims()), last);
   const int64_t width = out->dims()[last];
   auto* to = out->mutable_data<float>();
   std::fill_n(to, out->numel(), 0.0f);

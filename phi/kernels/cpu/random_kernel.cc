@@ -27,12 +27,18 @@ uint64_t seed_of(const DenseTensor* seed_tensor, int seed) {
                                             : *seed_tensor->data<int32_t>());
 }
 
-bool is_upscale(const std::string& mode) {
-  PHI_CHECK(mode == "upscale_in_train" || mode == "downscale_in_infer",
+/// What dropout multiplies the elements by that it keeps.
+double kept_factor(double p, bool is_test, const std::string& mode) {
+  PHI_CHECK(p >= 0.0 && p <= 1.0,
+            errors::InvalidArgument("p is {}, but a probability is in [0, 1].", p));
+  const bool upscale = mode == "upscale_in_train";
+  PHI_CHECK(upscale || mode == "downscale_in_infer",
             errors::InvalidArgument("mode is '{}', but it must be upscale_in_train or "
                                     "downscale_in_infer.",
                                     mode));
-  return mode == "upscale_in_train";
+  if (is_test) return upscale ? 1.0 : 1.0 - p;
+  // With p = 1 nothing is kept, and the factor does not matter as long as it is finite.
+  return upscale && p < 1.0 ? 1.0 / (1.0 - p) : 1.0;
 }
 
 template <typename T>
@@ -40,6 +46,12 @@ void scale_all(const DenseTensor& x, double factor, DenseTensor* out) {
   using C = compute_t<T>;
   unary_loop(x.data<T>(), out->mutable_data<T>(), x.numel(),
              ScaleFunctor<C, true>{static_cast<C>(factor), C(0)});
+}
+
+template <typename C>
+void keep_scaled(const uint8_t* kept, const C* x, C factor, C* out, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = kept[i] ? x[i] * factor : C(0);
 }
 
 // Words below `threshold` drop their element; 2^32 drops all.
@@ -84,24 +96,45 @@ void DropoutKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTenso
                    const Scalar& p, bool is_test, const std::string& mode, int seed,
                    bool /*fix_seed*/, DenseTensor* out, DenseTensor* mask) {
   const auto probability = p.to<double>();
-  PHI_CHECK(probability >= 0.0 && probability <= 1.0,
-            errors::InvalidArgument("p is {}, but a probability is in [0, 1].", p.to_string()));
-  const bool upscale = is_upscale(mode);
+  const double factor = kept_factor(probability, is_test, mode);
   if (is_test) {
-    scale_all<T>(x, upscale ? 1.0 : 1.0 - probability, out);
+    scale_all<T>(x, factor, out);
     if (mask) std::fill_n(mask->mutable_data<uint8_t>(), mask->numel(), uint8_t{1});
     return;
   }
   const auto threshold = static_cast<uint64_t>(probability * 0x1p32);
-  // With p = 1 nothing is kept, and the factor does not matter as long as it is finite.
-  const double factor = upscale && probability < 1.0 ? 1.0 / (1.0 - probability) : 1.0;
   drop<T>(ctx.output_box(0, out->dims()), seed_of(seed_tensor, seed), threshold,
           static_cast<compute_t<T>>(factor), x.data<T>(), out->mutable_data<T>(),
           mask->mutable_data<uint8_t>());
 }
 
+template <typename T>
+void DropoutGradKernel(const CpuContext&, const DenseTensor& mask, const DenseTensor& out_grad,
+                       const Scalar& p, bool is_test, const std::string& mode,
+                       DenseTensor* x_grad) {
+  const double factor = kept_factor(p.to<double>(), is_test, mode);
+  if (is_test) return scale_all<T>(out_grad, factor, x_grad);
+  const auto* kept = mask.data<uint8_t>();
+  const T* g = out_grad.data<T>();
+  T* to = x_grad->mutable_data<T>();
+  const int64_t n = x_grad->numel();
+  const auto scale = static_cast<compute_t<T>>(factor);
+  if constexpr (kIs16Bit<T>) {
+    float block[kConvertBlock];
+    for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
+      const int64_t count = std::min(kConvertBlock, n - begin);
+      convert(g + begin, block, count);
+      keep_scaled(kept + begin, block, scale, block, count);
+      convert(block, to + begin, count);
+    }
+  } else {
+    keep_scaled(kept, g, scale, to, n);
+  }
+}
+
 PHI_REGISTER_KERNEL(gaussian, CPU, GaussianKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(uniform, CPU, UniformKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(dropout, CPU, DropoutKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(dropout_grad, CPU, DropoutGradKernel, float16, bfloat16, float, double);
 
 }  // namespace phi

@@ -6,6 +6,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/reduce_loop.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi {
@@ -33,6 +34,15 @@ int64_t global_count(const CpuContext& ctx, const DenseTensor& x, AxisSet axes) 
     if (axes.has(d)) count *= where.global[d];
   }
   return count;
+}
+
+// The sum of squares of n numbers: lanes in double, which hold the square of any float.
+template <typename C>
+double squared_row(const C* x, int64_t n) {
+  return row_sum<double>(n, [x](int64_t i) {
+    const auto value = static_cast<double>(x[i]);
+    return value * value;
+  });
 }
 
 // The first index of the largest element of a row, or of its first NaN.
@@ -89,6 +99,36 @@ void MaxKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, De
 }
 
 template <typename T>
+void ReduceAsKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+  const int added = x.ndim() - out->ndim();
+  AxisSet axes;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d < added || out->dims()[d - added] != x.dims()[d]) axes.add(d);
+  }
+  if (x.numel() == out->numel()) return convert(x.data<T>(), out->mutable_data<T>(), x.numel());
+  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, Store(out));
+}
+
+template <typename T>
+void SquaredL2NormKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+  const T* from = x.data<T>();
+  const int64_t n = x.numel();
+  double sum = 0;
+  if constexpr (kIs16Bit<T>) {
+    float buffer[kConvertBlock];
+    for (int64_t i = 0; i < n; i += kConvertBlock) {
+      const int64_t count = std::min(kConvertBlock, n - i);
+      convert(from + i, buffer, count);
+      sum += squared_row(buffer, count);
+    }
+  } else {
+    sum = squared_row(from, n);
+  }
+  const Store store(out);
+  store(0, &sum, 1);
+}
+
+template <typename T>
 void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
   if (x.numel() == 0) return;
@@ -123,6 +163,9 @@ PHI_REGISTER_KERNEL(sum, CPU, SumKernel, bool, uint8_t, int32_t, int64_t, float1
 PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(max, CPU, MaxKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
                     double);
+PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, int32_t, int64_t, float16, bfloat16, float,
+                    double);
+PHI_REGISTER_KERNEL(squared_l2_norm, CPU, SquaredL2NormKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, uint8_t, int32_t, int64_t, float16, bfloat16, float,
                     double);
 

@@ -15,8 +15,10 @@
 namespace phi {
 namespace {
 
+enum class Turn : uint8_t { kForward, kBack };
+
 /// sin and cos of one position, one number per element of a head.
-template <typename T>
+template <typename T, Turn kTurn>
 class AngleRow {
  public:
   using C = compute_t<T>;
@@ -74,27 +76,29 @@ class AngleRow {
     convert(cos_table_ + row * head_dim_, cos_.data(), head_dim_);
   }
 
-  void rotate_wide(const C* x, C* out) const {
+  /// The pair (a, b) at the elements i and j of a head. Tables may hold different angles for the
+  /// two, so turning back is the transpose, not the rotation by the negative angle.
+  void rotate_pair(C a, C b, int64_t i, int64_t j, C* out) const {
     const C* s = sin_.data();
     const C* c = cos_.data();
+    if constexpr (kTurn == Turn::kForward) {
+      out[i] = a * c[i] - b * s[i];
+      out[j] = b * c[j] + a * s[j];
+    } else {
+      out[i] = a * c[i] + b * s[j];
+      out[j] = b * c[j] - a * s[i];
+    }
+  }
+
+  void rotate_wide(const C* x, C* out) const {
     if (adjacent_) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < head_dim_; i += 2) {
-        const C a = x[i];
-        const C b = x[i + 1];
-        out[i] = a * c[i] - b * s[i];
-        out[i + 1] = b * c[i + 1] + a * s[i + 1];
-      }
+      for (int64_t i = 0; i < head_dim_; i += 2) rotate_pair(x[i], x[i + 1], i, i + 1, out);
       return;
     }
     const int64_t half = head_dim_ / 2;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < half; ++i) {
-      const C a = x[i];
-      const C b = x[i + half];
-      out[i] = a * c[i] - b * s[i];
-      out[i + half] = b * c[i + half] + a * s[i + half];
-    }
+    for (int64_t i = 0; i < half; ++i) rotate_pair(x[i], x[i + half], i, i + half, out);
   }
 
   int64_t head_dim_;
@@ -132,27 +136,33 @@ class Positions {
   const DenseTensor* ids_;
 };
 
-}  // namespace
+/// The arguments that both directions share.
+struct Rotation {
+  const DenseTensor* sin;
+  const DenseTensor* cos;
+  const DenseTensor* position_ids;
+  bool adjacent;
+  bool time_major;
+  float base;
+};
 
-template <typename T>
-void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* k,
-                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
-                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
-                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
-                     DenseTensor* out_v) {
+/// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
+template <typename T, Turn kTurn>
+void rotate_all(const CpuContext& ctx, const Rotation& how,
+                const std::array<const DenseTensor*, 3>& inputs,
+                const std::array<DenseTensor*, 3>& outputs) {
+  const DenseTensor& q = *inputs[0];
   const int64_t head_dim = q.dims()[3];
-  const int seq_dim = time_major ? 0 : 1;
+  const int seq_dim = how.time_major ? 0 : 1;
   const int64_t tokens = q.dims()[seq_dim];
   const int64_t batch = q.dims()[1 - seq_dim];
-  AngleRow<T> angles(ctx, sin, cos, head_dim, use_neox_rotary_style, rotary_emb_base);
-  const Positions positions(ctx, q, position_ids, seq_dim);
-  const std::array<const DenseTensor*, 3> inputs{&q, k, v};
-  const std::array<DenseTensor*, 3> outputs{out_q, out_k, out_v};
+  AngleRow<T, kTurn> angles(ctx, how.sin, how.cos, head_dim, how.adjacent, how.base);
+  const Positions positions(ctx, q, how.position_ids, seq_dim);
   // Tokens outside, so that the batch shares a row of angles.
   for (int64_t s = 0; s < tokens; ++s) {
     for (int64_t b = 0; b < batch; ++b) {
       angles.move_to(positions.at(b, s));
-      const int64_t token = time_major ? s * batch + b : b * tokens + s;
+      const int64_t token = how.time_major ? s * batch + b : b * tokens + s;
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i] || !outputs[i]) continue;
         const int64_t heads = inputs[i]->dims()[2];
@@ -164,7 +174,34 @@ void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTen
   }
 }
 
+}  // namespace
+
+template <typename T>
+void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* k,
+                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
+                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
+                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
+                     DenseTensor* out_v) {
+  rotate_all<T, Turn::kForward>(
+      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base}, {&q, k, v},
+      {out_q, out_k, out_v});
+}
+
+template <typename T>
+void FusedRopeGradKernel(const CpuContext& ctx, const DenseTensor& out_q_grad,
+                         const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
+                         const DenseTensor* sin, const DenseTensor* cos,
+                         const DenseTensor* position_ids, bool use_neox_rotary_style,
+                         bool time_major, float rotary_emb_base, DenseTensor* q_grad,
+                         DenseTensor* k_grad, DenseTensor* v_grad) {
+  rotate_all<T, Turn::kBack>(
+      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base},
+      {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
+}
+
 PHI_REGISTER_KERNEL(fused_rotary_position_embedding, CPU, FusedRopeKernel, float, double, bfloat16,
                     float16);
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, CPU, FusedRopeGradKernel, float, double,
+                    bfloat16, float16);
 
 }  // namespace phi

@@ -49,6 +49,41 @@ void expand(const W* x, const Dims& x_dims, W* out, const Dims& out_dims) {
   });
 }
 
+/// A slice of an array, row by row.
+class SliceWalk {
+ public:
+  SliceWalk(const Dims& dims, const std::vector<int64_t>& axes, const IntArray& starts,
+            const IntArray& ends) {
+    const Dims strides = dims.strides();
+    Dims sizes = dims;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int d = normalise_axis(axes[i], dims.ndim(), dims, "axes");
+      const auto [begin, end] =
+          slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], dims[d]);
+      sizes[d] = end - begin;
+      first_ += begin * strides[d];
+    }
+    const Dims slice_strides = sizes.strides();
+    for (int d = 0; d < dims.ndim(); ++d) walk_.append(sizes[d], {strides[d], slice_strides[d]});
+    const int last = walk_.ndim() - 1;
+    if (last >= 0 && walk_.stride(last, 0) == 1) {
+      row_ = walk_.size(last);
+      walk_.remove(last);
+    }
+  }
+
+  /// Calls f(offset in the array, offset in the slice, length) for each contiguous row.
+  template <typename F>
+  void for_each_row(F&& f) const {
+    walk_.for_each([&](const std::array<int64_t, 2>& at) { f(first_ + at[0], at[1], row_); });
+  }
+
+ private:
+  StridedWalk<2> walk_;
+  int64_t first_ = 0;
+  int64_t row_ = 1;
+};
+
 }  // namespace
 
 template <typename T>
@@ -90,30 +125,28 @@ template <typename T>
 void SliceKernel(const CpuContext&, const DenseTensor& input, const std::vector<int64_t>& axes,
                  const IntArray& starts, const IntArray& ends, DenseTensor* out) {
   if (out->numel() == 0) return;
-  const Dims& dims = input.dims();
-  const Dims strides = dims.strides();
-  Dims sizes = dims;
-  int64_t first = 0;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int d = normalise_axis(axes[i], dims.ndim(), dims, "axes");
-    const auto [begin, end] =
-        slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], dims[d]);
-    sizes[d] = end - begin;
-    first += begin * strides[d];
-  }
-  const Dims out_strides = sizes.strides();
-  StridedWalk<2> walk;
-  for (int d = 0; d < dims.ndim(); ++d) walk.append(sizes[d], {strides[d], out_strides[d]});
-  size_t row_bytes = sizeof(T);
-  const int last = walk.ndim() - 1;
-  if (last >= 0 && walk.stride(last, 0) == 1) {
-    row_bytes *= static_cast<size_t>(walk.size(last));
-    walk.remove(last);
-  }
-  const T* from = input.data<T>() + first;
+  const SliceWalk slice(input.dims(), axes, starts, ends);
+  const T* from = input.data<T>();
   T* to = out->mutable_data<T>();
-  walk.for_each([&](const std::array<int64_t, 2>& at) {
-    std::memcpy(static_cast<void*>(to + at[1]), from + at[0], row_bytes);
+  slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
+    std::memcpy(static_cast<void*>(to + in_slice), from + at,
+                static_cast<size_t>(count) * sizeof(T));
+  });
+}
+
+template <typename T>
+void SliceGradKernel(const CpuContext&, const DenseTensor& out_grad,
+                     const std::vector<int64_t>& axes, const IntArray& starts, const IntArray& ends,
+                     DenseTensor* input_grad) {
+  if (input_grad->numel() == 0) return;
+  std::memset(input_grad->mutable_raw_data(), 0, input_grad->nbytes());
+  if (out_grad.numel() == 0) return;
+  const SliceWalk slice(input_grad->dims(), axes, starts, ends);
+  const T* from = out_grad.data<T>();
+  T* to = input_grad->mutable_data<T>();
+  slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
+    std::memcpy(static_cast<void*>(to + at), from + in_slice,
+                static_cast<size_t>(count) * sizeof(T));
   });
 }
 
@@ -157,6 +190,7 @@ PHI_REGISTER_KERNEL(split, CPU, SplitKernel, bool, uint8_t, int32_t, int64_t, fl
                     float, double);
 PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
                     float, double);
+PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, float16, bfloat16, float, double);
 PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
                     float, double);
 PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,

@@ -1,4 +1,5 @@
-// softmax on the CPU: rows for the last tensor dim, blocks of columns for any other.
+// softmax and its gradient on the CPU: rows for the last tensor dim, blocks of columns for any
+// other.
 #include "phi/kernels/softmax_kernel.h"
 
 #include <vector>
@@ -52,29 +53,101 @@ void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t width, C* bl
   }
 }
 
+template <typename T>
+void softmax_grad_rows(const T* out, const T* out_grad, int64_t rows, int64_t n, T* x_grad) {
+  using C = compute_t<T>;
+  RowReader<T> outs(out, n);
+  RowReader<T> grads(out_grad, n);
+  RowWriter<T> writer(x_grad, n);
+  for (int64_t r = 0; r < rows; ++r) {
+    const C* y = outs.row(r);
+    const C* g = grads.row(r);
+    C* to = writer.row(r);
+    const C sum = row_sum<C>(n, [=](int64_t i) { return y[i] * g[i]; });
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = y[i] * (g[i] - sum);
+    writer.done(r);
+  }
+}
+
+/// The gradient down the columns [0, width) of [n, stride] arrays.
+template <typename T>
+void softmax_grad_columns(const T* out, const T* out_grad, int64_t n, int64_t stride, int64_t width,
+                          T* x_grad) {
+  using C = compute_t<T>;
+  C y[kBlockColumns];
+  C g[kBlockColumns];
+  C sums[kBlockColumns] = {};
+  const auto read = [&](int64_t k) {
+    convert(out + k * stride, y, width);
+    convert(out_grad + k * stride, g, width);
+  };
+  for (int64_t k = 0; k < n; ++k) {
+    read(k);
+    for (int64_t i = 0; i < width; ++i) sums[i] += y[i] * g[i];
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    read(k);
+    for (int64_t i = 0; i < width; ++i) y[i] *= g[i] - sums[i];
+    convert(y, x_grad + k * stride, width);
+  }
+}
+
+/// An array around the tensor dim `axis`: [outer, n, inner]. A 0-D one has a single element.
+struct AxisView {
+  int64_t outer = 1;
+  int64_t n = 1;
+  int64_t inner = 1;
+
+  AxisView(const Dims& dims, int axis) {
+    if (dims.ndim() == 0) return;
+    const int at = axis < 0 ? axis + dims.ndim() : axis;
+    outer = dims.numel(0, at);
+    n = dims[at];
+    inner = dims.numel(at + 1, dims.ndim());
+  }
+
+  /// Calls f(offset, width) for each block of columns.
+  template <typename F>
+  void for_each_block(F&& f) const {
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t begin = 0; begin < inner; begin += kBlockColumns) {
+        f(o * n * inner + begin, std::min(kBlockColumns, inner - begin));
+      }
+    }
+  }
+};
+
 }  // namespace
 
 template <typename T>
 void SoftmaxKernel(const CpuContext&, const DenseTensor& x, int axis, DenseTensor* out) {
   if (x.numel() == 0) return;
-  const Dims dims = x.ndim() == 0 ? Dims{1} : x.dims();
-  const int at = axis < 0 ? axis + dims.ndim() : axis;
-  const int64_t n = dims[at];
-  const int64_t inner = dims.numel(at + 1, dims.ndim());
-  const int64_t outer = dims.numel(0, at);
+  const AxisView view(x.dims(), axis);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  if (inner == 1) return softmax_rows(from, outer, n, to);
-  std::vector<compute_t<T>> block(n * kBlockColumns);
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t begin = 0; begin < inner; begin += kBlockColumns) {
-      const int64_t start = o * n * inner + begin;
-      const int64_t width = std::min(kBlockColumns, inner - begin);
-      softmax_columns(from + start, n, inner, width, block.data(), to + start);
-    }
-  }
+  if (view.inner == 1) return softmax_rows(from, view.outer, view.n, to);
+  std::vector<compute_t<T>> block(view.n * kBlockColumns);
+  view.for_each_block([&](int64_t start, int64_t width) {
+    softmax_columns(from + start, view.n, view.inner, width, block.data(), to + start);
+  });
+}
+
+template <typename T>
+void SoftmaxGradKernel(const CpuContext&, const DenseTensor& out, const DenseTensor& out_grad,
+                       int axis, DenseTensor* x_grad) {
+  if (out.numel() == 0) return;
+  const AxisView view(out.dims(), axis);
+  const T* y = out.data<T>();
+  const T* g = out_grad.data<T>();
+  T* to = x_grad->mutable_data<T>();
+  if (view.inner == 1) return softmax_grad_rows(y, g, view.outer, view.n, to);
+  view.for_each_block([&](int64_t start, int64_t width) {
+    softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
+  });
 }
 
 PHI_REGISTER_KERNEL(softmax, CPU, SoftmaxKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(softmax_grad, CPU, SoftmaxGradKernel, float, double, bfloat16, float16);
 
 }  // namespace phi

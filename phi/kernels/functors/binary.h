@@ -45,6 +45,16 @@ struct DivideFunctor {
   PHI_HD T operator()(T x, T y) const { return x / y; }
 };
 
+template <typename T>
+struct EqualFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x == y; }
+};
+
+template <typename T>
+struct GreaterEqualFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x >= y; }
+};
+
 /// NaN wins.
 template <typename T>
 struct MaximumFunctor {

@@ -1,5 +1,5 @@
 // All operators as functions on Tensor.
-// Generated from ops.yaml. Do not edit; change the YAML and build.
+// Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
 #include <optional>
@@ -33,68 +33,71 @@ Tensor& relu_(Tensor& x);
 /// split(x, sections, axis) -> out
 /// Shapes     SplitInferMeta
 /// Placement  SplitInferSpmd
-/// Source     ops.yaml:16
+/// Source     ops.yaml:17
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis = 0);
 
 /// concat(x, axis) -> out
 /// Shapes     ConcatInferMeta
 /// Placement  inputs and outputs replicated
-/// Source     ops.yaml:22
+/// Source     ops.yaml:24
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis = 0);
 
 /// norm(x, scale, epsilon) -> out
 /// Shapes     NormInferMeta
 /// Placement  NormInferSpmd
 /// Optional   scale
-/// Source     ops.yaml:28
+/// Source     ops.yaml:31
 Tensor norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
             float epsilon = 1e-5f);
 
 /// nonzero(condition) -> out
 /// Shapes     NonZeroInferMeta; what depends on data is found by the kernel
 /// Placement  NonZeroInferSpmd
-/// Source     ops.yaml:36
+/// Source     ops.yaml:40
 Tensor nonzero(const Tensor& condition);
 
 /// reshape(x, shape) -> out
 /// View       out shares the bytes of x
 /// Shapes     ReshapeInferMeta
 /// Placement  ReshapeInferSpmd
-/// Source     ops.yaml:43
+/// Source     ops.yaml:47
 Tensor reshape(const Tensor& x, const IntArray& shape);
 
 /// reshape(x, shape) -> out
 /// Inplace    `x` receives out; the bytes stay where they are
 /// Shapes     ReshapeInferMeta
 /// Placement  ReshapeInferSpmd
-/// Source     ops.yaml:43
+/// Source     ops.yaml:47
 Tensor& reshape_(Tensor& x, const IntArray& shape);
 
 /// full(shape, value, dtype, place) -> out
 /// Shapes     CreateInferMeta
-/// Source     ops.yaml:51
+/// Source     ops.yaml:56
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype = DataType::FLOAT32,
             const Place& place = CPUPlace());
 
 /// ones(shape, dtype, place) -> out
 /// Calls      full(shape, 1, dtype, place)
-/// Source     ops.yaml:57
+/// Source     ops.yaml:62
 Tensor ones(const IntArray& shape, DataType dtype = DataType::FLOAT32,
             const Place& place = CPUPlace());
 
-/// momentum_(param, grad, velocity, mu) -> param_out, velocity_out
-/// Inplace    `param` receives param_out, `velocity` receives velocity_out; placements stay as they
-///            are
+/// momentum_(param, grad, velocity, master_param, mu) -> param_out, velocity_out, master_param_out
+/// Inplace    `param` receives param_out, `velocity` receives velocity_out, `master_param` receives
+///            master_param_out; placements stay as they are
 /// Shapes     MomentumInferMeta
-/// Placement  1, 1, 1 -> 1, 1
-/// Source     ops.yaml:62
-std::tuple<Tensor&, Tensor&> momentum_(Tensor& param, const Tensor& grad, Tensor& velocity,
-                                       float mu);
+/// Placement  MomentumInferSpmd
+/// Optional   master_param, master_param_out
+/// Source     ops.yaml:67
+std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, const Tensor& grad,
+                                                               Tensor& velocity,
+                                                               std::optional<Tensor>& master_param,
+                                                               float mu);
 
 /// bmm(x, y) -> out
 /// Shapes     BmmInferMeta
 /// Placement  ... m k, ... k n -> ... m n
-/// Source     ops.yaml:73
+/// Source     ops.yaml:78
 Tensor bmm(const Tensor& x, const Tensor& y);
 
 /// The same with all outputs, also those that only a backward pass needs.
@@ -104,7 +107,7 @@ namespace intermediate {
 /// Shapes     NormInferMeta
 /// Placement  NormInferSpmd
 /// Optional   scale
-/// Source     ops.yaml:28
+/// Source     ops.yaml:31
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
                                 float epsilon = 1e-5f);
 

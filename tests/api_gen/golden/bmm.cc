@@ -1,4 +1,4 @@
-// Generated from ops.yaml:73. Do not edit; change the YAML and build.
+// Generated from ops.yaml:78. Do not edit; change the YAML and build.
 Tensor bmm(const Tensor& x, const Tensor& y) {
   const OpScope scope("bmm");
   Tensor out;
@@ -8,9 +8,10 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     launch<kernels::bmm>(ops::bmm, x.dtype(), x.dense(), y.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::bmm, x, y);
-    const Decision& decision = decide(ops::bmm, args, attr_key(), [&] {
-      const auto batch = distributed::Factors::batch(args.spec(0).ndim() - 2,
-                                                     args.spec(1).ndim() - 2);
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::bmm, args, key, [&] {
+      const auto batch =
+          distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
       const auto rule = distributed::Factors()
                             .input(args.spec(0), batch, "mk")
                             .input(args.spec(1), batch, "kn")
@@ -22,6 +23,9 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     if (decision.computes_here()) {
       launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
     }
+  }
+  if (any_requires_grad(x, y)) {
+    record(new BmmGradNode(x, y), out);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:22. Do not edit; change the YAML and build.
+// Generated from ops.yaml:24. Do not edit; change the YAML and build.
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
   const OpScope scope("concat");
   Tensor out;
@@ -8,7 +8,8 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     launch<kernels::concat>(ops::concat, dtype_of(x), list_dense(x), axis, dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::concat, x);
-    const Decision& decision = decide(ops::concat, args, attr_key(axis), [&] {
+    CallKey key = attr_key(axis);
+    const Decision& decision = decide(ops::concat, args, key, [&] {
       return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
     });
     out = new_distributed(decision, 0);
@@ -17,6 +18,9 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
       launch<kernels::concat>(ops::concat, decision, dtype_of(x), local.list(0), axis,
                               local_out(out));
     }
+  }
+  if (any_requires_grad(x)) {
+    record(new ConcatGradNode(x, axis), out);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:51. Do not edit; change the YAML and build.
+// Generated from ops.yaml:56. Do not edit; change the YAML and build.
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Place& place) {
   const OpScope scope("full");
   const auto meta = CreateInferMeta(shape, dtype);

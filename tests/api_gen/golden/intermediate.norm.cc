@@ -1,4 +1,4 @@
-// Generated from ops.yaml:28. Do not edit; change the YAML and build.
+// Generated from ops.yaml:31. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale,
                                 float epsilon) {
   const OpScope scope("norm");
@@ -12,8 +12,10 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                           dense_out(out), dense_out(mean));
   } else {
     const DistArgs args = on_one_mesh(ops::norm, x, scale);
-    const Decision& decision = decide(ops::norm, args, attr_key(epsilon), [&] {
-      return Inferred{NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon).forward(),
+    CallKey key = attr_key(epsilon);
+    const Decision& decision = decide(ops::norm, args, key, [&] {
+      const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
+      return Inferred{rule.forward(),
                       metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon))};
     });
     out = new_distributed(decision, 0);
@@ -23,6 +25,9 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
       launch<kernels::norm>(ops::norm, decision, x.dtype(), local[0], local.optional(1), epsilon,
                             local_out(out), local_out(mean));
     }
+  }
+  if (any_requires_grad(x, scale)) {
+    record(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }
   return {out, mean};
 }

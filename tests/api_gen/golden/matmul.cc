@@ -9,9 +9,10 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                             dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::matmul, x, y);
-    const Decision& decision = decide(ops::matmul, args, attr_key(transpose_x, transpose_y), [&] {
-      return Inferred{MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x,
-                                      transpose_y).forward(),
+    CallKey key = attr_key(transpose_x, transpose_y);
+    const Decision& decision = decide(ops::matmul, args, key, [&] {
+      const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
+      return Inferred{rule.forward(),
                       metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y))};
     });
     out = new_distributed(decision, 0);
@@ -20,6 +21,9 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
       launch<kernels::matmul>(ops::matmul, decision, x.dtype(), local[0], local[1], transpose_x,
                               transpose_y, local_out(out));
     }
+  }
+  if (any_requires_grad(x, y)) {
+    record(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   }
   return out;
 }

@@ -1,39 +1,46 @@
-// Generated from ops.yaml:62. Do not edit; change the YAML and build.
-std::tuple<Tensor&, Tensor&> momentum_(Tensor& param, const Tensor& grad, Tensor& velocity,
-                                       float mu) {
+// Generated from ops.yaml:67. Do not edit; change the YAML and build.
+std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, const Tensor& grad,
+                                                               Tensor& velocity,
+                                                               std::optional<Tensor>& master_param,
+                                                               float mu) {
   const OpScope scope("momentum_");
-  if (!any_distributed(param, grad, velocity)) {
-    const auto [param_out_meta, velocity_out_meta] = MomentumInferMeta(param.meta(), grad.meta(),
-                                                                       velocity.meta());
+  if (!any_distributed(param, grad, velocity, master_param)) {
+    const auto [param_out_meta, velocity_out_meta, master_param_out_meta] =
+        MomentumInferMeta(param.meta(), grad.meta(), velocity.meta(), optional_meta(master_param));
     check_inplace(param, param_out_meta);
     check_inplace(velocity, velocity_out_meta);
+    check_inplace(master_param, master_param_out_meta);
     launch<kernels::momentum>(ops::momentum_, param.dtype(), param.dense(), grad.dense(),
-                              velocity.dense(), mu, dense_out(param), dense_out(velocity));
+                              velocity.dense(), optional_dense(master_param), mu, dense_out(param),
+                              dense_out(velocity), dense_out(master_param));
   } else {
-    const DistArgs args = on_one_mesh(ops::momentum_, param, grad, velocity);
-    const Decision& decision = decide(ops::momentum_, args, attr_key(), [&] {
-      const auto rule = distributed::Factors()
-                            .input(args.spec(0), "1")
-                            .input(args.spec(1), "1")
-                            .input(args.spec(2), "1")
-                            .output("1")
-                            .output("1");
+    const DistArgs args = on_one_mesh(ops::momentum_, param, grad, velocity, master_param);
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::momentum_, args, key, [&] {
+      const auto rule =
+          MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
       return Inferred{rule.forward(),
-                      metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2)))};
+                      metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2),
+                                              args.optional_meta(3)))};
     });
     check_inplace(param, decision.output(0).global);
     check_inplace(velocity, decision.output(1).global);
+    check_inplace(master_param, decision.output(2).global);
     Tensor param_out = new_distributed(decision, 0);
     Tensor velocity_out = new_distributed(decision, 1);
+    Tensor master_param_out = new_distributed(decision, 2);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       reuse_buffer(param_out, local[0]);
       reuse_buffer(velocity_out, local[2]);
+      reuse_buffer(master_param_out, local.optional(3));
       launch<kernels::momentum>(ops::momentum_, decision, param.dtype(), local[0], local[1],
-                                local[2], mu, local_out(param_out), local_out(velocity_out));
+                                local[2], local.optional(3), mu, local_out(param_out),
+                                local_out(velocity_out), local_out(master_param_out));
     }
-    param.assign_inplace(param_out);
-    velocity.assign_inplace(velocity_out);
+    assign_inplace(param, param_out);
+    assign_inplace(velocity, velocity_out);
+    assign_inplace(master_param, master_param_out);
   }
-  return {param, velocity};
+  return {param, velocity, master_param};
 }

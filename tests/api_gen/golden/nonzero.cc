@@ -1,4 +1,4 @@
-// Generated from ops.yaml:36. Do not edit; change the YAML and build.
+// Generated from ops.yaml:40. Do not edit; change the YAML and build.
 Tensor nonzero(const Tensor& condition) {
   const OpScope scope("nonzero");
   Tensor out;
@@ -8,9 +8,10 @@ Tensor nonzero(const Tensor& condition) {
     launch<kernels::nonzero>(ops::nonzero, condition.dtype(), condition.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::nonzero, condition);
-    const Decision& decision = decide(ops::nonzero, args, attr_key(), [&] {
-      return Inferred{NonZeroInferSpmd(args.spec(0)).forward(),
-                      metas(NonZeroInferMeta(args.meta(0)))};
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::nonzero, args, key, [&] {
+      const auto rule = NonZeroInferSpmd(args.spec(0));
+      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -1,5 +1,5 @@
 // The operators by number and by name.
-// Generated from ops.yaml. Do not edit; change the YAML and build.
+// Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #include "phi/generated/ops.h"
 
 #include <algorithm>
@@ -27,35 +27,52 @@ constexpr const char* kNonzeroOutputs[] = {"out"};
 constexpr const char* kReshapeInputs[] = {"x"};
 constexpr const char* kReshapeOutputs[] = {"out"};
 constexpr const char* kFullOutputs[] = {"out"};
-constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity"};
-constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out"};
+constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
+constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
 constexpr const char* kBmmInputs[] = {"x", "y"};
 constexpr const char* kBmmOutputs[] = {"out"};
+constexpr const char* kMatmulGradInputs[] = {"x", "y", "out_grad"};
+constexpr const char* kMatmulGradOutputs[] = {"x_grad", "y_grad"};
+constexpr const char* kReluGradInputs[] = {"out", "out_grad"};
+constexpr const char* kReluGradOutputs[] = {"x_grad"};
+constexpr const char* kReluDoubleGradInputs[] = {"out", "grad_x_grad"};
+constexpr const char* kReluDoubleGradOutputs[] = {"grad_out_grad"};
+constexpr const char* kNormGradInputs[] = {"x", "scale", "mean", "out_grad"};
+constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 
 }  // namespace
 
-const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs, "ops.yaml:2",
-                      Kernel::named("matmul")};
-const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, "ops.yaml:9",
-                    Kernel::named("relu")};
-const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, "ops.yaml:16",
+const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs, 0,
+                      "ops.yaml:2", Kernel::named("matmul")};
+const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, 0,
+                    "ops.yaml:9", Kernel::named("relu")};
+const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, 0, "ops.yaml:17",
                      Kernel::named("split")};
-const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, "ops.yaml:22",
+const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, 0, "ops.yaml:24",
                       Kernel::named("concat")};
-const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, "ops.yaml:28",
+const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, 0, "ops.yaml:31",
                     Kernel::named("norm")};
-const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs,
-                       "ops.yaml:36", Kernel::named("nonzero")};
-const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs,
-                       "ops.yaml:43", Kernel::named("reshape")};
-const OpDef full = {7, "full", "", {}, kFullOutputs, "ops.yaml:51", Kernel::named("full")};
-const OpDef momentum_ = {8, "momentum_", "1, 1, 1 -> 1, 1", kMomentum_Inputs, kMomentum_Outputs,
-                         "ops.yaml:62", Kernel::named("momentum")};
-const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, "ops.yaml:73",
-                   Kernel::named("bmm")};
+const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs, 0,
+                       "ops.yaml:40", Kernel::named("nonzero")};
+const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs, 0,
+                       "ops.yaml:47", Kernel::named("reshape")};
+const OpDef full = {7, "full", "", {}, kFullOutputs, 0, "ops.yaml:56", Kernel::named("full")};
+const OpDef momentum_ = {8, "momentum_", "MomentumInferSpmd", kMomentum_Inputs, kMomentum_Outputs,
+                         0, "ops.yaml:67", Kernel::named("momentum")};
+const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, 0,
+                   "ops.yaml:78", Kernel::named("bmm")};
+const OpDef matmul_grad = {10, "matmul_grad", "MatmulGradInferSpmd", kMatmulGradInputs,
+                           kMatmulGradOutputs, 0, "backward.yaml:4", Kernel::named("matmul_grad")};
+const OpDef relu_grad = {11, "relu_grad", "ElementwiseUnaryGradInferSpmd", kReluGradInputs,
+                         kReluGradOutputs, 0, "backward.yaml:12", Kernel::named("relu_grad")};
+const OpDef relu_double_grad = {12, "relu_double_grad", "ElementwiseUnaryGradInferSpmd",
+                                kReluDoubleGradInputs, kReluDoubleGradOutputs, 0,
+                                "backward.yaml:21", Kernel::named("relu_grad")};
+const OpDef norm_grad = {13, "norm_grad", "NormGradInferSpmd", kNormGradInputs, kNormGradOutputs, 0,
+                         "backward.yaml:44", Kernel::named("norm_grad")};
 
 std::span<const OpDef* const> all() {
-  static constexpr std::array<const OpDef*, 10> list = {
+  static constexpr std::array<const OpDef*, 14> list = {
       &matmul,
       &relu,
       &split,
@@ -66,6 +83,10 @@ std::span<const OpDef* const> all() {
       &full,
       &momentum_,
       &bmm,
+      &matmul_grad,
+      &relu_grad,
+      &relu_double_grad,
+      &norm_grad,
   };
   return list;
 }

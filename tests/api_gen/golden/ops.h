@@ -1,5 +1,5 @@
 // One OpDef per operator.
-// Generated from ops.yaml. Do not edit; change the YAML and build.
+// Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
 #include "phi/core/op_def.h"
@@ -16,5 +16,9 @@ extern const OpDef reshape;
 extern const OpDef full;
 extern const OpDef momentum_;
 extern const OpDef bmm;
+extern const OpDef matmul_grad;
+extern const OpDef relu_grad;
+extern const OpDef relu_double_grad;
+extern const OpDef norm_grad;
 
 }  // namespace phi::ops

@@ -8,15 +8,19 @@ Tensor relu(const Tensor& x) {
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(out));
   } else {
     const DistArgs args = on_one_mesh(ops::relu, x);
-    const Decision& decision = decide(ops::relu, args, attr_key(), [&] {
-      return Inferred{ElementwiseUnaryInferSpmd(args.spec(0)).forward(),
-                      metas(UnchangedInferMeta(args.meta(0)))};
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu, args, key, [&] {
+      const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
     }
+  }
+  if (any_requires_grad(x)) {
+    record(new ReluGradNode(out, x), out);
   }
   return out;
 }

@@ -1,15 +1,18 @@
 // Generated from ops.yaml:9. Do not edit; change the YAML and build.
 Tensor& relu_(Tensor& x) {
   const OpScope scope("relu_");
+  const bool recorded = any_requires_grad(x);
+  if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
   if (!any_distributed(x)) {
     const auto meta = UnchangedInferMeta(x.meta());
     check_inplace(x, meta);
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(x));
   } else {
     const DistArgs args = on_one_mesh(ops::relu, x);
-    const Decision& decision = decide(ops::relu, args, attr_key(), [&] {
-      return Inferred{ElementwiseUnaryInferSpmd(args.spec(0)).forward(),
-                      metas(UnchangedInferMeta(args.meta(0)))};
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu, args, key, [&] {
+      const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
     check_inplace(x, decision.output(0).global);
     Tensor out = new_distributed(decision, 0);
@@ -18,7 +21,10 @@ Tensor& relu_(Tensor& x) {
       reuse_buffer(out, local[0]);
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
     }
-    x.assign_inplace(out);
+    assign_inplace(x, out);
+  }
+  if (recorded) {
+    record(new ReluGradNode(x, x), x);
   }
   return x;
 }

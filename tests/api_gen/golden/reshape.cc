@@ -1,4 +1,4 @@
-// Generated from ops.yaml:43. Do not edit; change the YAML and build.
+// Generated from ops.yaml:47. Do not edit; change the YAML and build.
 Tensor reshape(const Tensor& x, const IntArray& shape) {
   const OpScope scope("reshape");
   Tensor out;
@@ -7,15 +7,19 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     out = view_of(ops::reshape, x, meta);
   } else {
     const DistArgs args = on_one_mesh(ops::reshape, x);
-    const Decision& decision = decide(ops::reshape, args, attr_key(shape), [&] {
-      return Inferred{ReshapeInferSpmd(args.spec(0), shape).forward(),
-                      metas(ReshapeInferMeta(args.meta(0), shape))};
+    CallKey key = attr_key(shape);
+    const Decision& decision = decide(ops::reshape, args, key, [&] {
+      const auto rule = ReshapeInferSpmd(args.spec(0), shape);
+      return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       share_buffer(ops::reshape, out, local[0]);
     }
+  }
+  if (any_requires_grad(x)) {
+    record(new ReshapeGradNode(x), out);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:16. Do not edit; change the YAML and build.
+// Generated from ops.yaml:17. Do not edit; change the YAML and build.
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis) {
   const OpScope scope("split");
   std::vector<Tensor> out;
@@ -8,15 +8,19 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
   } else {
     const DistArgs args = on_one_mesh(ops::split, x);
-    const Decision& decision = decide(ops::split, args, attr_key(sections, axis), [&] {
-      return Inferred{SplitInferSpmd(args.spec(0), sections, axis).forward(),
-                      metas(SplitInferMeta(args.meta(0), sections, axis))};
+    CallKey key = attr_key(sections, axis);
+    const Decision& decision = decide(ops::split, args, key, [&] {
+      const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
+      return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis))};
     });
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis, local_outs(out));
     }
+  }
+  if (any_requires_grad(x)) {
+    record(new SplitGradNode(axis, x), out);
   }
   return out;
 }

@@ -257,6 +257,20 @@ TEST(Distribute, PartialKeepsTheValueOnTheFirstRank) {
   });
 }
 
+// Rank 1 never starts it; the report of the one who waits says so.
+TEST(Reshard, OneThatTheSenderNeverStartsIsReported) {
+  const auto late = [](World& world) {
+    const DistTensor x =
+        DistTensor::empty({{4}, DataType::FLOAT32}, TensorDistAttr::replicated(mesh_of({1})),
+                          CPUPlace(), world.rank());
+    if (world.rank() == 0) start_reshard(x, TensorDistAttr::replicated(mesh_of({0}))).wait();
+  };
+  EXPECT_THAT([&] { run_ranks(2, late, std::chrono::milliseconds(50)); },
+              ThrowsError(ErrorCode::kExecutionTimeout,
+                          "No answer within 0.05 s in exchange #1 of group {0,1} (16 bytes, from "
+                          "reshard)"));
+}
+
 // A dry run asks one rank of a large job what it would move; no tensor has bytes.
 TEST(DryRun, CountsWithoutBytes) {
   DryWorld world(7, 4096);

@@ -1,9 +1,6 @@
 // Reshard between meshes: equal, different, overlapping and disjoint ranks, any shapes.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
-
 #include "distributed/comm/local/local_world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
@@ -89,47 +86,13 @@ TEST(CrossMesh, RankInNeitherMeshDoesNothing) {
   });
 }
 
-// Seeded random meshes, placements, orders and shapes.
 TEST(CrossMesh, RandomPairs) {
   constexpr int kWorld = 6;
-  std::mt19937 random(20240607);
-  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const auto random_attr = [&](int tensor_ndim) {
-    const std::vector<std::vector<int64_t>> shapes = {{1},    {2},    {3},       {4},      {6},
-                                                      {2, 2}, {2, 3}, {3, 2},    {1, 4},   {5},
-                                                      {2, 1}, {6, 1}, {2, 1, 3}, {2, 2, 1}};
-    const auto& shape = shapes[below(static_cast<int>(shapes.size()))];
-    std::vector<int64_t> ranks = {0, 1, 2, 3, 4, 5};
-    std::shuffle(ranks.begin(), ranks.end(), random);
-    int64_t size = 1;
-    for (int64_t s : shape) size *= s;
-    ranks.resize(static_cast<size_t>(size));
-    std::vector<Placement> placements;
-    for (size_t m = 0; m < shape.size(); ++m) {
-      const ReduceKind kinds[] = {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kProd};
-      const int choice = below(4);
-      placements.push_back(choice == 0   ? Replicate()
-                           : choice == 1 ? Partial(kinds[below(3)])
-                                         : Shard(below(tensor_ndim), below(3)));
-    }
-    return TensorDistAttr::get(mesh_of(shape, ranks), placements);
-  };
-  struct Case {
-    const TensorDistAttr* src;
-    const TensorDistAttr* dst;
-    Dims shape;
-  };
-  std::vector<Case> cases;
-  for (int i = 0; i < 400; ++i) {
-    const int ndim = 1 + below(3);
-    std::vector<int64_t> shape;
-    for (int d = 0; d < ndim; ++d) shape.push_back(below(9));
-    cases.push_back({random_attr(ndim), random_attr(ndim), shape});
-  }
+  const auto cases = testing::random_reshards(kWorld, 400, 20240607);
   run_ranks(
       kWorld,
       [&](World&) {
-        for (const Case& c : cases) {
+        for (const auto& c : cases) {
           check_reshard(c.src, c.dst, c.shape);
           if (::testing::Test::HasFailure()) return;
         }

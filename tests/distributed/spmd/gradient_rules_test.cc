@@ -111,5 +111,98 @@ TEST(MatmulGradRule, TransposedTiedAndBroadcast) {
       {"_ 0", "_ 0", "_ _"}, {"_ 0", "_ 0"});
 }
 
+TEST(ReduceAsRule, SplitDimsThatGoMakeItPartial) {
+  const Dims x{8, 16, 32};
+  expect_rule("bias", ReduceAsInferSpmd(spec(x, "0 2"), spec({32}, "_ _")), {"0 2", "_ 0"},
+              {"P 0"});
+  expect_rule("target's own split counts for nothing",
+              ReduceAsInferSpmd(spec(x, "0 _"), spec({32}, "_ 0")), {"0 _", "_ _"}, {"P _"});
+  expect_rule("kept as 1", ReduceAsInferSpmd(spec(x, "0 1"), spec({8, 1, 32}, "_ _")),
+              {"0 1", "0 _"}, {"0 P"});
+  expect_rule("a partial x stays", ReduceAsInferSpmd(spec(x, "0 P"), spec({32}, "_ _")),
+              {"0 P", "_ _"}, {"P P"});
+  expect_rule("a partial target is only a shape",
+              ReduceAsInferSpmd(spec(x, "0 _"), spec({8, 16, 32}, "_ P")), {"0 _", "0 _"}, {"0 _"});
+}
+
+TEST(ExpandAsRule, FollowsTheTarget) {
+  expect_rule("new and grown tensor dims",
+              ExpandAsTensorInferSpmd(spec({1, 32}, "_ _"), spec({8, 16, 32}, "0 2")),
+              {"_ 1", "0 2"}, {"0 2"});
+  expect_rule("x's own split counts for nothing",
+              ExpandAsTensorInferSpmd(spec({16, 32}, "0 1"), spec({8, 16, 32}, "0 _")),
+              {"_ _", "0 _"}, {"0 _"});
+}
+
+TEST(SquaredL2NormRule, ShardsMakeItPartial) {
+  expect_rule("split", SquaredL2NormInferSpmd(spec({8, 16}, "0 1")), {"0 1"}, {"P P"});
+  expect_rule("partial", SquaredL2NormInferSpmd(spec({8, 16}, "P _")), {"_ _"}, {"_ _"});
+}
+
+TEST(EmbeddingGradRule, PlacementsOfTraining) {
+  struct Row {
+    const char* what;
+    Texts given;  // x [8, 16], weight [100, 32], out_grad [8, 16, 32]
+    Texts inputs;
+    Texts outputs;
+  };
+  const Row rows[] = {
+      {"data-parallel", {"0 _", "_ _", "0 _"}, {"0 _", "_ _", "0 _"}, {"P _"}},
+      {"vocabulary split", {"0 _", "_ 0", "0 _"}, {"0 _", "_ 0", "0 _"}, {"P 0"}},
+      {"width split", {"0 _", "_ 1", "0 2"}, {"0 _", "_ 1", "0 2"}, {"P 1"}},
+      {"ZeRO-3", {"0 _", "0 _", "0 _"}, {"0 _", "_ _", "0 _"}, {"P _"}},
+      {"vocabulary split, out_grad split by sequence",
+       {"0 _", "_ 0", "0 1"},
+       {"0 _", "_ 0", "0 _"},
+       {"P 0"}},
+      {"partial out_grad", {"_ _", "_ 0", "_ P"}, {"_ _", "_ 0", "_ _"}, {"_ 0"}},
+  };
+  for (const Row& row : rows) {
+    const auto rule =
+        EmbeddingGradInferSpmd(spec({8, 16}, row.given[0]), spec({100, 32}, row.given[1]),
+                               spec({8, 16, 32}, row.given[2]));
+    expect_rule(row.what, rule, row.inputs, row.outputs);
+  }
+}
+
+TEST(GatherGradRule, TheAxisIsWholeAndSplitIndicesArePartial) {
+  expect_rule("split indices",
+              GatherGradInferSpmd(spec({8, 16}, "_ 1"), spec({6}, "0 _"), spec({6, 16}, "_ _"), 0),
+              {"_ 1", "0 _", "0 1"}, {"P 1"});
+  expect_rule("the axis was split",
+              GatherGradInferSpmd(spec({8, 16}, "0 1"), spec({}, "_ _"), spec({8}, "_ _"), -1),
+              {"0 _", "_ _", "0 _"}, {"0 _"});
+}
+
+TEST(SoftmaxGradRule, TheAxisIsWhole) {
+  expect_rule("rows split", SoftmaxGradInferSpmd(spec({8, 16}, "0 1"), spec({8, 16}, "P _"), -1),
+              {"0 _", "0 _"}, {"0 _"});
+  expect_rule("columns split", SoftmaxGradInferSpmd(spec({8, 16}, "_ 1"), spec({8, 16}, "0 _"), 0),
+              {"_ 1", "_ 1"}, {"_ 1"});
+}
+
+TEST(SwiGLUGradRule, BothGradientsLieAlike) {
+  const auto y = spec({8, 16}, "_ 1");
+  expect_rule("two inputs", SwiGLUGradInferSpmd(spec({8, 16}, "0 1"), &y, spec({8, 16}, "P 1")),
+              {"0 1", "0 1", "0 1"}, {"0 1", "0 1"});
+  expect_rule("halves", SwiGLUGradInferSpmd(spec({8, 32}, "0 1"), nullptr, spec({8, 16}, "0 1")),
+              {"0 _", "absent", "0 _"}, {"0 _", "absent"});
+}
+
+TEST(SliceGradRule, SlicedAxesAreWhole) {
+  expect_rule("batch split, sequence sliced",
+              SliceGradInferSpmd(spec({8, 16, 32}, "0 1"), spec({8, 4, 32}, "0 2"), {1}, {}),
+              {"0 2", "0 2"}, {"0 2"});
+  expect_rule("decreased",
+              SliceGradInferSpmd(spec({8, 16, 32}, "0 1"), spec({8, 32}, "_ 1"), {1}, {1}),
+              {"0 2", "0 1"}, {"0 2"});
+}
+
+TEST(DropoutGradRule, LiesAsOutGrad) {
+  expect_rule("mask follows",
+              ElementwiseUnaryGradInferSpmd(spec({8, 16}, "_ 1"), spec({8, 16}, "0 _")),
+              {"0 _", "0 _"}, {"0 _"});
+}
+
 }  // namespace
 }  // namespace phi::distributed

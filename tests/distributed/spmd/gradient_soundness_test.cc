@@ -35,6 +35,38 @@ Arrays matmul_grad_op(const Arrays& in, const std::vector<Dims>& out) {
   return {x_grad, y_grad};
 }
 
+Arrays reduce_as_op(const Arrays& in, const std::vector<Dims>& out) {
+  Array sum = make(out[0], [](const Dims&) { return 0.0; });
+  for_each(in[0].shape, [&](const Dims& i, int64_t) { add_at(&sum, i, at(in[0], i)); });
+  return {sum};
+}
+
+Arrays softmax_grad_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {make(out[0], [&](const Dims& i) {
+    double sum = 0;
+    for (int64_t k = 0; k < in[0].shape[1]; ++k) sum += at(in[0], {i[0], k}) * at(in[1], {i[0], k});
+    return at(in[0], i) * (at(in[1], i) - sum);
+  })};
+}
+
+// x, y and out_grad of one shape.
+Arrays swiglu_grad_op(const Arrays& in, const std::vector<Dims>& out) {
+  const auto sigmoid = [&](const Dims& i) { return 1 / (1 + std::exp(-at(in[0], i))); };
+  return {make(out[0],
+               [&](const Dims& i) {
+                 const double s = sigmoid(i);
+                 return at(in[2], i) * at(in[1], i) * s * (1 + at(in[0], i) * (1 - s));
+               }),
+          make(out[1], [&](const Dims& i) { return at(in[2], i) * at(in[0], i) * sigmoid(i); })};
+}
+
+// input[:, 3:5].
+Arrays slice_grad_op(const Arrays& in, const std::vector<Dims>& out) {
+  return {make(out[0], [&](const Dims& i) {
+    return i[1] >= 3 && i[1] < 5 ? at(in[1], {i[0], i[1] - 3}) : 0.0;
+  })};
+}
+
 std::vector<Trial> trials() {
   return {
       {"matmul_grad",
@@ -52,6 +84,33 @@ std::vector<Trial> trials() {
        {{1, 3, 8}, {4, 8, 2}},
        matmul_grad_op,
        [](const Specs& s) { return MatmulGradInferSpmd(s[0], s[1], s[2], false, false); }},
+      {"reduce_as",
+       {{3, 4, 5}, {4, 1}},
+       {{4, 1}},
+       reduce_as_op,
+       [](const Specs& s) { return ReduceAsInferSpmd(s[0], s[1]); }},
+      {"expand_as",
+       {{1, 5}, {3, 4, 5}},
+       {{3, 4, 5}},
+       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
+         return {make(out[0], [&](const Dims& i) { return broadcast_at(in[0], i); })};
+       },
+       [](const Specs& s) { return ExpandAsTensorInferSpmd(s[0], s[1]); }},
+      {"softmax_grad",
+       {{4, 5}, {4, 5}},
+       {{4, 5}},
+       softmax_grad_op,
+       [](const Specs& s) { return SoftmaxGradInferSpmd(s[0], s[1], -1); }},
+      {"swiglu_grad",
+       {{3, 6}, {3, 6}, {3, 6}},
+       {{3, 6}, {3, 6}},
+       swiglu_grad_op,
+       [](const Specs& s) { return SwiGLUGradInferSpmd(s[0], &s[1], s[2]); }},
+      {"slice_grad",
+       {{5, 6}, {5, 2}},
+       {{5, 6}},
+       slice_grad_op,
+       [](const Specs& s) { return SliceGradInferSpmd(s[0], s[1], {1}, {}); }},
   };
 }
 

@@ -199,7 +199,7 @@ inline std::string first_mismatch(const Trial& trial) {
     for (int n = 0; n < 120; ++n) {
       Specs specs;
       for (const Dims& s : trial.inputs) specs.push_back({s, any_attr(mesh, s.ndim(), rng)});
-      const std::string wrong = mismatch(trial, mesh, specs, globals, expected);
+      std::string wrong = mismatch(trial, mesh, specs, globals, expected);
       if (!wrong.empty()) return wrong;
     }
   }

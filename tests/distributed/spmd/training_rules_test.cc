@@ -1,5 +1,5 @@
 // Rules of a training step beyond the forward ops: gradients of normalisation, loss and attention,
-// and optimizer steps.
+// optimizer steps; and of attention with a cache.
 #include <gtest/gtest.h>
 
 #include "distributed/spmd/rules.h"
@@ -117,6 +117,26 @@ TEST(FlashAttentionGradRule, NoGroupOfHeadsIsCut) {
   const auto r = FlashAttentionGradInferSpmd(q, k, k, q, lse, nullptr, nullptr, q).forward();
   EXPECT_EQ(r.outputs[0], attr({R, R}));
   EXPECT_EQ(r.outputs[1], attr({R, R}));
+}
+
+TEST(FlashAttentionWithKvcacheRule, CachesStayWhereTheyLie) {
+  const auto q = spec({4, 1, 8, 4}, {R, R});
+  const auto cache = spec({4, 64, 8, 4}, {Shard(0), Shard(2)});
+  const auto lengths = spec({4}, {R, Shard(0)});
+  const auto r = FlashAttentionWithKvcacheInferSpmd(q, q, q, cache, cache, lengths).forward();
+  for (int i : {0, 1, 2, 3, 4}) EXPECT_EQ(r.inputs[i], cache.attr) << i;
+  EXPECT_EQ(r.inputs[5], attr({Shard(0), R}));
+  for (int i : {0, 1, 2}) EXPECT_EQ(r.outputs[i], cache.attr) << i;
+}
+
+TEST(FlashAttentionWithKvcacheRule, PositionsAreWholeAndNoGroupOfHeadsIsCut) {
+  const auto q = spec({4, 3, 8, 4}, {Shard(1), Shard(2)});
+  const auto k = spec({4, 3, 2, 4}, {R, R});
+  const auto cache = spec({4, 64, 2, 4}, {Shard(1), R});
+  const auto r =
+      FlashAttentionWithKvcacheInferSpmd(q, k, k, cache, cache, spec({4}, {R, R})).forward();
+  for (const TensorDistAttr* in : r.inputs) EXPECT_EQ(in, attr({R, R}));
+  for (const TensorDistAttr* out : r.outputs) EXPECT_EQ(out, attr({R, R}));
 }
 
 TEST(OptimizerRules, ParamDecides) {

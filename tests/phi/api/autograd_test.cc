@@ -134,6 +134,15 @@ TEST(AutogradInplace, IsRecordedOnTensorsThatOperationsMade) {
   EXPECT_THAT(values(x.grad()), ElementsAre(3, 0));
 }
 
+TEST(AutogradInplace, AViewRemembersTheShapeThatItHad) {
+  const Tensor x = leaf({1, 2, 3, 4});
+  Tensor y = scale(x, 2.0);
+  reshape_(y, {2, 2});
+  sum(square(y)).backward();
+  EXPECT_EQ(x.grad().shape(), x.shape());
+  EXPECT_THAT(values(x.grad()), ElementsAre(8, 16, 24, 32));
+}
+
 TEST(AutogradInplace, RefusesALeaf) {
   Tensor x = leaf({1, 2});
   EXPECT_THAT([&] { relu_(x); }, ThrowsError(ErrorCode::kPreconditionNotMet, "is a leaf"));

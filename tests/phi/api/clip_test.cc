@@ -15,12 +15,14 @@ namespace phi {
 namespace {
 
 using distributed::Partial;
+using distributed::PendingTensor;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::reshard;
 using distributed::run_ranks;
 using distributed::Shard;
 using distributed::shard_tensor;
+using distributed::start_reshard;
 using distributed::World;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -75,6 +77,43 @@ TEST(Clip, RanksOutsideTheMeshKeepMetaAndNoBytes) {
       EXPECT_EQ(counters().ops_launched - start.ops_launched, 0);
       EXPECT_EQ(counters().ops_clipped - start.ops_clipped, 2);
     }
+  });
+}
+
+// Two activations are on their way while stage 0 computes; they are used in the other order.
+TEST(Clip, PendingReshardsBetweenStages_WithTheirGradients) {
+  const Tensor x0 = iota({4, 6}), x1 = scale(iota({4, 6}), 0.5), w = iota({6, 8});
+  const Tensor y0 = matmul(relu(matmul(x0, w)), iota({8, 3}));
+  run_ranks(4, [&](World& world) {
+    Tensor dw = shard_tensor(w, stage(0), {Shard(1)});
+    dw.set_requires_grad();
+    const Tensor w1 = shard_tensor(iota({8, 3}), stage(1), {Replicate()});
+    const auto first_stage = [&](const Tensor& x) {
+      return relu(matmul(shard_tensor(x, stage(0), {Replicate()}), dw));
+    };
+    PendingTensor p0 = start_reshard(first_stage(x0), stage(1), {Shard(0)});
+    PendingTensor p1 = start_reshard(first_stage(x1), stage(1), {Shard(0)});
+    const Tensor h1 = p1.wait();
+    const Tensor h0 = p0.wait();
+    EXPECT_EQ(h0.shape(), (Dims{4, 8}));
+    EXPECT_EQ(h0.initialized(), in_stage(1));
+    const Tensor y = matmul(h0, w1);
+    if (in_stage(1)) {
+      EXPECT_THAT(gathered(y, stage(1)), ::testing::ElementsAreArray(y0.values<float>()));
+    }
+    sum(add(y, matmul(h1, w1))).backward();
+    Tensor plain = iota({6, 8});
+    plain.set_requires_grad();
+    const auto whole = [&](const Tensor& x) {
+      return matmul(relu(matmul(x, plain)), iota({8, 3}));
+    };
+    sum(add(whole(x0), whole(x1))).backward();
+    const Tensor grad = dw.grad();
+    if (in_stage(0)) {
+      EXPECT_THAT(gathered(grad, stage(0)),
+                  ::testing::ElementsAreArray(plain.grad().values<float>()));
+    }
+    world.drain();
   });
 }
 

@@ -40,6 +40,15 @@ List causal_attention(const List& in) {
 List masked_attention(const List& in) {
   return {std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, in[3]))};
 }
+// Room for 7 positions, of which the caches hold 4 and 1.
+List cached_attention(const List& in) {
+  Tensor keys = assign(in[3]);
+  Tensor values = assign(in[4]);
+  const std::vector<int64_t> held = {4, 1};
+  const Tensor out = std::get<0>(flash_attention_with_kvcache_(in[0], in[1], in[2], keys, values,
+                                                               Tensor::from<int64_t>(held, {2})));
+  return {out, keys, values};
+}
 List rotated(const List& in) {
   const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
                                                          std::nullopt, std::nullopt);
@@ -167,6 +176,10 @@ std::vector<ParityCase> norm_and_loss_cases() {
        {normal({2, 5, 4, 6}), normal({2, 7, 4, 6}, 7), normal({2, 7, 4, 6}, 8),
         normal({2, 1, 5, 7}, 9)},
        masked_attention},
+      {"flash_attention_with_kvcache",
+       {normal({2, 3, 4, 6}), normal({2, 3, 2, 6}, 7), normal({2, 3, 2, 5}, 8),
+        normal({2, 7, 2, 6}, 9), normal({2, 7, 2, 5}, 10)},
+       cached_attention},
       {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
       {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
       {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},

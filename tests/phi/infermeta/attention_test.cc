@@ -47,6 +47,38 @@ TEST(FlashAttentionInferMeta, Shapes) {
   EXPECT_FALSE(d.has_value());
 }
 
+TEST(FlashAttentionWithKvcacheInferMeta, GivesQueriesOutputAndTheCaches) {
+  const TensorMeta q{{2, 3, 6, 8}, kF32};
+  const TensorMeta k{{2, 3, 2, 8}, kF32};
+  const TensorMeta v{{2, 3, 2, 4}, kF32};
+  const auto [out, keys, values] = FlashAttentionWithKvcacheInferMeta(
+      q, k, v, {{2, 9, 2, 8}, kF32}, {{2, 9, 2, 4}, kF32}, {{2}, DataType::INT64});
+  EXPECT_EQ(out.to_string(), "f32[2,3,6,4]");
+  EXPECT_EQ(keys.to_string(), "f32[2,9,2,8]");
+  EXPECT_EQ(values.to_string(), "f32[2,9,2,4]");
+}
+
+TEST(FlashAttentionWithKvcacheInferMeta, Errors) {
+  const TensorMeta x{{2, 3, 6, 8}, kF32};
+  const TensorMeta cache{{2, 9, 6, 8}, kF32};
+  const TensorMeta lengths{{2}, DataType::INT64};
+  const auto cached = [&](const TensorMeta& q, const TensorMeta& keys, const TensorMeta& values,
+                          const TensorMeta& seqlens) {
+    return error_of([&] { FlashAttentionWithKvcacheInferMeta(q, x, x, keys, values, seqlens); });
+  };
+  EXPECT_THAT(cached({{2, 2, 6, 8}, kF32}, cache, cache, lengths),
+              HasSubstr("q is f32[2,2,6,8] and k is f32[2,3,6,8]: both must be of the new"));
+  EXPECT_THAT(cached(x, {{2, 2, 6, 8}, kF32}, cache, lengths),
+              HasSubstr("k_cache is f32[2,2,6,8], but k f32[2,3,6,8] takes float32 [2, 3 or more, "
+                        "6, 8]"));
+  EXPECT_THAT(cached(x, cache, {{2, 9, 6, 8}, DataType::BFLOAT16}, lengths),
+              HasSubstr("v_cache is bf16[2,9,6,8], but v"));
+  EXPECT_THAT(cached(x, cache, {{2, 8, 6, 8}, kF32}, lengths),
+              HasSubstr("room for the same number of positions"));
+  EXPECT_THAT(cached(x, cache, cache, {{3}, DataType::INT64}),
+              HasSubstr("cache_seqlens is i64[3], but q f32[2,3,6,8] takes i64[2]"));
+}
+
 TEST(FlashAttentionInferMeta, Errors) {
   const Dims q{2, 5, 6, 8};
   EXPECT_THAT(attend({2, 5, 8}, q, q), HasSubstr("q is f32[2,5,8], k is f32[2,5,6,8]"));

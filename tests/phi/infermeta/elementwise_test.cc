@@ -57,6 +57,15 @@ TEST(ElementwiseInferMeta, ErrorsShowBothShapes) {
                   "x is f32[2] and y is i64[2]: their dtypes differ; cast one of them."));
 }
 
+TEST(CompareInferMeta, IsBoolOfTheBroadcastShape) {
+  EXPECT_EQ(CompareInferMeta({{2, 1}, kF32}, {{3}, kF32}).to_string(), "bool[2,3]");
+  EXPECT_THAT(
+      [] {
+        CompareInferMeta({{2}, kF32}, {{2}, DataType::INT64});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "their dtypes differ"));
+}
+
 TEST(ElementwiseInferMeta, TheOpIsNamedInFront) {
   const OpScope scope("add");
   EXPECT_THAT(

@@ -46,6 +46,37 @@ TEST(SumInferMeta, IntegersPromoteUnlessADtypeIsAskedFor) {
   EXPECT_EQ(dtype(DataType::FLOAT16, kF32), kF32);
 }
 
+TEST(ReduceAsInferMeta, TakesTheTargetsShapeIfItBroadcasts) {
+  const auto reduced = [](Dims x, Dims target) {
+    return ReduceAsInferMeta({x, kF32}, {target, DataType::INT64}).to_string();
+  };
+  EXPECT_EQ(reduced({2, 3, 4}, {4}), "f32[4]");
+  EXPECT_EQ(reduced({2, 3, 4}, {1, 3, 1}), "f32[1,3,1]");
+  EXPECT_EQ(reduced({2, 3}, {2, 3}), "f32[2,3]");
+  EXPECT_EQ(reduced({2, 3}, {}), "f32[]");
+  EXPECT_EQ(reduced({0, 3}, {1, 3}), "f32[1,3]");
+  for (const Dims& target : {Dims{3}, Dims{2, 1, 4}, Dims{1, 2, 3, 4}}) {
+    EXPECT_THAT(
+        [&] {
+          reduced({3, 3, 4}, target);
+        },
+        ThrowsError(ErrorCode::kInvalidArgument,
+                    "x is f32[3,3,4] and target is i64" + target.to_string() +
+                        ": counted from the last, each tensor dim of target must be"));
+  }
+}
+
+TEST(SquaredL2NormInferMeta, IsAFloat32ScalarOrFloat64ForFloat64) {
+  EXPECT_EQ(SquaredL2NormInferMeta({{2, 3}, kF32}).to_string(), "f32[]");
+  EXPECT_EQ(SquaredL2NormInferMeta({{2}, DataType::BFLOAT16}).to_string(), "f32[]");
+  EXPECT_EQ(SquaredL2NormInferMeta({{}, DataType::FLOAT64}).to_string(), "f64[]");
+  EXPECT_THAT(
+      [] {
+        SquaredL2NormInferMeta({{2}, DataType::INT32});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "x is i32[2], but it must be floating"));
+}
+
 TEST(ArgMaxInferMeta, ShapesAndErrors) {
   constexpr DataType kI64 = DataType::INT64;
   EXPECT_EQ(ArgMaxInferMeta({{2, 3}, kF32}, -1, false, false, kI64).to_string(), "i64[2]");

@@ -144,6 +144,17 @@ TEST(SliceInferMeta, ClampsAndRemoves) {
       invalid("tensor dim 0 of input f32[5,6] twice"));
 }
 
+TEST(ExpandAsInferMeta, OnlyOnesExpandToTheShapeOfY) {
+  const TensorMeta y{{2, 3, 4}, DataType::INT32};
+  EXPECT_EQ(ExpandAsInferMeta(f32({4}), y).to_string(), "f32[2,3,4]");
+  EXPECT_EQ(ExpandAsInferMeta(f32({}), y).dims, y.dims);
+  EXPECT_EQ(ExpandAsInferMeta(f32({3, 1}), y).dims, y.dims);
+  EXPECT_EQ(ExpandAsInferMeta(f32({1}), f32({0})).dims, (Dims{0}));
+  EXPECT_THAT([&] { ExpandAsInferMeta(f32({2}), y); },
+              invalid("x is f32[2] and y is i32[2,3,4]: counted from the last"));
+  EXPECT_THAT([&] { ExpandAsInferMeta(f32({1, 2, 3, 4}), y); }, invalid("x is f32[1,2,3,4]"));
+}
+
 TEST(ExpandInferMeta, OnlyOnesExpand) {
   EXPECT_EQ(ExpandInferMeta(f32({3, 1}), {-1, 4}).dims, (Dims{3, 4}));
   EXPECT_EQ(ExpandInferMeta(f32({3}), {2, 3}).dims, (Dims{2, 3}));

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "phi/infermeta/data_dependent.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
 namespace {
@@ -133,6 +133,34 @@ TEST(DataDependentInferMeta, ShapesAndErrors) {
                [&] { UniqueInferMeta(x, false, false, false, {}, DataType::FLOAT32); });
   expect_error("mask is f32[2,3], but it must be bool", [&] { MaskedSelectInferMeta(x, x); });
   expect_error("mask", [&] { MaskedSelectInferMeta(x, {{2}, DataType::BOOL}); });
+}
+
+struct MaskedSelect {
+  DenseTensor mask;
+
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    DenseTensor out = unmade(MaskedSelectInferMeta(in[0].meta(), mask.meta()));
+    MaskedSelectKernel<T>(CpuContext(), in[0], mask, &out);
+    return out;
+  }
+  template <typename T>
+  Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
+    Tensors grads = {blank<T>(in[0].dims())};
+    MaskedSelectGradKernel<T>(CpuContext(), mask, out_grad, &grads[0]);
+    return grads;
+  }
+};
+
+TEST(MaskedSelectGradKernel, EqualsFiniteDifferences) {
+  const DenseTensor mask = tensor<bool>({1, 0, 1, 0, 0, 1}, {2, 3});
+  check_gradients(MaskedSelect{mask}, {{{2, 3}}}, "one shape");
+  check_gradients(MaskedSelect{mask}, {{{4, 2, 3}}}, "mask is broadcast");
+  check_gradients(MaskedSelect{mask}, {{{3}}}, "x is broadcast");
+  check_gradients(MaskedSelect{mask}, {{{2, 1}}}, "columns of x are broadcast");
+  check_gradients(MaskedSelect{tensor<bool>({0, 0}, {2})}, {{{2}}}, "nothing is chosen");
+  check_gradients(MaskedSelect{tensor<bool>({}, {0})}, {{{0}}}, "empty");
+  check_gradients(MaskedSelect{tensor<bool>({}, {0})}, {{{1}}}, "broadcast to nothing");
 }
 
 }  // namespace

@@ -216,5 +216,52 @@ TEST(AddNKernel, SixteenBitFloatsSumInFloat) {
   EXPECT_EQ(to_doubles(out)[0], 1 + 0x1p-7);
 }
 
+template <typename T, typename Kernel>
+void check_comparison(Kernel kernel, bool (*oracle)(double, double)) {
+  uint32_t seed = 1;
+  for (const auto& [x_dims, y_dims] : shape_pairs()) {
+    const Dims dims = broadcast_dims(x_dims, y_dims);
+    Values xs = random_values(x_dims.numel(), ++seed, 0, 3);
+    Values ys = random_values(y_dims.numel(), ++seed, 0, 3);
+    for (Values* values : {&xs, &ys}) {
+      for (double& v : *values) v = std::min(std::trunc(v), std::is_same_v<T, bool> ? 1.0 : 3.0);
+    }
+    Values expected(dims.numel());
+    for (int64_t i = 0; i < dims.numel(); ++i) {
+      expected[i] = oracle(broadcast_at(xs, x_dims, dims, i), broadcast_at(ys, y_dims, dims, i));
+    }
+    DenseTensor out = blank<bool>(dims);
+    kernel(CpuContext(), tensor<T>(xs, x_dims), tensor<T>(ys, y_dims), &out);
+    EXPECT_EQ(to_doubles(out), expected) << x_dims.to_string() << " with " << y_dims.to_string();
+  }
+}
+
+template <typename T>
+void check_comparisons() {
+  check_comparison<T>(EqualKernel<T>, [](double x, double y) { return x == y; });
+  check_comparison<T>(GreaterEqualKernel<T>, [](double x, double y) { return x >= y; });
+}
+
+TEST(ComparisonKernels, EveryDtype) {
+  check_comparisons<bool>();
+  check_comparisons<uint8_t>();
+  check_comparisons<int32_t>();
+  check_comparisons<int64_t>();
+  check_comparisons<float16>();
+  check_comparisons<bfloat16>();
+  check_comparisons<float>();
+  check_comparisons<double>();
+}
+
+TEST(ComparisonKernels, NothingComparesWithNaN) {
+  const DenseTensor x = tensor<float>({NAN, 1, NAN, INFINITY}, {4});
+  const DenseTensor y = tensor<float>({NAN, NAN, 1, INFINITY}, {4});
+  DenseTensor out = blank<bool>({4});
+  EqualKernel<float>(CpuContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
+  GreaterEqualKernel<float>(CpuContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
+}
+
 }  // namespace
 }  // namespace phi::testing

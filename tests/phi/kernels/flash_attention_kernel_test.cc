@@ -211,5 +211,67 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
   expect_error("every query needs the whole of k's and v's sequence", run);
 }
 
+// Reads sk positions in pieces; each piece's output has to be what attention over all gives its
+// rows.
+TYPED_TEST(FlashAttentionKernelTest, WithKvcacheReadsOnWhereTheCacheEnds) {
+  using T = TypeParam;
+  const Problem p{.batch = 2, .sq = 70, .sk = 70, .heads = 4, .kv_heads = 2, .causal = true};
+  const Values expected = Oracle(p).out;
+  DenseTensor keys = tensor<T>(Values(2 * 80 * 2 * 4, 99.0), {2, 80, 2, 4});
+  DenseTensor values = keys.clone();
+  for (int64_t begin = 0, end = 0; begin < p.sq; begin = end) {
+    end = begin == 0 ? 67 : begin + (begin == 68 ? 2 : 1);  // pieces of 67, 1 and 2
+    const auto piece = [&](const Values& all, const Dims& dims) {
+      return tensor<T>(cut(all, dims, 1, begin, end), with_extent(dims, 1, end - begin));
+    };
+    const DenseTensor q = piece(p.q(), p.q_dims());
+    const DenseTensor lengths =
+        tensor<int64_t>({static_cast<double>(begin), static_cast<double>(begin)}, {2});
+    DenseTensor out = blank_like(q.meta());
+    FlashAttentionWithKvcacheKernel<T>(CpuContext(), q, piece(p.k(), p.k_dims()),
+                                       piece(p.v(), p.v_dims()), keys, values, lengths, &out, &keys,
+                                       &values);
+    expect_close<T>(out, cut(expected, p.out_dims(), 1, begin, end),
+                    "from " + std::to_string(begin));
+  }
+  const Dims room{2, 80, 2, 4};
+  expect_close<T>(tensor<T>(cut(to_doubles(keys), room, 1, 0, 70), p.k_dims()), p.k(), "keys");
+  EXPECT_EQ(cut(to_doubles(values), room, 1, 70, 80), Values(2 * 10 * 2 * 4, 99.0));
+}
+
+TEST(FlashAttentionKernel, WithKvcacheLeavesACacheAloneThatIsNotItsOutput) {
+  const DenseTensor x = tensor<float>(random_values(8, 1), {1, 1, 2, 4});
+  const DenseTensor cache = tensor<float>(random_values(24, 2), {1, 3, 2, 4});
+  const Values before = to_doubles(cache);
+  DenseTensor out = blank_like(x.meta());
+  DenseTensor keys = blank_like(cache.meta());
+  DenseTensor values = blank_like(cache.meta());
+  FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
+                                         tensor<int64_t>({1}, {1}), &out, &keys, &values);
+  EXPECT_EQ(to_doubles(cache), before);
+  Values after = before;
+  std::copy_n(to_doubles(x).begin(), 8, after.begin() + 8);
+  EXPECT_EQ(to_doubles(keys), after);
+  EXPECT_EQ(to_doubles(values), after);
+}
+
+TEST(FlashAttentionKernel, WithKvcacheSaysThatThereIsNoRoom) {
+  DenseTensor x = blank<float>({1, 2, 1, 4}), cache = blank<float>({1, 3, 1, 4});
+  const auto read_behind = [&](double held) -> std::string {
+    try {
+      DenseTensor out = x.clone();
+      FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
+                                             tensor<int64_t>({held}, {1}), &out, &cache, &cache);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(read_behind(2).find("cache_seqlens has a 2: caches with room for 3"),
+            std::string::npos);
+  EXPECT_NE(read_behind(-1).find("cache_seqlens has a -1"), std::string::npos);
+  EXPECT_EQ(read_behind(1), "no error");
+}
+
 }  // namespace
 }  // namespace phi::testing

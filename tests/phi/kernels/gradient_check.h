@@ -26,6 +26,7 @@ namespace detail {
 template <typename T>
 Tensors tensors(const std::vector<Argument>& arguments, const std::vector<Values>& values) {
   Tensors result;
+  result.reserve(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     result.push_back(tensor<T>(values[i], arguments[i].dims));
   }
@@ -56,6 +57,7 @@ template <typename Op>
 void check_gradients(const Op& op, const std::vector<Argument>& arguments,
                      const std::string& what = "") {
   std::vector<Values> values;
+  values.reserve(arguments.size());
   for (const Argument& a : arguments) {
     values.push_back(
         random_values(a.dims.numel(), static_cast<uint32_t>(values.size()) + 1, a.low, a.high));
@@ -64,6 +66,7 @@ void check_gradients(const Op& op, const std::vector<Argument>& arguments,
   const DenseTensor out = op.template forward<double>(in);
   const Values cotangent = random_values(out.numel(), 99);
   std::vector<Values> expected;
+  expected.reserve(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     expected.push_back(finite_differences(values[i], cotangent, [&](const Values& moved) {
       std::vector<Values> at = values;

@@ -283,5 +283,40 @@ TEST(DropoutKernel, WrongAttributesAreErrors) {
                [&] { dropout<float>(x, 0.5, false, "upscale_in_train", 3, CpuContext(), &x); });
 }
 
+// The forward kernel is linear for one seed: applied to the gradient it is its own transpose.
+template <typename T>
+void check_dropout_gradient() {
+  const DenseTensor g = tensor<T>(random_values(700, 2, -4, 4), {7, 100});
+  for (const std::string mode : {"upscale_in_train", "downscale_in_infer"}) {
+    for (const bool is_test : {false, true}) {
+      for (const double p : {0.0, 0.25, 1.0}) {
+        const Dropped expected = dropout<T>(g, p, is_test, mode);
+        DenseTensor dx = blank<T>(g.dims());
+        DropoutGradKernel<T>(CpuContext(), expected.mask, g, p, is_test, mode, &dx);
+        EXPECT_EQ(to_doubles(dx), to_doubles(expected.out)) << mode << " " << is_test << " " << p;
+      }
+    }
+  }
+}
+
+TEST(DropoutGradKernel, IsTheForwardKernelOnTheGradient) {
+  check_dropout_gradient<float>();
+  check_dropout_gradient<double>();
+  check_dropout_gradient<bfloat16>();
+  check_dropout_gradient<float16>();
+}
+
+TEST(DropoutGradKernel, WrongAttributesAreErrors) {
+  const DenseTensor g = tensor<float>({1, 2}, {2});
+  const DenseTensor mask = tensor<uint8_t>({1, 0}, {2});
+  DenseTensor dx = blank<float>({2});
+  const auto gradient = [&](double p, const char* mode) {
+    DropoutGradKernel<float>(CpuContext(), mask, g, p, false, mode, &dx);
+  };
+  expect_error("p is 1.5, but a probability is in [0, 1]",
+               [&] { gradient(1.5, "upscale_in_train"); });
+  expect_error("mode is 'scale'", [&] { gradient(0.5, "scale"); });
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -158,6 +158,94 @@ TEST(MeanKernel, UnevenShardsAddUpToTheMean) {
   }
 }
 
+// Sums by the index that each element broadcasts from.
+Values summed_to(const Values& x, const Dims& dims, const Dims& target) {
+  Values sums(target.numel(), 0.0);
+  const int added = dims.ndim() - target.ndim();
+  const Dims from = dims.strides();
+  const Dims to = target.strides();
+  for (int64_t i = 0; i < dims.numel(); ++i) {
+    int64_t at = 0;
+    for (int d = 0; d < target.ndim(); ++d) {
+      if (target[d] != 1) at += i / from[added + d] % dims[added + d] * to[d];
+    }
+    sums[at] += x[i];
+  }
+  return sums;
+}
+
+template <typename T>
+void check_reduce_as() {
+  struct Row {
+    Dims x;
+    Dims target;
+  };
+  const Row rows[] = {
+      {{40, 1500}, {1500}},
+      {{3, 4, 5}, {5}},
+      {{3, 4, 5}, {4, 5}},
+      {{3, 4, 5}, {1, 4, 1}},
+      {{3, 4, 5}, {3, 1, 5}},
+      {{3, 4, 5}, {3, 4, 1}},
+      {{3, 4, 5}, {}},
+      {{3, 4, 5}, {1, 1, 1}},
+      {{3, 4, 5}, {3, 4, 5}},
+      {{1, 1, 5}, {5}},
+      {{0, 3}, {3}},
+      {{0, 3}, {1, 3}},
+      {{3, 0}, {3, 1}},
+      {{2, 3, 2, 3}, {3, 1, 3}},
+      {{}, {}},
+  };
+  for (const Row& row : rows) {
+    const Values xs = random_values(row.x.numel(), 3);
+    DenseTensor out = blank<T>(row.target);
+    ReduceAsKernel<T>(CpuContext(), tensor<T>(xs, row.x), &out);
+    expect_close<T>(out, summed_to(xs, row.x, row.target),
+                    row.x.to_string() + " to " + row.target.to_string());
+  }
+}
+
+TEST(ReduceAsKernel, SumsWhatWasBroadcast) {
+  check_reduce_as<float>();
+  check_reduce_as<double>();
+  check_reduce_as<bfloat16>();
+  check_reduce_as<float16>();
+}
+
+TEST(ReduceAsKernel, SixteenBitSumsAreKeptInFloat) {
+  DenseTensor out = blank<bfloat16>({2});
+  ReduceAsKernel<bfloat16>(CpuContext(), tensor<bfloat16>(Values(4096, 1.0), {2048, 2}), &out);
+  EXPECT_EQ(to_doubles(out), Values(2, 2048.0));
+}
+
+template <typename T, typename Out>
+void check_squared_norm() {
+  for (const Dims& dims : {Dims{}, Dims{0}, Dims{5}, Dims{3, 1100}}) {
+    const Values xs = random_values(dims.numel(), 5, -2, 2);
+    double sum = 0;
+    for (double x : xs) sum += x * x;
+    DenseTensor out = blank<Out>({});
+    SquaredL2NormKernel<T>(CpuContext(), tensor<T>(xs, dims), &out);
+    expect_close<Out>(out, {sum}, dims.to_string());
+  }
+}
+
+TEST(SquaredL2NormKernel, SumsSquaresOfEveryDtype) {
+  check_squared_norm<float, float>();
+  check_squared_norm<double, double>();
+  check_squared_norm<bfloat16, float>();
+  check_squared_norm<float16, float>();
+}
+
+TEST(SquaredL2NormKernel, SmallTermsAreNotLost) {
+  Values xs(1 << 20, 1e-3);
+  xs[0] = 1e3;
+  DenseTensor out = blank<float>({});
+  SquaredL2NormKernel<float>(CpuContext(), tensor<float>(xs, {1 << 20}), &out);
+  EXPECT_FLOAT_EQ(out.values<float>()[0], 1e6 + (1 << 20) * 1e-6);
+}
+
 TEST(MaxKernel, AllDtypes) {
   check<float, float>(MaxKernel<float>, max_of<float>, false);
   check<double, double>(MaxKernel<double>, max_of<double>, false);

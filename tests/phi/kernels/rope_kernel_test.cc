@@ -1,10 +1,11 @@
-// Rotary position embedding against complex multiplication in double precision.
+// Rotary position embedding against complex multiplication in double precision, its gradients
+// against differences.
 #include "phi/kernels/rope_kernel.h"
 
 #include <complex>
 
 #include "phi/infermeta/attention.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
 namespace {
@@ -115,6 +116,72 @@ TEST(RopeKernel, PartsOfTheSequenceEqualTheWhole) {
                             true, false, 10000.0f, &out, nullptr, nullptr);
     expect_close<double>(out, cut(expected, dims, 1, begin, end));
   }
+}
+
+/// q, and k where a second argument is given.
+struct Rope {
+  bool adjacent;
+  bool time_major;
+  bool tables = false;  // of angles that differ within a pair
+
+  template <typename T>
+  DenseTensor table(const Dims& q, uint32_t seed) const {
+    const Dims dims{q[time_major ? 0 : 1], q[3]};
+    return tensor<T>(random_values(dims.numel(), seed), dims);
+  }
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    Tensors out = {blank<T>(in[0].dims()), blank<T>(in.back().dims())};
+    const DenseTensor* k = in.size() == 2 ? &in[1] : nullptr;
+    const DenseTensor sin = table<T>(in[0].dims(), 7), cos = table<T>(in[0].dims(), 8);
+    FusedRopeKernel<T>(CpuContext(), in[0], k, nullptr, tables ? &sin : nullptr,
+                       tables ? &cos : nullptr, nullptr, adjacent, time_major, 50.0f, &out[0],
+                       k ? &out[1] : nullptr, nullptr);
+    // The sum of both depends on both.
+    if (!k) return out[0];
+    for (int64_t i = 0; i < out[0].numel(); ++i) {
+      out[0].mutable_data<T>()[i] =
+          T(compute_t<T>(out[0].data<T>()[i]) + compute_t<T>(out[1].data<T>()[i]));
+    }
+    return out[0];
+  }
+  template <typename T>
+  Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
+    Tensors grads;
+    for (const DenseTensor& x : in) grads.push_back(blank<T>(x.dims()));
+    const bool k = in.size() == 2;
+    const DenseTensor sin = table<T>(in[0].dims(), 7), cos = table<T>(in[0].dims(), 8);
+    FusedRopeGradKernel<T>(CpuContext(), out_grad, k ? &out_grad : nullptr, nullptr,
+                           tables ? &sin : nullptr, tables ? &cos : nullptr, nullptr, adjacent,
+                           time_major, 50.0f, &grads[0], k ? &grads[1] : nullptr, nullptr);
+    return grads;
+  }
+};
+
+TEST(RopeGradKernel, EqualsFiniteDifferences) {
+  const Dims dims{2, 3, 2, 6};
+  for (const bool adjacent : {false, true}) {
+    for (const bool time_major : {false, true}) {
+      check_gradients(Rope{adjacent, time_major}, {{dims}}, "q");
+      check_gradients(Rope{adjacent, time_major}, {{dims}, {dims}}, "q and k");
+      check_gradients(Rope{adjacent, time_major, true}, {{dims}}, "tables");
+    }
+  }
+}
+
+TEST(RopeGradKernel, TurnsBackAPartOfTheSequenceAndSkipsUnwantedGradients) {
+  const Dims dims{1, 6, 1, 4};
+  const Values x = random_values(dims.numel(), 1);
+  FakeView view;
+  view.inputs = {part(dims, 1, 4, 6), part(dims, 1, 4, 6)};
+  const CpuContext ctx(&view);
+  const DenseTensor xt = tensor<double>(cut(x, dims, 1, 4, 6), {1, 2, 1, 4});
+  DenseTensor out = blank<double>(xt.dims()), back = blank<double>(xt.dims());
+  FusedRopeKernel<double>(ctx, xt, nullptr, nullptr, nullptr, nullptr, nullptr, true, false, 100.0f,
+                          &out, nullptr, nullptr);
+  FusedRopeGradKernel<double>(ctx, out, &out, nullptr, nullptr, nullptr, nullptr, true, false,
+                              100.0f, nullptr, &back, nullptr);
+  expect_close<double>(back, to_doubles(xt));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "phi/kernels/shape_kernel.h"
 
 #include "phi/infermeta/shape.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
 namespace {
@@ -253,6 +253,39 @@ TEST(TrilKernel, ShardedRowsAndColumnsAreThePartsOfTheWhole) {
       }
     }
   }
+}
+
+struct Slice {
+  std::vector<int64_t> axes;
+  IntArray starts;
+  IntArray ends;
+  std::vector<int64_t> decrease_axis;
+
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    DenseTensor out =
+        blank_like(SliceInferMeta(in[0].meta(), axes, starts, ends, {}, decrease_axis));
+    SliceKernel<T>(CpuContext(), in[0], axes, starts, ends, &out);
+    return out;
+  }
+  template <typename T>
+  Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
+    Tensors grads = {blank<T>(in[0].dims())};
+    SliceGradKernel<T>(CpuContext(), out_grad, axes, starts, ends, &grads[0]);
+    return grads;
+  }
+};
+
+TEST(SliceGradKernel, EqualsFiniteDifferences) {
+  const Argument x{{3, 4, 5}};
+  check_gradients(Slice{{0}, {1}, {3}, {}}, {x}, "rows");
+  check_gradients(Slice{{2}, {1}, {3}, {}}, {x}, "columns");
+  check_gradients(Slice{{0, 2}, {-2, -100}, {-1, 100}, {}}, {x}, "negative and clamped");
+  check_gradients(Slice{{-1}, {2}, {2}, {}}, {x}, "empty");
+  check_gradients(Slice{{1, 0}, {2, 1}, {3, 2}, {1}}, {x}, "decreased");
+  check_gradients(Slice{{0, 1, 2}, {1, 1, 1}, {2, 2, 2}, {0, 1, 2}}, {x}, "to a scalar");
+  check_gradients(Slice{{}, {}, {}, {}}, {x}, "all");
+  check_gradients(Slice{{0}, {0}, {1}, {}}, {{{2, 0}}}, "of nothing");
 }
 
 }  // namespace

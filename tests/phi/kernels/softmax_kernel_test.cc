@@ -1,8 +1,8 @@
-// softmax along every axis against double-precision sums.
+// softmax along every axis against double-precision sums, its gradient against differences.
 #include "phi/kernels/softmax_kernel.h"
 
 #include "phi/infermeta/normalisation.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
 namespace {
@@ -58,6 +58,36 @@ TEST(SoftmaxKernel, OneElementOfNoTensorDims) {
   DenseTensor out = blank<float>({});
   SoftmaxKernel<float>(CpuContext(), tensor<float>({3}, {}), -1, &out);
   EXPECT_EQ(to_doubles(out), Values({1}));
+}
+
+struct Softmax {
+  int axis;
+
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    DenseTensor out = blank<T>(in[0].dims());
+    SoftmaxKernel<T>(CpuContext(), in[0], axis, &out);
+    return out;
+  }
+  template <typename T>
+  Tensors gradients(const Tensors&, const DenseTensor& out, const DenseTensor& out_grad) const {
+    Tensors grads = {blank<T>(out.dims())};
+    SoftmaxGradKernel<T>(CpuContext(), out, out_grad, axis, &grads[0]);
+    DenseTensor same = out_grad.clone();
+    SoftmaxGradKernel<T>(CpuContext(), out, same, axis, &same);
+    EXPECT_EQ(to_doubles(same), to_doubles(grads[0])) << "in place";
+    return grads;
+  }
+};
+
+TEST(SoftmaxGradKernel, EqualsFiniteDifferencesAlongEveryAxis) {
+  for (const Dims& dims : {Dims{3, 37}, Dims{2, 3, 70}, Dims{2, 1, 3}, Dims{0, 4}, Dims{4, 0}}) {
+    for (int axis = -dims.ndim(); axis < dims.ndim(); ++axis) {
+      check_gradients(Softmax{axis}, {{dims, -2, 2}},
+                      dims.to_string() + " axis " + std::to_string(axis));
+    }
+  }
+  check_gradients(Softmax{-1}, {{{}}}, "0-D");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The gated linear unit against its formula.
+// The gated linear unit against its formula, its gradients against differences.
 #include "phi/kernels/swiglu_kernel.h"
 
 #include "phi/infermeta/swiglu.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
 namespace {
@@ -45,6 +45,46 @@ TEST(SwiGLUInferMeta, Errors) {
 TEST(SwiGLUKernel, EmptyArrays) {
   DenseTensor out = blank<float>({3, 0});
   SwiGLUKernel<float>(CpuContext(), blank<float>({3, 0}), nullptr, &out);
+}
+
+/// One argument is both halves.
+struct SwiGLU {
+  template <typename T>
+  DenseTensor forward(const Tensors& in) const {
+    const DenseTensor* y = in.size() == 2 ? &in[1] : nullptr;
+    DenseTensor out = blank_like(SwiGLUInferMeta(in[0].meta(), y ? &y->meta() : nullptr));
+    SwiGLUKernel<T>(CpuContext(), in[0], y, &out);
+    return out;
+  }
+  template <typename T>
+  Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
+    Tensors grads = {blank<T>(in[0].dims())};
+    if (in.size() == 2) grads.push_back(blank<T>(in[1].dims()));
+    SwiGLUGradKernel<T>(CpuContext(), in[0], in.size() == 2 ? &in[1] : nullptr, out_grad, &grads[0],
+                        in.size() == 2 ? &grads[1] : nullptr);
+    return grads;
+  }
+};
+
+TEST(SwiGLUGradKernel, EqualsFiniteDifferences) {
+  for (const Dims& dims : {Dims{3, 300}, Dims{7}, Dims{}, Dims{0, 2}}) {
+    check_gradients(SwiGLU{}, {{dims, -4, 4}, {dims}}, dims.to_string());
+  }
+  for (const Dims& dims : {Dims{3, 14}, Dims{2, 600}, Dims{2}, Dims{3, 0}, Dims{0, 4}}) {
+    check_gradients(SwiGLU{}, {{dims, -4, 4}}, dims.to_string() + " in halves");
+  }
+}
+
+TEST(SwiGLUGradKernel, UnwantedGradientsAreNotMade) {
+  const Dims dims{3, 5};
+  const Tensors in = {tensor<bfloat16>(random_values(15, 1), dims),
+                      tensor<bfloat16>(random_values(15, 2), dims)};
+  const Tensors both = SwiGLU{}.gradients<bfloat16>(in, in[0], in[0]);
+  DenseTensor dx = blank<bfloat16>(dims), dy = blank<bfloat16>(dims);
+  SwiGLUGradKernel<bfloat16>(CpuContext(), in[0], &in[1], in[0], &dx, nullptr);
+  SwiGLUGradKernel<bfloat16>(CpuContext(), in[0], &in[1], in[0], nullptr, &dy);
+  EXPECT_EQ(to_doubles(dx), to_doubles(both[0]));
+  EXPECT_EQ(to_doubles(dy), to_doubles(both[1]));
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ struct Unary {
   }
 };
 
+template <typename Forward, typename Gradient>
+Unary(Forward, Gradient, Kept) -> Unary<Forward, Gradient>;
+
 #define UNARY(Name, kept)                                                             \
   Unary {                                                                             \
     []<typename T>(const DenseTensor& x, DenseTensor* out) {                          \

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "distributed/api.h"
 #include "phi/api.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"

@@ -52,7 +52,6 @@ class BadInput(unittest.TestCase):
             (launch.job_text(model={"layers": 1}, mesh={"shape": [2], "dims": ["pp"]}), "1 layers are fewer than the 2"),
             (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
             (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
-            (launch.job_text(mode="train"), "key 'mode': mode train is not there yet, it comes with training"),
             ("model: {layers: 2", "not valid YAML"),
         ]
         for text, message in cases:

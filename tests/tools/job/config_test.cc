@@ -43,6 +43,8 @@ model: {kind: gpt, vocab: 300, seq_len: 16, d_model: 20, layers: 3, heads: 5, ml
 mesh: {shape: [2, 3], dims: [tp, pp]}
 data: {paths: [a, b/c], seed: 9}
 run: {steps: 5, global_batch: 12, micro_batches: 3, dtype: bfloat16, sequence_parallel: true}
+weights: w
+generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, seed: 3}
 )",
                                      "job.yaml");
   EXPECT_EQ(config.mode, "generate");
@@ -58,6 +60,12 @@ run: {steps: 5, global_batch: 12, micro_batches: 3, dtype: bfloat16, sequence_pa
   EXPECT_EQ(config.run.micro_batch_size(), 4);
   EXPECT_EQ(config.run.dtype, DataType::BFLOAT16);
   EXPECT_TRUE(config.run.sequence_parallel);
+  EXPECT_EQ(config.weights, "w");
+  EXPECT_EQ(config.generate.tokens, 7);
+  EXPECT_EQ(config.generate.temperature, 0.5);
+  EXPECT_EQ(config.generate.top_k, 4);
+  EXPECT_EQ(config.generate.top_p, 0.75);
+  EXPECT_EQ(config.generate.seed, 3);
 }
 
 struct BadFile {
@@ -84,7 +92,9 @@ const BadFile kBadFiles[] = {
     {"[1]: 2", "job.yaml:1: key 'a list': there is no such key"},
     // Types.
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
-    {"[1, 2]", "job.yaml:1: a job file must be a map of mode, model, mesh, data, run, got a list."},
+    {"[1, 2]",
+     "job.yaml:1: a job file must be a map of mode, model, mesh, data, run, optimizer, "
+     "weights, generate, got a list."},
     {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
     {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},
     {"model: {layers: '6'}", "key 'model.layers': must be an integer; got '6'."},
@@ -115,8 +125,16 @@ const BadFile kBadFiles[] = {
      "key 'run.micro_batches': 3 micro-batches do not divide "
      "global_batch 8"},
     {"run: {global_batch: 6}", "key 'run.global_batch': 4 micro-batches do not divide"},
-    {"run: {dtype: float8}", "key 'run.dtype': must be one of float32, bfloat16; got 'float8'"},
+    {"run: {dtype: float8}",
+     "key 'run.dtype': must be one of float32, bfloat16, float16; got 'float8'"},
     {"data: {paths: []}", "key 'data.paths': name at least one path."},
+    {"generate: {top_p: 0}", "key 'generate.top_p': 0 keeps no token; use 1 for all"},
+    {"generate: {top_p: 1.5}", "key 'generate.top_p': must be a number from 0 to 1; got '1.5'."},
+    {"generate: {temperature: -1}", "key 'generate.temperature': must be a number from 0 to"},
+    {"generate: {tokens: 0}", "key 'generate.tokens': must be an integer from 1 to"},
+    {"generate: {top_k: -1}", "key 'generate.top_k': must be an integer from 0 to"},
+    {"generate: {prompt: [a]}", "key 'generate.prompt': must be a text; got a list."},
+    {"generate: {promt: a}", "'generate.promt': there is no such key, did you mean 'prompt'?"},
     // Meshes.
     {"mesh: {dims: [dp]}", "key 'mesh.dims': dims need a shape beside them."},
     {"mesh: {shape: []}", "key 'mesh.shape': shape must name at least one extent."},

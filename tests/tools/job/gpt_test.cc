@@ -187,8 +187,8 @@ TEST(Gpt, AgreesWithLoops) {
   scale_up(gpt, model);
   const std::vector<int64_t> ids = numbers(1);
   const std::vector<int64_t> labels = numbers(2);
-  const Tensor loss = gpt.loss(gpt.place_ids(Tensor::from<int64_t>(ids, {2, kSeq})),
-                               gpt.place_labels(Tensor::from<int64_t>(labels, {2, kSeq, 1})), 0);
+  const Tensor loss = gpt.loss({.ids = Tensor::from<int64_t>(ids, {2, kSeq}),
+                                .labels = Tensor::from<int64_t>(labels, {2, kSeq, 1})});
   EXPECT_EQ(loss.ndim(), 0);
   const double expected = NaiveGpt(gpt, model).loss(ids, labels);
   EXPECT_GT(std::abs(expected - std::log(256.0)), 0.01);  // the weights do matter

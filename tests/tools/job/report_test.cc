@@ -47,6 +47,14 @@ TEST(Report, HasTheKeysThatReadersRelyOn) {
   EXPECT_EQ(json.at("ranks").at(1).at("ops_launched"), 1234567);
 }
 
+TEST(Report, GeneratedBytesNeedNotBeUtf8) {
+  JobReport report = example();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(report)).contains("text"));
+  report.mode = "generate";
+  report.text = "\xc3\xa4\x1b\xff.";
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("text"), "\u00e4\x1b\uFFFD.");
+}
+
 TEST(Report, TableHasALinePerRank) {
   const std::string text = table(example());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
@@ -58,7 +66,7 @@ TEST(Report, TableHasALinePerRank) {
 TEST(Report, IsWrittenWhole) {
   const auto file =
       std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()));
-  check_writable(file.string());
+  check_writable(file.string(), "report");
   EXPECT_FALSE(std::filesystem::exists(file));
   write_report(example(), file.string());
   std::ostringstream text;
@@ -68,8 +76,8 @@ TEST(Report, IsWrittenWhole) {
 }
 
 TEST(Report, APathThatCannotBeWrittenIsAnError) {
-  EXPECT_THROW(check_writable("/nonexistent/report.json"), Error);
-  EXPECT_THROW(check_writable("/tmp"), Error);
+  EXPECT_THROW(check_writable("/nonexistent/report.json", "report"), Error);
+  EXPECT_THROW(check_writable("/tmp", "report"), Error);
 }
 
 TEST(Numbers, AreWrittenForPeople) {

@@ -1,0 +1,86 @@
+"""What can be read but not generated: found before any code is made, told with the entry's line."""
+
+from collections.abc import Callable, Sequence
+
+from api_gen.errors import SpecError, SpecErrors
+from api_gen.model import BackwardOp, Op
+
+# Functions that generated bodies call without a namespace, and names that the headers use.
+RUNTIME_NAMES = frozenset(
+    "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
+    "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
+    "dense_out dense_outs local_out local_outs on_one_mesh decide attr_key metas replicated "
+    "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
+    "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded grad "
+    "recompute ops kernels intermediate composite distributed detail errors std".split())
+# Variables of every generated body.
+VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded")
+# Gradients that a GradMask (phi/api/grad_mask.h) can tell apart.
+_MASK_BITS = 32
+
+
+def check_names(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
+    """No function has the name of another or of the runtime. Errors: SpecErrors."""
+    taken: dict[str, Op | BackwardOp] = {}
+    errors = []
+    for entry in (*ops, *gradients):
+        key = "op" if isinstance(entry, Op) else "backward_op"
+        names = [entry.name]
+        if isinstance(entry, Op) and entry.inplace and not entry.name.endswith("_"):
+            names.append(f"{entry.name}_")
+        for name in names:
+            first = taken.setdefault(name, entry)
+            if name in RUNTIME_NAMES:
+                errors.append(SpecError(entry.at, key, f"'{name}' is a name of the runtime",
+                                        "any other name is accepted"))
+            elif first is not entry:
+                errors.append(SpecError(
+                    entry.at, key, f"function '{name}' is there already, of '{first.name}' at "
+                    f"{first.at}", "a name may be used once"))
+    if errors:
+        raise SpecErrors(errors)
+
+
+def check_generated(op: Op) -> None:
+    def refuse(key: str, wrong: str, accepted: str) -> SpecErrors:
+        return SpecErrors([SpecError(op.at, key, wrong, accepted)])
+
+    reserved = [arg.name for arg in op.args if arg.name in VARIABLES]
+    if reserved:
+        raise refuse("args", f"'{reserved[0]}' is a name that generated functions use",
+                     "any other name is accepted")
+    optional = [attr.name for attr in op.attrs if attr.optional]
+    if optional:
+        raise refuse("optional", f"attribute '{optional[0]}' is optional",
+                     "no code is generated for that; give it a default instead")
+    lists = [t.name for t in op.tensors if t.is_list and t.optional]
+    if lists:
+        raise refuse("optional", f"'{lists[0]}' is an optional list",
+                     "no code is generated for that; an empty list says absent")
+    by_name = {t.name: t for t in op.tensors}
+    for alias in op.inplace:
+        if by_name[alias.input].is_list:
+            raise refuse("inplace", f"'{alias.input}' is a list",
+                         "inplace is generated for single tensors")
+    if op.view and len(op.outputs) != 1:
+        raise refuse("view", "the op has several outputs", "view is generated for a single output")
+    if op.view and by_name[op.view[0].input].optional:
+        raise refuse("view", f"'{op.view[0].input}' is optional", "a required tensor is accepted")
+    if op.data_dependent and (op.inplace or op.view or any(o.is_list for o in op.outputs)):
+        raise refuse("data_dependent", "the op is inplace, a view, or has a list output",
+                     "outputs of run-time shape are new single tensors")
+    if op.kernel and op.kernel.data_type and op.kernel.data_type.complex_of:
+        raise refuse("kernel.data_type", "'complex(...)'", "there are no complex kernels")
+    if op.selective:
+        _check_selective(op, refuse)
+
+
+def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecErrors]) -> None:
+    if len(op.outputs) > _MASK_BITS:
+        raise refuse("output", f"there are {len(op.outputs)} gradients",
+                     f"up to {_MASK_BITS} are accepted, the bits of a GradMask")
+    lists = [output.name for output in op.outputs if output.is_list]
+    if op.kernel and lists:
+        # A mask has a bit for the list, a decision a slot for each of its tensors.
+        raise refuse("output", f"'{lists[0]}' is a list beside other gradients",
+                     "a kernel makes a list alone; 'composite' makes it with others")

@@ -1,0 +1,51 @@
+// Keeping events and texts.
+#include "phi/core/trace.h"
+
+namespace phi {
+
+std::string_view name_of(TraceKind kind) {
+  switch (kind) {
+    case TraceKind::kStep:
+      return "step";
+    case TraceKind::kAction:
+      return "action";
+    case TraceKind::kClippedAction:
+      return "clipped_action";
+    case TraceKind::kOp:
+      return "op";
+    case TraceKind::kClipped:
+      return "clipped";
+    case TraceKind::kReshard:
+      return "reshard";
+    case TraceKind::kCall:
+      return "comm";
+    case TraceKind::kInFlight:
+      return "in_flight";
+    case TraceKind::kSend:
+      return "send";
+    case TraceKind::kReceive:
+      return "receive";
+  }
+  return "unknown";
+}
+
+TraceEvent* Trace::add(TraceKind kind, const char* name) {
+  if (size_ == limit_) {
+    ++dropped_;
+    return nullptr;
+  }
+  if (size_ == chunks_.size() * kChunk) chunks_.emplace_back(new TraceEvent[kChunk]);
+  TraceEvent& event = chunks_[size_ / kChunk][size_ % kChunk];
+  ++size_;
+  event.kind = kind;
+  event.work = work_;
+  event.name = name;
+  event.start_ns = now_ns();
+  return &event;
+}
+
+const char* Trace::keep(std::string_view key, std::string text) {
+  return texts_.emplace(key, std::move(text)).first->second.c_str();
+}
+
+}  // namespace phi

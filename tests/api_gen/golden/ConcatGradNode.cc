@@ -1,0 +1,17 @@
+// Generated from backward.yaml:36. Do not edit; change the YAML and build.
+class ConcatGradNode final : public GradNode {
+ public:
+  ConcatGradNode(const std::vector<Tensor>& x, const Scalar& axis)
+      : GradNode("concat_grad"), x_(SavedList::meta_of(x)), axis_(axis) {
+    add_input(x);
+  }
+  void release() override { x_.release(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, concat_grad(x_.get(), in.grad(0), axis_));
+  }
+
+  SavedList x_;
+  Scalar axis_;
+};

@@ -1,0 +1,30 @@
+// Generated from backward.yaml:4. Do not edit; change the YAML and build.
+class MatmulGradNode final : public GradNode {
+ public:
+  MatmulGradNode(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y)
+      : GradNode("matmul_grad"),
+        x_(x),
+        y_(y),
+        transpose_x_(transpose_x),
+        transpose_y_(transpose_y) {
+    add_input(x);
+    add_input(y);
+  }
+  void release() override {
+    x_.release();
+    y_.release();
+  }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    auto [x_grad, y_grad] =
+        matmul_grad(x_.get(), y_.get(), in.grad(0), transpose_x_, transpose_y_, out.mask());
+    out.give(0, std::move(x_grad));
+    out.give(1, std::move(y_grad));
+  }
+
+  SavedTensor x_;
+  SavedTensor y_;
+  bool transpose_x_;
+  bool transpose_y_;
+};

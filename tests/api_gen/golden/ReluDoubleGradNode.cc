@@ -1,0 +1,16 @@
+// Generated from backward.yaml:21. Do not edit; change the YAML and build.
+class ReluDoubleGradNode final : public GradNode {
+ public:
+  ReluDoubleGradNode(const Tensor& out, const Tensor& out_grad)
+      : GradNode("relu_double_grad"), out_(out) {
+    add_input(out_grad);
+  }
+  void release() override { out_.release(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, relu_double_grad(out_.get(), in.grad(0)));
+  }
+
+  SavedTensor out_;
+};

@@ -1,0 +1,15 @@
+// Generated from backward.yaml:12. Do not edit; change the YAML and build.
+class ReluGradNode final : public GradNode {
+ public:
+  ReluGradNode(const Tensor& out, const Tensor& x) : GradNode("relu_grad"), out_(out) {
+    add_input(x);
+  }
+  void release() override { out_.release(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, relu_grad(out_.get(), in.grad(0)));
+  }
+
+  SavedTensor out_;
+};

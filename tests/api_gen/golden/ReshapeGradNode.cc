@@ -1,0 +1,16 @@
+// Generated from backward.yaml:53. Do not edit; change the YAML and build.
+class ReshapeGradNode final : public GradNode {
+ public:
+  explicit ReshapeGradNode(const Tensor& x)
+      : GradNode("reshape_grad"), x_(SavedTensor::meta_of(x)) {
+    add_input(x);
+  }
+  void release() override { x_.release(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, reshape_grad(x_.get(), in.grad(0)));
+  }
+
+  SavedTensor x_;
+};

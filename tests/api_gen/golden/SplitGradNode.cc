@@ -1,0 +1,15 @@
+// Generated from backward.yaml:29. Do not edit; change the YAML and build.
+class SplitGradNode final : public GradNode {
+ public:
+  SplitGradNode(const Scalar& axis, const Tensor& x) : GradNode("split_grad"), axis_(axis) {
+    add_input(x);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, split_grad(in.list(0), axis_));
+  }
+
+  Scalar axis_;
+};

@@ -1,0 +1,5 @@
+// Generated from backward.yaml:61. Do not edit; change the YAML and build.
+std::tuple<Tensor, Tensor> bmm_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
+                                    GradMask wanted) {
+  return composite::bmm_grad(x, y, out_grad, wanted);
+}

@@ -1,0 +1,33 @@
+// Generated from backward.yaml:4. Do not edit; change the YAML and build.
+std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
+                                       bool transpose_x, bool transpose_y, GradMask wanted) {
+  const OpScope scope("matmul_grad");
+  Tensor x_grad, y_grad;
+  if (!any_distributed(x, y, out_grad)) {
+    const auto [x_grad_meta, y_grad_meta] = GeneralBinaryGradInferMeta(x.meta(), y.meta());
+    const Place place = place_of(x, y, out_grad);
+    x_grad = wanted[0] ? new_tensor(x_grad_meta, place) : Tensor();
+    y_grad = wanted[1] ? new_tensor(y_grad_meta, place) : Tensor();
+    launch<kernels::matmul_grad>(ops::matmul_grad, x.dtype(), x.dense(), y.dense(),
+                                 out_grad.dense(), transpose_x, transpose_y, dense_out(x_grad),
+                                 dense_out(y_grad));
+  } else {
+    const DistArgs args = on_one_mesh(ops::matmul_grad, x, y, out_grad);
+    CallKey key = attr_key(transpose_x, transpose_y, wanted.bits());
+    const Decision& decision = decide(ops::matmul_grad, args, key, [&] {
+      const auto rule =
+          MatmulGradInferSpmd(args.spec(0), args.spec(1), args.spec(2), transpose_x, transpose_y);
+      return Inferred{rule.forward(),
+                      wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.meta(1))))};
+    });
+    x_grad = new_distributed(decision, 0);
+    y_grad = new_distributed(decision, 1);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::matmul_grad>(ops::matmul_grad, decision, x.dtype(), local[0], local[1],
+                                   local[2], transpose_x, transpose_y, local_out(x_grad),
+                                   local_out(y_grad));
+    }
+  }
+  return {x_grad, y_grad};
+}

@@ -1,0 +1,35 @@
+// Generated from backward.yaml:44. Do not edit; change the YAML and build.
+std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor>& scale,
+                                     const Tensor& mean, const Tensor& out_grad, float epsilon,
+                                     bool centered, GradMask wanted) {
+  const OpScope scope("norm_grad");
+  Tensor x_grad, scale_grad;
+  if (!any_distributed(x, scale, mean, out_grad)) {
+    const auto [x_grad_meta, scale_grad_meta] =
+        GeneralBinaryGradInferMeta(x.meta(), optional_meta(scale));
+    const Place place = place_of(x, scale, mean, out_grad);
+    x_grad = wanted[0] ? new_tensor(x_grad_meta, place) : Tensor();
+    scale_grad = wanted[1] ? new_tensor(scale_grad_meta, place) : Tensor();
+    launch<kernels::norm_grad>(ops::norm_grad, x.dtype(), x.dense(), optional_dense(scale),
+                               mean.dense(), out_grad.dense(), epsilon, centered, dense_out(x_grad),
+                               dense_out(scale_grad));
+  } else {
+    const DistArgs args = on_one_mesh(ops::norm_grad, x, scale, mean, out_grad);
+    CallKey key = attr_key(wanted.bits());
+    const Decision& decision = decide(ops::norm_grad, args, key, [&] {
+      const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
+      return Inferred{
+          rule.forward(),
+          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))))};
+    });
+    x_grad = new_distributed(decision, 0);
+    scale_grad = new_distributed(decision, 1);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::norm_grad>(ops::norm_grad, decision, x.dtype(), local[0], local.optional(1),
+                                 local[2], local[3], epsilon, centered, local_out(x_grad),
+                                 local_out(scale_grad));
+    }
+  }
+  return {x_grad, scale_grad};
+}

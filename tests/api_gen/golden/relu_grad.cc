@@ -1,0 +1,28 @@
+// Generated from backward.yaml:12. Do not edit; change the YAML and build.
+Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
+  const OpScope scope("relu_grad");
+  Tensor x_grad;
+  if (!any_distributed(out, out_grad)) {
+    const auto meta = UnchangedInferMeta(out.meta());
+    x_grad = new_tensor(meta, place_of(out, out_grad));
+    launch<kernels::relu_grad>(ops::relu_grad, out.dtype(), out.dense(), out_grad.dense(),
+                               dense_out(x_grad));
+  } else {
+    const DistArgs args = on_one_mesh(ops::relu_grad, out, out_grad);
+    CallKey key = attr_key();
+    const Decision& decision = decide(ops::relu_grad, args, key, [&] {
+      const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+    });
+    x_grad = new_distributed(decision, 0);
+    const LocalArgs local = reshard_inputs(args, decision);
+    if (decision.computes_here()) {
+      launch<kernels::relu_grad>(ops::relu_grad, decision, out.dtype(), local[0], local[1],
+                                 local_out(x_grad));
+    }
+  }
+  if (any_requires_grad(out_grad)) {
+    record(new ReluDoubleGradNode(out, out_grad), x_grad);
+  }
+  return x_grad;
+}

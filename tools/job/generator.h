@@ -1,0 +1,42 @@
+// Generator: text that a GPT writes, a byte at a time.
+//
+//   Generator generator(config, mesh, model);
+//   for (int64_t i = 0; i < config.generate.tokens; ++i) text += generator.next();
+//
+// Each byte costs one position of the model: keys and values of those before are kept. The model
+// sees at most seq_len positions. Where the text becomes longer it goes on from its last half
+// window, which is read again from position 0: so one byte in seq_len / 2 costs half a window.
+#pragma once
+
+#include <string>
+
+#include "tools/job/config.h"
+#include "tools/job/gpt.h"
+
+namespace phi::job {
+
+class Generator {
+ public:
+  /// `config` and `model` must outlive the generator. A text without prompt follows a newline.
+  Generator(const JobConfig& config, const distributed::ProcessMesh& mesh, const Gpt& model);
+
+  /// The next byte. Every rank calls it and gets the same one.
+  char next();
+
+ private:
+  Tensor unread();
+
+  const JobConfig& config_;
+  distributed::ProcessMesh mesh_;
+  const Gpt& model_;
+  KeyValueCache cache_;
+  std::string text_;  // the prompt and what was generated so far
+  size_t read_ = 0;   // bytes of it that the cache knows of
+};
+
+/// Makes a job of mode generate what a Generator's model is made from: nothing is dropped, and
+/// activations are not split by position, of which there is one at a time.
+/// Errors: InvalidArgument if the prompt has more than seq_len bytes.
+void settle_generate(JobConfig* config);
+
+}  // namespace phi::job

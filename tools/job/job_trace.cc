@@ -1,0 +1,216 @@
+// Clocks, recording by steps, and the file.
+#include "tools/job/job_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "tools/cli/command_line.h"
+#include "tools/job/report.h"
+#include "tools/job/whole_file.h"
+
+namespace phi::job {
+namespace {
+
+using distributed::Group;
+using distributed::Recv;
+using distributed::Send;
+using distributed::World;
+
+constexpr int kClockRounds = 8;
+
+void send_to(World& world, int64_t rank, const void* data, size_t bytes) {
+  Group& pair = world.group(std::vector<int64_t>{0, std::max(rank, world.rank())});
+  const Send send{rank == 0 ? 0 : 1, data, bytes};
+  pair.exchange({&send, 1}, {});
+}
+
+void receive_from(World& world, int64_t rank, void* data, size_t bytes) {
+  Group& pair = world.group(std::vector<int64_t>{0, std::max(rank, world.rank())});
+  const Recv recv{rank == 0 ? 0 : 1, data, bytes};
+  pair.exchange({}, {&recv, 1});
+}
+
+// "trace.json" -> "trace.rank3.json"
+std::string name_for(const std::string& path, int64_t rank) {
+  const std::filesystem::path whole(path);
+  const std::string name =
+      fmt::format("{}.rank{}{}", whole.stem().string(), rank, whole.extension().string());
+  return (whole.parent_path() / name).string();
+}
+
+constexpr const char* kStartOfFile = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+
+}  // namespace
+
+TracedSteps parse_traced_steps(const std::string& text) {
+  TracedSteps steps;
+  if (text.empty()) return steps;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, steps.first);
+  bool understood = first.ec == std::errc();
+  steps.last = steps.first;
+  if (understood && first.ptr != end) {
+    understood = *first.ptr == ':';
+    const auto second = std::from_chars(first.ptr + 1, end, steps.last);
+    understood = understood && second.ec == std::errc() && second.ptr == end;
+  }
+  if (understood && steps.first >= 1 && steps.last >= steps.first) return steps;
+  throw cli::UsageError(
+      fmt::format("--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '{}'.", text));
+}
+
+JobTrace::JobTrace(World& world, std::string path, const TracedSteps& steps, int64_t stage)
+    : world_(world), path_(std::move(path)), steps_(steps) {
+  if (path_.empty()) return;
+  process_.rank = world.rank();
+  process_.label = fmt::format("rank {} · stage {}", world.rank(), stage);
+  // The job's counters are about the job alone.
+  const Counters counters = world.rank_context().counters();
+  align_clocks();
+  world.rank_context().counters() = counters;
+  step(0);
+}
+
+JobTrace::~JobTrace() { stop(); }
+
+void JobTrace::step(int64_t number) {
+  if (path_.empty()) return;
+  stop();
+  if (!steps_.has(number)) return;
+  trace_.set_work({static_cast<int32_t>(number > 0 ? number : -1), -1, -1});
+  const char* name =
+      number > 0 ? trace_.text(fmt::format("step {}", number)) : "before and after the steps";
+  span_.emplace(&trace_, TraceKind::kStep, name);
+  world_.rank_context().record_to(&trace_);
+}
+
+void JobTrace::stop() {
+  span_.reset();
+  if (world_.rank_context().trace() == &trace_) world_.rank_context().record_to(nullptr);
+}
+
+// ---- clocks ----
+
+void JobTrace::align_clocks() {
+  int64_t told[2] = {0, 0};  // the shift, and when the job began by the clock of rank 0
+  if (world_.rank() == 0) {
+    clock_error_ns_.assign(static_cast<size_t>(world_.size()), 0);
+    told[1] = Trace::now_ns();
+    for (int64_t rank = 1; rank < world_.size(); ++rank) {
+      const ClockBounds bounds = measure(rank);
+      clock_error_ns_[static_cast<size_t>(rank)] = bounds.high - bounds.low;
+      told[0] = bounds.shift();
+      send_to(world_, rank, told, sizeof(told));
+    }
+    told[0] = 0;
+  } else {
+    for (int round = 0; round < kClockRounds; ++round) answer();
+    receive_from(world_, 0, told, sizeof(told));
+  }
+  process_.shift_ns = told[0] - told[1];
+}
+
+// Rank 0: the other looked at its clock between the question and the arrival of the answer.
+JobTrace::ClockBounds JobTrace::measure(int64_t rank) {
+  ClockBounds bounds;
+  for (int round = 0; round < kClockRounds; ++round) {
+    const int64_t asked = Trace::now_ns();
+    send_to(world_, rank, &asked, sizeof(asked));
+    int64_t theirs = 0;
+    receive_from(world_, rank, &theirs, sizeof(theirs));
+    const int64_t answered = Trace::now_ns();
+    bounds.low = std::max(bounds.low, asked - theirs);
+    bounds.high = std::min(bounds.high, answered - theirs);
+  }
+  return bounds;
+}
+
+void JobTrace::answer() {
+  int64_t asked = 0;
+  receive_from(world_, 0, &asked, sizeof(asked));
+  const int64_t now = Trace::now_ns();
+  send_to(world_, 0, &now, sizeof(now));
+}
+
+// ---- the file ----
+
+JobTrace::Header JobTrace::header(const std::string& json) const {
+  return {static_cast<int64_t>(json.size()), static_cast<int64_t>(trace_.size()),
+          static_cast<int64_t>(trace_.dropped())};
+}
+
+std::string JobTrace::events_as_json() const {
+  std::string json;
+  append_process(process_, &json);
+  append_events(trace_, process_, &json);
+  return json;
+}
+
+std::string JobTrace::end_of_file(const Header& sum) const {
+  std::vector<double> errors_us;
+  for (const int64_t ns : clock_error_ns_) errors_us.push_back(static_cast<double>(ns) / 1000);
+  return fmt::format(
+      "],\"otherData\":{{\"events\":{},\"dropped_events\":{},\"clock_bounds_us\":[{}]}}}}\n",
+      sum.events, sum.dropped, fmt::join(errors_us, ","));
+}
+
+std::string JobTrace::write() {
+  if (path_.empty()) return {};
+  stop();
+  std::string json = events_as_json();
+  Header sum = header(json);
+  if (world_.rank() != 0) {
+    send_to(world_, 0, &sum, sizeof(sum));
+    send_to(world_, 0, json.data(), json.size());
+    return {};
+  }
+  WholeFile file(path_, "trace");
+  file.write(kStartOfFile);
+  for (int64_t rank = 1; rank < world_.size(); ++rank) {
+    file.write(json);
+    Header theirs;
+    receive_from(world_, rank, &theirs, sizeof(theirs));
+    json.resize(static_cast<size_t>(theirs.bytes));
+    receive_from(world_, rank, json.data(), json.size());
+    sum.bytes += theirs.bytes;
+    sum.events += theirs.events;
+    sum.dropped += theirs.dropped;
+  }
+  end_events(&json);
+  file.write(json);
+  file.write(end_of_file(sum));
+  file.finish();
+  std::string line =
+      fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
+                  with_separators(sum.events), human_bytes(sum.bytes), path_);
+  if (sum.dropped > 0) {
+    line += fmt::format("\n  {} more events were left out: a rank keeps {}; see --trace_steps",
+                        with_separators(sum.dropped), with_separators(Trace::kDefaultLimit));
+  }
+  return line + "\n";
+}
+
+std::string JobTrace::write_alone() noexcept {
+  if (path_.empty()) return {};
+  try {
+    stop();
+    const std::string path = name_for(path_, world_.rank());
+    std::string json = events_as_json();
+    const Header sum = header(json);
+    end_events(&json);
+    WholeFile file(path, "trace");
+    file.write(kStartOfFile);
+    file.write(json);
+    file.write(end_of_file(sum));
+    file.finish();
+    return path;
+  } catch (const std::exception&) {
+    return {};  // the error that ended the job is the one to tell
+  }
+}
+
+}  // namespace phi::job
