@@ -22,9 +22,9 @@ PHI_HD C fold_halves(C* lanes, Fold fold) {
   return lanes[0];
 }
 
-/// Of n > 0 elements. NaN if all are; others may hide one, which their exponentials show.
 template <typename C>
-PHI_HD C largest(const C* row, int64_t n) {
+PHI_HD C largest_loop(int64_t n, const C* row) {
+  if (n == 0) return -std::numeric_limits<C>::infinity();
   const auto larger = [](C a, C b) __attribute__((always_inline)) { return a > b ? a : b; };
   C lanes[kStep];
   for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = row[lane];
@@ -35,9 +35,8 @@ PHI_HD C largest(const C* row, int64_t n) {
 }
 
 template <typename C>
-PHI_HD C add_scores_loop(int64_t n, C* row, Softmax<C>* softmax) {
+PHI_HD C add_scores_loop(int64_t n, C here, C* row, Softmax<C>* softmax) {
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
-  const C here = n > 0 ? largest(row, n) : kLowest;
   const C most = softmax->most > here ? softmax->most : here;
   if (most == kLowest) {
     for (int64_t j = 0; j < n; ++j) row[j] = C(0);
@@ -105,8 +104,13 @@ void round_native(const float* row, int64_t n, bfloat16* out) { convert(row, out
 #endif
 
 template <typename C>
-PHI_WIDE C add_scores_wide(int64_t n, C* row, Softmax<C>* softmax) {
-  return add_scores_loop(n, row, softmax);
+PHI_WIDE C largest_wide(int64_t n, const C* row) {
+  return largest_loop(n, row);
+}
+
+template <typename C>
+PHI_WIDE C add_scores_wide(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  return add_scores_loop(n, here, row, softmax);
 }
 
 template <typename C>
@@ -117,8 +121,14 @@ PHI_WIDE void make_slopes_wide(int64_t n, C log_sum, C share, C* weights, C* slo
 }  // namespace
 
 template <typename C>
-C add_scores(int64_t n, C* row, Softmax<C>* softmax) {
-  return has_wide() ? add_scores_wide(n, row, softmax) : add_scores_loop(n, row, softmax);
+C largest(int64_t n, const C* row) {
+  return has_wide() ? largest_wide(n, row) : largest_loop(n, row);
+}
+
+template <typename C>
+C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  return has_wide() ? add_scores_wide(n, here, row, softmax)
+                    : add_scores_loop(n, here, row, softmax);
 }
 
 template <typename C>
@@ -132,8 +142,10 @@ void round_bfloat16(const float* row, int64_t n, bfloat16* out) {
   convert(row, out, n);
 }
 
-template float add_scores(int64_t, float*, Softmax<float>*);
-template double add_scores(int64_t, double*, Softmax<double>*);
+template float largest(int64_t, const float*);
+template double largest(int64_t, const double*);
+template float add_scores(int64_t, float, float*, Softmax<float>*);
+template double add_scores(int64_t, double, double*, Softmax<double>*);
 template void make_slopes(int64_t, float, float, float*, float*);
 template void make_slopes(int64_t, double, double, double*, double*);
 

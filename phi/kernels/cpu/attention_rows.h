@@ -21,11 +21,17 @@ struct Softmax {
   C total = 0;
 };
 
-/// Takes n more scores (a multiple of kStep), which become weights exp(score - softmax->most), all
-/// 0 while every score is -inf; a NaN makes the total NaN. Returns the factor by which weights
-/// given earlier shrink. C is float or double.
+/// The largest of n scores (a multiple of kStep), -inf for none. NaN if all are; other scores may
+/// hide one, which add_scores shows. A pass of its own over the rows of a tile, so that the end of
+/// one row's maximum overlaps with the next row.
 template <typename C>
-C add_scores(int64_t n, C* row, Softmax<C>* softmax);
+C largest(int64_t n, const C* row);
+
+/// Takes n more scores (a multiple of kStep) whose maximum is `here`. They become weights exp(score
+/// - softmax->most), all 0 while every score is -inf; a NaN makes the total NaN. Returns the factor
+/// by which weights given earlier shrink. C is float or double.
+template <typename C>
+C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax);
 
 /// Scores become weights[j] = exp(score - log_sum), products become slopes[j] = weights[j] *
 /// (product - share), for n elements (a multiple of kStep). C is float or double.

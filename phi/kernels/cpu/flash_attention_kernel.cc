@@ -54,10 +54,20 @@ class FlashAttention {
     for (int64_t key = 0; key < key_end; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, key_end - key);
       tiles_.score(queries, begin, rows, key, n, weights_.numbers());
+      for (int64_t r = 0; r < rows; ++r) find_maximum(begin, r, key, n);
       for (int64_t r = 0; r < rows; ++r) update_row(begin, r, key, n);
       gemm({.m = rows, .n = tiles_.value_width, .k = n}, C(1), weights_.operands(), kKeyTile,
            values_, {.row = key}, key == 0 ? C(0) : C(1), sums_.get(), tiles_.value_width);
     }
+  }
+
+  /// Fills maxima_[r] with that of the scores that the query sees.
+  void find_maximum(int64_t begin, int64_t r, int64_t key, int64_t n) {
+    C* row = weights_.numbers(r);
+    const int64_t seen = tiles_.visible_keys(begin + r, key, n);
+    const int64_t steps = attention_rows::whole_steps(seen);
+    std::fill(row + seen, row + steps, -std::numeric_limits<C>::infinity());
+    maxima_[r] = attention_rows::largest(steps, row);
   }
 
   /// One step of the online softmax: scores become weights, earlier sums shrink to the new maximum.
@@ -65,8 +75,7 @@ class FlashAttention {
     C* row = weights_.numbers(r);
     const int64_t seen = tiles_.visible_keys(begin + r, key, n);
     const int64_t steps = attention_rows::whole_steps(seen);
-    std::fill(row + seen, row + steps, -std::numeric_limits<C>::infinity());
-    const C shrink = attention_rows::add_scores(steps, row, &states_[r]);
+    const C shrink = attention_rows::add_scores(steps, maxima_[r], row, &states_[r]);
     if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
     std::fill(row + std::min(steps, n), row + n, C(0));
     weights_.round(r, n);
@@ -114,6 +123,7 @@ class FlashAttention {
   PackedRight<W> values_;  // [sk, value_width]
   OperandTile<C, W> weights_;
   std::unique_ptr<C[]> sums_;  // [kQueryTile, value_width]
+  C maxima_[kQueryTile];       // of the scores of this tile of keys
   attention_rows::Softmax<C> states_[kQueryTile];
 };
 

@@ -11,6 +11,12 @@ using attention_rows::Softmax;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
+float add_scores(std::vector<float>* row, Softmax<float>* softmax) {
+  const auto n = static_cast<int64_t>(row->size());
+  return attention_rows::add_scores(n, attention_rows::largest(n, row->data()), row->data(),
+                                    softmax);
+}
+
 std::vector<float> row_of(int64_t n, uint32_t seed) {
   const Values values = random_values(n, seed, -4, 4);
   return {values.begin(), values.end()};
@@ -26,7 +32,7 @@ TEST(AttentionRows, StepsAddUpToTheWholeSum) {
     for (const float x : row) sum += std::exp(static_cast<double>(x));
     const std::vector<float> scores = row;
     const float before = softmax.most;
-    const float shrink = attention_rows::add_scores<float>(96, row.data(), &softmax);
+    const float shrink = add_scores(&row, &softmax);
     EXPECT_EQ(softmax.most, std::max(before, *std::max_element(scores.begin(), scores.end())));
     EXPECT_NEAR(shrink, std::exp(before - softmax.most), 1e-6);
     for (int j = 0; j < 96; ++j) ASSERT_NEAR(row[j], std::exp(scores[j] - softmax.most), 1e-6) << j;
@@ -37,8 +43,9 @@ TEST(AttentionRows, StepsAddUpToTheWholeSum) {
 TEST(AttentionRows, NothingSeenLeavesTheSoftmaxEmpty) {
   Softmax<float> softmax;
   std::vector<float> row(64, -kInf);
-  EXPECT_EQ(attention_rows::add_scores<float>(64, row.data(), &softmax), 1.0f);
-  EXPECT_EQ(attention_rows::add_scores<float>(0, row.data(), &softmax), 1.0f);
+  std::vector<float> none;
+  EXPECT_EQ(add_scores(&row, &softmax), 1.0f);
+  EXPECT_EQ(add_scores(&none, &softmax), 1.0f);
   EXPECT_EQ(row, std::vector<float>(64, 0.0f));
   EXPECT_EQ(softmax.most, -kInf);
   EXPECT_EQ(softmax.total, 0.0f);
@@ -49,13 +56,13 @@ TEST(AttentionRows, NanAnywhereShowsInTheTotal) {
     Softmax<float> softmax;
     std::vector<float> row = row_of(64, 1), next = row_of(64, 2);
     row[place] = kNan;
-    attention_rows::add_scores<float>(64, row.data(), &softmax);
-    attention_rows::add_scores<float>(64, next.data(), &softmax);
+    add_scores(&row, &softmax);
+    add_scores(&next, &softmax);
     EXPECT_TRUE(std::isnan(softmax.total)) << place;
   }
   Softmax<float> softmax;
   std::vector<float> row(64, kNan);
-  attention_rows::add_scores<float>(64, row.data(), &softmax);
+  add_scores(&row, &softmax);
   EXPECT_TRUE(std::isnan(softmax.total));
 }
 
