@@ -1,118 +1,152 @@
 // Each loop is compiled twice, for the program's instructions and for AVX-512. Both give the same
-// numbers: sums run in kStep lanes whatever the registers hold.
+// sums up to the rounding of multiply-adds: lanes are as many whatever the registers hold.
 #include "phi/kernels/cpu/attention_rows.h"
 
-#include "phi/common/half.h"
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::attention_rows {
 namespace {
 
-#ifdef __x86_64__
-#define PHI_WIDE [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
-bool find_wide() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-#else
-#define PHI_WIDE
-bool find_wide() { return false; }
-#endif
-
-bool has_wide() {
-  static const bool wide = find_wide();
-  return wide;
-}
-
-/// Not always NaN if there is one, but NaN if all are.
-template <typename C>
-PHI_HD C largest(const C* row, int64_t n) {
-  C lanes[kStep];
-  for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = row[lane];
-  for (int64_t i = kStep; i < n; i += kStep) {
-    for (int64_t lane = 0; lane < kStep; ++lane)
-      lanes[lane] = lanes[lane] > row[i + lane] ? lanes[lane] : row[i + lane];
-  }
+// By halves, so that lanes stay in vector registers.
+template <typename C, typename Fold>
+PHI_HD C fold_halves(C* lanes, Fold fold) {
+#pragma GCC unroll 8
   for (int64_t half = kStep / 2; half > 0; half /= 2) {
-    for (int64_t lane = 0; lane < half; ++lane)
-      lanes[lane] = lanes[lane] > lanes[lane + half] ? lanes[lane] : lanes[lane + half];
+    for (int64_t lane = 0; lane < half; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + half]);
   }
   return lanes[0];
 }
 
-template <typename C, typename W>
-PHI_HD C add_scores_loop(const C* scores, int64_t n, Softmax<C>* softmax, W* weights) {
+template <typename C>
+PHI_HD C largest_loop(int64_t n, const C* row) {
+  if (n == 0) return -std::numeric_limits<C>::infinity();
+  const auto larger = [](C a, C b) __attribute__((always_inline)) { return a > b ? a : b; };
+  C lanes[kStep];
+  for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = row[lane];
+  for (int64_t i = kStep; i < n; i += kStep) {
+    for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = larger(lanes[lane], row[i + lane]);
+  }
+  return fold_halves(lanes, larger);
+}
+
+template <typename C>
+PHI_HD C add_scores_loop(int64_t n, C here, C* row, Softmax<C>* softmax) {
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
-  const C here = n > 0 ? largest(scores, n) : kLowest;
   const C most = softmax->most > here ? softmax->most : here;
   if (most == kLowest) {
-    for (int64_t j = 0; j < n; ++j) weights[j] = W(C(0));
+    for (int64_t j = 0; j < n; ++j) row[j] = C(0);
     return C(1);
   }
   C lanes[kStep] = {};
-#pragma GCC ivdep
   for (int64_t i = 0; i < n; i += kStep) {
 #pragma GCC ivdep
     for (int64_t lane = 0; lane < kStep; ++lane) {
-      const C weight = fast::exp_or_zero(scores[i + lane] - most);
-      weights[i + lane] = W(weight);
+      const C weight = fast::exp_or_zero(row[i + lane] - most);
+      row[i + lane] = weight;
       lanes[lane] += weight;
     }
   }
-  for (int64_t half = kStep / 2; half > 0; half /= 2) {
-    for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
   const C shrink = fast::exp_or_zero(softmax->most - most);
-  *softmax = {most, softmax->total * shrink + lanes[0]};
+  const auto plus = [](C a, C b) __attribute__((always_inline)) { return a + b; };
+  *softmax = {most, softmax->total * shrink + fold_halves(lanes, plus)};
   return shrink;
 }
 
-template <typename C, typename W>
-PHI_HD void make_slopes_loop(const C* scores, const C* products, int64_t n, C log_sum, C share,
-                             W* weights, W* slopes) {
+template <typename C>
+PHI_HD void make_slopes_loop(int64_t n, C log_sum, C share, C* weights, C* slopes) {
 #pragma GCC ivdep
   for (int64_t j = 0; j < n; ++j) {
-    const C weight = fast::exp_or_zero(scores[j] - log_sum);
-    const C slope = weight * (products[j] - share);
-    weights[j] = W(weight);
-    slopes[j] = W(slope);
+    const C weight = fast::exp_or_zero(weights[j] - log_sum);
+    weights[j] = weight;
+    slopes[j] = weight * (slopes[j] - share);
   }
 }
 
-template <typename C, typename W>
-PHI_WIDE C add_scores_wide(const C* scores, int64_t n, Softmax<C>* softmax, W* weights) {
-  return add_scores_loop(scores, n, softmax, weights);
+#ifdef __x86_64__
+
+#define PHI_WIDE [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
+
+bool has_wide() {
+  static const bool wide = __builtin_cpu_supports("avx512f") &&
+                           __builtin_cpu_supports("avx512bw") &&
+                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return wide;
 }
 
-template <typename C, typename W>
-PHI_WIDE void make_slopes_wide(const C* scores, const C* products, int64_t n, C log_sum, C share,
-                               W* weights, W* slopes) {
-  make_slopes_loop(scores, products, n, log_sum, share, weights, slopes);
+bool has_bfloat16() {
+  static const bool has = has_wide() && __builtin_cpu_supports("avx512bf16");
+  return has;
+}
+
+[[gnu::target("avx512f,avx512bf16")]] void round_native(const float* row, int64_t n,
+                                                        bfloat16* out) {
+  int64_t j = 0;
+  for (; j + 32 <= n; j += 32) {
+    const __m512bh both =
+        _mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + j + 16), _mm512_loadu_ps(row + j));
+    _mm512_storeu_si512(out + j, reinterpret_cast<__m512i>(both));
+  }
+  convert(row + j, out + j, n - j);
+}
+
+#else
+
+#define PHI_WIDE
+bool has_wide() { return false; }
+bool has_bfloat16() { return false; }
+void round_native(const float* row, int64_t n, bfloat16* out) { convert(row, out, n); }
+
+#endif
+
+template <typename C>
+PHI_WIDE C largest_wide(int64_t n, const C* row) {
+  return largest_loop(n, row);
+}
+
+template <typename C>
+PHI_WIDE C add_scores_wide(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  return add_scores_loop(n, here, row, softmax);
+}
+
+template <typename C>
+PHI_WIDE void make_slopes_wide(int64_t n, C log_sum, C share, C* weights, C* slopes) {
+  make_slopes_loop(n, log_sum, share, weights, slopes);
 }
 
 }  // namespace
 
-template <typename C, typename W>
-C add_scores(const C* scores, int64_t n, Softmax<C>* softmax, W* weights) {
-  if (has_wide()) return add_scores_wide(scores, n, softmax, weights);
-  return add_scores_loop(scores, n, softmax, weights);
+template <typename C>
+C largest(int64_t n, const C* row) {
+  return has_wide() ? largest_wide(n, row) : largest_loop(n, row);
 }
 
-template <typename C, typename W>
-void make_slopes(const C* scores, const C* products, int64_t n, C log_sum, C share, W* weights,
-                 W* slopes) {
-  if (has_wide()) return make_slopes_wide(scores, products, n, log_sum, share, weights, slopes);
-  make_slopes_loop(scores, products, n, log_sum, share, weights, slopes);
+template <typename C>
+C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  return has_wide() ? add_scores_wide(n, here, row, softmax)
+                    : add_scores_loop(n, here, row, softmax);
 }
 
-#define PHI_INSTANTIATE_ROWS(C, W)                           \
-  template C add_scores(const C*, int64_t, Softmax<C>*, W*); \
-  template void make_slopes(const C*, const C*, int64_t, C, C, W*, W*)
-PHI_INSTANTIATE_ROWS(float, float);
-PHI_INSTANTIATE_ROWS(float, bfloat16);
-PHI_INSTANTIATE_ROWS(double, double);
-#undef PHI_INSTANTIATE_ROWS
-#undef PHI_WIDE
+template <typename C>
+void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes) {
+  if (has_wide()) return make_slopes_wide(n, log_sum, share, weights, slopes);
+  make_slopes_loop(n, log_sum, share, weights, slopes);
+}
+
+void round_bfloat16(const float* row, int64_t n, bfloat16* out) {
+  if (has_bfloat16()) return round_native(row, n, out);
+  convert(row, out, n);
+}
+
+template float largest(int64_t, const float*);
+template double largest(int64_t, const double*);
+template float add_scores(int64_t, float, float*, Softmax<float>*);
+template double add_scores(int64_t, double, double*, Softmax<double>*);
+template void make_slopes(int64_t, float, float, float*, float*);
+template void make_slopes(int64_t, double, double, double*, double*);
 
 }  // namespace phi::attention_rows

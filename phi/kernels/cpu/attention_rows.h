@@ -1,9 +1,12 @@
-// What attention does to a row of scores between its products: softmax steps forward, slopes
-// backward. On machines with AVX-512 in twice as wide registers as the rest of the program.
+// What attention does to a row between its products: softmax steps forward, slopes backward, and
+// rounding. On machines with AVX-512 in twice as wide registers as the rest of the program.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+
+#include "phi/kernels/cpu/convert.h"
 
 namespace phi::attention_rows {
 
@@ -18,16 +21,42 @@ struct Softmax {
   C total = 0;
 };
 
-/// Takes n more scores (a multiple of kStep): weights[j] = exp(scores[j] - softmax->most), all 0
-/// while every score is -inf; a NaN makes the total NaN. Returns the factor by which weights given
-/// earlier shrink. `weights` may be `scores`. C is float or double; W is C or bfloat16.
-template <typename C, typename W>
-C add_scores(const C* scores, int64_t n, Softmax<C>* softmax, W* weights);
+/// The largest of n scores (a multiple of kStep), -inf for none. NaN if all are; other scores may
+/// hide one, which add_scores shows. A pass of its own over the rows of a tile, so that the end of
+/// one row's maximum overlaps with the next row.
+template <typename C>
+C largest(int64_t n, const C* row);
 
-/// weights[j] = exp(scores[j] - log_sum) and slopes[j] = weights[j] * (products[j] - share) for n
-/// elements (a multiple of kStep). `weights` may be `scores` and `slopes` may be `products`.
-template <typename C, typename W>
-void make_slopes(const C* scores, const C* products, int64_t n, C log_sum, C share, W* weights,
-                 W* slopes);
+/// Takes n more scores (a multiple of kStep) whose maximum is `here`. They become weights exp(score
+/// - softmax->most), all 0 while every score is -inf; a NaN makes the total NaN. Returns the factor
+/// by which weights given earlier shrink. C is float or double.
+template <typename C>
+C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax);
+
+/// Scores become weights[j] = exp(score - log_sum), products become slopes[j] = weights[j] *
+/// (product - share), for n elements (a multiple of kStep). C is float or double.
+template <typename C>
+void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes);
+
+/// By the machine's instruction where there is one, and that takes subnormal numbers for 0.
+void round_bfloat16(const float* row, int64_t n, bfloat16* out);
+
+/// out[j] = row[j] for n elements, rounded once; the arrays must not overlap.
+template <typename C, typename T>
+inline void round_row(const C* row, int64_t n, T* out) {
+  if constexpr (std::is_same_v<C, float> && std::is_same_v<T, bfloat16>) {
+    round_bfloat16(row, n, out);
+  } else {
+    convert(row, out, n);
+  }
+}
+
+/// Where a row will be written some time from now: brings its cache lines here meanwhile. Rows of
+/// one head lie too far apart for the machine to foresee.
+template <typename T>
+inline void expect_row(T* row, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t j = 0; j < n; j += kLine) __builtin_prefetch(row + j, /*rw=*/1);
+}
 
 }  // namespace phi::attention_rows

@@ -22,8 +22,6 @@ namespace phi {
 // Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
 inline constexpr int64_t kQueryTile = 64;
 inline constexpr int64_t kKeyTile = 256;
-// Elements from one row of a tile to the next.
-inline constexpr int64_t kTilePitch = kKeyTile + 16;
 static_assert(kKeyTile % PackedPart::kStep == 0 && kKeyTile % attention_rows::kStep == 0);
 
 /// Calls `run` with the type of the products' operands for arrays of T: bfloat16 where the machine
@@ -217,14 +215,14 @@ class AttentionTiles {
     return std::clamp<int64_t>(visible_keys(i) - key, 0, n);
   }
 
-  /// scores[r * kTilePitch + j]: of query begin + r and key key + j, for r < rows and j < n, with
+  /// scores[r * kKeyTile + j]: of query begin + r and key key + j, for r < rows and j < n, with
   /// attn_mask; they mean nothing where the query does not see the key.
   void score(const HeadRows<W>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n,
              C* scores) const {
     gemm({.m = rows, .n = n, .k = width}, scale, queries.data, queries.stride, score_keys_,
-         {.column = key}, C(0), scores, kTilePitch);
+         {.column = key}, C(0), scores, kKeyTile);
     if (!mask_) return;
-    for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kTilePitch);
+    for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kKeyTile);
   }
 
   bool drops() const { return dropout_.probability > 0; }
@@ -267,18 +265,18 @@ class OperandTile {
     std::fill_n(numbers_.room<C>(kSize), kSize, C(0));
     if constexpr (!kInPlace) operands_.room<W>(kSize);
   }
-  C* numbers(int64_t r = 0) { return numbers_.data<C>() + r * kTilePitch; }
+  C* numbers(int64_t r = 0) { return numbers_.data<C>() + r * kKeyTile; }
   W* operands(int64_t r = 0) {
-    return (kInPlace ? numbers_ : operands_).template data<W>() + r * kTilePitch;
+    return (kInPlace ? numbers_ : operands_).template data<W>() + r * kKeyTile;
   }
   /// Makes operands of the first n numbers of row r.
   void round(int64_t r, int64_t n) {
-    if constexpr (!kInPlace) convert(numbers(r), operands(r), n);
+    if constexpr (!kInPlace) attention_rows::round_row(numbers(r), n, operands(r));
   }
 
  private:
   static constexpr bool kInPlace = std::is_same_v<C, W>;
-  static constexpr int64_t kSize = kQueryTile * kTilePitch;
+  static constexpr int64_t kSize = kQueryTile * kKeyTile;
   Workspace numbers_;
   Workspace operands_;
 };

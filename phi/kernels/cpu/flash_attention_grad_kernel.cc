@@ -67,16 +67,21 @@ class FlashAttentionGrad {
       for (int64_t q_head = std::max<int64_t>(first, 0); q_head < end; ++q_head)
         run_query_head(local_b, q_head);
     }
-    const int64_t row = b * tiles_.sk * places_.k.box.size[2] + h;
-    if (wanted_.k) store(key_sums_.get(), tiles_.sk, tiles_.width, row, wanted_.k);
-    if (wanted_.v) store(value_sums_.get(), tiles_.sk, tiles_.value_width, row, wanted_.v);
+    const int64_t kv_heads = places_.k.box.size[2];
+    const int64_t row = b * tiles_.sk * kv_heads + h;
+    if (wanted_.k) store(key_sums_.get(), tiles_.sk, tiles_.width, row, kv_heads, wanted_.k);
+    if (wanted_.v)
+      store(value_sums_.get(), tiles_.sk, tiles_.value_width, row, kv_heads, wanted_.v);
   }
 
-  /// Rows of sums to rows `row`, `row + kv_heads`, ... of an array [batch, sk, kv_heads, width].
-  void store(const C* sums, int64_t rows, int64_t width, int64_t row, T* to) const {
-    const int64_t heads = places_.k.box.size[2];
-    for (int64_t r = 0; r < rows; ++r)
-      convert(sums + r * width, to + (row + r * heads) * width, width);
+  /// Rows of sums to the rows `row`, `row + heads`, ... of an array [batch, seq, heads, width].
+  static void store(const C* sums, int64_t rows, int64_t width, int64_t row, int64_t heads, T* to) {
+    constexpr int64_t kAhead = 12;
+    for (int64_t r = 0; r < rows; ++r) {
+      T* place = to + (row + r * heads) * width;
+      if (r + kAhead < rows) attention_rows::expect_row(place + kAhead * heads * width, width);
+      attention_rows::round_row(sums + r * width, width, place);
+    }
   }
 
   void run_query_head(int64_t b, int64_t h) {
@@ -98,11 +103,9 @@ class FlashAttentionGrad {
       if (key_end == 0) std::fill_n(query_sums_.get(), rows * tiles_.width, C(0));
       for (int64_t key = 0; key < key_end; key += kKeyTile)
         run_tile(queries, out_grads, begin, rows, key, std::min(kKeyTile, key_end - key));
-      if (!wanted_.q) continue;
-      T* to = wanted_.q + tiles_.head_of(begin) * tiles_.width;
-      for (int64_t r = 0; r < rows; ++r)
-        convert(query_sums_.get() + r * tiles_.width, to + r * tiles_.heads * tiles_.width,
-                tiles_.width);
+      if (wanted_.q)
+        store(query_sums_.get(), rows, tiles_.width, tiles_.head_of(begin), tiles_.heads,
+              wanted_.q);
     }
   }
 
@@ -126,58 +129,53 @@ class FlashAttentionGrad {
     tiles_.score(queries, begin, rows, key, n, weights_.numbers());
     if (wanted_.q || wanted_.k) {
       gemm({.m = rows, .n = n, .k = value_width}, C(1), out_grads.data, out_grads.stride, values_,
-           {.column = key}, C(0), slopes_.numbers(), kTilePitch);
+           {.column = key}, C(0), slopes_.numbers(), kKeyTile);
     }
     for (int64_t r = 0; r < rows; ++r) make_row(begin, r, key, n);
     if (wanted_.v) {
       gemm({.m = n, .n = value_width, .k = rows, .trans_a = true}, C(1), weights_.operands(),
-           kTilePitch, packed_out_grads_, {}, C(1), value_sums_.get() + key * value_width,
+           kKeyTile, packed_out_grads_, {}, C(1), value_sums_.get() + key * value_width,
            value_width);
     }
     if (wanted_.k) {
       gemm({.m = n, .n = width, .k = rows, .trans_a = true}, tiles_.scale, slopes_.operands(),
-           kTilePitch, packed_queries_, {}, C(1), key_sums_.get() + key * width, width);
+           kKeyTile, packed_queries_, {}, C(1), key_sums_.get() + key * width, width);
     }
     if (wanted_.q) {
-      gemm({.m = rows, .n = width, .k = n}, tiles_.scale, slopes_.operands(), kTilePitch, keys_,
+      gemm({.m = rows, .n = width, .k = n}, tiles_.scale, slopes_.operands(), kKeyTile, keys_,
            {.row = key}, key == 0 ? C(0) : C(1), query_sums_.get(), width);
     }
   }
 
   /// Scores become weights P (times M where weights drop), products out_grad v^T become slopes dS.
   void make_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
-    C* scores = weights_.numbers(r);
-    C* products = slopes_.numbers(r);
+    C* weights = weights_.numbers(r);
+    C* slopes = slopes_.numbers(r);
     const C log_sum = log_sums_[r];
     const bool sees_none = log_sum == -std::numeric_limits<C>::infinity();
     const int64_t seen = sees_none ? 0 : tiles_.visible_keys(begin + r, key, n);
-    const int64_t steps = attention_rows::whole_steps(seen);
-    std::fill(scores + seen, scores + steps, -std::numeric_limits<C>::infinity());
-    std::fill(products + seen, products + steps, C(0));
     if (tiles_.drops()) {
-      drop_row(begin + r, key, r, seen, steps);
+      drop_row(begin + r, key, seen, log_sum, shares_[r], weights, slopes);
     } else {
-      attention_rows::make_slopes(scores, products, steps, log_sum, shares_[r],
-                                  weights_.operands(r), slopes_.operands(r));
+      attention_rows::make_slopes(attention_rows::whole_steps(seen), log_sum, shares_[r], weights,
+                                  slopes);
     }
-    std::fill(weights_.operands(r) + std::min(steps, n), weights_.operands(r) + n, W(0.0f));
-    std::fill(slopes_.operands(r) + std::min(steps, n), slopes_.operands(r) + n, W(0.0f));
+    std::fill(weights + seen, weights + n, C(0));
+    std::fill(slopes + seen, slopes + n, C(0));
+    weights_.round(r, n);
+    slopes_.round(r, n);
   }
 
-  /// What make_slopes does, where weights drop: dS = P * (M * products - D).
-  void drop_row(int64_t query, int64_t key, int64_t r, int64_t seen, int64_t steps) {
-    C* weights = weights_.numbers(r);
-    C* slopes = slopes_.numbers(r);
+  /// What make_slopes does, where weights drop: P * M and P * (M * product - D).
+  void drop_row(int64_t query, int64_t key, int64_t n, C log_sum, C share, C* weights, C* slopes) {
 #pragma GCC ivdep
-    for (int64_t j = 0; j < steps; ++j) {
-      weights[j] = fast::exp_or_zero(weights[j] - log_sums_[r]);
-      kept_[j] = weights[j];
+    for (int64_t j = 0; j < n; ++j) {
+      kept_[j] = fast::exp_or_zero(weights[j] - log_sum);
+      weights[j] = kept_[j];
     }
-    tiles_.drop(query, key, seen, weights);
+    tiles_.drop(query, key, n, weights);
 #pragma GCC ivdep
-    for (int64_t j = 0; j < steps; ++j) slopes[j] = weights[j] * slopes[j] - kept_[j] * shares_[r];
-    weights_.round(r, steps);
-    slopes_.round(r, steps);
+    for (int64_t j = 0; j < n; ++j) slopes[j] = weights[j] * slopes[j] - kept_[j] * share;
   }
 
   AttentionTiles<T, W> tiles_;

@@ -54,28 +54,31 @@ class FlashAttention {
     for (int64_t key = 0; key < key_end; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, key_end - key);
       tiles_.score(queries, begin, rows, key, n, weights_.numbers());
+      for (int64_t r = 0; r < rows; ++r) find_maximum(begin, r, key, n);
       for (int64_t r = 0; r < rows; ++r) update_row(begin, r, key, n);
-      gemm({.m = rows, .n = tiles_.value_width, .k = n}, C(1), weights_.operands(), kTilePitch,
+      gemm({.m = rows, .n = tiles_.value_width, .k = n}, C(1), weights_.operands(), kKeyTile,
            values_, {.row = key}, key == 0 ? C(0) : C(1), sums_.get(), tiles_.value_width);
     }
   }
 
-  /// One step of the online softmax: scores become weights, earlier sums shrink to the new maximum.
-  void update_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
-    C* scores = weights_.numbers(r);
-    W* weights = weights_.operands(r);
+  /// Fills maxima_[r] with that of the scores that the query sees.
+  void find_maximum(int64_t begin, int64_t r, int64_t key, int64_t n) {
+    C* row = weights_.numbers(r);
     const int64_t seen = tiles_.visible_keys(begin + r, key, n);
     const int64_t steps = attention_rows::whole_steps(seen);
-    std::fill(scores + seen, scores + steps, -std::numeric_limits<C>::infinity());
-    C shrink;
-    if (tiles_.drops()) {
-      shrink = attention_rows::add_scores(scores, steps, &states_[r], scores);
-      tiles_.drop(begin + r, key, seen, scores);
-      weights_.round(r, steps);
-    } else {
-      shrink = attention_rows::add_scores(scores, steps, &states_[r], weights);
-    }
-    std::fill(weights + std::min(steps, n), weights + n, W(0.0f));
+    std::fill(row + seen, row + steps, -std::numeric_limits<C>::infinity());
+    maxima_[r] = attention_rows::largest(steps, row);
+  }
+
+  /// One step of the online softmax: scores become weights, earlier sums shrink to the new maximum.
+  void update_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
+    C* row = weights_.numbers(r);
+    const int64_t seen = tiles_.visible_keys(begin + r, key, n);
+    const int64_t steps = attention_rows::whole_steps(seen);
+    const C shrink = attention_rows::add_scores(steps, maxima_[r], row, &states_[r]);
+    if (tiles_.drops()) tiles_.drop(begin + r, key, seen, row);
+    std::fill(row + std::min(steps, n), row + n, C(0));
+    weights_.round(r, n);
     if (shrink == C(1) || key == 0) return;
     C* sums = sums_.get() + r * tiles_.value_width;
     for (int64_t i = 0; i < tiles_.value_width; ++i) sums[i] *= shrink;
@@ -83,12 +86,16 @@ class FlashAttention {
 
   void finish(int64_t rows, T* out, float* lse) {
     const int64_t width = tiles_.value_width;
+    constexpr int64_t kAhead = 12;
     for (int64_t r = 0; r < rows; ++r) {
       C* sums = sums_.get() + r * width;
+      T* place = out + r * tiles_.heads * width;
+      if (r + kAhead < rows)
+        attention_rows::expect_row(place + kAhead * tiles_.heads * width, width);
       const auto [most, total] = states_[r];
       const C factor = total == C(0) ? C(0) : C(1) / total;
       for (int64_t i = 0; i < width; ++i) sums[i] *= factor;
-      convert(sums, out + r * tiles_.heads * width, width);
+      attention_rows::round_row(sums, width, place);
       lse[r] = static_cast<float>(most + std::log(total));
     }
   }
@@ -116,6 +123,7 @@ class FlashAttention {
   PackedRight<W> values_;  // [sk, value_width]
   OperandTile<C, W> weights_;
   std::unique_ptr<C[]> sums_;  // [kQueryTile, value_width]
+  C maxima_[kQueryTile];       // of the scores of this tile of keys
   attention_rows::Softmax<C> states_[kQueryTile];
 };
 
