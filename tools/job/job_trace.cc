@@ -198,7 +198,7 @@ std::string JobTrace::write_alone() noexcept {
   if (path_.empty()) return {};
   try {
     stop();
-    const std::string path = name_for(path_, world_.rank());
+    std::string path = name_for(path_, world_.rank());
     std::string json = events_as_json();
     const Header sum = header(json);
     end_events(&json);
