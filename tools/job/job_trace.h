@@ -45,8 +45,8 @@ class JobTrace {
 
   /// Ends recording.
   void stop();
-  /// The same, and rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is in
-  /// it; nothing without a trace. Errors: Unavailable.
+  /// The same, and rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is
+  /// in it; nothing without a trace. Errors: Unavailable.
   std::string write();
   /// Ends recording after an error, when the ranks can no longer work together: writes what this
   /// one has to a file of its own. Gives its name; nothing if there is no trace or no file.
