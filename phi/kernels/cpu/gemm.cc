@@ -127,6 +127,23 @@ void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, c
                              static_cast<int>(status)));
 }
 
+// Long sums over a transposed left operand (gradients of weights) run in parts: whole, they are a
+// tenth slower and more (docs/kernels.md).
+constexpr int64_t kLongSum = 1024;
+constexpr int64_t kSumPart = 512;
+
+void float_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
+                int64_t ldb, float beta, float* c, int64_t ldc) {
+  if (!s.trans_a || s.trans_b || s.k <= kLongSum) {
+    return onednn_gemm(s, alpha, a, lda, b, ldb, beta, c, ldc);
+  }
+  GemmShape part = s;
+  for (int64_t at = 0; at < s.k; at += part.k) {
+    part.k = std::min(kSumPart, s.k - at);
+    onednn_gemm(part, alpha, a + at * lda, lda, b + at * ldb, ldb, at == 0 ? beta : 1.0f, c, ldc);
+  }
+}
+
 }  // namespace
 
 template <typename T, typename Out>
@@ -140,7 +157,7 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
     const int64_t work = shape.m * shape.n * shape.k;
     if (work <= kDirectLimit) return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
     if constexpr (std::is_same_v<T, float>) {
-      if (work > kSmallLimit) return onednn_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+      if (work > kSmallLimit) return float_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
     }
     openblas_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
   }
