@@ -11,7 +11,7 @@ RUNTIME_NAMES = frozenset(
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
     "dense_out dense_outs local_out local_outs on_one_mesh decide attr_key metas replicated "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
-    "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded grad "
+    "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded check_not_recorded grad "
     "recompute ops kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
 VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded")

@@ -299,4 +299,11 @@ void check_inplace_recorded(const OptionalTensor& x, bool needs_value) {
   if (x && x->defined()) check_inplace_recorded(*x, needs_value);
 }
 
+void throw_written_unrecorded(const Tensor& x) {
+  throw errors::PreconditionNotMet(
+      "{} requires a gradient, and this inplace operation has none; call it under NoGrad, or on a "
+      "detached tensor.",
+      x.to_string());
+}
+
 }  // namespace phi

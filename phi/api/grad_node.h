@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "phi/api/args.h"
 #include "phi/api/grad_mask.h"
 #include "phi/api/tensor.h"
 #include "phi/autograd/engine.h"
@@ -169,5 +170,17 @@ void record(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
 /// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
 void check_inplace_recorded(const Tensor& x, bool needs_value);
 void check_inplace_recorded(const OptionalTensor& x, bool needs_value);
+[[noreturn]] void throw_written_unrecorded(const Tensor& x);
+
+/// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of the
+/// tensors that it writes to requires one: what is recorded of it would not be its history any more.
+template <typename... Tensors>
+void check_not_recorded(const Tensors&... written) {
+  const auto check = [](const Tensor& x) {
+    if (x.requires_grad()) throw_written_unrecorded(x);
+    return false;
+  };
+  if (autograd::grad_enabled()) (detail::any_in(written, check) || ...);
+}
 
 }  // namespace phi

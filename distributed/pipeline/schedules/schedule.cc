@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "phi/common/nearest_name.h"
 #include "phi/common/errors.h"
+#include "phi/common/nearest_name.h"
 
 namespace phi::distributed::pipeline {
 

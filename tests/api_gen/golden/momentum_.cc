@@ -4,6 +4,7 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                                                                std::optional<Tensor>& master_param,
                                                                float mu) {
   const OpScope scope("momentum_");
+  check_not_recorded(param, velocity, master_param);
   if (!any_distributed(param, grad, velocity, master_param)) {
     const auto [param_out_meta, velocity_out_meta, master_param_out_meta] =
         MomentumInferMeta(param.meta(), grad.meta(), velocity.meta(), optional_meta(master_param));

@@ -26,8 +26,7 @@ TEST(RateSchedule, CosineEndsAtTheLowestRateAndStaysThere) {
 }
 
 TEST(RateSchedule, StepsDownAfterEachMilestone) {
-  const RateSchedule rate{
-      .kind = RateKind::kStep, .peak = 1.0, .milestones = {5, 8}, .gamma = 0.5};
+  const RateSchedule rate{.kind = RateKind::kStep, .peak = 1.0, .milestones = {5, 8}, .gamma = 0.5};
   EXPECT_DOUBLE_EQ(rate.at(5), 1.0);
   EXPECT_DOUBLE_EQ(rate.at(6), 0.5);
   EXPECT_DOUBLE_EQ(rate.at(9), 0.25);

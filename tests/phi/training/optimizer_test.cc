@@ -31,8 +31,8 @@ struct Model {
 
   Model(int64_t ranks, int stage, DataType dtype) : mesh({ranks}, {"dp"}) {
     const Tensor whole = deferred_gaussian({kRows, kColumns}, 0.0f, 0.5f, 3, dtype);
-    const auto* attr = parameter_attr(distributed::TensorDistAttr::replicated(mesh),
-                                      whole.shape(), {.stage = stage});
+    const auto* attr = parameter_attr(distributed::TensorDistAttr::replicated(mesh), whole.shape(),
+                                      {.stage = stage});
     weight = distributed::shard_tensor(whole, mesh, attr->placements());
   }
 
@@ -46,8 +46,8 @@ struct Model {
 };
 
 std::vector<float> gathered(const Tensor& x) {
-  const Tensor whole = cast(distributed::reshard(x.detach(), x.mesh(), {Replicate()}),
-                            DataType::FLOAT32);
+  const Tensor whole =
+      cast(distributed::reshard(x.detach(), x.mesh(), {Replicate()}), DataType::FLOAT32);
   const auto values = whole.values<float>();
   return {values.begin(), values.end()};
 }
