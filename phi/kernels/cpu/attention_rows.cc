@@ -1,29 +1,14 @@
-// Each loop is compiled twice, for the program's instructions and for AVX-512. Both give the same
-// numbers: sums run in kStep lanes whatever the registers hold.
+// Sums run in kStep lanes whatever the registers hold, so that wide and narrow ones give the same
+// numbers.
 #include "phi/kernels/cpu/attention_rows.h"
 
 #include "phi/common/half.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::attention_rows {
 namespace {
-
-#ifdef __x86_64__
-#define PHI_WIDE [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
-bool find_wide() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-#else
-#define PHI_WIDE
-bool find_wide() { return false; }
-#endif
-
-bool has_wide() {
-  static const bool wide = find_wide();
-  return wide;
-}
 
 /// Not always NaN if there is one, but NaN if all are.
 template <typename C>
@@ -80,30 +65,17 @@ PHI_HD void make_slopes_loop(const C* scores, const C* products, int64_t n, C lo
   }
 }
 
-template <typename C, typename W>
-PHI_WIDE C add_scores_wide(const C* scores, int64_t n, Softmax<C>* softmax, W* weights) {
-  return add_scores_loop(scores, n, softmax, weights);
-}
-
-template <typename C, typename W>
-PHI_WIDE void make_slopes_wide(const C* scores, const C* products, int64_t n, C log_sum, C share,
-                               W* weights, W* slopes) {
-  make_slopes_loop(scores, products, n, log_sum, share, weights, slopes);
-}
-
 }  // namespace
 
 template <typename C, typename W>
 C add_scores(const C* scores, int64_t n, Softmax<C>* softmax, W* weights) {
-  if (has_wide()) return add_scores_wide(scores, n, softmax, weights);
-  return add_scores_loop(scores, n, softmax, weights);
+  return run_widest<C>([=] { return add_scores_loop(scores, n, softmax, weights); });
 }
 
 template <typename C, typename W>
 void make_slopes(const C* scores, const C* products, int64_t n, C log_sum, C share, W* weights,
                  W* slopes) {
-  if (has_wide()) return make_slopes_wide(scores, products, n, log_sum, share, weights, slopes);
-  make_slopes_loop(scores, products, n, log_sum, share, weights, slopes);
+  run_widest<C>([=] { make_slopes_loop(scores, products, n, log_sum, share, weights, slopes); });
 }
 
 #define PHI_INSTANTIATE_ROWS(C, W)                           \
@@ -113,6 +85,5 @@ PHI_INSTANTIATE_ROWS(float, float);
 PHI_INSTANTIATE_ROWS(float, bfloat16);
 PHI_INSTANTIATE_ROWS(double, double);
 #undef PHI_INSTANTIATE_ROWS
-#undef PHI_WIDE
 
 }  // namespace phi::attention_rows

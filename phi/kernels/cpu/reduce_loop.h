@@ -9,6 +9,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -136,11 +137,13 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
   if (plan.along_rows) {
     int64_t filled = 0;
     plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
-      Acc value = Acc(R::kIdentity);
-      plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
-        value = detail::reduce_row<R>(x + kept[0] + at[0], plan.inner, value);
+      values[filled] = run_widest<compute_t<T>>([x, &kept, &plan] {
+        Acc value = Acc(R::kIdentity);
+        plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
+          value = detail::reduce_row<R>(x + kept[0] + at[0], plan.inner, value);
+        });
+        return value;
       });
-      values[filled] = value;
       if (++filled == detail::kColumnTile) {
         store(done, values, filled);
         done += filled;
@@ -154,7 +157,8 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
   plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
     for (int64_t c = 0; c < plan.inner; c += detail::kColumnTile) {
       const int64_t count = std::min(detail::kColumnTile, plan.inner - c);
-      columns.run(x + kept[0] + c, plan.reduced, count, values);
+      const T* first = x + kept[0] + c;
+      run_widest<compute_t<T>>([&] { columns.run(first, plan.reduced, count, values); });
       store(done, values, count);
       done += count;
     }
