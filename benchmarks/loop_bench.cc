@@ -13,6 +13,7 @@
 #include "phi/kernels/normalisation_grad_kernel.h"
 #include "phi/kernels/normalisation_kernel.h"
 #include "phi/kernels/optimizer_kernel.h"
+#include "phi/kernels/reduce_kernel.h"
 #include "phi/kernels/softmax_kernel.h"
 #include "phi/kernels/swiglu_kernel.h"
 #include "phi/kernels/unary_kernel.h"
@@ -83,6 +84,17 @@ void cast(benchmark::State& state) {
 }
 BENCHMARK(cast<float, bfloat16>);
 BENCHMARK(cast<bfloat16, float>);
+
+/// Sums of rows.
+template <typename T>
+void sum(benchmark::State& state) {
+  const DenseTensor x = random_tensor<T>({kTokens, state.range(0)});
+  DenseTensor out = random_tensor<T>({kTokens});
+  const IntArray last{-1};
+  measure(state, x.nbytes(), [&] { SumKernel<T>(CpuContext(), x, last, &out); });
+}
+BENCHMARK(sum<float>)->Arg(kWidth);
+BENCHMARK(sum<bfloat16>)->Arg(kWidth);
 
 template <typename T>
 void softmax(benchmark::State& state) {

@@ -137,13 +137,11 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
   if (plan.along_rows) {
     int64_t filled = 0;
     plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
-      values[filled] = run_widest<compute_t<T>>([x, &kept, &plan] {
-        Acc value = Acc(R::kIdentity);
-        plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
-          value = detail::reduce_row<R>(x + kept[0] + at[0], plan.inner, value);
-        });
-        return value;
+      Acc value = Acc(R::kIdentity);
+      plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
+        value = detail::reduce_row<R>(x + kept[0] + at[0], plan.inner, value);
       });
+      values[filled] = value;
       if (++filled == detail::kColumnTile) {
         store(done, values, filled);
         done += filled;
