@@ -3,6 +3,8 @@
 // form this process runs.
 #include "phi/kernels/cpu/wide.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "phi/kernels/cpu/elementwise_loop.h"
@@ -121,6 +123,22 @@ void expect_same_loops() {
 TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_loops<float>(); }
 TEST(Wide, BFloat16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<bfloat16>(); }
 TEST(Wide, Float16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<float16>(); }
+
+TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_wide() asks once
+  const auto ask = [] {
+    setenv("AUTOPHI_LOOP_ISA", "mmx", 1);
+    try {
+      has_wide();
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::exit(1);
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(ask(), ::testing::ExitedWithCode(1),
+              "AUTOPHI_LOOP_ISA is 'mmx'; it takes base or avx512");
+}
 
 TEST(Wide, ResultOfTheLoopIsReturned) {
   EXPECT_EQ(run_widest<float>([] { return 3; }), 3);
