@@ -1,11 +1,12 @@
-// Each loop is compiled twice, for the program's instructions and for AVX-512. Both give the same
-// sums up to the rounding of multiply-adds: lanes are as many whatever the registers hold.
+// Sums run in kStep lanes whatever the registers hold, so that wide and narrow ones give the same
+// numbers.
 #include "phi/kernels/cpu/attention_rows.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -69,15 +70,6 @@ PHI_HD void make_slopes_loop(int64_t n, C log_sum, C share, C* weights, C* slope
 
 #ifdef __x86_64__
 
-#define PHI_WIDE [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
-
-bool has_wide() {
-  static const bool wide = __builtin_cpu_supports("avx512f") &&
-                           __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return wide;
-}
-
 bool has_bfloat16() {
   static const bool has = has_wide() && __builtin_cpu_supports("avx512bf16");
   return has;
@@ -96,45 +88,26 @@ bool has_bfloat16() {
 
 #else
 
-#define PHI_WIDE
-bool has_wide() { return false; }
 bool has_bfloat16() { return false; }
 void round_native(const float* row, int64_t n, bfloat16* out) { convert(row, out, n); }
 
 #endif
 
-template <typename C>
-PHI_WIDE C largest_wide(int64_t n, const C* row) {
-  return largest_loop(n, row);
-}
-
-template <typename C>
-PHI_WIDE C add_scores_wide(int64_t n, C here, C* row, Softmax<C>* softmax) {
-  return add_scores_loop(n, here, row, softmax);
-}
-
-template <typename C>
-PHI_WIDE void make_slopes_wide(int64_t n, C log_sum, C share, C* weights, C* slopes) {
-  make_slopes_loop(n, log_sum, share, weights, slopes);
-}
-
 }  // namespace
 
 template <typename C>
 C largest(int64_t n, const C* row) {
-  return has_wide() ? largest_wide(n, row) : largest_loop(n, row);
+  return run_widest<C>([=] { return largest_loop(n, row); });
 }
 
 template <typename C>
 C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
-  return has_wide() ? add_scores_wide(n, here, row, softmax)
-                    : add_scores_loop(n, here, row, softmax);
+  return run_widest<C>([=] { return add_scores_loop(n, here, row, softmax); });
 }
 
 template <typename C>
 void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes) {
-  if (has_wide()) return make_slopes_wide(n, log_sum, share, weights, slopes);
-  make_slopes_loop(n, log_sum, share, weights, slopes);
+  run_widest<C>([=] { make_slopes_loop(n, log_sum, share, weights, slopes); });
 }
 
 void round_bfloat16(const float* row, int64_t n, bfloat16* out) {

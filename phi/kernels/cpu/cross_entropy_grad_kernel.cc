@@ -6,6 +6,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/class_rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -20,11 +21,13 @@ void each_row(const DenseTensor& softmax, const DenseTensor& loss_grad, const Cl
   const T* from = softmax.data<T>();
   const T* losses = loss_grad.data<T>();
   T* to = input_grad->mutable_data<T>();
-  for (int64_t r = 0; r < layout.rows(); ++r) {
-    C* row = grads.place(r, to);
-    fill(r, shares.read(from, r), static_cast<C>(losses[r]), row);
-    grads.write(row, r, to);
-  }
+  run_widest<C>([&] {
+    for (int64_t r = 0; r < layout.rows(); ++r) {
+      C* row = grads.place(r, to);
+      fill(r, shares.read(from, r), static_cast<C>(losses[r]), row);
+      grads.write(row, r, to);
+    }
+  });
 }
 
 template <typename C>

@@ -7,12 +7,14 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/class_rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
 
 template <typename T>
-void whole_rows(const T* input, const ClassLayout& layout, Labels<T>& labels, T* softmax, T* loss) {
+inline void whole_rows(const T* input, const ClassLayout& layout, Labels<T>& labels, T* softmax,
+                       T* loss) {
   using C = compute_t<T>;
   ClassRows<T> rows(layout);
   std::vector<C> shares(layout.classes);
@@ -91,7 +93,8 @@ void CrossEntropyWithSoftmaxKernel(const CpuContext& ctx, const DenseTensor& inp
   const T* data = input.data<T>();
   T* shares = softmax->mutable_data<T>();
   if (sharded) return sharded_rows(ctx, data, layout, labels, shares, losses);
-  whole_rows(data, layout, labels, shares, losses);
+  run_widest<compute_t<T>>(
+      [=, &layout, &labels] { whole_rows(data, layout, labels, shares, losses); });
 }
 
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax, CPU, CrossEntropyWithSoftmaxKernel, float, double,

@@ -8,19 +8,21 @@
 
 #include "phi/kernels/cpu/broadcast.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
 
-/// out[i] = f(x[i]).
+namespace detail {
+
 template <typename T, typename F>
-inline void unary_loop(const T* x, T* out, int64_t n, F f) {
+inline void unary_run(const T* x, T* out, int64_t n, F f) {
   if constexpr (kIs16Bit<T>) {
     float buffer[kConvertBlock];
     for (int64_t i = 0; i < n; i += kConvertBlock) {
       const int64_t count = std::min(kConvertBlock, n - i);
       convert(x + i, buffer, count);
-      unary_loop(buffer, buffer, count, f);
+      unary_run(buffer, buffer, count, f);
       convert(buffer, out + i, count);
     }
   } else {
@@ -29,7 +31,7 @@ inline void unary_loop(const T* x, T* out, int64_t n, F f) {
   }
 }
 
-/// out[i] = f(x[i * kStrideX], y[i * kStrideY]); strides are 0 or 1. Out is T, or what f returns.
+/// Strides are 0 or 1.
 template <int kStrideX, int kStrideY, typename T, typename Out, typename F>
 inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
   if constexpr (kIs16Bit<T>) {
@@ -57,10 +59,9 @@ inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
   }
 }
 
-/// out = f(x, y) with x and y broadcast to out's dims.
 template <typename T, typename Out, typename F>
-void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
-                 const Dims& out_dims, F f) {
+inline void broadcast_run(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
+                          const Dims& out_dims, F f) {
   const int64_t n = out_dims.numel();
   if (n == 0) return;
   const bool x_full = x_dims.numel() == n;
@@ -78,6 +79,29 @@ void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims,
     if (x_moves && y_moves) return binary_run<1, 1>(xs, ys, out + at, count, f);
     if (x_moves) return binary_run<1, 0>(xs, ys, out + at, count, f);
     return binary_run<0, 1>(xs, ys, out + at, count, f);
+  });
+}
+
+}  // namespace detail
+
+/// out[i] = f(x[i]).
+template <typename T, typename F>
+inline void unary_loop(const T* x, T* out, int64_t n, F f) {
+  run_widest<compute_t<T>>([=] { detail::unary_run(x, out, n, f); });
+}
+
+/// out[i] = f(x[i], y[i]). Out is T, or what f returns.
+template <typename T, typename Out, typename F>
+inline void binary_loop(const T* x, const T* y, Out* out, int64_t n, F f) {
+  run_widest<compute_t<T>>([=] { detail::binary_run<1, 1>(x, y, out, n, f); });
+}
+
+/// The same with x and y broadcast to out's dims.
+template <typename T, typename Out, typename F>
+inline void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
+                        const Dims& out_dims, F f) {
+  run_widest<compute_t<T>>([=, &x_dims, &y_dims, &out_dims] {
+    detail::broadcast_run(x, x_dims, y, y_dims, out, out_dims, f);
   });
 }
 

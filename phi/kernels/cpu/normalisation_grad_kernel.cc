@@ -9,6 +9,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -52,7 +53,8 @@ struct Averages {
 
 /// y = (x - shift) * factor; g = dy * scale. <g> is 0 where the shift does not depend on x.
 template <bool kCentred, typename C>
-Averages<C> row_averages(const C* x, const C* dy, const C* scale, int64_t n, C shift, C factor) {
+inline Averages<C> row_averages(const C* x, const C* dy, const C* scale, int64_t n, C shift,
+                                C factor) {
   // Two plain sums over a row in cache: the compiler does not vectorise one loop that makes both.
   const C count = static_cast<C>(std::max<int64_t>(n, 1));
   const C g = kCentred ? row_sum<C>(n, [=](int64_t i) { return dy[i] * scale[i]; }) : C(0);
@@ -61,8 +63,8 @@ Averages<C> row_averages(const C* x, const C* dy, const C* scale, int64_t n, C s
 }
 
 template <typename C>
-void add_weight_terms(const C* x, const C* dy, int64_t n, C shift, C factor, C* scale_sums,
-                      C* bias_sums) {
+inline void add_weight_terms(const C* x, const C* dy, int64_t n, C shift, C factor, C* scale_sums,
+                             C* bias_sums) {
   if (scale_sums && bias_sums) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
@@ -79,8 +81,8 @@ void add_weight_terms(const C* x, const C* dy, int64_t n, C shift, C factor, C* 
 }
 
 template <typename C>
-void input_row(const C* x, const C* dy, const C* scale, int64_t n, C shift, C factor,
-               Averages<C> mean, C* dx) {
+inline void input_row(const C* x, const C* dy, const C* scale, int64_t n, C shift, C factor,
+                      Averages<C> mean, C* dx) {
   const C slope = mean.gy * factor;
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i)
@@ -102,17 +104,19 @@ void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseT
   const C* scales = scale ? given_scales.data() : ones.data();
   WeightSums<C> scale_sums(scale_grad, n);
   WeightSums<C> bias_sums(bias_grad, n);
-  for (int64_t r = 0; r < rows; ++r) {
-    const C* row = xs.row(r);
-    const C* dy = dys.row(r);
-    const C shift = shift_of(r);
-    const C factor = factor_of(r);
-    add_weight_terms(row, dy, n, shift, factor, scale_sums.data(), bias_sums.data());
-    if (!x_grad) continue;
-    const auto mean = row_averages<kCentred>(row, dy, scales, n, shift, factor);
-    input_row(row, dy, scales, n, shift, factor, mean, dxs.row(r));
-    dxs.done(r);
-  }
+  run_widest<C>([&] {
+    for (int64_t r = 0; r < rows; ++r) {
+      const C* row = xs.row(r);
+      const C* dy = dys.row(r);
+      const C shift = shift_of(r);
+      const C factor = factor_of(r);
+      add_weight_terms(row, dy, n, shift, factor, scale_sums.data(), bias_sums.data());
+      if (!x_grad) continue;
+      const auto mean = row_averages<kCentred>(row, dy, scales, n, shift, factor);
+      input_row(row, dy, scales, n, shift, factor, mean, dxs.row(r));
+      dxs.done(r);
+    }
+  });
   scale_sums.finish();
   bias_sums.finish();
 }

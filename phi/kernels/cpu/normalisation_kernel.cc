@@ -6,13 +6,15 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
 
 /// out = (x - shift) * factor * scale + bias; scale and bias may be null.
 template <typename C>
-void affine_row(const C* x, int64_t n, C shift, C factor, const C* scale, const C* bias, C* out) {
+inline void affine_row(const C* x, int64_t n, C shift, C factor, const C* scale, const C* bias,
+                       C* out) {
   if (scale && bias) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = (x[i] - shift) * factor * scale[i] + bias[i];
@@ -43,17 +45,20 @@ void LayerNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor*
   const ComputeArray<C> biases(bias);
   C* means = mean->mutable_data<C>();
   C* variances = variance->mutable_data<C>();
-  for (int64_t r = 0; r < rows; ++r) {
-    const C* row = reader.row(r);
-    const C count = static_cast<C>(std::max<int64_t>(n, 1));
-    const C m = row_sum<C>(n, [row](int64_t i) { return row[i]; }) / count;
-    const C v = row_sum<C>(n, [row, m](int64_t i) { return (row[i] - m) * (row[i] - m); }) / count;
-    means[r] = m;
-    variances[r] = v;
-    const C factor = C(1) / std::sqrt(v + static_cast<C>(epsilon));
-    affine_row(row, n, m, factor, scales.data(), biases.data(), writer.row(r));
-    writer.done(r);
-  }
+  run_widest<C>([&] {
+    for (int64_t r = 0; r < rows; ++r) {
+      const C* row = reader.row(r);
+      const C count = static_cast<C>(std::max<int64_t>(n, 1));
+      const C m = row_sum<C>(n, [row](int64_t i) { return row[i]; }) / count;
+      const C v =
+          row_sum<C>(n, [row, m](int64_t i) { return (row[i] - m) * (row[i] - m); }) / count;
+      means[r] = m;
+      variances[r] = v;
+      const C factor = C(1) / std::sqrt(v + static_cast<C>(epsilon));
+      affine_row(row, n, m, factor, scales.data(), biases.data(), writer.row(r));
+      writer.done(r);
+    }
+  });
 }
 
 template <typename T>
@@ -66,14 +71,16 @@ void RmsNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& s
   RowWriter<T> writer(out->mutable_data<T>(), n);
   const ComputeArray<C> scales(&scale);
   C* inverses = invvar->mutable_data<C>();
-  for (int64_t r = 0; r < rows; ++r) {
-    const C* row = reader.row(r);
-    const C count = static_cast<C>(std::max<int64_t>(n, 1));
-    const C mean_square = row_sum<C>(n, [row](int64_t i) { return row[i] * row[i]; }) / count;
-    inverses[r] = C(1) / std::sqrt(mean_square + static_cast<C>(epsilon));
-    affine_row<C>(row, n, C(0), inverses[r], scales.data(), nullptr, writer.row(r));
-    writer.done(r);
-  }
+  run_widest<C>([&] {
+    for (int64_t r = 0; r < rows; ++r) {
+      const C* row = reader.row(r);
+      const C count = static_cast<C>(std::max<int64_t>(n, 1));
+      const C mean_square = row_sum<C>(n, [row](int64_t i) { return row[i] * row[i]; }) / count;
+      inverses[r] = C(1) / std::sqrt(mean_square + static_cast<C>(epsilon));
+      affine_row<C>(row, n, C(0), inverses[r], scales.data(), nullptr, writer.row(r));
+      writer.done(r);
+    }
+  });
 }
 
 PHI_REGISTER_KERNEL(layer_norm, CPU, LayerNormKernel, float, double, bfloat16, float16);

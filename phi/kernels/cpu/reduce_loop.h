@@ -9,6 +9,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -154,7 +155,8 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
   plan.kept.for_each([&](const std::array<int64_t, 1>& kept) {
     for (int64_t c = 0; c < plan.inner; c += detail::kColumnTile) {
       const int64_t count = std::min(detail::kColumnTile, plan.inner - c);
-      columns.run(x + kept[0] + c, plan.reduced, count, values);
+      const T* first = x + kept[0] + c;
+      run_widest<compute_t<T>>([&] { columns.run(first, plan.reduced, count, values); });
       store(done, values, count);
       done += count;
     }

@@ -41,12 +41,13 @@ inline C row_sum(int64_t n, Term term) {
   return sum;
 }
 
-/// The largest element, -inf for none; NaN if there is one.
+/// The largest element that is a number, -inf for none. A NaN shows in row_exp_sum, whatever the
+/// shift.
 template <typename C>
 inline C row_max(const C* row, int64_t n) {
   constexpr int kLanes = 32;
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
-  const auto larger = [](C most, C x) { return x > most || x != x ? x : most; };
+  const auto larger = [](C most, C x) { return x > most ? x : most; };
   C lanes[kLanes];
   std::fill_n(lanes, kLanes, kLowest);
   int64_t i = 0;

@@ -7,12 +7,13 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
 
 template <typename T>
-void softmax_rows(const T* x, int64_t rows, int64_t n, T* out) {
+inline void softmax_rows(const T* x, int64_t rows, int64_t n, T* out) {
   using C = compute_t<T>;
   RowReader<T> reader(x, n);
   RowWriter<T> writer(out, n);
@@ -54,7 +55,7 @@ void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t width, C* bl
 }
 
 template <typename T>
-void softmax_grad_rows(const T* out, const T* out_grad, int64_t rows, int64_t n, T* x_grad) {
+inline void softmax_grad_rows(const T* out, const T* out_grad, int64_t rows, int64_t n, T* x_grad) {
   using C = compute_t<T>;
   RowReader<T> outs(out, n);
   RowReader<T> grads(out_grad, n);
@@ -126,7 +127,8 @@ void SoftmaxKernel(const CpuContext&, const DenseTensor& x, int axis, DenseTenso
   const AxisView view(x.dims(), axis);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  if (view.inner == 1) return softmax_rows(from, view.outer, view.n, to);
+  if (view.inner == 1)
+    return run_widest<compute_t<T>>([=] { softmax_rows(from, view.outer, view.n, to); });
   std::vector<compute_t<T>> block(view.n * kBlockColumns);
   view.for_each_block([&](int64_t start, int64_t width) {
     softmax_columns(from + start, view.n, view.inner, width, block.data(), to + start);
@@ -141,7 +143,8 @@ void SoftmaxGradKernel(const CpuContext&, const DenseTensor& out, const DenseTen
   const T* y = out.data<T>();
   const T* g = out_grad.data<T>();
   T* to = x_grad->mutable_data<T>();
-  if (view.inner == 1) return softmax_grad_rows(y, g, view.outer, view.n, to);
+  if (view.inner == 1)
+    return run_widest<compute_t<T>>([=] { softmax_grad_rows(y, g, view.outer, view.n, to); });
   view.for_each_block([&](int64_t start, int64_t width) {
     softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
   });

@@ -19,7 +19,7 @@ struct SwiGLUFunctor {
 
 /// Gradients of one run; a null one is not computed.
 template <typename C>
-void swiglu_grad_run(const C* x, const C* y, const C* g, C* x_grad, C* y_grad, int64_t n) {
+inline void swiglu_grad_run(const C* x, const C* y, const C* g, C* x_grad, C* y_grad, int64_t n) {
   const SiluFunctor<C> silu;
   const SiluGradFunctor<C> silu_grad;
   if (x_grad) {
@@ -33,7 +33,8 @@ void swiglu_grad_run(const C* x, const C* y, const C* g, C* x_grad, C* y_grad, i
 }
 
 template <typename T>
-void swiglu_grad_row(const T* x, const T* y, const T* g, T* x_grad, T* y_grad, int64_t n) {
+inline void swiglu_grad_blocks(const T* x, const T* y, const T* g, T* x_grad, T* y_grad,
+                               int64_t n) {
   using C = compute_t<T>;
   C wide[5][kConvertBlock];
   // Blocks stay in cache between the two gradients.
@@ -54,6 +55,11 @@ void swiglu_grad_row(const T* x, const T* y, const T* g, T* x_grad, T* y_grad, i
   }
 }
 
+template <typename T>
+void swiglu_grad_row(const T* x, const T* y, const T* g, T* x_grad, T* y_grad, int64_t n) {
+  run_widest<compute_t<T>>([=] { swiglu_grad_blocks(x, y, g, x_grad, y_grad, n); });
+}
+
 }  // namespace
 
 template <typename T>
@@ -61,12 +67,12 @@ void SwiGLUKernel(const CpuContext&, const DenseTensor& x, const DenseTensor* y,
   if (out->numel() == 0) return;
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  if (y) return binary_run<1, 1>(from, y->data<T>(), to, out->numel(), SwiGLUFunctor());
+  if (y) return binary_loop(from, y->data<T>(), to, out->numel(), SwiGLUFunctor());
   const int64_t half = out->dims().back();
   const int64_t rows = out->numel() / half;
   for (int64_t r = 0; r < rows; ++r) {
     const T* row = from + r * 2 * half;
-    binary_run<1, 1>(row, row + half, to + r * half, half, SwiGLUFunctor());
+    binary_loop(row, row + half, to + r * half, half, SwiGLUFunctor());
   }
 }
 

@@ -13,9 +13,7 @@ namespace {
 
 template <typename T, typename F>
 void unary_grad(const DenseTensor& kept, const DenseTensor& out_grad, DenseTensor* x_grad, F f) {
-  const int64_t n = x_grad->numel();
-  if (n == 0) return;
-  binary_run<1, 1>(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), n, f);
+  binary_loop(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel(), f);
 }
 
 }  // namespace

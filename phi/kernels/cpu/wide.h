@@ -1,0 +1,46 @@
+// Hot loops in twice as wide registers than the rest of the program where the machine has AVX-512,
+// which the build (x86-64-v3 by default) does not assume.
+//
+//   run_widest<float>([=] {
+//     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);
+//   });
+#pragma once
+
+#include <type_traits>
+
+namespace phi {
+
+/// Whether run_widest takes the AVX-512 form: if the machine has it, unless the environment
+/// variable AUTOPHI_LOOP_ISA is `base` (the other word is `avx512`). Errors: InvalidArgument for
+/// another word, on the first call.
+bool has_wide();
+
+#ifdef __x86_64__
+#define PHI_WIDE_ \
+  [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
+#else
+#define PHI_WIDE_
+#endif
+namespace detail {
+/// Flattened: all that loop() calls is compiled into this function, for its instructions. By value:
+/// what the loop captures by value cannot alias the arrays.
+template <typename Loop>
+PHI_WIDE_ auto run_wide(Loop loop) {
+  return loop();
+}
+}  // namespace detail
+#undef PHI_WIDE_
+
+/// loop(), where C is the type that it computes in: for float it is compiled twice, for the
+/// program's instructions and for AVX-512. Both do the same arithmetic, element for element and in
+/// the lanes of a sum. What loop() calls must be defined inline, for the rest keeps the program's
+/// instructions.
+template <typename C, typename Loop>
+inline auto run_widest(Loop loop) {
+  if constexpr (std::is_same_v<C, float>) {
+    if (has_wide()) return detail::run_wide(loop);
+  }
+  return loop();
+}
+
+}  // namespace phi

@@ -1,0 +1,149 @@
+// The AVX-512 form of a loop against the program's own instructions, in one process: the same bits.
+// Beside it that an element's result does not depend on where in an array it stands, in whichever
+// form this process runs.
+#include "phi/kernels/cpu/wide.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "phi/kernels/cpu/elementwise_loop.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/functors/unary.h"
+#include "phi/kernels/functors/unary_grad.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+template <typename T>
+std::vector<T> numbers(int64_t n, uint32_t seed) {
+  std::vector<T> xs(n);
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> draw(0, 4);
+  std::generate(xs.begin(), xs.end(), [&] { return T(draw(engine)); });
+  return xs;
+}
+
+template <typename T>
+void expect_same_bits(const std::vector<T>& got, const std::vector<T>& expected,
+                      const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(std::memcmp(&got[i], &expected[i], sizeof(T)), 0)
+        << what << " at " << i << ": " << float(got[i]) << " for " << float(expected[i]);
+  }
+}
+
+/// The whole array at once, against pieces of every length up to a few registers.
+template <typename T, typename F>
+void expect_placeless(F f, const std::string& name) {
+  constexpr int64_t kCount = 1200;
+  const std::vector<T> xs = numbers<T>(kCount, 1), ys = numbers<T>(kCount, 2);
+  std::vector<T> whole(kCount), pieces(kCount);
+  const auto run = [&](int64_t at, int64_t n, std::vector<T>& out) {
+    if constexpr (std::is_invocable_v<F, compute_t<T>>) {
+      unary_loop(&xs[at], &out[at], n, f);
+    } else {
+      binary_loop(&xs[at], &ys[at], &out[at], n, f);
+    }
+  };
+  run(0, kCount, whole);
+  for (int64_t at = 0, n = 1; at < kCount; at += n, ++n) run(at, std::min(n, kCount - at), pieces);
+  expect_same_bits(pieces, whole, name);
+}
+
+template <typename T>
+void expect_placeless_functors() {
+  using C = compute_t<T>;
+  expect_placeless<T>(ExpFunctor<C>(), "exp");
+  expect_placeless<T>(LogFunctor<C>(), "log");
+  expect_placeless<T>(TanhFunctor<C>(), "tanh");
+  expect_placeless<T>(SigmoidFunctor<C>(), "sigmoid");
+  expect_placeless<T>(SiluFunctor<C>(), "silu");
+  expect_placeless<T>(GeluFunctor<C>(), "gelu");
+  expect_placeless<T>(GeluTanhFunctor<C>(), "gelu, tanh");
+  expect_placeless<T>(ScaleFunctor<C, true>{C(0.3), C(0.7)}, "scale");
+  expect_placeless<T>(DivideFunctor<C>(), "divide");
+  expect_placeless<T>(TanhGradFunctor<C>(), "tanh_grad");
+  expect_placeless<T>(SigmoidGradFunctor<C>(), "sigmoid_grad");
+  expect_placeless<T>(SiluGradFunctor<C>(), "silu_grad");
+  expect_placeless<T>(GeluGradFunctor<C>(), "gelu_grad");
+  expect_placeless<T>(GeluTanhGradFunctor<C>(), "gelu_grad, tanh");
+}
+
+TEST(Wide, AnElementsResultDoesNotDependOnItsPlace) {
+  expect_placeless_functors<float>();
+  expect_placeless_functors<bfloat16>();
+  expect_placeless_functors<float16>();
+}
+
+/// loop(out) in both forms.
+template <typename T, typename Loop>
+void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
+  if (!has_wide()) GTEST_SKIP() << "no AVX-512 here, or AUTOPHI_LOOP_ISA is base";
+  std::vector<T> narrow(n), wide(n);
+  loop(narrow.data());
+  detail::run_wide([&] { loop(wide.data()); });
+  expect_same_bits(wide, narrow, name);
+}
+
+template <typename T>
+void expect_same_loops() {
+  using C = compute_t<T>;
+  constexpr int64_t kCount = 1003;
+  const std::vector<T> xs = numbers<T>(kCount, 3), ys = numbers<T>(kCount, 4);
+  const auto unary = [&](auto f, const char* name) {
+    expect_same_forms<T>(
+        kCount, [&](T* out) { detail::unary_run(xs.data(), out, kCount, f); }, name);
+  };
+  unary(ExpFunctor<C>(), "exp");
+  unary(GeluFunctor<C>(), "gelu");
+  unary(GeluTanhFunctor<C>(), "gelu, tanh");
+  unary(SiluFunctor<C>(), "silu");
+  const auto binary = [&](auto f, const char* name) {
+    expect_same_forms<T>(
+        kCount, [&](T* out) { detail::binary_run<1, 1>(xs.data(), ys.data(), out, kCount, f); },
+        name);
+  };
+  binary(AddFunctor<C>(), "add");
+  binary(GeluGradFunctor<C>(), "gelu_grad");
+  binary(GeluTanhGradFunctor<C>(), "gelu_grad, tanh");
+  binary(SiluGradFunctor<C>(), "silu_grad");
+  expect_same_forms<C>(
+      1,
+      [&](C* sum) {
+        RowReader<T> rows(xs.data(), kCount);
+        const C* row = rows.row(0);
+        *sum = row_sum<C>(kCount, [row](int64_t i) { return row[i] * row[i]; });
+      },
+      "a sum of squares");
+}
+
+TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_loops<float>(); }
+TEST(Wide, BFloat16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<bfloat16>(); }
+TEST(Wide, Float16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<float16>(); }
+
+TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_wide() asks once
+  const auto ask = [] {
+    setenv("AUTOPHI_LOOP_ISA", "mmx", 1);
+    try {
+      has_wide();
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::exit(1);
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(ask(), ::testing::ExitedWithCode(1),
+              "AUTOPHI_LOOP_ISA is 'mmx'; it takes base or avx512");
+}
+
+TEST(Wide, ResultOfTheLoopIsReturned) {
+  EXPECT_EQ(run_widest<float>([] { return 3; }), 3);
+  EXPECT_EQ(run_widest<double>([] { return 4; }), 4);
+}
+
+}  // namespace
+}  // namespace phi::testing
