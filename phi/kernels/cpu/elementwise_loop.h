@@ -31,7 +31,7 @@ inline void unary_run(const T* x, T* out, int64_t n, F f) {
   }
 }
 
-/// Strides are 0 or 1.
+/// out[i] = f(x[i * kStrideX], y[i * kStrideY]); strides are 0 or 1.
 template <int kStrideX, int kStrideY, typename T, typename Out, typename F>
 inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
   if constexpr (kIs16Bit<T>) {
@@ -52,8 +52,8 @@ inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
       }
     }
   } else {
-    [[maybe_unused]] const T x0 = *x;
-    [[maybe_unused]] const T y0 = *y;
+    const T x0 = kStrideX ? T() : *x;
+    const T y0 = kStrideY ? T() : *y;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = f(kStrideX ? x[i] : x0, kStrideY ? y[i] : y0);
   }
@@ -62,14 +62,7 @@ inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
 template <typename T, typename Out, typename F>
 inline void broadcast_run(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
                           const Dims& out_dims, F f) {
-  const int64_t n = out_dims.numel();
-  if (n == 0) return;
-  const bool x_full = x_dims.numel() == n;
-  const bool y_full = y_dims.numel() == n;
-  // A full operand has out's extents, up to tensor dims of 1 in front.
-  if (x_full && y_full) return binary_run<1, 1>(x, y, out, n, f);
-  if (x_full && y_dims.numel() == 1) return binary_run<1, 0>(x, y, out, n, f);
-  if (y_full && x_dims.numel() == 1) return binary_run<0, 1>(x, y, out, n, f);
+  if (out_dims.numel() == 0) return;
   const Broadcast<2> broadcast(out_dims, {&x_dims, &y_dims});
   const bool x_moves = broadcast.inner_stride(0) == 1;
   const bool y_moves = broadcast.inner_stride(1) == 1;

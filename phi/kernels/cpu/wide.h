@@ -1,5 +1,5 @@
-// Hot loops in twice as wide registers than the rest of the program where the machine has AVX-512,
-// which the build (x86-64-v3 by default) does not assume.
+// Hot loops in registers twice as wide as those of the rest of the program, where the machine has
+// AVX-512, which the build (x86-64-v3 by default) does not assume.
 //
 //   run_widest<float>([=] {
 //     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);

@@ -90,5 +90,22 @@ TEST(SoftmaxGradKernel, EqualsFiniteDifferencesAlongEveryAxis) {
   check_gradients(Softmax{-1}, {{{}}}, "0-D");
 }
 
+TEST(SoftmaxKernel, NanAnywhereMakesItsRowNan) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  for (const int64_t n : {5, 70}) {
+    for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
+      for (const double other : {1.0, -inf, inf, nan}) {
+        Values row(n, other);
+        row[at] = nan;
+        DenseTensor out = blank<float>({1, n});
+        SoftmaxKernel<float>(CpuContext(), tensor<float>(row, {1, n}), -1, &out);
+        for (const double share : to_doubles(out)) {
+          EXPECT_TRUE(std::isnan(share)) << n << " elements, NaN at " << at << ", rest " << other;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing
