@@ -32,6 +32,12 @@ uint64_t seed_for(std::string_view name, uint64_t seed) {
   return hash;
 }
 
+// x + y in the bytes of x, which nobody else needs.
+Tensor add_into(Tensor x, const Tensor& y) {
+  add_(x, y);
+  return x;
+}
+
 // Dropout sites of one layer, and how many seeds a call of loss() uses.
 enum Site : uint64_t { kAfterAttention = 0, kAfterMlp = 1, kSitesPerLayer = 2 };
 
@@ -272,7 +278,7 @@ Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise, const
   const int64_t seq = x.shape()[1];
   const Tensor h = whole_sequence(normalize(layer.norm_attention, x), *layer.stage);
   // Columns of the fused weight are ordered head by head, so that a split by columns splits heads.
-  const Tensor fused = reshape(add(matmul(h, layer.qkv.weight), layer.qkv.bias),
+  const Tensor fused = reshape(add_into(matmul(h, layer.qkv.weight), layer.qkv.bias),
                                {batch, seq, model_.heads, 3, model_.head_size()});
   const Tensor mixed =
       run_.recompute == Recompute::kSelective && !past
@@ -280,8 +286,8 @@ Tensor Gpt::attention(const Layer& layer, const Tensor& x, uint64_t noise, const
                       {fused})
           : mixed_heads(fused, past);
   const Tensor out = matmul(reshape(mixed, {batch, seq, model_.d_model}), layer.projection.weight);
-  const Tensor sum = add(split_sequence(out, *layer.stage), layer.projection.bias);
-  return add(x, with_dropout(sum, noise));
+  const Tensor sum = add_into(split_sequence(out, *layer.stage), layer.projection.bias);
+  return add_into(with_dropout(sum, noise), x);
 }
 
 Tensor Gpt::mixed_heads(const Tensor& fused, const Past* past) const {
@@ -299,10 +305,11 @@ Tensor Gpt::mixed_heads(const Tensor& fused, const Past* past) const {
 
 Tensor Gpt::mlp(const Layer& layer, const Tensor& x, uint64_t noise) const {
   const Tensor h = whole_sequence(normalize(layer.norm_mlp, x), *layer.stage);
-  const Tensor hidden = gelu(add(matmul(h, layer.up.weight), layer.up.bias), /*approximate=*/true);
+  const Tensor hidden =
+      gelu(add_into(matmul(h, layer.up.weight), layer.up.bias), /*approximate=*/true);
   const Tensor out = matmul(hidden, layer.down.weight);
-  const Tensor sum = add(split_sequence(out, *layer.stage), layer.down.bias);
-  return add(x, with_dropout(sum, noise));
+  const Tensor sum = add_into(split_sequence(out, *layer.stage), layer.down.bias);
+  return add_into(with_dropout(sum, noise), x);
 }
 
 Tensor Gpt::normalize(const Norm& norm, const Tensor& x) const {
