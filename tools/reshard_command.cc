@@ -23,7 +23,6 @@ DEFINE_string(src_ranks, "", "ranks of --mesh, e.g. 0,1,2,3; default 0, 1, ...")
 DEFINE_string(dst_mesh, "", "mesh wanted; default: --mesh");
 DEFINE_string(dst_ranks, "", "ranks of the mesh wanted; default: as --mesh");
 DEFINE_string(dtype, "float32", "element type");
-DEFINE_int64(rank, -1, "also print what this rank sends and receives in each step");
 
 namespace phi::distributed {
 namespace {

@@ -18,6 +18,7 @@
 #include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {
@@ -26,6 +27,8 @@ namespace {
 // A reduce-scatter goes through the parts in slices of this size, so that what arrives is reduced
 // while it is still in the cache and the scratch memory stays small.
 constexpr int64_t kSliceBytes = 1 << 20;
+
+static_assert(kNumCollectives == static_cast<size_t>(CommOp::kBarrier) + 1);
 
 // Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
 std::byte* scratch(size_t bytes) {
@@ -151,8 +154,9 @@ class Group::CallScope {
 };
 
 // Copies and counts; leaves in remote_sends_ and remote_recvs_ what goes to others. False: nothing.
-bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs) {
+bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as) {
   Counters& counters = world_.rank_context().counters();
+  Traffic& traffic = counters.traffic[static_cast<size_t>(counted_as)];
   remote_sends_.clear();
   remote_recvs_.clear();
   // Messages to oneself are matched in order, like all others.
@@ -161,6 +165,8 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs) {
     if (send.peer != position_) {
       remote_sends_.push_back({ranks_[send.peer], send.data, send.bytes});
       counters.bytes_sent += static_cast<int64_t>(send.bytes);
+      traffic.bytes += static_cast<int64_t>(send.bytes);
+      ++traffic.messages;
       continue;
     }
     PHI_CHECK(own != recvs.end() && own->bytes == send.bytes,
@@ -181,7 +187,7 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs) {
 }
 
 void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
-  if (sort_out(sends, recvs)) world_.carry(*call_, remote_sends_, remote_recvs_);
+  if (sort_out(sends, recvs, call_->op)) world_.carry(*call_, remote_sends_, remote_recvs_);
 }
 
 void Group::all_gather(const void* in, void* out, int64_t count, DataType dtype) {
@@ -276,7 +282,7 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
   const int64_t largest = *std::max_element(counts.begin(), counts.end());
   const int64_t own = counts[position_];
   std::byte* const arrived =
-      scratch(static_cast<size_t>(std::min(slice, own)) * width * ranks_.size());
+      in ? scratch(static_cast<size_t>(std::min(slice, own)) * width * ranks_.size()) : nullptr;
   std::vector<const void*> inputs(ranks_.size());
   for (int64_t begin = 0; begin < largest; begin += slice) {
     const int64_t mine = std::clamp<int64_t>(own - begin, 0, slice);
@@ -297,7 +303,7 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
       part += static_cast<size_t>(counts[i]);
     }
     transfer(sends_, recvs_);
-    reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
+    if (in) reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
   }
 }
 
@@ -320,9 +326,10 @@ void Group::all_reduce(const void* in, void* out, int64_t count, DataType dtype,
 void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
                              ReduceKind kind) {
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
-  std::byte* const arrived = scratch(bytes * ranks_.size());
+  std::byte* const arrived = in ? scratch(bytes * ranks_.size()) : nullptr;
   const std::vector<int64_t> counts(ranks_.size(), count);
   gather_parts(static_cast<const std::byte*>(in), arrived, counts, dtype);
+  if (!in) return;  // nothing to reduce, or a dry run
   std::vector<const void*> inputs(ranks_.size());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
   reduce_arrays(inputs, out, count, dtype, kind);
@@ -362,7 +369,7 @@ void Group::barrier() {
 
 void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
   CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs));
-  if (sort_out(sends, recvs)) {
+  if (sort_out(sends, recvs, CommOp::kExchange)) {
     call.show_messages();
     world_.carry(*call_, remote_sends_, remote_recvs_);
     call.show_arrival();
@@ -371,10 +378,10 @@ void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
 }
 
 Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
-                               std::shared_ptr<const void> buffers) {
+                               std::shared_ptr<const void> buffers, CommOp counted_as) {
   CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs), CallState::kStarted);
   Transfer transfer;
-  if (sort_out(sends, recvs)) {
+  if (sort_out(sends, recvs, counted_as)) {
     call.show_messages();
     transfer = world_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
   }

@@ -97,16 +97,18 @@ class Group {
   void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
   /// The same, returning when the messages are under way; any number of them may be, and other
   /// calls in between. It is a call like any other: it counts in the order of calls. `buffers` owns
-  /// what the messages read and write and is kept until they are done.
+  /// what the messages read and write and is kept until they are done; `counted_as` is the
+  /// collective that they are in the rank's counters.
   Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
-                          std::shared_ptr<const void> buffers);
+                          std::shared_ptr<const void> buffers,
+                          CommOp counted_as = CommOp::kExchange);
 
  private:
   friend class World;
   Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
 
   class CallScope;
-  bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs);
+  bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
   void reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype, ReduceKind kind);

@@ -21,10 +21,12 @@ namespace {
 DenseTensor all_reduced(const MoveSchedule& schedule, const ReshardStep& step,
                         const DenseTensor& in) {
   DenseTensor out = DenseTensor::empty(in.meta(), in.place());
+  const bool dry = RankContext::current().is_dry();
   if (schedule.group != nullptr) {
-    schedule.group->all_reduce(in.raw_data(), out.mutable_raw_data(), in.numel(), in.dtype(),
+    schedule.group->all_reduce(dry ? nullptr : in.raw_data(),
+                               dry ? nullptr : out.mutable_raw_data(), in.numel(), in.dtype(),
                                step.reduce);
-  } else {
+  } else if (!dry) {
     const void* input = in.raw_data();
     reduce_arrays({&input, 1}, out.mutable_raw_data(), in.numel(), in.dtype(), step.reduce);
   }
@@ -37,7 +39,7 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
   if (!kind) return in;
   DenseTensor out = DenseTensor::empty(
       {local_box(global.dims, *step.to(), coord).size, global.dtype, global.layout}, place);
-  fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
+  if (out.initialized()) fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
   return out;
 }
 
@@ -93,20 +95,6 @@ class TracedReshard {
   Counters before_;
 };
 
-// A rank that has no bytes and is not meant to (a dry run): only counts.
-DistTensor dry(const ReshardPlan& plan, const DistTensor& src, World& world) {
-  const StepBytes bytes = plan.bytes(world.rank());
-  Counters& counters = world.rank_context().counters();
-  counters.bytes_sent += bytes.sent;
-  counters.bytes_received += bytes.received;
-  counters.reshard_steps += static_cast<int64_t>(plan.steps.size());
-  const auto dims = local_shape(plan.shape, *plan.dst, world.rank());
-  const Place& place = src.local().place();
-  if (!dims) return DistTensor::clipped(src.meta(), plan.dst, place, "reshard");
-  auto storage = Storage::placeholder(place, {"reshard", "nothing is computed in a dry run,"});
-  return {src.meta(), plan.dst, DenseTensor({*dims, src.dtype(), src.meta().layout}, storage)};
-}
-
 }  // namespace
 
 // The steps of one plan on this rank, run one after the other. A step that crosses meshes is left
@@ -161,10 +149,6 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   const Place place = src.local().place();
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
-  if (!world.carries() && src.local().storage()->state() == StorageState::kPlaceholder) {
-    pending.result_ = dry(*plan, src, world);
-    return pending;
-  }
   const TracedReshard traced(world, "reshard", *plan);
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, src.local()});
@@ -209,8 +193,10 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   DenseTensor local = global;
   if (box.size != meta.dims) {
     local = DenseTensor::empty({box.size, meta.dtype, meta.layout}, global.place());
-    copy_box(global.raw_data(), Box::whole(meta.dims), local.mutable_raw_data(), box, box,
-             size_of(meta.dtype));
+    if (local.initialized()) {
+      copy_box(global.raw_data(), Box::whole(meta.dims), local.mutable_raw_data(), box, box,
+               size_of(meta.dtype));
+    }
   }
   ReshardStep fill;
   fill.kind = ReshardStep::Kind::kFillPartial;

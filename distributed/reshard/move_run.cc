@@ -16,6 +16,20 @@ const std::byte* element(const void* base, int64_t index, size_t width) {
   return static_cast<const std::byte*>(base) + static_cast<size_t>(index) * width;
 }
 
+// The collective that a step is, though its messages are an exchange.
+CommOp op_of(ReshardStep::Kind kind) {
+  switch (kind) {
+    case ReshardStep::Kind::kAllGather:
+      return CommOp::kAllGather;
+    case ReshardStep::Kind::kAllToAll:
+      return CommOp::kAllToAll;
+    case ReshardStep::Kind::kReduceScatter:
+      return CommOp::kReduceScatter;
+    default:
+      return CommOp::kExchange;
+  }
+}
+
 }  // namespace
 
 MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
@@ -24,7 +38,8 @@ MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const De
       schedule_(whole_->moves[step]),
       step_(whole_->plan->steps[step]),
       in_(in),
-      width_(size_of(global.dtype)) {
+      width_(size_of(global.dtype)),
+      dry_(RankContext::current().is_dry()) {
   if (!schedule_.receives) return;
   out_ = passes_through()
              ? in_
@@ -35,19 +50,21 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   const MoveSchedule& schedule = run->schedule_;
   const bool only_sends = schedule.receives && run->passes_through();
   if (!only_sends && !schedule.scatter_counts.empty() && schedule.group != nullptr) {
-    schedule.group->reduce_scatter_v(run->in_.raw_data(), run->out_.mutable_raw_data(),
+    schedule.group->reduce_scatter_v(run->dry_ ? nullptr : run->in_.raw_data(),
+                                     run->dry_ ? nullptr : run->out_.mutable_raw_data(),
                                      schedule.scatter_counts, run->out_.dtype(), run->step_.reduce);
     return {};
   }
   if (only_sends && schedule.group == nullptr) return {};
-  run->staging_ = Staging(schedule.staging_bytes);
+  if (!run->dry_) run->staging_ = Staging(schedule.staging_bytes);
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
-  return schedule.group->start_exchange(sends, recvs, run);
+  return schedule.group->start_exchange(sends, recvs, run, op_of(run->step_.kind));
 }
 
 DenseTensor MoveRun::finish() {
+  if (dry_) return std::move(out_);
   if (step_.move.reduced != 0) {
     reduce();
   } else {
@@ -59,7 +76,7 @@ DenseTensor MoveRun::finish() {
 // This rank has all that it needs already, as it is.
 bool MoveRun::passes_through() const {
   if (schedule_.contributions > 1 || step_.move.reduced != 0) return false;
-  if (schedule_.held != schedule_.wanted || !in_.initialized()) return false;
+  if (schedule_.held != schedule_.wanted || !in_.computed_here()) return false;
   return schedule_.recvs.empty() ? schedule_.wanted.empty() && schedule_.wanted.ndim() > 0
                                  : schedule_.recvs[0].is_own;
 }
@@ -73,6 +90,7 @@ std::vector<Send> MoveRun::packed_sends() {
 }
 
 const void* MoveRun::piece_of_input(const Leg& leg) {
+  if (dry_) return nullptr;
   const auto offset = contiguous_offset(schedule_.held, leg.box);
   if (offset) return element(in_.raw_data(), *offset, width_);
   std::byte* packed = staging_.take(leg.bytes);
@@ -88,12 +106,16 @@ std::vector<Recv> MoveRun::landing_places() {
       arrived_.push_back(reduces ? piece_of_input(leg) : nullptr);
       continue;
     }
-    void* to = leg.offset && !reduces ? element(out_.mutable_raw_data(), *leg.offset, width_)
-                                      : staging_.take(leg.bytes);
-    recvs.push_back({leg.position, to, leg.bytes});
-    arrived_.push_back(to);
+    recvs.push_back({leg.position, landing_place(leg, reduces), leg.bytes});
+    arrived_.push_back(recvs.back().data);
   }
   return recvs;
+}
+
+void* MoveRun::landing_place(const Leg& leg, bool reduces) {
+  if (dry_) return nullptr;
+  if (!leg.offset || reduces) return staging_.take(leg.bytes);
+  return element(out_.mutable_raw_data(), *leg.offset, width_);
 }
 
 void MoveRun::unpack() {

@@ -29,6 +29,7 @@ class MoveRun {
   std::vector<Send> packed_sends();
   const void* piece_of_input(const Leg& leg);
   std::vector<Recv> landing_places();
+  void* landing_place(const Leg& leg, bool reduces);
   void unpack();
   void reduce();
 
@@ -37,6 +38,7 @@ class MoveRun {
   const ReshardStep& step_;
   const DenseTensor in_;
   const size_t width_;
+  const bool dry_;  // messages are counted, and nothing is packed or placed
   DenseTensor out_;
   Staging staging_{0};
   // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)

@@ -61,8 +61,9 @@ void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
   for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {
     auto& world = distributed::World::current();
+    void* const data = values->initialized() ? values->mutable_raw_data() : nullptr;
     world.group(mesh_.sub_ranks(world.rank(), m))
-        .all_reduce(values->mutable_raw_data(), values->numel(), values->dtype(), reduce);
+        .all_reduce(data, values->numel(), values->dtype(), reduce);
   }
 }
 

@@ -25,7 +25,9 @@ DistTensor materialise_shard(const DenseTensor& whole, const TensorDistAttr* att
   const auto coord = attr->mesh().coord_of(rank());
   if (!coord) return DistTensor::clipped(whole.meta(), attr, whole.place(), nullptr);
   DistTensor out = DistTensor::empty(whole.meta(), attr, whole.place(), rank());
-  whole.storage()->source()->read(local_box(whole.dims(), *attr, *coord), &out.local());
+  if (out.initialized()) {
+    whole.storage()->source()->read(local_box(whole.dims(), *attr, *coord), &out.local());
+  }
   return out;
 }
 
@@ -84,7 +86,7 @@ class FromLocalNode final : public GradNode {
  private:
   void backward(const Incoming& in, Outgoing& out) override {
     const Tensor grad = in.grad(0);
-    out.give(0, grad.initialized() ? Tensor(grad.dist().local()) : form_.zeros());
+    out.give(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
   }
   TensorForm form_;
 };

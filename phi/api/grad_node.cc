@@ -60,7 +60,8 @@ void accumulate(Tensor& sum, Tensor&& more) {
     sum = add_n({sum, more});
     return;
   }
-  if (!array_of(more).initialized() && !array_of(sum).initialized()) return;  // outside the mesh
+  if (!array_of(more).computed_here() && !array_of(sum).computed_here())
+    return;  // outside the mesh
   if (!sum.is_sole_owner() && more.is_sole_owner()) std::swap(sum, more);
   const bool may_write = sum.is_sole_owner();
   Tensor x(array_of(sum));
@@ -95,7 +96,7 @@ Tensor TensorForm::settle(const Tensor& grad) const {
 
 Tensor without_bytes(const Tensor& x) {
   const DenseTensor& array = array_of(x);
-  const Storage::Absence absence{OpScope::current(), "only its shape was kept for a gradient,",
+  const Storage::Absence absence{OpScope::current(), "only its shape was kept for a gradient",
                                  nullptr, nullptr};
   DenseTensor nothing(array.meta(), Storage::placeholder(array.place(), absence));
   Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))

@@ -1,9 +1,11 @@
-// Launching a kernel: select by backend and dtype, count, call.
+// Launching a kernel: select by backend and dtype, count, call. The one place where a dry run
+// differs for operators: there the kernel is counted and its outputs stay without bytes.
 #pragma once
 
 #include <utility>
 
 #include "phi/api/decision.h"
+#include "phi/api/placeholder_args.h"
 #include "phi/api/traced_shapes.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
@@ -17,11 +19,12 @@ class LaunchScope {
   template <typename... Args>
   explicit LaunchScope(const OpDef& op, const Args&... args)
       : LaunchScope(RankContext::current(), op, args...) {}
+  bool is_dry() const { return rank_.is_dry(); }
 
  private:
   template <typename... Args>
   LaunchScope(RankContext& rank, const OpDef& op, const Args&... args)
-      : span_(rank.trace(), TraceKind::kOp, op.name) {
+      : rank_(rank), span_(rank.trace(), TraceKind::kOp, op.name) {
     ++rank.counters().ops_launched;
     if (span_.event()) [[unlikely]]
       describe(*rank.trace(), args...);
@@ -34,15 +37,36 @@ class LaunchScope {
     span_.event()->detail = trace.text(shapes.key(), [&] { return shapes.to_string(); });
   }
 
+  RankContext& rank_;
   TraceScope span_;
 };
 
 namespace detail {
+/// The launch on a rank that computes nothing. Errors: Unimplemented for an output whose shape only
+/// the kernel finds.
+template <typename Signature, typename... Args>
+[[gnu::cold, gnu::noinline]] void launch_dry(const CpuContext& context, const OpDef& op,
+                                             DataType dtype, Args&&... args) {
+  plan_args(op, args...);
+  const auto erased = op.kernel.find_dry(dtype);
+  if (!erased) return;
+  const auto kernel = reinterpret_cast<typename Signature::template Function<CpuContext>>(erased);
+  kernel(context, std::forward<Args>(args)...);
+}
+
 template <typename Signature, typename... Args>
 void launch_in(const CpuContext& context, const OpDef& op, DataType dtype, Args&&... args) {
   const auto kernel = op.kernel.select<Signature, CpuContext>(DeviceKind::CPU, dtype);
   const LaunchScope scope(op, args...);
-  kernel(context, std::forward<Args>(args)...);
+  if (scope.is_dry()) [[unlikely]] {
+    return launch_dry<Signature>(context, op, dtype, std::forward<Args>(args)...);
+  }
+  try {
+    kernel(context, std::forward<Args>(args)...);
+  } catch (Error& error) {
+    name_placeholders(error, op, args...);
+    throw;
+  }
 }
 }  // namespace detail
 

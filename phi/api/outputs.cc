@@ -128,7 +128,7 @@ void set_global_shape(Tensor& out, const Dims& dims) {
   global.dims = dims;
   // On a rank that does not compute, the local part's ndim follows the shape that was found.
   DenseTensor local = dist.local();
-  if (!local.initialized()) {
+  if (!local.computed_here()) {
     const TensorMeta none{Dims::filled(dims.ndim(), 0), global.dtype, global.layout};
     local = DenseTensor(none, local.storage());
   }

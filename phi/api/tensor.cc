@@ -32,6 +32,7 @@ std::string Tensor::to_string() const {
 void Tensor::require_bytes() const {
   const Storage& storage = *dist().local().storage();
   if (storage.state() != StorageState::kPlaceholder) return;
+  if (mesh().contains(distributed::World::current().rank())) return;  // the local part says why
   const char* op = storage.absence().op;
   throw errors::PreconditionNotMet(
       "tensor #{} {}{} has no bytes on rank {}, which is outside its mesh (ranks {}). Read it on a "

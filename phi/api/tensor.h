@@ -85,6 +85,8 @@ class Tensor {
   const Place& place() const { return array().place(); }
   /// Bytes that this tensor holds on this rank; 0 where it is not initialized().
   size_t nbytes_here() const { return array().nbytes_here(); }
+  /// The same; in a dry run the bytes that it would hold.
+  size_t nbytes_held() const { return array().nbytes_held(); }
 
   // Distributed tensors only; errors: PreconditionNotMet for a plain tensor.
   const distributed::ProcessMesh& mesh() const { return dist().mesh(); }

@@ -10,14 +10,14 @@ namespace phi {
 void DenseTensor::bring_here() const {
   PHI_CHECK(storage_,
             errors::PreconditionNotMet("an undefined tensor is read; assign one to it first."));
-  if (storage_->state() != StorageState::kPlaceholder) return storage_->materialise();
+  if (storage_->state() != StorageState::kPlaceholder) storage_->materialise();
+  if (storage_->has_bytes()) return;
   const auto& absence = storage_->absence();
   throw errors::PreconditionNotMet(
-      "tensor #{} {}{} has no bytes on this rank: {}{}{}. Read it on a rank that computes it, or "
-      "reshard it first.",
-      storage_->id(), meta_.to_string(), absence.op ? fmt::format(", made by {},", absence.op) : "",
+      "tensor #{} {}{} has no bytes on this rank: {}{}{}. {}", storage_->id(), meta_.to_string(),
+      absence.op ? fmt::format(", made by {},", absence.op) : "",
       absence.reason ? absence.reason : "it is a placeholder", absence.describe_subject ? " " : "",
-      absence.describe_subject ? absence.describe_subject(absence.subject) : "");
+      absence.describe_subject ? absence.describe_subject(absence.subject) : "", absence.remedy);
 }
 
 void DenseTensor::throw_wrong_dtype(DataType wanted) const {
@@ -50,7 +50,7 @@ DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
 
 DenseTensor DenseTensor::clone() const {
   DenseTensor out = empty(meta_, place());
-  if (nbytes() > 0) std::memcpy(out.mutable_raw_data(), raw_data(), nbytes());
+  if (nbytes() > 0 && out.initialized()) std::memcpy(out.mutable_raw_data(), raw_data(), nbytes());
   return out;
 }
 

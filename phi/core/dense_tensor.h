@@ -16,7 +16,7 @@ class DenseTensor {
   DenseTensor(const TensorMeta& meta, IntrusivePtr<Storage> storage, size_t byte_offset = 0)
       : meta_(meta), storage_(std::move(storage)), byte_offset_(byte_offset) {}
 
-  /// A new resident array, not initialised.
+  /// A new resident array, not initialised; a placeholder in a dry run.
   static DenseTensor empty(const TensorMeta& meta, const Place& place) {
     return {meta, Storage::allocate(meta.nbytes(), place)};
   }
@@ -36,6 +36,12 @@ class DenseTensor {
   /// Has bytes here. True for an empty array (0 elements) that was computed here.
   bool initialized() const { return storage_ && storage_->has_bytes(); }
   size_t nbytes_here() const { return initialized() ? nbytes() : 0; }
+  /// This rank computed or received it; in a dry run: would have.
+  bool computed_here() const {
+    return storage_ && (storage_->has_bytes() || storage_->is_planned());
+  }
+  /// Bytes that this rank holds; in a dry run: would hold.
+  size_t nbytes_held() const { return computed_here() ? nbytes() : 0; }
   const IntrusivePtr<Storage>& storage() const { return storage_; }
   size_t byte_offset() const { return byte_offset_; }
 
@@ -87,7 +93,7 @@ template <typename T>
 DenseTensor DenseTensor::from(std::span<const T> values, const Dims& dims) {
   if (static_cast<int64_t>(values.size()) != dims.numel()) throw_wrong_count(values.size(), dims);
   DenseTensor out = empty({dims, dtype_of<T>()}, CPUPlace());
-  std::copy(values.begin(), values.end(), out.mutable_data<T>());
+  if (out.initialized()) std::copy(values.begin(), values.end(), out.mutable_data<T>());
   return out;
 }
 

@@ -43,6 +43,10 @@ class Kernel {
   Erased find(DeviceKind kind, DataType dtype) const {
     return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
   }
+  /// What stands for the kernel in a dry run, where most have nothing to do: the kernels that
+  /// communicate count their messages. Null if there is none.
+  void add_dry(DataType dtype, Erased function) { dry_[static_cast<int>(dtype)] = function; }
+  Erased find_dry(DataType dtype) const { return dry_[static_cast<int>(dtype)]; }
   /// Errors: Unimplemented, listing the dtypes and backends that the kernel has.
   template <typename Signature, typename Context>
   typename Signature::template Function<Context> select(DeviceKind kind, DataType dtype) const {
@@ -57,6 +61,7 @@ class Kernel {
 
   std::string name_;
   std::array<std::array<Erased, kNumDataTypes>, kNumDeviceKinds> table_{};
+  std::array<Erased, kNumDataTypes> dry_{};
 };
 
 namespace detail {
@@ -76,9 +81,19 @@ bool register_kernel(
   return true;
 }
 
+template <typename Signature, typename T>
+bool register_dry_kernel(const char* name,
+                         typename Signature::template Function<CpuContext> function) {
+  Kernel::named(name).add_dry(dtype_of<T>(), reinterpret_cast<Kernel::Erased>(function));
+  return true;
+}
+
 }  // namespace detail
 }  // namespace phi
 
+#define PHI_REGISTER_ONE_DRY_(name, backend, function, T)                                 \
+  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_##name##_, __COUNTER__) = \
+      ::phi::detail::register_dry_kernel<::phi::kernels::name, T>(#name, &function<T>);
 #define PHI_REGISTER_ONE_(name, backend, function, T)                                      \
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_##name##_, __COUNTER__) =  \
       ::phi::detail::register_kernel<::phi::kernels::name, ::phi::DeviceKind::backend, T>( \
@@ -99,3 +114,8 @@ bool register_kernel(
   PHI_PICK_(__VA_ARGS__, PHI_EACH_8_, PHI_EACH_7_, PHI_EACH_6_, PHI_EACH_5_, PHI_EACH_4_, \
             PHI_EACH_3_, PHI_EACH_2_, PHI_EACH_1_)                                        \
   (PHI_REGISTER_ONE_, name, backend, function, __VA_ARGS__) static_assert(true)
+/// The same for what a kernel does in a dry run: its messages. Arrays have no bytes then.
+#define PHI_REGISTER_DRY_KERNEL(name, function, ...)                                      \
+  PHI_PICK_(__VA_ARGS__, PHI_EACH_8_, PHI_EACH_7_, PHI_EACH_6_, PHI_EACH_5_, PHI_EACH_4_, \
+            PHI_EACH_3_, PHI_EACH_2_, PHI_EACH_1_)                                        \
+  (PHI_REGISTER_ONE_DRY_, name, CPU, function, __VA_ARGS__) static_assert(true)

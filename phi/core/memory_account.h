@@ -22,13 +22,7 @@ struct MemoryStats {
 /// Shared by a rank context and the storages made in it, so that a storage may outlive its context.
 class MemoryAccount : public RefCounted<MemoryAccount> {
  public:
-  void add(DeviceKind kind, int64_t bytes) {
-    auto& tally = tallies_[static_cast<int>(kind)];
-    const int64_t now = tally.current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    int64_t peak = tally.peak.load(std::memory_order_relaxed);
-    while (now > peak && !tally.peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-    }
-  }
+  void add(DeviceKind kind, int64_t bytes) { tallies_[static_cast<int>(kind)].add(bytes); }
   void remove(DeviceKind kind, int64_t bytes) {
     tallies_[static_cast<int>(kind)].current.fetch_sub(bytes, std::memory_order_relaxed);
   }
@@ -47,6 +41,12 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     tally.peak.store(tally.current.load());
     if (kind == DeviceKind::CPU) blocks_.reset_peak();
   }
+  /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
+  void plan(int64_t bytes) { planned_.add(bytes); }
+  void end_plan(int64_t bytes) { planned_.current.fetch_sub(bytes, std::memory_order_relaxed); }
+  MemoryStats planned() const {
+    return {.current = planned_.current.load(), .peak = planned_.peak.load()};
+  }
   /// Where storages on the CPU get their memory; `blocks().release()` gives back what none uses.
   BlockCache& blocks() { return blocks_; }
   static void destroy(MemoryAccount* account) { delete account; }
@@ -55,8 +55,15 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   struct Tally {
     std::atomic<int64_t> current{0};
     std::atomic<int64_t> peak{0};
+    void add(int64_t bytes) {
+      const int64_t now = current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+      int64_t most = peak.load(std::memory_order_relaxed);
+      while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+      }
+    }
   };
   std::array<Tally, kNumDeviceKinds> tallies_;
+  Tally planned_;
   BlockCache blocks_;
 };
 

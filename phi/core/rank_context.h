@@ -4,11 +4,22 @@
 // each thread its own with RankContext::Scope. Nothing else in the project is mutable and global.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "phi/core/memory_account.h"
 
 namespace phi {
+
+/// What a rank has sent to others in one kind of collective.
+struct Traffic {
+  int64_t messages = 0;
+  int64_t bytes = 0;
+};
+
+/// As many as distributed::CommOp names.
+inline constexpr size_t kNumCollectives = 7;
 
 /// What a rank has done so far; the report's columns.
 struct Counters {
@@ -17,17 +28,24 @@ struct Counters {
   int64_t reshard_steps = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_received = 0;
+  std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
 };
+
+/// kDry: tensors get no bytes, kernels are counted and not run (a dry run).
+enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
 
 class RankContext {
  public:
-  explicit RankContext(int64_t rank = 0, int64_t world_size = 1)
-      : rank_(rank), world_size_(world_size), memory_(new MemoryAccount) {}
+  explicit RankContext(int64_t rank = 0, int64_t world_size = 1,
+                       Execution execution = Execution::kReal)
+      : rank_(rank), world_size_(world_size), execution_(execution), memory_(new MemoryAccount) {}
 
   int64_t rank() const { return rank_; }
   int64_t world_size() const { return world_size_; }
+  /// This rank allocates and computes nothing.
+  bool is_dry() const { return execution_ == Execution::kDry; }
   Counters& counters() { return counters_; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
   /// Where the rank records what it does; null (the default): nowhere.
@@ -56,6 +74,7 @@ class RankContext {
 
   int64_t rank_;
   int64_t world_size_;
+  Execution execution_;
   Counters counters_;
   Trace* trace_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;

@@ -8,6 +8,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
 
 namespace phi {
 namespace {
@@ -76,6 +77,11 @@ Storage* Storage::make(StorageState state, size_t nbytes, const Place& place, si
 
 IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
   check_place(place);
+  if (RankContext::current().is_dry()) [[unlikely]] {
+    Storage* storage = make(StorageState::kPlaceholder, nbytes, place, 0);
+    storage->plan();
+    return storage;
+  }
   if (nbytes <= kInlineLimit) {
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
@@ -106,10 +112,23 @@ IntrusivePtr<Storage> Storage::from_source(const Place& place,
   return storage;
 }
 
+void Storage::plan() {
+  state_ = StorageState::kPlaceholder;
+  planned_ = true;
+  absence_ = {.op = OpScope::current(),
+              .reason = "nothing is computed in a dry run",
+              .remedy = "Run the job on real processes to get its values."};
+  account_->plan(static_cast<int64_t>(nbytes_));
+}
+
 void Storage::materialise() {
   if (state_ == StorageState::kResident) return;
   PHI_CHECK(source_, errors::PreconditionNotMet(
                          "storage {} is a placeholder; it has no bytes to bring here.", id_));
+  if (RankContext::current().is_dry()) {
+    source_ = nullptr;
+    return plan();
+  }
   const auto& account = RankContext::current().memory();
   data_ = allocate_bytes(*account, nbytes_);
   if (account != account_) guest_ = account;
@@ -135,6 +154,7 @@ void Storage::give_back_bytes() {
 
 void Storage::destroy(Storage* storage) {
   if (storage->has_bytes()) storage->give_back_bytes();
+  if (storage->planned_) storage->account_->end_plan(static_cast<int64_t>(storage->nbytes_));
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
   // The account may end with its last storage, whose block it must still take.
   const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);

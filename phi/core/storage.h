@@ -2,7 +2,8 @@
 //
 // Every storage has an identity (process-unique id) whatever its state:
 //   resident     bytes are here
-//   placeholder  never had bytes here: the rank is outside the mesh, or a program is being captured
+//   placeholder  never had bytes here: the rank is outside the mesh, a program is being captured,
+//                or this is a dry run
 //   deferred     an initialiser is known, bytes are made on first use
 //   swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
 #pragma once
@@ -35,6 +36,7 @@ class Storage : public RefCounted<Storage> {
     const char* reason = nullptr;   // "this rank is outside the tensor's mesh"
     const void* subject = nullptr;  // passed to `describe_subject`
     std::string (*describe_subject)(const void*) = nullptr;  // "mesh(pp=1; ranks 2,3)"
+    const char* remedy = "Read it on a rank that computes it, or reshard it first.";
   };
 
   /// Where the bytes of a deferred or swapped storage come from. It can give any box of the array,
@@ -49,7 +51,8 @@ class Storage : public RefCounted<Storage> {
     virtual StorageState state() const { return StorageState::kDeferred; }
   };
 
-  /// 64-byte aligned, not initialised. Errors: ResourceExhausted with the size and what is held.
+  /// 64-byte aligned, not initialised. In a dry run a placeholder that stands for these bytes.
+  /// Errors: ResourceExhausted with the size and what is held.
   static IntrusivePtr<Storage> allocate(size_t nbytes, const Place& place);
   static IntrusivePtr<Storage> placeholder(const Place& place, const Absence& absence);
   /// Nothing is allocated until the bytes are asked for.
@@ -60,6 +63,8 @@ class Storage : public RefCounted<Storage> {
   StorageState state() const { return state_; }
   const Place& place() const { return place_; }
   bool has_bytes() const { return state_ == StorageState::kResident; }
+  /// A placeholder for bytes that only a dry run does not allocate.
+  bool is_planned() const { return planned_; }
   /// Bytes that this storage occupies now.
   size_t nbytes_here() const { return has_bytes() ? nbytes_ : 0; }
   /// Bytes that it has, or will have when brought here.
@@ -73,7 +78,8 @@ class Storage : public RefCounted<Storage> {
   /// Null unless deferred or swapped.
   const std::shared_ptr<const Source>& source() const { return source_; }
 
-  /// Makes the storage resident: reads its source. Errors: PreconditionNotMet for a placeholder.
+  /// Makes the storage resident: reads its source; in a dry run it becomes a placeholder.
+  /// Errors: PreconditionNotMet for a placeholder.
   void materialise();
 
   static void destroy(Storage* storage);
@@ -88,6 +94,8 @@ class Storage : public RefCounted<Storage> {
   /// The account that the bytes are charged to.
   MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
   void give_back_bytes();
+  /// From here on it stands for its bytes without having them.
+  void plan();
 
   std::byte* data_ = nullptr;
   size_t nbytes_;
@@ -95,6 +103,7 @@ class Storage : public RefCounted<Storage> {
   uint32_t version_ = 0;
   StorageState state_;
   Place place_;
+  bool planned_ = false;
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another

@@ -9,6 +9,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
+#include "phi/api/placeholder.h"
 #include "phi/api/traced_action.h"
 #include "phi/common/errors.h"
 #include "phi/generated/api.h"
@@ -24,15 +25,15 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
   return attr ? Tensor(distributed::reshard(x.dist(), attr)) : x;
 }
 
-// The same on every rank of the job.
+// The same on every rank of the job; 0 in a dry run.
 double value_everywhere(const Tensor& x) {
-  if (!x.is_dist()) return x.item();
+  if (!x.is_dist()) return item_or(x, 0.0);
   const ProcessMesh everyone({distributed::world_size()}, {"world"});
-  return moved(x, TensorDistAttr::replicated(everyone)).item();
+  return item_or(moved(x, TensorDistAttr::replicated(everyone)), 0.0);
 }
 
 int64_t bytes_of(const Tensor& x) {
-  return x.defined() ? static_cast<int64_t>(x.nbytes_here()) : 0;
+  return x.defined() ? static_cast<int64_t>(x.nbytes_held()) : 0;
 }
 
 }  // namespace

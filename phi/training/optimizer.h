@@ -33,7 +33,7 @@ struct ZeroStage {
 const distributed::TensorDistAttr* parameter_attr(const distributed::TensorDistAttr* attr,
                                                   const Dims& shape, const ZeroStage& zero);
 
-/// Bytes that this rank holds of each part of the model states.
+/// Bytes that this rank holds of each part of the model states; in a dry run: would hold.
 struct StateBytes {
   int64_t parameters = 0;
   int64_t gradients = 0;

@@ -9,6 +9,7 @@
 
 #include "fmt/core.h"
 
+DEFINE_int64(rank, -1, "a rank to look at, or to play");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 
 namespace phi::cli {

@@ -16,6 +16,7 @@
 #include "phi/common/nearest_name.h"
 
 /// Flags that more than one subcommand reads; each names what it takes in its own help.
+DECLARE_int64(rank);
 DECLARE_string(mesh);
 
 namespace phi::cli {

@@ -352,7 +352,7 @@ int64_t Gpt::num_parameters() const {
 int64_t Gpt::parameter_bytes_here() const {
   int64_t bytes = 0;
   for (const auto& [name, parameter] : parameters_) {
-    bytes += static_cast<int64_t>(parameter.nbytes_here());
+    bytes += static_cast<int64_t>(parameter.nbytes_held());
   }
   return bytes;
 }

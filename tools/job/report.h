@@ -5,11 +5,13 @@
 //   std::cout << table(report);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "distributed/comm/world.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::job {
 
@@ -25,7 +27,10 @@ struct RankReport {
   int64_t peak_tensor_bytes = 0;
   int64_t parameter_bytes = 0;       // of this rank's shards
   int64_t optimizer_bytes = 0;       // of its optimizer states
+  int64_t gradient_bytes = 0;        // of its gradients before the last update
   int64_t parameter_peak_bytes = 0;  // most tensor bytes held while the parameters were made
+  int64_t planned_peak_bytes = 0;    // dry runs: most tensor bytes that a real run would hold
+  std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
 };
 
 struct JobReport {
@@ -40,7 +45,9 @@ struct JobReport {
   std::vector<double> step_seconds;
   std::string text;  // mode generate: what was generated, one byte a step
   double tokens_per_s = 0;
-  double seconds = 0;  // of all steps
+  double seconds = 0;    // of all steps
+  bool dry_run = false;  // nothing was computed: no losses, one rank
+  int64_t world_size = 0;
   std::vector<RankReport> ranks;
 };
 

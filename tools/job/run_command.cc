@@ -17,6 +17,7 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"
+#include "tools/job/dry_run.h"
 #include "tools/job/generator.h"
 #include "tools/job/gpt.h"
 #include "tools/job/job_trace.h"
@@ -44,9 +45,9 @@ using distributed::ProcessMesh;
 using distributed::World;
 using distributed::checkpoint::Checkpoint;
 
-const std::vector<std::string> kFlags = {"report",      "metrics",      "trace",
-                                         "trace_steps", "deadline_s",   "quiet",
-                                         "mesh",        "inject_error", "inject_hang"};
+const std::vector<std::string> kFlags = {"report",      "metrics", "trace",      "trace_steps",
+                                         "deadline_s",  "quiet",   "mesh",       "inject_error",
+                                         "inject_hang", "dry_run", "world_size", "rank"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
 // "RANK:STEP", a rank of -1 being all; never where the flag is empty.
@@ -77,6 +78,7 @@ struct Setup {
   std::optional<Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;
+  std::optional<DryRun> dry;
   Injection error;
   Injection hang;
 };
@@ -104,6 +106,21 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
   }
+}
+
+// The mesh of the job, and in a dry run what else is different from a real one.
+void settle_world(Setup* setup) {
+  setup->dry = dry_run_of_flags();
+  if (!setup->dry) {
+    return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
+  }
+  if (!FLAGS_metrics.empty() || !FLAGS_trace.empty()) {
+    throw cli::UsageError("--dry_run has no times and no losses: leave out --metrics and --trace.");
+  }
+  settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
+  settle_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
+  setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
+                            setup->dry->rank, setup->dry->world_size);
 }
 
 void check_traced_steps(const Setup& setup) {
@@ -139,7 +156,7 @@ Setup prepare(int argc, char** argv) {
   if (generates && !FLAGS_metrics.empty()) {
     throw cli::UsageError("--metrics goes with steps; mode generate has none.");
   }
-  settle_mesh(&setup.config, distributed::world_size(), FLAGS_mesh, &setup.note);
+  settle_world(&setup);
   if (generates) {
     settle_generate(&setup.config);
   } else {
@@ -193,20 +210,21 @@ class Job {
 
   JobReport run() {
     const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
-    const int64_t parameter_peak = memory_stats(CPUPlace()).peak;
+    const MemoryAccount& memory = *world_.rank_context().memory();
+    const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(CPUPlace())).peak;
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
-    int64_t optimizer_bytes = 0;
+    training::StateBytes states;
     if (config_.mode == "generate") {
       generate(model, &report);
     } else {
-      optimizer_bytes = run_steps(model, &report);
+      states = run_steps(model, &report);
     }
     begin_step(0);
     save(model);
-    const RankReport own = rank_report(model, parameter_peak, optimizer_bytes);
+    const RankReport own = rank_report(model, parameter_peak, states);
     trace_.stop();  // so that it holds what the report counts
-    report.ranks = gather_ranks(world_, own);
+    report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
     const std::string traced = trace_.write();
     if (speaks()) std::cout << traced;
     return report;
@@ -232,24 +250,25 @@ class Job {
     if (step > 0) inject();
   }
 
-  // Gives the bytes of optimizer states.
-  int64_t run_steps(const Gpt& model, JobReport* report) {
+  // Gives the bytes of the model's states.
+  training::StateBytes run_steps(const Gpt& model, JobReport* report) {
     Trainer trainer(config_, mesh_, *setup_.text, model);
     world_.everyone().barrier();  // the clock starts when every rank has its parameters
-    Progress progress(speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
-                      config_.run.global_batch * config_.model.seq_len);
+    Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
+                      config_.run.steps, config_.run.global_batch * config_.model.seq_len);
     Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
     for (int64_t step = 1; step <= config_.run.steps; ++step) {
       begin_step(step);
       const StepResult result = trainer.step(step);
       progress.done(step, result.loss);
+      if (setup_.dry) continue;  // it has no loss, and its time is not the job's
       report->losses.push_back(result.loss);
       report->step_seconds.push_back(progress.last_step_seconds());
       metrics.write(step, result, progress);
     }
     report->seconds = progress.seconds();
-    report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
-    return trainer.state_bytes().states;
+    if (!setup_.dry) report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
+    return trainer.state_bytes();
   }
 
   // A token is a step. The text is the job's product and is shown even if all else is quiet.
@@ -278,7 +297,7 @@ class Job {
                              report->tokens_per_s);
   }
 
-  bool speaks() const { return world_.rank() == 0 && !FLAGS_quiet; }
+  bool speaks() const { return (setup_.dry || world_.rank() == 0) && !FLAGS_quiet; }
 
   int64_t pipeline_stage() const {
     const auto& names = mesh_.dim_names();
@@ -292,6 +311,8 @@ class Job {
     JobReport report;
     report.job = config_.file;
     report.mode = config_.mode;
+    report.dry_run = setup_.dry.has_value();
+    report.world_size = world_.size();
     report.mesh = config_.mesh.to_string(",");
     report.dtype = name_of(config_.run.dtype);
     report.num_parameters = model.num_parameters();
@@ -335,11 +356,13 @@ class Job {
     if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
   }
 
-  RankReport rank_report(const Gpt& model, int64_t parameter_peak, int64_t optimizer_bytes) const {
+  RankReport rank_report(const Gpt& model, int64_t parameter_peak,
+                         const training::StateBytes& states) const {
     RankReport own = this_rank(pipeline_stage());
     own.parameter_bytes = model.parameter_bytes_here();
     own.parameter_peak_bytes = parameter_peak;
-    own.optimizer_bytes = optimizer_bytes;
+    own.gradient_bytes = states.gradients;
+    own.optimizer_bytes = states.states;
     return own;
   }
 
@@ -371,7 +394,7 @@ class Membership {
 
 int run_command(int argc, char** argv) {
   const Membership membership(&argc, &argv);
-  World& world = World::current();
+  std::optional<PlayedRank> played;
   std::optional<Job> job;
   try {
     std::optional<Setup> setup;
@@ -381,13 +404,17 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(world, fault, setup && setup->text ? setup->text->fingerprint() : 0))
+    if (!agree(World::current(), fault, setup && setup->text ? setup->text->fingerprint() : 0))
       return cli::kUsageStatus;
+    if (setup->dry) played.emplace(*setup->dry);
+    World& world = World::current();
+    world.rank_context().counters() = {};  // to agree is no part of the job
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
-    if (world.rank() == 0 && !FLAGS_quiet) std::cout << table(report) << std::flush;
-    if (world.rank() == 0 && !FLAGS_report.empty()) write_report(report, FLAGS_report);
+    const bool writes = played || world.rank() == 0;
+    if (writes && !FLAGS_quiet) std::cout << table(report) << std::flush;
+    if (writes && !FLAGS_report.empty()) write_report(report, FLAGS_report);
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
@@ -412,6 +439,10 @@ const char* run_help() {
          "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
          "  --quiet              print errors only, and the text in mode generate\n"
+         "  --dry_run --world_size=16384 --rank=R\n"
+         "                       without mpirun: play this rank of a job of this size for one "
+         "step,\n"
+         "                       and report what it would hold, compute and send\n"
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"
          "\n"
          "Flags for tests of failures:\n"

@@ -2,6 +2,7 @@
 #include "tools/job/trainer.h"
 
 #include "distributed/pipeline/schedules/make_schedule.h"
+#include "phi/api/placeholder.h"
 #include "phi/training/pipeline.h"
 
 namespace phi::job {
@@ -69,6 +70,7 @@ StepResult Trainer::step(int64_t number) {
   result.loss_scale = loss_scale_.value();
   const Tensor loss = training::run_schedule(model, *schedule_, result.loss_scale);
   result.learning_rate = config_.optimizer.rate.at(number);
+  gradient_bytes_ = optimizer_->bytes_here().gradients;
   const auto outcome = optimizer_->step(result.learning_rate, result.loss_scale,
                                         config_.run.dtype == DataType::FLOAT16);
   loss_scale_.update(outcome.applied);
@@ -79,12 +81,14 @@ StepResult Trainer::step(int64_t number) {
 }
 
 double Trainer::everywhere(const Tensor& loss) const {
-  return distributed::reshard(loss, mesh_, {}).item();
+  return item_or(distributed::reshard(loss, mesh_, {}), 0.0);
 }
 
 training::StateBytes Trainer::state_bytes() const {
-  if (optimizer_) return optimizer_->bytes_here();
-  return {.parameters = model_.parameter_bytes_here()};
+  if (!optimizer_) return {.parameters = model_.parameter_bytes_here()};
+  training::StateBytes bytes = optimizer_->bytes_here();
+  bytes.gradients = gradient_bytes_;
+  return bytes;
 }
 
 }  // namespace phi::job

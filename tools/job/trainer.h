@@ -19,10 +19,12 @@ class Trainer {
   Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
           const Gpt& model);
 
-  /// Step `number`, which counts from 1. Every rank calls it and gets the same result.
+  /// Step `number`, which counts from 1. Every rank calls it and gets the same result. In a dry run
+  /// losses and norms are 0.
   StepResult step(int64_t number);
 
-  /// Bytes of the model states on this rank; only parameters in mode forward.
+  /// Bytes of the model states on this rank, gradients as they were before the last update; only
+  /// parameters in mode forward.
   training::StateBytes state_bytes() const;
 
  private:
@@ -35,6 +37,7 @@ class Trainer {
   std::optional<training::Optimizer> optimizer_;
   std::optional<distributed::pipeline::Schedule> schedule_;
   training::LossScale loss_scale_;
+  int64_t gradient_bytes_ = 0;
 };
 
 }  // namespace phi::job

@@ -1,5 +1,6 @@
 // DryWorld: any rank of a job of any size, in one process; messages are counted, nothing is
-// carried, nobody is waited for. What a call should have received keeps its old bytes.
+// carried, nobody is waited for. What a call should have received keeps its old bytes; arrays that
+// are null are counted like others. The rank is dry: its tensors get no bytes.
 #pragma once
 
 #include "distributed/comm/world.h"
@@ -8,7 +9,8 @@ namespace phi::distributed {
 
 class DryWorld final : public World {
  public:
-  DryWorld(int64_t rank, int64_t size) : World(std::make_shared<RankContext>(rank, size)) {}
+  DryWorld(int64_t rank, int64_t size)
+      : World(std::make_shared<RankContext>(rank, size, Execution::kDry)) {}
 
   std::string_view backend() const override { return "dry"; }
   bool carries() const override { return false; }

@@ -163,4 +163,13 @@ inline bool classes_sharded(const CpuContext& ctx, const ShardBox& box, int axis
   return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
 }
 
+/// The messages of `times` combinations of one number per row, in a dry run.
+template <typename C>
+void combine_dry(const CpuContext& ctx, int input, const ClassLayout& layout, int times) {
+  DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, CPUPlace());
+  for (int i = 0; i < times; ++i) {
+    ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
+  }
+}
+
 }  // namespace phi

@@ -95,4 +95,17 @@ void CrossEntropyWithSoftmaxGradKernel(const CpuContext& ctx, const DenseTensor&
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax_grad, CPU, CrossEntropyWithSoftmaxGradKernel, float,
                     double, bfloat16, float16);
 
+template <typename T>
+void CrossEntropyWithSoftmaxGradDry(const CpuContext& ctx, const DenseTensor&,
+                                    const DenseTensor& softmax, const DenseTensor&, bool soft_label,
+                                    bool, int, int axis, DenseTensor*) {
+  const ClassLayout layout = class_layout(softmax.dims(), axis);
+  if (!soft_label || layout.rows() == 0) return;
+  if (!classes_sharded(ctx, ctx.input_box(1, softmax.dims()), layout.axis)) return;
+  combine_dry<compute_t<T>>(ctx, 1, layout, 1);
+}
+
+PHI_REGISTER_DRY_KERNEL(cross_entropy_with_softmax_grad, CrossEntropyWithSoftmaxGradDry, float,
+                        double, bfloat16, float16);
+
 }  // namespace phi

@@ -100,4 +100,18 @@ void CrossEntropyWithSoftmaxKernel(const CpuContext& ctx, const DenseTensor& inp
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax, CPU, CrossEntropyWithSoftmaxKernel, float, double,
                     bfloat16, float16);
 
+// Three numbers per row travel between the ranks that share the classes; one of probabilities.
+template <typename T>
+void CrossEntropyWithSoftmaxDry(const CpuContext& ctx, const DenseTensor& input, const DenseTensor&,
+                                bool, bool use_softmax, bool, int, int axis, DenseTensor*,
+                                DenseTensor*) {
+  const ClassLayout layout = class_layout(input.dims(), axis);
+  if (layout.rows() == 0) return;
+  if (!classes_sharded(ctx, ctx.input_box(0, input.dims()), layout.axis)) return;
+  combine_dry<compute_t<T>>(ctx, 0, layout, use_softmax ? 3 : 1);
+}
+
+PHI_REGISTER_DRY_KERNEL(cross_entropy_with_softmax, CrossEntropyWithSoftmaxDry, float, double,
+                        bfloat16, float16);
+
 }  // namespace phi

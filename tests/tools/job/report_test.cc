@@ -28,6 +28,7 @@ JobReport example() {
   report.num_parameters = 1234;
   report.losses = {5.5, 5.25};
   report.tokens_per_s = 1000.5;
+  report.world_size = 2;
   report.ranks.resize(2);
   report.ranks[1].rank = 1;
   report.ranks[1].ops_launched = 1234567;

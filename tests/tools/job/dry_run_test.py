@@ -1,0 +1,118 @@
+"""Dry runs: one process says of any rank of a job what a real run counts there, and holds no byte."""
+
+import os
+import time
+import unittest
+
+import launch
+
+MESHES = ["2x1x1", "1x2x1", "1x1x2", "2x2x1", "1x2x2", "2x1x2", "2x2x2", "1x4x1"]
+ALIKE = [
+    "rank", "stage", "ops_launched", "ops_clipped", "reshard_steps", "bytes_sent", "bytes_received",
+    "parameter_bytes", "gradient_bytes", "optimizer_bytes", "parameter_peak_bytes", "collectives",
+]  # fmt: skip
+LARGE = {"vocab": 512, "d_model": 64, "layers": 32, "heads": 8}
+LARGE_MESH = {"shape": [128, 16, 8], "dims": ["dp", "pp", "tp"]}
+
+
+def num_ranks(mesh):
+    dp, pp, tp = (int(n) for n in mesh.split("x"))
+    return dp * pp * tp
+
+
+class DryRun(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = launch.Folder()
+        self.addCleanup(self.folder.cleanup)
+
+    def play(self, text, world_size, rank, *flags):
+        report, outcome = self.folder.report(
+            0, text, "--dry_run", f"--world_size={world_size}", f"--rank={rank}", *flags
+        )
+        self.assertTrue(report["dry_run"])
+        self.assertEqual(report["world_size"], world_size)
+        self.assertEqual(report["losses"], [])
+        self.assertEqual(len(report["ranks"]), 1)
+        self.assertEqual(report["ranks"][0]["peak_tensor_bytes"], 0)
+        return report["ranks"][0], outcome
+
+    def compare(self, text, meshes):
+        for mesh in meshes:
+            n = num_ranks(mesh)
+            real, _ = self.folder.report(n, text, f"--mesh={mesh}")
+            for rank in range(n):
+                with self.subTest(mesh=mesh, rank=rank):
+                    dry, _ = self.play(text, n, rank, f"--mesh={mesh}")
+                    wanted = real["ranks"][rank]
+                    self.assertEqual({key: dry[key] for key in ALIKE}, {key: wanted[key] for key in ALIKE})
+                    # A kernel's own scratch arrays are the difference.
+                    self.assertLessEqual(dry["planned_peak_bytes"], wanted["peak_tensor_bytes"])
+                    self.assertGreater(dry["planned_peak_bytes"], 0.9 * wanted["peak_tensor_bytes"])
+
+    def test_forward_counts_what_a_real_run_does(self):
+        self.compare(launch.job_text(run={"steps": 1}), MESHES)
+
+    def test_training_counts_what_a_real_run_does(self):
+        self.compare(launch.job_text(run={"steps": 1}, mode="train"), MESHES)
+
+    def test_splitting_further_and_recompute_too(self):
+        for run in (
+            {"sequence_parallel": True, "recompute": "full"},
+            {"zero_stage": 3, "schedule": "zb_h1"},
+            {"zero_stage": 2, "dtype": "bfloat16", "recompute": "selective"},
+            {"zero_stage": 1, "schedule": "interleaved", "chunks": 2},
+        ):
+            with self.subTest(**run):
+                self.compare(launch.job_text(run={"steps": 1, **run}, mode="train"), ["2x2x2"])
+
+    def test_sizes_that_do_not_divide(self):
+        model = {"vocab": 257, "seq_len": 33, "layers": 5, "d_model": 36}
+        self.compare(launch.job_text(model=model, run={"steps": 1, "global_batch": 6}, mode="train"), ["2x2x2"])
+
+    def test_any_rank_of_16384_in_seconds(self):
+        run = {"global_batch": 128 * 32, "micro_batches": 32}
+        text = launch.job_text(model=LARGE, run=run, mesh=LARGE_MESH, mode="train")
+        seen = []
+        for rank in (0, 7777, 16383):
+            begin = time.monotonic()
+            own, outcome = self.play(text, 16384, rank)
+            self.assertLess(time.monotonic() - begin, 60)
+            self.assertIn(f"dry run of rank {rank} of 16384", outcome.output)
+            self.assertEqual(own["rank"], rank)
+            self.assertEqual(own["stage"], rank // 8 % 16)
+            self.assertGreater(own["planned_peak_bytes"], own["parameter_bytes"])
+            self.assertGreater(own["collectives"]["send_recv"]["messages"], 0)
+            seen.append(own["parameter_bytes"])
+        layer = (65 * 3 * 64 + 64 * 64 + 65 * 4 * 64 + 4 * 64 * 64) // 8 + 2 * 64 + 4 * 64
+        self.assertEqual(seen[1], 2 * layer * 4)
+
+    def test_what_cannot_be_played_is_said(self):
+        job = self.folder.write("job.yaml", launch.job_text(mesh={"shape": [2, 2, 2]}))
+        generate = self.folder.write("generate.yaml", launch.job_text(mode="generate"))
+        dry = ["--dry_run", "--world_size=8"]
+        cases = [
+            ([job, *dry, "--rank=8"], "--dry_run plays one rank: give --rank=R, 0 to 7; got 8."),
+            ([job, *dry], "--dry_run plays one rank: give --rank=R, 0 to 7; got -1."),
+            ([job, "--dry_run", "--rank=0"], "--dry_run plays a rank of a job: give --world_size=N"),
+            ([job, "--world_size=8"], "--world_size goes with --dry_run"),
+            ([job, "--rank=1"], "--rank goes with --dry_run"),
+            ([job, "--dry_run", "--world_size=6", "--rank=0"], "--world_size=6: the mesh dp=2 pp=2 tp=2 has 8 ranks"),
+            ([job, *dry, "--rank=0", "--mesh=4"], "--world_size=8: the mesh dp=4 has 4 ranks"),
+            ([job, *dry, "--rank=0", "--trace=t.json"], "--dry_run has no times and no losses"),
+            ([generate, *dry, "--rank=0"], "mode generate has none"),
+        ]
+        for args, message in cases:
+            with self.subTest(args=args[1:]):
+                outcome = launch.run(0, "run", *args)
+                self.assertEqual(outcome.status, 2, outcome.output)
+                self.assertEqual(outcome.count(message), 1, outcome.output)
+        outcome = launch.run(2, "run", job, *dry, "--rank=0")
+        self.assertEqual(outcome.status, 2, outcome.output)
+        self.assertIn("--dry_run is one process and needs no mpirun, but 2 are started.", outcome.output)
+
+
+if __name__ == "__main__":
+    os.chdir(launch.SOURCE_DIR)
+    unittest.main(verbosity=2)
