@@ -123,7 +123,7 @@ def autophi_job(configuration: Configuration, setting: Setting) -> dict:
         "data": {"paths": _TEXT, "seed": TRAINING.data_seed},
         "run": {"steps": setting.warm_up + setting.steps, "global_batch": TRAINING.global_batch,
                 "micro_batches": configuration.micro_batches, "dtype": configuration.dtype,
-                "schedule": "1f1b"},
+                "schedule": "zb_h1" if configuration.layout == "pp" else "1f1b"},
         "optimizer": {"kind": "adamw", "lr": TRAINING.learning_rate, "betas": list(TRAINING.betas),
                       "eps": TRAINING.eps, "weight_decay": TRAINING.weight_decay,
                       "grad_clip": TRAINING.grad_clip},
