@@ -172,8 +172,9 @@ void check_inplace_recorded(const Tensor& x, bool needs_value);
 void check_inplace_recorded(const OptionalTensor& x, bool needs_value);
 [[noreturn]] void throw_written_unrecorded(const Tensor& x);
 
-/// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of the
-/// tensors that it writes to requires one: what is recorded of it would not be its history any more.
+/// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of
+/// the tensors that it writes to requires one: what is recorded of it would not be its history any
+/// more.
 template <typename... Tensors>
 void check_not_recorded(const Tensors&... written) {
   const auto check = [](const Tensor& x) {
