@@ -67,7 +67,7 @@ LAYERS = (
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),
     # The top: may include everything, and nothing above includes it.
-    Layer("phi/api", r"phi/(api/|generated/|training/|api\.)|distributed/api\.", libraries=("*",)),
+    Layer("phi/api", r"phi/(api/|generated/|api\.)|distributed/api\.", libraries=("*",)),
 )
 
 LIBRARIES = {

@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
+#include "phi/api/training/learning_rate.h"
+#include "phi/api/training/optimizer_config.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
-#include "phi/training/learning_rate.h"
-#include "phi/training/optimizer_config.h"
 
 namespace phi::job {
 

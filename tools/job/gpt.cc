@@ -8,8 +8,8 @@
 #include "distributed/placement/split.h"
 #include "phi/api.h"
 #include "phi/api/checkpoint.h"
+#include "phi/api/training/optimizer.h"
 #include "phi/common/errors.h"
-#include "phi/training/optimizer.h"
 
 namespace phi::job {
 

@@ -3,7 +3,7 @@
 
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/api/placeholder.h"
-#include "phi/training/pipeline.h"
+#include "phi/api/training/pipeline.h"
 
 namespace phi::job {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "distributed/pipeline/schedules/schedule.h"
-#include "phi/training/loss_scale.h"
-#include "phi/training/optimizer.h"
+#include "phi/api/training/loss_scale.h"
+#include "phi/api/training/optimizer.h"
 #include "tools/job/gpt.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"

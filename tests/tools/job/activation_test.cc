@@ -4,7 +4,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "distributed/planner/activation_bytes.h"
 #include "phi/api.h"
-#include "phi/training/optimizer.h"
+#include "phi/api/training/optimizer.h"
 #include "tools/job/gpt.h"
 
 namespace phi::job {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "phi/api/tensor.h"
-#include "phi/training/optimizer_config.h"
+#include "phi/api/training/optimizer_config.h"
 
 namespace phi::training {
 

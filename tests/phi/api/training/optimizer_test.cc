@@ -1,5 +1,5 @@
 // ZeRO stages: the bytes of the formulas, and updates that do not depend on the stage.
-#include "phi/training/optimizer.h"
+#include "phi/api/training/optimizer.h"
 
 #include <gmock/gmock.h>
 

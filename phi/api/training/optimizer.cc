@@ -1,5 +1,5 @@
 // Gradients to where the states lie, the norm over all meshes, and the fused update ops.
-#include "phi/training/optimizer.h"
+#include "phi/api/training/optimizer.h"
 
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
 // Actions on tensors: what each step of the program order does on every rank.
-#include "phi/training/pipeline.h"
+#include "phi/api/training/pipeline.h"
 
 #include "distributed/api.h"
 #include "distributed/pipeline/schedules/program_order.h"

@@ -1,5 +1,5 @@
 // The curves of learning rates.
-#include "phi/training/learning_rate.h"
+#include "phi/api/training/learning_rate.h"
 
 #include <algorithm>
 #include <cmath>

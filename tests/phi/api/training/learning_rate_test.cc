@@ -1,9 +1,9 @@
 // Learning rates and the loss scale, step by step.
-#include "phi/training/learning_rate.h"
+#include "phi/api/training/learning_rate.h"
 
 #include <gtest/gtest.h>
 
-#include "phi/training/loss_scale.h"
+#include "phi/api/training/loss_scale.h"
 
 namespace phi::training {
 namespace {
