@@ -38,7 +38,8 @@ PURE_TOP = PURE + ("distributed/spmd", "distributed/reshard plan", "distributed/
 COMM = CORE + ("distributed/placement", "distributed/comm", "distributed/comm/mpi",
                "distributed/comm/nccl")
 RUNTIME = COMM + PURE_TOP + (
-    "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/autograd", "distributed/planner")
+    "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/memory", "phi/autograd",
+    "distributed/planner")
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
@@ -49,6 +50,9 @@ LAYERS = (
     Layer("phi/kernel signatures", r"phi/generated/kernel_signatures\.h$", CORE),
     Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures"),
           libraries=("fmt", "glog", "dnnl", "blas", "openmp", "cuda")),
+    Layer("phi/memory", r"phi/memory/", CORE + ("phi/infermeta", "phi/kernel signatures",
+                                                "phi/kernels"),
+          libraries=("fmt", "glog", "uring")),
     Layer("phi/autograd", r"phi/autograd/", CORE + ("phi/infermeta",)),
     Layer("distributed/mesh", r"distributed/mesh/", META),
     Layer("distributed/placement", r"distributed/placement/", PURE),
@@ -76,6 +80,7 @@ LIBRARIES = {
     "gflags": r"gflags/",
     "yaml-cpp": r"yaml-cpp/",
     "nlohmann": r"nlohmann/",
+    "uring": r"liburing",
     "mpi": r"mpi(-ext)?\.h$",
     "dnnl": r"(oneapi/)?dnnl",
     "blas": r"(openblas/)?(cblas|lapacke|openblas)",

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "phi/core/memory_account.h"
+#include "phi/core/tier.h"
 
 namespace phi {
 
@@ -47,6 +48,7 @@ class RankContext {
   /// This rank allocates and computes nothing.
   bool is_dry() const { return execution_ == Execution::kDry; }
   Counters& counters() { return counters_; }
+  TransferStats& transfers() { return transfers_; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
   /// Where the rank records what it does; null (the default): nowhere.
   Trace* trace() const { return trace_; }
@@ -76,6 +78,7 @@ class RankContext {
   int64_t world_size_;
   Execution execution_;
   Counters counters_;
+  TransferStats transfers_;
   Trace* trace_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
