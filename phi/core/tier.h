@@ -37,7 +37,7 @@ class TransferStats {
   static size_t index(Tier from, Tier to) {
     return static_cast<size_t>(from) * kNumTiers + static_cast<size_t>(to);
   }
-  std::array<TransferCount, static_cast<size_t>(kNumTiers * kNumTiers)> counts_{};
+  std::array<TransferCount, static_cast<size_t>(kNumTiers* kNumTiers)> counts_{};
 };
 
 /// Of the calling rank.

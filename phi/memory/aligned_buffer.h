@@ -9,7 +9,9 @@ namespace phi::memory {
 /// The alignment of offsets, lengths and addresses in direct I/O.
 inline constexpr size_t kPage = 4096;
 
-inline constexpr size_t round_to_pages(size_t nbytes) { return (nbytes + kPage - 1) / kPage * kPage; }
+inline constexpr size_t round_to_pages(size_t nbytes) {
+  return (nbytes + kPage - 1) / kPage * kPage;
+}
 
 class AlignedBuffer {
  public:
