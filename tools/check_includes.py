@@ -57,7 +57,7 @@ LAYERS = (
     Layer("distributed/mesh", r"distributed/mesh/", META),
     Layer("distributed/placement", r"distributed/placement/", PURE),
     Layer("distributed/spmd", r"distributed/spmd/", PURE),
-    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|move_run|schedule|staging)\.",
+    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|move_run|recorded|schedule|staging)\.",
           RUNTIME + ("distributed runtime",)),
     Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),

@@ -166,7 +166,7 @@ class Tensor {
   }
   /// No other handle or view sees the bytes, so they may be written to.
   bool is_sole_owner() const {
-    return impl_ && impl_->use_count() == 1 && array().initialized() &&
+    return impl_ && impl_->use_count() == 1 && array().computed_here() &&
            array().storage()->use_count() == 1;
   }
   /// As grad(), but as it arrived: possibly partial, nothing is sent.
@@ -174,6 +174,8 @@ class Tensor {
   const GradLink& grad_link() const { return impl_->link; }
   void set_grad_link(GradLink link) { impl_->link = std::move(link); }
   friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
+  /// What copies of a handle have in common.
+  const void* identity() const { return impl_.get(); }
 
  private:
   struct Impl : RefCounted<Impl> {

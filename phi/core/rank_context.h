@@ -36,6 +36,7 @@ struct Counters {
 enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
+class StepRecorder;
 
 class RankContext {
  public:
@@ -54,6 +55,10 @@ class RankContext {
   Trace* trace() const { return trace_; }
   /// The trace must live until another, or null, is given.
   void record_to(Trace* trace) { trace_ = trace; }
+  /// Takes what the rank would do, while it captures a program; null (the default): it does it.
+  StepRecorder* recorder() const { return recorder_; }
+  /// Only a dry rank may have one; it must live until another, or null, is given.
+  void record_steps_to(StepRecorder* recorder) { recorder_ = recorder; }
 
   /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
   /// 1).
@@ -80,6 +85,7 @@ class RankContext {
   Counters counters_;
   TransferStats transfers_;
   Trace* trace_ = nullptr;
+  StepRecorder* recorder_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
 };

@@ -118,6 +118,10 @@ void Storage::plan() {
   absence_ = {.op = OpScope::current(),
               .reason = "nothing is computed in a dry run",
               .remedy = "Run the job on real processes to get its values."};
+  if (RankContext::current().recorder()) {
+    absence_.reason = "a program is being captured, and nothing is computed";
+    absence_.remedy = "Return it from the captured function, and read what running it gives.";
+  }
   account_->plan(static_cast<int64_t>(nbytes_));
 }
 
@@ -126,6 +130,11 @@ void Storage::materialise() {
   PHI_CHECK(source_, errors::PreconditionNotMet(
                          "storage {} is a placeholder; it has no bytes to bring here.", id_));
   if (RankContext::current().is_dry()) {
+    PHI_CHECK(RankContext::current().recorder() == nullptr,
+              errors::PreconditionNotMet("the value of storage {} is asked for while a program is "
+                                         "captured, when nothing has a value; read it outside, or "
+                                         "make what depends on it an operator.",
+                                         id_));
     source_ = nullptr;
     return plan();
   }

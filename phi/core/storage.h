@@ -62,6 +62,8 @@ class Storage : public RefCounted<Storage> {
   uint64_t id() const { return id_; }
   StorageState state() const { return state_; }
   const Place& place() const { return place_; }
+  /// Made while this was the rank's account, which tells tensors of a captured program from others.
+  bool was_made_under(const MemoryAccount& account) const { return account_.get() == &account; }
   bool has_bytes() const { return state_ == StorageState::kResident; }
   /// A placeholder for bytes that only a dry run does not allocate.
   bool is_planned() const { return planned_; }
