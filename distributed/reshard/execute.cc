@@ -7,12 +7,13 @@
 
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
-#include "distributed/reshard/box_copy.h"
 #include "distributed/reshard/move_run.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/schedule.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
+#include "phi/core/box_copy.h"
+#include "phi/core/box_source.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {
@@ -41,6 +42,34 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
       {local_box(global.dims, *step.to(), coord).size, global.dtype, global.layout}, place);
   if (out.initialized()) fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
   return out;
+}
+
+// What gives boxes of a deferred array; null if it has bytes, or is a view of another array.
+std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
+  auto source = x.storage()->source();
+  if (source && (x.byte_offset() != 0 || source->meta() != x.meta())) source = nullptr;
+  return source;
+}
+
+// A box of an array; of a deferred one straight from where its bytes lie.
+DenseTensor part_of(const DenseTensor& global, const Box& box) {
+  const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
+  if (auto source = source_of(global)) {
+    if (RankContext::current().is_dry()) {
+      auto part = std::make_shared<const BoxSource>(std::move(source), box);
+      return {meta, Storage::planned_from_source(global.place(), std::move(part))};
+    }
+    DenseTensor part = DenseTensor::empty(meta, global.place());
+    bring_box(*source, box, &part);
+    return part;
+  }
+  if (box.size == global.dims()) return global;
+  DenseTensor part = DenseTensor::empty(meta, global.place());
+  if (part.initialized()) {
+    copy_box(global.raw_data(), Box::whole(global.dims()), part.mutable_raw_data(), box, box,
+             size_of(meta.dtype));
+  }
+  return part;
 }
 
 // A value reduced over one rank is the value; only any and all make something else of it.
@@ -189,21 +218,14 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   const TensorMeta& meta = global.meta();
   const auto coord = attr->mesh().coord_of(World::current().rank());
   if (!coord) return DistTensor::clipped(meta, attr, global.place(), OpScope::current());
-  const Box box = local_box(meta.dims, *attr, *coord);
-  DenseTensor local = global;
-  if (box.size != meta.dims) {
-    local = DenseTensor::empty({box.size, meta.dtype, meta.layout}, global.place());
-    if (local.initialized()) {
-      copy_box(global.raw_data(), Box::whole(meta.dims), local.mutable_raw_data(), box, box,
-               size_of(meta.dtype));
-    }
-  }
   ReshardStep fill;
   fill.kind = ReshardStep::Kind::kFillPartial;
   fill.move.shape = meta.dims;
   fill.move.src = fill.move.dst = attr;
   for (int m : attr->partial_dims()) fill.over |= 1u << m;
-  return {meta, attr, filled(fill, local, meta, global.place(), *coord)};
+  if (filled_with(fill, *coord))
+    return {meta, attr, filled(fill, {}, meta, global.place(), *coord)};
+  return {meta, attr, part_of(global, local_box(meta.dims, *attr, *coord))};
 }
 
 DenseTensor gather_global(const DistTensor& x) {
