@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/rank_context.h"
 
@@ -11,6 +12,9 @@ namespace phi {
 
 HostSource::HostSource(const TensorMeta& meta, std::shared_ptr<const void> bytes)
     : meta_(meta), bytes_(std::move(bytes)), account_(RankContext::current().memory()) {
+  PHI_CHECK(meta_.dims.known(),
+            errors::InvalidArgument("a host array needs extents of 0 or more, got {}.",
+                                    meta_.dims.to_string()));
   account_->add(Tier::kHost, static_cast<int64_t>(meta_.nbytes()));
 }
 

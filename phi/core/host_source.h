@@ -20,6 +20,7 @@ namespace phi {
 class HostSource final : public Storage::Source {
  public:
   /// Shares `bytes`: meta.nbytes() of them, row-major, which nobody may change while this lives.
+  /// Errors: InvalidArgument for negative extents.
   HostSource(const TensorMeta& meta, std::shared_ptr<const void> bytes);
   ~HostSource() override;
   HostSource(const HostSource&) = delete;

@@ -47,11 +47,14 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   void remove(Tier tier, int64_t bytes) {
     lower_tiers_[static_cast<int>(tier)].current.fetch_sub(bytes, std::memory_order_relaxed);
   }
+  /// Of Tier::kDevice: those of the CPU, the one kind of device that storages lie on.
   MemoryStats stats(Tier tier) const {
+    if (tier == Tier::kDevice) return stats(DeviceKind::CPU);
     const auto& tally = lower_tiers_[static_cast<int>(tier)];
     return {.current = tally.current.load(), .peak = tally.peak.load()};
   }
   void reset_peak(Tier tier) {
+    if (tier == Tier::kDevice) return reset_peak(DeviceKind::CPU);
     auto& tally = lower_tiers_[static_cast<int>(tier)];
     tally.peak.store(tally.current.load());
   }

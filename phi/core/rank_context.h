@@ -93,8 +93,8 @@ class RankContext {
 inline MemoryStats memory_stats(const Place& place) {
   return RankContext::current().memory()->stats(place.kind);
 }
-/// Bytes that the calling rank keeps below the device for tensors: on the host, arrays that the
-/// user gave and that are not (only) on the device yet.
+/// Bytes that the calling rank keeps on a tier for tensors: on the host, arrays that the user gave
+/// and that some tensor may still need to bring to the device.
 inline MemoryStats memory_stats(Tier tier) { return RankContext::current().memory()->stats(tier); }
 /// The peaks begin anew from what is held now.
 inline void reset_memory_peak(const Place& place) {

@@ -41,6 +41,14 @@ TEST(HostSource, KeepsAVectorWithoutCopyingIt) {
               ThrowsError(ErrorCode::kInvalidArgument, "2 values are given for a tensor [3]"));
 }
 
+TEST(HostSource, NeedsAShapeThatIsKnown) {
+  EXPECT_THAT(
+      [] {
+        HostSource({{2, -1}, DataType::FLOAT32}, nullptr);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "extents of 0 or more, got [2,-1]"));
+}
+
 TEST(HostSource, ACopyIsItsOwn) {
   std::vector<float> values = counting(3);
   const auto source = HostSource::copy({{3}, DataType::FLOAT32}, values.data());

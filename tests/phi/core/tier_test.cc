@@ -40,6 +40,8 @@ TEST(MemoryStats, OfALowerTierHaveAPeakThatCanBeginAnew) {
   EXPECT_EQ(memory_stats(Tier::kHost).peak, 150);
   EXPECT_EQ(memory_stats(Tier::kDisk).peak, 0);
   EXPECT_EQ(memory_stats(CPUPlace()).peak, 0);
+  context.memory()->add(DeviceKind::CPU, 7);
+  EXPECT_EQ(memory_stats(Tier::kDevice).current, 7);
   reset_memory_peak(Tier::kHost);
   EXPECT_EQ(memory_stats(Tier::kHost).peak, 50);
 }
