@@ -9,6 +9,7 @@
 
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
 #include "phi/api/deferred.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
