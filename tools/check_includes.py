@@ -43,7 +43,7 @@ RUNTIME = COMM + PURE_TOP + (
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
-    Layer("phi/core meta types", r"phi/core/(meta|box|attribute)\.", META, libraries=("fmt",)),
+    Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
     # Generated, and the only generated file below phi/api: kernels are checked against it.

@@ -7,7 +7,6 @@
 
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
-#include "distributed/reshard/box_copy.h"
 #include "distributed/reshard/move_run.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/recorded.h"
@@ -15,6 +14,8 @@
 #include "distributed/tensor/move_recorder.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
+#include "phi/core/box_copy.h"
+#include "phi/core/box_source.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {
@@ -49,6 +50,40 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
   DenseTensor out = new_array(local, place, into);
   if (out.initialized()) fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
   return out;
+}
+
+// What gives boxes of a deferred array; null if it has bytes, or is a view of another array.
+std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
+  auto source = x.storage()->source();
+  if (source && (x.byte_offset() != 0 || source->meta() != x.meta())) source = nullptr;
+  return source;
+}
+
+// For the program that is being captured, if one is.
+DistTensor laid_out(const DenseTensor& global, DistTensor made) {
+  if (MoveRecorder* recorder = MoveRecorder::current()) recorder->laid_out(global, made);
+  return made;
+}
+
+// A box of an array; of a deferred one straight from where its bytes lie.
+DenseTensor part_of(const DenseTensor& global, const Box& box) {
+  const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
+  if (auto source = source_of(global)) {
+    if (RankContext::current().is_dry()) {
+      auto part = std::make_shared<const BoxSource>(std::move(source), box);
+      return {meta, Storage::planned_from_source(global.place(), std::move(part))};
+    }
+    DenseTensor part = DenseTensor::empty(meta, global.place());
+    bring_box(*source, box, &part);
+    return part;
+  }
+  if (box.size == global.dims()) return global;
+  DenseTensor part = DenseTensor::empty(meta, global.place());
+  if (part.initialized()) {
+    copy_box(global.raw_data(), Box::whole(global.dims()), part.mutable_raw_data(), box, box,
+             size_of(meta.dtype));
+  }
+  return part;
 }
 
 // A value reduced over one rank is the value; only any and all make something else of it.
@@ -244,31 +279,25 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   attr->check_fits(global.dims());
   const TensorMeta& meta = global.meta();
   const auto coord = attr->mesh().coord_of(World::current().rank());
-  StepRecorder* const recorder = RankContext::current().recorder();
-  const auto recorded = [&](DistTensor made) {
-    if (auto* moves = MoveRecorder::current()) moves->laid_out(global, made);
-    return made;
-  };
-  if (!coord) return recorded(DistTensor::clipped(meta, attr, global.place(), OpScope::current()));
-  const Box box = local_box(meta.dims, *attr, *coord);
-  DenseTensor local = global;
-  if (box.size != meta.dims) {
-    local = DenseTensor::empty({box.size, meta.dtype, meta.layout}, global.place());
-    if (local.initialized()) {
-      copy_box(global.raw_data(), Box::whole(meta.dims), local.mutable_raw_data(), box, box,
-               size_of(meta.dtype));
-    }
-    if (recorder) recorder->add(recorded_slice(global, box, local));
+  if (!coord) {
+    return laid_out(global, DistTensor::clipped(meta, attr, global.place(), OpScope::current()));
   }
   ReshardStep fill;
   fill.kind = ReshardStep::Kind::kFillPartial;
   fill.move.shape = meta.dims;
   fill.move.src = fill.move.dst = attr;
   for (int m : attr->partial_dims()) fill.over |= 1u << m;
-  const DenseTensor part = filled(fill, local, meta, global.place(), *coord, {});
-  const auto kind = filled_with(fill, *coord);
-  if (recorder && kind) recorder->add(recorded_fill(*kind, part));
-  return recorded({meta, attr, part});
+  StepRecorder* const recorder = RankContext::current().recorder();
+  if (const auto kind = filled_with(fill, *coord)) {
+    const DenseTensor local = filled(fill, {}, meta, global.place(), *coord, {});
+    if (recorder) recorder->add(recorded_fill(*kind, local));
+    return laid_out(global, {meta, attr, local});
+  }
+  const Box box = local_box(meta.dims, *attr, *coord);
+  const DenseTensor local = part_of(global, box);
+  const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
+  if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
+  return laid_out(global, {meta, attr, local});
 }
 
 DenseTensor gather_global(const DistTensor& x) {

@@ -75,6 +75,8 @@ PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* d
 
 /// This rank's part of `global`, which every rank of the mesh has; no communication. Where `attr`
 /// is partial the first coordinate keeps the value and the others get the identity element.
+/// Of a deferred array only this rank's part is read, into an array of its own; it stays as it is.
+/// In a dry run that part is deferred too.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
 
 /// The whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "distributed/comm/reduce.h"
-#include "distributed/reshard/box_copy.h"
+#include "phi/core/box_copy.h"
 
 namespace phi::distributed {
 namespace {

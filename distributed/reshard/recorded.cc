@@ -5,9 +5,9 @@
 
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
-#include "distributed/reshard/box_copy.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
 
 namespace phi::distributed {
 namespace {

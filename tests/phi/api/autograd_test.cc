@@ -213,7 +213,8 @@ TEST(Recompute, GivesTheSameGradients) {
 }
 
 TEST(Recompute, HoldsOnlyTheInputs) {
-  const Tensor x = leaf(std::vector<float>(4096, 0.5f));
+  Tensor x = full({4096}, 0.5f);  // on the device from the start
+  x.set_requires_grad();
   const auto chain = [](const std::vector<Tensor>& in) {
     Tensor y = in[0];
     for (int i = 0; i < 8; ++i) y = tanh(y);
