@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "tools/job/read_model.h"
 #include "tools/job/section.h"
 
 namespace phi::job {
@@ -19,31 +20,7 @@ namespace {
 
 const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
 const std::vector<std::string> kSchedules = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
-constexpr int64_t kMaxExtent = int64_t{1} << 24;  // keeps every product of two sizes exact
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
-
-void read_model(const Section& section, ModelConfig* model) {
-  section.read_choice("kind", {"gpt"}, &model->kind);
-  // Data are bytes: an id may be anything from 0 to 255.
-  section.read("vocab", 256, kMaxExtent, &model->vocab);
-  section.read("seq_len", 1, kMaxExtent, &model->seq_len);
-  section.read("d_model", 1, kMaxExtent, &model->d_model);
-  section.read("layers", 1, kMaxExtent, &model->layers);
-  section.read("heads", 1, kMaxExtent, &model->heads);
-  section.read("mlp_ratio", 1, 1024, &model->mlp_ratio);
-  section.read_fraction("dropout", &model->dropout);
-  section.read("seed", 0, INT64_MAX, &model->seed);
-}
-
-void check_model(const JobConfig& config) {
-  const ModelConfig& model = config.model;
-  if (model.d_model % model.heads != 0) {
-    throw config.wrong(
-        {"model.heads", "model.d_model"},
-        fmt::format("{} heads do not divide d_model {}; d_model must be a multiple of heads.",
-                    model.heads, model.d_model));
-  }
-}
 
 // Names of a mesh given without dims: all three, or data parallel alone.
 std::vector<std::string> default_dims(size_t ndim) {
@@ -254,13 +231,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const Section top(&config, "", root,
                     {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
-  read_model(
-      {&config,
-       "model.",
-       top.child("model"),
-       {"kind", "vocab", "seq_len", "d_model", "layers", "heads", "mlp_ratio", "dropout", "seed"}},
-      &config.model);
-  check_model(config);
+  read_model(top.child("model"), &config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh"), {"shape", "dims"}});
   const Section data(&config, "data.", top.child("data"), {"paths", "seed"});
   data.read("paths", "files or folders", &config.data.paths);
@@ -334,22 +305,6 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
       world_size);
   if (from_flag) throw errors::InvalidArgument("--mesh: {}", message);
   throw config.wrong({"mesh.shape"}, message);
-}
-
-void check_model_fits_mesh(const JobConfig& config) {
-  const int64_t stages = config.mesh.extent("pp");
-  if (config.model.layers < stages) {
-    throw config.wrong({"model.layers", "mesh.shape"},
-                       fmt::format("{} layers are fewer than the {} pipeline stages of the mesh "
-                                   "{}; each stage needs one.",
-                                   config.model.layers, stages, config.mesh.to_string()));
-  }
-  if (config.model.layers < stages * config.run.chunks) {
-    throw config.wrong({"run.chunks", "model.layers"},
-                       fmt::format("{} layers are fewer than {} stages of {} chunks; each chunk "
-                                   "needs one.",
-                                   config.model.layers, stages, config.run.chunks));
-  }
 }
 
 }  // namespace

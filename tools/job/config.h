@@ -3,6 +3,8 @@
 //   mode: forward                 # forward | train | generate
 //   model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
 //           dropout: 0.0, seed: 1}
+//   model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, kv_heads: 6,
+//           ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
 //   mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
 //   data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
 //   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
@@ -37,9 +39,15 @@ struct ModelConfig {
   int64_t d_model = 384;
   int64_t layers = 6;
   int64_t heads = 6;
+  int64_t seed = 1;
+  // Kind gpt alone.
   int64_t mlp_ratio = 4;
   double dropout = 0.0;
-  int64_t seed = 1;
+  // Kind llama alone.
+  int64_t kv_heads = 6;  // of keys and values; if the file says nothing, as many as heads
+  int64_t ffn = 1024;    // columns of gate and up
+  double rope_base = 10000.0;
+  double norm_eps = 1e-5;
 
   int64_t head_size() const { return d_model / heads; }
 };

@@ -1,4 +1,4 @@
-// The GPT as a pipeline model, and one step of a job.
+// The model as a pipeline model, and one step of a job.
 #include "tools/job/trainer.h"
 
 #include "distributed/pipeline/schedules/make_schedule.h"
@@ -15,7 +15,7 @@ constexpr double kFirstLossScale = 65536.0;  // of float16; halved until gradien
 // The micro-batches of one step through the model.
 class StepModel final : public training::PipelineModel {
  public:
-  StepModel(const JobConfig& config, const TextData& text, const Gpt& model, int64_t step)
+  StepModel(const JobConfig& config, const TextData& text, const Decoder& model, int64_t step)
       : config_(config), text_(text), model_(model), step_(step) {}
 
   int num_chunks() const override { return model_.num_chunks(); }
@@ -34,11 +34,11 @@ class StepModel final : public training::PipelineModel {
  private:
   const JobConfig& config_;
   const TextData& text_;
-  const Gpt& model_;
+  const Decoder& model_;
   const int64_t step_;
 };
 
-std::vector<Tensor> tensors_of(const Gpt& model) {
+std::vector<Tensor> tensors_of(const Decoder& model) {
   std::vector<Tensor> tensors;
   for (const auto& [name, parameter] : model.parameters()) tensors.push_back(parameter);
   return tensors;
@@ -47,7 +47,7 @@ std::vector<Tensor> tensors_of(const Gpt& model) {
 }  // namespace
 
 Trainer::Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh,
-                 const TextData& text, const Gpt& model)
+                 const TextData& text, const Decoder& model)
     : config_(config), mesh_(mesh), text_(text), model_(model) {
   if (config.mode != "train") return;
   const RunConfig& run = config.run;

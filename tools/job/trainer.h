@@ -7,7 +7,7 @@
 #include "distributed/pipeline/schedules/schedule.h"
 #include "phi/api/training/loss_scale.h"
 #include "phi/api/training/optimizer.h"
-#include "tools/job/gpt.h"
+#include "tools/job/model/decoder.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
 
@@ -17,7 +17,7 @@ class Trainer {
  public:
   /// `model` and `text` must outlive the trainer.
   Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
-          const Gpt& model);
+          const Decoder& model);
 
   /// Step `number`, which counts from 1. Every rank calls it and gets the same result. In a dry run
   /// losses and norms are 0.
@@ -33,7 +33,7 @@ class Trainer {
   const JobConfig& config_;
   distributed::ProcessMesh mesh_;
   const TextData& text_;
-  const Gpt& model_;
+  const Decoder& model_;
   std::optional<training::Optimizer> optimizer_;
   std::optional<distributed::pipeline::Schedule> schedule_;
   training::LossScale loss_scale_;

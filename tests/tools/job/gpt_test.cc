@@ -1,5 +1,5 @@
 // The GPT against a forward pass written with loops, in double precision.
-#include "tools/job/gpt.h"
+#include "tools/job/model/decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ ModelConfig small_model() {
 
 class NaiveGpt {
  public:
-  NaiveGpt(const Gpt& gpt, const ModelConfig& model) : gpt_(gpt), model_(model) {}
+  NaiveGpt(const Decoder& gpt, const ModelConfig& model) : gpt_(gpt), model_(model) {}
 
   double loss(std::span<const int64_t> ids, std::span<const int64_t> labels) const {
     double sum = 0;
@@ -142,7 +142,7 @@ class NaiveGpt {
     return sum(x, linear(hidden, name + "down"));
   }
 
-  const Gpt& gpt_;
+  const Decoder& gpt_;
   const ModelConfig& model_;
 };
 
@@ -159,7 +159,7 @@ const distributed::ProcessMesh& one() {
 }
 
 // Initial biases are 0 and weights small, which would hide errors: gives all of them weight.
-void scale_up(const Gpt& gpt, const ModelConfig& model) {
+void scale_up(const Decoder& gpt, const ModelConfig& model) {
   const auto disturb = [&](const std::string& name, float factor, float step) {
     DenseTensor local = gpt.parameter(name).dist().local();
     float* values = local.mutable_data<float>();
@@ -183,7 +183,7 @@ void scale_up(const Gpt& gpt, const ModelConfig& model) {
 
 TEST(Gpt, AgreesWithLoops) {
   const ModelConfig model = small_model();
-  const Gpt gpt(model, RunConfig(), one());
+  const Decoder gpt(model, RunConfig(), one());
   scale_up(gpt, model);
   const std::vector<int64_t> ids = numbers(1);
   const std::vector<int64_t> labels = numbers(2);
@@ -197,7 +197,7 @@ TEST(Gpt, AgreesWithLoops) {
 
 TEST(Gpt, CountsItsParameters) {
   const ModelConfig model = small_model();
-  const Gpt gpt(model, RunConfig(), one());
+  const Decoder gpt(model, RunConfig(), one());
   const int64_t d = model.d_model;
   const int64_t layer = 12 * d * d + 13 * d;  // 3 + 1 + 4 + 4 squares; biases and norms
   const int64_t expected = 2 * 256 * d + kSeq * d + 2 * layer + 2 * d;
@@ -209,7 +209,7 @@ TEST(Gpt, CountsItsParameters) {
 TEST(Gpt, ParametersFollowSeedAndName) {
   ModelConfig model = small_model();
   const auto first = [&](const char* name) {
-    return Gpt(model, RunConfig(), one()).parameter(name).values<float>()[0];
+    return Decoder(model, RunConfig(), one()).parameter(name).values<float>()[0];
   };
   const float value = first("layer0.qkv.weight");
   EXPECT_EQ(value, first("layer0.qkv.weight"));

@@ -6,7 +6,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
 #include "support/error_matchers.h"
-#include "tools/job/gpt.h"
+#include "tools/job/model/decoder.h"
 
 namespace phi::job {
 namespace {
@@ -27,7 +27,7 @@ ModelConfig model_config() {
 }
 
 // Initial weights are small: with larger ones attention has a say in the logits.
-void scale_up(const Gpt& gpt) {
+void scale_up(const Decoder& gpt) {
   for (const auto& [name, parameter] : gpt.parameters()) {
     if (!parameter.initialized()) continue;
     DenseTensor local = parameter.dist().local();
@@ -81,7 +81,7 @@ RunConfig run_config(const Layout& layout) {
 // Logits after each position of each text, all positions read anew each time, by one process.
 std::vector<Values> expected_logits(int64_t batch) {
   const ProcessMesh one({1}, {"dp"});
-  const Gpt gpt(model_config(), RunConfig(), one);
+  const Decoder gpt(model_config(), RunConfig(), one);
   scale_up(gpt);
   std::vector<Values> out;
   for (int64_t end = 1; end <= kSeq; ++end) {
@@ -115,7 +115,7 @@ TEST_P(KeyValueCacheTest, LogitsAreThoseOfReadingAllAtOnce) {
   for (int64_t extent : layout.shape) ranks *= extent;
   distributed::run_ranks(ranks, [&](distributed::World&) {
     const ProcessMesh mesh(layout.shape, layout.dims);
-    const Gpt gpt(model_config(), run_config(layout), mesh);
+    const Decoder gpt(model_config(), run_config(layout), mesh);
     scale_up(gpt);
     KeyValueCache cache = gpt.make_cache(layout.batch);
     // A first piece, then one position at a time, two, and again after clear().
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Meshes, KeyValueCacheTest, ::testing::ValuesIn(kLayouts
 
 TEST(KeyValueCache, IsOnTheLayersStageAndSplitByHeads) {
   distributed::run_ranks(6, [](distributed::World& world) {
-    const Gpt gpt(model_config(), RunConfig(), ProcessMesh({2, 3}, {"pp", "tp"}));
+    const Decoder gpt(model_config(), RunConfig(), ProcessMesh({2, 3}, {"pp", "tp"}));
     const auto held = [] { return memory_stats(CPUPlace()).current; };
     const int64_t before = held();
     const KeyValueCache cache = gpt.make_cache(2);
@@ -156,7 +156,7 @@ TEST(KeyValueCache, IsOnTheLayersStageAndSplitByHeads) {
 }
 
 TEST(KeyValueCache, HasRoomForSeqLenPositions) {
-  const Gpt gpt(model_config(), RunConfig(), ProcessMesh({1}, {"dp"}));
+  const Decoder gpt(model_config(), RunConfig(), ProcessMesh({1}, {"dp"}));
   KeyValueCache cache = gpt.make_cache(1);
   gpt.next_logits(ids(1, 0, kSeq - 1), &cache);
   EXPECT_THAT([&] { gpt.next_logits(ids(1, 0, 2), &cache); },
