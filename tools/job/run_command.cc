@@ -19,9 +19,9 @@
 #include "tools/job/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/generator.h"
-#include "tools/job/model/decoder.h"
 #include "tools/job/job_trace.h"
 #include "tools/job/metrics.h"
+#include "tools/job/model/decoder.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
 #include "tools/job/text_data.h"
@@ -209,7 +209,8 @@ class Job {
         trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
-    const Decoder model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
+    const Decoder model(config_.model, config_.run, mesh_,
+                        setup_.weights ? &*setup_.weights : nullptr);
     const MemoryAccount& memory = *world_.rank_context().memory();
     const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(CPUPlace())).peak;
     JobReport report = describe(model);

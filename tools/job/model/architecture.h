@@ -1,5 +1,5 @@
-// Architecture: what one kind of decoder has and another has not: its norms, its layer, how it knows
-// of positions. What all share is the Decoder.
+// Architecture: what one kind of decoder has and another has not: its norms, its layer, how it
+// knows of positions. What all share is the Decoder.
 //
 // A layer is a function of its parameters (a list in an order of the architecture's own), x and a
 // seed. On a mesh its products into heads and into the MLP are split along tp by columns, those out

@@ -115,8 +115,7 @@ Tensor Gpt::attention(TensorSpan layer, const Tensor& x, uint64_t noise, const P
     const TensorList qkv = split_heads(inputs[0]);
     return attend(qkv[0], qkv[1], qkv[2], past);
   };
-  const Tensor mixed =
-      reshape(attention_core(core, {fused}, past), {batch, seq, model_.d_model});
+  const Tensor mixed = reshape(attention_core(core, {fused}, past), {batch, seq, model_.d_model});
   const Tensor out = matmul(mixed, layer[kProjectionWeight]);
   const Tensor sum = add_into(sequence_.split(out), layer[kProjectionBias]);
   return add_into(with_dropout(sum, noise), x);

@@ -13,7 +13,8 @@ namespace phi::job {
 class KeyValueCache {
  public:
   struct Layer {
-    Tensor keys;  // [B,seq_len,heads of keys,head size], of which the first length() positions count
+    Tensor
+        keys;  // [B,seq_len,heads of keys,head size], of which the first length() positions count
     Tensor values;
   };
 
