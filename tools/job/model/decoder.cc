@@ -104,8 +104,8 @@ Tensor Decoder::on_chunk(int chunk, const Tensor& x) const {
 }
 
 Tensor Decoder::run_chunk(int chunk, const Tensor& input, const Reading& reading) const {
-  const Tensor x = chunk == 0 ? embed(reading) : input;
-  return run_layers(chunks_[static_cast<size_t>(chunk)], x, reading);
+  const Chunk& own = chunks_[static_cast<size_t>(chunk)];
+  return run_layers(own, chunk == 0 ? embed(reading) : input, reading);
 }
 
 Tensor Decoder::embed(const Reading& reading) const {
