@@ -3,7 +3,6 @@
 
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/api/placeholder.h"
-#include "phi/api/training/pipeline.h"
 
 namespace phi::job {
 namespace {
@@ -54,9 +53,9 @@ Trainer::Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh,
   optimizer_.emplace(config.optimizer.update, tensors_of(model),
                      training::ZeroStage{static_cast<int>(run.zero_stage), "dp"});
   const auto chunks = static_cast<int>(run.chunks);
-  schedule_ = pipeline::make_schedule(pipeline::parse_schedule_kind(run.schedule),
-                                      model.num_chunks() / chunks,
-                                      static_cast<int>(run.micro_batches), chunks);
+  program_.emplace(pipeline::make_schedule(pipeline::parse_schedule_kind(run.schedule),
+                                           model.num_chunks() / chunks,
+                                           static_cast<int>(run.micro_batches), chunks));
   if (run.dtype == DataType::FLOAT16) loss_scale_ = training::LossScale(kFirstLossScale);
 }
 
@@ -68,7 +67,7 @@ StepResult Trainer::step(int64_t number) {
     return result;
   }
   result.loss_scale = loss_scale_.value();
-  const Tensor loss = training::run_schedule(model, *schedule_, result.loss_scale);
+  const Tensor loss = training::run_schedule(model, *program_, result.loss_scale);
   result.learning_rate = config_.optimizer.rate.at(number);
   gradient_bytes_ = optimizer_->bytes_here().gradients;
   const auto outcome = optimizer_->step(result.learning_rate, result.loss_scale,

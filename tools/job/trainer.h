@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "distributed/pipeline/schedules/schedule.h"
 #include "phi/api/training/loss_scale.h"
 #include "phi/api/training/optimizer.h"
+#include "phi/api/training/pipeline.h"
 #include "tools/job/model/decoder.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
@@ -35,7 +35,7 @@ class Trainer {
   const TextData& text_;
   const Decoder& model_;
   std::optional<training::Optimizer> optimizer_;
-  std::optional<distributed::pipeline::Schedule> schedule_;
+  std::optional<training::PipelineProgram> program_;
   training::LossScale loss_scale_;
   int64_t gradient_bytes_ = 0;
 };
