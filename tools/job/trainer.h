@@ -1,13 +1,15 @@
 // Trainer: the steps of a job. Each draws its micro-batches, runs them through the model (forward,
-// and backward in mode train) and updates the parameters.
+// and backward in mode train) and updates the parameters. With run.capture the first step is
+// captured as a program, and all steps run that.
 #pragma once
 
 #include <optional>
 
-#include "distributed/pipeline/schedules/schedule.h"
+#include "phi/api/capture/program.h"
 #include "phi/api/training/loss_scale.h"
 #include "phi/api/training/optimizer.h"
-#include "tools/job/gpt.h"
+#include "phi/api/training/pipeline.h"
+#include "tools/job/model/decoder.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
 
@@ -17,7 +19,7 @@ class Trainer {
  public:
   /// `model` and `text` must outlive the trainer.
   Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
-          const Gpt& model);
+          const Decoder& model);
 
   /// Step `number`, which counts from 1. Every rank calls it and gets the same result. In a dry run
   /// losses and norms are 0.
@@ -28,16 +30,24 @@ class Trainer {
   training::StateBytes state_bytes() const;
 
  private:
-  double everywhere(const Tensor& loss) const;
+  // A step in operators alone: from what it needs to the loss everywhere and the gradients' norm.
+  TensorList inputs_of(int64_t number) const;
+  TensorList run(const TensorList& inputs);
+  TensorList train(training::PipelineModel& model, const TensorList& numbers);
+  TensorList run_step(const TensorList& inputs);
+  bool scales_loss() const;
+  Tensor everywhere(const Tensor& loss) const;
 
   const JobConfig& config_;
   distributed::ProcessMesh mesh_;
   const TextData& text_;
-  const Gpt& model_;
+  const Decoder& model_;
   std::optional<training::Optimizer> optimizer_;
-  std::optional<distributed::pipeline::Schedule> schedule_;
+  std::optional<training::PipelineProgram> program_;
+  std::optional<Program> captured_;
   training::LossScale loss_scale_;
   int64_t gradient_bytes_ = 0;
+  uint64_t first_noise_ = 0;  // of the step's micro-batches
 };
 
 }  // namespace phi::job
