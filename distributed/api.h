@@ -89,6 +89,10 @@ inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
   return start_reshard(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
+/// The whole value of a distributed tensor as a plain one, on every rank of the job.
+/// Ranks    Collective over the job.
+Tensor gathered_everywhere(const Tensor& x);
+
 /// Builds a distributed tensor from each rank's own part (partial values, data read per rank).
 /// Errors: InvalidArgument if `local` has not the shape that this rank holds of `global_shape`.
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,

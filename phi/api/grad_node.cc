@@ -33,16 +33,6 @@ const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
                              std::span<const Placement>(placements.data(), attr->mesh().ndim()));
 }
 
-// The whole value on every rank of the job, as a plain tensor.
-Tensor gathered_everywhere(const Tensor& x) {
-  const ProcessMesh everyone({distributed::world_size()}, {"world"});
-  const auto* attr = TensorDistAttr::replicated(x.mesh().contains(distributed::rank()) &&
-                                                        x.mesh().size() == distributed::world_size()
-                                                    ? x.mesh()
-                                                    : everyone);
-  return Tensor(distributed::reshard(x.dist(), attr).local());
-}
-
 }  // namespace
 
 // ---- links ----
@@ -98,7 +88,7 @@ Tensor TensorForm::zeros() const {
 }
 
 Tensor TensorForm::settle(const Tensor& grad) const {
-  if (!attr) return grad.is_dist() ? gathered_everywhere(grad) : grad;
+  if (!attr) return grad.is_dist() ? distributed::gathered_everywhere(grad) : grad;
   if (!grad.is_dist()) return distributed::shard_tensor(grad, attr->mesh(), attr->placements());
   if (grad.dist_attr() == attr) return grad;
   return Tensor(distributed::reshard(grad.dist(), attr));

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,18 @@ class Program {
   /// What parameter i is after the program: body().inputs[num_inputs() + i] if it is not written
   /// to.
   ir::ValueId updated(size_t parameter) const;
+
+  // Parameters by id, for whoever lowers the program or loads its weights. Ids count parameters
+  // from 0 in the order of first use, alike on every rank.
+
+  /// The parameters themselves, sharded as they are: handles on the same tensors, no byte moves.
+  std::map<int64_t, Tensor> device_parameter_id_tensor_mapping() const;
+  /// Whole copies on the host, plain tensors, on every rank.
+  /// Ranks    Collective over the job.
+  std::map<int64_t, Tensor> parameter_id_tensor_mapping() const;
+  /// The id of the parameter that has the bytes of x (or, without bytes, its storage); -1 for any
+  /// other tensor: constants, and placeholders that were made while the program was captured.
+  int64_t tensor_parameter_id(const Tensor& x) const;
 
   /// Bytes of the arena that the program's own tensors share on this rank.
   int64_t arena_bytes() const;
