@@ -1,7 +1,7 @@
 // SwapEngine: runs a SwapPlan. It owns the device arena, the host copies and the swap file, moves
 // what the plan says beside the caller's launches, and counts.
 //
-//   SwapEngine engine(make_swap_plan(program, limits), {.swap_path = "/scratch/job.swap"});
+//   SwapEngine engine(make_swap_plan(program, limits), {.disk_folder = "/scratch"});
 //   engine.put(weight, bytes);
 //   for (each run) {
 //     engine.begin_run();
@@ -28,12 +28,12 @@
 namespace phi::memory {
 
 struct SwapEngineOptions {
-  /// The temporary file that the disk tier is. Needed only if the plan uses the disk.
-  std::string swap_path;
+  /// Where the temporary file of the disk tier is made, if the limits have one.
+  std::string disk_folder = "/tmp";
 };
 
 /// Since the engine was made, puts and gets left out.
-struct SwapStats {
+struct SwapEngineStats {
   TransferStats transfers;
   double transfer_seconds = 0;  // in which at least one transfer was under way
   double wait_seconds = 0;      // in which the caller waited for one: what compute did not hide
@@ -43,8 +43,8 @@ struct SwapStats {
 
 class SwapEngine {
  public:
-  /// Takes the whole arena from the system here. Errors: ResourceExhausted; InvalidArgument if the
-  /// plan uses the disk and no path is given.
+  /// Takes the whole arena from the system here. Errors: ResourceExhausted; those of SwapFile::create
+  /// if the limits have a disk.
   explicit SwapEngine(SwapPlan plan, SwapEngineOptions options = {});
   /// Waits for the transfers under way; leaves no file behind.
   ~SwapEngine();
@@ -79,7 +79,7 @@ class SwapEngine {
   /// Waits for all transfers of the run.
   void end_run();
 
-  SwapStats stats() const;
+  SwapEngineStats stats() const;
 
  private:
   class Impl;

@@ -1,0 +1,162 @@
+// Room on the device: places, victims, compaction.
+#include <algorithm>
+
+#include "phi/common/errors.h"
+#include "phi/memory/swap_planner.h"
+
+namespace phi::memory {
+
+bool SwapPlanner::place(BufferId buffer, const Need& need) {
+  const int64_t offset = home_or_fit(buffer, need);
+  if (offset < 0) return false;
+  settle_at(buffer, offset);
+  return true;
+}
+
+void SwapPlanner::settle_at(BufferId buffer, int64_t offset) {
+  state(buffer).segment = arena_.occupy(offset, index_.size(buffer), buffer);
+  state(buffer).written = false;
+  below_.set_on_device(buffer, true);
+  int64_t used = options_.limits.device_bytes / kDeviceAlignment * kDeviceAlignment;
+  used -= arena_.free_bytes();
+  peak_device_ = std::max(peak_device_, used);
+}
+
+int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
+  const int64_t size = index_.size(buffer);
+  const int64_t home_offset = home(buffer);
+  const bool stays = home_offset >= 0 && !need.now && need.use >= index_.num_steps();
+  if (home_offset >= 0 && (arena_.is_free(home_offset, size) ||
+                           (stays && clear_range(home_offset, home_offset + size, need)))) {
+    return home_offset;
+  }
+  if (stays) return -1;
+  // Values that last lie low, others high, so that what comes and goes leaves few holes.
+  const ArenaMap::End end = index_.keep(buffer) ? ArenaMap::End::kLow : ArenaMap::End::kHigh;
+  int64_t offset = arena_.best_fit(size, end);
+  if (offset < 0) offset = clear_window(size, need);
+  if (offset < 0 && need.now) offset = compact(size);
+  return offset;
+}
+
+bool SwapPlanner::may_evict(BufferId buffer, const Need& need) const {
+  if (state(buffer).pinned_at == next_launch()) return false;
+  return need.now || clock_.next_use(buffer) > need.use;
+}
+
+double SwapPlanner::harm_of_evicting(BufferId buffer) const {
+  const int64_t nbytes = index_.nbytes(buffer);
+  double seconds = options_.costs.seconds(Tier::kHost, Tier::kDevice, nbytes);
+  if (below_.holds(buffer)) {
+    seconds = options_.costs.seconds(below_.source(buffer), Tier::kDevice, nbytes);
+  } else if (state(buffer).written) {
+    seconds *= 2;
+  }
+  constexpr double kSoonest = 1e-12;
+  return seconds / std::max(clock_.seconds_until(clock_.next_use(buffer)), kSoonest);
+}
+
+SwapPlanner::Window SwapPlanner::best_window(int64_t size, const Need& need) const {
+  Window best;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<int32_t, double>> inside;  // segments from left to right, and their harm
+  size_t left = 0;
+  int64_t bytes = 0;
+  double harm = 0;
+  for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
+    const ArenaMap::Segment& segment = arena_.segment(at);
+    if (segment.tenant != kNone && !may_evict(segment.tenant, need)) {
+      left = inside.size();
+      bytes = 0;
+      harm = 0;
+      continue;
+    }
+    inside.emplace_back(at, segment.tenant == kNone ? 0 : harm_of_evicting(segment.tenant));
+    bytes += segment.size;
+    harm += inside.back().second;
+    while (bytes - arena_.segment(inside[left].first).size >= size) {
+      bytes -= arena_.segment(inside[left].first).size;
+      harm -= inside[left++].second;
+    }
+    if (bytes >= size && harm < least) {
+      least = harm;
+      best = {inside[left].first, at};
+    }
+  }
+  return best;
+}
+
+int64_t SwapPlanner::clear_window(int64_t size, const Need& need) {
+  const Window window = best_window(size, need);
+  if (window.first == kNone) return -1;
+  const ArenaMap::Segment first = arena_.segment(window.first);
+  const ArenaMap::Segment last = arena_.segment(window.last);
+  const int64_t end = last.offset + last.size;
+  if (!clear_range(first.offset, end, need)) return -1;
+  return first.tenant == kNone ? end - size : first.offset;
+}
+
+bool SwapPlanner::clear_range(int64_t begin, int64_t end, const Need& need) {
+  std::vector<BufferId> tenants;
+  for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
+    const ArenaMap::Segment& segment = arena_.segment(at);
+    if (segment.offset >= end) break;
+    if (segment.tenant == kNone || segment.offset + segment.size <= begin) continue;
+    if (!may_evict(segment.tenant, need)) return false;
+    tenants.push_back(segment.tenant);
+  }
+  return std::all_of(tenants.begin(), tenants.end(), [&](BufferId b) { return evict(b); });
+}
+
+bool SwapPlanner::evict(BufferId buffer) {
+  State& at = state(buffer);
+  if (at.written && !below_.holds(buffer)) {
+    if (options_.recompute && can_recompute(buffer)) {
+      const BufferUse* next = clock_.next_access(buffer);
+      (void)next;
+      at.recompute = true;
+    } else {
+      const int64_t begin = offset_of(buffer);
+      SwapAction action{.buffer = buffer, .from_offset = begin, .issue = next_launch()};
+      if (at.last != kNone) action.after.push_back(at.last);
+      const int32_t stored = below_.store(std::move(action), now_);
+      if (stored == LowerTiers::kNone) return false;
+      at.last = stored;
+    }
+  }
+  ahead_ = std::min(ahead_, clock_.next_use(buffer));
+  leave(buffer);
+  return true;
+}
+
+void SwapPlanner::leave(BufferId buffer) {
+  State& at = state(buffer);
+  const int64_t begin = offset_of(buffer);
+  if (at.last != kNone) add_busy(begin, begin + index_.size(buffer), at.last);
+  arena_.release(at.segment);
+  at.segment = kNone;
+  at.last = kNone;
+  at.written = false;
+  below_.set_on_device(buffer, false);
+}
+
+void SwapPlanner::add_busy(int64_t begin, int64_t end, int32_t action) {
+  // Waiting for the oldest costs nothing by now, and keeps the list short.
+  constexpr size_t kMost = 256;
+  if (busy_.size() >= kMost) {
+    for (size_t i = 0; i < kMost / 2; ++i) log_.settle(busy_[i].action, next_launch());
+    busy_.erase(busy_.begin(), busy_.begin() + kMost / 2);
+  }
+  busy_.push_back({begin, end, action});
+}
+
+std::vector<int32_t> SwapPlanner::busy_actions(int64_t begin, int64_t end) {
+  std::erase_if(busy_, [&](const Busy& busy) { return log_.is_settled(busy.action, next_launch()); });
+  std::vector<int32_t> actions;
+  for (const Busy& busy : busy_) {
+    if (busy.begin < end && begin < busy.end) actions.push_back(busy.action);
+  }
+  return actions;
+}
+
+}  // namespace phi::memory
