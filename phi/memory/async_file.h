@@ -43,8 +43,8 @@ class Ticket {
 
  private:
   friend class AsyncFile;
-  explicit Ticket(std::unique_ptr<class IoGroup> group);
-  std::unique_ptr<class IoGroup> group_;
+  explicit Ticket(std::unique_ptr<IoGroup> group);
+  std::unique_ptr<IoGroup> group_;
 };
 
 /// Bytes of a file and the memory that they are moved to or from.

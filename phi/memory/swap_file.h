@@ -29,7 +29,7 @@ struct SwapStats {
   int64_t peak = 0;   // most held at once
 };
 
-class SwapFile : public std::enable_shared_from_this<SwapFile> {
+class SwapFile {
  public:
   struct Options {
     std::string folder = "/tmp";
