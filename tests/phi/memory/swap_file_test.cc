@@ -234,7 +234,8 @@ TEST(SwapFile, AFullDiskIsNamed) {
     swap->read(extent, all_of(bytes)).wait();
     EXPECT_EQ(bytes.data()[0], std::byte{3});
     const auto file = AsyncFile::create(folder.file("x"));
-    const Ticket ticket = file->write(0, all_of(pages_of(1 << 20, 4)));
+    const AlignedBuffer more = pages_of(1 << 20, 4);
+    const Ticket ticket = file->write(0, all_of(more));
     EXPECT_THAT([&] { ticket.wait(); },
                 ThrowsError(ErrorCode::kResourceExhausted, "No space left on device"));
   }
