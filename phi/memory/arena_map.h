@@ -1,6 +1,7 @@
 // ArenaMap: which part of an address range belongs to whom. Knows offsets only, no memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <tuple>

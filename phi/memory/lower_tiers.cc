@@ -1,6 +1,7 @@
 // Host and disk while a plan is made.
 #include "phi/memory/lower_tiers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace phi::memory {
@@ -45,7 +46,8 @@ bool LowerTiers::hold_at_start(BufferId buffer, Tier tier) {
   const int64_t bytes = bytes_of(buffer);
   if (pool(tier).available() < bytes) return false;
   std::vector<int32_t> none;
-  pool(tier).reserve(bytes, [](int32_t) { return true; }, &none);
+  pool(tier).reserve(
+      bytes, [](int32_t) { return true; }, &none);
   add_copy(buffer, tier, kNone);
   return true;
 }
@@ -97,7 +99,8 @@ int32_t LowerTiers::copy_between(BufferId buffer, Tier from, Tier to, bool relea
   if (!make_room(to, bytes, clock_.next_use(buffer), true, issue, now)) return kNone;
   SwapAction action{.from = from, .to = to, .buffer = buffer, .issue = issue};
   if (copy(buffer, from).last != kNone) action.after.push_back(copy(buffer, from).last);
-  pool(to).reserve(bytes, [&](int32_t a) { return log_.is_settled(a, issue); }, &action.after);
+  pool(to).reserve(
+      bytes, [&](int32_t a) { return log_.is_settled(a, issue); }, &action.after);
   const int32_t index = log_.add(std::move(action), index_.nbytes(buffer), now);
   copy(buffer, from).last = index;
   add_copy(buffer, to, index);
@@ -118,13 +121,19 @@ bool LowerTiers::can_drop(BufferId buffer, Tier tier, int32_t issue) const {
 
 void LowerTiers::drop(BufferId buffer, Tier tier, int32_t issue) {
   const int32_t last = copy(buffer, tier).last;
-  if (last == kNone || log_.is_settled(last, issue)) {
-    log_.add({.kind = SwapAction::Kind::kDrop, .from = tier, .buffer = buffer, .issue = issue}, 0, 0);
-    pool(tier).release(bytes_of(buffer), TierPool::kNow);
-  } else {
+  const bool settled = last == kNone || log_.is_settled(last, issue);
+  int32_t end = TierPool::kNow;
+  if (!settled && log_.at(last).from == tier) {
     log_.at(last).release_source = true;
-    pool(tier).release(bytes_of(buffer), last);
+    end = last;
+  } else {
+    SwapAction drop{
+        .kind = SwapAction::Kind::kDrop, .from = tier, .buffer = buffer, .issue = issue};
+    if (!settled) drop.after.push_back(last);
+    const int32_t action = log_.add(std::move(drop), 0, 0);
+    if (!settled) end = action;
   }
+  pool(tier).release(bytes_of(buffer), end);
   remove_copy(buffer, tier);
 }
 
@@ -157,8 +166,8 @@ double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool 
   }
   if (spare && holds(buffer, other)) return insist || use > next_use ? 3 + far : 0;
   if (spare) return 2 + far;
-  const bool can_sink = tier == Tier::kHost && use > next_use &&
-                        available(Tier::kDisk) >= bytes_of(buffer);
+  const bool can_sink =
+      tier == Tier::kHost && use > next_use && available(Tier::kDisk) >= bytes_of(buffer);
   return can_sink ? 1 + far : 0;
 }
 

@@ -1,5 +1,5 @@
-// LowerTiers: the copies of values on host and disk while a plan is made: what is stored where, what
-// makes way for it, and which transfers that takes.
+// LowerTiers: the copies of values on host and disk while a plan is made: what is stored where,
+// what makes way for it, and which transfers that takes.
 #pragma once
 
 #include "phi/memory/tier_pool.h"
@@ -42,11 +42,12 @@ class LowerTiers {
                        double now);
   /// Brings a value from disk to host if there is room that nobody needs sooner.
   bool promote(BufferId buffer, int32_t issue, double now);
-  /// Ends a copy. It must not be needed; see can_drop.
+  /// Ends a copy that is not needed, after the transfer that makes or reads it.
   void drop(BufferId buffer, Tier tier, int32_t issue);
   void drop_all(BufferId buffer, int32_t issue);
   /// Room for `bytes` is there or can be made at `issue`.
-  bool make_room(Tier tier, int64_t bytes, int32_t next_use, bool insist, int32_t issue, double now);
+  bool make_room(Tier tier, int64_t bytes, int32_t next_use, bool insist, int32_t issue,
+                 double now);
 
   /// Where a fetch would come from.
   Tier source(BufferId buffer) const {
@@ -61,7 +62,7 @@ class LowerTiers {
  private:
   struct Copy {
     bool valid = false;
-    int32_t last = kNone;  // the transfer that touched it last; it waits for all before it
+    int32_t last = kNone;    // the transfer that touched it last; it waits for all before it
     int32_t listed = kNone;  // its place in the tier's list
   };
   Copy& copy(BufferId buffer, Tier tier) {
@@ -87,8 +88,8 @@ class LowerTiers {
   const UseClock& clock_;
   TransferLog& log_;
   std::array<TierPool, 2> pools_;
-  std::array<std::vector<Copy>, 2> copies_;          // by buffer
-  std::array<std::vector<BufferId>, 2> held_;        // the valid ones
+  std::array<std::vector<Copy>, 2> copies_;    // by buffer
+  std::array<std::vector<BufferId>, 2> held_;  // the valid ones
   std::vector<bool> on_device_;
   int32_t earliest_on_disk_;
 };

@@ -23,8 +23,9 @@ ProgramIndex::ProgramIndex(const SwapProgram& program) : program_(program) {
 void ProgramIndex::read_buffers() {
   for (size_t b = 0; b < program_.buffers.size(); ++b) {
     const int64_t nbytes = program_.buffers[b].nbytes;
-    PHI_CHECK(nbytes >= 0, errors::InvalidArgument("{} has {} bytes; a size is 0 or more.",
-                                                   describe_buffer(static_cast<BufferId>(b)), nbytes));
+    PHI_CHECK(nbytes >= 0,
+              errors::InvalidArgument("{} has {} bytes; a size is 0 or more.",
+                                      describe_buffer(static_cast<BufferId>(b)), nbytes));
     nbytes_.push_back(nbytes);
     sizes_.push_back(occupied_bytes(Tier::kDevice, nbytes));
   }
@@ -42,9 +43,10 @@ void ProgramIndex::add_step(int32_t step) {
   const SwapStep& given = program_.steps[static_cast<size_t>(step)];
   const size_t begin = operands_.size();
   for (const SwapOperand& operand : given.operands) {
-    PHI_CHECK(operand.buffer >= 0 && static_cast<size_t>(operand.buffer) < program_.buffers.size(),
-              errors::InvalidArgument("{} names buffer {}; the program has {}.", describe_step(step),
-                                      operand.buffer, program_.buffers.size()));
+    PHI_CHECK(
+        operand.buffer >= 0 && static_cast<size_t>(operand.buffer) < program_.buffers.size(),
+        errors::InvalidArgument("{} names buffer {}; the program has {}.", describe_step(step),
+                                operand.buffer, program_.buffers.size()));
     const auto same = [&](const SwapOperand& other) { return other.buffer == operand.buffer; };
     const auto at =
         std::find_if(operands_.begin() + static_cast<ptrdiff_t>(begin), operands_.end(), same);
@@ -54,9 +56,10 @@ void ProgramIndex::add_step(int32_t step) {
       at->access = Access::kUpdate;
     }
   }
-  PHI_CHECK(given.scratch_bytes >= 0 && given.seconds >= 0,
-            errors::InvalidArgument("{} has {} bytes of scratch and takes {} s; neither can be negative.",
-                                    describe_step(step), given.scratch_bytes, given.seconds));
+  PHI_CHECK(
+      given.scratch_bytes >= 0 && given.seconds >= 0,
+      errors::InvalidArgument("{} has {} bytes of scratch and takes {} s; neither can be negative.",
+                              describe_step(step), given.scratch_bytes, given.seconds));
   if (given.scratch_bytes > 0) {
     operands_.push_back({num_buffers(), Access::kWrite});
     nbytes_.push_back(given.scratch_bytes);
@@ -66,13 +69,15 @@ void ProgramIndex::add_step(int32_t step) {
 
 void ProgramIndex::collect_uses() {
   use_begin_.assign(sizes_.size() + 1, 0);
-  for (const SwapOperand& operand : operands_) ++use_begin_[static_cast<size_t>(operand.buffer) + 1];
+  for (const SwapOperand& operand : operands_)
+    ++use_begin_[static_cast<size_t>(operand.buffer) + 1];
   for (size_t b = 0; b < sizes_.size(); ++b) use_begin_[b + 1] += use_begin_[b];
   std::vector<int64_t> at(use_begin_.begin(), use_begin_.end() - 1);
   uses_.resize(operands_.size());
   for (int32_t step = 0; step < num_steps(); ++step) {
     for (const SwapOperand& operand : operands(step)) {
-      uses_[static_cast<size_t>(at[static_cast<size_t>(operand.buffer)]++)] = {step, operand.access};
+      uses_[static_cast<size_t>(at[static_cast<size_t>(operand.buffer)]++)] = {step,
+                                                                               operand.access};
     }
   }
 }
@@ -81,10 +86,11 @@ void ProgramIndex::check_values() const {
   for (BufferId b = 0; static_cast<size_t>(b) < program_.buffers.size(); ++b) {
     const auto used = uses(b);
     if (given(b)) continue;
-    PHI_CHECK(used.empty() || used.front().access == Access::kWrite,
-              errors::InvalidArgument("{} reads {} before anything has written it. Write it first, or "
-                                      "say that it is given.",
-                                      describe_step(used.front().step), describe_buffer(b)));
+    PHI_CHECK(
+        used.empty() || used.front().access == Access::kWrite,
+        errors::InvalidArgument("{} reads {} before anything has written it. Write it first, or "
+                                "say that it is given.",
+                                describe_step(used.front().step), describe_buffer(b)));
     PHI_CHECK(!keep(b) || !used.empty(),
               errors::InvalidArgument("{} is to be kept, but is not given and no step writes it.",
                                       describe_buffer(b)));

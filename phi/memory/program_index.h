@@ -13,8 +13,8 @@ struct BufferUse {
   Access access = Access::kRead;
 };
 
-/// A step's scratch counts as one more buffer, which only this step writes; their ids follow those of
-/// the program. Sizes are of what is occupied on the device.
+/// A step's scratch counts as one more buffer, which only this step writes; their ids follow those
+/// of the program. Sizes are of what is occupied on the device.
 class ProgramIndex {
  public:
   /// `program` must outlive this. Errors: InvalidArgument, see make_swap_plan.
@@ -36,7 +36,9 @@ class ProgramIndex {
     return slice(operands_, operand_begin_, step);
   }
   /// Ascending by step.
-  std::span<const BufferUse> uses(BufferId buffer) const { return slice(uses_, use_begin_, buffer); }
+  std::span<const BufferUse> uses(BufferId buffer) const {
+    return slice(uses_, use_begin_, buffer);
+  }
   /// The sum of the sizes of `operands(step)`.
   int64_t operand_bytes(int32_t step) const;
   /// The scratch of a step that has some.

@@ -43,8 +43,8 @@ struct SwapEngineStats {
 
 class SwapEngine {
  public:
-  /// Takes the whole arena from the system here. Errors: ResourceExhausted; those of SwapFile::create
-  /// if the limits have a disk.
+  /// Takes the whole arena from the system here. Errors: ResourceExhausted; those of
+  /// SwapFile::create if the limits have a disk.
   explicit SwapEngine(SwapPlan plan, SwapEngineOptions options = {});
   /// Waits for the transfers under way; leaves no file behind.
   ~SwapEngine();

@@ -41,6 +41,9 @@ struct MemoryLimits {
   }
 };
 
+/// Host bytes that a disk tier needs at least.
+inline constexpr int64_t kLeastStaging = 8192;
+
 /// What a transfer costs, as far as known. Only the choice and timing of transfers depend on it.
 struct TransferCosts {
   double host_bytes_per_s = 10e9;  // between device and host, each way
@@ -57,7 +60,7 @@ struct TransferCosts {
 struct SwapAction {
   enum class Kind : uint8_t {
     kCopy,  // the value comes to lie on `to` too; device to device: moves within the arena
-    kDrop,  // the copy on `from` ends; takes no time
+    kDrop,  // the copy on `from`, host or disk, ends; at once if it need not wait for anything
   };
   Kind kind = Kind::kCopy;
   Tier from = Tier::kDevice;
@@ -69,7 +72,7 @@ struct SwapAction {
   int64_t to_offset = -1;    // in the arena, where `to` is the device
   int32_t issue = 0;
   int32_t due = 0;
-  std::vector<int32_t> after;  // earlier indices of SwapPlan::actions
+  std::vector<int32_t> after = {};  // earlier indices of SwapPlan::actions
 };
 
 /// One execution of a step. Steps appear in the program's order; a step that is recomputed appears
@@ -100,11 +103,13 @@ struct SwapPlan {
   std::vector<SwapResidence> start;
   /// By buffer: where kept values lie when a run has ended. The same as `start` for those given.
   std::vector<SwapResidence> end;
+  /// Host bytes that values pass through between disk and device; part of the host's limit.
+  int64_t staging_bytes = 0;
   int64_t arena_bytes = 0;  // at most limits.device_bytes
   /// The most bytes of values that must be on the device at once with no transfer at all.
   int64_t live_bytes = 0;
   std::array<int64_t, kNumTiers> peak_bytes{};  // by tier
-  TransferStats transfers;                      // of one run; drops and recomputation count nothing
+  TransferStats transfers;                      // of one run
 
   int64_t offset(int32_t launch, int32_t operand) const {
     return offsets[static_cast<size_t>(launches[static_cast<size_t>(launch)].first_offset +

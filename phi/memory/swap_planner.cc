@@ -45,10 +45,10 @@ void SwapPlanner::take_start() {
     for (Tier tier : {Tier::kHost, Tier::kDisk}) {
       const bool wanted = tier == Tier::kHost ? at.host : at.disk;
       PHI_CHECK(!wanted || below_.hold_at_start(b, tier),
-                errors::ResourceExhausted("{} does not fit on the {} between two runs; raise its limit "
-                                          "of {} bytes.",
-                                          index_.describe_buffer(b), name_of(tier),
-                                          options_.limits.of(tier)));
+                errors::ResourceExhausted(
+                    "{} does not fit on the {} between two runs; raise its limit "
+                    "of {} bytes.",
+                    index_.describe_buffer(b), name_of(tier), options_.limits.of(tier)));
     }
   }
   for (BufferId b = 0; b < index_.num_buffers(); ++b) {
@@ -81,32 +81,6 @@ void SwapPlanner::bring(BufferId buffer, Access access) {
   if (is_resident(buffer)) return;
   if (!place(buffer, {.now = true})) fail(buffer);
   if (access != Access::kWrite) fetch(buffer);
-}
-
-void SwapPlanner::recompute_missing(int32_t step) {
-  for (const SwapOperand& operand : index_.operands(step)) {
-    if (!state(operand.buffer).recompute) continue;
-    const auto uses = index_.uses(operand.buffer);
-    const BufferUse* next = clock_.next_access(operand.buffer);
-    const int32_t maker = std::find_if(std::make_reverse_iterator(uses.begin() + (next - uses.data())),
-                                       uses.rend(), [](const BufferUse& use) {
-                                         return use.access == Access::kWrite;
-                                       })->step;
-    pin(maker);
-    for (const SwapOperand& input : index_.operands(maker)) bring(input.buffer, input.access);
-    launch(maker, true);
-    for (const SwapOperand& input : index_.operands(maker)) {
-      State& at = state(input.buffer);
-      if (input.access == Access::kRead) {
-        --at.dependents;
-      } else if (index_.is_scratch(input.buffer)) {
-        end_value(input.buffer);
-      } else {
-        at.written = true;
-        at.recompute = false;
-      }
-    }
-  }
 }
 
 void SwapPlanner::launch(int32_t step, bool recompute) {
@@ -187,7 +161,8 @@ SwapPlanner::Ahead SwapPlanner::try_ahead(const SwapOperand& operand, int32_t us
 }
 
 void SwapPlanner::promote_ahead() {
-  ahead_host_ = std::max({std::min(ahead_host_, below_.take_earliest_on_disk()), clock_.step() + 1});
+  ahead_host_ =
+      std::max({std::min(ahead_host_, below_.take_earliest_on_disk()), clock_.step() + 1});
   for (; ahead_host_ < 2 * index_.num_steps(); ++ahead_host_) {
     for (const SwapOperand& operand : operands_at(ahead_host_)) {
       const BufferId b = operand.buffer;
@@ -196,7 +171,8 @@ void SwapPlanner::promote_ahead() {
       const SwapResidence& at = start_[static_cast<size_t>(b)];
       const bool next_run = ahead_host_ >= index_.num_steps();
       if (next_run && options_.steady && !at.host && at.device_offset < 0) continue;
-      if (!is_worth_while(Tier::kDisk, Tier::kHost, Channel::kDisk, index_.nbytes(b), ahead_host_) ||
+      if (!is_worth_while(Tier::kDisk, Tier::kHost, Channel::kDisk, index_.nbytes(b),
+                          ahead_host_) ||
           !below_.promote(b, next_launch(), now_)) {
         return;
       }
@@ -207,8 +183,7 @@ void SwapPlanner::promote_ahead() {
 bool SwapPlanner::is_worth_while(Tier from, Tier to, Channel channel, int64_t nbytes,
                                  int32_t use) const {
   const double transfer = options_.costs.seconds(from, to, nbytes);
-  const double step =
-      index_.program().steps[static_cast<size_t>(clock_.step())].seconds;
+  const double step = index_.program().steps[static_cast<size_t>(clock_.step())].seconds;
   const double backlog = std::max(0.0, log_.free_at(channel) - now_);
   // Enough is queued to keep the channel busy through this step and the eviction before the next.
   if (backlog > step + 2 * transfer) return false;

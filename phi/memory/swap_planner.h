@@ -1,6 +1,6 @@
 // SwapPlanner: plans one run of a program that does not fit into the device's limit, step by step
-// against estimated clocks. At every step it first brings the step's operands in, then fetches ahead
-// what is used next ("aggressive" prefetching: Cao, Felten, Karlin, Li, A Study of Integrated
+// against estimated clocks. At every step it first brings the step's operands in, then fetches
+// ahead what is used next ("aggressive" prefetching: Cao, Felten, Karlin, Li, A Study of Integrated
 // Prefetching and Caching Strategies, 1995): always the next missing buffer, in place of what is
 // used farthest, and only in place of what is used later than it.
 #pragma once
@@ -34,11 +34,11 @@ class SwapPlanner {
     int32_t use = 0;  // counted on into the next run
   };
   struct State {
-    int32_t segment = kNone;  // in the arena
-    int32_t last = kNone;     // the transfer that touched its device bytes last, unless settled
-    bool written = false;     // the device bytes are the value, or will be after `last`
-    bool recompute = false;   // the value is nowhere; its maker will run again
-    int32_t dependents = 0;   // values that will be recomputed from this one
+    int32_t segment = kNone;    // in the arena
+    int32_t last = kNone;       // the transfer that touched its device bytes last, unless settled
+    bool written = false;       // the device bytes are the value, or will be after `last`
+    bool recompute = false;     // the value is nowhere; its maker will run again
+    int32_t dependents = 0;     // values that will be recomputed from this one
     int32_t pinned_at = kNone;  // the launch that it is an operand of
   };
   /// A range that a transfer still reads or writes, though its tenant has gone.
@@ -56,7 +56,6 @@ class SwapPlanner {
   void take_start();
   void plan_step(int32_t step);
   void bring(BufferId buffer, Access access);
-  void recompute_missing(int32_t step);
   void launch(int32_t step, bool recompute);
   void finish_uses(int32_t step);
   void pin(int32_t step);
@@ -80,7 +79,6 @@ class SwapPlanner {
   double harm_of_evicting(BufferId buffer) const;
   bool evict(BufferId buffer);
   void leave(BufferId buffer);
-  bool can_recompute(BufferId buffer) const;
   int64_t compact(int64_t size);
   bool evict_for_total(int64_t size);
   void move(BufferId buffer, int64_t offset);
@@ -88,12 +86,24 @@ class SwapPlanner {
   std::vector<int32_t> busy_actions(int64_t begin, int64_t end);
   [[noreturn]] void fail(BufferId buffer) const;
 
+  // swap_planner_recompute.cc: values that are made again instead of read back
+  bool can_recompute(BufferId buffer) const;
+  bool input_lasts(BufferId input, int32_t maker, int32_t use) const;
+  double recompute_seconds(int32_t maker, int32_t use) const;
+  int32_t maker_of(BufferId buffer) const;
+  void drop_for_recompute(BufferId buffer);
+  void recompute_missing(int32_t step);
+  void recompute_value(int32_t maker);
+
   // swap_planner_boundary.cc: the end of a run
   void reserve_inputs();
   void restore_start();
   void go_home();
   void leave_device();
-  void restore_below();
+  bool is_in_the_way(BufferId buffer) const;
+  void evict_towards(BufferId buffer, const SwapResidence& target);
+  void fetch_home();
+  void restore_below(BufferId buffer);
   std::vector<SwapResidence> residences() const;
 
   State& state(BufferId buffer) { return states_[static_cast<size_t>(buffer)]; }
@@ -115,9 +125,9 @@ class SwapPlanner {
   std::vector<Busy> busy_;
   std::vector<SwapLaunch> launches_;
   std::vector<int64_t> offsets_;
-  double now_ = 0;             // when the last launch ends, estimated
-  int32_t ahead_ = 0;          // the first step that may lack an operand on the device
-  int32_t ahead_host_ = 0;     // the first step that may lack an operand above the disk
+  double now_ = 0;          // when the last launch ends, estimated
+  int32_t ahead_ = 0;       // the first step that may lack an operand on the device
+  int32_t ahead_host_ = 0;  // the first step that may lack an operand above the disk
   int64_t peak_device_ = 0;
 };
 

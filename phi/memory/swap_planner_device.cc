@@ -112,9 +112,7 @@ bool SwapPlanner::evict(BufferId buffer) {
   State& at = state(buffer);
   if (at.written && !below_.holds(buffer)) {
     if (options_.recompute && can_recompute(buffer)) {
-      const BufferUse* next = clock_.next_access(buffer);
-      (void)next;
-      at.recompute = true;
+      drop_for_recompute(buffer);
     } else {
       const int64_t begin = offset_of(buffer);
       SwapAction action{.buffer = buffer, .from_offset = begin, .issue = next_launch()};
@@ -140,6 +138,70 @@ void SwapPlanner::leave(BufferId buffer) {
   below_.set_on_device(buffer, false);
 }
 
+int64_t SwapPlanner::compact(int64_t size) {
+  if (!evict_for_total(size)) return -1;
+  std::vector<BufferId> tenants;
+  for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
+    if (arena_.segment(at).tenant != kNone) tenants.push_back(arena_.segment(at).tenant);
+  }
+  int64_t end = 0;
+  for (BufferId tenant : tenants) {
+    if (offset_of(tenant) - end >= size) return end;
+    if (offset_of(tenant) > end) move(tenant, end);
+    end += index_.size(tenant);
+  }
+  return end;
+}
+
+bool SwapPlanner::evict_for_total(int64_t size) {
+  std::vector<std::pair<double, BufferId>> victims;
+  for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
+    const BufferId tenant = arena_.segment(at).tenant;
+    if (tenant == kNone || !may_evict(tenant, {.now = true})) continue;
+    victims.emplace_back(harm_of_evicting(tenant) / static_cast<double>(index_.size(tenant)),
+                         tenant);
+  }
+  std::sort(victims.begin(), victims.end());
+  for (const auto& [harm, victim] : victims) {
+    if (arena_.free_bytes() >= size) break;
+    evict(victim);
+  }
+  return arena_.free_bytes() >= size;
+}
+
+void SwapPlanner::move(BufferId buffer, int64_t offset) {
+  State& at = state(buffer);
+  const int64_t size = index_.size(buffer);
+  const int64_t old = offset_of(buffer);
+  if (at.written) {
+    SwapAction action{
+        .buffer = buffer, .from_offset = old, .to_offset = offset, .issue = next_launch()};
+    action.after = busy_actions(offset, offset + size);
+    if (at.last != kNone) action.after.push_back(at.last);
+    at.last = log_.add(std::move(action), index_.nbytes(buffer), now_);
+    add_busy(old, old + size, at.last);
+  }
+  arena_.release(at.segment);
+  at.segment = arena_.occupy(offset, size, buffer);
+}
+
+void SwapPlanner::fail(BufferId buffer) const {
+  int64_t values = 0;
+  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+    const bool alive = state(b).written || below_.holds(b);
+    if (alive && clock_.is_needed(b)) values += occupied_bytes(Tier::kHost, index_.nbytes(b));
+  }
+  const MemoryLimits& limits = options_.limits;
+  throw errors::ResourceExhausted(
+      "{} finds no room on the device for {} ({} bytes): what would have to make way fits neither "
+      "on "
+      "the host nor on the disk. At this step {} bytes of values are alive; the device holds {} "
+      "bytes, the host {} ({} free), the disk {} ({} free). Raise the host's or the disk's limit.",
+      index_.describe_step(clock_.step()), index_.describe_buffer(buffer), index_.nbytes(buffer),
+      values, limits.device_bytes, limits.host_bytes, below_.available(Tier::kHost),
+      limits.disk_bytes, below_.available(Tier::kDisk));
+}
+
 void SwapPlanner::add_busy(int64_t begin, int64_t end, int32_t action) {
   // Waiting for the oldest costs nothing by now, and keeps the list short.
   constexpr size_t kMost = 256;
@@ -151,7 +213,8 @@ void SwapPlanner::add_busy(int64_t begin, int64_t end, int32_t action) {
 }
 
 std::vector<int32_t> SwapPlanner::busy_actions(int64_t begin, int64_t end) {
-  std::erase_if(busy_, [&](const Busy& busy) { return log_.is_settled(busy.action, next_launch()); });
+  std::erase_if(busy_,
+                [&](const Busy& busy) { return log_.is_settled(busy.action, next_launch()); });
   std::vector<int32_t> actions;
   for (const Busy& busy : busy_) {
     if (busy.begin < end && begin < busy.end) actions.push_back(busy.action);

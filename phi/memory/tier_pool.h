@@ -1,6 +1,6 @@
-// TierPool: the bytes of a lower tier, promised in the order of the plan. Bytes that a transfer will
-// free may be promised before it is done: whoever gets them waits for it, so that the limit holds at
-// every moment of every run.
+// TierPool: the bytes of a lower tier, promised in the order of the plan. Bytes that a transfer
+// will free may be promised before it is done: whoever gets them waits for it, so that the limit
+// holds at every moment of every run.
 #pragma once
 
 #include <algorithm>

@@ -25,14 +25,14 @@ int32_t TransferLog::add(SwapAction action, int64_t nbytes, double now) {
   std::erase_if(action.after, [&](int32_t other) { return is_settled(other, action.issue); });
   action.due = std::numeric_limits<int32_t>::max();
   double end = now;
+  for (int32_t other : action.after) end = std::max(end, end_of(other));
   if (action.kind == SwapAction::Kind::kCopy) {
     double& channel = free_at_[static_cast<size_t>(channel_of(action))];
-    end = std::max(now, channel);
-    for (int32_t other : action.after) end = std::max(end, end_of(other));
+    end = std::max(end, channel);
     end += costs_.seconds(action.from, action.to, nbytes);
     channel = end;
     stats_.add(action.from, action.to, nbytes);
-  } else {
+  } else if (action.after.empty()) {
     action.due = action.issue;
   }
   actions_.push_back(std::move(action));

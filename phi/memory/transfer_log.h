@@ -19,8 +19,8 @@ class TransferLog {
  public:
   explicit TransferLog(const TransferCosts& costs) : costs_(costs) {}
 
-  /// Adds an action; its transfer begins when its channel and what it waits for are done, not before
-  /// `now` s. Waiting for what is settled at `action.issue` is left out. Returns its index.
+  /// Adds an action; its transfer begins when its channel and what it waits for are done, not
+  /// before `now` s. Waiting for what is settled at `action.issue` is left out. Returns its index.
   int32_t add(SwapAction action, int64_t nbytes, double now);
   /// Launch `launch` (and all later) comes after the action and all that it waits for.
   void settle(int32_t action, int32_t launch);
