@@ -301,7 +301,7 @@ class Checker {
     }
     const int64_t staging = tier == Tier::kHost ? plan_.staging_bytes : 0;
     require(held <= plan_.limits.of(tier) - staging, "{} bytes may be on the {}; the limit is {}",
-            held, name_of(tier), plan_.limits.of(tier));
+            held + staging, name_of(tier), plan_.limits.of(tier));
     require(held + staging <= plan_.peak_bytes[static_cast<size_t>(tier)],
             "{} bytes may be on the {}; the plan claims {}", held, name_of(tier),
             plan_.peak_bytes[static_cast<size_t>(tier)]);

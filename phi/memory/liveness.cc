@@ -21,7 +21,11 @@ void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime
   }
   if (index.given(buffer)) lifetimes->push_back({buffer, size, 0, 0});
   for (const BufferUse& use : index.uses(buffer)) {
-    if (use.access == Access::kWrite) lifetimes->push_back({buffer, size, use.step, use.step});
+    // A given value that nobody reads makes place for the first one written.
+    const bool first_of_given = index.given(buffer) && &use == index.uses(buffer).data();
+    if (use.access == Access::kWrite && !first_of_given) {
+      lifetimes->push_back({buffer, size, use.step, use.step});
+    }
     lifetimes->back().end = use.step;
   }
 }

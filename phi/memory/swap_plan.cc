@@ -134,7 +134,11 @@ SwapPlan plan_with_transfers(const ProgramIndex& index, PlannerOptions options) 
   options.steady = false;
   if (const auto first = try_plan(index, options, below)) {
     options.steady = true;
-    if (auto plan = try_plan(index, options, first->end)) return *std::move(plan);
+    std::vector<SwapResidence> start = first->end;
+    for (BufferId b = 0; static_cast<size_t>(b) < start.size(); ++b) {
+      if (!index.given(b)) start[static_cast<size_t>(b)] = {};
+    }
+    if (auto plan = try_plan(index, options, start)) return *std::move(plan);
   }
   options.steady = true;
   if (auto plan = try_plan(index, options, below)) return *std::move(plan);

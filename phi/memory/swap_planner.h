@@ -98,6 +98,8 @@ class SwapPlanner {
   // swap_planner_boundary.cc: the end of a run
   void reserve_inputs();
   void restore_start();
+  void make_way_below(Tier tier);
+  void check_restored() const;
   void go_home();
   void leave_device();
   bool is_in_the_way(BufferId buffer) const;

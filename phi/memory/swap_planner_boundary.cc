@@ -24,6 +24,8 @@ void SwapPlanner::restore_start() {
   go_home();
   leave_device();
   fetch_home();
+  make_way_below(Tier::kHost);
+  make_way_below(Tier::kDisk);
   // Making room for one value may displace another, so that it takes more than one round.
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
@@ -35,8 +37,37 @@ void SwapPlanner::restore_start() {
       }
     }
   }
+  check_restored();
+}
+
+// Results that are kept but not given may end anywhere but where the next run's start needs the
+// room.
+void SwapPlanner::make_way_below(Tier tier) {
+  const auto starts_on = [&](BufferId b) {
+    const SwapResidence& at = start_[static_cast<size_t>(b)];
+    return tier == Tier::kHost ? at.host : at.disk;
+  };
+  const Tier other = tier == Tier::kHost ? Tier::kDisk : Tier::kHost;
+  int64_t excess = -options_.limits.of(tier);
+  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+    const bool result = !index_.given(b) && below_.holds(b, tier);
+    if (starts_on(b) || result) excess += occupied_bytes(tier, index_.nbytes(b));
+  }
+  for (BufferId b = 0; b < index_.num_buffers() && excess > 0; ++b) {
+    if (index_.given(b) || !below_.holds(b, tier)) continue;
+    if (is_resident(b) || below_.holds(b, other)) {
+      below_.drop(b, tier, next_launch());
+    } else if (below_.copy_between(b, tier, other, true, next_launch(), now_) ==
+               LowerTiers::kNone) {
+      continue;
+    }
+    excess -= occupied_bytes(tier, index_.nbytes(b));
+  }
+}
+
+void SwapPlanner::check_restored() const {
   const std::vector<SwapResidence> now = residences();
-  int64_t inputs[kNumTiers] = {};
+  std::array<int64_t, kNumTiers> inputs{};
   for (BufferId b = 0; static_cast<size_t>(b) < now.size(); ++b) {
     const SwapResidence& target = start_[static_cast<size_t>(b)];
     const int64_t bytes = occupied_bytes(Tier::kHost, index_.nbytes(b));

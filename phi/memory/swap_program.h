@@ -24,7 +24,7 @@ struct SwapOperand {
 };
 
 struct SwapBuffer {
-  std::string name;  // for errors
+  std::string name = {};  // for errors
   int64_t nbytes = 0;
   /// It has a value when a run begins: SwapEngine::put gave it, or (if kept) the run before left
   /// it.
@@ -35,9 +35,9 @@ struct SwapBuffer {
 };
 
 struct SwapStep {
-  std::string name;  // for errors
+  std::string name = {};  // for errors
   /// A buffer may stand here more than once; its accesses then count together.
-  std::vector<SwapOperand> operands;
+  std::vector<SwapOperand> operands = {};
   /// Device bytes that the step needs while it runs, besides its operands.
   int64_t scratch_bytes = 0;
   /// How long it computes, as far as known. Only the timing of transfers depends on it.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace phi::memory {
@@ -24,25 +23,24 @@ class TierPool {
   /// `bytes` become free when transfer `action` is done.
   void release(int64_t bytes, int32_t action) {
     available_ += bytes;
-    if (action != kNow) freed_.push_back({bytes, action});
+    if (action != kNow) freed_.push_back({bytes, bytes, action});
   }
 
-  /// Takes `bytes` (at most available()); adds to `after` the transfers to wait for. Bytes that no
-  /// transfer holds go first; `is_settled(action)` says that one is surely done by now.
+  /// Takes `bytes` (at most available()); adds to `after` the transfers to wait for: all whose
+  /// bytes have been promised to somebody. Bytes that no transfer holds go first, then those that
+  /// are freed first. `is_settled(action)` says that one is surely done by now.
   template <typename IsSettled>
   void reserve(int64_t bytes, const IsSettled& is_settled, std::vector<int32_t>* after) {
     std::erase_if(freed_, [&](const Freed& freed) { return is_settled(freed.action); });
     int64_t held = 0;
-    for (const Freed& freed : freed_) held += freed.bytes;
+    for (const Freed& freed : freed_) held += freed.left;
     int64_t missing = bytes - (available_ - held);
-    while (missing > 0) {
-      Freed& freed = freed_.front();
-      after->push_back(freed.action);
-      const int64_t taken = std::min(missing, freed.bytes);
+    for (Freed& freed : freed_) {
+      const int64_t taken = std::clamp<int64_t>(missing, 0, freed.left);
+      freed.left -= taken;
       missing -= taken;
       held -= taken;
-      freed.bytes -= taken;
-      if (freed.bytes == 0) freed_.pop_front();
+      if (freed.left < freed.bytes) after->push_back(freed.action);
     }
     available_ -= bytes;
     peak_ = std::max(peak_, limit_ - available_ + held);
@@ -51,12 +49,13 @@ class TierPool {
  private:
   struct Freed {
     int64_t bytes;
+    int64_t left;  // not yet promised
     int32_t action;
   };
   int64_t limit_;
   int64_t available_;
   int64_t peak_ = 0;
-  std::deque<Freed> freed_;
+  std::vector<Freed> freed_;
 };
 
 }  // namespace phi::memory
