@@ -27,9 +27,13 @@
 
 namespace phi::memory {
 
+class IoEngine;
+
 struct SwapEngineOptions {
   /// Where the temporary file of the disk tier is made, if the limits have one.
   std::string disk_folder = "/tmp";
+  /// What carries its I/O; null: a new one by make_io_engine().
+  std::shared_ptr<IoEngine> io_engine = nullptr;
 };
 
 /// Since the engine was made, puts and gets left out.

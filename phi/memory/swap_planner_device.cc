@@ -195,11 +195,12 @@ void SwapPlanner::fail(BufferId buffer) const {
   throw errors::ResourceExhausted(
       "{} finds no room on the device for {} ({} bytes): what would have to make way fits neither "
       "on "
-      "the host nor on the disk. At this step {} bytes of values are alive; the device holds {} "
+      "the host nor on the disk. Here {} bytes of values are alive; the device holds {} "
       "bytes, the host {} ({} free), the disk {} ({} free). Raise the host's or the disk's limit.",
-      index_.describe_step(clock_.step()), index_.describe_buffer(buffer), index_.nbytes(buffer),
-      values, limits.device_bytes, limits.host_bytes, below_.available(Tier::kHost),
-      limits.disk_bytes, below_.available(Tier::kDisk));
+      clock_.step() < index_.num_steps() ? index_.describe_step(clock_.step()) : "the end of a run",
+      index_.describe_buffer(buffer), index_.nbytes(buffer), values, limits.device_bytes,
+      limits.host_bytes, below_.available(Tier::kHost), limits.disk_bytes,
+      below_.available(Tier::kDisk));
 }
 
 void SwapPlanner::add_busy(int64_t begin, int64_t end, int32_t action) {
