@@ -72,6 +72,7 @@ class SwapPlanner {
   bool place(BufferId buffer, const Need& need);
   void settle_at(BufferId buffer, int64_t offset);
   int64_t home_or_fit(BufferId buffer, const Need& need);
+  bool clear_home(BufferId buffer, const Need& need);
   int64_t clear_window(int64_t size, const Need& need);
   bool clear_range(int64_t begin, int64_t end, const Need& need);
   Window best_window(int64_t size, const Need& need) const;

@@ -24,19 +24,32 @@ void SwapPlanner::settle_at(BufferId buffer, int64_t offset) {
 
 int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
   const int64_t size = index_.size(buffer);
-  const int64_t home_offset = home(buffer);
-  const bool stays = home_offset >= 0 && !need.now && need.use >= index_.num_steps();
-  if (home_offset >= 0 && (arena_.is_free(home_offset, size) ||
-                           (stays && clear_range(home_offset, home_offset + size, need)))) {
-    return home_offset;
+  const bool next_run = !need.now && need.use >= index_.num_steps();
+  if (home(buffer) >= 0 && (arena_.is_free(home(buffer), size) || clear_home(buffer, need))) {
+    return home(buffer);
   }
-  if (stays) return -1;
+  if (options_.steady && next_run) return -1;
   // Values that last lie low, others high, so that what comes and goes leaves few holes.
   const ArenaMap::End end = index_.keep(buffer) ? ArenaMap::End::kLow : ArenaMap::End::kHigh;
   int64_t offset = arena_.best_fit(size, end);
   if (offset < 0) offset = clear_window(size, need);
   if (offset < 0 && need.now) offset = compact(size);
   return offset;
+}
+
+// Only for the last use of the run, or the next run's, and only of what this run no longer uses:
+// that would have to leave anyway.
+bool SwapPlanner::clear_home(BufferId buffer, const Need& need) {
+  const int64_t begin = home(buffer), end = begin + index_.size(buffer);
+  const BufferUse* next = clock_.next_access(buffer);
+  if (next && next != &index_.uses(buffer).back()) return false;
+  for (int32_t at = arena_.first(); at != kNone && arena_.segment(at).offset < end;
+       at = arena_.segment(at).next) {
+    const ArenaMap::Segment& segment = arena_.segment(at);
+    const bool inside = segment.tenant != kNone && segment.offset + segment.size > begin;
+    if (inside && clock_.next_use(segment.tenant) < index_.num_steps()) return false;
+  }
+  return clear_range(begin, end, need);
 }
 
 bool SwapPlanner::may_evict(BufferId buffer, const Need& need) const {

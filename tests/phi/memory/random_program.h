@@ -20,7 +20,7 @@ class RandomProgram {
   SwapProgram make() {
     SwapProgram program;
     const int64_t count = pick(2, 16);
-    const int64_t largest = chance(30) ? 200 : 20000;
+    const int64_t largest = chance(30) ? 200 : 9000;
     for (int64_t b = 0; b < count; ++b) {
       program.buffers.push_back(
           {"b" + std::to_string(b), pick(0, largest), chance(50), chance(50)});
