@@ -62,8 +62,9 @@ SwapProgram training(int32_t layers, int64_t nbytes) {
   return program;
 }
 
-/// Adds a multiple of what the step reads to what it writes, `passes` times.
+/// Adds a share of what the step reads to what it writes, `passes` times.
 void compute(const SwapStep& step, const std::vector<float*>& x, size_t n, int passes) {
+  const float share = 0.5F / static_cast<float>(passes);  // so that values neither grow nor vanish
   for (size_t k = 0; k < x.size(); ++k) {
     if (step.operands[k].access == Access::kWrite) std::memset(x[k], 0, n * sizeof(float));
   }
@@ -72,7 +73,7 @@ void compute(const SwapStep& step, const std::vector<float*>& x, size_t n, int p
       if (step.operands[from].access == Access::kWrite) continue;
       for (size_t to = 0; to < x.size(); ++to) {
         if (step.operands[to].access == Access::kRead) continue;
-        for (size_t i = 0; i < n; ++i) x[to][i] += 0.01F * x[from][i];
+        for (size_t i = 0; i < n; ++i) x[to][i] += share * x[from][i];
       }
     }
   }

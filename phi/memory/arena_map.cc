@@ -2,7 +2,6 @@
 #include "phi/memory/arena_map.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace phi::memory {
 
@@ -18,20 +17,13 @@ int64_t ArenaMap::best_fit(int64_t size, End end) const {
   return end == End::kLow ? offset : offset + room - size;
 }
 
-int32_t ArenaMap::free_segment_holding(int64_t offset, int64_t size) const {
-  auto after = free_by_offset_.upper_bound({offset, std::numeric_limits<int32_t>::max()});
-  if (after == free_by_offset_.begin()) return kNone;
-  const int32_t index = std::prev(after)->second;
-  const Segment& held = segment(index);
-  return held.offset + held.size >= offset + size ? index : kNone;
-}
-
 bool ArenaMap::is_free(int64_t offset, int64_t size) const {
-  return free_segment_holding(offset, size) != kNone;
+  const Segment& held = segment(segment_at(offset));
+  return held.tenant == kNone && held.offset + held.size >= offset + size;
 }
 
 int32_t ArenaMap::occupy(int64_t offset, int64_t size, int32_t tenant) {
-  const int32_t index = free_segment_holding(offset, size);
+  const int32_t index = segment_at(offset);
   unindex_free(index);
   const Segment whole = at(index);
   if (whole.offset < offset) {
@@ -55,6 +47,7 @@ int32_t ArenaMap::occupy(int64_t offset, int64_t size, int32_t tenant) {
   at(index).offset = offset;
   at(index).size = size;
   at(index).tenant = tenant;
+  by_offset_[offset] = index;
   free_bytes_ -= size;
   high_water_ = std::max(high_water_, offset + size);
   return index;
@@ -79,6 +72,7 @@ void ArenaMap::release(int32_t index) {
 
 void ArenaMap::absorb_next(int32_t index) {
   const int32_t next = at(index).next;
+  by_offset_.erase(at(next).offset);
   at(index).size += at(next).size;
   at(index).next = at(next).next;
   if (at(next).next != kNone) at(at(next).next).previous = index;
@@ -86,13 +80,15 @@ void ArenaMap::absorb_next(int32_t index) {
 }
 
 int32_t ArenaMap::new_segment(const Segment& segment) {
+  auto index = static_cast<int32_t>(segments_.size());
   if (unused_.empty()) {
     segments_.push_back(segment);
-    return static_cast<int32_t>(segments_.size()) - 1;
+  } else {
+    index = unused_.back();
+    unused_.pop_back();
+    at(index) = segment;
   }
-  const int32_t index = unused_.back();
-  unused_.pop_back();
-  at(index) = segment;
+  by_offset_[segment.offset] = index;
   return index;
 }
 

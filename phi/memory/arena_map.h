@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace phi::memory {
@@ -35,6 +36,10 @@ class ArenaMap {
   void release(int32_t segment);
 
   int32_t first() const { return first_; }
+  /// The segment that holds `offset`.
+  int32_t segment_at(int64_t offset) const {
+    return std::prev(by_offset_.upper_bound(offset))->second;
+  }
   const Segment& segment(int32_t index) const { return segments_[static_cast<size_t>(index)]; }
   int64_t free_bytes() const { return free_bytes_; }
   /// The end of the highest range that was ever occupied.
@@ -43,21 +48,14 @@ class ArenaMap {
  private:
   Segment& at(int32_t index) { return segments_[static_cast<size_t>(index)]; }
   int32_t new_segment(const Segment& segment);
-  void index_free(int32_t index) {
-    free_.emplace(at(index).size, at(index).offset, index);
-    free_by_offset_.emplace(at(index).offset, index);
-  }
-  void unindex_free(int32_t index) {
-    free_.erase({at(index).size, at(index).offset, index});
-    free_by_offset_.erase({at(index).offset, index});
-  }
+  void index_free(int32_t index) { free_.emplace(at(index).size, at(index).offset, index); }
+  void unindex_free(int32_t index) { free_.erase({at(index).size, at(index).offset, index}); }
   void absorb_next(int32_t index);
-  int32_t free_segment_holding(int64_t offset, int64_t size) const;
 
   std::vector<Segment> segments_;
   std::vector<int32_t> unused_;
   std::set<std::tuple<int64_t, int64_t, int32_t>> free_;  // size, offset, segment
-  std::set<std::pair<int64_t, int32_t>> free_by_offset_;
+  std::map<int64_t, int32_t> by_offset_;                  // all segments
   int32_t first_ = 0;
   int64_t free_bytes_;
   int64_t high_water_ = 0;

@@ -172,12 +172,17 @@ double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool 
 }
 
 bool LowerTiers::make_one_way(Tier tier, int32_t next_use, bool insist, int32_t issue, double now) {
+  // Of many copies only some are looked at each time, in turn.
+  constexpr size_t kEnough = 1024;
+  const auto& held = held_[static_cast<size_t>(tier) - 1];
+  size_t& turn = turn_[static_cast<size_t>(tier) - 1];
   BufferId best = kNone;
   double best_readiness = 0;
-  for (BufferId buffer : held_[static_cast<size_t>(tier) - 1]) {
-    const double ready = readiness(buffer, tier, next_use, insist, issue);
+  for (size_t i = 0; i < held.size() && (i < kEnough || best == kNone); ++i) {
+    turn = turn + 1 < held.size() ? turn + 1 : 0;
+    const double ready = readiness(held[turn], tier, next_use, insist, issue);
     if (ready > best_readiness) {
-      best = buffer;
+      best = held[turn];
       best_readiness = ready;
     }
   }

@@ -90,6 +90,7 @@ class LowerTiers {
   std::array<TierPool, 2> pools_;
   std::array<std::vector<Copy>, 2> copies_;    // by buffer
   std::array<std::vector<BufferId>, 2> held_;  // the valid ones
+  std::array<size_t, 2> turn_{};               // in held_
   std::vector<bool> on_device_;
   int32_t earliest_on_disk_;
 };

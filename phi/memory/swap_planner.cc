@@ -111,7 +111,11 @@ void SwapPlanner::finish_uses(int32_t step) {
       state(operand.buffer).written = true;
       below_.drop_all(operand.buffer, next_launch());
     }
-    if (!clock_.is_needed(operand.buffer)) end_value(operand.buffer);
+    if (!clock_.is_needed(operand.buffer)) {
+      end_value(operand.buffer);
+    } else {
+      list_use(operand.buffer);
+    }
   }
 }
 

@@ -5,6 +5,9 @@
 // used farthest, and only in place of what is used later than it.
 #pragma once
 
+#include <limits>
+#include <set>
+
 #include "phi/memory/arena_map.h"
 #include "phi/memory/lower_tiers.h"
 
@@ -34,12 +37,13 @@ class SwapPlanner {
     int32_t use = 0;  // counted on into the next run
   };
   struct State {
-    int32_t segment = kNone;    // in the arena
-    int32_t last = kNone;       // the transfer that touched its device bytes last, unless settled
-    bool written = false;       // the device bytes are the value, or will be after `last`
-    bool recompute = false;     // the value is nowhere; its maker will run again
-    int32_t dependents = 0;     // values that will be recomputed from this one
-    int32_t pinned_at = kNone;  // the launch that it is an operand of
+    int32_t segment = kNone;     // in the arena
+    int32_t last = kNone;        // the transfer that touched its device bytes last, unless settled
+    bool written = false;        // the device bytes are the value, or will be after `last`
+    bool recompute = false;      // the value is nowhere; its maker will run again
+    int32_t dependents = 0;      // values that will be recomputed from this one
+    int32_t pinned_at = kNone;   // the launch that it is an operand of
+    int32_t listed_use = kNone;  // its key in by_use_
   };
   /// A range that a transfer still reads or writes, though its tenant has gone.
   struct Busy {
@@ -49,6 +53,7 @@ class SwapPlanner {
   struct Window {
     int32_t first = kNone;  // segments
     int32_t last = kNone;
+    double harm = std::numeric_limits<double>::infinity();
   };
   enum class Ahead : uint8_t { kDone, kSkip, kWait };
 
@@ -75,7 +80,12 @@ class SwapPlanner {
   bool clear_home(BufferId buffer, const Need& need);
   int64_t clear_window(int64_t size, const Need& need);
   bool clear_range(int64_t begin, int64_t end, const Need& need);
+  Window window_of_farthest(int64_t size, const Need& need) const;
+  Window window_around(int32_t segment, int64_t size, const Need& need) const;
   Window best_window(int64_t size, const Need& need) const;
+  double harm_of_clearing(int32_t segment, const Need& need) const;
+  void list_use(BufferId buffer);
+  void unlist_use(BufferId buffer);
   bool may_evict(BufferId buffer, const Need& need) const;
   double harm_of_evicting(BufferId buffer) const;
   bool evict(BufferId buffer);
@@ -125,6 +135,7 @@ class SwapPlanner {
   LowerTiers below_;
   ArenaMap arena_;
   std::vector<State> states_;
+  std::set<std::pair<int32_t, BufferId>> by_use_;  // what is on the device, by next use
   std::vector<Busy> busy_;
   std::vector<SwapLaunch> launches_;
   std::vector<int64_t> offsets_;

@@ -17,6 +17,7 @@ void SwapPlanner::settle_at(BufferId buffer, int64_t offset) {
   state(buffer).segment = arena_.occupy(offset, index_.size(buffer), buffer);
   state(buffer).written = false;
   below_.set_on_device(buffer, true);
+  list_use(buffer);
   int64_t used = options_.limits.device_bytes / kDeviceAlignment * kDeviceAlignment;
   used -= arena_.free_bytes();
   peak_device_ = std::max(peak_device_, used);
@@ -43,7 +44,7 @@ bool SwapPlanner::clear_home(BufferId buffer, const Need& need) {
   const int64_t begin = home(buffer), end = begin + index_.size(buffer);
   const BufferUse* next = clock_.next_access(buffer);
   if (next && next != &index_.uses(buffer).back()) return false;
-  for (int32_t at = arena_.first(); at != kNone && arena_.segment(at).offset < end;
+  for (int32_t at = arena_.segment_at(begin); at != kNone && arena_.segment(at).offset < end;
        at = arena_.segment(at).next) {
     const ArenaMap::Segment& segment = arena_.segment(at);
     const bool inside = segment.tenant != kNone && segment.offset + segment.size > begin;
@@ -69,38 +70,86 @@ double SwapPlanner::harm_of_evicting(BufferId buffer) const {
   return seconds / std::max(clock_.seconds_until(clock_.next_use(buffer)), kSoonest);
 }
 
+void SwapPlanner::list_use(BufferId buffer) {
+  unlist_use(buffer);
+  if (!is_resident(buffer)) return;
+  state(buffer).listed_use = clock_.next_use(buffer);
+  by_use_.emplace(state(buffer).listed_use, buffer);
+}
+
+void SwapPlanner::unlist_use(BufferId buffer) {
+  by_use_.erase({state(buffer).listed_use, buffer});
+  state(buffer).listed_use = kNone;
+}
+
+/// Infinite for what may not leave.
+double SwapPlanner::harm_of_clearing(int32_t segment, const Need& need) const {
+  const BufferId tenant = arena_.segment(segment).tenant;
+  if (tenant == kNone) return 0;
+  if (!may_evict(tenant, need)) return std::numeric_limits<double>::infinity();
+  return harm_of_evicting(tenant);
+}
+
+SwapPlanner::Window SwapPlanner::window_around(int32_t segment, int64_t size,
+                                               const Need& need) const {
+  Window window{segment, segment, harm_of_clearing(segment, need)};
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  for (int64_t bytes = arena_.segment(segment).size; bytes < size;) {
+    const int32_t before = arena_.segment(window.first).previous;
+    const int32_t behind = arena_.segment(window.last).next;
+    const double left = before == kNone ? kNever : harm_of_clearing(before, need);
+    const double right = behind == kNone ? kNever : harm_of_clearing(behind, need);
+    window.harm += std::min(left, right);
+    if (window.harm == kNever) return {};
+    int32_t& end = left < right ? window.first : window.last;
+    end = left < right ? before : behind;
+    bytes += arena_.segment(end).size;
+  }
+  return window;
+}
+
+SwapPlanner::Window SwapPlanner::window_of_farthest(int64_t size, const Need& need) const {
+  constexpr int kMostTried = 32;
+  Window best;
+  int tried = 0;
+  for (auto at = by_use_.rbegin(); at != by_use_.rend() && tried < kMostTried; ++at, ++tried) {
+    if (!need.now && at->first <= need.use) break;
+    const Window window = window_around(state(at->second).segment, size, need);
+    if (window.harm < best.harm) best = window;
+  }
+  return best;
+}
+
+// Looks at all there are.
 SwapPlanner::Window SwapPlanner::best_window(int64_t size, const Need& need) const {
   Window best;
-  double least = std::numeric_limits<double>::infinity();
   std::vector<std::pair<int32_t, double>> inside;  // segments from left to right, and their harm
   size_t left = 0;
   int64_t bytes = 0;
   double harm = 0;
   for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
-    const ArenaMap::Segment& segment = arena_.segment(at);
-    if (segment.tenant != kNone && !may_evict(segment.tenant, need)) {
+    const double here = harm_of_clearing(at, need);
+    if (here == std::numeric_limits<double>::infinity()) {
       left = inside.size();
       bytes = 0;
       harm = 0;
       continue;
     }
-    inside.emplace_back(at, segment.tenant == kNone ? 0 : harm_of_evicting(segment.tenant));
-    bytes += segment.size;
-    harm += inside.back().second;
+    inside.emplace_back(at, here);
+    bytes += arena_.segment(at).size;
+    harm += here;
     while (bytes - arena_.segment(inside[left].first).size >= size) {
       bytes -= arena_.segment(inside[left].first).size;
       harm -= inside[left++].second;
     }
-    if (bytes >= size && harm < least) {
-      least = harm;
-      best = {inside[left].first, at};
-    }
+    if (bytes >= size && harm < best.harm) best = {inside[left].first, at, harm};
   }
   return best;
 }
 
 int64_t SwapPlanner::clear_window(int64_t size, const Need& need) {
-  const Window window = best_window(size, need);
+  Window window = window_of_farthest(size, need);
+  if (window.first == kNone && need.now) window = best_window(size, need);
   if (window.first == kNone) return -1;
   const ArenaMap::Segment first = arena_.segment(window.first);
   const ArenaMap::Segment last = arena_.segment(window.last);
@@ -111,10 +160,10 @@ int64_t SwapPlanner::clear_window(int64_t size, const Need& need) {
 
 bool SwapPlanner::clear_range(int64_t begin, int64_t end, const Need& need) {
   std::vector<BufferId> tenants;
-  for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
+  for (int32_t at = arena_.segment_at(begin); at != kNone; at = arena_.segment(at).next) {
     const ArenaMap::Segment& segment = arena_.segment(at);
     if (segment.offset >= end) break;
-    if (segment.tenant == kNone || segment.offset + segment.size <= begin) continue;
+    if (segment.tenant == kNone) continue;
     if (!may_evict(segment.tenant, need)) return false;
     tenants.push_back(segment.tenant);
   }
@@ -145,6 +194,7 @@ void SwapPlanner::leave(BufferId buffer) {
   const int64_t begin = offset_of(buffer);
   if (at.last != kNone) add_busy(begin, begin + index_.size(buffer), at.last);
   arena_.release(at.segment);
+  unlist_use(buffer);
   at.segment = kNone;
   at.last = kNone;
   at.written = false;
