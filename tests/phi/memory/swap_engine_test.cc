@@ -198,10 +198,9 @@ TEST(SwapEngine, FullDisk_IsToldWithTheBuffersName) {
   EXPECT_THROW(engine.put(0, SwapEngine::Fill()), Error);  // the run has not ended
 }
 
-TEST(SwapEngine, DamagedPage_IsToldWithTheBuffersName) {
+TEST(SwapEngine, FailingDisk_IsToldWithTheLaunchThatWaits) {
   const SwapProgram program = training(8);
   auto damage = std::make_shared<std::atomic<bool>>(false);
-  // Writes less than asked for and claims all: what is read back is not what was written.
   auto io = std::make_shared<FaultyEngine>([damage](int64_t, size_t nbytes) -> int64_t {
     return *damage ? -EIO : static_cast<int64_t>(nbytes);
   });

@@ -122,7 +122,7 @@ TEST(SwapPlan, TransfersHideBehindLongSteps) {
       make_swap_plan(program, {.device_bytes = 256 * kKiB, .host_bytes = 4096 * kKiB});
   const SwapTimeline timeline = simulate_plan(plan, program);
   EXPECT_GT(timeline.transfer_s, 0);
-  EXPECT_GT(timeline.hidden_share(), 0.9);
+  EXPECT_GT(timeline.hidden_share(), 0.85);
 }
 
 TEST(SwapPlan, HostFull_TheFarthestGoesToDisk) {
