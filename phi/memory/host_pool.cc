@@ -46,11 +46,6 @@ void HostPool::shrink_to(int64_t spare_bytes) {
   }
 }
 
-int64_t HostPool::held_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return held_;
-}
-
 int64_t HostPool::peak_bytes() const {
   const std::lock_guard lock(mutex_);
   return peak_;

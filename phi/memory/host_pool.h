@@ -17,7 +17,6 @@ class HostPool {
   /// Whole pages. Errors: ResourceExhausted if the limit does not allow it.
   AlignedBuffer take(int64_t nbytes);
   void give_back(AlignedBuffer block);
-  int64_t held_bytes() const;
   /// The most bytes that were held by others at once.
   int64_t peak_bytes() const;
 
