@@ -15,6 +15,9 @@ set_target_properties(autophi_shared PROPERTIES OUTPUT_NAME autophi EXPORT_NAME 
 target_compile_definitions(autophi_shared PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
 target_link_libraries(autophi_shared PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
                                      Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
+if(URING_LIBRARY)
+  target_link_libraries(autophi_shared PRIVATE ${URING_LIBRARY})
+endif()
 target_compile_features(autophi_shared INTERFACE cxx_std_20)
 target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
