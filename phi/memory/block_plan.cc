@@ -152,7 +152,8 @@ class Candidate {
 
 /// Calls `see` with every plan worth trying.
 template <typename F>
-void for_each_plan(const MatmulArrays& arrays, const MatmulCosts& costs, const F& see) {
+void for_each_plan(const MatmulArrays& given, const MatmulCosts& costs, const F& see) {
+  const MatmulArrays arrays = with_c_as_stored(given);
   const auto ms = extents_of(arrays.m()), ns = extents_of(arrays.n()), ks = extents_of(arrays.k());
   for (const int64_t m : ms) {
     for (const int64_t n : ns) {
@@ -170,6 +171,11 @@ void for_each_plan(const MatmulArrays& arrays, const MatmulCosts& costs, const F
 }
 
 }  // namespace
+
+MatmulArrays with_c_as_stored(const MatmulArrays& arrays) {
+  if (!arrays.trans_c) return arrays;
+  return {arrays.b, arrays.a, arrays.c, !arrays.trans_b, !arrays.trans_a, false};
+}
 
 bool sums_in_place(const MatmulArrays& arrays) {
   return arrays.c.tier == Tier::kDevice && size_of(arrays.c.dtype) > 2;

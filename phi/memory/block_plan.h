@@ -16,21 +16,25 @@ struct MatmulCosts {
   double memory_bytes_per_s = 10e9;
 };
 
-/// c = op(a) op(b), all stored as said; a flag says that the argument is stored transposed.
+/// c = op(a) op(b), [m, n] = [m, k] [k, n]; a flag says that an array is stored transposed.
 struct MatmulArrays {
   BlockedArray a;
   BlockedArray b;
   BlockedArray c;
   bool trans_a = false;
   bool trans_b = false;
+  bool trans_c = false;
 
-  int64_t m() const { return c.rows; }
-  int64_t n() const { return c.columns; }
+  int64_t m() const { return trans_c ? c.columns : c.rows; }
+  int64_t n() const { return trans_c ? c.rows : c.columns; }
   int64_t k() const { return trans_a ? a.rows : a.columns; }
 };
 
-/// A tile of m x n of c is computed at a time, by products over k summands each. Tiles follow each
-/// other along a row of tiles of c, or, if `by_columns`, along a column.
+/// The same product with c as it is stored: of op(b) and op(a) transposed, where c is.
+MatmulArrays with_c_as_stored(const MatmulArrays& arrays);
+
+/// A tile of m x n of c as stored is computed at a time, by products over k summands each. Tiles
+/// follow each other along a row of tiles of c, or, if `by_columns`, along a column.
 struct MatmulBlocks {
   int64_t m = 0;
   int64_t n = 0;

@@ -45,7 +45,7 @@ void check_arrays(const MatmulArrays& arrays) {
   const int64_t n = arrays.trans_b ? arrays.b.rows : arrays.b.columns;
   PHI_CHECK(
       m == arrays.m() && n == arrays.n() && k == arrays.k(),
-      errors::InvalidArgument("op(a) is [{}, {}], op(b) is [{}, {}], c is [{}, {}]; they must "
+      errors::InvalidArgument("op(a) is [{}, {}], op(b) is [{}, {}], op(c) is [{}, {}]; they must "
                               "be [m, k], [k, n] and [m, n].",
                               m, arrays.k(), k, n, arrays.m(), arrays.n()));
 }
@@ -148,14 +148,15 @@ OutOfCoreStats multiply(const MatmulArrays& arrays, const MatmulBlocks& blocks, 
 OutOfCoreStats out_of_core_matmul(const MatmulArrays& arrays, const OutOfCoreOptions& options) {
   check_arrays(arrays);
   if (arrays.m() == 0 || arrays.n() == 0) return {};
-  const MatmulBlocks blocks = plan_blocks(arrays, options.limit, options.costs);
-  switch (arrays.c.dtype) {
+  const MatmulArrays stored = with_c_as_stored(arrays);
+  const MatmulBlocks blocks = plan_blocks(stored, options.limit, options.costs);
+  switch (stored.c.dtype) {
     case DataType::FLOAT64:
-      return multiply<double>(arrays, blocks, options.limit);
+      return multiply<double>(stored, blocks, options.limit);
     case DataType::BFLOAT16:
-      return multiply<bfloat16>(arrays, blocks, options.limit);
+      return multiply<bfloat16>(stored, blocks, options.limit);
     default:
-      return multiply<float>(arrays, blocks, options.limit);
+      return multiply<float>(stored, blocks, options.limit);
   }
 }
 

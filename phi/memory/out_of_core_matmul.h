@@ -29,9 +29,10 @@ struct OutOfCoreStats {
   int64_t bytes_written = 0;
 };
 
-/// arrays.c = op(arrays.a) op(arrays.b).
+/// op(arrays.c) = op(arrays.a) op(arrays.b).
 ///
-/// Shapes   op(a) is [m, k], op(b) is [k, n], c is [m, n]; any extent may be 0. All three of one
+/// Shapes   op(a) is [m, k], op(b) is [k, n], op(c) is [m, n]; any extent may be 0. All three of
+/// one
 ///          dtype: float32, float64, or bfloat16, which is summed in float32 and rounded once.
 /// Where    Each may lie in device memory, in host memory or on disk, as rows any distance apart
 ///          from any element on. Bytes around c stay as they are. c must not overlap a or b.

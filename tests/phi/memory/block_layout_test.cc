@@ -48,7 +48,7 @@ void for_each_block(const Case& c, const F& see) {
 
 TEST(BlockLayout, EveryElementIsReadToItsPlaceInTheBuffer) {
   std::mt19937 engine(1);
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 25; ++trial) {
     const Case c = random_case(&engine);
     const BlockLayout layout = layout_of(c.array, c.rows, c.columns);
     AlignedBuffer buffer(static_cast<size_t>(layout.buffer_bytes));
@@ -80,7 +80,7 @@ TEST(BlockLayout, EveryElementIsReadToItsPlaceInTheBuffer) {
 
 TEST(BlockLayout, SharedPagesAreThoseWithBytesOfOthers) {
   std::mt19937 engine(2);
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 25; ++trial) {
     const Case c = random_case(&engine);
     const BlockLayout layout = layout_of(c.array, c.rows, c.columns);
     AlignedBuffer buffer(static_cast<size_t>(layout.buffer_bytes));
