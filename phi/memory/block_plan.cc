@@ -19,6 +19,9 @@ constexpr int64_t kWidenedRows = 256;  // of a, by the kernels of 16-bit floats
 // A product's time is as if its extents were longer by these.
 constexpr double kTileOverhead = 16;
 constexpr double kSumOverhead = 32;
+// Of the shorter of computing and I/O, what the longer one loses to it: they share cores and
+// memory.
+constexpr double kInterference = 0.1;
 
 constexpr int64_t parts_of(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
 
@@ -101,6 +104,9 @@ class Candidate {
   double disk_seconds(double bytes, double requests) const {
     return bytes / costs_.disk_bytes_per_s + requests * costs_.request_s;
   }
+  static double overlapped(double x, double y) {
+    return std::max(x, y) + kInterference * std::min(x, y);
+  }
   double all_reads(const Operand& x) const {
     return x.passes * disk_seconds(x.once.bytes, x.once.requests);
   }
@@ -129,7 +135,7 @@ class Candidate {
   double seconds(const MatmulBlocks& blocks, int64_t staged_rows) const {
     const double first = std::max(first_read(a_, rows_ * sums_), first_read(b_, columns_ * sums_));
     const double reads = all_reads(a_) + all_reads(b_);
-    if (arrays_.c.tier != Tier::kDisk) return first + std::max(compute_seconds(), reads);
+    if (arrays_.c.tier != Tier::kDisk) return first + overlapped(compute_seconds(), reads);
     const auto tile = static_cast<double>(blocks.m * blocks.n * arrays_.c.element_bytes());
     const auto tiles = static_cast<double>(rows_ * columns_);
     // What is not under way while the next tile is computed: all but the two buffers.
@@ -140,7 +146,7 @@ class Candidate {
         write_cost(arrays_.c, layout_of(arrays_.c, blocks.m, blocks.n), staged_rows, blocks.n);
     const double writes = disk_seconds(cost.bytes, cost.requests);
     const double compute = compute_seconds() + tiles * disk_seconds(unstaged, 0);
-    return first + std::max(compute, reads + writes) + disk_seconds(tile - unstaged, 0);
+    return first + overlapped(compute, reads + writes) + disk_seconds(tile - unstaged, 0);
   }
 
   const MatmulArrays& arrays_;
