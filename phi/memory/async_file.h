@@ -71,7 +71,7 @@ class AsyncFile final : public PagedBytes {
  public:
   struct Options {
     /// Null: a new one by make_io_engine(). Several files may share one.
-    std::shared_ptr<IoEngine> engine;
+    std::shared_ptr<IoEngine> engine = nullptr;
     /// False: through the page cache.
     bool direct = true;
   };

@@ -36,7 +36,7 @@ class SwapFile {
     /// Most bytes that extents may hold, in whole pages.
     int64_t limit = 0;
     /// Null: a new one by make_io_engine().
-    std::shared_ptr<IoEngine> engine;
+    std::shared_ptr<IoEngine> engine = nullptr;
   };
   /// Pages of the file.
   struct Extent {

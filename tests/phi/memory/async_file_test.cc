@@ -2,6 +2,7 @@
 #include "phi/memory/async_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -240,6 +241,17 @@ TEST(IoEngine, TheEnvironmentChooses) {
   ASSERT_EQ(unsetenv("AUTOPHI_IO_ENGINE"), 0);
   const bool uring = make_uring_engine() != nullptr;
   EXPECT_STREQ(make_io_engine()->name(), uring ? "io_uring" : "thread_pool");
+}
+
+TEST(IoEngine, TheThreadPoolStandsInWhereTheKernelRefuses) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};  // a ring is a file
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_STREQ(make_io_engine()->name(), "thread_pool");
+  EXPECT_THAT([] { make_io_engine(IoEngineKind::kUring); },
+              ThrowsError(ErrorCode::kUnavailable, "use thread_pool"));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace
