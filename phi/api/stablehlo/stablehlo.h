@@ -1,0 +1,39 @@
+// Captured programs as StableHLO text with Shardy meshes and shardings, for XLA and its friends.
+//
+//   std::string text = phi::to_stablehlo(program.body(), program.bodies(), {.inputs = {"x", "w"}});
+//
+// What is written is the global program: every value has its global shape, and its placements are
+// annotations (`sdy.sharding`) that say where it lies and never what it is. docs/stablehlo.md says
+// how meshes, stages of a pipeline, partial values and uneven shards are written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "distributed/mesh/process_mesh.h"
+#include "phi/api/capture/ir.h"
+
+namespace phi {
+
+struct StablehloOptions {
+  std::string name = "program";
+  /// The whole mesh of the job. Undefined: made of the mesh dims that the program's values lie on.
+  distributed::ProcessMesh mesh;
+  /// Names of the program's inputs and outputs, in order; those that are missing are numbered.
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+/// A module whose public function @main takes the program's inputs and gives its outputs, for as
+/// many devices as the whole mesh has ranks. `bodies` are what its scans repeat.
+/// Errors: Unimplemented, naming the operator, for one without a lowering or with arguments that it
+/// does not cover; InvalidArgument for a shape that is not known before the program runs.
+std::string to_stablehlo(const ir::Body& program, std::span<const ir::Body> bodies,
+                         const StablehloOptions& options = {});
+
+/// Whether an operator can be written.
+bool has_stablehlo_lowering(std::string_view op);
+
+}  // namespace phi
