@@ -20,10 +20,10 @@ namespace phi {
 struct StablehloOptions {
   std::string name = "program";
   /// The whole mesh of the job. Undefined: made of the mesh dims that the program's values lie on.
-  distributed::ProcessMesh mesh;
+  distributed::ProcessMesh mesh = {};
   /// Names of the program's inputs and outputs, in order; those that are missing are numbered.
-  std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> outputs = {};
 };
 
 /// A module whose public function @main takes the program's inputs and gives its outputs, for as
