@@ -139,6 +139,10 @@ bool is_float(std::string_view element) {
 
 // ---- Module ----
 
+std::string sharding_attribute(const std::string& sharding) {
+  return sharding.empty() ? "" : fmt::format("sdy.sharding = #sdy.sharding<@mesh, {}>", sharding);
+}
+
 const std::vector<Type>& Module::function(const std::string& name,
                                           const std::vector<Parameter>& parameters,
                                           const Write& write) {
@@ -155,10 +159,11 @@ std::vector<Type> Module::add(std::string_view visibility, const std::string& na
   std::string signature;
   for (const Parameter& p : parameters) {
     arguments.push_back({p.name, p.type});
-    signature += fmt::format("{}{}: {}{}{}", signature.empty() ? "" : ",\n      ", p.name,
-                             p.type.to_string(), p.attributes.empty() ? "" : " ", p.attributes);
+    signature +=
+        fmt::format("{}{}: {}", signature.empty() ? "" : ",\n      ", p.name, p.type.to_string());
+    if (!p.sharding.empty()) signature += " {" + sharding_attribute(p.sharding) + "}";
   }
-  Builder builder(*this);
+  Builder builder(*this, parameters);
   const std::vector<Ssa> results = write(builder, arguments);
   std::string result_list;
   std::vector<Type> types;
@@ -178,9 +183,9 @@ std::vector<Type> Module::add(std::string_view visibility, const std::string& na
 
 // ---- operations ----
 
-void Builder::add_line(Line line, const std::string& result) {
-  made_by_[result] = lines_.size();
-  lines_.push_back(std::move(line));
+Builder::Builder(Module& module, const std::vector<Module::Parameter>& parameters)
+    : module_(module) {
+  for (const auto& p : parameters) shardings_[p.name] = p.sharding;
 }
 
 Ssa Builder::op(std::string_view op, std::span<const Ssa> operands, const Type& result,
@@ -191,7 +196,8 @@ Ssa Builder::op(std::string_view op, std::span<const Ssa> operands, const Type& 
   if (!properties.empty()) line.head += fmt::format(" <{{{}}}>", properties);
   if (!region.empty()) line.head += fmt::format(" ({{\n{}    }})", region);
   line.types = fmt::format("({}) -> {}", types_of(operands), result.to_string());
-  add_line(std::move(line), out.name);
+  made_by_[out.name] = lines_.size();
+  lines_.push_back(std::move(line));
   return out;
 }
 
@@ -378,29 +384,30 @@ Ssa Builder::dot(const Ssa& x, const Ssa& y, const DotDims& dims) {
 }
 
 Ssa Builder::placed(const Ssa& x, const std::string& sharding) {
-  if (sharding.empty()) return x;
+  std::string& own = shardings_[x.name];
+  if (sharding.empty() || own == sharding) return x;
   const auto made = made_by_.find(x.name);
-  if (made != made_by_.end()) {
-    std::string& own = lines_[made->second].sharding;
-    if (own.empty()) own = sharding;
-    if (own == sharding) return x;
+  if (own.empty() && made != made_by_.end()) {
+    own = lines_[made->second].sharding = sharding;
+    return x;
   }
   Ssa out{new_name(), x.type};
-  add_line({fmt::format("{} = sdy.sharding_constraint {} <@mesh, {}>", out.name, x.name, sharding),
-            x.type.to_string(), sharding, /*is_constraint=*/true},
-           out.name);
+  lines_.push_back(
+      {fmt::format("{} = sdy.sharding_constraint {} <@mesh, {}>", out.name, x.name, sharding),
+       x.type.to_string(), ""});
+  shardings_[out.name] = sharding;
   return out;
 }
 
 std::string Builder::text() const {
   std::string out;
   for (const Line& line : lines_) {
-    const std::string attributes =
-        line.sharding.empty() || line.is_constraint
-            ? ""
-            : fmt::format(" {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {}>]>}}",
-                          line.sharding);
-    out += "    " + line.head + attributes + " : " + line.types + "\n";
+    out += "    " + line.head;
+    if (!line.sharding.empty()) {
+      out +=
+          fmt::format(" {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {}>]>}}", line.sharding);
+    }
+    out += " : " + line.types + "\n";
   }
   return out;
 }

@@ -46,15 +46,17 @@ enum class Reduction : uint8_t { kSum, kMax, kMin };
 
 class Builder;
 
+/// "sdy.sharding = ..." of a parameter or a result of a function; empty without a sharding.
+std::string sharding_attribute(const std::string& sharding);
+
 /// The functions of a module. Private ones are written once, when they are first called.
 class Module {
  public:
   using Write = std::function<std::vector<Ssa>(Builder&, std::span<const Ssa> arguments)>;
-  /// One parameter of a function: what stands in its braces is a sharding or nothing.
   struct Parameter {
     std::string name;  // "%x"
     Type type;
-    std::string attributes;
+    std::string sharding;  // as Meshes gives it; empty: none
   };
   /// Makes the private function unless there is one of this name; gives its result types.
   const std::vector<Type>& function(const std::string& name,
@@ -72,7 +74,7 @@ class Module {
 
 class Builder {
  public:
-  explicit Builder(Module& module) : module_(module) {}
+  Builder(Module& module, const std::vector<Module::Parameter>& parameters);
 
   /// `op` is a full name; `properties` and `region` are MLIR text without their brackets.
   Ssa op(std::string_view op, std::span<const Ssa> operands, const Type& result,
@@ -158,16 +160,15 @@ class Builder {
   struct Line {
     std::string head;  // up to the attributes
     std::string types;
-    std::string sharding;
-    bool is_constraint = false;  // whose head has the sharding already
+    std::string sharding;  // to be attached
   };
   std::string new_name() { return "%" + std::to_string(next_++); }
-  void add_line(Line line, const std::string& result);
 
   Module& module_;
   int next_ = 0;
   std::vector<Line> lines_;
-  std::map<std::string, size_t> made_by_;  // line by result
+  std::map<std::string, size_t> made_by_;         // line by result, of operations with one
+  std::map<std::string, std::string> shardings_;  // those that values have, by name
 };
 
 }  // namespace phi::stablehlo

@@ -35,11 +35,10 @@ std::string identifier(const std::string& name) {
   return out;
 }
 
-std::string in_braces(const std::string& sharding, const std::string& more = "") {
-  if (sharding.empty() && more.empty()) return "";
-  const std::string own =
-      sharding.empty() ? "" : fmt::format("sdy.sharding = #sdy.sharding<@mesh, {}>", sharding);
-  return fmt::format("{{{}{}{}}}", more, more.empty() || own.empty() ? "" : ", ", own);
+// The attributes of a result of @main.
+std::string result_attributes(const std::string& name, const std::string& sharding) {
+  const std::string placed = sharding_attribute(sharding);
+  return fmt::format("{{jax.result_info = \"{}\"{}{}}}", name, placed.empty() ? "" : ", ", placed);
 }
 
 /// What the values of a body are in its function: one SSA value, for sequences several.
@@ -83,8 +82,7 @@ class Writer {
         std::string name =
             given.empty() ? fmt::format("arg{}", parameters.size()) : identifier(given);
         while (!taken.insert(name).second) name += "_";
-        parameters.push_back(
-            {"%" + name, type_of(value), in_braces(even_sharding(value, "input " + name))});
+        parameters.push_back({"%" + name, type_of(value), even_sharding(value, "input " + name)});
       }
     }
     return parameters;
@@ -97,8 +95,8 @@ class Writer {
       const std::string name =
           i < options_.outputs.size() ? options_.outputs[i] : fmt::format("out{}", i);
       for (int64_t k = 0; k < value.count; ++k) {
-        results.push_back(in_braces(even_sharding(value, "output " + name),
-                                    fmt::format("jax.result_info = \"{}\"", identifier(name))));
+        results.push_back(
+            result_attributes(identifier(name), even_sharding(value, "output " + name)));
       }
     }
     return results;
@@ -231,8 +229,8 @@ class Writer {
     std::vector<Module::Parameter> parameters;
     for (ir::ValueId id : body.inputs) {
       const ir::Value& value = value_at(body, id);
-      parameters.push_back({fmt::format("%arg{}", parameters.size()), type_of(value),
-                            in_braces(sharding_of(value))});
+      parameters.push_back(
+          {fmt::format("%arg{}", parameters.size()), type_of(value), sharding_of(value)});
     }
     return parameters;
   }

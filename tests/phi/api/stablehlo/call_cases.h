@@ -19,6 +19,8 @@ struct CallCase {
   /// Our own execution: the operator's outputs by slot, undefined where they are absent.
   std::function<TensorList()> run;
   double tolerance = 1e-5;
+  /// The kernel takes every input whole, wherever it lies.
+  bool takes_whole = false;
 };
 
 std::vector<CallCase> elementwise_cases();

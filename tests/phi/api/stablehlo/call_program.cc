@@ -15,9 +15,11 @@ using distributed::TensorDistAttr;
 
 namespace {
 
+ProcessMesh whole_mesh() { return ProcessMesh({2, 2, 2}, {"dp", "pp", "tp"}); }
+
 // Every mesh dim splits a tensor dim of x or none, evenly or not.
 const TensorDistAttr* drawn_attr(const Tensor& x, std::mt19937& rng) {
-  const ProcessMesh mesh({2, 2, 2}, {"dp", "pp", "tp"});
+  const ProcessMesh mesh = whole_mesh();
   std::vector<Placement> placements;
   for (int mesh_dim = 0; mesh_dim < mesh.ndim(); ++mesh_dim) {
     const auto choice = static_cast<int>(rng() % static_cast<uint32_t>(x.ndim() + 1));
@@ -51,7 +53,8 @@ CallProgram program_of(const CallCase& c) {
     }
   }
   call.input_begin.push_back(static_cast<int>(call.inputs.size()));
-  call.taken.resize(call.inputs.size());
+  call.taken.assign(call.inputs.size(),
+                    c.takes_whole ? TensorDistAttr::replicated(whole_mesh()) : nullptr);
   for (const Tensor& x : c.run()) {
     call.outputs.push_back(x.defined() ? add_value(body, x, rng) : ir::kAbsent);
     call.inplace.push_back(-1);
