@@ -30,6 +30,7 @@ void subtract(Call& call) { binary(call, "subtract"); }
 void multiply(Call& call) { binary(call, "multiply"); }
 void divide(Call& call) { binary(call, "divide"); }
 void maximum(Call& call) { binary(call, "maximum"); }
+void minimum(Call& call) { binary(call, "minimum"); }
 void equal(Call& call) { call.give(call.b.compare("EQ", call.input("x"), call.input("y"))); }
 void greater_equal(Call& call) {
   call.give(call.b.compare("GE", call.input("x"), call.input("y")));
@@ -139,6 +140,7 @@ constexpr Lowering kLowerings[] = {
     {"multiply", multiply},
     {"divide", divide},
     {"maximum", maximum},
+    {"minimum", minimum},
     {"equal", equal},
     {"greater_equal", greater_equal},
     {"exp", exp},

@@ -1,5 +1,5 @@
-// Lowerings of the optimizers' updates. Learning rate, step and gradient scale are attributes or
-// tensors of no tensor dim; a gradient scale that is not finite leaves everything as it was.
+// Lowerings of the optimizers' updates. A gradient scale that is not finite leaves everything as it
+// was.
 #include "phi/api/stablehlo/lowering.h"
 
 namespace phi::stablehlo {
@@ -25,11 +25,11 @@ class Update {
   const Ssa w;  // the weights, of the master copy if there is one
   const Ssa g;  // the gradient, scaled
 
-  /// A number of the call as f64 of no tensor dim, be it an attribute or an input.
+  /// An input of one element as f64 of no tensor dim; an absent one is 1.
   Ssa scalar(std::string_view name) const {
-    const Type type{{}, "f64"};
-    if (const Ssa* given = call_.optional(name)) return b_.reshape(b_.convert(*given, "f64"), {});
-    return b_.constant(call_.number(name), type);
+    const Ssa* given = call_.optional(name);
+    if (!given) return b_.constant(1.0, {{}, "f64"});
+    return b_.reshape(b_.convert(*given, "f64"), {});
   }
   /// The same in the computing type.
   Ssa factor(const Ssa& number) const { return b_.convert(number, w.type.element); }

@@ -1,6 +1,7 @@
 // Captured programs as StableHLO text with Shardy meshes and shardings, for XLA and its friends.
 //
-//   std::string text = phi::to_stablehlo(program.body(), program.bodies(), {.inputs = {"x", "w"}});
+//   phi::Program program = phi::capture(step, {x});
+//   std::string text = phi::to_stablehlo(program, {.inputs = {"x", "weight"}});
 //
 // What is written is the global program: every value has its global shape, and its placements are
 // annotations (`sdy.sharding`) that say where it lies and never what it is. docs/stablehlo.md says
@@ -17,6 +18,8 @@
 
 namespace phi {
 
+class Program;
+
 struct StablehloOptions {
   std::string name = "program";
   /// The whole mesh of the job. Undefined: made of the mesh dims that the program's values lie on.
@@ -32,6 +35,13 @@ struct StablehloOptions {
 /// does not cover; InvalidArgument for a shape that is not known before the program runs.
 std::string to_stablehlo(const ir::Body& program, std::span<const ir::Body> bodies,
                          const StablehloOptions& options = {});
+
+/// A captured program: its inputs are those of the function, then parameters, then constants; its
+/// outputs those of the function, then the new values of the parameters that it writes to
+/// (`written_parameters`), which are named after them with ".new" behind.
+std::string to_stablehlo(const Program& program, StablehloOptions options = {});
+/// The numbers of these parameters, ascending.
+std::vector<size_t> written_parameters(const Program& program);
 
 /// Whether an operator can be written.
 bool has_stablehlo_lowering(std::string_view op);
