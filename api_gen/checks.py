@@ -14,7 +14,8 @@ RUNTIME_NAMES = frozenset(
     "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded check_not_recorded grad "
     "recompute ops kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
-VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded")
+VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded",
+             "captured")
 # Gradients that a GradMask (phi/api/grad_mask.h) can tell apart.
 _MASK_BITS = 32
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from api_gen import cpp
 from api_gen.checks import VARIABLES, check_generated
 from api_gen.errors import SpecError, SpecErrors, listing
-from api_gen.model import (Attr, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
+from api_gen.model import (Attr, AttrType, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
                            TensorArg, Term)
 from api_gen.nodes import NodeView
 
@@ -50,6 +50,11 @@ class OutputView:
     made: str  # the expression that makes a new one, on plain tensors
     target: str | None  # the argument that an inplace call writes
     target_arg: TensorArg | None
+
+    @property
+    def shown(self) -> str:
+        """The variable that has the output after the call."""
+        return self.target or self.name
 
     @property
     def target_local(self) -> str:
@@ -112,6 +117,7 @@ class FunctionView:
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     recorded: Recorded | None = None
+    captured_attrs: tuple[str, ...] = ()  # {"name", name} of each attribute
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -292,6 +298,8 @@ class _Builder:
             used |= {source.attr.name for source in sources if source and source.attr}
         if self.node:
             used |= set(self.node.arguments)
+        captured = [attr.name for attr in op.attrs if attr.type is not AttrType.PLACE]
+        used |= set(captured)
         declared, defined = _parameters(op, list(self.targets.values()), used)
         if op.selective:
             declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
@@ -320,7 +328,8 @@ class _Builder:
             needs_local=(is_view or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            data_dependent=op.data_dependent)
+            data_dependent=op.data_dependent,
+            captured_attrs=tuple(f'{{"{name}", {name}}}' for name in captured))
 
     def _outputs(self) -> list[OutputView]:
         views = []

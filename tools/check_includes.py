@@ -43,7 +43,7 @@ RUNTIME = COMM + PURE_TOP + (
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
-    Layer("phi/core meta types", r"phi/core/(meta|box|attribute)\.", META, libraries=("fmt",)),
+    Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
     # Generated, and the only generated file below phi/api: kernels are checked against it.
@@ -57,7 +57,7 @@ LAYERS = (
     Layer("distributed/mesh", r"distributed/mesh/", META),
     Layer("distributed/placement", r"distributed/placement/", PURE),
     Layer("distributed/spmd", r"distributed/spmd/", PURE),
-    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|move_run|schedule|staging)\.",
+    Layer("distributed/reshard runtime", r"distributed/reshard/(execute|move_run|recorded|schedule|staging)\.",
           RUNTIME + ("distributed runtime",)),
     Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),

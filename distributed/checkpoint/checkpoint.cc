@@ -178,6 +178,10 @@ class Checkpoint::PieceSource final : public Storage::Source {
       : state_(std::move(state)), record_(record), meta_{record.meta.dims, dtype} {}
 
   const TensorMeta& meta() const override { return meta_; }
+  std::optional<Tier> tier() const override { return Tier::kDisk; }
+  int64_t stored_bytes(const Box& box) const override {
+    return box.numel() * static_cast<int64_t>(size_of(record_.meta.dtype));
+  }
 
   void read(const Box& box, DenseTensor* out) const override {
     PHI_CHECK(out->dims() == box.size && out->dtype() == meta_.dtype,
@@ -277,7 +281,7 @@ void load(const Checkpoint& checkpoint, std::span<NamedTensor> tensors, Checkpoi
     const auto coord = named.tensor.mesh().coord_of(rank);
     if (!coord) continue;
     const Box box = local_box(named.tensor.dims(), *named.tensor.attr(), *coord);
-    checkpoint.source(named.name, named.tensor.dtype())->read(box, &named.tensor.local());
+    bring_box(*checkpoint.source(named.name, named.tensor.dtype()), box, &named.tensor.local());
   }
 }
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "distributed/checkpoint/json.h"
-#include "distributed/reshard/box_copy.h"
 #include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

@@ -18,6 +18,7 @@
 #include "distributed/checkpoint/safetensors.h"
 #include "distributed/checkpoint/save_plan.h"
 #include "distributed/checkpoint/together.h"
+#include "phi/core/tier.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
@@ -160,6 +161,7 @@ class Save {
       if (entry.begin == entry.end) continue;
       const auto* bytes = static_cast<const std::byte*>(arrays[entry.name]->raw_data());
       part_->write({bytes, entry.end - entry.begin});
+      count_transfer(Tier::kDevice, Tier::kDisk, static_cast<int64_t>(entry.end - entry.begin));
     }
     part_->finish();
   }

@@ -7,20 +7,28 @@
 
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
-#include "distributed/reshard/box_copy.h"
 #include "distributed/reshard/move_run.h"
 #include "distributed/reshard/plan.h"
+#include "distributed/reshard/recorded.h"
 #include "distributed/reshard/schedule.h"
+#include "distributed/tensor/move_recorder.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
+#include "phi/core/box_copy.h"
+#include "phi/core/box_source.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {
 namespace {
 
+// What a step makes: `into` where that is given.
+DenseTensor new_array(const TensorMeta& meta, const Place& place, const DenseTensor& into) {
+  return into.defined() ? into : DenseTensor::empty(meta, place);
+}
+
 DenseTensor all_reduced(const MoveSchedule& schedule, const ReshardStep& step,
-                        const DenseTensor& in) {
-  DenseTensor out = DenseTensor::empty(in.meta(), in.place());
+                        const DenseTensor& in, const DenseTensor& into) {
+  DenseTensor out = new_array(in.meta(), in.place(), into);
   const bool dry = RankContext::current().is_dry();
   if (schedule.group != nullptr) {
     schedule.group->all_reduce(dry ? nullptr : in.raw_data(),
@@ -34,13 +42,48 @@ DenseTensor all_reduced(const MoveSchedule& schedule, const ReshardStep& step,
 }
 
 DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorMeta& global,
-                   const Place& place, const MeshCoord& coord) {
+                   const Place& place, const MeshCoord& coord, const DenseTensor& into) {
   const auto kind = filled_with(step, coord);
   if (!kind) return in;
-  DenseTensor out = DenseTensor::empty(
-      {local_box(global.dims, *step.to(), coord).size, global.dtype, global.layout}, place);
+  const TensorMeta local{local_box(global.dims, *step.to(), coord).size, global.dtype,
+                         global.layout};
+  DenseTensor out = new_array(local, place, into);
   if (out.initialized()) fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
   return out;
+}
+
+// What gives boxes of a deferred array; null if it has bytes, or is a view of another array.
+std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
+  auto source = x.storage()->source();
+  if (source && (x.byte_offset() != 0 || source->meta() != x.meta())) source = nullptr;
+  return source;
+}
+
+// For the program that is being captured, if one is.
+DistTensor laid_out(const DenseTensor& global, DistTensor made) {
+  if (MoveRecorder* recorder = MoveRecorder::current()) recorder->laid_out(global, made);
+  return made;
+}
+
+// A box of an array; of a deferred one straight from where its bytes lie.
+DenseTensor part_of(const DenseTensor& global, const Box& box) {
+  const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
+  if (auto source = source_of(global)) {
+    if (RankContext::current().is_dry()) {
+      auto part = std::make_shared<const BoxSource>(std::move(source), box);
+      return {meta, Storage::planned_from_source(global.place(), std::move(part))};
+    }
+    DenseTensor part = DenseTensor::empty(meta, global.place());
+    bring_box(*source, box, &part);
+    return part;
+  }
+  if (box.size == global.dims()) return global;
+  DenseTensor part = DenseTensor::empty(meta, global.place());
+  if (part.initialized()) {
+    copy_box(global.raw_data(), Box::whole(global.dims()), part.mutable_raw_data(), box, box,
+             size_of(meta.dtype));
+  }
+  return part;
 }
 
 // A value reduced over one rank is the value; only any and all make something else of it.
@@ -103,12 +146,24 @@ struct PendingReshard::Steps {
   std::shared_ptr<const Schedule> schedule;
   TensorMeta global;
   Place place;
+  DenseTensor into;                             // for the last array made; undefined: a new one
   DenseTensor local;                            // after the steps so far
   size_t next = 0;                              // to be run
   std::shared_ptr<MoveRun> crossing = nullptr;  // the step that is under way
 
   // Runs to the end or to a step that crosses meshes, whose transfer it returns.
   Transfer run(World& world);
+  // This rank does something in step `at`.
+  bool acts_in(size_t at) const {
+    const MoveSchedule& move = schedule->moves[at];
+    return move.takes_part && !changes_nothing(move, schedule->plan->steps[at]);
+  }
+  bool acts_from(size_t first) const {
+    for (size_t at = first; at < schedule->moves.size(); ++at) {
+      if (acts_in(at)) return true;
+    }
+    return false;
+  }
   // When that transfer is done.
   void land() { local = std::exchange(crossing, nullptr)->finish(); }
 };
@@ -118,15 +173,17 @@ Transfer PendingReshard::Steps::run(World& world) {
     const size_t at = next++;
     const ReshardStep& step = schedule->plan->steps[at];
     const MoveSchedule& move = schedule->moves[at];
-    if (!move.takes_part || changes_nothing(move, step)) continue;
+    if (!acts_in(at)) continue;
+    const DenseTensor target = into.defined() && !acts_from(next) ? into : DenseTensor();
     ++world.rank_context().counters().reshard_steps;
     const TracedReshard traced(world, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
-      local = all_reduced(move, step, local);
+      local = all_reduced(move, step, local, target);
     } else if (step.kind == ReshardStep::Kind::kFillPartial) {
-      local = filled(step, local, global, place, *step.to()->mesh().coord_of(world.rank()));
+      const MeshCoord coord = *step.to()->mesh().coord_of(world.rank());
+      local = filled(step, local, global, place, coord, target);
     } else {
-      crossing = std::make_shared<MoveRun>(schedule, at, local, global, place);
+      crossing = std::make_shared<MoveRun>(schedule, at, local, global, place, target);
       Transfer transfer = MoveRun::start(crossing);
       if (step.kind == ReshardStep::Kind::kSendRecv) return transfer;
       transfer.wait();
@@ -136,7 +193,8 @@ Transfer PendingReshard::Steps::run(World& world) {
   return {};
 }
 
-PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
+PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr* dst,
+                                     const DenseTensor& into) {
   PendingReshard pending;
   pending.result_ = src;
   if (src.attr() == dst) return pending;
@@ -151,10 +209,32 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   if (!in_src && !in_dst) return pending;
   const TracedReshard traced(world, "reshard", *plan);
   auto steps = std::make_unique<PendingReshard::Steps>(
-      PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, src.local()});
+      PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, src.local()});
+  pending.acts_ = steps->acts_from(0);
   pending.transfer_ = steps->run(world);
   if (in_dst) pending.rest_ = std::move(steps);
   return pending;
+}
+
+PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
+  PendingReshard pending = PendingReshard::begin(src, dst, {});
+  MoveRecorder* recorder = MoveRecorder::current();
+  if (recorder == nullptr || src.attr() == dst) return pending;
+  // The layout of the result is known at once, and it has no bytes to wait for.
+  PendingReshard recorded;
+  recorded.result_ = pending.wait();
+  recorder->moved(src, recorded.result_);
+  if (pending.acts_) {
+    RecordedReshard steps = record_reshard(src, recorded.result_);
+    RankContext::current().recorder()->add(std::move(steps.start));
+    recorded.recorded_ = std::move(steps.finish);
+  }
+  return recorded;
+}
+
+PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
+                                  const DenseTensor& into) {
+  return PendingReshard::begin(src, dst, into);
 }
 
 DistTensor PendingReshard::wait() {
@@ -170,13 +250,24 @@ DistTensor PendingReshard::wait() {
   }
   if (rest_) result_.local() = std::move(rest_->local);
   rest_ = nullptr;
+  if (recorded_) RankContext::current().recorder()->add(std::move(recorded_));
   return std::exchange(result_, {});
 }
 
+DistTensor PendingReshard::wait_until_sent() {
+  transfer_.wait();
+  return wait();
+}
+
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst) {
-  PendingReshard pending = start_reshard(src, dst);
-  pending.transfer_.wait();  // also a rank that only sends may then write to src
-  return pending.wait();
+  PendingReshard pending = PendingReshard::begin(src, dst, {});
+  DistTensor made = pending.wait_until_sent();
+  MoveRecorder* recorder = MoveRecorder::current();
+  if (recorder && src.attr() != dst) [[unlikely]] {
+    recorder->moved(src, made);
+    if (pending.acts_) RankContext::current().recorder()->add(record_whole_reshard(src, made));
+  }
+  return made;
 }
 
 PendingReshard::PendingReshard() = default;
@@ -188,22 +279,25 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   attr->check_fits(global.dims());
   const TensorMeta& meta = global.meta();
   const auto coord = attr->mesh().coord_of(World::current().rank());
-  if (!coord) return DistTensor::clipped(meta, attr, global.place(), OpScope::current());
-  const Box box = local_box(meta.dims, *attr, *coord);
-  DenseTensor local = global;
-  if (box.size != meta.dims) {
-    local = DenseTensor::empty({box.size, meta.dtype, meta.layout}, global.place());
-    if (local.initialized()) {
-      copy_box(global.raw_data(), Box::whole(meta.dims), local.mutable_raw_data(), box, box,
-               size_of(meta.dtype));
-    }
+  if (!coord) {
+    return laid_out(global, DistTensor::clipped(meta, attr, global.place(), OpScope::current()));
   }
   ReshardStep fill;
   fill.kind = ReshardStep::Kind::kFillPartial;
   fill.move.shape = meta.dims;
   fill.move.src = fill.move.dst = attr;
   for (int m : attr->partial_dims()) fill.over |= 1u << m;
-  return {meta, attr, filled(fill, local, meta, global.place(), *coord)};
+  StepRecorder* const recorder = RankContext::current().recorder();
+  if (const auto kind = filled_with(fill, *coord)) {
+    const DenseTensor local = filled(fill, {}, meta, global.place(), *coord, {});
+    if (recorder) recorder->add(recorded_fill(*kind, local));
+    return laid_out(global, {meta, attr, local});
+  }
+  const Box box = local_box(meta.dims, *attr, *coord);
+  const DenseTensor local = part_of(global, box);
+  const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
+  if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
+  return laid_out(global, {meta, attr, local});
 }
 
 DenseTensor gather_global(const DistTensor& x) {

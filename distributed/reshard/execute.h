@@ -8,6 +8,7 @@
 
 #include "distributed/comm/transfer.h"
 #include "distributed/tensor/dist_tensor.h"
+#include "phi/core/step.h"
 
 namespace phi::distributed {
 
@@ -40,15 +41,23 @@ class PendingReshard {
   /// which may still be sending. Once, in any order; the handle keeps nothing then. Errors: as of
   /// every call of a Group; PreconditionNotMet if there is no tensor (any more).
   DistTensor wait();
+  /// As wait(), and what this rank sends has left, so that the source may be written to.
+  DistTensor wait_until_sent();
 
  private:
   friend PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
+  friend PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
+                                           const DenseTensor& into);
   friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
   struct Steps;
+  static PendingReshard begin(const DistTensor& src, const TensorDistAttr* dst,
+                              const DenseTensor& into);
 
   DistTensor result_;
   Transfer transfer_;
-  std::unique_ptr<Steps> rest_;  // null: result_ is the tensor
+  std::unique_ptr<Steps> rest_;               // null: result_ is the tensor
+  bool acts_ = false;                         // this rank does something in some step
+  std::unique_ptr<Step> recorded_ = nullptr;  // what waiting is in a captured program
 };
 
 /// Reshard in two halves: as reshard, but where the meshes differ the messages between them are
@@ -59,8 +68,15 @@ class PendingReshard {
 /// Errors   As reshard, on start or on wait.
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
 
+/// As start_reshard, but this rank's part is put into `into`, an array of its size. For a rank
+/// whose part does not change, or that gets none, `into` is undefined.
+PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
+                                  const DenseTensor& into);
+
 /// This rank's part of `global`, which every rank of the mesh has; no communication. Where `attr`
 /// is partial the first coordinate keeps the value and the others get the identity element.
+/// Of a deferred array only this rank's part is read, into an array of its own; it stays as it is.
+/// In a dry run that part is deferred too.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
 
 /// The whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.

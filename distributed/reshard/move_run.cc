@@ -4,7 +4,7 @@
 #include <span>
 
 #include "distributed/comm/reduce.h"
-#include "distributed/reshard/box_copy.h"
+#include "phi/core/box_copy.h"
 
 namespace phi::distributed {
 namespace {
@@ -33,7 +33,7 @@ CommOp op_of(ReshardStep::Kind kind) {
 }  // namespace
 
 MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
-                 const TensorMeta& global, const Place& place)
+                 const TensorMeta& global, const Place& place, const DenseTensor& out)
     : whole_(std::move(schedule)),
       schedule_(whole_->moves[step]),
       step_(whole_->plan->steps[step]),
@@ -41,9 +41,8 @@ MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const De
       width_(size_of(global.dtype)),
       dry_(RankContext::current().is_dry()) {
   if (!schedule_.receives) return;
-  out_ = passes_through()
-             ? in_
-             : DenseTensor::empty({schedule_.wanted.size, global.dtype, global.layout}, place);
+  const TensorMeta wanted{schedule_.wanted.size, global.dtype, global.layout};
+  out_ = passes_through() ? in_ : out.defined() ? out : DenseTensor::empty(wanted, place);
 }
 
 Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {

@@ -15,9 +15,10 @@ namespace phi::distributed {
 /// Holds all that its messages read and write, so that the transfer keeps a run.
 class MoveRun {
  public:
-  /// Step number `step` of a schedule, from `in`; `global` is the whole tensor's meta.
+  /// Step number `step` of a schedule, from `in`; `global` is the whole tensor's meta. What this
+  /// rank gets is put into `out` where that is defined.
   MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
-          const TensorMeta& global, const Place& place);
+          const TensorMeta& global, const Place& place, const DenseTensor& out);
 
   /// Puts the messages under way. A step that is exactly one collective is run to its end.
   static Transfer start(const std::shared_ptr<MoveRun>& run);

@@ -6,8 +6,8 @@
 #include <bit>
 #include <unordered_map>
 
-#include "distributed/reshard/box_copy.h"
 #include "distributed/reshard/staging.h"
+#include "phi/core/box_copy.h"
 
 namespace phi::distributed {
 namespace {

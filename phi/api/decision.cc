@@ -90,7 +90,7 @@ const Decision* DecisionCache::find(const CallKey& key, uint64_t hash) const {
 }
 
 const Decision& DecisionCache::add(const CallKey& key, uint64_t hash,
-                                   std::unique_ptr<const Decision> decision) {
+                                   std::shared_ptr<const Decision> decision) {
   if (size_ == kMaxEntries) clear();
   if (2 * (size_ + 1) > table_.size()) grow();
   const size_t mask = table_.size() - 1;

@@ -71,6 +71,7 @@ class Decision final : public LaunchView {
   bool computes_here() const { return computes_here_; }
   const Input& input(size_t slot) const { return inputs_[slot]; }
   const Output& output(size_t slot) const { return outputs_[slot]; }
+  size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
 
   const ShardBox& input_box(int i) const override { return inputs_[i].box; }
@@ -91,7 +92,7 @@ class DecisionCache {
   /// The calling thread's rank's.
   static DecisionCache& current();
   const Decision* find(const CallKey& key, uint64_t hash) const;
-  const Decision& add(const CallKey& key, uint64_t hash, std::unique_ptr<const Decision> decision);
+  const Decision& add(const CallKey& key, uint64_t hash, std::shared_ptr<const Decision> decision);
   size_t size() const { return size_; }
   void clear();
 
@@ -99,7 +100,7 @@ class DecisionCache {
   struct Entry {
     uint64_t hash = 0;
     std::string key;
-    std::unique_ptr<const Decision> decision;
+    std::shared_ptr<const Decision> decision;
   };
   void grow();
 
@@ -113,6 +114,9 @@ class DecisionCache {
 namespace detail {
 /// Adds what the call was to an error that rule or shape function threw.
 [[noreturn]] void rethrow_with_inputs(const DistArgs& args);
+
+/// For the program that is being captured.
+void note_decision(const Decision& decision);
 
 inline void count_clipped(const OpDef& op) {
   RankContext& rank = RankContext::current();
@@ -135,12 +139,14 @@ const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infe
   if (!decision) [[unlikely]] {
     try {
       args.prepare();
-      decision = &cache.add(key, hash, std::make_unique<const Decision>(args, infer()));
+      decision = &cache.add(key, hash, std::make_shared<const Decision>(args, infer()));
     } catch (const Error&) {
       detail::rethrow_with_inputs(args);
     }
   }
   if (!decision->computes_here()) detail::count_clipped(op);
+  if (RankContext::current().recorder()) [[unlikely]]
+    detail::note_decision(*decision);
   return *decision;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {
@@ -35,7 +36,10 @@ Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser) {
 
 Tensor deferred(std::shared_ptr<const Storage::Source> source) {
   const TensorMeta meta = source->meta();
-  return Tensor(DenseTensor(meta, Storage::from_source(CPUPlace(), std::move(source))));
+  const bool crosses_now = source->tier() && !deferred_transfer();
+  auto storage = Storage::from_source(CPUPlace(), std::move(source));
+  if (crosses_now) storage->materialise();
+  return Tensor(DenseTensor(meta, std::move(storage)));
 }
 
 Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed, DataType dtype) {

@@ -1,5 +1,6 @@
-// Deferred tensors: an initialiser instead of bytes. First use, or shard_tensor, makes the bytes,
-// and shard_tensor makes this rank's part only: the unsharded value is nowhere.
+// Deferred tensors: an initialiser, or where data lies, instead of bytes. First use, or
+// shard_tensor, brings the bytes, and shard_tensor this rank's part only: the unsharded value is
+// never on the device. Tensor::from makes them of the user's arrays.
 //
 //   Tensor w = shard_tensor(deferred_gaussian({1024, 4096}, 0.0f, 0.02f, 7), mesh, {Shard(1)});
 #pragma once
@@ -18,7 +19,8 @@ using BoxInitialiser = std::function<void(const ShardBox& part, DenseTensor* out
 /// shape: global; 0 bytes until used. Errors: InvalidArgument for negative extents.
 Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser);
 
-/// What the source gives (a checkpoint's tensor, say), read when it is used.
+/// What the source gives (a checkpoint's tensor, say), read when it is used. Data that lies on a
+/// tier is read here, whole, without deferred_transfer().
 Tensor deferred(std::shared_ptr<const Storage::Source> source);
 
 /// Normal values keyed by (seed, global element index): the bits of phi::gaussian with this seed.

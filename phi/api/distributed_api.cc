@@ -20,22 +20,6 @@ const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
   return attr;
 }
 
-// This rank's part of a deferred tensor, straight from its source.
-DistTensor materialise_shard(const DenseTensor& whole, const TensorDistAttr* attr) {
-  const auto coord = attr->mesh().coord_of(rank());
-  if (!coord) return DistTensor::clipped(whole.meta(), attr, whole.place(), nullptr);
-  DistTensor out = DistTensor::empty(whole.meta(), attr, whole.place(), rank());
-  if (out.initialized()) {
-    whole.storage()->source()->read(local_box(whole.dims(), *attr, *coord), &out.local());
-  }
-  return out;
-}
-
-bool can_give_boxes(const DenseTensor& x) {
-  const auto& source = x.storage()->source();
-  return source && x.byte_offset() == 0 && source->meta() == x.meta();
-}
-
 // The gradient of a move goes back where the tensor came from, which GradNode::prepare of the
 // node before does; this one only joins the two.
 class MoveNode final : public GradNode {
@@ -105,13 +89,9 @@ Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {
   const OpScope scope("shard_tensor");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
-  const auto laid_out = [&] {
-    if (x.is_dist()) return distributed::reshard(x.dist(), attr);
-    if (can_give_boxes(x.dense()) && !attr->has_partial())
-      return materialise_shard(x.dense(), attr);
-    return distribute(x.dense(), attr);
-  };
-  return recorded_move("shard_tensor", x, Tensor(laid_out()));
+  return recorded_move(
+      "shard_tensor", x,
+      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr) : distribute(x.dense(), attr)));
 }
 
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements) {

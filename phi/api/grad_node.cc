@@ -4,10 +4,13 @@
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
+#include "phi/api/capture/captured_call.h"
+#include "phi/api/capture/recording.h"
 #include "phi/api/deferred.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
 #include "phi/generated/api.h"
+#include "phi/generated/ops.h"
 
 namespace phi {
 
@@ -53,13 +56,9 @@ void GradLink::drop() { IntrusivePtr<GradNode>::adopt(std::exchange(node_, nullp
 
 // ---- sums ----
 
-void accumulate(Tensor& sum, Tensor&& more) {
-  const bool alike = sum.is_dist() == more.is_dist() && sum.dtype() == more.dtype() &&
-                     (!sum.is_dist() || sum.dist_attr() == more.dist_attr());
-  if (!alike) {
-    sum = add_n({sum, more});
-    return;
-  }
+namespace {
+// Of tensors that lie alike: each rank adds what it has.
+void add_parts(Tensor& sum, Tensor&& more) {
   if (!array_of(more).computed_here() && !array_of(sum).computed_here())
     return;  // outside the mesh
   if (!sum.is_sole_owner() && more.is_sole_owner()) std::swap(sum, more);
@@ -72,6 +71,19 @@ void accumulate(Tensor& sum, Tensor&& more) {
   }
   const Tensor result = add(x, y);
   sum = sum.is_dist() ? Tensor(DistTensor(sum.meta(), sum.dist_attr(), result.dense())) : result;
+}
+}  // namespace
+
+void accumulate(Tensor& sum, Tensor&& more) {
+  const bool alike = sum.is_dist() == more.is_dist() && sum.dtype() == more.dtype() &&
+                     (!sum.is_dist() || sum.dist_attr() == more.dist_attr());
+  if (!alike) {
+    sum = add_n({sum, more});
+    return;
+  }
+  const CapturedCall captured(ops::add, sum, more);
+  add_parts(sum, std::move(more));
+  if (captured) captured.gives({}, sum);
 }
 
 // ---- forms ----
@@ -102,6 +114,7 @@ Tensor without_bytes(const Tensor& x) {
   Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
                            : Tensor(std::move(nothing));
   if (x.requires_grad()) out.set_grad_link(x.grad_link());
+  if (auto* recording = ir::Recording::current()) recording->is_same(x, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "phi/api/decision.h"
+#include "phi/api/launch_step.h"
 #include "phi/api/placeholder_args.h"
 #include "phi/api/traced_shapes.h"
 #include "phi/core/rank_context.h"
@@ -42,11 +43,18 @@ class LaunchScope {
 };
 
 namespace detail {
-/// The launch on a rank that computes nothing. Errors: Unimplemented for an output whose shape only
-/// the kernel finds.
+/// The launch on a rank that computes nothing: recorded where a program is captured, else planned.
+/// Errors: Unimplemented for an output whose shape only the kernel finds.
 template <typename Signature, typename... Args>
 [[gnu::cold, gnu::noinline]] void launch_dry(const CpuContext& context, const OpDef& op,
                                              DataType dtype, Args&&... args) {
+  check_shapes_known(op, args...);
+  if (StepRecorder* recorder = RankContext::current().recorder()) {
+    using Recorded = LaunchStep<Signature>;
+    const auto kernel = op.kernel.select<Signature, CpuContext>(DeviceKind::CPU, dtype);
+    auto view = context.view() ? context.view()->shared_from_this() : nullptr;
+    return recorder->add(std::make_unique<Recorded>(op, kernel, std::move(view), args...));
+  }
   plan_args(op, args...);
   const auto erased = op.kernel.find_dry(dtype);
   if (!erased) return;

@@ -60,21 +60,27 @@ template <typename... Args>
   (all.add(args), ...);
 }
 
-/// What a launch would bring here is planned: deferred inputs. Errors: Unimplemented for an output
-/// whose shape only the kernel finds.
+/// What a launch would bring here is planned: deferred inputs.
 template <typename... Args>
 void plan_args(const OpDef& op, const Args&... args) {
   const auto bring = [&](size_t position, const DenseTensor& x) {
     const bool unread = ((op.meta_only >> position) & 1u) != 0;
     if (!unread && x.defined() && x.storage()->source()) x.storage()->materialise();
   };
+  KernelArgs all(bring, [](const DenseTensor&) {});
+  (all.add(args), ...);
+}
+
+/// Errors: Unimplemented for an output whose shape only the kernel finds.
+template <typename... Args>
+void check_shapes_known(const OpDef& op, const Args&... args) {
   const auto check = [&](const DenseTensor& out) {
-    PHI_CHECK(
-        out.defined(),
-        errors::Unimplemented(
-            "the shape of what {} gives depends on data, which a dry run does not have.", op.name));
+    PHI_CHECK(out.defined(),
+              errors::Unimplemented("the shape of what {} gives depends on data, which neither a "
+                                    "dry run nor a captured program has.",
+                                    op.name));
   };
-  KernelArgs all(bring, check);
+  KernelArgs all([](size_t, const DenseTensor&) {}, check);
   (all.add(args), ...);
 }
 

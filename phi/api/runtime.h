@@ -3,6 +3,7 @@
 
 #include "phi/api/args.h"
 #include "phi/api/attr_key.h"
+#include "phi/api/capture/captured_call.h"
 #include "phi/api/decision.h"
 #include "phi/api/dist_args.h"
 #include "phi/api/grad_mask.h"

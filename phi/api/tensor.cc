@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "distributed/comm/world.h"
+#include "phi/api/deferred.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -16,12 +20,38 @@ double Tensor::item() const {
   PHI_CHECK(numel() == 1,
             errors::InvalidArgument("item() needs one element, {} has {}.", to_string(), numel()));
   return visit_dtype(dtype(), [&]<typename T>() {
+    T element;
+    copy_to_host(dtype(), &element);
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
-      return static_cast<double>(static_cast<float>(array().data<T>()[0]));
+      return static_cast<double>(static_cast<float>(element));
     } else {
-      return static_cast<double>(array().data<T>()[0]);
+      return static_cast<double>(element);
     }
   });
+}
+
+void Tensor::copy_to_host(DataType dtype, void* out) const {
+  const DenseTensor& local = array();
+  if (is_dist() && !local.initialized()) require_bytes();
+  local.check_dtype(dtype);
+  if (local.nbytes() == 0) return;
+  const auto source = local.defined() ? local.storage()->source() : nullptr;
+  if (const auto* waiting = dynamic_cast<const HostSource*>(source.get())) {
+    std::memcpy(out, static_cast<const std::byte*>(waiting->data()) + local.byte_offset(),
+                local.nbytes());
+    return;
+  }
+  std::memcpy(out, local.raw_data(), local.nbytes());
+  count_download(local);
+}
+
+Tensor Tensor::copied(const TensorMeta& meta, const void* values) {
+  if (!deferred_transfer()) return Tensor(DenseTensor::from(meta, values));
+  return waiting(HostSource::copy(meta, values));
+}
+
+Tensor Tensor::waiting(std::shared_ptr<const HostSource> values) {
+  return deferred(std::move(values));
 }
 
 std::string Tensor::to_string() const {

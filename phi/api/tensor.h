@@ -6,9 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "distributed/tensor/dist_tensor.h"
 #include "phi/core/attribute.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/core/host_source.h"
 
 namespace phi {
 
@@ -55,10 +58,26 @@ class Tensor {
   Tensor() = default;
   explicit Tensor(DenseTensor dense) : impl_(new Impl(std::move(dense))) {}
   explicit Tensor(distributed::DistTensor dist) : impl_(new Impl(std::move(dist))) {}
-  /// A plain tensor holding a copy of `values`.
+  /// A plain tensor of the user's values, row-major. They wait on the host until they are needed:
+  /// shard_tensor moves this rank's part to the device, an operator all of them. (Without
+  /// deferred_transfer() all of them cross here.) This form copies the values, on the host.
+  /// Errors: InvalidArgument if their number is not shape.numel().
   template <typename T>
   static Tensor from(std::span<const T> values, const Dims& shape) {
-    return Tensor(DenseTensor::from(values, shape));
+    DenseTensor::check_count(values.size(), shape);
+    return copied({shape, dtype_of<T>()}, values.data());
+  }
+  /// Takes the vector: no copy on the host.
+  template <typename T>
+  static Tensor from(std::vector<T>&& values, const Dims& shape) {
+    return waiting(HostSource::keep(std::move(values), shape));
+  }
+  /// Shares the array, shape.numel() elements: no copy on the host. Nobody changes it while a
+  /// tensor may still need it.
+  template <typename T>
+  static Tensor from(std::shared_ptr<const T[]> values, const Dims& shape) {
+    return waiting(std::make_shared<const HostSource>(TensorMeta{shape, dtype_of<T>()},
+                                                      std::shared_ptr<const void>(values)));
   }
 
   bool defined() const { return static_cast<bool>(impl_); }
@@ -96,17 +115,28 @@ class Tensor {
   /// all 0 and reading it is an error that says why.
   Tensor local() const { return Tensor(dist().local()); }
 
-  /// The elements of a plain tensor, or of the local part of a distributed one, row-major.
-  /// Errors: as DenseTensor::data; on a rank outside the mesh the message names tensor, mesh, rank
-  /// and the op that made it.
+  /// The elements of a plain tensor, or of the local part of a distributed one, row-major. Counts
+  /// as a transfer from the device; what waits elsewhere comes to the device first. Errors: as
+  /// DenseTensor::data; on a rank outside the mesh the message names tensor, mesh, rank and the op
+  /// that made it.
   template <typename T>
   std::span<const T> values() const {
     const DenseTensor& local = array();
     if (is_dist() && !local.initialized()) [[unlikely]]
       require_bytes();
-    return local.values<T>();
+    const std::span<const T> values = local.values<T>();
+    count_download(local);
+    return values;
   }
-  /// The only element of a plain tensor or of a replicated one.
+  /// A copy of the same elements on the host. Nothing crosses for values that still wait there.
+  template <typename T>
+  std::vector<T> to_vector() const {
+    static_assert(!std::is_same_v<T, bool>, "a vector of bool has no array; use values<bool>().");
+    std::vector<T> out(static_cast<size_t>(array().numel()));
+    copy_to_host(dtype_of<T>(), out.data());
+    return out;
+  }
+  /// The only element of a plain tensor or of a replicated one; a transfer as in to_vector.
   /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
   double item() const;
 
@@ -166,7 +196,7 @@ class Tensor {
   }
   /// No other handle or view sees the bytes, so they may be written to.
   bool is_sole_owner() const {
-    return impl_ && impl_->use_count() == 1 && array().initialized() &&
+    return impl_ && impl_->use_count() == 1 && array().computed_here() &&
            array().storage()->use_count() == 1;
   }
   /// As grad(), but as it arrived: possibly partial, nothing is sent.
@@ -174,6 +204,8 @@ class Tensor {
   const GradLink& grad_link() const { return impl_->link; }
   void set_grad_link(GradLink link) { impl_->link = std::move(link); }
   friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
+  /// What copies of a handle have in common.
+  const void* identity() const { return impl_.get(); }
 
  private:
   struct Impl : RefCounted<Impl> {
@@ -194,6 +226,14 @@ class Tensor {
       throw_undefined();
   }
   void require_bytes() const;
+  static Tensor copied(const TensorMeta& meta, const void* values);
+  static Tensor waiting(std::shared_ptr<const HostSource> values);
+  static void count_download(const DenseTensor& local) {
+    if (local.nbytes() == 0) return;
+    count_transfer(Tier::kDevice, Tier::kHost, static_cast<int64_t>(local.nbytes()));
+  }
+  /// The elements of the local part. Errors: as values().
+  void copy_to_host(DataType dtype, void* out) const;
   [[noreturn]] static void throw_undefined();
   [[noreturn]] void throw_not_dense() const;
   [[noreturn]] void throw_not_dist() const;

@@ -7,6 +7,14 @@
 
 namespace phi {
 
+DenseTensor DenseTensor::from(const TensorMeta& meta, const void* values) {
+  DenseTensor out = empty(meta, CPUPlace());
+  if (!out.initialized() || meta.nbytes() == 0) return out;
+  std::memcpy(out.mutable_raw_data(), values, meta.nbytes());
+  count_transfer(Tier::kHost, Tier::kDevice, static_cast<int64_t>(meta.nbytes()));
+  return out;
+}
+
 void DenseTensor::bring_here() const {
   PHI_CHECK(storage_,
             errors::PreconditionNotMet("an undefined tensor is read; assign one to it first."));
@@ -25,9 +33,10 @@ void DenseTensor::throw_wrong_dtype(DataType wanted) const {
                                 name_of(wanted));
 }
 
-void DenseTensor::throw_wrong_count(size_t given, const Dims& dims) {
-  throw errors::InvalidArgument("{} values are given for a tensor {} of {} elements.", given,
-                                dims.to_string(), dims.numel());
+void DenseTensor::check_count(size_t given, const Dims& dims) {
+  PHI_CHECK(static_cast<int64_t>(given) == dims.numel(),
+            errors::InvalidArgument("{} values are given for a tensor {} of {} elements.", given,
+                                    dims.to_string(), dims.numel()));
 }
 
 DenseTensor DenseTensor::view(const Dims& dims) const {

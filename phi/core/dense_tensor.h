@@ -20,9 +20,22 @@ class DenseTensor {
   static DenseTensor empty(const TensorMeta& meta, const Place& place) {
     return {meta, Storage::allocate(meta.nbytes(), place)};
   }
-  /// A copy of `values`. Errors: InvalidArgument if their number is not dims.numel().
+  /// A copy of `values`, counted as a transfer from the host. Errors: InvalidArgument if their
+  /// number is not dims.numel().
   template <typename T>
-  static DenseTensor from(std::span<const T> values, const Dims& dims);
+  static DenseTensor from(std::span<const T> values, const Dims& dims) {
+    check_count(values.size(), dims);
+    return from({dims, dtype_of<T>()}, values.data());
+  }
+  /// The same of meta.nbytes() bytes of the host.
+  static DenseTensor from(const TensorMeta& meta, const void* values);
+  /// Errors: InvalidArgument if `given` values are not dims.numel().
+  static void check_count(size_t given, const Dims& dims);
+  /// Errors: InvalidArgument if `wanted` is not the array's dtype.
+  void check_dtype(DataType wanted) const {
+    if (wanted != meta_.dtype) [[unlikely]]
+      throw_wrong_dtype(wanted);
+  }
 
   const TensorMeta& meta() const { return meta_; }
   const Dims& dims() const { return meta_.dims; }
@@ -76,25 +89,15 @@ class DenseTensor {
     return storage_->data() + byte_offset_;
   }
   void* checked_bytes(DataType wanted) const {
-    if (wanted != meta_.dtype) [[unlikely]]
-      throw_wrong_dtype(wanted);
+    check_dtype(wanted);
     return bytes();
   }
   void bring_here() const;
   [[noreturn]] void throw_wrong_dtype(DataType wanted) const;
-  [[noreturn]] static void throw_wrong_count(size_t given, const Dims& dims);
 
   TensorMeta meta_;
   IntrusivePtr<Storage> storage_;
   size_t byte_offset_ = 0;
 };
-
-template <typename T>
-DenseTensor DenseTensor::from(std::span<const T> values, const Dims& dims) {
-  if (static_cast<int64_t>(values.size()) != dims.numel()) throw_wrong_count(values.size(), dims);
-  DenseTensor out = empty({dims, dtype_of<T>()}, CPUPlace());
-  if (out.initialized()) std::copy(values.begin(), values.end(), out.mutable_data<T>());
-  return out;
-}
 
 }  // namespace phi

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "phi/core/box.h"
 #include "phi/core/dense_tensor.h"
@@ -12,7 +13,7 @@ namespace phi {
 enum class CombineKind : uint8_t { kSum, kMax };
 
 /// The distributed side of one launch, seen from a kernel. Most kernels never ask.
-class LaunchView {
+class LaunchView : public std::enable_shared_from_this<LaunchView> {
  public:
   virtual ~LaunchView() = default;
   /// Where tensor input / output number `i` (in the order of the op's tensor arguments; list

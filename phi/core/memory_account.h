@@ -1,5 +1,5 @@
 // The memory of one rank: an exact account of the bytes that its storages hold, per kind of device,
-// and the cache of host blocks that they come from.
+// and of those held for them on lower tiers, and the cache of host blocks that storages come from.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
 #include "phi/core/block_cache.h"
+#include "phi/core/tier.h"
 
 namespace phi {
 
@@ -41,6 +42,22 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     tally.peak.store(tally.current.load());
     if (kind == DeviceKind::CPU) blocks_.reset_peak();
   }
+  /// Bytes held on a tier below the device: the user's arrays that wait to be needed, say.
+  void add(Tier tier, int64_t bytes) { lower_tiers_[static_cast<int>(tier)].add(bytes); }
+  void remove(Tier tier, int64_t bytes) {
+    lower_tiers_[static_cast<int>(tier)].current.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  /// Of Tier::kDevice: those of the CPU, the one kind of device that storages lie on.
+  MemoryStats stats(Tier tier) const {
+    if (tier == Tier::kDevice) return stats(DeviceKind::CPU);
+    const auto& tally = lower_tiers_[static_cast<int>(tier)];
+    return {.current = tally.current.load(), .peak = tally.peak.load()};
+  }
+  void reset_peak(Tier tier) {
+    if (tier == Tier::kDevice) return reset_peak(DeviceKind::CPU);
+    auto& tally = lower_tiers_[static_cast<int>(tier)];
+    tally.peak.store(tally.current.load());
+  }
   /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
   void plan(int64_t bytes) { planned_.add(bytes); }
   void end_plan(int64_t bytes) { planned_.current.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -63,6 +80,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     }
   };
   std::array<Tally, kNumDeviceKinds> tallies_;
+  std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
   BlockCache blocks_;
 };

@@ -36,6 +36,7 @@ struct Counters {
 enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
+class StepRecorder;
 
 class RankContext {
  public:
@@ -49,11 +50,19 @@ class RankContext {
   bool is_dry() const { return execution_ == Execution::kDry; }
   Counters& counters() { return counters_; }
   TransferStats& transfers() { return transfers_; }
+  /// Data that the user gives waits on its tier until it is known where it is needed (the default),
+  /// or crosses to the device at once and whole.
+  bool deferred_transfer() const { return deferred_transfer_; }
+  void set_deferred_transfer(bool deferred) { deferred_transfer_ = deferred; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
   /// Where the rank records what it does; null (the default): nowhere.
   Trace* trace() const { return trace_; }
   /// The trace must live until another, or null, is given.
   void record_to(Trace* trace) { trace_ = trace; }
+  /// Takes what the rank would do, while it captures a program; null (the default): it does it.
+  StepRecorder* recorder() const { return recorder_; }
+  /// Only a dry rank may have one; it must live until another, or null, is given.
+  void record_steps_to(StepRecorder* recorder) { recorder_ = recorder; }
 
   /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
   /// 1).
@@ -79,7 +88,9 @@ class RankContext {
   Execution execution_;
   Counters counters_;
   TransferStats transfers_;
+  bool deferred_transfer_ = true;
   Trace* trace_ = nullptr;
+  StepRecorder* recorder_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
 };
@@ -88,6 +99,21 @@ class RankContext {
 inline MemoryStats memory_stats(const Place& place) {
   return RankContext::current().memory()->stats(place.kind);
 }
+/// Bytes that the calling rank keeps on a tier for tensors: on the host, arrays that the user gave
+/// and that some tensor may still need to bring to the device.
+inline MemoryStats memory_stats(Tier tier) { return RankContext::current().memory()->stats(tier); }
+/// The peaks begin anew from what is held now.
+inline void reset_memory_peak(const Place& place) {
+  RankContext::current().memory()->reset_peak(place.kind);
+}
+inline void reset_memory_peak(Tier tier) { RankContext::current().memory()->reset_peak(tier); }
+
+/// Whether data that the calling rank is given waits on its tier (the default) or crosses at once;
+/// says so for what is given from now on.
+inline void set_deferred_transfer(bool deferred) {
+  RankContext::current().set_deferred_transfer(deferred);
+}
+inline bool deferred_transfer() { return RankContext::current().deferred_transfer(); }
 
 /// Gives the memory that the calling rank keeps for later tensors back to the system.
 inline void release_cached() { RankContext::current().memory()->blocks().release(); }

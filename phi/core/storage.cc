@@ -49,6 +49,23 @@ void check_place(const Place& place) {
                                   place.to_string()));
 }
 
+// Held by one thread at a time. Sources may read other storages, so each has a lock of its own.
+class Held {
+ public:
+  explicit Held(std::atomic_flag& flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) flag_.wait(true);
+  }
+  ~Held() {
+    flag_.clear(std::memory_order_release);
+    flag_.notify_one();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
 }  // namespace
 
 const char* name_of(StorageState state) {
@@ -89,11 +106,15 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
     return storage;
   }
+  return allocate_apart(nbytes, place);
+}
+
+IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
   // Not resident until the bytes are there, so that a failure leaves nothing to take off the
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
   storage->data_ = allocate_bytes(*storage->account_, nbytes);
-  storage->state_ = StorageState::kResident;
+  storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
   return storage;
 }
@@ -112,38 +133,63 @@ IntrusivePtr<Storage> Storage::from_source(const Place& place,
   return storage;
 }
 
+IntrusivePtr<Storage> Storage::planned_from_source(const Place& place,
+                                                   std::shared_ptr<const Source> source) {
+  IntrusivePtr<Storage> storage = from_source(place, std::move(source));
+  storage->plan();
+  return storage;
+}
+
+std::shared_ptr<const Storage::Source> Storage::source() const {
+  if (has_bytes() || state() == StorageState::kPlaceholder) return nullptr;
+  const Held held(busy_);
+  return source_;
+}
+
 void Storage::plan() {
-  state_ = StorageState::kPlaceholder;
-  planned_ = true;
+  if (std::exchange(planned_, true)) return;
   absence_ = {.op = OpScope::current(),
               .reason = "nothing is computed in a dry run",
               .remedy = "Run the job on real processes to get its values."};
+  if (RankContext::current().recorder()) {
+    absence_.reason = "a program is being captured, and nothing is computed";
+    absence_.remedy = "Return it from the captured function, and read what running it gives.";
+  }
   account_->plan(static_cast<int64_t>(nbytes_));
 }
 
+void Storage::end_plan() {
+  if (std::exchange(planned_, false)) account_->end_plan(static_cast<int64_t>(nbytes_));
+}
+
 void Storage::materialise() {
-  if (state_ == StorageState::kResident) return;
+  if (has_bytes()) return;
+  const Held held(busy_);
+  if (has_bytes()) return;  // another thread was first
   PHI_CHECK(source_, errors::PreconditionNotMet(
                          "storage {} is a placeholder; it has no bytes to bring here.", id_));
   if (RankContext::current().is_dry()) {
-    source_ = nullptr;
+    PHI_CHECK(RankContext::current().recorder() == nullptr,
+              errors::PreconditionNotMet("the value of storage {} is asked for while a program is "
+                                         "captured, when nothing has a value; read it outside, or "
+                                         "make what depends on it an operator.",
+                                         id_));
     return plan();
   }
-  const auto& account = RankContext::current().memory();
-  data_ = allocate_bytes(*account, nbytes_);
-  if (account != account_) guest_ = account;
-  charged().add(place_.kind, static_cast<int64_t>(nbytes_));
-  state_ = StorageState::kResident;
-  try {
-    DenseTensor whole(source_->meta(), this);
-    source_->read(Box::whole(whole.dims()), &whole);
-  } catch (
-      ...) {  // as before, so that nobody takes the bytes for values, and it can be tried again
-    state_ = source_->state();
-    give_back_bytes();
-    throw;
-  }
+  // Read apart, so that nobody sees bytes that are no values, and a failure changes nothing.
+  const auto fresh = allocate_apart(nbytes_, place_);
+  DenseTensor whole(source_->meta(), fresh);
+  bring_box(*source_, Box::whole(whole.dims()), &whole);
+  end_plan();
+  take_bytes(*fresh);
   source_ = nullptr;
+}
+
+void Storage::take_bytes(Storage& other) {
+  data_ = std::exchange(other.data_, nullptr);
+  other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
+  if (other.account_ != account_) guest_ = other.account_;
+  state_.store(StorageState::kResident, std::memory_order_release);
 }
 
 void Storage::give_back_bytes() {
@@ -154,12 +200,20 @@ void Storage::give_back_bytes() {
 
 void Storage::destroy(Storage* storage) {
   if (storage->has_bytes()) storage->give_back_bytes();
-  if (storage->planned_) storage->account_->end_plan(static_cast<int64_t>(storage->nbytes_));
+  storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
   // The account may end with its last storage, whose block it must still take.
   const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
   storage->~Storage();
   account->blocks().free(reinterpret_cast<std::byte*>(storage), block);
+}
+
+void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out) {
+  source.read(box, out);
+  const auto tier = source.tier();
+  if (!tier) return;
+  const int64_t bytes = source.stored_bytes(box);
+  if (bytes > 0) count_transfer(*tier, Tier::kDevice, bytes);
 }
 
 }  // namespace phi

@@ -4,13 +4,15 @@
 //   resident     bytes are here
 //   placeholder  never had bytes here: the rank is outside the mesh, a program is being captured,
 //                or this is a dry run
-//   deferred     an initialiser is known, bytes are made on first use
+//   deferred     an initialiser, or where the user's data lies, is known; bytes come on first use
 //   swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "phi/common/intrusive_ptr.h"
@@ -18,6 +20,7 @@
 #include "phi/core/box.h"
 #include "phi/core/memory_account.h"
 #include "phi/core/meta.h"
+#include "phi/core/tier.h"
 
 namespace phi {
 
@@ -46,9 +49,17 @@ class Storage : public RefCounted<Storage> {
     virtual ~Source() = default;
     /// The whole array that this source can give.
     virtual const TensorMeta& meta() const = 0;
-    /// Writes the elements of `box` to `out`, a resident array of the box's size.
+    /// Writes the elements of `box` to `out`, a resident array of the box's size. May be called by
+    /// several threads at once. Who brings bytes to the device calls bring_box, which counts them.
     virtual void read(const Box& box, DenseTensor* out) const = 0;
     virtual StorageState state() const { return StorageState::kDeferred; }
+    /// Where the bytes lie now; nothing for an initialiser, which makes them on the device.
+    virtual std::optional<Tier> tier() const { return std::nullopt; }
+    /// Bytes that reading `box` takes from that tier, which differ from those of the array where it
+    /// is kept in another dtype.
+    virtual int64_t stored_bytes(const Box& box) const {
+      return box.numel() * static_cast<int64_t>(size_of(meta().dtype));
+    }
   };
 
   /// 64-byte aligned, not initialised. In a dry run a placeholder that stands for these bytes.
@@ -58,12 +69,18 @@ class Storage : public RefCounted<Storage> {
   /// Nothing is allocated until the bytes are asked for.
   static IntrusivePtr<Storage> from_source(const Place& place,
                                            std::shared_ptr<const Source> source);
+  /// The same in a dry run of a program that would ask now: its bytes are planned, and the source
+  /// stays for whoever runs the program for real.
+  static IntrusivePtr<Storage> planned_from_source(const Place& place,
+                                                   std::shared_ptr<const Source> source);
 
   uint64_t id() const { return id_; }
-  StorageState state() const { return state_; }
+  StorageState state() const { return state_.load(std::memory_order_acquire); }
   const Place& place() const { return place_; }
-  bool has_bytes() const { return state_ == StorageState::kResident; }
-  /// A placeholder for bytes that only a dry run does not allocate.
+  /// Made while this was the rank's account, which tells tensors of a captured program from others.
+  bool was_made_under(const MemoryAccount& account) const { return account_.get() == &account; }
+  bool has_bytes() const { return state() == StorageState::kResident; }
+  /// Stands for bytes that only a dry run does not allocate.
   bool is_planned() const { return planned_; }
   /// Bytes that this storage occupies now.
   size_t nbytes_here() const { return has_bytes() ? nbytes_ : 0; }
@@ -76,10 +93,11 @@ class Storage : public RefCounted<Storage> {
   void note_write() { ++version_; }
   const Absence& absence() const { return absence_; }
   /// Null unless deferred or swapped.
-  const std::shared_ptr<const Source>& source() const { return source_; }
+  std::shared_ptr<const Source> source() const;
 
-  /// Makes the storage resident: reads its source; in a dry run it becomes a placeholder.
-  /// Errors: PreconditionNotMet for a placeholder.
+  /// Makes the storage resident: reads its source, once, whoever asks and on whatever thread. In a
+  /// dry run its bytes are planned and it keeps the source.
+  /// Errors: PreconditionNotMet for a placeholder; those of the source, which leave it as it was.
   void materialise();
 
   static void destroy(Storage* storage);
@@ -91,18 +109,24 @@ class Storage : public RefCounted<Storage> {
 
   /// A storage whose block has `inline_bytes` bytes behind the object.
   static Storage* make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes);
+  /// Resident, with the bytes in a block of their own.
+  static IntrusivePtr<Storage> allocate_apart(size_t nbytes, const Place& place);
   /// The account that the bytes are charged to.
   MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
   void give_back_bytes();
   /// From here on it stands for its bytes without having them.
   void plan();
+  void end_plan();
+  /// Takes over the bytes of `other`, which has them apart.
+  void take_bytes(Storage& other);
 
   std::byte* data_ = nullptr;
   size_t nbytes_;
   uint64_t id_;
   uint32_t version_ = 0;
-  StorageState state_;
+  std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
   Place place_;
+  mutable std::atomic_flag busy_;  // a thread materialises, or looks at the source
   bool planned_ = false;
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
@@ -110,5 +134,9 @@ class Storage : public RefCounted<Storage> {
   Absence absence_;
   std::shared_ptr<const Source> source_;
 };
+
+/// Reads `box` of a source into an array on the device, and counts what crosses: the one way on
+/// which data given by the user, or swapped out, comes to the device. Errors: those of the source.
+void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out);
 
 }  // namespace phi

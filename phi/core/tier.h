@@ -33,6 +33,7 @@ class TransferStats {
     ++count.count;
     count.bytes += bytes;
   }
+  friend bool operator==(const TransferStats&, const TransferStats&) = default;
 
  private:
   static size_t index(Tier from, Tier to) {
@@ -41,7 +42,7 @@ class TransferStats {
   std::array<TransferCount, static_cast<size_t>(kNumTiers* kNumTiers)> counts_{};
 };
 
-/// Of the calling rank.
+/// Of the calling rank; exact.
 TransferStats transfer_stats();
 void reset_transfer_stats();
 /// Counts one transfer of the calling rank; whoever moves bytes between tiers calls it once, on the

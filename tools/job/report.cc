@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <type_traits>
+#include <utility>
 
 #include "tools/job/whole_file.h"
 
@@ -30,6 +31,21 @@ nlohmann::ordered_json traffic_json(const RankReport& rank) {
   return json;
 }
 
+// {"host_to_device": {"count", "bytes"}, ..}, of the pairs of tiers between which something moved.
+nlohmann::ordered_json transfers_json(const TransferStats& transfers) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (int from = 0; from < kNumTiers; ++from) {
+    for (int to = 0; to < kNumTiers; ++to) {
+      const auto [a, b] = std::pair(static_cast<Tier>(from), static_cast<Tier>(to));
+      const TransferCount& moved = transfers.of(a, b);
+      if (moved.count == 0) continue;
+      json[fmt::format("{}_to_{}", name_of(a), name_of(b))] = {{"count", moved.count},
+                                                               {"bytes", moved.bytes}};
+    }
+  }
+  return json;
+}
+
 nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
   nlohmann::ordered_json json = {{"rank", rank.rank},
                                  {"stage", rank.stage},
@@ -43,7 +59,8 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"gradient_bytes", rank.gradient_bytes},
                                  {"optimizer_bytes", rank.optimizer_bytes},
                                  {"parameter_peak_bytes", rank.parameter_peak_bytes},
-                                 {"collectives", traffic_json(rank)}};
+                                 {"collectives", traffic_json(rank)},
+                                 {"transfers", transfers_json(rank.transfers)}};
   if (dry_run) json["planned_peak_bytes"] = rank.planned_peak_bytes;
   return json;
 }
@@ -76,6 +93,7 @@ RankReport this_rank(int64_t stage) {
   report.peak_tensor_bytes = context.memory()->stats(DeviceKind::CPU).peak;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;
+  report.transfers = context.transfers();
   return report;
 }
 

@@ -31,6 +31,7 @@ struct RankReport {
   int64_t parameter_peak_bytes = 0;  // most tensor bytes held while the parameters were made
   int64_t planned_peak_bytes = 0;    // dry runs: most tensor bytes that a real run would hold
   std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
+  TransferStats transfers;                         // between tiers
 };
 
 struct JobReport {

@@ -34,6 +34,9 @@ DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
 DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
 DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
+DEFINE_bool(deferred_transfer, true,
+            "data waits on its tier until it is known where it is needed; false: it crosses to the "
+            "device at once and whole");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
@@ -45,9 +48,10 @@ using distributed::ProcessMesh;
 using distributed::World;
 using distributed::checkpoint::Checkpoint;
 
-const std::vector<std::string> kFlags = {"report",      "metrics", "trace",      "trace_steps",
-                                         "deadline_s",  "quiet",   "mesh",       "inject_error",
-                                         "inject_hang", "dry_run", "world_size", "rank"};
+const std::vector<std::string> kFlags = {
+    "report", "metrics", "trace",        "trace_steps", "deadline_s", "deferred_transfer",
+    "quiet",  "mesh",    "inject_error", "inject_hang", "dry_run",    "world_size",
+    "rank"};
 constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
 // "RANK:STEP", a rank of -1 being all; never where the flag is empty.
@@ -409,6 +413,7 @@ int run_command(int argc, char** argv) {
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job
+    world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
@@ -438,6 +443,10 @@ const char* run_help() {
          "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
+         "  --nodeferred_transfer\n"
+         "                       what is read from files crosses to each rank whole and at once, "
+         "not\n"
+         "                       this rank's shards when they are known\n"
          "  --quiet              print errors only, and the text in mode generate\n"
          "  --dry_run --world_size=16384 --rank=R\n"
          "                       without mpirun: play this rank of a job of this size for one "

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/common/mapped_file.h"
@@ -166,21 +168,37 @@ int64_t TextData::offset_of(const Draw& draw, int64_t sample) const {
   return static_cast<int64_t>(random % static_cast<uint64_t>(places));
 }
 
+// A batch, read from the files row by row; a byte of them is a token.
+class TextData::Windows final : public Storage::Source {
+ public:
+  Windows(TextData text, const Draw& draw, int64_t shift, const Dims& shape)
+      : text_(std::move(text)), draw_(draw), shift_(shift), meta_{shape, DataType::INT64} {}
+
+  const TensorMeta& meta() const override { return meta_; }
+  std::optional<Tier> tier() const override { return Tier::kDisk; }
+  int64_t stored_bytes(const Box& box) const override { return box.numel(); }
+  void read(const Box& box, DenseTensor* out) const override {
+    std::vector<uint8_t> window(static_cast<size_t>(box.size[1]));
+    int64_t* to = out->mutable_data<int64_t>();
+    for (int64_t row = 0; row < box.size[0]; ++row) {
+      const int64_t begin = text_.offset_of(draw_, box.offset[0] + row) + shift_ + box.offset[1];
+      text_.read(begin, window);
+      to = std::copy(window.begin(), window.end(), to);
+    }
+  }
+
+ private:
+  TextData text_;
+  Draw draw_;
+  int64_t shift_;
+  TensorMeta meta_;
+};
+
 Tensor TextData::windows(const Draw& draw, int64_t shift, const Dims& shape) const {
   PHI_CHECK(num_bytes() > draw.seq_len,
             errors::InvalidArgument("{} bytes of text are too few for windows of {} + 1.",
                                     num_bytes(), draw.seq_len));
-  return deferred(
-      shape, DataType::INT64, [text = *this, draw, shift](const ShardBox& part, DenseTensor* out) {
-        const Box& box = part.box;
-        std::vector<uint8_t> window(static_cast<size_t>(box.size[1]));
-        int64_t* to = out->mutable_data<int64_t>();
-        for (int64_t row = 0; row < box.size[0]; ++row) {
-          const int64_t begin = text.offset_of(draw, box.offset[0] + row) + shift + box.offset[1];
-          text.read(begin, window);
-          to = std::copy(window.begin(), window.end(), to);
-        }
-      });
+  return deferred(std::make_shared<const Windows>(*this, draw, shift, shape));
 }
 
 }  // namespace phi::job

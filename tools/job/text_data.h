@@ -56,6 +56,7 @@ class TextData {
 
  private:
   class Corpus;
+  class Windows;
   Tensor windows(const Draw& draw, int64_t shift, const Dims& shape) const;
 
   std::shared_ptr<const Corpus> corpus_;

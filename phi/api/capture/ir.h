@@ -31,8 +31,9 @@ struct Value {
 
 /// What an operator was given besides tensors. Integers of all widths are int64, both floating
 /// types double; a Scalar is what it holds; IntArray and vectors of integers are lists.
-using AttributeValue = std::variant<bool, int64_t, double, std::string, DataType,
-                                    std::vector<int64_t>, std::vector<double>>;
+using AttributeValue =
+    std::variant<bool, int64_t, double, std::string, DataType, std::vector<int64_t>,
+                 std::vector<double>, std::vector<std::string>>;
 struct Attribute {
   const char* name;
   AttributeValue value;

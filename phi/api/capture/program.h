@@ -5,15 +5,13 @@
 //   std::cout << p.to_string();           // the global program, the same on every rank
 //   std::cout << p.rank_program();        // what this rank does of it
 //
-// The function is ordinary code of the API. Tensors that it uses and does not make are parameters
-// (used by reference: the program sees their present value when it runs, and writes to them where
-// the function does), or constants (initialisers and values written down in it). The function must
-// not read values: what depends on them belongs outside, or into an operator.
+// The function is ordinary code of the API. Tensors that it uses and did not make are parameters:
+// the program sees the value that they have when it runs, and writes to them where the function
+// does. What it makes of initialisers and host values are constants. The function must not read
+// values: what depends on them belongs outside of it, or into an operator.
 #pragma once
 
 #include <functional>
-#include <iosfwd>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,24 +28,57 @@ class Executor;
 
 class Program {
  public:
-  /// The function to capture.
   using Function = std::function<TensorList(const TensorList&)>;
 
-  /// The global program. Its inputs are: inputs of the function, then parameters, then constants.
+  /// Does what the function does, on these inputs: shapes, dtypes and placements as captured.
+  ///
+  /// Ranks    Every rank of the job runs it, as it would call the function.
+  /// Errors   InvalidArgument naming the input that differs from the captured one; what the
+  ///          operators throw, with the number and name of the step.
+  TensorList run(const TensorList& inputs) const;
+
+  /// The global program. Its inputs are: inputs of the function, parameters, constants.
   const ir::Body& body() const;
   /// The bodies of its scans; ir::Operation::body is an index.
   const std::vector<ir::Body>& bodies() const;
   size_t num_inputs() const;
   /// In the order of first use; distinct by storage.
-  const TensorList& parameters() const;
-  /// Parameter i after the program: the last value that it wrote, or the parameter's own value.
+  TensorList parameters() const;
+  TensorList constants() const;
+  /// What parameter i is after the program: body().inputs[num_inputs() + i] if it is not written
+  /// to.
   ir::ValueId updated(size_t parameter) const;
-  /// Tensors that the function made of initialisers or host values; deferred where they were.
-  const TensorList& constants() const;
+
+  /// Bytes of the arena that the program's own tensors share on this rank.
+  int64_t arena_bytes() const;
+  /// Of this rank, bodies of scans once: kernel launches, reshards and copies; and calls that it
+  /// does not take part in.
+  int64_t num_steps() const;
+  int64_t num_clipped() const;
+
+  /// The global program, one operation a line.
+  std::string to_string() const;
+  /// What this rank does, one step a line, with the place of every array.
+  std::string rank_program() const;
 
  private:
-  friend class Capture;
+  friend Program capture(const Function& function, const TensorList& inputs);
+  struct Execution;
+  explicit Program(std::shared_ptr<ir::Recording> recording);
+  Executor& executor() const;
+
   std::shared_ptr<ir::Recording> recording_;
+  std::shared_ptr<Execution> execution_;  // made when it is first asked for
 };
+
+/// Captures what `function` does with tensors like `inputs` (their values are not looked at; they
+/// may be placeholders). No kernel runs, no byte of a tensor is allocated or moved.
+///
+/// Ranks    Every rank captures for itself, without communication.
+/// Errors   What the function throws; PreconditionNotMet where it reads a value, leaves a gradient
+/// in
+///          a parameter, or captures itself; Unimplemented for operators whose shapes depend on
+///          data.
+Program capture(const Program::Function& function, const TensorList& inputs);
 
 }  // namespace phi

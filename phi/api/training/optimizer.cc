@@ -25,11 +25,23 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
   return attr ? Tensor(distributed::reshard(x.dist(), attr)) : x;
 }
 
-// The same on every rank of the job; 0 in a dry run.
-double value_everywhere(const Tensor& x) {
-  if (!x.is_dist()) return item_or(x, 0.0);
+// One number that every rank of the job has, as a plain tensor.
+Tensor everywhere(const Tensor& x) {
+  if (!x.is_dist()) return x;
   const ProcessMesh everyone({distributed::world_size()}, {"world"});
-  return item_or(moved(x, TensorDistAttr::replicated(everyone)), 0.0);
+  return moved(x, TensorDistAttr::replicated(everyone)).local();
+}
+
+// What gradients are multiplied by, so that their norm becomes `clip` at most (0: as it is); not
+// finite where the norm is not.
+Tensor grad_factor(const Tensor& norm, const Tensor& inverse_loss_scale, double clip) {
+  Tensor factor = cast(inverse_loss_scale, DataType::FLOAT64);
+  if (clip > 0.0) {
+    const Tensor true_norm = multiply(norm, factor);
+    const Tensor excess = scale(true_norm, 1.0 / clip, 1e-6 / clip);
+    factor = divide(factor, maximum(excess, full({}, 1.0, DataType::FLOAT64)));
+  }
+  return add(factor, subtract(norm, norm));
 }
 
 int64_t bytes_of(const Tensor& x) {
@@ -82,25 +94,45 @@ Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
   return slot;
 }
 
-Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
+Optimizer::Numbers Optimizer::numbers(double learning_rate, double loss_scale) const {
+  Numbers numbers;
+  numbers.learning_rate = full({}, learning_rate, DataType::FLOAT32);
+  numbers.step = full({}, steps_ + 1, DataType::INT64);
+  if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale);
+  return numbers;
+}
+
+Tensor Optimizer::apply(const Numbers& numbers, bool with_norm) {
   const NoGrad no_grad;
   const TracedAction traced("optimizer");
   collect_gradients();
-  Outcome outcome;
-  double grad_scale = 1.0 / loss_scale;
-  if (config_.grad_clip > 0.0 || check_finite) {
-    outcome.grad_norm = grad_norm() / loss_scale;
-    outcome.applied = !check_finite || std::isfinite(outcome.grad_norm);
-    if (config_.grad_clip > 0.0) {
-      grad_scale *= std::min(1.0, config_.grad_clip / (outcome.grad_norm + 1e-6));
-    }
+  Tensor norm;
+  std::optional<Tensor> grad_scale;
+  const Tensor& inverse = numbers.inverse_loss_scale;
+  if (inverse.defined()) grad_scale = inverse;
+  if (config_.grad_clip > 0.0 || with_norm) {
+    const Tensor factor = inverse.defined() ? inverse : full({}, 1.0);
+    norm = grad_norm();
+    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), DataType::FLOAT32);
+    norm = multiply(norm, cast(factor, DataType::FLOAT64));
   }
-  if (outcome.applied) ++steps_;
   for (Slot& slot : slots_) {
-    if (outcome.applied && slot.gradient.defined()) update(slot, learning_rate, grad_scale);
+    if (slot.gradient.defined()) update(slot, numbers, grad_scale);
     slot.gradient = Tensor();
   }
+  return norm;
+}
+
+Optimizer::Outcome Optimizer::outcome_of(const Tensor& grad_norm) {
+  Outcome outcome;
+  if (grad_norm.defined()) outcome.grad_norm = item_or(grad_norm, 0.0);
+  outcome.applied = std::isfinite(outcome.grad_norm);
+  if (outcome.applied) ++steps_;
   return outcome;
+}
+
+Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
+  return outcome_of(apply(numbers(learning_rate, loss_scale), check_finite));
 }
 
 void Optimizer::collect_gradients() {
@@ -112,7 +144,7 @@ void Optimizer::collect_gradients() {
 }
 
 // Sums of squares are added up where they lie alike, so that few of them have to travel.
-double Optimizer::grad_norm() const {
+Tensor Optimizer::grad_norm() const {
   std::vector<std::pair<const TensorDistAttr*, TensorList>> sums;
   for (const Slot& slot : slots_) {
     if (!slot.gradient.defined()) continue;
@@ -126,28 +158,28 @@ double Optimizer::grad_norm() const {
       known->second.push_back(square);
     }
   }
-  double total = 0.0;
-  for (const auto& [attr, squares] : sums) total += value_everywhere(add_n(squares));
-  return std::sqrt(total);
+  TensorList totals = {full({}, 0.0, DataType::FLOAT64)};
+  for (const auto& [attr, squares] : sums) {
+    totals.push_back(cast(everywhere(add_n(squares)), DataType::FLOAT64));
+  }
+  return sqrt(add_n(totals));
 }
 
-void Optimizer::update(Slot& slot, double learning_rate, double grad_scale) {
+void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
   Tensor part = moved(slot.parameter.detach(), slot.attr);
-  const auto rate = static_cast<float>(learning_rate);
   const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
-  const auto scale = static_cast<float>(grad_scale);
   switch (config_.kind) {
     case OptimizerKind::kSgd:
-      sgd_(part, slot.gradient, slot.master, rate, decay, scale);
+      sgd_(part, slot.gradient, slot.master, numbers.learning_rate, grad_scale, decay);
       break;
     case OptimizerKind::kMomentum:
-      momentum_(part, slot.gradient, slot.moment1, slot.master, rate,
-                static_cast<float>(config_.momentum), config_.nesterov, decay, scale);
+      momentum_(part, slot.gradient, slot.moment1, slot.master, numbers.learning_rate, grad_scale,
+                static_cast<float>(config_.momentum), config_.nesterov, decay);
       break;
     case OptimizerKind::kAdamW:
-      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
-             static_cast<float>(config_.beta1), static_cast<float>(config_.beta2),
-             static_cast<float>(config_.epsilon), decay, steps_, scale);
+      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, numbers.learning_rate,
+             numbers.step, grad_scale, static_cast<float>(config_.beta1),
+             static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
       break;
   }
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));

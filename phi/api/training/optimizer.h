@@ -50,8 +50,24 @@ class Optimizer {
     double grad_norm = 0.0;  // 2-norm of all gradients, before clipping; 0 if none was asked for
     bool applied = true;     // false: a gradient was not finite, nothing was changed
   };
+  /// The numbers of one step as plain tensors of one element, so that a captured step takes others.
+  struct Numbers {
+    Tensor learning_rate;       // float32
+    Tensor step;                // int64, from 1
+    Tensor inverse_loss_scale;  // float32; undefined: 1
+  };
+  /// The operators of one update: gradients that have accumulated times the inverse loss scale,
+  /// then they are gone. Gives their norm before clipping (float64, plain), undefined where the
+  /// configuration needs none and `with_norm` is not set. Where it is not finite nothing is
+  /// changed.
+  Tensor apply(const Numbers& numbers, bool with_norm);
+  /// The numbers of the update after the last one that was applied.
+  Numbers numbers(double learning_rate, double loss_scale = 1.0) const;
+  /// What apply() gave, read. Counts the update.
+  Outcome outcome_of(const Tensor& grad_norm);
   /// One update from the gradients that have accumulated, divided by `loss_scale`; then they are
-  /// gone. With `check_finite` a step whose gradients are not finite is left out.
+  /// gone. Where their norm is computed (for clipping, or with `check_finite`) and not finite, the
+  /// update is left out.
   /// Ranks   every rank of the job calls it.
   Outcome step(double learning_rate, double loss_scale = 1.0, bool check_finite = false);
 
@@ -69,8 +85,8 @@ class Optimizer {
   };
   Slot make_slot(Tensor parameter) const;
   void collect_gradients();
-  double grad_norm() const;
-  void update(Slot& slot, double learning_rate, double grad_scale);
+  Tensor grad_norm() const;
+  void update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale);
 
   OptimizerConfig config_;
   ZeroStage zero_;

@@ -35,10 +35,10 @@ struct Cell {
 
 class ScheduleRun {
  public:
-  ScheduleRun(PipelineModel& model, const Schedule& schedule, double loss_scale)
+  ScheduleRun(PipelineModel& model, const Schedule& schedule, const Tensor& loss_scale)
       : model_(model),
         schedule_(schedule),
-        seed_(loss_scale / static_cast<double>(schedule.micro_batches)),
+        loss_scale_(loss_scale),
         cells_(static_cast<size_t>(model.num_chunks() * schedule.micro_batches)) {}
 
   Tensor run() {
@@ -108,7 +108,7 @@ class ScheduleRun {
   void backward(Cell& own, int chunk, DeferredGradients* weights) {
     Tensor grad;
     if (is_last(chunk)) {
-      grad = deferred_full(own.output.shape(), seed_, own.output.dtype());
+      grad = seed(own.output);
     } else {
       grad = own.grad_arriving.wait();
     }
@@ -122,6 +122,13 @@ class ScheduleRun {
     own.input = Tensor();
   }
 
+  // The gradient of the loss of one micro-batch: its share of the mean, scaled.
+  Tensor seed(const Tensor& loss) const {
+    const double share = 1.0 / static_cast<double>(schedule_.micro_batches);
+    if (!loss_scale_.defined()) return deferred_full(loss.shape(), share, loss.dtype());
+    return cast(scale(loss_scale_, share), loss.dtype());
+  }
+
   void send_gradient(int chunk, int micro_batch) {
     Cell& own = cell(chunk, micro_batch);
     Cell& before = cell(chunk - 1, micro_batch);
@@ -133,14 +140,14 @@ class ScheduleRun {
 
   PipelineModel& model_;
   const Schedule& schedule_;
-  const double seed_;
+  const Tensor loss_scale_;
   std::vector<Cell> cells_;
   TensorList losses_;
 };
 
 }  // namespace
 
-Tensor run_schedule(PipelineModel& model, const Schedule& schedule, double loss_scale) {
+Tensor run_schedule(PipelineModel& model, const Schedule& schedule, const Tensor& loss_scale) {
   PHI_CHECK(schedule.stages * schedule.chunks == model.num_chunks(),
             errors::InvalidArgument(
                 "the schedule {} has {} stages of {} chunks, the model has {} chunks.",

@@ -31,11 +31,12 @@ class PipelineModel {
 /// One step forward and backward: the gradients of all parameters accumulate, those of
 /// loss_scale * the mean over micro-batches of the loss.
 ///
+/// `loss_scale`  plain, float32, one element; undefined: 1
 /// Returns  that mean (not scaled), 0-D on the last stage's mesh, where it may be partial.
 /// Ranks    every rank of all stages calls it.
 /// Errors   InvalidArgument if schedule and model disagree on the number of chunks.
 Tensor run_schedule(PipelineModel& model, const distributed::pipeline::Schedule& schedule,
-                    double loss_scale = 1.0);
+                    const Tensor& loss_scale = Tensor());
 
 /// The same forward only, without recording: micro-batches one after the other.
 Tensor run_forward(PipelineModel& model, int64_t micro_batches);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "phi/common/errors.h"
@@ -60,16 +61,41 @@ void update_all(const DenseTensor& param, const DenseTensor& grad, const DenseTe
   update_each(old, grad.data<T>(), from, out, to, param.numel(), update);
 }
 
+/// The only element.
+template <typename T>
+T number_in(const DenseTensor& x, const char* name) {
+  PHI_CHECK(x.numel() == 1 && x.dtype() == dtype_of<T>(),
+            errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
+                                    name, x.meta().to_string(), name_of(dtype_of<T>())));
+  return *x.data<T>();
+}
+
+float scale_in(const DenseTensor* grad_scale) {
+  return grad_scale ? number_in<float>(*grad_scale, "grad_scale") : 1.0f;
+}
+
+void keep(const DenseTensor& x, DenseTensor* out) {
+  const void* from = x.raw_data();
+  void* to = out->mutable_raw_data();
+  if (from != to && x.nbytes() > 0) std::memcpy(to, from, x.nbytes());
+}
+
 }  // namespace
 
 template <typename T>
 void SgdKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
-               const DenseTensor* master_param, float learning_rate, float weight_decay,
-               float grad_scale, DenseTensor* param_out, DenseTensor* master_param_out) {
+               const DenseTensor* master_param, const DenseTensor& learning_rate,
+               const DenseTensor* grad_scale, float weight_decay, DenseTensor* param_out,
+               DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  const C rate = learning_rate;
+  const C rate = number_in<float>(learning_rate, "learning_rate");
   const C decay = weight_decay;
-  const C scale = grad_scale;
+  const C scale = scale_in(grad_scale);
+  if (!std::isfinite(scale)) {
+    keep(param, param_out);
+    if (master_param) keep(*master_param, master_param_out);
+    return;
+  }
   const auto update = [=](int64_t, int64_t n, const C* w, const C* grads, C* out) {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = w[i] - rate * (grads[i] * scale + decay * w[i]);
@@ -80,14 +106,20 @@ void SgdKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& g
 template <typename T>
 void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
                     const DenseTensor& velocity, const DenseTensor* master_param,
-                    float learning_rate, float mu, bool use_nesterov, float weight_decay,
-                    float grad_scale, DenseTensor* param_out, DenseTensor* velocity_out,
-                    DenseTensor* master_param_out) {
+                    const DenseTensor& learning_rate, const DenseTensor* grad_scale, float mu,
+                    bool use_nesterov, float weight_decay, DenseTensor* param_out,
+                    DenseTensor* velocity_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  const C rate = learning_rate;
+  const C rate = number_in<float>(learning_rate, "learning_rate");
   const C kept = mu;
   const C decay = weight_decay;
-  const C scale = grad_scale;
+  const C scale = scale_in(grad_scale);
+  if (!std::isfinite(scale)) {
+    keep(param, param_out);
+    keep(velocity, velocity_out);
+    if (master_param) keep(*master_param, master_param_out);
+    return;
+  }
   // The step is ahead * g + behind * (new velocity).
   const C ahead = use_nesterov ? C(1) : C(0);
   const C behind = use_nesterov ? kept : C(1);
@@ -110,26 +142,36 @@ void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTens
 template <typename T>
 void AdamwKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
                  const DenseTensor& moment1, const DenseTensor& moment2,
-                 const DenseTensor* master_param, float learning_rate, float beta1, float beta2,
-                 float epsilon, float weight_decay, int64_t step, float grad_scale,
-                 DenseTensor* param_out, DenseTensor* moment1_out, DenseTensor* moment2_out,
+                 const DenseTensor* master_param, const DenseTensor& learning_rate,
+                 const DenseTensor& step, const DenseTensor* grad_scale, float beta1, float beta2,
+                 float epsilon, float weight_decay, DenseTensor* param_out,
+                 DenseTensor* moment1_out, DenseTensor* moment2_out,
                  DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  PHI_CHECK(step >= 1, errors::InvalidArgument("step is {}, but steps count from 1: the bias "
-                                               "correction of step 0 divides by zero.",
-                                               step));
+  const auto number = number_in<int64_t>(step, "step");
+  PHI_CHECK(number >= 1, errors::InvalidArgument("step is {}, but steps count from 1: the bias "
+                                                 "correction of step 0 divides by zero.",
+                                                 number));
+  const C scale = scale_in(grad_scale);
+  if (!std::isfinite(scale)) {
+    keep(param, param_out);
+    keep(moment1, moment1_out);
+    keep(moment2, moment2_out);
+    if (master_param) keep(*master_param, master_param_out);
+    return;
+  }
   // What holds for all elements is worked out in double: 1 - beta2^step loses digits in float.
   const double b1 = beta1;
   const double b2 = beta2;
-  const auto t = static_cast<double>(step);
+  const auto t = static_cast<double>(number);
+  const auto lr = number_in<float>(learning_rate, "learning_rate");
   const C keep1 = static_cast<C>(b1);
   const C take1 = static_cast<C>(1 - b1);
   const C keep2 = static_cast<C>(b2);
   const C take2 = static_cast<C>(1 - b2);
-  const C rate = static_cast<C>(learning_rate / (1 - std::pow(b1, t)));
+  const C rate = static_cast<C>(lr / (1 - std::pow(b1, t)));
   const C root_factor = static_cast<C>(1 / std::sqrt(1 - std::pow(b2, t)));
-  const C shrink = static_cast<C>(1 - static_cast<double>(learning_rate) * weight_decay);
-  const C scale = grad_scale;
+  const C shrink = static_cast<C>(1 - static_cast<double>(lr) * weight_decay);
   const C small = epsilon;
   const C* m_old = moment1.data<C>();
   const C* v_old = moment2.data<C>();

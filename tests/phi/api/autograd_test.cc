@@ -170,10 +170,10 @@ TEST(AutogradInplace, AnOperatorWithoutGradientDoesNotWriteToARecordedTensor) {
   Tensor x = leaf({1, 2});
   std::optional<Tensor> master;
   const Tensor step = full({2}, 1.0f);
-  EXPECT_THAT([&] { sgd_(x, step, master, 0.5f); },
+  EXPECT_THAT([&] { sgd_(x, step, master, full({}, 0.5f)); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "call it under NoGrad"));
   const NoGrad no_grad;
-  sgd_(x, step, master, 0.5f);
+  sgd_(x, step, master, full({}, 0.5f));
   EXPECT_THAT(values(x), ElementsAre(0.5f, 1.5f));
 }
 
@@ -213,7 +213,8 @@ TEST(Recompute, GivesTheSameGradients) {
 }
 
 TEST(Recompute, HoldsOnlyTheInputs) {
-  const Tensor x = leaf(std::vector<float>(4096, 0.5f));
+  Tensor x = full({4096}, 0.5f);  // on the device from the start
+  x.set_requires_grad();
   const auto chain = [](const std::vector<Tensor>& in) {
     Tensor y = in[0];
     for (int i = 0; i < 8; ++i) y = tanh(y);

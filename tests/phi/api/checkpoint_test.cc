@@ -9,6 +9,7 @@
 
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
 #include "phi/api/deferred.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -53,6 +54,42 @@ TEST_F(ApiCheckpointTest, SavedOnOneMeshShardedOnAnother) {
     }
     const Tensor whole = deferred(from, "b", DataType::BFLOAT16);
     EXPECT_EQ(static_cast<float>(whole.values<bfloat16>()[4]), 2.5f);
+  });
+}
+
+// 64 by 32 numbers of 4 bytes, on four ranks of which two share the rows.
+TEST_F(ApiCheckpointTest, AFileCrossesAsFarAsItIsNeeded) {
+  const auto read = [] { return transfer_stats().of(Tier::kDisk, Tier::kDevice); };
+  run_ranks(4, [&](World& world) {
+    const ProcessMesh everyone({4});
+    reset_transfer_stats();
+    save(folder_,
+         Named{{"w", shard_tensor(deferred_gaussian({64, 32}, 0, 1, 3), everyone, {Shard(0)})}});
+    EXPECT_EQ(transfer_stats().of(Tier::kDevice, Tier::kDisk), (TransferCount{1, 64 * 32}));
+    const Checkpoint from = open(folder_);
+    const ProcessMesh half({2}, {}, {1, 3});
+    const bool in_half = half.contains(world.rank());
+    double sums[2];
+    for (const bool waits : {false, true}) {
+      set_deferred_transfer(waits);
+      reset_transfer_stats();
+      const Tensor w = deferred(from, "w");
+      const TransferCount whole{1, 64 * 32 * 4}, none;
+      EXPECT_EQ(read(), waits ? none : whole);
+      const Tensor rows = shard_tensor(w, half, {Shard(0)});
+      const TransferCount part{1, 64 * 32 * 4 / 2};
+      EXPECT_EQ(read(), !waits ? whole : in_half ? part : none);
+      EXPECT_EQ(transfer_stats().of(Tier::kHost, Tier::kDevice), none);
+      sums[waits] = reshard(sum(rows), everyone, {}).item();
+    }
+    EXPECT_EQ(sums[0], sums[1]);
+    // Of a tensor that is converted, the bytes in the file count.
+    reset_transfer_stats();
+    const Tensor narrow = deferred(from, "w", DataType::BFLOAT16);
+    shard_tensor(narrow, everyone, {Shard(1)});
+    EXPECT_EQ(read(), (TransferCount{1, 64 * 32 * 4 / 4}));
+    load(from, Named{{"w", shard_tensor(narrow, everyone, {Shard(0)})}});
+    EXPECT_EQ(read(), (TransferCount{3, 3 * 64 * 32 * 4 / 4}));
   });
 }
 

@@ -120,6 +120,23 @@ TEST(DryRank, DeferredInputsArePlannedWhenTheyAreUsed) {
               ThrowsError(ErrorCode::kPreconditionNotMet, "nothing is computed in a dry run"));
 }
 
+// Who runs the program for real finds where the bytes come from.
+TEST(DryRank, AShardOfADeferredTensorKeepsItsSource) {
+  DryWorld world(1, 2);
+  const World::Scope scope(world);
+  const std::vector<float> values = {0, 1, 2, 3, 4, 5};
+  const Tensor w = distributed::shard_tensor(Tensor::from<float>(values, {3, 2}),
+                                             ProcessMesh({2}, {"x"}), {Shard(0)});
+  relu(w);
+  EXPECT_EQ(w.nbytes_held(), 8u);
+  EXPECT_EQ(transfer_stats().of(Tier::kHost, Tier::kDevice), TransferCount{});
+  RankContext real(1, 2);
+  const RankContext::Scope run(real);
+  EXPECT_THAT(w.local().to_vector<float>(), ::testing::ElementsAre(4, 5));
+  EXPECT_EQ(transfer_stats().of(Tier::kHost, Tier::kDevice), (TransferCount{1, 8}));
+  EXPECT_EQ(w.nbytes_here(), 8u);
+}
+
 TEST(DryRank, RefusesShapesThatDependOnData) {
   DryWorld world(0, 1);
   const World::Scope scope(world);

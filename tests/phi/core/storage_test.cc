@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
@@ -149,6 +151,79 @@ TEST(Storage, AFailedReadLeavesTheStorageAsItWas) {
   storage->materialise();
   EXPECT_EQ(storage->data()[0], std::byte{7});
   EXPECT_EQ(held(), 5000);
+}
+
+// A slow source that counts how often it is read.
+class CountedSource : public Storage::Source {
+ public:
+  const TensorMeta& meta() const override { return meta_; }
+  std::optional<Tier> tier() const override { return Tier::kDisk; }
+  void read(const Box& box, DenseTensor* out) const override {
+    ++reads;
+    std::this_thread::yield();
+    std::fill_n(out->mutable_data<uint8_t>(), box.numel(), uint8_t{7});
+  }
+  mutable std::atomic<int> reads = 0;
+
+ private:
+  TensorMeta meta_ = {{kElements}, DataType::UINT8};
+};
+
+TEST(Storage, ManyThreadsThatUseItReadItOnce) {
+  const auto source = std::make_shared<const CountedSource>();
+  const auto storage = Storage::from_source(CPUPlace(), source);
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const auto seen = storage->source();  // null for those who come late
+      EXPECT_TRUE(!seen || seen == source);
+      storage->materialise();
+      right += storage->data()[kElements - 1] == std::byte{7};
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(right, 8);
+  EXPECT_EQ(source->reads, 1);
+  EXPECT_EQ(storage->source(), nullptr);
+}
+
+TEST(Storage, ADryRunPlansTheBytesAndKeepsTheSource) {
+  const auto source = std::make_shared<const CountedSource>();
+  RankContext real;
+  IntrusivePtr<Storage> storage;
+  RankContext dry(0, 1, Execution::kDry);
+  {
+    const RankContext::Scope scope(dry);
+    storage = Storage::planned_from_source(CPUPlace(), source);
+    EXPECT_EQ(dry.memory()->planned().current, kElements);
+    storage->materialise();  // plans what is planned already
+    EXPECT_EQ(dry.memory()->planned().peak, kElements);
+    EXPECT_TRUE(storage->is_planned());
+    EXPECT_FALSE(storage->has_bytes());
+    EXPECT_EQ(source->reads, 0);
+  }
+  const RankContext::Scope scope(real);
+  EXPECT_EQ(storage->source(), source);
+  storage->materialise();
+  EXPECT_EQ(storage->data()[0], std::byte{7});
+  EXPECT_FALSE(storage->is_planned());
+  EXPECT_EQ(dry.memory()->planned().current, 0);
+  EXPECT_EQ(held(), kElements);
+  EXPECT_EQ(transfer_stats().of(Tier::kDisk, Tier::kDevice), (TransferCount{1, kElements}));
+}
+
+TEST(Storage, AFailedReadIsNoTransfer) {
+  class Broken : public CountedSource {
+    void read(const Box&, DenseTensor*) const override {
+      throw errors::Unavailable("the disk is away.");
+    }
+  };
+  RankContext context;
+  const RankContext::Scope scope(context);
+  const auto storage = Storage::from_source(CPUPlace(), std::make_shared<const Broken>());
+  EXPECT_THROW(storage->materialise(), Error);
+  EXPECT_EQ(transfer_stats().of(Tier::kDisk, Tier::kDevice), TransferCount{});
 }
 
 TEST(Storage, ErrorsSaySizeAndPlace) {

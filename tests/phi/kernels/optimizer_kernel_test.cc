@@ -52,6 +52,9 @@ struct Oracle {
 Values start() { return random_values(kSize, 1); }
 Values grad_of_step(int step) { return random_values(kSize, 10 + static_cast<uint32_t>(step)); }
 
+DenseTensor number(float x) { return tensor<float>({x}, {}); }
+DenseTensor count(int64_t x) { return DenseTensor::from(std::span<const int64_t>(&x, 1), {}); }
+
 /// Tensors of a T param with G gradients. Outputs are the inputs' own buffers, or other ones.
 template <typename T, typename G>
 struct Trained {
@@ -70,16 +73,17 @@ struct Trained {
     DenseTensor p = target(param), v = target(velocity), m1 = target(moment1), m2 = target(moment2),
                 w = target(master);
     DenseTensor* master_out = with_master ? &w : nullptr;
+    const DenseTensor rate = testing::number(s.rate);
+    const DenseTensor scale = testing::number(s.grad_scale);
     if (rule == "sgd") {
-      SgdKernel<T>(CpuContext(), param, grad, master_in(), s.rate, s.decay, s.grad_scale, &p,
-                   master_out);
+      SgdKernel<T>(CpuContext(), param, grad, master_in(), rate, &scale, s.decay, &p, master_out);
     } else if (rule == "momentum") {
-      MomentumKernel<T>(CpuContext(), param, grad, velocity, master_in(), s.rate, s.mu, s.nesterov,
-                        s.decay, s.grad_scale, &p, &v, master_out);
+      MomentumKernel<T>(CpuContext(), param, grad, velocity, master_in(), rate, &scale, s.mu,
+                        s.nesterov, s.decay, &p, &v, master_out);
       velocity = v;
     } else {
-      AdamwKernel<T>(CpuContext(), param, grad, moment1, moment2, master_in(), s.rate, s.beta1,
-                     s.beta2, s.epsilon, s.decay, number, s.grad_scale, &p, &m1, &m2, master_out);
+      AdamwKernel<T>(CpuContext(), param, grad, moment1, moment2, master_in(), rate, count(number),
+                     &scale, s.beta1, s.beta2, s.epsilon, s.decay, &p, &m1, &m2, master_out);
       moment1 = m1;
       moment2 = m2;
     }
@@ -156,7 +160,8 @@ TEST(OptimizerKernel, OutputsElsewhereLeaveTheInputs) {
   DenseTensor param = before.param.clone(), m1 = blank<float>({kSize}), m2 = m1.clone(),
               out = m1.clone();
   AdamwKernel<float>(CpuContext(), param, before.master, before.moment1, before.moment2, nullptr,
-                     0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 1, 1.0f, &out, &m1, &m2, nullptr);
+                     number(0.5f), count(1), nullptr, 0.5f, 0.5f, 0.5f, 0.5f, &out, &m1, &m2,
+                     nullptr);
   EXPECT_EQ(to_doubles(param), to_doubles(before.param));
   EXPECT_EQ(to_doubles(before.moment1), Values(kSize, 0.0));
 }
@@ -165,7 +170,8 @@ TEST(OptimizerKernel, FirstAdamwStepIsTheLearningRateAgainstTheSign) {
   DenseTensor param = tensor<double>({1, 1, 1}, {3});
   DenseTensor m1 = tensor<double>({0, 0, 0}, {3}), m2 = m1.clone();
   AdamwKernel<double>(CpuContext(), param, tensor<double>({1e-3, -50, 0}, {3}), m1, m2, nullptr,
-                      0.25f, 0.9f, 0.999f, 0.0f, 0.0f, 1, 1.0f, &param, &m1, &m2, nullptr);
+                      number(0.25f), count(1), nullptr, 0.9f, 0.999f, 0.0f, 0.0f, &param, &m1, &m2,
+                      nullptr);
   const Values got = to_doubles(param);
   EXPECT_NEAR(got[0], 0.75, 1e-12);
   EXPECT_NEAR(got[1], 1.25, 1e-12);
@@ -174,16 +180,40 @@ TEST(OptimizerKernel, FirstAdamwStepIsTheLearningRateAgainstTheSign) {
 
 TEST(OptimizerKernel, NoElements) {
   DenseTensor none = blank<bfloat16>({0}), state = blank<float>({0});
-  SgdKernel<bfloat16>(CpuContext(), none, none, nullptr, 1, 1, 1, &none, nullptr);
-  AdamwKernel<bfloat16>(CpuContext(), none, none, state, state, &state, 1, 0, 0, 1, 0, 1, 1, &none,
-                        &state, &state, &state);
+  SgdKernel<bfloat16>(CpuContext(), none, none, nullptr, number(1), nullptr, 1, &none, nullptr);
+  AdamwKernel<bfloat16>(CpuContext(), none, none, state, state, &state, number(1), count(1),
+                        nullptr, 0, 0, 1, 0, &none, &state, &state, &state);
 }
 
-TEST(OptimizerKernel, StepZeroIsNamed) {
+TEST(OptimizerKernel, AGradScaleThatIsNotFiniteLeavesAllAsItIs) {
+  for (const float bad : {std::nanf(""), INFINITY}) {
+    const DenseTensor scale = number(bad);
+    Trained<float, float> trained;
+    const Values before = to_doubles(trained.param);
+    const DenseTensor grad = tensor<float>(grad_of_step(1), {kSize});
+    DenseTensor elsewhere = blank<float>({kSize});
+    SgdKernel<float>(CpuContext(), trained.param, grad, nullptr, number(1), &scale, 1, &elsewhere,
+                     nullptr);
+    EXPECT_EQ(to_doubles(elsewhere), before);
+    MomentumKernel<float>(CpuContext(), trained.param, grad, trained.velocity, nullptr, number(1),
+                          &scale, 1, false, 1, &trained.param, &trained.velocity, nullptr);
+    AdamwKernel<float>(CpuContext(), trained.param, grad, trained.moment1, trained.moment2, nullptr,
+                       number(1), count(1), &scale, 0, 0, 1, 1, &trained.param, &trained.moment1,
+                       &trained.moment2, nullptr);
+    EXPECT_EQ(to_doubles(trained.param), before);
+    EXPECT_EQ(to_doubles(trained.velocity), Values(kSize, 0.0));
+    EXPECT_EQ(to_doubles(trained.moment2), Values(kSize, 0.0));
+  }
+}
+
+TEST(OptimizerKernel, NumbersThatDoNotFitAreNamed) {
   DenseTensor x = blank<float>({1});
   expect_error("step is 0, but steps count from 1", [&] {
-    AdamwKernel<float>(CpuContext(), x, x, x, x, nullptr, 1, 0.5f, 0.5f, 1, 0, 0, 1, &x, &x, &x,
-                       nullptr);
+    AdamwKernel<float>(CpuContext(), x, x, x, x, nullptr, number(1), count(0), nullptr, 0.5f, 0.5f,
+                       1, 0, &x, &x, &x, nullptr);
+  });
+  expect_error("learning_rate is i64[], but it must be one number of float32", [&] {
+    SgdKernel<float>(CpuContext(), x, x, nullptr, count(1), nullptr, 0, &x, nullptr);
   });
 }
 

@@ -49,6 +49,18 @@ TEST(Report, HasTheKeysThatReadersRelyOn) {
   EXPECT_EQ(json.at("ranks").at(1).at("ops_launched"), 1234567);
 }
 
+TEST(Report, NamesThePairsOfTiersBetweenWhichSomethingMoved) {
+  JobReport report = example();
+  report.ranks[1].transfers.add(Tier::kHost, Tier::kDevice, 100);
+  report.ranks[1].transfers.add(Tier::kHost, Tier::kDevice, 20);
+  report.ranks[1].transfers.add(Tier::kDevice, Tier::kDisk, 3);
+  const auto json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json.at("ranks").at(0).at("transfers"), nlohmann::json::object());
+  EXPECT_EQ(json.at("ranks").at(1).at("transfers"),
+            nlohmann::json::parse(R"({"host_to_device": {"count": 2, "bytes": 120},
+                                      "device_to_disk": {"count": 1, "bytes": 3}})"));
+}
+
 TEST(Report, GeneratedBytesNeedNotBeUtf8) {
   JobReport report = example();
   EXPECT_FALSE(nlohmann::json::parse(to_json(report)).contains("text"));

@@ -1,9 +1,9 @@
 // Strided copies: inner tensor dims that are whole on both sides are one run.
-#include "distributed/reshard/box_copy.h"
+#include "phi/core/box_copy.h"
 
 #include <cstring>
 
-namespace phi::distributed {
+namespace phi {
 namespace {
 
 int64_t offset_in(const Box& box, const Box& region) {
@@ -60,4 +60,4 @@ std::optional<int64_t> contiguous_offset(const Box& box, const Box& region) {
   return offset_in(box, region);
 }
 
-}  // namespace phi::distributed
+}  // namespace phi

@@ -6,7 +6,7 @@
 
 #include "phi/core/box.h"
 
-namespace phi::distributed {
+namespace phi {
 
 /// Copies `region` from an array that holds `src_box` to one that holds `dst_box`; both contain it.
 /// All boxes are in the tensor's coordinates; `width` is the bytes of one element.
@@ -16,4 +16,4 @@ void copy_box(const void* src, const Box& src_box, void* dst, const Box& dst_box
 /// Where `region` begins, in elements, in an array that holds `box`, if it is one piece there.
 std::optional<int64_t> contiguous_offset(const Box& box, const Box& region);
 
-}  // namespace phi::distributed
+}  // namespace phi

@@ -1,0 +1,164 @@
+// Steps of captured programs: reshards in one piece and in two, slices, fills.
+#include "distributed/reshard/recorded.h"
+
+#include <cstring>
+
+#include "distributed/comm/reduce.h"
+#include "distributed/comm/world.h"
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
+
+namespace phi::distributed {
+namespace {
+
+// What a rank has of one reshard: arrays are absent where it has or gets nothing of its own.
+struct Ends {
+  TensorMeta global;
+  const TensorDistAttr* from;
+  const TensorDistAttr* to;
+  Place place;
+  bool has_input;
+  bool has_output;  // and it is not the input as it is
+  DenseTensor input;
+  DenseTensor output;
+};
+
+Ends ends_of(const DistTensor& src, const DistTensor& made) {
+  const int64_t rank = World::current().rank();
+  const bool has_input = src.mesh().contains(rank);
+  const bool same_bytes = src.local().storage() == made.local().storage();
+  const bool has_output = made.mesh().contains(rank) && !same_bytes;
+  return {src.meta(), src.attr(), made.attr(), src.local().place(),
+          has_input,  has_output, src.local(), made.local()};
+}
+
+class ReshardStepBase : public Step {
+ public:
+  explicit ReshardStepBase(Ends ends) : ends_(std::move(ends)) {}
+  bool communicates() const override { return true; }
+
+ protected:
+  void visit_ends(const Visitor& visitor, Access of_output) {
+    if (ends_.has_input) visitor(ends_.input, Access::kRead);
+    if (ends_.has_output) visitor(ends_.output, of_output);
+  }
+  PendingReshard begin() {
+    DistTensor src = DistTensor::clipped(ends_.global, ends_.from, ends_.place, "reshard");
+    if (ends_.has_input) src.local() = ends_.input;
+    return start_reshard_into(src, ends_.to, ends_.has_output ? ends_.output : DenseTensor());
+  }
+  void end(PendingReshard pending) {
+    const DistTensor made = pending.wait_until_sent();
+    if (!ends_.has_output || ends_.output.nbytes() == 0) return;
+    // A rank whose part does not change in the last step has it elsewhere.
+    const void* bytes = made.local().raw_data();
+    if (bytes != ends_.output.raw_data()) {
+      std::memcpy(ends_.output.mutable_raw_data(), bytes, ends_.output.nbytes());
+    }
+  }
+
+ private:
+  Ends ends_;
+};
+
+class WholeReshard final : public ReshardStepBase {
+ public:
+  using ReshardStepBase::ReshardStepBase;
+  const char* name() const override { return "reshard"; }
+  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
+  void run() override { end(begin()); }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<WholeReshard>(*this); }
+};
+
+// The two halves share what is under way.
+using UnderWay = std::shared_ptr<PendingReshard>;
+
+[[noreturn]] void throw_repeated() {
+  throw errors::Unimplemented(
+      "a reshard that is started in a scan is not waited for where it was started; use reshard "
+      "inside a scan.");
+}
+
+class StartReshard final : public ReshardStepBase {
+ public:
+  StartReshard(Ends ends, UnderWay under_way)
+      : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
+  const char* name() const override { return "start_reshard"; }
+  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
+  void run() override { *under_way_ = begin(); }
+  std::unique_ptr<Step> clone() const override { throw_repeated(); }
+
+ private:
+  UnderWay under_way_;
+};
+
+class FinishReshard final : public ReshardStepBase {
+ public:
+  FinishReshard(Ends ends, UnderWay under_way)
+      : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
+  const char* name() const override { return "finish_reshard"; }
+  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kUpdate); }
+  void run() override { end(std::move(*under_way_)); }
+  std::unique_ptr<Step> clone() const override { throw_repeated(); }
+
+ private:
+  UnderWay under_way_;
+};
+
+class Slice final : public Step {
+ public:
+  Slice(const DenseTensor& whole, const Box& part, const DenseTensor& out)
+      : whole_(whole), part_(part), out_(out) {}
+  const char* name() const override { return "slice"; }
+  void visit(const Visitor& visitor) override {
+    visitor(whole_, Access::kRead);
+    visitor(out_, Access::kWrite);
+  }
+  void run() override {
+    copy_box(whole_.raw_data(), Box::whole(whole_.dims()), out_.mutable_raw_data(), part_, part_,
+             size_of(out_.dtype()));
+  }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<Slice>(*this); }
+
+ private:
+  DenseTensor whole_;
+  Box part_;
+  DenseTensor out_;
+};
+
+class Fill final : public Step {
+ public:
+  Fill(ReduceKind kind, const DenseTensor& out) : kind_(kind), out_(out) {}
+  const char* name() const override { return "fill"; }
+  void visit(const Visitor& visitor) override { visitor(out_, Access::kWrite); }
+  void run() override { fill_identity(out_.mutable_raw_data(), out_.numel(), out_.dtype(), kind_); }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<Fill>(*this); }
+
+ private:
+  ReduceKind kind_;
+  DenseTensor out_;
+};
+
+}  // namespace
+
+RecordedReshard record_reshard(const DistTensor& src, const DistTensor& made) {
+  const auto under_way = std::make_shared<PendingReshard>();
+  return {std::make_unique<StartReshard>(ends_of(src, made), under_way),
+          std::make_unique<FinishReshard>(ends_of(src, made), under_way)};
+}
+
+std::unique_ptr<Step> record_whole_reshard(const DistTensor& src, const DistTensor& made) {
+  return std::make_unique<WholeReshard>(ends_of(src, made));
+}
+
+std::unique_ptr<Step> recorded_slice(const DenseTensor& whole, const Box& part,
+                                     const DenseTensor& out) {
+  return std::make_unique<Slice>(whole, part, out);
+}
+
+std::unique_ptr<Step> recorded_fill(ReduceKind kind, const DenseTensor& out) {
+  return std::make_unique<Fill>(kind, out);
+}
+
+}  // namespace phi::distributed

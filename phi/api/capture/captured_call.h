@@ -1,0 +1,82 @@
+// CapturedCall: how a generated function tells the program that is being captured of its call.
+// Nothing happens, and little is paid, where none is.
+//
+//   const CapturedCall captured(ops::matmul, x, y);
+//   ... the call ...
+//   if (captured) captured.gives({{"transpose_x", transpose_x}}, out);
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "phi/api/capture/ir.h"
+#include "phi/api/tensor.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+
+/// A named attribute, from whatever type it has in the operator's signature.
+class NamedAttribute : public ir::Attribute {
+ public:
+  NamedAttribute(const char* name, bool value) : Attribute{name, value} {}
+  template <typename T>
+  requires std::is_integral_v<T> NamedAttribute(const char* name, T value)
+      : Attribute{name, static_cast<int64_t>(value)} {}
+  template <typename T>
+  requires std::is_floating_point_v<T> NamedAttribute(const char* name, T value)
+      : Attribute{name, static_cast<double>(value)} {}
+  NamedAttribute(const char* name, const std::string& value) : Attribute{name, value} {}
+  NamedAttribute(const char* name, DataType value) : Attribute{name, value} {}
+  NamedAttribute(const char* name, const Scalar& value);
+  NamedAttribute(const char* name, const IntArray& value);
+  NamedAttribute(const char* name, const std::vector<int>& value);
+  NamedAttribute(const char* name, const std::vector<int64_t>& value) : Attribute{name, value} {}
+  NamedAttribute(const char* name, const std::vector<float>& value);
+  NamedAttribute(const char* name, const std::vector<double>& value) : Attribute{name, value} {}
+  NamedAttribute(const char* name, const std::vector<bool>& value);
+  NamedAttribute(const char* name, const std::vector<std::string>& value)
+      : Attribute{name, value} {}
+};
+
+class CapturedCall {
+ public:
+  template <typename... Args>
+  explicit CapturedCall(const OpDef& op, const Args&... args) {
+    if (RankContext::current().recorder() == nullptr) [[likely]]
+      return;
+    begin(op);
+    (add(args), ...);
+  }
+  ~CapturedCall() {
+    if (state_) [[unlikely]]
+      leave();
+  }
+  CapturedCall(const CapturedCall&) = delete;
+  CapturedCall& operator=(const CapturedCall&) = delete;
+
+  /// The call is to be told what it gives. False for a call within a captured call.
+  explicit operator bool() const { return state_ != nullptr && is_outermost(); }
+  template <typename... Outs>
+  void gives(std::initializer_list<NamedAttribute> attributes, const Outs&... outs) const {
+    (add_output(outs), ...);
+    finish(attributes);
+  }
+
+ private:
+  struct State;
+
+  void begin(const OpDef& op);
+  void add(const Tensor& x);
+  void add(const OptionalTensor& x);
+  void add(const TensorList& xs);
+  void add_output(const Tensor& x) const;
+  void add_output(const OptionalTensor& x) const;
+  void add_output(const TensorList& xs) const;
+  void finish(std::initializer_list<NamedAttribute> attributes) const;
+  bool is_outermost() const;
+  void leave();
+
+  State* state_ = nullptr;  // owned; null, the usual case, costs a comparison
+};
+
+}  // namespace phi

@@ -1,0 +1,136 @@
+// LaunchStep: the launch of a kernel with all its arguments, to be run again.
+#pragma once
+
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "phi/core/device_context.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/core/op_def.h"
+#include "phi/core/step.h"
+
+namespace phi::detail {
+
+/// One argument of a kernel, kept by value. Arrays lose their storage while the step waits, so an
+/// absent one is told by a flag.
+template <typename Param>
+class HeldArg {
+ public:
+  template <typename Arg>
+  explicit HeldArg(const Arg& value) : value_(value) {}
+  const std::decay_t<Param>& get() { return value_; }
+  void visit(const Step::Visitor&, bool) {}
+
+ private:
+  std::decay_t<Param> value_;
+};
+
+class HeldArray {
+ public:
+  HeldArray(const DenseTensor* array, Access access)
+      : array_(array ? *array : DenseTensor()), present_(array != nullptr), access_(access) {}
+  DenseTensor* get() { return present_ ? &array_ : nullptr; }
+  void visit(const Step::Visitor& visitor, bool unread) {
+    if (present_) visitor(array_, unread ? Access::kShape : access_);
+  }
+
+ private:
+  DenseTensor array_;
+  bool present_;
+  Access access_;
+};
+
+template <>
+class HeldArg<const DenseTensor&> : public HeldArray {
+ public:
+  explicit HeldArg(const DenseTensor& array) : HeldArray(&array, Access::kRead) {}
+  const DenseTensor& get() { return *HeldArray::get(); }
+};
+template <>
+class HeldArg<const DenseTensor*> : public HeldArray {
+ public:
+  explicit HeldArg(const DenseTensor* array) : HeldArray(array, Access::kRead) {}
+};
+template <>
+class HeldArg<DenseTensor*> : public HeldArray {
+ public:
+  explicit HeldArg(DenseTensor* array) : HeldArray(array, Access::kWrite) {}
+};
+
+/// Array: DenseTensor or const DenseTensor.
+template <typename Array>
+class HeldList {
+ public:
+  HeldList(std::span<Array* const> arrays, Access access) {
+    for (Array* array : arrays) arrays_.emplace_back(array, access);
+  }
+  std::span<Array* const> get() {
+    pointers_.clear();
+    for (HeldArray& array : arrays_) pointers_.push_back(array.get());
+    return pointers_;
+  }
+  void visit(const Step::Visitor& visitor, bool unread) {
+    for (HeldArray& array : arrays_) array.visit(visitor, unread);
+  }
+
+ private:
+  std::vector<HeldArray> arrays_;
+  std::vector<Array*> pointers_;
+};
+template <>
+class HeldArg<std::span<const DenseTensor* const>> : public HeldList<const DenseTensor> {
+ public:
+  explicit HeldArg(std::span<const DenseTensor* const> arrays) : HeldList(arrays, Access::kRead) {}
+};
+template <>
+class HeldArg<std::span<DenseTensor* const>> : public HeldList<DenseTensor> {
+ public:
+  explicit HeldArg(std::span<DenseTensor* const> arrays) : HeldList(arrays, Access::kWrite) {}
+};
+
+template <typename Param>
+inline constexpr bool is_read =
+    std::is_same_v<Param, const DenseTensor&> || std::is_same_v<Param, const DenseTensor*> ||
+    std::is_same_v<Param, std::span<const DenseTensor* const>>;
+
+template <typename Signature>
+class LaunchStep;
+
+template <typename... Params>
+class LaunchStep<KernelSignature<Params...>> final : public Step {
+ public:
+  using Kernel = typename KernelSignature<Params...>::template Function<CpuContext>;
+
+  template <typename... Args>
+  LaunchStep(const OpDef& op, Kernel kernel, std::shared_ptr<const LaunchView> view,
+             const Args&... args)
+      : op_(op), kernel_(kernel), view_(std::move(view)), args_(HeldArg<Params>(args)...) {}
+
+  const char* name() const override { return op_.name; }
+  void visit(const Visitor& visitor) override {
+    size_t position = 0;  // among the op's inputs
+    std::apply([&](auto&... args) { (visit_one<Params>(args, visitor, position), ...); }, args_);
+  }
+  void run() override {
+    std::apply([&](auto&... args) { kernel_(CpuContext(view_.get()), args.get()...); }, args_);
+  }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
+
+ private:
+  template <typename Param>
+  void visit_one(HeldArg<Param>& arg, const Visitor& visitor, size_t& position) {
+    const bool unread = is_read<Param> && ((op_.meta_only >> position) & 1u) != 0;
+    arg.visit(visitor, unread);
+    if (is_read<Param>) ++position;
+  }
+
+  const OpDef& op_;
+  Kernel kernel_;
+  std::shared_ptr<const LaunchView> view_;
+  std::tuple<HeldArg<Params>...> args_;
+};
+
+}  // namespace phi::detail

@@ -1,0 +1,42 @@
+// Step: something that a rank does and can do again, found while a program is captured: a kernel
+// launch, a copy, a part of a reshard. Its arrays are named once and given bytes by whoever runs
+// it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+/// What a step does with an array. kShape: it reads the dims and no byte.
+enum class Access : uint8_t { kRead, kWrite, kUpdate, kShape };
+
+class Step {
+ public:
+  using Visitor = std::function<void(DenseTensor& array, Access access)>;
+
+  virtual ~Step() = default;
+  /// "matmul", "reshard"; lives as long as the program.
+  virtual const char* name() const = 0;
+  /// The arrays, always in the same order; the visitor may give them other storages.
+  virtual void visit(const Visitor& visitor) = 0;
+  virtual void run() = 0;
+  /// The same step, to be given other arrays.
+  virtual std::unique_ptr<Step> clone() const = 0;
+  /// Talks to other ranks, so that all of them must run it, in the same order.
+  virtual bool communicates() const { return false; }
+};
+
+/// Takes the steps of a rank that captures a program. While a rank has one it is dry: tensors get
+/// no bytes and kernels do not run.
+class StepRecorder {
+ public:
+  virtual ~StepRecorder() = default;
+  /// From then on the step's arrays keep their meta and offset but no storage.
+  virtual void add(std::unique_ptr<Step> step) = 0;
+};
+
+}  // namespace phi
