@@ -118,10 +118,10 @@ std::vector<std::string> JobProgram::input_names() const {
 }
 
 std::string JobProgram::to_stablehlo() const {
-  return phi::to_stablehlo(*program_, {.name = config_.model.kind + "_" + config_.mode,
-                                       .mesh = mesh_,
-                                       .inputs = input_names(),
-                                       .outputs = {"loss", "grad_norm"}});
+  return program_->to_stablehlo({.name = config_.model.kind + "_" + config_.mode,
+                                 .mesh = mesh_,
+                                 .inputs = input_names(),
+                                 .outputs = {"loss", "grad_norm"}});
 }
 
 }  // namespace phi::job

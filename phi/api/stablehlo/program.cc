@@ -5,8 +5,11 @@
 
 namespace phi {
 
-std::string to_stablehlo(const Program& program, StablehloOptions options) {
-  ir::Body body = program.body();
+std::string Program::to_stablehlo() const { return to_stablehlo(StablehloOptions()); }
+
+std::string Program::to_stablehlo(const StablehloOptions& given) const {
+  StablehloOptions options = given;
+  ir::Body body = this->body();
   const auto own_outputs = body.outputs.size();
   options.inputs.resize(body.inputs.size());
   if (options.outputs.size() < own_outputs) {
@@ -14,13 +17,13 @@ std::string to_stablehlo(const Program& program, StablehloOptions options) {
       options.outputs.push_back("out" + std::to_string(i));
   }
   options.outputs.resize(own_outputs);
-  for (const size_t i : written_parameters(program)) {
-    const size_t input = program.num_inputs() + i;
-    body.outputs.push_back(program.updated(i));
+  for (const size_t i : written_parameters(*this)) {
+    const size_t input = num_inputs() + i;
+    body.outputs.push_back(updated(i));
     const std::string& name = options.inputs[input];
     options.outputs.push_back((name.empty() ? "arg" + std::to_string(input) : name) + ".new");
   }
-  return to_stablehlo(body, program.bodies(), options);
+  return phi::to_stablehlo(body, bodies(), options);
 }
 
 std::vector<size_t> written_parameters(const Program& program) {

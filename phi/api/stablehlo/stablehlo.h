@@ -1,7 +1,7 @@
 // Captured programs as StableHLO text with Shardy meshes and shardings, for XLA and its friends.
 //
 //   phi::Program program = phi::capture(step, {x});
-//   std::string text = phi::to_stablehlo(program, {.inputs = {"x", "weight"}});
+//   std::string text = program.to_stablehlo({.inputs = {"x", "weight"}});
 //
 // What is written is the global program: every value has its global shape, and its placements are
 // annotations (`sdy.sharding`) that say where it lies and never what it is. docs/stablehlo.md says
@@ -36,11 +36,10 @@ struct StablehloOptions {
 std::string to_stablehlo(const ir::Body& program, std::span<const ir::Body> bodies,
                          const StablehloOptions& options = {});
 
-/// A captured program: its inputs are those of the function, then parameters, then constants; its
-/// outputs those of the function, then the new values of the parameters that it writes to
-/// (`written_parameters`), which are named after them with ".new" behind.
-std::string to_stablehlo(const Program& program, StablehloOptions options = {});
-/// The numbers of these parameters, ascending.
+/// Program::to_stablehlo gives such a module: its inputs are those of the captured function, then
+/// parameters, then constants; its outputs those of the function, then the new values of these
+/// parameters, which are named after them with ".new" behind. Those that the program writes to, by
+/// number, ascending.
 std::vector<size_t> written_parameters(const Program& program);
 
 /// Whether an operator can be written.
