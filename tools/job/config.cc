@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "tools/job/read_model.h"
 #include "tools/job/section.h"
 
 namespace phi::job {
@@ -19,31 +20,7 @@ namespace {
 
 const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
 const std::vector<std::string> kSchedules = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
-constexpr int64_t kMaxExtent = int64_t{1} << 24;  // keeps every product of two sizes exact
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
-
-void read_model(const Section& section, ModelConfig* model) {
-  section.read_choice("kind", {"gpt"}, &model->kind);
-  // Data are bytes: an id may be anything from 0 to 255.
-  section.read("vocab", 256, kMaxExtent, &model->vocab);
-  section.read("seq_len", 1, kMaxExtent, &model->seq_len);
-  section.read("d_model", 1, kMaxExtent, &model->d_model);
-  section.read("layers", 1, kMaxExtent, &model->layers);
-  section.read("heads", 1, kMaxExtent, &model->heads);
-  section.read("mlp_ratio", 1, 1024, &model->mlp_ratio);
-  section.read_fraction("dropout", &model->dropout);
-  section.read("seed", 0, INT64_MAX, &model->seed);
-}
-
-void check_model(const JobConfig& config) {
-  const ModelConfig& model = config.model;
-  if (model.d_model % model.heads != 0) {
-    throw config.wrong(
-        {"model.heads", "model.d_model"},
-        fmt::format("{} heads do not divide d_model {}; d_model must be a multiple of heads.",
-                    model.heads, model.d_model));
-  }
-}
 
 // Names of a mesh given without dims: all three, or data parallel alone.
 std::vector<std::string> default_dims(size_t ndim) {
@@ -95,6 +72,7 @@ void read_run(JobConfig* config, const Section& section) {
   section.read("global_batch", 1, kMaxExtent, &run.global_batch);
   section.read("micro_batches", 1, kMaxExtent, &run.micro_batches);
   section.read("sequence_parallel", &run.sequence_parallel);
+  section.read("capture", &run.capture);
   std::string dtype(name_of(run.dtype));
   section.read_choice("dtype", {"float32", "bfloat16", "float16"}, &dtype);
   run.dtype = parse_dtype(dtype);
@@ -112,6 +90,11 @@ void read_run(JobConfig* config, const Section& section) {
         {"run.micro_batches", "run.global_batch"},
         fmt::format("{} micro-batches do not divide global_batch {}; each must hold equally many.",
                     run.micro_batches, run.global_batch));
+  }
+  if (run.capture && config->model.dropout > 0.0) {
+    throw config->wrong({"run.capture", "model.dropout"},
+                        "dropout draws other numbers in each step, which a captured step does not; "
+                        "set model.dropout to 0, or run.capture to false.");
   }
   if (run.chunks > 1 && run.schedule != "interleaved") {
     throw config->wrong({"run.chunks"},
@@ -254,13 +237,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const Section top(&config, "", root,
                     {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
-  read_model(
-      {&config,
-       "model.",
-       top.child("model"),
-       {"kind", "vocab", "seq_len", "d_model", "layers", "heads", "mlp_ratio", "dropout", "seed"}},
-      &config.model);
-  check_model(config);
+  read_model(top.child("model"), &config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh"), {"shape", "dims"}});
   const Section data(&config, "data.", top.child("data"), {"paths", "seed"});
   data.read("paths", "files or folders", &config.data.paths);
@@ -270,7 +247,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
                      "run.",
                      top.child("run"),
                      {"steps", "global_batch", "micro_batches", "dtype", "sequence_parallel",
-                      "schedule", "chunks", "zero_stage", "recompute", "save"}});
+                      "capture", "schedule", "chunks", "zero_stage", "recompute", "save"}});
   read_optimizer(&config, {&config,
                            "optimizer.",
                            top.child("optimizer"),
@@ -334,22 +311,6 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
       world_size);
   if (from_flag) throw errors::InvalidArgument("--mesh: {}", message);
   throw config.wrong({"mesh.shape"}, message);
-}
-
-void check_model_fits_mesh(const JobConfig& config) {
-  const int64_t stages = config.mesh.extent("pp");
-  if (config.model.layers < stages) {
-    throw config.wrong({"model.layers", "mesh.shape"},
-                       fmt::format("{} layers are fewer than the {} pipeline stages of the mesh "
-                                   "{}; each stage needs one.",
-                                   config.model.layers, stages, config.mesh.to_string()));
-  }
-  if (config.model.layers < stages * config.run.chunks) {
-    throw config.wrong({"run.chunks", "model.layers"},
-                       fmt::format("{} layers are fewer than {} stages of {} chunks; each chunk "
-                                   "needs one.",
-                                   config.model.layers, stages, config.run.chunks));
-  }
 }
 
 }  // namespace

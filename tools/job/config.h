@@ -3,9 +3,12 @@
 //   mode: forward                 # forward | train | generate
 //   model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
 //           dropout: 0.0, seed: 1}
+//   model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, kv_heads: 6,
+//           ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
 //   mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
 //   data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
 //   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
+//         capture: false,
 //         schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
 //   optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //               grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
@@ -37,9 +40,15 @@ struct ModelConfig {
   int64_t d_model = 384;
   int64_t layers = 6;
   int64_t heads = 6;
+  int64_t seed = 1;
+  // Kind gpt alone.
   int64_t mlp_ratio = 4;
   double dropout = 0.0;
-  int64_t seed = 1;
+  // Kind llama alone.
+  int64_t kv_heads = 6;  // of keys and values; if the file says nothing, as many as heads
+  int64_t ffn = 1024;    // columns of gate and up
+  double rope_base = 10000.0;
+  double norm_eps = 1e-5;
 
   int64_t head_size() const { return d_model / heads; }
 };
@@ -71,6 +80,7 @@ struct RunConfig {
   int64_t micro_batches = 4;
   DataType dtype = DataType::FLOAT32;
   bool sequence_parallel = false;
+  bool capture = false;           // steps run a captured program
   std::string schedule = "1f1b";  // of the pipeline
   int64_t chunks = 1;             // of the model, for each stage
   int64_t zero_stage = 0;

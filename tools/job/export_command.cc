@@ -13,7 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"
 #include "tools/job/dry_run.h"
-#include "tools/job/job_program.h"
+#include "tools/job/export_step.h"
 
 DEFINE_string(mode, "", "forward or train, instead of what the job says");
 DEFINE_string(out, "", "write to this file instead of the standard output");
@@ -46,8 +46,11 @@ JobConfig settled_job(const std::string& file) {
 std::string exported(const JobConfig& config) {
   const PlayedRank played({config.mesh.num_ranks(), /*rank=*/0});
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const Gpt model(config.model, config.run, mesh);
-  return JobProgram(config, mesh, model).to_stablehlo();
+  const Decoder model(config.model, config.run, mesh);
+  JobStep step(config, mesh, model);
+  const Program program =
+      capture([&](const TensorList& inputs) { return step.run(inputs); }, placeholder_inputs(step));
+  return export_step(step, program);
 }
 
 void write(const std::string& text) {

@@ -15,7 +15,7 @@ constexpr int64_t kBytes = 256;  // the tokens that are text; a larger vocab has
 }  // namespace
 
 Generator::Generator(const JobConfig& config, const distributed::ProcessMesh& mesh,
-                     const Gpt& model)
+                     const Decoder& model)
     : config_(config),
       mesh_(mesh),
       model_(model),

@@ -1,4 +1,4 @@
-// Generator: text that a GPT writes, a byte at a time.
+// Generator: text that a model writes, a byte at a time.
 //
 //   Generator generator(config, mesh, model);
 //   for (int64_t i = 0; i < config.generate.tokens; ++i) text += generator.next();
@@ -11,14 +11,14 @@
 #include <string>
 
 #include "tools/job/config.h"
-#include "tools/job/gpt.h"
+#include "tools/job/model/decoder.h"
 
 namespace phi::job {
 
 class Generator {
  public:
   /// `config` and `model` must outlive the generator. A text without prompt follows a newline.
-  Generator(const JobConfig& config, const distributed::ProcessMesh& mesh, const Gpt& model);
+  Generator(const JobConfig& config, const distributed::ProcessMesh& mesh, const Decoder& model);
 
   /// The next byte. Every rank calls it and gets the same one.
   char next();
@@ -28,7 +28,7 @@ class Generator {
 
   const JobConfig& config_;
   distributed::ProcessMesh mesh_;
-  const Gpt& model_;
+  const Decoder& model_;
   KeyValueCache cache_;
   std::string text_;  // the prompt and what was generated so far
   size_t read_ = 0;   // bytes of it that the cache knows of

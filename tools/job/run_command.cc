@@ -19,9 +19,9 @@
 #include "tools/job/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/generator.h"
-#include "tools/job/gpt.h"
 #include "tools/job/job_trace.h"
 #include "tools/job/metrics.h"
+#include "tools/job/model/decoder.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
 #include "tools/job/text_data.h"
@@ -213,7 +213,8 @@ class Job {
         trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
-    const Gpt model(config_.model, config_.run, mesh_, setup_.weights ? &*setup_.weights : nullptr);
+    const Decoder model(config_.model, config_.run, mesh_,
+                        setup_.weights ? &*setup_.weights : nullptr);
     const MemoryAccount& memory = *world_.rank_context().memory();
     const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(CPUPlace())).peak;
     JobReport report = describe(model);
@@ -255,7 +256,7 @@ class Job {
   }
 
   // Gives the bytes of the model's states.
-  training::StateBytes run_steps(const Gpt& model, JobReport* report) {
+  training::StateBytes run_steps(const Decoder& model, JobReport* report) {
     Trainer trainer(config_, mesh_, *setup_.text, model);
     world_.everyone().barrier();  // the clock starts when every rank has its parameters
     Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
@@ -276,7 +277,7 @@ class Job {
   }
 
   // A token is a step. The text is the job's product and is shown even if all else is quiet.
-  void generate(const Gpt& model, JobReport* report) {
+  void generate(const Decoder& model, JobReport* report) {
     const int64_t tokens = config_.generate.tokens;
     const auto show = [this](const std::string& text) {
       if (world_.rank() == 0) std::cout << text << std::flush;
@@ -311,7 +312,7 @@ class Job {
     return 0;
   }
 
-  JobReport describe(const Gpt& model) const {
+  JobReport describe(const Decoder& model) const {
     JobReport report;
     report.job = config_.file;
     report.mode = config_.mode;
@@ -354,13 +355,13 @@ class Job {
            "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
   }
 
-  void save(const Gpt& model) const {
+  void save(const Decoder& model) const {
     if (config_.run.save.empty()) return;
     distributed::checkpoint::save(config_.run.save, model.parameters());
     if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
   }
 
-  RankReport rank_report(const Gpt& model, int64_t parameter_peak,
+  RankReport rank_report(const Decoder& model, int64_t parameter_peak,
                          const training::StateBytes& states) const {
     RankReport own = this_rank(pipeline_stage());
     own.parameter_bytes = model.parameter_bytes_here();

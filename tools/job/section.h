@@ -15,6 +15,9 @@
 
 namespace phi::job {
 
+/// Of sizes; keeps every product of two exact.
+inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
+
 inline std::string quoted_list(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;

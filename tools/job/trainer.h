@@ -1,13 +1,13 @@
 // Trainer: the steps of a job. Each draws its micro-batches, runs them through the model (forward,
-// and backward in mode train) and updates the parameters.
+// and backward in mode train) and updates the parameters. With run.capture the first step is
+// captured as a program, and all steps run that.
 #pragma once
 
 #include <optional>
 
-#include "distributed/pipeline/schedules/schedule.h"
+#include "phi/api/capture/program.h"
 #include "phi/api/training/loss_scale.h"
-#include "phi/api/training/optimizer.h"
-#include "tools/job/gpt.h"
+#include "tools/job/job_step.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
 
@@ -17,7 +17,7 @@ class Trainer {
  public:
   /// `model` and `text` must outlive the trainer.
   Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
-          const Gpt& model);
+          const Decoder& model);
 
   /// Step `number`, which counts from 1. Every rank calls it and gets the same result. In a dry run
   /// losses and norms are 0.
@@ -28,16 +28,14 @@ class Trainer {
   training::StateBytes state_bytes() const;
 
  private:
-  double everywhere(const Tensor& loss) const;
+  TensorList inputs_of(int64_t number) const;
+  TensorList run_step(const TensorList& inputs);
 
   const JobConfig& config_;
-  distributed::ProcessMesh mesh_;
   const TextData& text_;
-  const Gpt& model_;
-  std::optional<training::Optimizer> optimizer_;
-  std::optional<distributed::pipeline::Schedule> schedule_;
+  JobStep step_;
+  std::optional<Program> captured_;
   training::LossScale loss_scale_;
-  int64_t gradient_bytes_ = 0;
 };
 
 }  // namespace phi::job

@@ -93,7 +93,7 @@ void Executor::bind_arrays() {
       const auto buffer = static_cast<size_t>(use.buffer);
       const auto& storage = storages_[buffer];
       array = DenseTensor(array.meta(), storage, offsets_[buffer] + use.offset);
-      if (storage != arena_) patches_[buffer].push_back({&array, use.offset});
+      if (!arena_ || storage != arena_) patches_[buffer].push_back({&array, use.offset});
     });
   }
 }

@@ -91,6 +91,7 @@ class Writer {
   std::vector<std::string> main_results() {
     std::vector<std::string> results;
     for (size_t i = 0; i < program_.outputs.size(); ++i) {
+      if (program_.outputs[i] == ir::kAbsent) continue;
       const ir::Value& value = value_at(program_, program_.outputs[i]);
       const std::string name =
           i < options_.outputs.size() ? options_.outputs[i] : fmt::format("out{}", i);
@@ -126,6 +127,7 @@ class Writer {
       write_operation(b, body, operation, values);
     std::vector<Ssa> results;
     for (ir::ValueId id : body.outputs) {
+      if (id == ir::kAbsent) continue;
       const auto& list = values[static_cast<size_t>(id)];
       results.insert(results.end(), list.begin(), list.end());
     }

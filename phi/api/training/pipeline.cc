@@ -2,7 +2,6 @@
 #include "phi/api/training/pipeline.h"
 
 #include "distributed/api.h"
-#include "distributed/pipeline/schedules/program_order.h"
 #include "phi/api/autograd.h"
 #include "phi/api/deferred.h"
 #include "phi/api/grad_node.h"
@@ -35,14 +34,15 @@ struct Cell {
 
 class ScheduleRun {
  public:
-  ScheduleRun(PipelineModel& model, const Schedule& schedule, const Tensor& loss_scale)
+  ScheduleRun(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale)
       : model_(model),
-        schedule_(schedule),
+        program_(program),
+        schedule_(program.schedule()),
         loss_scale_(loss_scale),
-        cells_(static_cast<size_t>(model.num_chunks() * schedule.micro_batches)) {}
+        cells_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
 
   Tensor run() {
-    for (const Step& step : program_order(schedule_)) {
+    for (const Step& step : program_.order()) {
       const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
       const TraceWorkScope work(RankContext::current().trace(), step.action.micro_batch, chunk);
       switch (step.kind) {
@@ -139,6 +139,7 @@ class ScheduleRun {
   }
 
   PipelineModel& model_;
+  const PipelineProgram& program_;
   const Schedule& schedule_;
   const Tensor loss_scale_;
   std::vector<Cell> cells_;
@@ -147,12 +148,14 @@ class ScheduleRun {
 
 }  // namespace
 
-Tensor run_schedule(PipelineModel& model, const Schedule& schedule, const Tensor& loss_scale) {
+Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
+                    const Tensor& loss_scale) {
+  const Schedule& schedule = program.schedule();
   PHI_CHECK(schedule.stages * schedule.chunks == model.num_chunks(),
             errors::InvalidArgument(
                 "the schedule {} has {} stages of {} chunks, the model has {} chunks.",
                 schedule.kind, schedule.stages, schedule.chunks, model.num_chunks()));
-  return ScheduleRun(model, schedule, loss_scale).run();
+  return ScheduleRun(model, program, loss_scale).run();
 }
 
 Tensor run_forward(PipelineModel& model, int64_t micro_batches) {

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "distributed/pipeline/schedules/program_order.h"
 #include "distributed/pipeline/schedules/schedule.h"
 #include "phi/api/tensor.h"
 
@@ -28,6 +30,21 @@ class PipelineModel {
   virtual const distributed::TensorDistAttr* input_attr(int chunk, const Tensor& x) const = 0;
 };
 
+/// A schedule with the order in which every rank walks through it: found once, for all steps.
+class PipelineProgram {
+ public:
+  /// Errors: those of pipeline::program_order.
+  PipelineProgram(distributed::pipeline::Schedule schedule)
+      : schedule_(std::move(schedule)), order_(program_order(schedule_)) {}
+
+  const distributed::pipeline::Schedule& schedule() const { return schedule_; }
+  const std::vector<distributed::pipeline::Step>& order() const { return order_; }
+
+ private:
+  distributed::pipeline::Schedule schedule_;
+  std::vector<distributed::pipeline::Step> order_;
+};
+
 /// One step forward and backward: the gradients of all parameters accumulate, those of
 /// loss_scale * the mean over micro-batches of the loss.
 ///
@@ -35,7 +52,7 @@ class PipelineModel {
 /// Returns  that mean (not scaled), 0-D on the last stage's mesh, where it may be partial.
 /// Ranks    every rank of all stages calls it.
 /// Errors   InvalidArgument if schedule and model disagree on the number of chunks.
-Tensor run_schedule(PipelineModel& model, const distributed::pipeline::Schedule& schedule,
+Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
                     const Tensor& loss_scale = Tensor());
 
 /// The same forward only, without recording: micro-batches one after the other.

@@ -54,6 +54,11 @@ List rotated(const List& in) {
                                                          std::nullopt, std::nullopt);
   return {q, k};
 }
+List rotated_at(const List& in) {
+  const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
+                                                         std::nullopt, in[2]);
+  return {q, k};
+}
 
 }  // namespace
 
@@ -182,6 +187,9 @@ std::vector<ParityCase> norm_and_loss_cases() {
        cached_attention},
       {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
       {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
+      {"rope_grouped_positions",
+       {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), ids({2, 5}, 50)},
+       rotated_at},
       {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},
   };
 }

@@ -68,6 +68,25 @@ generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, se
   EXPECT_EQ(config.generate.seed, 3);
 }
 
+TEST(JobConfig, ReadsEveryKeyOfALlama) {
+  const ModelConfig model = parse_job(R"(
+model: {kind: llama, vocab: 300, seq_len: 16, d_model: 48, layers: 3, heads: 6, kv_heads: 2, ffn: 100,
+        rope_base: 5.0e5, norm_eps: 1.0e-6, seed: 7}
+)",
+                                      "job.yaml")
+                                .model;
+  EXPECT_EQ(model.kind, "llama");
+  EXPECT_EQ(model.kv_heads, 2);
+  EXPECT_EQ(model.ffn, 100);
+  EXPECT_EQ(model.rope_base, 5e5);
+  EXPECT_EQ(model.norm_eps, 1e-6);
+}
+
+TEST(JobConfig, ALlamaHasAsManyHeadsOfKeysAsOfQueries) {
+  EXPECT_EQ(parse_job("model: {kind: llama}", "job.yaml").model.kv_heads, 6);
+  EXPECT_EQ(parse_job("model: {kind: llama, heads: 8}", "job.yaml").model.kv_heads, 8);
+}
+
 struct BadFile {
   const char* yaml;
   const char* message;
@@ -112,7 +131,21 @@ const BadFile kBadFiles[] = {
     {"mode: fordward",
      "key 'mode': must be one of forward, train, generate; got 'fordward', did "
      "you mean 'forward'?"},
-    {"model: {kind: llama}", "key 'model.kind': must be one of gpt; got 'llama'."},
+    {"model: {kind: lama}",
+     "key 'model.kind': must be one of gpt, llama; got 'lama', did you mean 'llama'?"},
+    {"model:\n  kv_heads: 2",
+     "job.yaml:2: key 'model.kv_heads': kind llama has it, and this model is of kind gpt; leave it "
+     "out or give kind: llama."},
+    {"model: {kind: llama, mlp_ratio: 4}",
+     "key 'model.mlp_ratio': kind gpt has it, and this model is of kind llama"},
+    {"model: {kind: llama, dropout: 0.1}", "key 'model.dropout': kind gpt has it"},
+    {"model: {kind: llama, kv_heads: 4}",
+     "key 'model.kv_heads': 4 kv_heads do not divide heads 6; as many queries must share each"},
+    {"model: {kind: llama, heads: 6, d_model: 18}",
+     "key 'model.heads': heads of 3 (d_model 18 / heads 6) are odd; positions turn pairs"},
+    {"model: {kind: llama, ffn: 0}", "key 'model.ffn': must be an integer from 1 to"},
+    {"model: {kind: llama, rope_base: 0}", "key 'model.rope_base': must be a number from 1 to"},
+    {"model: {kind: llama, norm_eps: -1}", "key 'model.norm_eps': must be a number from 0 to"},
     {"model: {vocab: 100}", "key 'model.vocab': must be an integer from 256 to"},
     {"model: {layers: 0}", "key 'model.layers': must be an integer from 1 to"},
     {"model: {seed: -1}", "key 'model.seed': must be an integer from 0 to"},
@@ -208,6 +241,22 @@ TEST(SettleMesh, TheFlagReplacesTheFilesMesh) {
 TEST(SettleMesh, AModelThatDoesNotFitIsAnError) {
   EXPECT_THAT(error_of("model: {layers: 2}\nmesh: {shape: [1, 4, 1]}", 4),
               HasSubstr("key 'model.layers': 2 layers are fewer than the 4 pipeline stages"));
+}
+
+TEST(SettleMesh, EachRankAlongTpHoldsEquallyMuchOfALlama) {
+  const auto error = [](const std::string& model) {
+    return error_of("model: {kind: llama, " + model + "}", 4, "dp=2,tp=2");
+  };
+  EXPECT_THAT(error("kv_heads: 3"),
+              HasSubstr("job.yaml:1: key 'model.kv_heads': tp 2 of the mesh dp=2 tp=2 does not "
+                        "divide kv_heads 3; each rank along tp must hold equally many."));
+  EXPECT_THAT(error("ffn: 101"), HasSubstr("key 'model.ffn': tp 2 of the mesh dp=2 tp=2 does not"));
+  EXPECT_THAT(error("vocab: 257"), HasSubstr("key 'model.vocab': tp 2 of the mesh"));
+  EXPECT_EQ(error("kv_heads: 2"), "no error");
+  // By default.
+  EXPECT_THAT(error_of("model: {kind: llama}\nmesh: {shape: [1, 1, 5]}", 5),
+              HasSubstr("job.yaml:2: key 'mesh.shape': tp 5 of the mesh dp=1 pp=1 tp=5 does not "
+                        "divide kv_heads 6"));
 }
 
 TEST(MeshFlag, BadOnesSayHowToWriteIt) {

@@ -71,6 +71,37 @@ class DryRun(unittest.TestCase):
         model = {"vocab": 257, "seq_len": 33, "layers": 5, "d_model": 36}
         self.compare(launch.job_text(model=model, run={"steps": 1, "global_batch": 6}, mode="train"), ["2x2x2"])
 
+    def test_llama(self):
+        for run, meshes in (
+            ({}, ["2x2x2", "1x1x2"]),
+            ({"zero_stage": 1, "dtype": "bfloat16", "sequence_parallel": True}, ["2x2x2"]),
+            ({"zero_stage": 3, "recompute": "full", "schedule": "interleaved", "chunks": 2}, ["2x2x1"]),
+        ):
+            with self.subTest(**run):
+                self.compare(launch.job_text(model=launch.LLAMA, run={"steps": 1, **run}, mode="train"), meshes)
+        self.compare(launch.job_text(model=launch.LLAMA, run={"steps": 1}), ["1x2x2"])
+
+    def test_example_of_405_billion_parameters(self):
+        example = launch.SOURCE_DIR / "examples/llama_405b.yaml"
+        for rank in (0, 77, 16383):
+            with self.subTest(rank=rank):
+                own, outcome = self.play(example.read_text(), 16384, rank)
+                self.assertIn("llama 406B parameters", outcome.output)
+                d, kv, ffn, vocab = 16384, 8 * 128, 53248, 128256
+                stage = rank // 8 % 16
+                matrices = (7 if stage > 13 else 8) * (2 * d * d + 2 * d * kv + 3 * d * ffn)
+                norms = (7 if stage > 13 else 8) * 2 * d
+                if stage in (0, 15):
+                    matrices += vocab * d
+                if stage == 15:
+                    norms += d
+                elements = matrices // 8 + norms
+                self.assertEqual(own["stage"], stage)
+                self.assertEqual(own["parameter_bytes"], 2 * elements)
+                self.assertEqual(own["gradient_bytes"], 2 * elements)
+                self.assertEqual(own["optimizer_bytes"], 12 * elements // 128)
+                self.assertGreater(own["planned_peak_bytes"], 4 * elements + 12 * elements // 128)
+
     def test_any_rank_of_16384_in_seconds(self):
         run = {"global_batch": 128 * 32, "micro_batches": 32}
         text = launch.job_text(model=LARGE, run=run, mesh=LARGE_MESH, mode="train")

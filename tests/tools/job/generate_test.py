@@ -19,8 +19,12 @@ def processes_of(mesh):
     return product
 
 
-class Generate(unittest.TestCase):
+class Trained(unittest.TestCase):
+    """A trained model of some kind, and what it writes."""
+
     maxDiff = None
+    model = None
+    meshes = MESHES
 
     @classmethod
     def setUpClass(cls):
@@ -31,6 +35,7 @@ class Generate(unittest.TestCase):
             2,
             launch.job_text(
                 mode="train",
+                model=cls.model,
                 run={"steps": 40, "global_batch": 8, "save": cls.weights},
                 optimizer={"lr": 1e-2, "schedule": "constant"},
             ),
@@ -39,7 +44,7 @@ class Generate(unittest.TestCase):
 
     def job(self, generate=None, **rest):
         job = {"mode": "generate", "weights": self.weights, "generate": GENERATE if generate is None else generate}
-        return launch.job_text(**{**job, **rest})
+        return launch.job_text(**{"model": self.model, **job, **rest})
 
     def text(self, processes, job, *flags):
         report, _ = self.folder.report(processes, job, *flags)
@@ -49,11 +54,39 @@ class Generate(unittest.TestCase):
         job = self.job(generate, **rest)
         expected = self.text(0, job, "--mesh=1")
         self.assertEqual(len(expected.encode()), generate["tokens"])
-        for mesh in MESHES:
+        for mesh in self.meshes:
             with self.subTest(mesh=mesh):
                 self.assertEqual(self.text(processes_of(mesh), job, f"--mesh={mesh}"), expected)
         return expected
 
+
+class GenerateLlama(Trained):
+    model = launch.LLAMA
+    meshes = ["tp=2", "pp=2", "dp=2,pp=2,tp=2"]
+
+    def test_text_is_the_same_on_every_mesh(self):
+        greedy = self.same_everywhere(GENERATE)
+        self.assertNotEqual(greedy, self.same_everywhere(SAMPLING))
+
+    def test_the_weights_are_those_that_were_saved(self):
+        forward = launch.job_text(model=self.model, weights=self.weights)
+        report, _ = self.folder.report(0, forward, "--mesh=1")
+        self.assertLess(report["losses"][0], self.trained["losses"][0] - 1.5)
+
+    def test_what_cannot_work_is_said_once(self):
+        cases = [
+            (self.job(model={**self.model, "ffn": 96}), 2, "'layer0.gate.weight' should be f32[32,96], and is f32[32,80]"),
+            (self.job(model=None), 2, "'position_embedding'"),
+            (self.job(), 4, "tp 4 of the mesh tp=4 does not divide kv_heads 2"),
+        ]
+        for job, tp, message in cases:
+            with self.subTest(message=message):
+                outcome = launch.run(tp, "run", self.folder.write("job.yaml", job), f"--mesh=tp={tp}")
+                self.assertNotEqual(outcome.status, 0)
+                self.assertEqual(outcome.count(message), 1, outcome.output)
+
+
+class Generate(Trained):
     def test_greedy_text_is_the_same_on_every_mesh(self):
         self.same_everywhere(GENERATE)
 

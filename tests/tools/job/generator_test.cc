@@ -21,7 +21,7 @@ const distributed::ProcessMesh& one() {
   return mesh;
 }
 
-std::string generated(const JobConfig& config, const Gpt& model) {
+std::string generated(const JobConfig& config, const Decoder& model) {
   Generator generator(config, one(), model);
   std::string text;
   for (int64_t i = 0; i < config.generate.tokens; ++i) text += generator.next();
@@ -29,7 +29,7 @@ std::string generated(const JobConfig& config, const Gpt& model) {
 }
 
 // `begins[i]`: where the window of byte i begins, counted in the text with its prompt.
-std::string expected_text(const JobConfig& config, const Gpt& model, std::string text,
+std::string expected_text(const JobConfig& config, const Decoder& model, std::string text,
                           const std::vector<size_t>& begins) {
   const size_t start = text.size();
   for (size_t begin : begins) {
@@ -48,7 +48,7 @@ TEST(Generator, GoesOnFromTheLastHalfWindow) {
   for (const char* options :
        {"prompt: hello, tokens: 12, temperature: 0.0", "prompt: hello, tokens: 12, seed: 4"}) {
     const JobConfig config = config_of(options);
-    const Gpt model(config.model, config.run, one());
+    const Decoder model(config.model, config.run, one());
     EXPECT_EQ(generated(config, model),
               expected_text(config, model, "hello", {0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10}));
   }
@@ -56,7 +56,7 @@ TEST(Generator, GoesOnFromTheLastHalfWindow) {
 
 TEST(Generator, AFullPromptAndAnEmptyOne) {
   const JobConfig full = config_of("prompt: 12345678, tokens: 2");
-  const Gpt model(full.model, full.run, one());
+  const Decoder model(full.model, full.run, one());
   EXPECT_EQ(generated(full, model), expected_text(full, model, "12345678", {0, 5}));
   const JobConfig empty = config_of("tokens: 3");
   EXPECT_EQ(generated(empty, model), expected_text(empty, model, "\n", {0, 0, 0}));
@@ -65,13 +65,13 @@ TEST(Generator, AFullPromptAndAnEmptyOne) {
 TEST(Generator, AWindowOfOnePosition) {
   const JobConfig config = parse_job(
       "model: {seq_len: 1, d_model: 16, layers: 1, heads: 2}\ngenerate: {tokens: 3}", "job.yaml");
-  const Gpt model(config.model, config.run, one());
+  const Decoder model(config.model, config.run, one());
   EXPECT_EQ(generated(config, model), expected_text(config, model, "\n", {0, 1, 2}));
 }
 
 TEST(Generator, ChoosesBytesOnlyWhateverTheVocab) {
   const JobConfig config = config_of("tokens: 3, temperature: 100.0", ", vocab: 40000");
-  const Gpt model(config.model, config.run, one());
+  const Decoder model(config.model, config.run, one());
   EXPECT_EQ(generated(config, model), expected_text(config, model, "\n", {0, 0, 0}));
 }
 

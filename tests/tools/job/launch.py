@@ -26,6 +26,7 @@ def frozen_text():
 
 
 MODEL = {"vocab": 256, "seq_len": 32, "d_model": 32, "layers": 4, "heads": 4, "seed": 3}
+LLAMA = {"kind": "llama", "kv_heads": 2, "ffn": 80}  # beside MODEL
 RUN = {"steps": 2, "global_batch": 4, "micro_batches": 2}
 DATA = {"paths": [frozen_text()], "seed": 5}
 

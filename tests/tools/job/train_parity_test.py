@@ -111,6 +111,35 @@ class TrainParity(unittest.TestCase):
         for optimizer in ({"kind": "sgd", "lr": 0.1}, {"kind": "momentum", "lr": 0.02, "nesterov": True}):
             self.follows("dp=2,pp=2", {"zero_stage": 1}, optimizer=optimizer)
 
+    def test_llama(self):
+        for mesh in ("dp=2", "pp=2", "tp=2", "dp=2,pp=2,tp=2"):
+            self.follows(mesh, model=launch.LLAMA)
+        for mesh, run in (
+            ("dp=2,tp=2", {"zero_stage": 3, "sequence_parallel": True}),
+            ("pp=2,tp=2", {"recompute": "selective", "sequence_parallel": True, "schedule": "zb_h1"}),
+            ("dp=2,pp=2", {"recompute": "full", "zero_stage": 2, "schedule": "interleaved", "chunks": 2}),
+        ):
+            self.follows(mesh, run, model=launch.LLAMA)
+        losses = self.single(model=launch.LLAMA)
+        self.assertGreater(losses[0], 5.4)
+        self.assertLess(losses[-1], losses[0] - 1.2)
+        report, _ = self.folder.report(
+            2, job(run={"dtype": "bfloat16"}, model=launch.LLAMA), "--mesh=tp=2", "--quiet"
+        )
+        worst = max(abs(a - b) / abs(b) for a, b in zip(report["losses"], losses))
+        self.assertLess(worst, 0.05, f"{report['losses']} against {losses}")
+
+    def test_llama_example_is_a_job(self):
+        example = (launch.SOURCE_DIR / "examples/llama_train.yaml").read_text()
+        for key, value in {"seq_len": 32, "d_model": 48, "ffn": 64, "steps": 3}.items():
+            self.assertEqual(example.count(f" {key}: "), 1)
+            example = example.replace(f" {key}: ", f" {key}: {value} # ")
+        given, outcome = self.folder.report(8, example)
+        self.assertIn("mesh dp=2 pp=2 tp=2 · 8 processes · llama", outcome.output)
+        expected, _ = self.folder.report(0, example)
+        for loss, wanted in zip(given["losses"], expected["losses"], strict=True):
+            self.assertLess(abs(loss - wanted), TOLERANCE * wanted)
+
     def test_sixteen_bits_stay_near(self):
         full = self.single()
         for dtype, mesh in (("bfloat16", "dp=1"), ("bfloat16", "pp=2,tp=2"), ("float16", "dp=2")):

@@ -10,7 +10,7 @@
 #include "phi/api.h"
 #include "phi/api/stablehlo/stablehlo.h"
 #include "tests/phi/api/stablehlo/case_files.h"
-#include "tools/job/job_program.h"
+#include "tools/job/export_step.h"
 
 namespace phi::job {
 namespace {
@@ -33,11 +33,13 @@ Tensor gathered(const Tensor& x) {
 }
 
 void append_gathered(const TensorList& tensors, TensorList& to) {
-  for (const Tensor& x : tensors) to.push_back(gathered(x));
+  for (const Tensor& x : tensors) {
+    if (x.defined()) to.push_back(gathered(x));
+  }
 }
 
 // Tokens that differ from position to position, and those behind them.
-TensorList job_inputs(const JobConfig& config) {
+TensorList job_inputs(const JobConfig& config, const Decoder& model) {
   const RunConfig& run = config.run;
   const Dims shape{run.micro_batch_size(), config.model.seq_len};
   TensorList inputs;
@@ -47,8 +49,9 @@ TensorList job_inputs(const JobConfig& config) {
       ids[i] = static_cast<int64_t>((i * i + 7 * i + static_cast<size_t>(m)) %
                                     static_cast<size_t>(config.model.vocab));
     const std::span<const int64_t> all(ids);
-    inputs.push_back(Tensor::from(all.first(ids.size() - 1), shape));
-    inputs.push_back(Tensor::from(all.subspan(1), {shape[0], shape[1], 1}));
+    inputs.push_back(model.place_ids(Tensor::from(all.first(ids.size() - 1), shape)));
+    const Tensor labels = Tensor::from(all.subspan(1), {shape[0], shape[1], 1});
+    inputs.push_back(model.place_labels(labels));
   }
   if (config.mode != "train") return inputs;
   inputs.push_back(full({}, 0.01f));
@@ -59,11 +62,11 @@ TensorList job_inputs(const JobConfig& config) {
 StablehloCase run_case(const StepCase& c) {
   const JobConfig config = parse_job(c.job, c.name);
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const Gpt model(config.model, config.run, mesh);
-  const JobProgram step(config, mesh, model);
-  const Program& program = step.program();
-  const TensorList inputs = job_inputs(config);
-  StablehloCase out{c.name, step.to_stablehlo(), {}, {}, c.tolerance};
+  const Decoder model(config.model, config.run, mesh);
+  JobStep step(config, mesh, model);
+  const TensorList inputs = job_inputs(config, model);
+  const Program program = capture([&](const TensorList& in) { return step.run(in); }, inputs);
+  StablehloCase out{c.name, export_step(step, program), {}, {}, c.tolerance};
   for (const TensorList& list : {inputs, program.parameters(), program.constants()})
     append_gathered(list, out.inputs);
   append_gathered(program.run(inputs), out.expected);
@@ -93,6 +96,13 @@ mesh: {shape: [4, 2], dims: [dp, tp]}
 run: {global_batch: 8, micro_batches: 1, zero_stage: 2, recompute: full}
 optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 0.0}
 )";
+constexpr const char* kLlama = R"(
+mode: train
+model: {kind: llama, vocab: 32, seq_len: 8, d_model: 16, layers: 2, heads: 4, kv_heads: 2, ffn: 24, seed: 3}
+mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}
+run: {global_batch: 8, micro_batches: 2, zero_stage: 1, sequence_parallel: true}
+optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 0.1}
+)";
 constexpr const char* kBfloat16 = R"(
 mode: train
 model: {kind: gpt, vocab: 32, seq_len: 8, d_model: 16, layers: 2, heads: 4, seed: 3}
@@ -104,9 +114,8 @@ optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 1.0}
 // A large eps: with a small one an element whose gradient nearly cancels moves by its sign, that is
 // by rounding.
 constexpr StepCase kCases[] = {
-    {"gpt_forward", kForward, 1e-5},
-    {"gpt_train", kTrain, 1e-5},
-    {"gpt_train_dropout", kDropout, 1e-5},
+    {"gpt_forward", kForward, 1e-5},         {"gpt_train", kTrain, 1e-5},
+    {"gpt_train_dropout", kDropout, 1e-5},   {"llama_train", kLlama, 1e-5},
     {"gpt_train_bfloat16", kBfloat16, 0.03},
 };
 

@@ -5,7 +5,7 @@
 #include "distributed/planner/activation_bytes.h"
 #include "phi/api.h"
 #include "phi/api/training/optimizer.h"
-#include "tools/job/gpt.h"
+#include "tools/job/model/decoder.h"
 
 namespace phi::job {
 namespace {
@@ -23,7 +23,7 @@ int64_t kept_bytes(int64_t layers, int64_t tp, Recompute recompute, bool sequenc
   run.dtype = DataType::BFLOAT16;
   run.recompute = recompute;
   run.sequence_parallel = sequence_parallel;
-  const Gpt gpt(model, run, distributed::ProcessMesh({tp}, {"tp"}));
+  const Decoder gpt(model, run, distributed::ProcessMesh({tp}, {"tp"}));
   for (auto [name, parameter] : gpt.parameters()) parameter.set_requires_grad();
   const Batch batch{full({kBatch, kSequence}, 1, DataType::INT64),
                     full({kBatch, kSequence, 1}, 1, DataType::INT64), 7};
