@@ -38,31 +38,6 @@ TensorList Trainer::inputs_of(int64_t number) const {
   return inputs;
 }
 
-TensorList Trainer::run(const TensorList& inputs) {
-  const auto micro_batches = static_cast<size_t>(config_.run.micro_batches);
-  std::vector<Batch> batches;
-  for (size_t i = 0; i < micro_batches; ++i) {
-    batches.push_back({inputs[2 * i], inputs[2 * i + 1], (first_noise_ + i) << 20});
-  }
-  StepModel model(model_, std::move(batches));
-  if (!step_.optimizer())
-    return {everywhere(training::run_forward(model, config_.run.micro_batches))};
-  const TensorList numbers(inputs.begin() + static_cast<int64_t>(2 * micro_batches), inputs.end());
-  return train(model, numbers);
-}
-
-TensorList Trainer::train(training::PipelineModel& model, const TensorList& numbers) {
-  const Tensor loss_scale = step_.scales_loss() ? numbers[2] : Tensor();
-  const Tensor loss = training::run_schedule(model, *program_, loss_scale);
-  step_.gradient_bytes() = step_.optimizer()->bytes_here().gradients;
-  const Tensor norm =
-      step_.optimizer()->apply({.learning_rate = numbers[0],
-                                .step = numbers[1],
-                                .inverse_loss_scale = step_.scales_loss() ? numbers[3] : Tensor()},
-                               step_.scales_loss());
-  return {everywhere(loss), norm};
-}
-
 // A dry run plays the function itself, which is what the program would do.
 TensorList Trainer::run_step(const TensorList& inputs) {
   if (!config_.run.capture || RankContext::current().is_dry()) return step_.run(inputs);
