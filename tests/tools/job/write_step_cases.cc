@@ -78,34 +78,34 @@ StablehloCase run_case(const StepCase& c) {
 
 constexpr const char* kForward = R"(
 mode: forward
-model: {kind: gpt, vocab: 32, seq_len: 8, d_model: 16, layers: 4, heads: 4, seed: 3}
+model: {kind: gpt, vocab: 256, seq_len: 8, d_model: 16, layers: 4, heads: 4, seed: 3}
 mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}
 run: {global_batch: 8, micro_batches: 2, sequence_parallel: true}
 )";
 constexpr const char* kTrain = R"(
 mode: train
-model: {kind: gpt, vocab: 32, seq_len: 8, d_model: 16, layers: 4, heads: 4, seed: 3}
+model: {kind: gpt, vocab: 256, seq_len: 8, d_model: 16, layers: 4, heads: 4, seed: 3}
 mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}
 run: {global_batch: 8, micro_batches: 2, zero_stage: 1}
 optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 0.1}
 )";
 constexpr const char* kDropout = R"(
 mode: train
-model: {kind: gpt, vocab: 32, seq_len: 8, d_model: 16, layers: 2, heads: 4, dropout: 0.2, seed: 3}
+model: {kind: gpt, vocab: 256, seq_len: 8, d_model: 16, layers: 2, heads: 4, dropout: 0.2, seed: 3}
 mesh: {shape: [4, 2], dims: [dp, tp]}
 run: {global_batch: 8, micro_batches: 1, zero_stage: 2, recompute: full}
 optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 0.0}
 )";
 constexpr const char* kLlama = R"(
 mode: train
-model: {kind: llama, vocab: 32, seq_len: 8, d_model: 16, layers: 2, heads: 4, kv_heads: 2, ffn: 24, seed: 3}
+model: {kind: llama, vocab: 256, seq_len: 8, d_model: 16, layers: 2, heads: 4, kv_heads: 2, ffn: 24, seed: 3}
 mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}
 run: {global_batch: 8, micro_batches: 2, zero_stage: 1, sequence_parallel: true}
 optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 0.1}
 )";
 constexpr const char* kBfloat16 = R"(
 mode: train
-model: {kind: gpt, vocab: 32, seq_len: 8, d_model: 16, layers: 2, heads: 4, seed: 3}
+model: {kind: gpt, vocab: 256, seq_len: 8, d_model: 16, layers: 2, heads: 4, seed: 3}
 mesh: {shape: [4, 2], dims: [dp, tp]}
 run: {global_batch: 8, micro_batches: 1, zero_stage: 3, dtype: bfloat16}
 optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 1.0}
