@@ -31,6 +31,7 @@ class OpDefView:
     outputs: tuple[str, ...]
     source: str
     kernel: str
+    taken: tuple[int, ...]  # the inputs that are tensor arguments of the kernel
     meta_only: int
 
     @property
@@ -166,6 +167,7 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
         views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
                                str(op.at), _dense_kernel(op),
+                               tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
                                sum(1 << t.index for t in op.tensors
                                    if t.name in op.no_need_buffer)))
     return views

@@ -111,7 +111,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
 
   const char* name() const override { return op_.name; }
   void visit(const Visitor& visitor) override {
-    size_t position = 0;  // among the op's inputs
+    size_t position = 0;  // among the kernel's tensor arguments
     std::apply([&](auto&... args) { (visit_one<Params>(args, visitor, position), ...); }, args_);
   }
   void run() override {
@@ -122,8 +122,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
  private:
   template <typename Param>
   void visit_one(HeldArg<Param>& arg, const Visitor& visitor, size_t& position) {
-    const bool unread = is_read<Param> && ((op_.meta_only >> position) & 1u) != 0;
-    arg.visit(visitor, unread);
+    arg.visit(visitor, is_read<Param> && op_.is_unread(position));
     if (is_read<Param>) ++position;
   }
 

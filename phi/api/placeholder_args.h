@@ -11,7 +11,7 @@ namespace phi::detail {
 
 /// Takes a kernel's arguments one by one, also those that are not tensors, and calls
 /// `f(position, x)` for the arrays that it reads and `g(x)` for those that it writes. The position
-/// is that of the argument among the op's inputs.
+/// counts the kernel's tensor arguments.
 template <typename Read, typename Written>
 class KernelArgs {
  public:
@@ -51,9 +51,8 @@ template <typename... Args>
 [[gnu::cold, gnu::noinline]] void name_placeholders(Error& error, const OpDef& op,
                                                     const Args&... args) {
   const auto name = [&](size_t position, const DenseTensor& x) {
-    const bool unread = ((op.meta_only >> position) & 1u) != 0;
-    if (unread || !x.defined() || x.storage()->state() != StorageState::kPlaceholder) return;
-    error.note(fmt::format("argument '{}' of {}, {}, is a placeholder", op.inputs[position],
+    if (op.is_unread(position) || !x.defined() || x.storage()->state() != StorageState::kPlaceholder) return;
+    error.note(fmt::format("argument '{}' of {}, {}, is a placeholder", op.inputs[static_cast<size_t>(op.taken[position])],
                            op.name, x.meta().to_string()));
   };
   KernelArgs all(name, [](const DenseTensor&) {});
@@ -64,8 +63,7 @@ template <typename... Args>
 template <typename... Args>
 void plan_args(const OpDef& op, const Args&... args) {
   const auto bring = [&](size_t position, const DenseTensor& x) {
-    const bool unread = ((op.meta_only >> position) & 1u) != 0;
-    if (!unread && x.defined() && x.storage()->source()) x.storage()->materialise();
+    if (!op.is_unread(position) && x.defined() && x.storage()->source()) x.storage()->materialise();
   };
   KernelArgs all(bring, [](const DenseTensor&) {});
   (all.add(args), ...);

@@ -15,9 +15,13 @@ struct OpDef {
   const char* rule;                     // "MatmulInferSpmd"; empty: inputs and outputs replicated
   std::span<const char* const> inputs;  // names of the tensor arguments
   std::span<const char* const> outputs;
+  std::span<const int> taken;  // by the kernel: which of `inputs` each of its tensor arguments is
   uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
   const char* source;  // "yaml/ops.yaml:12"
   const Kernel& kernel;
+
+  /// Of tensor argument number `position` of the kernel only the meta is used.
+  bool is_unread(size_t position) const { return (meta_only >> taken[position]) & 1u; }
 };
 
 namespace ops {

@@ -1,6 +1,7 @@
 // Generated from ops.yaml:78. Do not edit; change the YAML and build.
 Tensor bmm(const Tensor& x, const Tensor& y) {
   const OpScope scope("bmm");
+  const CapturedCall captured(ops::bmm, x, y);
   Tensor out;
   if (!any_distributed(x, y)) {
     const auto meta = BmmInferMeta(x.meta(), y.meta());
@@ -24,6 +25,7 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
       launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
     }
   }
+  if (captured) captured.gives({}, out);
   if (any_requires_grad(x, y)) {
     record(new BmmGradNode(x, y), out);
   }

@@ -1,6 +1,7 @@
 // Generated from ops.yaml:24. Do not edit; change the YAML and build.
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
   const OpScope scope("concat");
+  const CapturedCall captured(ops::concat, x);
   Tensor out;
   if (!any_distributed(x)) {
     const auto meta = ConcatInferMeta(list_metas(x), axis);
@@ -19,6 +20,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
                               local_out(out));
     }
   }
+  if (captured) captured.gives({{"axis", axis}}, out);
   if (any_requires_grad(x)) {
     record(new ConcatGradNode(x, axis), out);
   }

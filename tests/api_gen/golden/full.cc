@@ -1,8 +1,10 @@
 // Generated from ops.yaml:56. Do not edit; change the YAML and build.
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Place& place) {
   const OpScope scope("full");
+  const CapturedCall captured(ops::full);
   const auto meta = CreateInferMeta(shape, dtype);
   Tensor out = new_tensor(meta, place);
   launch<kernels::full>(ops::full, dtype, value, dense_out(out));
+  if (captured) captured.gives({{"shape", shape}, {"value", value}, {"dtype", dtype}}, out);
   return out;
 }

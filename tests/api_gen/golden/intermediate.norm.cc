@@ -2,6 +2,7 @@
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale,
                                 float epsilon) {
   const OpScope scope("norm");
+  const CapturedCall captured(ops::norm, x, scale);
   Tensor out, mean;
   if (!any_distributed(x, scale)) {
     const auto [out_meta, mean_meta] = NormInferMeta(x.meta(), optional_meta(scale), epsilon);
@@ -26,6 +27,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                             local_out(out), local_out(mean));
     }
   }
+  if (captured) captured.gives({{"epsilon", epsilon}}, out, mean);
   if (any_requires_grad(x, scale)) {
     record(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }

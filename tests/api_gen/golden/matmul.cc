@@ -1,6 +1,7 @@
 // Generated from ops.yaml:2. Do not edit; change the YAML and build.
 Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y) {
   const OpScope scope("matmul");
+  const CapturedCall captured(ops::matmul, x, y);
   Tensor out;
   if (!any_distributed(x, y)) {
     const auto meta = MatmulInferMeta(x.meta(), y.meta(), transpose_x, transpose_y);
@@ -22,6 +23,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                               transpose_y, local_out(out));
     }
   }
+  if (captured) captured.gives({{"transpose_x", transpose_x}, {"transpose_y", transpose_y}}, out);
   if (any_requires_grad(x, y)) {
     record(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   }

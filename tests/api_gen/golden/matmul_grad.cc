@@ -2,6 +2,7 @@
 std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                                        bool transpose_x, bool transpose_y, GradMask wanted) {
   const OpScope scope("matmul_grad");
+  const CapturedCall captured(ops::matmul_grad, x, y, out_grad);
   Tensor x_grad, y_grad;
   if (!any_distributed(x, y, out_grad)) {
     const auto [x_grad_meta, y_grad_meta] = GeneralBinaryGradInferMeta(x.meta(), y.meta());
@@ -29,5 +30,7 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                    local_out(y_grad));
     }
   }
+  if (captured) captured.gives({{"transpose_x", transpose_x}, {"transpose_y", transpose_y}}, x_grad,
+                               y_grad);
   return {x_grad, y_grad};
 }

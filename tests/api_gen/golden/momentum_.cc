@@ -4,6 +4,7 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                                                                std::optional<Tensor>& master_param,
                                                                float mu) {
   const OpScope scope("momentum_");
+  const CapturedCall captured(ops::momentum_, param, grad, velocity, master_param);
   check_not_recorded(param, velocity, master_param);
   if (!any_distributed(param, grad, velocity, master_param)) {
     const auto [param_out_meta, velocity_out_meta, master_param_out_meta] =
@@ -43,5 +44,6 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
     assign_inplace(velocity, velocity_out);
     assign_inplace(master_param, master_param_out);
   }
+  if (captured) captured.gives({{"mu", mu}}, param, velocity, master_param);
   return {param, velocity, master_param};
 }

@@ -1,6 +1,7 @@
 // Generated from ops.yaml:40. Do not edit; change the YAML and build.
 Tensor nonzero(const Tensor& condition) {
   const OpScope scope("nonzero");
+  const CapturedCall captured(ops::nonzero, condition);
   Tensor out;
   if (!any_distributed(condition)) {
     const auto meta = NonZeroInferMeta(condition.meta());
@@ -20,5 +21,6 @@ Tensor nonzero(const Tensor& condition) {
     }
     settle_shapes(decision, out);
   }
+  if (captured) captured.gives({}, out);
   return out;
 }

@@ -3,6 +3,7 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                      const Tensor& mean, const Tensor& out_grad, float epsilon,
                                      bool centered, GradMask wanted) {
   const OpScope scope("norm_grad");
+  const CapturedCall captured(ops::norm_grad, x, scale, mean, out_grad);
   Tensor x_grad, scale_grad;
   if (!any_distributed(x, scale, mean, out_grad)) {
     const auto [x_grad_meta, scale_grad_meta] =
@@ -31,5 +32,6 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                  local_out(scale_grad));
     }
   }
+  if (captured) captured.gives({{"epsilon", epsilon}, {"centered", centered}}, x_grad, scale_grad);
   return {x_grad, scale_grad};
 }

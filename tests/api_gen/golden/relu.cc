@@ -1,6 +1,7 @@
 // Generated from ops.yaml:9. Do not edit; change the YAML and build.
 Tensor relu(const Tensor& x) {
   const OpScope scope("relu");
+  const CapturedCall captured(ops::relu, x);
   Tensor out;
   if (!any_distributed(x)) {
     const auto meta = UnchangedInferMeta(x.meta());
@@ -19,6 +20,7 @@ Tensor relu(const Tensor& x) {
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
     }
   }
+  if (captured) captured.gives({}, out);
   if (any_requires_grad(x)) {
     record(new ReluGradNode(out, x), out);
   }

@@ -1,6 +1,7 @@
 // Generated from ops.yaml:9. Do not edit; change the YAML and build.
 Tensor& relu_(Tensor& x) {
   const OpScope scope("relu_");
+  const CapturedCall captured(ops::relu, x);
   const bool recorded = any_requires_grad(x);
   if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
   if (!any_distributed(x)) {
@@ -23,6 +24,7 @@ Tensor& relu_(Tensor& x) {
     }
     assign_inplace(x, out);
   }
+  if (captured) captured.gives({}, x);
   if (recorded) {
     record(new ReluGradNode(x, x), x);
   }

@@ -1,6 +1,7 @@
 // Generated from backward.yaml:21. Do not edit; change the YAML and build.
 Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
   const OpScope scope("relu_double_grad");
+  const CapturedCall captured(ops::relu_double_grad, out, grad_x_grad);
   Tensor grad_out_grad;
   if (!any_distributed(out, grad_x_grad)) {
     const auto meta = UnchangedInferMeta(out.meta());
@@ -21,5 +22,6 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                  local_out(grad_out_grad));
     }
   }
+  if (captured) captured.gives({}, grad_out_grad);
   return grad_out_grad;
 }

@@ -1,6 +1,7 @@
 // Generated from backward.yaml:12. Do not edit; change the YAML and build.
 Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
   const OpScope scope("relu_grad");
+  const CapturedCall captured(ops::relu_grad, out, out_grad);
   Tensor x_grad;
   if (!any_distributed(out, out_grad)) {
     const auto meta = UnchangedInferMeta(out.meta());
@@ -21,6 +22,7 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
                                  local_out(x_grad));
     }
   }
+  if (captured) captured.gives({}, x_grad);
   if (any_requires_grad(out_grad)) {
     record(new ReluDoubleGradNode(out, out_grad), x_grad);
   }

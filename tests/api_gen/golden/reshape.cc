@@ -1,6 +1,7 @@
 // Generated from ops.yaml:47. Do not edit; change the YAML and build.
 Tensor reshape(const Tensor& x, const IntArray& shape) {
   const OpScope scope("reshape");
+  const CapturedCall captured(ops::reshape, x);
   Tensor out;
   if (!any_distributed(x)) {
     const auto meta = ReshapeInferMeta(x.meta(), shape);
@@ -18,6 +19,7 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
       share_buffer(ops::reshape, out, local[0]);
     }
   }
+  if (captured) captured.gives({{"shape", shape}}, out);
   if (any_requires_grad(x)) {
     record(new ReshapeGradNode(x), out);
   }

@@ -1,6 +1,7 @@
 // Generated from ops.yaml:47. Do not edit; change the YAML and build.
 Tensor& reshape_(Tensor& x, const IntArray& shape) {
   const OpScope scope("reshape_");
+  const CapturedCall captured(ops::reshape, x);
   const bool recorded = any_requires_grad(x);
   if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
   const Tensor before = recorded ? without_bytes(x) : Tensor();
@@ -21,6 +22,7 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     }
     replace(x, out);
   }
+  if (captured) captured.gives({{"shape", shape}}, x);
   if (recorded) {
     record(new ReshapeGradNode(before), x);
   }

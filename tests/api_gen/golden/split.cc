@@ -1,6 +1,7 @@
 // Generated from ops.yaml:17. Do not edit; change the YAML and build.
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis) {
   const OpScope scope("split");
+  const CapturedCall captured(ops::split, x);
   std::vector<Tensor> out;
   if (!any_distributed(x)) {
     const auto meta = SplitInferMeta(x.meta(), sections, axis);
@@ -19,6 +20,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
       launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis, local_outs(out));
     }
   }
+  if (captured) captured.gives({{"sections", sections}, {"axis", axis}}, out);
   if (any_requires_grad(x)) {
     record(new SplitGradNode(axis, x), out);
   }
