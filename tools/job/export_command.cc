@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
+#include <utility>
 
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
@@ -44,12 +46,13 @@ JobConfig settled_job(const std::string& file) {
 }
 
 std::string exported(const JobConfig& config) {
-  const PlayedRank played({config.mesh.num_ranks(), /*rank=*/0});
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  std::optional<PlayedRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
   const Decoder model(config.model, config.run, mesh);
   JobStep step(config, mesh, model);
   const Program program =
       capture([&](const TensorList& inputs) { return step.run(inputs); }, placeholder_inputs(step));
+  played.reset();  // constants have values again
   return export_step(step, program);
 }
 

@@ -36,11 +36,15 @@ struct StablehloOptions {
 std::string to_stablehlo(const ir::Body& program, std::span<const ir::Body> bodies,
                          const StablehloOptions& options = {});
 
-/// Program::to_stablehlo gives such a module: its inputs are those of the captured function, then
-/// parameters, then constants; its outputs those of the function, then the new values of these
-/// parameters, which are named after them with ".new" behind. Those that the program writes to, by
-/// number, ascending.
+/// Program::to_stablehlo gives such a module. Its inputs are those of the captured function, then
+/// parameters, then `input_constants`; its outputs those of the function, then the new values of
+/// `written_parameters`, which are named after them with ".new" behind.
+
+/// Those that the program writes to, by number, ascending.
 std::vector<size_t> written_parameters(const Program& program);
+/// Those that are not written into the module, by number, ascending: all but plain ones of one
+/// element, whose value is read here. A rank that is played has no values, so there it is all.
+std::vector<size_t> input_constants(const Program& program);
 
 /// Whether an operator can be written.
 bool has_stablehlo_lowering(std::string_view op);

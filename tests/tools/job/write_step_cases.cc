@@ -67,8 +67,10 @@ StablehloCase run_case(const StepCase& c) {
   const TensorList inputs = job_inputs(config, model);
   const Program program = capture([&](const TensorList& in) { return step.run(in); }, inputs);
   StablehloCase out{c.name, export_step(step, program), {}, {}, c.tolerance};
-  for (const TensorList& list : {inputs, program.parameters(), program.constants()})
-    append_gathered(list, out.inputs);
+  append_gathered(inputs, out.inputs);
+  append_gathered(program.parameters(), out.inputs);
+  const TensorList constants = program.constants();
+  for (const size_t i : input_constants(program)) out.inputs.push_back(gathered(constants[i]));
   append_gathered(program.run(inputs), out.expected);
   const TensorList parameters = program.parameters();
   for (const size_t i : written_parameters(program))
@@ -114,9 +116,9 @@ optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 1.0}
 // A large eps: with a small one an element whose gradient nearly cancels moves by its sign, that is
 // by rounding.
 constexpr StepCase kCases[] = {
-    {"gpt_forward", kForward, 1e-5},         {"gpt_train", kTrain, 1e-5},
-    {"gpt_train_dropout", kDropout, 1e-5},   {"llama_train", kLlama, 1e-5},
-    {"gpt_train_bfloat16", kBfloat16, 0.03},
+    {"gpt_forward", kForward, 1e-5},        {"gpt_train", kTrain, 1e-5},
+    {"gpt_train_dropout", kDropout, 1e-5},  {"llama_train", kLlama, 1e-5},
+    {"gpt_train_bfloat16", kBfloat16, 0.1},  // ranks add gradients of 8 bits up in their own order,
 };
 
 void write_all(const char* folder) {
