@@ -28,6 +28,7 @@ namespace ir {
 class Recording;
 }
 class Executor;
+struct StablehloOptions;
 
 class Program {
  public:
@@ -84,6 +85,9 @@ class Program {
   std::string to_string() const;
   /// What this rank does, one step a line, with the place of every array.
   std::string rank_program() const;
+  /// The global program as StableHLO text with Shardy shardings (phi/api/stablehlo/stablehlo.h).
+  std::string to_stablehlo() const;
+  std::string to_stablehlo(const StablehloOptions& options) const;
 
  private:
   friend Program capture(const Function& function, const TensorList& inputs);
