@@ -18,6 +18,7 @@
 #include "distributed/checkpoint/safetensors.h"
 #include "distributed/checkpoint/save_plan.h"
 #include "distributed/checkpoint/together.h"
+#include "phi/core/source_bytes.h"
 #include "phi/core/tier.h"
 
 namespace phi::distributed::checkpoint {
@@ -159,8 +160,8 @@ class Save {
     part_->write(std::as_bytes(std::span(front)));
     for (const TensorEntry& entry : header.tensors) {
       if (entry.begin == entry.end) continue;
-      const auto* bytes = static_cast<const std::byte*>(arrays[entry.name]->raw_data());
-      part_->write({bytes, entry.end - entry.begin});
+      const HostBytes bytes(*arrays[entry.name]);
+      part_->write(bytes.get());
       count_transfer(Tier::kDevice, Tier::kDisk, static_cast<int64_t>(entry.end - entry.begin));
     }
     part_->finish();

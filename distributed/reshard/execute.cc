@@ -69,9 +69,11 @@ DistTensor laid_out(const DenseTensor& global, DistTensor made) {
 DenseTensor part_of(const DenseTensor& global, const Box& box) {
   const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
   if (auto source = source_of(global)) {
-    if (RankContext::current().is_dry()) {
+    const RankContext& rank = RankContext::current();
+    if (rank.is_dry() || rank.keeps_deferred()) {
       auto part = std::make_shared<const BoxSource>(std::move(source), box);
-      return {meta, Storage::planned_from_source(global.place(), std::move(part))};
+      return {meta, rank.is_dry() ? Storage::planned_from_source(global.place(), std::move(part))
+                                  : Storage::from_source(global.place(), std::move(part))};
     }
     DenseTensor part = DenseTensor::empty(meta, global.place());
     bring_box(*source, box, &part);

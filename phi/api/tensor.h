@@ -106,6 +106,8 @@ class Tensor {
   size_t nbytes_here() const { return array().nbytes_here(); }
   /// The same; in a dry run the bytes that it would hold.
   size_t nbytes_held() const { return array().nbytes_held(); }
+  /// Bytes of this rank's part, on whatever tier they are.
+  size_t nbytes_anywhere() const { return array().nbytes_anywhere(); }
 
   // Distributed tensors only; errors: PreconditionNotMet for a plain tensor.
   const distributed::ProcessMesh& mesh() const { return dist().mesh(); }

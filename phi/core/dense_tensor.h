@@ -55,6 +55,10 @@ class DenseTensor {
   }
   /// Bytes that this rank holds; in a dry run: would hold.
   size_t nbytes_held() const { return computed_here() ? nbytes() : 0; }
+  /// Bytes of what this rank has of it, wherever they lie: here, waiting, or swapped out.
+  size_t nbytes_anywhere() const {
+    return computed_here() || (storage_ && storage_->source()) ? nbytes() : 0;
+  }
   const IntrusivePtr<Storage>& storage() const { return storage_; }
   size_t byte_offset() const { return byte_offset_; }
 

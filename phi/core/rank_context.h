@@ -48,6 +48,10 @@ class RankContext {
   int64_t world_size() const { return world_size_; }
   /// This rank allocates and computes nothing.
   bool is_dry() const { return execution_ == Execution::kDry; }
+  /// Parts of deferred tensors stay deferred until they are used, so that what has no room on the
+  /// device waits where it is (a captured program under limits takes it from there).
+  bool keeps_deferred() const { return keeps_deferred_; }
+  void set_keeps_deferred(bool keeps) { keeps_deferred_ = keeps; }
   Counters& counters() { return counters_; }
   TransferStats& transfers() { return transfers_; }
   /// Data that the user gives waits on its tier until it is known where it is needed (the default),
@@ -86,6 +90,7 @@ class RankContext {
   int64_t rank_;
   int64_t world_size_;
   Execution execution_;
+  bool keeps_deferred_ = false;
   Counters counters_;
   TransferStats transfers_;
   bool deferred_transfer_ = true;

@@ -103,6 +103,29 @@ void read_run(JobConfig* config, const Section& section) {
   }
 }
 
+// Swapping needs to know the steps in advance, so it runs them as a captured program.
+void read_memory(JobConfig* config, const Section& section) {
+  MemoryConfig& memory = config->memory;
+  section.read_bytes("device", &memory.device);
+  section.read_bytes("host", &memory.host);
+  section.read("disk", &memory.disk);
+  if (!memory.is_limited()) {
+    if (memory.host == 0 && memory.disk.empty()) return;
+    throw config->wrong({"memory.host", "memory.disk"},
+                        "they hold what the device has no room for; give memory.device too.");
+  }
+  if (config->mode == "train" && config->run.dtype != DataType::FLOAT32) {
+    throw config->wrong({"memory.device", "run.dtype"},
+                        "training with swapping is in float32; set run.dtype to that.");
+  }
+  if (config->model.dropout > 0.0 && config->mode != "generate") {
+    throw config->wrong({"memory.device", "model.dropout"},
+                        "a swapped step is a captured one, which draws no dropout; set "
+                        "model.dropout to 0.");
+  }
+  config->run.capture = true;
+}
+
 void read_rate(JobConfig* config, const Section& optimizer) {
   training::RateSchedule& rate = config->optimizer.rate;
   std::string kind = "constant";
@@ -234,8 +257,9 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const YAML::Node root = load_yaml(text, file);
   JobConfig config;
   config.file = file;
-  const Section top(&config, "", root,
-                    {"mode", "model", "mesh", "data", "run", "optimizer", "weights", "generate"});
+  const Section top(
+      &config, "", root,
+      {"mode", "model", "mesh", "data", "run", "optimizer", "memory", "weights", "generate"});
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
   read_model(top.child("model"), &config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh"), {"shape", "dims"}});
@@ -253,6 +277,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
                            top.child("optimizer"),
                            {"kind", "lr", "betas", "eps", "weight_decay", "momentum", "nesterov",
                             "grad_clip", "schedule"}});
+  read_memory(&config, {&config, "memory.", top.child("memory"), {"device", "host", "disk"}});
   top.read("weights", &config.weights);
   read_generate(&config, {&config,
                           "generate.",

@@ -12,6 +12,7 @@
 //         schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
 //   optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //               grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
+//   memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
 //   weights: DIR                                     # start from these
 //   generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
@@ -90,6 +91,15 @@ struct RunConfig {
   int64_t micro_batch_size() const { return global_batch / micro_batches; }
 };
 
+/// What a rank may hold, in bytes. Without a limit on the device nothing is swapped.
+struct MemoryConfig {
+  int64_t device = 0;  // 0: no limit
+  int64_t host = 0;    // for what the device has no room for
+  std::string disk;    // folder of a temporary file for what the host has no room for; empty: none
+
+  bool is_limited() const { return device > 0; }
+};
+
 struct JobOptimizer {
   training::OptimizerConfig update{.beta2 = 0.95, .weight_decay = 0.1, .grad_clip = 1.0};
   training::RateSchedule rate;
@@ -111,6 +121,7 @@ struct JobConfig {
   DataConfig data;
   RunConfig run;
   JobOptimizer optimizer;
+  MemoryConfig memory;
   std::string weights;  // folder with parameters to start from; empty: random ones
   GenerateConfig generate;
 

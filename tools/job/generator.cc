@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "phi/api.h"
+#include "tools/job/memory_limits.h"
 #include "tools/job/sampler.h"
 
 namespace phi::job {
@@ -23,15 +24,43 @@ Generator::Generator(const JobConfig& config, const distributed::ProcessMesh& me
       text_(config.generate.prompt.empty() ? "\n" : config.generate.prompt) {}
 
 char Generator::next() {
-  const Tensor logits = slice(model_.next_logits(unread(), &cache_), {2}, {0}, {kBytes});
-  // A kilobyte to every rank, which then all choose alike.
-  const Tensor everywhere = distributed::reshard(logits, mesh_, {});
+  const Tensor logits = logits_behind(unread());
   const auto position = static_cast<int64_t>(text_.size());
-  text_ += static_cast<char>(sample(everywhere.values<float>(), config_.generate, position));
+  text_ += static_cast<char>(sample(logits.values<float>(), config_.generate, position));
   return text_.back();
 }
 
-Tensor Generator::unread() {
+Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
+  if (config_.run.capture) {
+    Tensor logits;
+    for (const int64_t id : ids) logits = run_captured(id);
+    return logits;
+  }
+  const auto count = static_cast<int64_t>(ids.size());
+  const Tensor logits =
+      run({Tensor::from<int64_t>(ids, {1, count}), full({1}, cache_.length(), DataType::INT64)})[0];
+  cache_.advance(count);
+  return logits;
+}
+
+// A kilobyte to every rank, which then all choose alike.
+TensorList Generator::run(const TensorList& inputs) {
+  const Tensor logits = model_.logits_behind(inputs[0], inputs[1], &cache_);
+  return {distributed::reshard(slice(logits, {2}, {0}, {kBytes}), mesh_, {})};
+}
+
+Tensor Generator::run_captured(int64_t id) {
+  const TensorList inputs = {full({1, 1}, id, DataType::INT64),
+                             full({1}, cache_.length(), DataType::INT64)};
+  if (!program_) {
+    program_ = capture([this](const TensorList& in) { return run(in); }, inputs);
+    program_->limit_memory(program_memory(config_.memory));
+  }
+  cache_.advance(1);
+  return program_->run(inputs)[0];
+}
+
+std::vector<int64_t> Generator::unread() {
   const auto window = static_cast<size_t>(config_.model.seq_len);
   const auto held = static_cast<size_t>(cache_.length());
   if (held + text_.size() - read_ > window) {
@@ -40,7 +69,7 @@ Tensor Generator::unread() {
   }
   std::vector<int64_t> ids;
   for (; read_ < text_.size(); ++read_) ids.push_back(static_cast<uint8_t>(text_[read_]));
-  return Tensor::from<int64_t>(ids, {1, static_cast<int64_t>(ids.size())});
+  return ids;
 }
 
 void settle_generate(JobConfig* config) {

@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "phi/api/capture/program.h"
 #include "tools/job/config.h"
 #include "tools/job/model/decoder.h"
 
@@ -20,11 +21,18 @@ class Generator {
   /// `config` and `model` must outlive the generator. A text without prompt follows a newline.
   Generator(const JobConfig& config, const distributed::ProcessMesh& mesh, const Decoder& model);
 
-  /// The next byte. Every rank calls it and gets the same one.
+  /// The next byte. Every rank calls it and gets the same one. With run.capture one program reads
+  /// one byte after the other, also those of the prompt.
   char next();
+  /// Nothing before the first byte, and unless it is captured.
+  const std::optional<Program>& program() const { return program_; }
 
  private:
-  Tensor unread();
+  std::vector<int64_t> unread();
+  // Of what follows `ids`: f32[1,1,256], on every rank.
+  Tensor logits_behind(const std::vector<int64_t>& ids);
+  TensorList run(const TensorList& inputs);
+  Tensor run_captured(int64_t id);
 
   const JobConfig& config_;
   distributed::ProcessMesh mesh_;
@@ -32,6 +40,7 @@ class Generator {
   KeyValueCache cache_;
   std::string text_;  // the prompt and what was generated so far
   size_t read_ = 0;   // bytes of it that the cache knows of
+  std::optional<Program> program_;
 };
 
 /// Makes a job of mode generate what a Generator's model is made from: nothing is dropped, and

@@ -46,6 +46,15 @@ nlohmann::ordered_json transfers_json(const TransferStats& transfers) {
   return json;
 }
 
+nlohmann::ordered_json swapping_json(const SwapReport& swapping) {
+  return {{"device_limit_bytes", swapping.device_limit_bytes},
+          {"host_limit_bytes", swapping.host_limit_bytes},
+          {"host_peak_bytes", swapping.host_peak_bytes},
+          {"disk_peak_bytes", swapping.disk_peak_bytes},
+          {"transfer_seconds", swapping.transfer_seconds},
+          {"wait_seconds", swapping.wait_seconds}};
+}
+
 nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
   nlohmann::ordered_json json = {{"rank", rank.rank},
                                  {"stage", rank.stage},
@@ -62,6 +71,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"collectives", traffic_json(rank)},
                                  {"transfers", transfers_json(rank.transfers)}};
   if (dry_run) json["planned_peak_bytes"] = rank.planned_peak_bytes;
+  if (rank.swapping.device_limit_bytes > 0) json["swapping"] = swapping_json(rank.swapping);
   return json;
 }
 

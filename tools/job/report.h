@@ -15,6 +15,16 @@
 
 namespace phi::job {
 
+/// Of a rank whose steps run under memory limits.
+struct SwapReport {
+  int64_t device_limit_bytes = 0;  // 0: no limits
+  int64_t host_limit_bytes = 0;
+  int64_t host_peak_bytes = 0;  // of swapped values
+  int64_t disk_peak_bytes = 0;
+  double transfer_seconds = 0;  // in which something moved between tiers
+  double wait_seconds = 0;      // in which steps waited for that
+};
+
 /// Numbers of one rank; int64 all, so that a rank's report travels as one array.
 struct RankReport {
   int64_t rank = 0;
@@ -32,6 +42,7 @@ struct RankReport {
   int64_t planned_peak_bytes = 0;    // dry runs: most tensor bytes that a real run would hold
   std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
   TransferStats transfers;                         // between tiers
+  SwapReport swapping;
 };
 
 struct JobReport {

@@ -20,6 +20,7 @@
 #include "tools/job/dry_run.h"
 #include "tools/job/generator.h"
 #include "tools/job/job_trace.h"
+#include "tools/job/memory_limits.h"
 #include "tools/job/metrics.h"
 #include "tools/job/model/decoder.h"
 #include "tools/job/progress.h"
@@ -213,6 +214,7 @@ class Job {
         trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
 
   JobReport run() {
+    if (!setup_.dry) limit_rank(config_.memory);
     const Decoder model(config_.model, config_.run, mesh_,
                         setup_.weights ? &*setup_.weights : nullptr);
     const MemoryAccount& memory = *world_.rank_context().memory();
@@ -273,6 +275,7 @@ class Job {
     }
     report->seconds = progress.seconds();
     if (!setup_.dry) report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
+    if (trainer.program()) note_swapping(*trainer.program());
     return trainer.state_bytes();
   }
 
@@ -295,11 +298,24 @@ class Job {
       show(stream.add(static_cast<uint8_t>(report->text.back())));
     }
     show(stream.end() + "\n");
+    if (generator.program()) note_swapping(*generator.program());
     report->seconds = progress.seconds();
     report->tokens_per_s = progress.tokens_per_s(tokens);
     if (!speaks()) return;
     std::cout << fmt::format("{} tokens in {:.2f} s, {:.1f} tok/s\n", tokens, report->seconds,
                              report->tokens_per_s);
+  }
+
+  // What a program under limits has moved, and how much of that was waited for.
+  void note_swapping(const Program& program) {
+    if (!config_.memory.is_limited()) return;
+    const memory::SwapEngineStats stats = program.swap_stats();
+    swapping_.transfer_seconds = stats.transfer_seconds;
+    swapping_.wait_seconds = stats.wait_seconds;
+    swapping_.host_peak_bytes = stats.peak_bytes[static_cast<size_t>(Tier::kHost)];
+    swapping_.disk_peak_bytes = stats.peak_bytes[static_cast<size_t>(Tier::kDisk)];
+    swapping_.device_limit_bytes = config_.memory.device;
+    swapping_.host_limit_bytes = config_.memory.host;
   }
 
   bool speaks() const { return (setup_.dry || world_.rank() == 0) && !FLAGS_quiet; }
@@ -368,6 +384,7 @@ class Job {
     own.parameter_peak_bytes = parameter_peak;
     own.gradient_bytes = states.gradients;
     own.optimizer_bytes = states.states;
+    own.swapping = swapping_;
     return own;
   }
 
@@ -383,6 +400,7 @@ class Job {
   ProcessMesh mesh_;
   World& world_;
   JobTrace trace_;
+  SwapReport swapping_;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 

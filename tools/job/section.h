@@ -18,6 +18,9 @@ namespace phi::job {
 /// Of sizes; keeps every product of two exact.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
+/// Bytes of "64KiB", "256MiB", "1.5GB", "1000"; nothing for other texts and for less than one byte.
+std::optional<int64_t> parse_bytes(const std::string& text);
+
 inline std::string quoted_list(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
@@ -71,6 +74,16 @@ class Section {
     if (!node->IsSequence()) throw wrong(key, "a list of numbers, e.g. [0.9, 0.95]", *node);
     out->clear();
     for (const auto& item : *node) out->push_back(number(key, item, min, max));
+  }
+
+  /// "256MiB", "1.5GB", or a number of bytes.
+  void read_bytes(const std::string& key, int64_t* out) const {
+    const auto node = find(key);
+    if (!node) return;
+    const std::optional<int64_t> bytes =
+        node->IsScalar() ? parse_bytes(node->Scalar()) : std::nullopt;
+    if (!bytes) throw wrong(key, "a size, e.g. 256MiB, 1GiB or 1000000", *node);
+    *out = *bytes;
   }
 
   void read(const std::string& key, std::string* out) const {

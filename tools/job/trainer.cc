@@ -3,6 +3,7 @@
 
 #include "phi/api.h"
 #include "phi/api/placeholder.h"
+#include "tools/job/memory_limits.h"
 
 namespace phi::job {
 namespace {
@@ -41,8 +42,10 @@ TensorList Trainer::inputs_of(int64_t number) const {
 // A dry run plays the function itself, which is what the program would do.
 TensorList Trainer::run_step(const TensorList& inputs) {
   if (!config_.run.capture || RankContext::current().is_dry()) return step_.run(inputs);
-  if (!captured_)
+  if (!captured_) {
     captured_ = capture([this](const TensorList& in) { return step_.run(in); }, inputs);
+    captured_->limit_memory(program_memory(config_.memory));
+  }
   return captured_->run(inputs);
 }
 

@@ -26,6 +26,8 @@ class Trainer {
   /// Bytes of the model states on this rank, gradients as they were before the last update; only
   /// parameters in mode forward.
   training::StateBytes state_bytes() const;
+  /// The program of all steps; nothing unless steps are captured and one has run.
+  const std::optional<Program>& program() const { return captured_; }
 
  private:
   TensorList inputs_of(int64_t number) const;

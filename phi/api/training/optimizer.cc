@@ -45,7 +45,7 @@ Tensor grad_factor(const Tensor& norm, const Tensor& inverse_loss_scale, double 
 }
 
 int64_t bytes_of(const Tensor& x) {
-  return x.defined() ? static_cast<int64_t>(x.nbytes_held()) : 0;
+  return x.defined() ? static_cast<int64_t>(x.nbytes_anywhere()) : 0;
 }
 
 }  // namespace

@@ -43,8 +43,9 @@ class Architecture {
   /// What add_positions() takes, on the first stage.
   virtual TensorList make_positions(const Stage& first, Parameters* parameters) const = 0;
 
-  /// Tokens [B,S,d_model] become a layer's x; the first is at position `first`.
-  virtual Tensor add_positions(TensorSpan parameters, const Tensor& tokens, int64_t first,
+  /// Tokens [B,S,d_model] become a layer's x; the first is at position `first`, i64[1], or 0 where
+  /// that is undefined.
+  virtual Tensor add_positions(TensorSpan parameters, const Tensor& tokens, const Tensor& first,
                                uint64_t noise) const = 0;
   /// x [B,S,d_model] to the same. With `past` x are positions that follow those, and no gradient is
   /// asked for.

@@ -98,11 +98,18 @@ Tensor Decoder::next_logits(const Tensor& ids, KeyValueCache* cache) const {
             errors::InvalidArgument("{} positions behind {} read before are not 1 to seq_len {}; "
                                     "clear the cache and read fewer.",
                                     count, held, model_.seq_len));
+  const Tensor out = logits_behind(ids, full({1}, held, DataType::INT64), cache);
+  if (cache) cache->advance(count);
+  return out;
+}
+
+Tensor Decoder::logits_behind(const Tensor& ids, const Tensor& first, KeyValueCache* cache) const {
+  const NoGrad no_grad;
+  const int64_t count = ids.shape()[1];
   Tensor x;
   for (int chunk = 0; chunk < num_chunks(); ++chunk) {
-    x = run_chunk(chunk, on_chunk(chunk, x), {.ids = ids, .cache = cache});
+    x = run_chunk(chunk, on_chunk(chunk, x), {.ids = ids, .cache = cache, .first = first});
   }
-  if (cache) cache->length_ += count;
   return logits(count == 1 ? x : slice(x, {1}, {count - 1}, {count}));
 }
 
@@ -121,8 +128,7 @@ Tensor Decoder::embed(const Reading& reading) const {
   const Tensor ids = place_ids(reading.ids);
   // Each rank along tp looks up its part of the vocabulary: the result is a partial sum.
   const Tensor tokens = sequence_.split(embedding(ids, token_embedding_));
-  const int64_t first = reading.cache ? reading.cache->length_ : 0;
-  return architecture_->add_positions(positions_, tokens, first, reading.noise);
+  return architecture_->add_positions(positions_, tokens, reading.first, reading.noise);
 }
 
 Tensor Decoder::run_layers(const Chunk& chunk, Tensor x, const Reading& reading) const {
@@ -135,7 +141,7 @@ Tensor Decoder::run_layers(const Chunk& chunk, Tensor x, const Reading& reading)
   KeyValueCache* cache = reading.cache;
   Tensor lengths;
   if (cache) {
-    const Tensor whole = full({x.shape()[0]}, cache->length_, DataType::INT64);
+    const Tensor whole = expand(reading.first, {x.shape()[0]});
     lengths = chunk.stage->place(whole, Shard(0), Replicate());
   }
   for (int64_t i = chunk.first_layer; i < chunk.end_layer; ++i) {

@@ -68,6 +68,10 @@ class Decoder {
   /// Errors: InvalidArgument if they are more than seq_len positions together.
   Tensor next_logits(const Tensor& ids, KeyValueCache* cache = nullptr) const;
 
+  /// The same in operators alone, so that it can be captured: the cache holds first i64[1], plain,
+  /// positions, and it is the caller who advances it.
+  Tensor logits_behind(const Tensor& ids, const Tensor& first, KeyValueCache* cache) const;
+
   /// In the order of use.
   const std::vector<std::pair<std::string, Tensor>>& parameters() const {
     return parameters_.all();
@@ -88,6 +92,7 @@ class Decoder {
     const Tensor& ids;
     uint64_t noise = 0;
     KeyValueCache* cache = nullptr;  // null: no position comes before
+    Tensor first = {};               // i64[1]: positions in the cache
   };
 
   // First all names, shapes and layouts, then values.

@@ -90,12 +90,13 @@ TensorList Gpt::make_positions(const Stage& first, Parameters* parameters) const
                                first, Replicate())};
 }
 
-Tensor Gpt::add_positions(TensorSpan parameters, const Tensor& tokens, int64_t first,
+Tensor Gpt::add_positions(TensorSpan parameters, const Tensor& tokens, const Tensor& first,
                           uint64_t noise) const {
   const Tensor& table = parameters[0];
   const int64_t count = tokens.shape()[1];
-  const Tensor rows =
-      count == model_.seq_len ? table : embedding(arange(first, first + count, 1), table);
+  if (count == model_.seq_len) return with_dropout(add(tokens, table), noise);
+  const Tensor steps = arange(0, count, 1);
+  const Tensor rows = embedding(first.defined() ? add(steps, first) : steps, table);
   return with_dropout(add(tokens, rows), noise);
 }
 

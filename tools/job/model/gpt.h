@@ -16,7 +16,7 @@ class Gpt final : public Architecture {
                        Parameters* parameters) const override;
   TensorList make_positions(const Stage& first, Parameters* parameters) const override;
 
-  Tensor add_positions(TensorSpan parameters, const Tensor& tokens, int64_t first,
+  Tensor add_positions(TensorSpan parameters, const Tensor& tokens, const Tensor& first,
                        uint64_t noise) const override;
   Tensor layer(TensorSpan parameters, const Tensor& x, uint64_t noise,
                const Past* past) const override;

@@ -20,6 +20,8 @@ class KeyValueCache {
 
   /// Positions held.
   int64_t length() const { return length_; }
+  /// Holds `count` more, which a pass has written.
+  void advance(int64_t count) { length_ += count; }
   /// Holds none from here on, in the same bytes.
   void clear() { length_ = 0; }
 

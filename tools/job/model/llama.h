@@ -18,7 +18,7 @@ class Llama final : public Architecture {
   TensorList make_positions(const Stage&, Parameters*) const override { return {}; }
 
   /// Each layer turns its queries and keys instead.
-  Tensor add_positions(TensorSpan, const Tensor& tokens, int64_t, uint64_t) const override {
+  Tensor add_positions(TensorSpan, const Tensor& tokens, const Tensor&, uint64_t) const override {
     return tokens;
   }
   /// Draws nothing.

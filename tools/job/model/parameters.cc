@@ -75,7 +75,7 @@ int64_t Parameters::count() const {
 int64_t Parameters::bytes_here() const {
   int64_t bytes = 0;
   for (const auto& [name, parameter] : parameters_) {
-    bytes += static_cast<int64_t>(parameter.nbytes_held());
+    bytes += static_cast<int64_t>(parameter.nbytes_anywhere());
   }
   return bytes;
 }
