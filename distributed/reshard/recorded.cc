@@ -75,8 +75,12 @@ class WholeReshard final : public ReshardStepBase {
   std::unique_ptr<Step> clone() const override { return std::make_unique<WholeReshard>(*this); }
 };
 
-// The two halves share what is under way.
-using UnderWay = std::shared_ptr<PendingReshard>;
+// What the two halves share.
+struct Crossing {
+  PendingReshard pending;
+  bool at_once = false;  // the first half is all of it
+};
+using UnderWay = std::shared_ptr<Crossing>;
 
 [[noreturn]] void throw_repeated() {
   throw errors::Unimplemented(
@@ -84,13 +88,17 @@ using UnderWay = std::shared_ptr<PendingReshard>;
       "inside a scan.");
 }
 
-class StartReshard final : public ReshardStepBase {
+class StartReshard final : public ReshardStepBase, public OverlappingStep {
  public:
   StartReshard(Ends ends, UnderWay under_way)
       : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
   const char* name() const override { return "start_reshard"; }
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
-  void run() override { *under_way_ = begin(); }
+  void run() override {
+    under_way_->pending = begin();
+    if (under_way_->at_once) end(std::move(under_way_->pending));
+  }
+  void finish_at_once() override { under_way_->at_once = true; }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:
@@ -103,7 +111,9 @@ class FinishReshard final : public ReshardStepBase {
       : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
   const char* name() const override { return "finish_reshard"; }
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kUpdate); }
-  void run() override { end(std::move(*under_way_)); }
+  void run() override {
+    if (!under_way_->at_once) end(std::move(under_way_->pending));
+  }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:
@@ -149,7 +159,7 @@ class Fill final : public Step {
 }  // namespace
 
 RecordedReshard record_reshard(const DistTensor& src, const DistTensor& made) {
-  const auto under_way = std::make_shared<PendingReshard>();
+  const auto under_way = std::make_shared<Crossing>();
   return {std::make_unique<StartReshard>(ends_of(src, made), under_way),
           std::make_unique<FinishReshard>(ends_of(src, made), under_way)};
 }

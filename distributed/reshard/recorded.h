@@ -10,8 +10,17 @@
 
 namespace phi::distributed {
 
+/// A step that leaves something under way, with arrays that must stay where they are until another
+/// step has finished it.
+class OverlappingStep {
+ public:
+  virtual ~OverlappingStep() = default;
+  /// From now on nothing is left under way: for who moves arrays between steps.
+  virtual void finish_at_once() = 0;
+};
+
 /// The two halves of a reshard. Between them its input must keep its bytes, and its output belongs
-/// to it.
+/// to it. The first is an OverlappingStep.
 struct RecordedReshard {
   std::unique_ptr<Step> start;
   std::unique_ptr<Step> finish;

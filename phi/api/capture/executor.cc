@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/rank_context.h"
@@ -215,6 +216,14 @@ int64_t Executor::bytes_outside_of_plan() const {
   return bytes + static_cast<int64_t>(scratch);
 }
 
+// The plan may move arrays between any two steps.
+void Executor::leave_nothing_under_way() {
+  for (ir::RecordedStep& step : program_.steps) {
+    auto* overlapping = dynamic_cast<distributed::OverlappingStep*>(step.step.get());
+    if (overlapping) overlapping->finish_at_once();
+  }
+}
+
 void Executor::plan_buffers() {
   const memory::SwapProgram program = swap_program();
   memory::MemoryLimits limits = memory_.limits;
@@ -226,6 +235,7 @@ void Executor::plan_buffers() {
                                         "limit (memory.device of a job).",
                                         outside, limits.device_bytes));
     limits.device_bytes -= outside;
+    leave_nothing_under_way();
   }
   memory::SwapPlan plan = memory::make_swap_plan(program, limits);
   binds_each_launch_ = plan.launches.size() != program_.steps.size();

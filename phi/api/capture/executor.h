@@ -45,6 +45,7 @@ class Executor {
   bool is_planned(int buffer) const { return planned_[static_cast<size_t>(buffer)] >= 0; }
   void find_ports();
   void find_externals();
+  void leave_nothing_under_way();
   void plan_buffers();
   memory::SwapProgram swap_program();
   memory::SwapStep swap_step(const ir::RecordedStep& step) const;
