@@ -96,7 +96,7 @@ Tensor Gpt::add_positions(TensorSpan parameters, const Tensor& tokens, int64_t f
   const int64_t count = tokens.shape()[1];
   const Tensor rows =
       count == model_.seq_len ? table : embedding(arange(first, first + count, 1), table);
-  return with_dropout(add(tokens, rows), noise);
+  return with_dropout(add_into(tokens, rows), noise);
 }
 
 Tensor Gpt::layer(TensorSpan parameters, const Tensor& x, uint64_t noise, const Past* past) const {
