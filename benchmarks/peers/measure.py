@@ -79,9 +79,12 @@ def measure(configuration: Configuration, setting: Setting) -> Measurement:
     """Raises RunError."""
     with tempfile.TemporaryDirectory(prefix="autophi-compare-") as name:
         folder = Path(name)
-        make = _autophi_commands if configuration.framework == AUTOPHI else _torch_commands
-        run_together(make(configuration, setting, folder), folder, setting.timeout_s)
-        report = _read_report(folder / "report.json")
+        if configuration.framework == AUTOPHI:
+            commands = autophi_commands(autophi_job(configuration, setting), configuration, setting, folder)
+        else:
+            commands = _torch_commands(configuration, setting, folder)
+        run_together(commands, folder, setting.timeout_s)
+        report = read_report(folder / "report.json")
         peaks = [int(file.read_text("ascii")) for file in folder.glob("peak.*")]
         return measurement_of(report, peaks, configuration.processes, setting.warm_up)
 
@@ -106,7 +109,8 @@ def measurement_of(report: dict, peaks: list[int], processes: int, warm_up: int)
                        losses[-1], best)
 
 
-def _read_report(file: Path) -> dict:
+def read_report(file: Path) -> dict:
+    """Raises RunError where there is none."""
     try:
         return json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -130,14 +134,16 @@ def autophi_job(configuration: Configuration, setting: Setting) -> dict:
     }
 
 
-def _autophi_commands(configuration: Configuration, setting: Setting,
-                      folder: Path) -> list[Command]:
+def autophi_commands(job_content: dict, configuration: Configuration, setting: Setting,
+                     folder: Path) -> list[Command]:
+    """Runs the job with as many processes and threads as the configuration has; the report goes to
+    `report.json` in `folder`. Raises RunError."""
     if not setting.autophi.exists():
         raise RunError(f"{setting.autophi} is not there; build it with `cmake --preset release && "
                        "cmake --build build --target autophi`, or name it with --autophi")
     job = folder / "job.yaml"
     # JSON is YAML.
-    job.write_text(json.dumps(autophi_job(configuration, setting), indent=1), "utf-8")
+    job.write_text(json.dumps(job_content, indent=1), "utf-8")
     words = [*_LAUNCHER, str(folder), str(setting.autophi.resolve()), "run", str(job), "--quiet",
              f"--report={folder / 'report.json'}"]
     if configuration.processes > 1:
@@ -180,4 +186,4 @@ def gemm_flops_per_s(setting: Setting) -> dict[str, float]:
         env = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         words = [str(setting.torch_python), "-m", "peers.torch_gemm", str(folder / "gemm.json")]
         run_together([Command(words, env, _BENCHMARKS)], folder, setting.timeout_s)
-        return _read_report(folder / "gemm.json")
+        return read_report(folder / "gemm.json")

@@ -160,6 +160,11 @@ const BadFile kBadFiles[] = {
     {"run: {global_batch: 6}", "key 'run.global_batch': 4 micro-batches do not divide"},
     {"run: {dtype: float8}",
      "key 'run.dtype': must be one of float32, bfloat16, float16; got 'float8'"},
+    {"run:\n  capture: yes please", "job.yaml:2: key 'run.capture': must be true or false"},
+    {"model: {dropout: 0.1}\nrun:\n  capture: true",
+     "job.yaml:3: key 'run.capture': dropout draws other numbers in each step, which a captured "
+     "step "
+     "does not; set model.dropout to 0, or run.capture to false."},
     {"data: {paths: []}", "key 'data.paths': name at least one path."},
     {"generate: {top_p: 0}", "key 'generate.top_p': 0 keeps no token; use 1 for all"},
     {"generate: {top_p: 1.5}", "key 'generate.top_p': must be a number from 0 to 1; got '1.5'."},

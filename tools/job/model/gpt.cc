@@ -94,10 +94,10 @@ Tensor Gpt::add_positions(TensorSpan parameters, const Tensor& tokens, const Ten
                           uint64_t noise) const {
   const Tensor& table = parameters[0];
   const int64_t count = tokens.shape()[1];
-  if (count == model_.seq_len) return with_dropout(add(tokens, table), noise);
+  if (count == model_.seq_len) return with_dropout(add_into(tokens, table), noise);
   const Tensor steps = arange(0, count, 1);
   const Tensor rows = embedding(first.defined() ? add(steps, first) : steps, table);
-  return with_dropout(add(tokens, rows), noise);
+  return with_dropout(add_into(tokens, rows), noise);
 }
 
 Tensor Gpt::layer(TensorSpan parameters, const Tensor& x, uint64_t noise, const Past* past) const {
