@@ -168,10 +168,14 @@ void adamw(benchmark::State& state) {
   DenseTensor w = random_tensor<T>(dims), m = random_tensor<float>(dims);
   DenseTensor v = random_tensor<float>(dims), master = random_tensor<float>(dims);
   const DenseTensor g = random_tensor<T>(dims);
+  const float rate = 1e-3f;
+  const int64_t number = 3;
+  const DenseTensor lr = DenseTensor::from(std::span(&rate, 1), {});
+  const DenseTensor step = DenseTensor::from(std::span(&number, 1), {});
   DenseTensor* masters = kIs16Bit<T> ? &master : nullptr;
   measure(state, (kIs16Bit<T> ? 6 : 4) * m.nbytes() + (kIs16Bit<T> ? 2 : 3) * w.nbytes(), [&] {
-    AdamwKernel<T>(CpuContext(), w, g, m, v, masters, 1e-3f, 0.9f, 0.95f, 1e-8f, 0.1f, 3, 1.0f, &w,
-                   &m, &v, masters);
+    AdamwKernel<T>(CpuContext(), w, g, m, v, masters, lr, step, nullptr, 0.9f, 0.95f, 1e-8f,
+                   0.1f, &w, &m, &v, masters);
   });
 }
 BENCHMARK(adamw<float>);

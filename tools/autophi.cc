@@ -1,6 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | spmd ... | reshard ... | schedule ... | --help | --version
+//   autophi run JOB.yaml | export JOB.yaml | spmd ... | reshard ... | schedule ... | --help |
+//   --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
+#include "tools/job/export_command.h"
 #include "tools/job/run_command.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
@@ -24,6 +26,7 @@ constexpr const char* kHelp =
     "autophi: auto-parallel tensors on MPI processes.\n"
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
+    "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
@@ -52,13 +55,14 @@ int dispatch(int argc, char** argv) {
     if (phi::cli::speaks_for_job()) std::fputs(phi::job::run_help(), stdout);
     return 0;
   }
+  if (name == "export") return phi::job::export_command(argc - 1, argv + 1);
   if (name == "spmd") return spmd_command(argc - 1, argv + 1);
   if (name == "reshard") return reshard_command(argc - 1, argv + 1);
   if (name == "schedule") return schedule_command(argc - 1, argv + 1);
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run", "spmd", "reshard", "schedule"};
+              : std::vector<std::string>{"run", "export", "spmd", "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
                      std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
@@ -70,7 +74,8 @@ int main(int argc, char** argv) {
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
   if (argc < 2) {
-    return usage_error("which subcommand? run, spmd, reshard or schedule; see autophi --help.");
+    return usage_error(
+        "which subcommand? run, export, spmd, reshard or schedule; see autophi --help.");
   }
   const std::string_view first = argv[1];
   if (first == "--help" || first == "-h" || first == "help") {

@@ -36,7 +36,11 @@ Ends ends_of(const DistTensor& src, const DistTensor& made) {
 class ReshardStepBase : public Step {
  public:
   explicit ReshardStepBase(Ends ends) : ends_(std::move(ends)) {}
-  bool communicates() const override { return true; }
+  // Arrays between the steps of its plan.
+  size_t scratch_bytes() const override {
+    return 2 * (ends_.has_input ? ends_.input.nbytes() : 0) +
+           (ends_.has_output ? ends_.output.nbytes() : 0);
+  }
 
  protected:
   void visit_ends(const Visitor& visitor, Access of_output) {
@@ -120,6 +124,7 @@ class Slice final : public Step {
              size_of(out_.dtype()));
   }
   std::unique_ptr<Step> clone() const override { return std::make_unique<Slice>(*this); }
+  bool is_repeatable() const override { return true; }
 
  private:
   DenseTensor whole_;
@@ -134,6 +139,7 @@ class Fill final : public Step {
   void visit(const Visitor& visitor) override { visitor(out_, Access::kWrite); }
   void run() override { fill_identity(out_.mutable_raw_data(), out_.numel(), out_.dtype(), kind_); }
   std::unique_ptr<Step> clone() const override { return std::make_unique<Fill>(*this); }
+  bool is_repeatable() const override { return true; }
 
  private:
   ReduceKind kind_;

@@ -51,9 +51,8 @@ template <typename Signature, typename... Args>
   check_shapes_known(op, args...);
   if (StepRecorder* recorder = RankContext::current().recorder()) {
     using Recorded = LaunchStep<Signature>;
-    const auto kernel = op.kernel.select<Signature, CpuContext>(DeviceKind::CPU, dtype);
     auto view = context.view() ? context.view()->shared_from_this() : nullptr;
-    return recorder->add(std::make_unique<Recorded>(op, kernel, std::move(view), args...));
+    return recorder->add(std::make_unique<Recorded>(op, dtype, std::move(view), args...));
   }
   plan_args(op, args...);
   const auto erased = op.kernel.find_dry(dtype);

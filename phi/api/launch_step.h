@@ -105,9 +105,13 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
   using Kernel = typename KernelSignature<Params...>::template Function<CpuContext>;
 
   template <typename... Args>
-  LaunchStep(const OpDef& op, Kernel kernel, std::shared_ptr<const LaunchView> view,
+  LaunchStep(const OpDef& op, DataType dtype, std::shared_ptr<const LaunchView> view,
              const Args&... args)
-      : op_(op), kernel_(kernel), view_(std::move(view)), args_(HeldArg<Params>(args)...) {}
+      : op_(op),
+        dtype_(dtype),
+        kernel_(op.kernel.select<KernelSignature<Params...>, CpuContext>(DeviceKind::CPU, dtype)),
+        view_(std::move(view)),
+        args_(HeldArg<Params>(args)...) {}
 
   const char* name() const override { return op_.name; }
   void visit(const Visitor& visitor) override {
@@ -118,6 +122,8 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
     std::apply([&](auto&... args) { kernel_(CpuContext(view_.get()), args.get()...); }, args_);
   }
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
+  // Kernels that talk to other ranks have a dry form, which counts their messages.
+  bool is_repeatable() const override { return op_.kernel.find_dry(dtype_) == nullptr; }
 
  private:
   template <typename Param>
@@ -127,6 +133,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
   }
 
   const OpDef& op_;
+  DataType dtype_;
   Kernel kernel_;
   std::shared_ptr<const LaunchView> view_;
   std::tuple<HeldArg<Params>...> args_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
@@ -58,6 +59,13 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     auto& tally = lower_tiers_[static_cast<int>(tier)];
     tally.peak.store(tally.current.load());
   }
+  /// From here on storages on the CPU that would hold more than `bytes` together fail.
+  void set_device_limit(int64_t bytes) { device_limit_ = bytes; }
+  int64_t device_limit() const { return device_limit_; }
+  bool has_room(int64_t bytes) const {
+    const auto& tally = tallies_[static_cast<int>(DeviceKind::CPU)];
+    return bytes <= device_limit_ - tally.current.load(std::memory_order_relaxed);
+  }
   /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
   void plan(int64_t bytes) { planned_.add(bytes); }
   void end_plan(int64_t bytes) { planned_.current.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -82,6 +90,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::array<Tally, kNumDeviceKinds> tallies_;
   std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
+  int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
 };
 

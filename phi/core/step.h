@@ -26,8 +26,10 @@ class Step {
   virtual void run() = 0;
   /// The same step, to be given other arrays.
   virtual std::unique_ptr<Step> clone() const = 0;
-  /// Talks to other ranks, so that all of them must run it, in the same order.
-  virtual bool communicates() const { return false; }
+  /// Run again on the same arrays it writes the same bytes, and nothing else happens.
+  virtual bool is_repeatable() const { return false; }
+  /// Bytes that it takes on the device beside its arrays, at most.
+  virtual size_t scratch_bytes() const { return 0; }
 };
 
 /// Takes the steps of a rank that captures a program. While a rank has one it is dry: tensors get

@@ -14,8 +14,6 @@ namespace phi {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Up to this size the bytes share one allocation with the storage object.
-constexpr size_t kInlineLimit = 4096;
 
 // Bytes behind the object keep the block's alignment.
 template <typename Object>
@@ -41,6 +39,15 @@ std::byte* allocate_bytes(MemoryAccount& account, size_t nbytes) {
                 "cannot allocate {} bytes on cpu; tensors of this rank hold {} bytes.", nbytes,
                 memory_stats(CPUPlace()).current));
   return memory;
+}
+
+void check_room(const MemoryAccount& account, size_t nbytes) {
+  PHI_CHECK(account.has_room(static_cast<int64_t>(nbytes)),
+            errors::ResourceExhausted(
+                "{} bytes do not fit on the device: it is limited to {} bytes, and tensors of this "
+                "rank hold {}. Raise the limit (memory.device of a job), or let a captured program "
+                "swap what it does not need at once.",
+                nbytes, account.device_limit(), memory_stats(CPUPlace()).current));
 }
 
 void check_place(const Place& place) {
@@ -100,6 +107,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     return storage;
   }
   if (nbytes <= kInlineLimit) {
+    check_room(*RankContext::current().memory(), nbytes);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
     storage->data_ = reinterpret_cast<std::byte*>(storage) + kHeader<Storage>;
@@ -110,6 +118,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
 }
 
 IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
+  check_room(*RankContext::current().memory(), nbytes);
   // Not resident until the bytes are there, so that a failure leaves nothing to take off the
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
@@ -144,6 +153,23 @@ std::shared_ptr<const Storage::Source> Storage::source() const {
   if (has_bytes() || state() == StorageState::kPlaceholder) return nullptr;
   const Held held(busy_);
   return source_;
+}
+
+IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Place& place) {
+  Storage* storage = make(StorageState::kResident, nbytes, place, 0);
+  storage->data_ = data;
+  storage->borrowed_ = true;
+  return storage;
+}
+
+void Storage::swap_out(std::shared_ptr<const Source> source) {
+  const Held held(busy_);
+  PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && !borrowed_,
+            errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
+                                       id_, nbytes_, name_of(state())));
+  if (has_bytes()) give_back_bytes();
+  source_ = std::move(source);
+  state_.store(source_->state(), std::memory_order_release);
 }
 
 void Storage::plan() {
@@ -193,6 +219,7 @@ void Storage::take_bytes(Storage& other) {
 }
 
 void Storage::give_back_bytes() {
+  if (borrowed_) return;
   charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
   if (!inline_bytes_) charged().blocks().free(std::exchange(data_, nullptr), nbytes_);
   guest_ = nullptr;

@@ -66,6 +66,8 @@ class Storage : public RefCounted<Storage> {
   /// Errors: ResourceExhausted with the size and what is held.
   static IntrusivePtr<Storage> allocate(size_t nbytes, const Place& place);
   static IntrusivePtr<Storage> placeholder(const Place& place, const Absence& absence);
+  /// Over bytes that somebody else holds, at least as long as the storage; nothing is charged.
+  static IntrusivePtr<Storage> borrow(std::byte* data, size_t nbytes, const Place& place);
   /// Nothing is allocated until the bytes are asked for.
   static IntrusivePtr<Storage> from_source(const Place& place,
                                            std::shared_ptr<const Source> source);
@@ -100,6 +102,14 @@ class Storage : public RefCounted<Storage> {
   /// Errors: PreconditionNotMet for a placeholder; those of the source, which leave it as it was.
   void materialise();
 
+  /// Gives the bytes back, if they are here; the value is where `source` reads it from, also in
+  /// place of another source. Errors: PreconditionNotMet for a placeholder, and for a storage of up
+  /// to kInlineLimit bytes that it has always had.
+  void swap_out(std::shared_ptr<const Source> source);
+
+  /// Up to this size the bytes share one allocation with the storage object.
+  static constexpr size_t kInlineLimit = 4096;
+
   static void destroy(Storage* storage);
 
  private:
@@ -128,6 +138,7 @@ class Storage : public RefCounted<Storage> {
   Place place_;
   mutable std::atomic_flag busy_;  // a thread materialises, or looks at the source
   bool planned_ = false;
+  bool borrowed_ = false;                // the bytes are not this object's
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another

@@ -125,6 +125,7 @@ class SwapEngine::Impl {
     for (size_t b = 0; b < plan_.buffers.size(); ++b) has_value_[b] = plan_.buffers[b].keep;
   }
 
+  std::byte* arena() const { return store_.arena(); }
   std::byte* pointer(int32_t launch, int32_t operand) const {
     return store_.arena() + plan_.offset(launch, operand);
   }
@@ -281,6 +282,7 @@ void SwapEngine::put(BufferId buffer, std::span<const std::byte> value) {
 void SwapEngine::get(BufferId buffer, std::span<std::byte> out) { impl_->get(buffer, out); }
 void SwapEngine::begin_run() { impl_->begin_run(); }
 void SwapEngine::before_launch(int32_t launch) { impl_->before_launch(launch); }
+std::byte* SwapEngine::arena() const { return impl_->arena(); }
 std::byte* SwapEngine::pointer(int32_t launch, int32_t operand) const {
   return impl_->pointer(launch, operand);
 }

@@ -79,6 +79,8 @@ class SwapEngine {
   void before_launch(int32_t launch);
   /// Where an operand of the step lies while `launch` runs; one past the operands: its scratch.
   std::byte* pointer(int32_t launch, int32_t operand) const;
+  /// The device memory of the plan: plan().arena_bytes, in which its offsets count.
+  std::byte* arena() const;
   void after_launch(int32_t launch);
   /// Waits for all transfers of the run.
   void end_run();

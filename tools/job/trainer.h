@@ -7,9 +7,7 @@
 
 #include "phi/api/capture/program.h"
 #include "phi/api/training/loss_scale.h"
-#include "phi/api/training/optimizer.h"
-#include "phi/api/training/pipeline.h"
-#include "tools/job/model/decoder.h"
+#include "tools/job/job_step.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"
 
@@ -30,24 +28,14 @@ class Trainer {
   training::StateBytes state_bytes() const;
 
  private:
-  // A step in operators alone: from what it needs to the loss everywhere and the gradients' norm.
   TensorList inputs_of(int64_t number) const;
-  TensorList run(const TensorList& inputs);
-  TensorList train(training::PipelineModel& model, const TensorList& numbers);
   TensorList run_step(const TensorList& inputs);
-  bool scales_loss() const;
-  Tensor everywhere(const Tensor& loss) const;
 
   const JobConfig& config_;
-  distributed::ProcessMesh mesh_;
   const TextData& text_;
-  const Decoder& model_;
-  std::optional<training::Optimizer> optimizer_;
-  std::optional<training::PipelineProgram> program_;
+  JobStep step_;
   std::optional<Program> captured_;
   training::LossScale loss_scale_;
-  int64_t gradient_bytes_ = 0;
-  uint64_t first_noise_ = 0;  // of the step's micro-batches
 };
 
 }  // namespace phi::job

@@ -6,6 +6,7 @@
 #include "phi/api/capture/executor.h"
 #include "phi/api/capture/print.h"
 #include "phi/api/capture/recording.h"
+#include "phi/common/errors.h"
 
 namespace phi {
 namespace {
@@ -19,6 +20,7 @@ TensorList handles_of(const std::vector<ir::External>& externals) {
 }  // namespace
 
 struct Program::Execution {
+  ProgramMemory memory;
   std::unique_ptr<Executor> executor;
 };
 
@@ -26,8 +28,17 @@ Program::Program(std::shared_ptr<ir::Recording> recording)
     : recording_(std::move(recording)), execution_(std::make_shared<Execution>()) {}
 
 Executor& Program::executor() const {
-  if (!execution_->executor) execution_->executor = std::make_unique<Executor>(recording_);
+  if (!execution_->executor) {
+    execution_->executor = std::make_unique<Executor>(recording_, execution_->memory);
+  }
   return *execution_->executor;
+}
+
+void Program::limit_memory(const ProgramMemory& memory) const {
+  PHI_CHECK(!execution_->executor,
+            errors::PreconditionNotMet("a captured program that has run is to be given limits; "
+                                       "give them before it runs first."));
+  execution_->memory = memory;
 }
 
 TensorList Program::run(const TensorList& inputs) const { return executor().run(inputs); }
@@ -39,7 +50,9 @@ TensorList Program::parameters() const { return handles_of(recording_->parameter
 TensorList Program::constants() const { return handles_of(recording_->constants()); }
 ir::ValueId Program::updated(size_t parameter) const { return recording_->updated()[parameter]; }
 
-int64_t Program::arena_bytes() const { return executor().arena_bytes(); }
+int64_t Program::arena_bytes() const { return executor().plan().arena_bytes; }
+const memory::SwapPlan& Program::swap_plan() const { return executor().plan(); }
+memory::SwapEngineStats Program::swap_stats() const { return executor().stats(); }
 int64_t Program::num_steps() const {
   auto count = static_cast<int64_t>(std::as_const(*recording_).steps().size());
   for (size_t body = 0; body < recording_->bodies().size(); ++body) {

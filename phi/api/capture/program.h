@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "phi/api/capture/ir.h"
+#include "phi/api/capture/program_memory.h"
 #include "phi/api/tensor.h"
+#include "phi/memory/swap_engine.h"
 
 namespace phi {
 
@@ -26,6 +28,7 @@ namespace ir {
 class Recording;
 }
 class Executor;
+struct StablehloOptions;
 
 class Program {
  public:
@@ -37,6 +40,12 @@ class Program {
   /// Errors   InvalidArgument naming the input that differs from the captured one; what the
   ///          operators throw, with the number and name of the step.
   TensorList run(const TensorList& inputs) const;
+
+  /// What the program may hold on each tier of this rank from its first run on. Parameters then lie
+  /// where the plan wants them, and come and go beside the steps; reading one between runs brings a
+  /// copy of it. Errors: PreconditionNotMet after a run. ResourceExhausted when it first runs, if
+  /// it cannot within the limits, naming the step and the least limit that would do.
+  void limit_memory(const ProgramMemory& memory) const;
 
   /// The global program. Its inputs are: inputs of the function, parameters, constants.
   const ir::Body& body() const;
@@ -64,6 +73,9 @@ class Program {
 
   /// Bytes of the arena that the program's own tensors share on this rank.
   int64_t arena_bytes() const;
+  /// Where buffers lie and what moves; what has moved so far.
+  const memory::SwapPlan& swap_plan() const;
+  memory::SwapEngineStats swap_stats() const;
   /// Of this rank, bodies of scans once: kernel launches, reshards and copies; and calls that it
   /// does not take part in.
   int64_t num_steps() const;
@@ -73,6 +85,9 @@ class Program {
   std::string to_string() const;
   /// What this rank does, one step a line, with the place of every array.
   std::string rank_program() const;
+  /// The global program as StableHLO text with Shardy shardings (phi/api/stablehlo/stablehlo.h).
+  std::string to_stablehlo() const;
+  std::string to_stablehlo(const StablehloOptions& options) const;
 
  private:
   friend Program capture(const Function& function, const TensorList& inputs);

@@ -156,6 +156,8 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   /// Of body `number`.
   const std::vector<RecordedStep>& steps(int number) const { return frame(number).steps; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
+  /// Made by the function.
+  bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
   /// What a run does.
   const Counters& counted() const { return counted_; }
 
@@ -210,7 +212,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   ValueId sequence_of(const TensorList& elements);
   ValueId element(const Tensor& x, const Element& which);
 
-  bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
   ValueId add_external(const Tensor& x);
   ValueId add_move(const Tensor& x, ValueId of);
   int buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);

@@ -185,6 +185,17 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));
 }
 
+std::vector<Optimizer::State> Optimizer::states() const {
+  std::vector<State> states;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.moment1.defined()) states.push_back({i, "moment1", slot.moment1});
+    if (slot.moment2.defined()) states.push_back({i, "moment2", slot.moment2});
+    if (slot.master) states.push_back({i, "master", *slot.master});
+  }
+  return states;
+}
+
 StateBytes Optimizer::bytes_here() const {
   StateBytes bytes;
   for (const Slot& slot : slots_) {

@@ -71,6 +71,14 @@ class Optimizer {
   /// Ranks   every rank of the job calls it.
   Outcome step(double learning_rate, double loss_scale = 1.0, bool check_finite = false);
 
+  /// What is kept of the parameter of this number: "moment1", "moment2" or "master".
+  struct State {
+    size_t parameter;
+    const char* name;
+    Tensor value;
+  };
+  std::vector<State> states() const;
+
   StateBytes bytes_here() const;
 
  private:

@@ -1,0 +1,93 @@
+// The export subcommand.
+#include "tools/job/export_command.h"
+
+#include <fmt/format.h>
+#include <gflags/gflags.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/job/config.h"
+#include "tools/job/dry_run.h"
+#include "tools/job/export_step.h"
+
+DEFINE_string(mode, "", "forward or train, instead of what the job says");
+DEFINE_string(out, "", "write to this file instead of the standard output");
+
+namespace phi::job {
+namespace {
+
+constexpr const char* kHelp =
+    "autophi export JOB.yaml [--mode=forward|train] [--mesh=dp=2,tp=2] [--out=FILE]\n"
+    "\n"
+    "Writes a step of the job as StableHLO text with Shardy meshes and shardings: all "
+    "micro-batches\n"
+    "and, in mode train, the backward pass and the optimizer's update. One process does it for a\n"
+    "mesh of any size; no tensor has bytes. docs/stablehlo.md says how to run what it writes.\n";
+
+JobConfig settled_job(const std::string& file) {
+  JobConfig config = load_job(file);
+  if (!FLAGS_mode.empty()) config.mode = FLAGS_mode;
+  if (config.mode != "forward" && config.mode != "train") {
+    throw cli::UsageError(fmt::format(
+        "a step of mode forward or train can be exported, not of mode '{}'; give --mode.",
+        config.mode));
+  }
+  const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
+  std::string note;
+  settle_mesh(&config, mesh.shape.empty() ? 1 : mesh.num_ranks(), FLAGS_mesh, &note);
+  return config;
+}
+
+std::string exported(const JobConfig& config) {
+  const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
+  std::optional<PlayedRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
+  const Decoder model(config.model, config.run, mesh);
+  JobStep step(config, mesh, model);
+  const Program program =
+      capture([&](const TensorList& inputs) { return step.run(inputs); }, placeholder_inputs(step));
+  played.reset();  // constants have values again
+  return export_step(step, program);
+}
+
+void write(const std::string& text) {
+  if (FLAGS_out.empty()) {
+    std::cout << text;
+    return;
+  }
+  std::ofstream file(FLAGS_out);
+  file << text << std::flush;
+  PHI_CHECK(file.good(), errors::Unavailable("cannot write {}; give --out a file in a folder that "
+                                             "exists and may be written to.",
+                                             FLAGS_out));
+}
+
+}  // namespace
+
+int export_command(int argc, char** argv) {
+  static const std::vector<std::string> flags = {"mode", "out", "mesh"};
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word != "--help" && word != "-h" && word != "-help") continue;
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
+  if (words.size() != 1) {
+    throw cli::UsageError(
+        fmt::format("autophi export takes one job file, got {}; see --help.", words.size()));
+  }
+  if (distributed::World::current().size() > 1) {
+    throw cli::UsageError("autophi export is one process and needs no mpirun.");
+  }
+  write(exported(settled_job(words[0])));
+  return 0;
+}
+
+}  // namespace phi::job

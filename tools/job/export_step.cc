@@ -1,0 +1,74 @@
+// Names for an exported step.
+#include "tools/job/export_step.h"
+
+#include <fmt/format.h>
+
+#include "phi/api/placeholder.h"
+#include "phi/api/stablehlo/stablehlo.h"
+
+namespace phi::job {
+namespace {
+
+const Storage* storage_of(const Tensor& x) {
+  return (x.is_dist() ? x.dist().local() : x.dense()).storage().get();
+}
+
+// Empty if it is neither of the model nor of the optimizer.
+std::string name_of(const JobStep& step, const Tensor& parameter) {
+  const Storage* own = storage_of(parameter);
+  const auto& parameters = step.model().parameters();
+  for (const auto& [name, tensor] : parameters) {
+    if (storage_of(tensor) == own) return name;
+  }
+  if (!step.optimizer()) return "";
+  for (const auto& state : step.optimizer()->states()) {
+    if (storage_of(state.value) == own)
+      return fmt::format("{}.{}", parameters[state.parameter].first, state.name);
+  }
+  return "";
+}
+
+std::vector<std::string> input_names(const JobStep& step, const Program& program) {
+  std::vector<std::string> names;
+  for (int64_t m = 0; m < step.config().run.micro_batches; ++m) {
+    names.push_back(fmt::format("ids{}", m));
+    names.push_back(fmt::format("labels{}", m));
+  }
+  if (step.optimizer()) names.insert(names.end(), {"learning_rate", "step"});
+  if (step.optimizer() && step.scales_loss())
+    names.insert(names.end(), {"loss_scale", "inverse_loss_scale"});
+  for (const Tensor& parameter : program.parameters()) names.push_back(name_of(step, parameter));
+  return names;
+}
+
+}  // namespace
+
+std::string export_step(const JobStep& step, const Program& program) {
+  const JobConfig& config = step.config();
+  return program.to_stablehlo({.name = config.model.kind + "_" + config.mode,
+                               .mesh = step.mesh(),
+                               .inputs = input_names(step, program),
+                               .outputs = {"loss", "grad_norm"}});
+}
+
+TensorList placeholder_inputs(const JobStep& step) {
+  const RunConfig& run = step.config().run;
+  const int64_t batch = run.micro_batch_size();
+  const int64_t seq = step.config().model.seq_len;
+  const auto plain = [](const Dims& shape, DataType dtype) {
+    return placeholder(shape, dtype, CPUPlace());
+  };
+  TensorList inputs;
+  for (int64_t m = 0; m < run.micro_batches; ++m) {
+    inputs.push_back(step.model().place_ids(plain({batch, seq}, DataType::INT64)));
+    inputs.push_back(step.model().place_labels(plain({batch, seq, 1}, DataType::INT64)));
+  }
+  if (!step.optimizer()) return inputs;
+  inputs.push_back(plain({}, DataType::FLOAT32));
+  inputs.push_back(plain({}, DataType::INT64));
+  if (!step.scales_loss()) return inputs;
+  inputs.insert(inputs.end(), {plain({}, DataType::FLOAT32), plain({}, DataType::FLOAT32)});
+  return inputs;
+}
+
+}  // namespace phi::job

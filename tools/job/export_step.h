@@ -1,0 +1,20 @@
+// A job's step as StableHLO text, its inputs and outputs with the names that people know.
+#pragma once
+
+#include <string>
+
+#include "phi/api/capture/program.h"
+#include "tools/job/job_step.h"
+
+namespace phi::job {
+
+/// `program` is the step, captured. Inputs are called ids0, labels0, ids1, ... for the
+/// micro-batches, learning_rate and step (and loss_scale, inverse_loss_scale), and parameters as
+/// the model calls them, their states PARAMETER.moment1 and so on; outputs loss and grad_norm, and
+/// new values PARAMETER.new.
+std::string export_step(const JobStep& step, const Program& program);
+
+/// Inputs of the step without bytes, for a rank that is played.
+TensorList placeholder_inputs(const JobStep& step);
+
+}  // namespace phi::job
