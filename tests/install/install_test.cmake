@@ -17,10 +17,14 @@ function(must_build name)
   must_run(${CMAKE_COMMAND} --build ${folder})
 endfunction()
 
-# must_print(NAME [ARGS argument...] LINES regex...): the program, on four ranks.
+# must_print(NAME [RANKS n] [ARGS argument...] LINES regex...): the program, on four ranks if not said.
 function(must_print name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "ARGS;LINES")
-  must_run(${MPIEXEC} --allow-run-as-root --oversubscribe -n 4 ${BUILD}/install_test/${name}/${name} ${ARG_ARGS})
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "RANKS" "ARGS;LINES")
+  if(NOT ARG_RANKS)
+    set(ARG_RANKS 4)
+  endif()
+  must_run(${MPIEXEC} --allow-run-as-root --oversubscribe -n ${ARG_RANKS}
+           ${BUILD}/install_test/${name}/${name} ${ARG_ARGS})
   message("${output}")
   foreach(line ${ARG_LINES})
     if(NOT output MATCHES "${line}")
@@ -48,3 +52,26 @@ must_print(deferred_transfer ARGS eager LINES
   "rank 2, given: host to device 262144 bytes, back 0; held: host 0, device 262144"
   "rank 2, sharded: host to device 262144 bytes, back 0; held: host 0, device 65536"
   "sum 2064384")
+
+must_build(capture)
+must_print(capture LINES
+  "%5 = matmul.%4, %2. .transpose_x=false, transpose_y=false. : f32.16,32. .S0,P.sum.. on mesh.dp=2,tp=2."
+  "scan reversed 4 x body1"
+  "parameter %3 becomes %[0-9]+"
+  "0 scan 4 x body0 {"
+  "step 3: loss ([0-9.]+), eager ([0-9.]+)"
+  "rank 0: weights are equal; 4 layers in 35 steps, arena 80960 bytes"
+  "rank 3: weights are equal; 4 layers in 35 steps, arena 80960 bytes")
+
+must_build(parameter_mapping)
+must_print(parameter_mapping LINES
+  "rank 1, by reference: device to host 0 transfers of 0 bytes, back 0; host holds 0"
+  "rank 1, copies: device to host 2 transfers of 131072 bytes, back 0; host holds 131072"
+  "rank 1: parameter 1 is f32.256,64. .S0. on mesh.tp=2; ranks 2,3., 0 bytes here; its copy f32.256,64."
+  "rank 3: ids: up 0, down 1, a handle on down 1, a value between -1")
+
+must_build(out_of_core)
+must_print(out_of_core RANKS 1 LINES
+  "operands 50331648 bytes, device at most [0-9]+ of 12582912 bytes"
+  "disk to device: [0-9]+ bytes in [0-9]+ transfers; device to disk: 4194304 bytes"
+  "largest difference from the product in memory: [0-9.e-]+, rounding")
