@@ -118,7 +118,7 @@ class FunctionView:
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     recorded: Recorded | None = None
-    captured_attrs: tuple[str, ...] = ()  # {"name", name} of each attribute
+    captured_attrs: tuple[str, ...] = ()  # "name", name of each attribute
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -331,7 +331,7 @@ class _Builder:
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
             data_dependent=op.data_dependent,
-            captured_attrs=tuple(f'{{"{name}", {name}}}' for name in captured))
+            captured_attrs=tuple(f'"{name}", {name}' for name in captured))
 
     def _outputs(self) -> list[OutputView]:
         views = []

@@ -73,7 +73,7 @@ void accumulate(Tensor& sum, Tensor&& more) {
   }
   const CapturedCall captured(ops::add, sum, more);
   add_parts(sum, std::move(more));
-  if (captured) captured.gives({}, sum);
+  if (captured) captured.gives(attributes(), sum);
 }
 
 // ---- forms ----

@@ -42,8 +42,13 @@ def test_source_of_dtype_and_place(kernel, args, more, expected):
 
 
 def test_unused_attribute_has_no_name_in_the_definition():
-    texts = generated(op("param: [x]", "(Tensor x, str name = \"\")"))
-    assert "Tensor f(const Tensor& x, const std::string& /*name*/) {" in definitions(texts)["f"]
+    texts = generated(op("param: [x]", "(Tensor x, Place where = CPUPlace())"))
+    assert "Tensor f(const Tensor& x, const Place& /*where*/) {" in definitions(texts)["f"]
+
+
+def test_attributes_are_captured_with_their_names():
+    texts = generated(op("param: [x]", "(Tensor x, str name = \"\", Place where = CPUPlace())"))
+    assert 'captured.gives(attributes("name", name), out);' in definitions(texts)["f"]
     assert 'Tensor f(const Tensor& x, const std::string& name = "");' in texts["api.h"]
 
 

@@ -87,10 +87,10 @@ void CapturedCall::add_output(const TensorList& xs) const {
   for (const Tensor& x : xs) add_output(x);
 }
 
-void CapturedCall::finish(std::initializer_list<NamedAttribute> attributes) const {
+void CapturedCall::finish(NamedAttributes attributes) const {
   ir::Operation& operation = state_->operation;
   state_->begin_argument();  // the end of the last
-  operation.attributes.assign(attributes.begin(), attributes.end());
+  operation.attributes = std::move(attributes);
   operation.taken.assign(operation.inputs.size(), nullptr);
   if (const Decision* decision = state_->recording.decision()) {
     operation.clipped = !decision->computes_here();

@@ -3,10 +3,10 @@
 //
 //   const CapturedCall captured(ops::matmul, x, y);
 //   ... the call ...
-//   if (captured) captured.gives({{"transpose_x", transpose_x}}, out);
+//   if (captured) captured.gives(attributes("transpose_x", transpose_x), out);
 #pragma once
 
-#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "phi/api/capture/ir.h"
@@ -38,6 +38,22 @@ class NamedAttribute : public ir::Attribute {
       : Attribute{name, value} {}
 };
 
+using NamedAttributes = std::vector<ir::Attribute>;
+
+inline void add_attributes(NamedAttributes&) {}
+template <typename T, typename... More>
+void add_attributes(NamedAttributes& list, const char* name, const T& value, const More&... more) {
+  list.push_back(NamedAttribute(name, value));
+  add_attributes(list, more...);
+}
+/// Of names and values in turn.
+template <typename... NamesAndValues>
+NamedAttributes attributes(const NamesAndValues&... names_and_values) {
+  NamedAttributes list;
+  add_attributes(list, names_and_values...);
+  return list;
+}
+
 class CapturedCall {
  public:
   template <typename... Args>
@@ -57,9 +73,9 @@ class CapturedCall {
   /// The call is to be told what it gives. False for a call within a captured call.
   explicit operator bool() const { return state_ != nullptr && is_outermost(); }
   template <typename... Outs>
-  void gives(std::initializer_list<NamedAttribute> attributes, const Outs&... outs) const {
+  void gives(NamedAttributes attributes, const Outs&... outs) const {
     (add_output(outs), ...);
-    finish(attributes);
+    finish(std::move(attributes));
   }
 
  private:
@@ -72,7 +88,7 @@ class CapturedCall {
   void add_output(const Tensor& x) const;
   void add_output(const OptionalTensor& x) const;
   void add_output(const TensorList& xs) const;
-  void finish(std::initializer_list<NamedAttribute> attributes) const;
+  void finish(NamedAttributes attributes) const;
   bool is_outermost() const;
   void leave();
 

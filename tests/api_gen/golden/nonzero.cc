@@ -21,6 +21,6 @@ Tensor nonzero(const Tensor& condition) {
     }
     settle_shapes(decision, out);
   }
-  if (captured) captured.gives({}, out);
+  if (captured) captured.gives(attributes(), out);
   return out;
 }
