@@ -3,7 +3,9 @@
 //
 //   const CapturedCall captured(ops::matmul, x, y);
 //   ... the call ...
-//   if (captured) captured.gives(attributes("transpose_x", transpose_x), out);
+//   if (captured) {
+//     captured.gives(attributes("transpose_x", transpose_x), out);
+//   }
 #pragma once
 
 #include <utility>

@@ -25,7 +25,9 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
       launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
     }
   }
-  if (captured) captured.gives(attributes(), out);
+  if (captured) {
+    captured.gives(attributes(), out);
+  }
   if (any_requires_grad(x, y)) {
     record(new BmmGradNode(x, y), out);
   }

@@ -20,7 +20,9 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
                               local_out(out));
     }
   }
-  if (captured) captured.gives(attributes("axis", axis), out);
+  if (captured) {
+    captured.gives(attributes("axis", axis), out);
+  }
   if (any_requires_grad(x)) {
     record(new ConcatGradNode(x, axis), out);
   }

@@ -5,6 +5,8 @@ Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Pl
   const auto meta = CreateInferMeta(shape, dtype);
   Tensor out = new_tensor(meta, place);
   launch<kernels::full>(ops::full, dtype, value, dense_out(out));
-  if (captured) captured.gives(attributes("shape", shape, "value", value, "dtype", dtype), out);
+  if (captured) {
+    captured.gives(attributes("shape", shape, "value", value, "dtype", dtype), out);
+  }
   return out;
 }

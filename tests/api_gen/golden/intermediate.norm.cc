@@ -27,7 +27,9 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                             local_out(out), local_out(mean));
     }
   }
-  if (captured) captured.gives(attributes("epsilon", epsilon), out, mean);
+  if (captured) {
+    captured.gives(attributes("epsilon", epsilon), out, mean);
+  }
   if (any_requires_grad(x, scale)) {
     record(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }

@@ -23,8 +23,9 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                               transpose_y, local_out(out));
     }
   }
-  if (captured) captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y),
-                               out);
+  if (captured) {
+    captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y), out);
+  }
   if (any_requires_grad(x, y)) {
     record(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   }

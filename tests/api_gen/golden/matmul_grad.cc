@@ -30,7 +30,9 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                    local_out(y_grad));
     }
   }
-  if (captured) captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y),
-                               x_grad, y_grad);
+  if (captured) {
+    captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y), x_grad,
+                   y_grad);
+  }
   return {x_grad, y_grad};
 }

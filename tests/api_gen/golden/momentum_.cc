@@ -44,6 +44,8 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
     assign_inplace(velocity, velocity_out);
     assign_inplace(master_param, master_param_out);
   }
-  if (captured) captured.gives(attributes("mu", mu), param, velocity, master_param);
+  if (captured) {
+    captured.gives(attributes("mu", mu), param, velocity, master_param);
+  }
   return {param, velocity, master_param};
 }

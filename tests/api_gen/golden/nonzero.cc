@@ -21,6 +21,8 @@ Tensor nonzero(const Tensor& condition) {
     }
     settle_shapes(decision, out);
   }
-  if (captured) captured.gives(attributes(), out);
+  if (captured) {
+    captured.gives(attributes(), out);
+  }
   return out;
 }

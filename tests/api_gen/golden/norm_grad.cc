@@ -32,7 +32,8 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                  local_out(scale_grad));
     }
   }
-  if (captured) captured.gives(attributes("epsilon", epsilon, "centered", centered), x_grad,
-                               scale_grad);
+  if (captured) {
+    captured.gives(attributes("epsilon", epsilon, "centered", centered), x_grad, scale_grad);
+  }
   return {x_grad, scale_grad};
 }

@@ -20,7 +20,9 @@ Tensor relu(const Tensor& x) {
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
     }
   }
-  if (captured) captured.gives(attributes(), out);
+  if (captured) {
+    captured.gives(attributes(), out);
+  }
   if (any_requires_grad(x)) {
     record(new ReluGradNode(out, x), out);
   }

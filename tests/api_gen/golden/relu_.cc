@@ -24,7 +24,9 @@ Tensor& relu_(Tensor& x) {
     }
     assign_inplace(x, out);
   }
-  if (captured) captured.gives(attributes(), x);
+  if (captured) {
+    captured.gives(attributes(), x);
+  }
   if (recorded) {
     record(new ReluGradNode(x, x), x);
   }

@@ -22,6 +22,8 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                  local_out(grad_out_grad));
     }
   }
-  if (captured) captured.gives(attributes(), grad_out_grad);
+  if (captured) {
+    captured.gives(attributes(), grad_out_grad);
+  }
   return grad_out_grad;
 }

@@ -22,7 +22,9 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
                                  local_out(x_grad));
     }
   }
-  if (captured) captured.gives(attributes(), x_grad);
+  if (captured) {
+    captured.gives(attributes(), x_grad);
+  }
   if (any_requires_grad(out_grad)) {
     record(new ReluDoubleGradNode(out, out_grad), x_grad);
   }

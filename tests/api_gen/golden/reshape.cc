@@ -19,7 +19,9 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
       share_buffer(ops::reshape, out, local[0]);
     }
   }
-  if (captured) captured.gives(attributes("shape", shape), out);
+  if (captured) {
+    captured.gives(attributes("shape", shape), out);
+  }
   if (any_requires_grad(x)) {
     record(new ReshapeGradNode(x), out);
   }

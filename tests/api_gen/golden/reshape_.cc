@@ -22,7 +22,9 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     }
     replace(x, out);
   }
-  if (captured) captured.gives(attributes("shape", shape), x);
+  if (captured) {
+    captured.gives(attributes("shape", shape), x);
+  }
   if (recorded) {
     record(new ReshapeGradNode(before), x);
   }

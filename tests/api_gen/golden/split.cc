@@ -20,7 +20,9 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
       launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis, local_outs(out));
     }
   }
-  if (captured) captured.gives(attributes("sections", sections, "axis", axis), out);
+  if (captured) {
+    captured.gives(attributes("sections", sections, "axis", axis), out);
+  }
   if (any_requires_grad(x)) {
     record(new SplitGradNode(axis, x), out);
   }
