@@ -48,7 +48,7 @@ Tensor like(const Tensor& x) {
 Program capture(const Program::Function& function, const TensorList& inputs) {
   PHI_CHECK(ir::Recording::current() == nullptr,
             errors::PreconditionNotMet("a function that is being captured captures another; "
-                                       "capture the inner one outside and run its program there."));
+                                       "call the inner one itself."));
   CaptureWorld world(World::current());
   const auto recording = world.listen();
   try {

@@ -41,7 +41,12 @@ void Program::limit_memory(const ProgramMemory& memory) const {
   execution_->memory = memory;
 }
 
-TensorList Program::run(const TensorList& inputs) const { return executor().run(inputs); }
+TensorList Program::run(const TensorList& inputs) const {
+  PHI_CHECK(ir::Recording::current() == nullptr,
+            errors::PreconditionNotMet("a captured program is run in a function that is being "
+                                       "captured; call the function that it was captured from."));
+  return executor().run(inputs);
+}
 
 const ir::Body& Program::body() const { return recording_->body(); }
 const std::vector<ir::Body>& Program::bodies() const { return recording_->bodies(); }

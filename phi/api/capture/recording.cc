@@ -167,8 +167,19 @@ void Recording::end_body(const TensorList& results) {
   stack_.pop_back();
 }
 
+void Recording::check_inputs_unwritten(const Frame& body, const ScanEnds& ends) {
+  for (size_t k = 0; k <= ends.inputs.size(); ++k) {
+    const Tensor& given = k == 0 ? ends.carried_in : ends.inputs[k - 1].inner;
+    PHI_CHECK(known(body, given) == body.body.inputs[k],
+              errors::Unimplemented("scan: the function writes to {}, which a captured scan does "
+                                    "not do; write to a clone, or outside of the scan.",
+                                    k == 0 ? "x" : fmt::format("tensor {} of its layer", k - 1)));
+  }
+}
+
 void Recording::add_scan(const ScanEnds& ends) {
   Frame& body = frame(ends.body);
+  check_inputs_unwritten(body, ends);
   Operation scan;
   scan.kind = Kind::kScan;
   scan.body = ends.body;

@@ -216,6 +216,7 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   ValueId add_move(const Tensor& x, ValueId of);
   int buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
   int buffer_of(const Tensor& x);
+  static void check_inputs_unwritten(const Frame& body, const ScanEnds& ends);
   void add_scan_step(const ScanEnds& ends);
   Port port_of(const Tensor& x);
   void put_back(External& parameter);

@@ -210,6 +210,25 @@ TEST(Capture, ReadingAValueIsAnError) {
               ThrowsError(ErrorCode::kPreconditionNotMet, "a program is being captured"));
 }
 
+TEST(Capture, NeitherCapturesNorProgramsNest) {
+  const auto f = [](const TensorList& in) { return TensorList{gelu(in[0])}; };
+  const Tensor x = weights({4}, 1);
+  const Program program = capture(f, {x});
+  EXPECT_THAT(
+      [&] { capture([&](const TensorList& in) { return program.run(in); }, {x}); },
+      ThrowsError(ErrorCode::kPreconditionNotMet, "call the function that it was captured"));
+  EXPECT_THAT(
+      [&] {
+        capture(
+            [&](const TensorList& in) {
+              capture(f, in);
+              return in;
+            },
+            {x});
+      },
+      ThrowsError(ErrorCode::kPreconditionNotMet, "call the inner one itself"));
+}
+
 TEST(Capture, AGradientThatStaysIsAnError) {
   Mlp mlp;
   mlp.up.set_requires_grad();

@@ -162,6 +162,24 @@ TEST(Scan, LayersOnAMeshAndOutsideOfIt) {
   });
 }
 
+TEST(Scan, WritingToItsLayerIsAnError) {
+  const auto body = [](const Tensor& x, const TensorList& w) {
+    Tensor written = w[0];
+    scale_(written, 2.0);
+    return matmul(matmul(x, w[0]), w[1]);
+  };
+  std::vector<TensorList> layers = make_layers(2);
+  for (TensorList& layer : layers) {
+    for (Tensor& w : layer) w = w.detach();
+  }
+  const auto f = [&](const TensorList& in) { return TensorList{scan(body, in[0], layers)}; };
+  EXPECT_THAT(
+      [&] {
+        capture(f, {weights({4, 8}, 1)});
+      },
+      ThrowsError(ErrorCode::kUnimplemented, "the function writes to tensor 0"));
+}
+
 TEST(Scan, LayersThatDifferAreNamed) {
   std::vector<TensorList> layers = make_layers(2);
   layers[1][1] = weights({16, 7}, 5);
