@@ -224,20 +224,26 @@ void Executor::leave_nothing_under_way() {
   }
 }
 
-void Executor::plan_buffers() {
+memory::SwapPlan Executor::make_plan() {
   const memory::SwapProgram program = swap_program();
+  if (!memory_.is_limited()) return memory::make_swap_plan(program, memory_.limits);
+  leave_nothing_under_way();
+  const int64_t outside = bytes_outside_of_plan();
   memory::MemoryLimits limits = memory_.limits;
-  if (memory_.is_limited()) {
-    const int64_t outside = bytes_outside_of_plan();
-    PHI_CHECK(outside < limits.device_bytes,
-              errors::ResourceExhausted("a captured program has {} bytes of inputs, outputs and "
-                                        "scratch on the device, which is limited to {}; raise the "
-                                        "limit (memory.device of a job).",
-                                        outside, limits.device_bytes));
-    limits.device_bytes -= outside;
-    leave_nothing_under_way();
+  limits.device_bytes = std::max<int64_t>(limits.device_bytes - outside, 0);
+  try {
+    return memory::make_swap_plan(program, limits);
+  } catch (Error& error) {
+    error.note(
+        fmt::format("of the device's {} bytes (memory.device of a job), {} are kept for the "
+                    "program's inputs, its outputs, and scratch",
+                    memory_.limits.device_bytes, outside));
+    throw;
   }
-  memory::SwapPlan plan = memory::make_swap_plan(program, limits);
+}
+
+void Executor::plan_buffers() {
+  memory::SwapPlan plan = make_plan();
   binds_each_launch_ = plan.launches.size() != program_.steps.size();
   const auto& account = RankContext::current().memory();
   PHI_CHECK(account->has_room(plan.arena_bytes),

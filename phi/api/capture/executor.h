@@ -46,6 +46,7 @@ class Executor {
   void find_ports();
   void find_externals();
   void leave_nothing_under_way();
+  memory::SwapPlan make_plan();
   void plan_buffers();
   memory::SwapProgram swap_program();
   memory::SwapStep swap_step(const ir::RecordedStep& step) const;

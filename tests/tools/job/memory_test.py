@@ -53,6 +53,10 @@ class Memory(unittest.TestCase):
         self.assertGreater(free["ranks"][0]["peak_tensor_bytes"], 4 * device)
         self.assertGreater(rank["transfers"]["host_to_device"]["bytes"], states)
 
+    def test_a_layer_that_does_not_fit(self):
+        """A layer's parameters, gradients and moments are 3 MiB: operator by operator they come and go."""
+        self.same_losses(0, "1", 1500 * KIB, 64 * MIB)
+
     def test_optimizer_states_on_disk(self):
         _, bound = self.same_losses(0, "1", 5 * MIB, 3 * MIB, self.disk.name)
         rank = bound["ranks"][0]
@@ -107,7 +111,7 @@ class Memory(unittest.TestCase):
         self.assertIn(message, outcome.output)
 
     def test_limits_that_are_too_small_say_what_would_do(self):
-        self.refused(launch.job_text(**TRAIN, **limits(600 * KIB, 64 * MIB)), "least")
+        self.refused(launch.job_text(**TRAIN, **limits(600 * KIB, 64 * MIB)), "The least device limit")
         self.refused(launch.job_text(**TRAIN, **limits(4 * MIB, 1 * MIB)), "Raise a limit")
 
     def test_sections_that_are_wrong_are_named(self):
