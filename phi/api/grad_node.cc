@@ -73,7 +73,12 @@ void accumulate(Tensor& sum, Tensor&& more) {
   }
   const CapturedCall captured(ops::add, sum, more);
   add_parts(sum, std::move(more));
-  if (captured) captured.gives(attributes(), sum);
+  if (!captured) return;
+  // Outside the mesh nothing was made; the program's sum is another value than what it is made of.
+  if (sum.is_dist() && !array_of(sum).computed_here()) {
+    sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
+  }
+  captured.gives(attributes(), sum);
 }
 
 // ---- forms ----

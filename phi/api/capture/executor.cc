@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "distributed/reshard/recorded.h"
+#include "phi/api/capture/reorder.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/rank_context.h"
@@ -91,6 +92,7 @@ Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory
       offsets_(program_.buffers.size()),
       patches_(program_.buffers.size()),
       storages_(program_.buffers.size()) {
+  program_.steps = ir::move_sums_up(std::move(program_.steps));
   find_ports();
   find_externals();
   plan_buffers();

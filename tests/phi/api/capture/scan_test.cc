@@ -139,6 +139,29 @@ TEST(Scan, RecomputedLayers) {
   expect_same(program.run({x}), f({x}));
 }
 
+// All layers' gradients of the second half would be there at once if they were added behind the
+// scan.
+TEST(Scan, SumsOfGradientsAreAddedAsTheyCome) {
+  const auto arena_of = [](size_t n) {
+    const auto layers = make_layers(n);
+    const auto f = [&](const TensorList& in) {
+      for (const Tensor& x : in) mean(square(scan(block, x, layers)), {}, false).backward();
+      const NoGrad no_grad;
+      for (Tensor w : flat(layers)) {
+        Tensor sum = w.grad_so_far();
+        w.clear_grad();
+        Tensor value = w.detach();
+        subtract_(value, sum);
+      }
+      return TensorList{};
+    };
+    return capture(f, {weights({4, 8}, 1), weights({4, 8}, 2)}).arena_bytes();
+  };
+  const int64_t gradients = 2 * 8 * 16 * 4;  // of a layer
+  const int64_t grown = arena_of(24) - arena_of(8);
+  EXPECT_LT(grown, 16 * 2 * gradients);
+}
+
 TEST(Scan, LayersOnAMeshAndOutsideOfIt) {
   on_ranks(3, [](World&) {
     const ProcessMesh mesh({2}, {"tp"}, {0, 1});
