@@ -31,9 +31,8 @@ struct OutOfCoreStats {
 
 /// op(arrays.c) = op(arrays.a) op(arrays.b).
 ///
-/// Shapes   op(a) is [m, k], op(b) is [k, n], op(c) is [m, n]; any extent may be 0. All three of
-/// one
-///          dtype: float32, float64, or bfloat16, which is summed in float32 and rounded once.
+/// Shapes   op(a) is [m, k], op(b) is [k, n], op(c) is [m, n]; any extent may be 0. All three have
+///          one dtype: float32, float64, or bfloat16, which is summed in float32 and rounded once.
 /// Where    Each may lie in device memory, in host memory or on disk, as rows any distance apart
 ///          from any element on. Bytes around c stay as they are. c must not overlap a or b.
 /// Result   The sum over k is taken block by block in ascending order. It depends on shapes, limit
@@ -43,8 +42,7 @@ struct OutOfCoreStats {
 ///          Not counted: what the libraries behind gemm pack for themselves, some MiB.
 /// Counts   Transfers of the calling rank: disk or host to device, and device to disk or host.
 /// Errors   InvalidArgument for shapes, dtypes or arrays beyond their files; ResourceExhausted for
-/// a
-///          limit that is too small, naming the least that works; those of the files. After an
+///          a limit that is too small, naming the least that works; those of the files. After an
 ///          error c holds some blocks of the result and what was there.
 OutOfCoreStats out_of_core_matmul(const MatmulArrays& arrays, const OutOfCoreOptions& options);
 

@@ -17,6 +17,7 @@
 namespace phi {
 
 using distributed::DistTensor;
+using ir::array_of;
 using ir::Port;
 using memory::BufferId;
 
@@ -24,8 +25,6 @@ namespace {
 
 // For what a step of training has beside its inputs and outputs: a few numbers.
 constexpr int64_t kMargin = 64 << 10;
-
-const DenseTensor& array_of(const Tensor& x) { return x.is_dist() ? x.dist().local() : x.dense(); }
 
 std::string describe(const Port& port) {
   return port.attr ? port.meta.to_string() + " " + port.attr->to_string() : port.meta.to_string();

@@ -11,8 +11,6 @@ using distributed::DistTensor;
 
 namespace {
 
-const DenseTensor& array_of(const Tensor& x) { return x.is_dist() ? x.dist().local() : x.dense(); }
-
 Value value_for(const Tensor& x) { return {x.meta(), x.is_dist() ? x.dist_attr() : nullptr}; }
 
 }  // namespace

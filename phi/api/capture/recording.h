@@ -21,6 +21,11 @@ class Decision;
 
 namespace phi::ir {
 
+/// What this rank has of x.
+inline const DenseTensor& array_of(const Tensor& x) {
+  return x.is_dist() ? x.dist().local() : x.dense();
+}
+
 /// Bytes that steps use: a storage, known by number.
 struct Buffer {
   size_t nbytes = 0;

@@ -10,9 +10,8 @@ namespace phi {
 namespace {
 
 using distributed::DistTensor;
+using ir::array_of;
 using Edge = autograd::Edge<Tensor>;
-
-const DenseTensor& array_of(const Tensor& x) { return x.is_dist() ? x.dist().local() : x.dense(); }
 
 // A tensor like x with bytes of its own to come.
 Tensor like(const Tensor& x) {

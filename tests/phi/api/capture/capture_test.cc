@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "capture_support.h"
 #include "distributed/api.h"
 #include "phi/api.h"
 #include "phi/api/autograd.h"
@@ -25,20 +26,9 @@ using distributed::Shard;
 using distributed::shard_tensor;
 using distributed::World;
 using distributed::testing::on_ranks;
+using phi::testing::bytes_of;
+using phi::testing::weights;
 using ::testing::HasSubstr;
-
-std::vector<std::byte> bytes_of(const Tensor& x) {
-  const DenseTensor& array = x.is_dist() ? x.dist().local() : x.dense();
-  if (!array.initialized()) return {};
-  const auto* data = static_cast<const std::byte*>(array.raw_data());
-  return {data, data + array.nbytes()};
-}
-
-Tensor weights(const Dims& shape, uint64_t seed) {
-  Tensor w = deferred_gaussian(shape, 0.0f, 0.5f, seed);
-  w.dense().raw_data();
-  return w;
-}
 
 // Two layers and a loss.
 struct Mlp {

@@ -1,0 +1,26 @@
+// What tests of captured programs share: tensors with values, and their bits.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "phi/api.h"
+
+namespace phi::testing {
+
+/// Of this rank's part; none where it has no bytes.
+inline std::vector<std::byte> bytes_of(const Tensor& x) {
+  const DenseTensor& array = x.is_dist() ? x.dist().local() : x.dense();
+  if (!array.initialized()) return {};
+  const auto* data = static_cast<const std::byte*>(array.raw_data());
+  return {data, data + array.nbytes()};
+}
+
+/// Random values that are on the device.
+inline Tensor weights(const Dims& shape, uint64_t seed) {
+  Tensor w = deferred_gaussian(shape, 0.0f, 0.4f, seed);
+  w.dense().raw_data();
+  return w;
+}
+
+}  // namespace phi::testing
