@@ -47,9 +47,12 @@ class ReshardStepBase : public Step {
     if (ends_.has_input) visitor(ends_.input, Access::kRead);
     if (ends_.has_output) visitor(ends_.output, of_output);
   }
-  PendingReshard begin() {
+  // This rank sends and gets nothing.
+  bool only_sends() const { return ends_.has_input && !ends_.has_output; }
+  // With `keeps_input` the input may be written to while it is on its way.
+  PendingReshard begin(bool keeps_input) {
     DistTensor src = DistTensor::clipped(ends_.global, ends_.from, ends_.place, "reshard");
-    if (ends_.has_input) src.local() = ends_.input;
+    if (ends_.has_input) src.local() = keeps_input ? ends_.input.clone() : ends_.input;
     return start_reshard_into(src, ends_.to, ends_.has_output ? ends_.output : DenseTensor());
   }
   void end(PendingReshard pending) {
@@ -71,7 +74,7 @@ class WholeReshard final : public ReshardStepBase {
   using ReshardStepBase::ReshardStepBase;
   const char* name() const override { return "reshard"; }
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
-  void run() override { end(begin()); }
+  void run() override { end(begin(/*keeps_input=*/false)); }
   std::unique_ptr<Step> clone() const override { return std::make_unique<WholeReshard>(*this); }
 };
 
@@ -95,7 +98,9 @@ class StartReshard final : public ReshardStepBase, public OverlappingStep {
   const char* name() const override { return "start_reshard"; }
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
   void run() override {
-    under_way_->pending = begin();
+    // A sender need not wait for the receiver, but its array has other uses by then; the world
+    // keeps a copy until it has left.
+    under_way_->pending = begin(only_sends() && !under_way_->at_once);
     if (under_way_->at_once) end(std::move(under_way_->pending));
   }
   void finish_at_once() override { under_way_->at_once = true; }
@@ -110,9 +115,16 @@ class FinishReshard final : public ReshardStepBase {
   FinishReshard(Ends ends, UnderWay under_way)
       : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
   const char* name() const override { return "finish_reshard"; }
-  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kUpdate); }
+  void visit(const Visitor& visitor) override {
+    if (!only_sends()) visit_ends(visitor, Access::kUpdate);
+  }
   void run() override {
-    if (!under_way_->at_once) end(std::move(under_way_->pending));
+    if (under_way_->at_once) return;
+    if (only_sends()) {
+      under_way_->pending = {};
+    } else {
+      end(std::move(under_way_->pending));
+    }
   }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
