@@ -112,8 +112,8 @@ struct SwapPlan {
   TransferStats transfers;                      // of one run
 
   int64_t offset(int32_t launch, int32_t operand) const {
-    return offsets[static_cast<size_t>(launches[static_cast<size_t>(launch)].first_offset +
-                                       operand)];
+    const auto first = static_cast<size_t>(launches[static_cast<size_t>(launch)].first_offset);
+    return offsets[first + static_cast<size_t>(operand)];
   }
 };
 

@@ -71,6 +71,9 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
                                  {"collectives", traffic_json(rank)},
                                  {"transfers", transfers_json(rank.transfers)}};
   if (dry_run) json["planned_peak_bytes"] = rank.planned_peak_bytes;
+  if (rank.program_steps > 0) {
+    json["program"] = {{"steps", rank.program_steps}, {"arena_bytes", rank.program_arena_bytes}};
+  }
   if (rank.swapping.device_limit_bytes > 0) json["swapping"] = swapping_json(rank.swapping);
   return json;
 }

@@ -42,6 +42,8 @@ struct RankReport {
   int64_t planned_peak_bytes = 0;    // dry runs: most tensor bytes that a real run would hold
   std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
   TransferStats transfers;                         // between tiers
+  int64_t program_steps = 0;                       // of a captured job; 0: it was not captured
+  int64_t program_arena_bytes = 0;                 // that its own tensors share
   SwapReport swapping;
 };
 

@@ -275,7 +275,7 @@ class Job {
     }
     report->seconds = progress.seconds();
     if (!setup_.dry) report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
-    if (trainer.program()) note_swapping(*trainer.program());
+    if (trainer.program()) note_program(*trainer.program());
     return trainer.state_bytes();
   }
 
@@ -298,7 +298,7 @@ class Job {
       show(stream.add(static_cast<uint8_t>(report->text.back())));
     }
     show(stream.end() + "\n");
-    if (generator.program()) note_swapping(*generator.program());
+    if (generator.program()) note_program(*generator.program());
     report->seconds = progress.seconds();
     report->tokens_per_s = progress.tokens_per_s(tokens);
     if (!speaks()) return;
@@ -306,8 +306,10 @@ class Job {
                              report->tokens_per_s);
   }
 
-  // What a program under limits has moved, and how much of that was waited for.
-  void note_swapping(const Program& program) {
+  // How large the program is; under limits what it has moved, and how much of that was waited for.
+  void note_program(const Program& program) {
+    program_steps_ = program.num_steps();
+    program_arena_bytes_ = program.arena_bytes();
     if (!config_.memory.is_limited()) return;
     const memory::SwapEngineStats stats = program.swap_stats();
     swapping_.transfer_seconds = stats.transfer_seconds;
@@ -385,6 +387,8 @@ class Job {
     own.gradient_bytes = states.gradients;
     own.optimizer_bytes = states.states;
     own.swapping = swapping_;
+    own.program_steps = program_steps_;
+    own.program_arena_bytes = program_arena_bytes_;
     return own;
   }
 
@@ -401,6 +405,8 @@ class Job {
   World& world_;
   JobTrace trace_;
   SwapReport swapping_;
+  int64_t program_steps_ = 0;
+  int64_t program_arena_bytes_ = 0;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 

@@ -204,8 +204,8 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   static Key key_of(const Tensor& x);
 
   Frame& top() { return *frames_[static_cast<size_t>(stack_.back())]; }
-  Frame& frame(int body) { return *frames_[static_cast<size_t>(body + 1)]; }
-  const Frame& frame(int body) const { return *frames_[static_cast<size_t>(body + 1)]; }
+  Frame& frame(int body) { return *frames_[static_cast<size_t>(body) + 1]; }
+  const Frame& frame(int body) const { return *frames_[static_cast<size_t>(body) + 1]; }
   bool is_program() const { return stack_.back() == 0; }
   ValueId new_value(Frame& frame, const Value& value);
   static ValueId known(const Frame& frame, const Tensor& x);

@@ -2,7 +2,7 @@
 #include "phi/api/capture/reorder.h"
 
 #include <algorithm>
-#include <compare>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -12,7 +12,9 @@ namespace {
 struct Place {
   int64_t behind = -1;  // the step's own number, or that of the one it was moved up to
   int64_t count = 0;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.behind, a.count) < std::tie(b.behind, b.count);
+  }
 };
 
 bool is_written(const BufferUse& use) {

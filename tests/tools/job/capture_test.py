@@ -52,6 +52,8 @@ class Capture(unittest.TestCase):
             self.assertEqual(len(steps), (run or {}).get("steps", STEPS))
             for own, wanted in zip(captured["ranks"], eager["ranks"], strict=True):
                 self.assertEqual({key: own[key] for key in ALIKE}, {key: wanted[key] for key in ALIKE})
+                self.assertGreater(own["program"]["steps"], 0)  # it was captured
+                self.assertNotIn("program", wanted)
             return steps
 
     def test_meshes(self):
