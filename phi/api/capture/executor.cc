@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 
 #include "distributed/reshard/recorded.h"
 #include "phi/api/capture/reorder.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "capture_support.h"
 #include "distributed/api.h"
 #include "phi/api.h"
@@ -18,7 +16,6 @@
 namespace phi {
 namespace {
 
-using distributed::Partial;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::reshard;
