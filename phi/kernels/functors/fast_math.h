@@ -130,9 +130,11 @@ struct Normal {
 
 /// Relative accuracy 1e-6 in the lower tail too.
 /// For u = |x|, Phi(-u) = exp(-u^2 / 2) * t * P(t) with t = 1 / (1 + 0.35 u); P interpolates at the
-/// Chebyshev nodes of 0 <= u <= 14.5 (own fit, relative error 4e-8).
+/// Chebyshev nodes of 0 <= u <= 14.5 (own fit, relative error 4e-8). Farther out both are 0 in
+/// float, as they come out at 14.5: u stops there, since its square's parts have no bounds.
 PHI_HD Normal<float> normal(float x) {
-  const float u = std::fabs(x);
+  const float magnitude = std::fabs(x);
+  const float u = magnitude > 14.5f ? 14.5f : magnitude;  // NaN stays
   const float t = 1.0f / (1.0f + 0.35f * u);
   float p = -2.973227581e-02f;
   p = p * t + 1.467839861e-01f;
