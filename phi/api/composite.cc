@@ -14,6 +14,10 @@ Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
 
 Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 
+// An extent of 0 cannot be said to reshape, where it copies x's: the gradient of an empty tensor is
+// made, not reshaped.
+bool is_empty(const Tensor& x) { return x.shape().known() && x.numel() == 0; }
+
 // A reduced tensor with the dims that were removed back as 1.
 Tensor with_reduced_dims(const Tensor& reduced, const Tensor& x, const IntArray& axis) {
   const AxisSet gone = normalise_axes(axis, x.shape());
@@ -83,20 +87,27 @@ TensorList add_n_grad(const TensorList& inputs, const Tensor& out_grad) {
 }
 
 Tensor sum_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool) {
+  if (is_empty(x)) return zeros_like(x);
   const Tensor grad = out_grad.dtype() == x.dtype() ? out_grad : cast(out_grad, x.dtype());
   return expand_as(with_reduced_dims(grad, x, axis), x);
 }
 
 Tensor mean_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool) {
+  if (is_empty(x)) return zeros_like(x);
   const double count = static_cast<double>(reduced_count(x, axis));
   return expand_as(scale(with_reduced_dims(out_grad, x, axis), 1.0 / count), x);
 }
 
 Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, const IntArray& axis,
                 bool) {
+  if (is_empty(x)) return zeros_like(x);
   const Tensor is_largest = equal(x, with_reduced_dims(out, x, axis));
   const Tensor grad = expand_as(with_reduced_dims(out_grad, x, axis), x);
   return where(is_largest, grad, zeros_like(grad));
+}
+
+Tensor reshape_grad(const Tensor& x, const Tensor& out_grad) {
+  return is_empty(x) ? zeros_like(x) : reshape(out_grad, x.shape());
 }
 
 Tensor transpose_grad(const Tensor& out_grad, const std::vector<int>& perm) {

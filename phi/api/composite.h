@@ -30,6 +30,8 @@ Tensor mean_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, 
 Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, const IntArray& axis,
                 bool keepdim);
 
+/// Also of squeeze and unsqueeze.
+Tensor reshape_grad(const Tensor& x, const Tensor& out_grad);
 Tensor transpose_grad(const Tensor& out_grad, const std::vector<int>& perm);
 TensorList concat_grad(const TensorList& x, const Tensor& out_grad, const Scalar& axis);
 
