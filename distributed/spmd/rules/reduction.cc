@@ -13,7 +13,10 @@ struct Axes {
 
 Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
   uint32_t given = axes.empty() ? ~0u : 0;
-  for (int64_t axis : axes) given |= 1u << normal_axis(axis, ndim);
+  for (int64_t axis : axes) {
+    if (ndim == 0 && (axis == 0 || axis == -1)) continue;  // a 0-D tensor takes these
+    given |= 1u << normal_axis(axis, ndim);
+  }
   Axes result;
   for (int d = 0; d < ndim; ++d) {
     const char name = dim_names(ndim)[d];
@@ -64,7 +67,8 @@ SpmdRule SquaredL2NormInferSpmd(const TensorSpec& x) {
 
 SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten) {
   const int64_t one_axis[] = {axis.to<int64_t>()};
-  const auto along = flatten ? std::span<const int64_t>() : std::span<const int64_t>(one_axis);
+  const bool all = flatten || x.ndim() == 0;
+  const auto along = all ? std::span<const int64_t>() : std::span<const int64_t>(one_axis);
   const Axes axes = split_axes(x.ndim(), along, keepdims);
   return Factors().input(x, dim_names(x.ndim())).output(axes.output).whole(axes.reduced);
 }

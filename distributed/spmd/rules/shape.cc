@@ -103,7 +103,7 @@ SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Sca
 
 SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis) {
   const int64_t size = x.shape[normal_axis(axis.to<int64_t>(), x.ndim())];
-  PHI_CHECK(num <= std::max<int64_t>(size, 1),
+  PHI_CHECK(size <= 0 || num <= size,  // an empty (or unknown) extent has any number of parts
             errors::InvalidArgument("x {} is split into {} parts along axis {}.",
                                     x.shape.to_string(), num, axis.to<int64_t>()));
   return split_along(x, axis.to<int64_t>(), num);
