@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "phi/common/half.h"
@@ -10,7 +11,20 @@
 
 namespace phi {
 
-/// The value of `x` in another type: floats are truncated to integers, bool is x != 0.
+/// x without its fraction, as an int32 or int64: the nearest one for what lies outside (infinities
+/// too), 0 for NaN.
+template <typename To, typename From>
+PHI_HD To truncated(From x) {
+  constexpr From kLimit = From(0x1p30) * From(sizeof(To) == 8 ? 0x1p33 : 2);  // max() + 1
+  const bool fits = x >= -kLimit && x < kLimit;
+  const To most = x < From(0) ? std::numeric_limits<To>::min() : std::numeric_limits<To>::max();
+  const To outside = x == x ? most : To(0);
+  return fits ? static_cast<To>(fits ? x : From(0)) : outside;
+}
+
+/// The value of `x` in another type: floats are truncated to integers (out of range to the nearest,
+/// NaN to 0; to uint8 by way of int32, so that negative numbers wrap around), integers keep their
+/// low bits, bool is x != 0.
 template <typename To, typename From>
 PHI_HD To convert_value(From x) {
   if constexpr (std::is_same_v<To, From>) {
@@ -22,7 +36,9 @@ PHI_HD To convert_value(From x) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint8_t>) {
-    return static_cast<uint8_t>(static_cast<int32_t>(x));  // so that negative numbers wrap around
+    return static_cast<uint8_t>(truncated<int32_t>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return truncated<To>(x);
   } else {
     return static_cast<To>(x);
   }

@@ -13,7 +13,9 @@ namespace phi {
 
 template <typename T>
 void FullKernel(const CpuContext&, const Scalar& value, DenseTensor* out) {
-  std::fill_n(out->mutable_data<T>(), out->numel(), value.to<T>());
+  const T element =
+      is_floating(value.dtype()) ? convert_value<T>(value.to<double>()) : value.to<T>();
+  std::fill_n(out->mutable_data<T>(), out->numel(), element);
 }
 
 template <typename T>
