@@ -13,6 +13,7 @@
 #include "distributed/comm/reduce.h"
 #include "phi/common/errors.h"
 #include "support/rank_launcher.h"
+#include "tests/distributed/comm/reduce_oracle.h"
 
 namespace phi::distributed {
 namespace {
@@ -22,10 +23,6 @@ using testing::on_all_world_sizes;
 constexpr DataType kDtypes[] = {DataType::BOOL,    DataType::UINT8,   DataType::INT32,
                                 DataType::INT64,   DataType::FLOAT16, DataType::BFLOAT16,
                                 DataType::FLOAT32, DataType::FLOAT64};
-constexpr ReduceKind kKinds[] = {ReduceKind::kSum, ReduceKind::kAvg,  ReduceKind::kMax,
-                                 ReduceKind::kMin, ReduceKind::kProd, ReduceKind::kAny,
-                                 ReduceKind::kAll};
-
 // What the member at `position` holds at `i`.
 double made_up(int64_t position, int64_t i) {
   return static_cast<double>((position * 5 + i * 3 + i / 7) % 4);
@@ -114,7 +111,7 @@ TEST(Conformance, AllReduce_EveryDtypeAndKind) {
   on_all_world_sizes([](World& world) {
     Group& group = world.everyone();
     for (DataType dtype : kDtypes) {
-      for (ReduceKind kind : kKinds) {
+      for (ReduceKind kind : testing::kAllReduceKinds) {
         for (int64_t count : {0, 1, 5, 1500}) {
           Array a = Array::made_up_at(dtype, group.position(), count);
           group.all_reduce(a.bytes.data(), count, dtype, kind);
@@ -124,6 +121,50 @@ TEST(Conformance, AllReduce_EveryDtypeAndKind) {
           }
         }
       }
+    }
+  });
+}
+
+// NaN, infinities and the ends of integers, by both algorithms: at the size of their pairs, and
+// several times over.
+TEST(Conformance, AllReduce_RareNumbers) {
+  on_all_world_sizes([](World& world) {
+    Group& group = world.everyone();
+    for (DataType dtype : kDtypes) {
+      visit_dtype(dtype, [&]<typename T>() {
+        const testing::RareParts<T> parts;
+        for (int64_t count : {parts.pairs(), int64_t{20'003}}) {
+          const auto values = parts.part(group.position(), 0, count);
+          for (ReduceKind kind : testing::kAllReduceKinds) {
+            const auto x = std::make_unique<T[]>(values.size());
+            std::ranges::copy(values, x.get());
+            group.all_reduce(x.get(), count, dtype, kind);
+            for (int64_t i = 0; i<count; i += count> parts.pairs() ? 37 : 1)
+              ASSERT_NO_FATAL_FAILURE(testing::expect_reduced(x[i], parts, group.size(), i, kind));
+          }
+        }
+      });
+    }
+  });
+}
+
+TEST(Conformance, ReduceScatter_RareNumbers) {
+  on_all_world_sizes([](World& world) {
+    Group& group = world.everyone();
+    for (DataType dtype : {DataType::FLOAT32, DataType::BFLOAT16, DataType::INT64}) {
+      visit_dtype(dtype, [&]<typename T>() {
+        if constexpr (!std::is_same_v<T, bool>) {
+          const testing::RareParts<T> parts;
+          const std::vector<T> in = parts.part(group.position(), 0, parts.pairs() * group.size());
+          for (ReduceKind kind : testing::kAllReduceKinds) {
+            std::vector<T> out(static_cast<size_t>(parts.pairs()));
+            group.reduce_scatter(in.data(), out.data(), parts.pairs(), dtype, kind);
+            for (int64_t i = 0; i < parts.pairs(); ++i)
+              ASSERT_NO_FATAL_FAILURE(
+                  testing::expect_reduced(out[i], parts, group.size(), i, kind));
+          }
+        }
+      });
     }
   });
 }
