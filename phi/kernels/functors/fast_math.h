@@ -110,7 +110,7 @@ PHI_HD float tanh(float x) {
   p = p * z - 3.33332819422e-1f;
   const float small = p * z * x + x;
   const float large = 1.0f - 2.0f / (detail::exp_sum(2.0f * magnitude, 0.0f) + 1.0f);
-  return magnitude < 0.625f ? small : std::copysign(large, x);
+  return std::copysign(magnitude < 0.625f ? small : large, x);  // -0 too
 }
 PHI_HD double tanh(double x) { return std::tanh(x); }
 

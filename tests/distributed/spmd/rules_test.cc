@@ -47,6 +47,25 @@ TEST(Rules, MatmulContractedDimGivesWayToRows) {
   EXPECT_EQ(r.outputs[0], attr({Shard(0), R}));
 }
 
+TEST(Rules, ZeroDimTensorsReduceOverTheirOnlyElement) {
+  const auto x = spec({}, {R, R});
+  for (const int64_t axis : {0, -1}) {
+    EXPECT_EQ(ReductionSumInferSpmd(x, {axis}, false).forward().outputs[0], attr({R, R}));
+    EXPECT_EQ(ArgMaxInferSpmd(x, axis, false, false).forward().outputs[0], attr({R, R}));
+  }
+  EXPECT_THAT(message_of([&] { ReductionSumInferSpmd(x, {1}, false); }), HasSubstr("axis is 1"));
+}
+
+TEST(Rules, AnExtentOfZeroSplitsIntoAnyNumberOfParts) {
+  const auto nothing = spec({0, 8}, {R, Shard(1)});
+  const auto r = SplitWithNumInferSpmd(nothing, 3, 0).forward();
+  ASSERT_EQ(r.outputs.size(), 3u);
+  for (const auto* out : r.outputs) EXPECT_EQ(out, nothing.attr);
+  const auto two = spec({2, 8}, {R, R});
+  EXPECT_THAT(message_of([&] { SplitWithNumInferSpmd(two, 3, 0); }),
+              HasSubstr("x [2,8] is split into 3 parts along axis 0"));
+}
+
 TEST(Rules, MatmulVectorTransposedIsExplained) {
   const auto x = spec({6}, {R, R});
   EXPECT_THAT(message_of([&] { MatmulInferSpmd(x, x, true, false); }),

@@ -14,12 +14,15 @@ namespace {
 
 using List = std::vector<Tensor>;
 
+// A case's name without what is special about it.
+std::string op_of(const ParityCase& test) { return test.name.substr(0, test.name.find(' ')); }
+
 // Ops that have no gradient.
 bool is_differentiable(const ParityCase& test) {
   static const std::vector<std::string> without = {
       "full_like",       "equal",       "greater_equal", "argmax",  "unique",
       "squared_l2_norm", "argmax_flat", "one_hot",       "nonzero", "flash_attention_with_kvcache"};
-  return std::find(without.begin(), without.end(), test.name) == without.end();
+  return std::find(without.begin(), without.end(), op_of(test)) == without.end();
 }
 
 List with_gradients(const List& inputs) {
@@ -84,12 +87,12 @@ void expect_finite_differences(const ParityCase& test) {
   }
   const List leaves = with_gradients(inputs);
   Outputs at = recorded(test, leaves);
-  if (test.name == "cross_entropy" || test.name == "cross_entropy_soft") {
+  if (op_of(test) == "cross_entropy" || op_of(test) == "cross_entropy_soft") {
     // The loss alone has a gradient, and it is the second output.
     const auto call = test.call;
     ParityCase loss = test;
     loss.call = [call](const List& in) { return List{call(in)[1]}; };
-    loss.name = test.name + "_loss";
+    loss.name = "loss of " + test.name;
     return expect_finite_differences(loss);
   }
   const List grads = gradients(test, inputs);
@@ -131,27 +134,42 @@ std::vector<ParityCase> of_gradients(const std::vector<ParityCase>& cases) {
   return out;
 }
 
-using Table = std::vector<ParityCase> (*)();
-class Gradients : public ::testing::TestWithParam<std::pair<const char*, Table>> {};
+struct Table {
+  const char* name;
+  std::vector<ParityCase> (*cases)();
+  Sampling sampling = {};
+};
+class Gradients : public ::testing::TestWithParam<Table> {};
 
 TEST_P(Gradients, AgreeWithFiniteDifferences) {
-  for (const ParityCase& test : GetParam().second()) {
+  for (const ParityCase& test : GetParam().cases()) {
     if (is_differentiable(test)) expect_finite_differences(test);
   }
 }
 
 TEST_P(Gradients, AreTheSameDistributed) {
-  expect_parity_everywhere(of_gradients(GetParam().second()), FLAGS_seed);
+  expect_parity_everywhere(of_gradients(GetParam().cases()), FLAGS_seed, GetParam().sampling);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, Gradients,
-                         ::testing::Values(std::pair("Elementwise", &elementwise_cases),
-                                           std::pair("Reductions", &reduction_cases),
-                                           std::pair("Products", &product_cases),
-                                           std::pair("NormAndLoss", &norm_and_loss_cases),
-                                           std::pair("Lookup", &lookup_cases),
-                                           std::pair("Shape", &shape_cases)),
-                         [](const auto& info) { return info.param.first; });
+// NaN, infinities and rows masked whole have no differences, but the same gradient everywhere.
+TEST(RareNumberGradients, AreTheSameDistributed) {
+  expect_parity_everywhere(of_gradients(rare_number_cases()), FLAGS_seed, kFewPlacements);
+}
+
+const Table kTables[] = {{"Elementwise", elementwise_cases},
+                         {"Reductions", reduction_cases},
+                         {"Products", product_cases},
+                         {"NormAndLoss", norm_and_loss_cases},
+                         {"Lookup", lookup_cases},
+                         {"Shape", shape_cases},
+                         {"RareElementwise", rare_elementwise_cases, kFewPlacements},
+                         {"RareReductions", rare_reduction_cases, kFewPlacements},
+                         {"RareProducts", rare_product_cases, kFewPlacements},
+                         {"RareNormAndLoss", rare_norm_and_loss_cases, kFewPlacements},
+                         {"RareLookup", rare_lookup_cases, kFewPlacements},
+                         {"RareShape", rare_shape_cases, kFewPlacements}};
+INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(kTables),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace phi::testing

@@ -282,16 +282,17 @@ std::vector<ParityCase> shape_cases() {
   };
 }
 
-void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed) {
+void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,
+                              const Sampling& sampling) {
   std::mt19937 rng(seed);
   SCOPED_TRACE("--seed=" + std::to_string(seed));
   // Two of four ranks; three of three, uneven; four of five as 2x2 with a rank outside.
   const ProcessMesh pair({2}, {"x"}, {1, 3}), three({3}, {"x"}),
       grid({2, 2}, {"x", "y"}, {0, 1, 3, 4});
   for (const ParityCase& test : cases) {
-    expect_parity(test, pair, 4, choices(test.inputs, 1, 400, rng));
-    expect_parity(test, three, 3, choices(test.inputs, 1, 100, rng));
-    expect_parity(test, grid, 5, choices(test.inputs, 2, 60, rng));
+    expect_parity(test, pair, 4, choices(test.inputs, 1, sampling.pair, rng));
+    expect_parity(test, three, 3, choices(test.inputs, 1, sampling.three, rng));
+    expect_parity(test, grid, 5, choices(test.inputs, 2, sampling.grid, rng));
   }
 }
 

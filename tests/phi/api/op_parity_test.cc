@@ -17,6 +17,11 @@ void run(const std::vector<ParityCase>& cases) { expect_parity_everywhere(cases,
 TEST(OpParity, TheComparisonCanFail) {
   EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, 1.0f), full({2}, 1.001f), 1e-5),
                           "element 0");
+  EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, NAN), full({2}, 1.0f), 1e-5), "is nan");
+  EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, 1.0f), full({2}, NAN), 1e-5), "is 1");
+  EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, INFINITY), full({2}, -INFINITY), 1e-5),
+                          "is inf");
+  expect_same_values(full({2}, NAN), full({2}, NAN), 0);
 }
 TEST(OpParity, Elementwise) { run(elementwise_cases()); }
 TEST(OpParity, Reductions) { run(reduction_cases()); }
@@ -24,6 +29,18 @@ TEST(OpParity, Products) { run(product_cases()); }
 TEST(OpParity, NormAndLoss) { run(norm_and_loss_cases()); }
 TEST(OpParity, Lookup) { run(lookup_cases()); }
 TEST(OpParity, Shape) { run(shape_cases()); }
+
+void run_rare(const std::vector<ParityCase>& cases) {
+  expect_parity_everywhere(cases, FLAGS_seed, kFewPlacements);
+}
+
+TEST(OpParity, RareElementwise) { run_rare(rare_elementwise_cases()); }
+TEST(OpParity, RareReductions) { run_rare(rare_reduction_cases()); }
+TEST(OpParity, RareProducts) { run_rare(rare_product_cases()); }
+TEST(OpParity, RareNormAndLoss) { run_rare(rare_norm_and_loss_cases()); }
+TEST(OpParity, RareLookup) { run_rare(rare_lookup_cases()); }
+TEST(OpParity, RareShape) { run_rare(rare_shape_cases()); }
+TEST(OpParity, RareNumbers) { run_rare(rare_number_cases()); }
 
 }  // namespace
 }  // namespace phi::testing

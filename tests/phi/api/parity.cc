@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "distributed/comm/local/local_world.h"
+#include "tests/support/rare_values.h"
 
 namespace phi::testing {
 
@@ -80,7 +81,7 @@ void expect_same_values(const Tensor& actual, const Tensor& expected, double tol
   }
   for (size_t i = 0; i < want.size(); ++i) {
     if (std::isfinite(want[i]) ? std::abs(got[i] - want[i]) <= tolerance * scale
-                               : got[i] == want[i])
+                               : same_number(got[i], want[i]))
       continue;
     ADD_FAILURE() << "element " << i << " is " << got[i] << ", in one process " << want[i];
     return;

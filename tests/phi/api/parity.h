@@ -41,7 +41,7 @@ std::string to_string(const Choice& choice);
 void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices);
 
-/// Whether the whole values agree; dtype, shape and elements.
+/// Whether the whole values agree; dtype, shape and elements, NaN with NaN.
 void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance);
 
 }  // namespace phi::testing

@@ -1,6 +1,8 @@
 // full, arange, cast and assign.
 #include "phi/kernels/creation_kernel.h"
 
+#include <limits>
+
 #include "phi/infermeta/creation.h"
 #include "phi/kernels/unary_kernel.h"
 #include "tests/phi/kernels/dense_oracle.h"
@@ -116,6 +118,86 @@ TEST(AssignKernel, CopiesEveryDtype) {
       EXPECT_EQ(to_doubles(out), to_doubles(x));
     }
   });
+}
+
+// What a cast means, by the numbers themselves: integers lose high bits, floats their fraction or
+// digits; floats beyond an integer dtype become its nearest number, NaN becomes 0.
+template <typename To, typename From>
+To cast_oracle(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    if constexpr (kIs16Bit<From>) {
+      return static_cast<float>(x) != 0;
+    } else {
+      return x != From(0);
+    }
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    return static_cast<To>(static_cast<uint64_t>(x));
+  } else if constexpr (std::is_integral_v<From>) {
+    if constexpr (kIs16Bit<To>) return To(static_cast<float>(x));
+    if constexpr (!kIs16Bit<To>) return static_cast<To>(x);
+  } else if constexpr (std::is_integral_v<To>) {
+    using Wide = std::conditional_t<std::is_same_v<To, int64_t>, int64_t, int32_t>;
+    const auto value = static_cast<double>(x);
+    const double end = std::ldexp(1.0, sizeof(Wide) * 8 - 1);
+    if (std::isnan(value)) return 0;
+    if (value >= end) return static_cast<To>(std::numeric_limits<Wide>::max());
+    if (value < -end) return static_cast<To>(std::numeric_limits<Wide>::min());
+    return static_cast<To>(static_cast<Wide>(value));
+  } else {
+    if constexpr (std::is_same_v<To, double>) return static_cast<double>(x);
+    if constexpr (!std::is_same_v<To, double>) return To(static_cast<float>(x));
+  }
+}
+
+TEST(CastKernel, RareNumbersBetweenAllDtypes) {
+  for_all_dtypes([]<typename From>() {
+    const std::vector<From> list = rare_numbers<From>();
+    const DenseTensor x = rare_tensor<From>({static_cast<int64_t>(list.size())});
+    for_all_dtypes([&]<typename To>() {
+      DenseTensor out = blank<To>(x.dims());
+      CastKernel<From>(CpuContext(), x, &out);
+      for (size_t i = 0; i < list.size(); ++i) {
+        const To expected = cast_oracle<To, From>(list[i]);
+        const To got = out.data<To>()[i];
+        const bool same = std::is_integral_v<To> ? got == expected
+                                                 : same_number(static_cast<double>(got),
+                                                               static_cast<double>(expected));
+        EXPECT_TRUE(same) << static_cast<double>(list[i]) << " from " << name_of(dtype_of<From>())
+                          << " to " << name_of(dtype_of<To>()) << " is " << static_cast<double>(got)
+                          << ", not " << static_cast<double>(expected);
+      }
+    });
+  });
+}
+
+TEST(CastKernel, FloatsBeyondIntegersAreTheNearest) {
+  const DenseTensor x = tensor<float>({NAN, INFINITY, -INFINITY, 3e9, -3e9, 1e19, -2.5}, {7});
+  DenseTensor ints = blank<int32_t>({7}), longs = blank<int64_t>({7}), bytes = blank<uint8_t>({7});
+  CastKernel<float>(CpuContext(), x, &ints);
+  CastKernel<float>(CpuContext(), x, &longs);
+  CastKernel<float>(CpuContext(), x, &bytes);
+  constexpr double kMost = 2147483647.0, kLeast = -2147483648.0;
+  EXPECT_EQ(to_doubles(ints), (Values{0, kMost, kLeast, kMost, kLeast, kMost, -2}));
+  EXPECT_EQ(longs.values<int64_t>()[1], std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(longs.values<int64_t>()[2], std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(longs.values<int64_t>()[3], 3000000000);
+  EXPECT_EQ(longs.values<int64_t>()[5], std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(to_doubles(bytes), (Values{0, 255, 0, 255, 0, 255, 254}));
+}
+
+TEST(FullKernel, RareValuesOfOtherDtypes) {
+  DenseTensor longs = blank<int64_t>({1});
+  FullKernel<int64_t>(CpuContext(), NAN, &longs);
+  EXPECT_EQ(longs.values<int64_t>()[0], 0);
+  FullKernel<int64_t>(CpuContext(), INFINITY, &longs);
+  EXPECT_EQ(longs.values<int64_t>()[0], std::numeric_limits<int64_t>::max());
+  FullKernel<int64_t>(CpuContext(), int64_t{9007199254740993}, &longs);
+  EXPECT_EQ(longs.values<int64_t>()[0], 9007199254740993);
+  for (double v : rare_floats<float>()) {
+    DenseTensor out = blank<float>({1});
+    FullKernel<float>(CpuContext(), v, &out);
+    EXPECT_TRUE(same_number(to_doubles(out)[0], v)) << v;
+  }
 }
 
 }  // namespace

@@ -138,5 +138,57 @@ TEST(CrossEntropyGradKernel, OtherDtypes) {
   }
 }
 
+// Ignored rows have no gradient whatever their logits, rows without a finite logit have NaN, and
+// neither reaches another row.
+template <typename T>
+void check_rare_rows(bool soft) {
+  const int64_t n = 33, rows = 5;
+  const Values weights[] = {Values(n, 1.0 / n), Values(n, NAN), Values(n, NAN), Values(n, 0.0),
+                            Values(n, 1.0 / n)};
+  Values shares, soft_labels(rows * n, 0.0), labels = {0, kIgnore, 2, 4, 32};
+  for (const Values& w : weights) shares.insert(shares.end(), w.begin(), w.end());
+  shares[3 * n + 4] = 1;  // sure of its label
+  for (int64_t r = 0; r < rows; ++r) {
+    if (labels[r] >= 0) soft_labels[r * n + static_cast<int64_t>(labels[r])] = 1;
+  }
+  DenseTensor grad = blank<T>({rows, n});
+  CrossEntropyWithSoftmaxGradKernel<T>(
+      CpuContext(), soft ? tensor<T>(soft_labels, {rows, n}) : tensor<int64_t>(labels, {rows, 1}),
+      tensor<T>(shares, {rows, n}), tensor<T>({1, 2, 1, 1, -1}, {rows, 1}), soft, true, kIgnore, 1,
+      &grad);
+  const Values got = to_doubles(grad);
+  for (int64_t c = 0; c < n; ++c) {
+    const double even = 1.0 / n;
+    EXPECT_NEAR(got[c], even - (c == 0), 4e-3);
+    if (!soft) EXPECT_EQ(got[n + c], 0);
+    EXPECT_TRUE(std::isnan(got[2 * n + c])) << c;
+    EXPECT_EQ(got[3 * n + c], 0);
+    EXPECT_NEAR(got[4 * n + c], (c == 32) - even, 4e-3);
+  }
+}
+
+TEST(CrossEntropyGradKernel, RareRows) {
+  for (const bool soft : {false, true}) {
+    check_rare_rows<float>(soft);
+    check_rare_rows<double>(soft);
+    check_rare_rows<bfloat16>(soft);
+    check_rare_rows<float16>(soft);
+  }
+}
+
+TEST(CrossEntropyGradKernel, LabelsAtTheEnds) {
+  const DenseTensor shares = tensor<float>({0.25, 0.25, 0.5}, {1, 3});
+  DenseTensor grad = blank<float>({1, 3});
+  const auto run = [&]<typename Id>(Id id) {
+    CrossEntropyWithSoftmaxGradKernel<float>(
+        CpuContext(), DenseTensor::from<Id>(std::span(&id, 1), {1}), shares,
+        tensor<float>({1}, {1, 1}), false, true, kIgnore, 1, &grad);
+  };
+  run(int64_t{2});
+  EXPECT_EQ(to_doubles(grad), Values({0.25, 0.25, -0.5}));
+  for (int64_t id : illegal_ids<int64_t>(3)) expect_error("3 classes", [&] { run(id); });
+  for (int32_t id : illegal_ids<int32_t>(3)) expect_error("3 classes", [&] { run(id); });
+}
+
 }  // namespace
 }  // namespace phi::testing

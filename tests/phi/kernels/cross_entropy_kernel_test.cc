@@ -156,5 +156,138 @@ TEST(CrossEntropyKernel, HardLabelOfAnImpossibleClassCostsInfinity) {
   EXPECT_NEAR(to_doubles(loss)[0], std::log(2.0), 1e-6);
 }
 
+/// Rows of rare logits and a label for each: the loss and the shares of each row alone, in double.
+struct RareRows {
+  int64_t classes = 0;
+  Values logits;
+  std::vector<int64_t> labels;
+
+  int64_t rows() const { return static_cast<int64_t>(labels.size()); }
+  Dims dims() const { return {rows(), classes}; }
+  void add(const Values& row, int64_t label) {
+    classes = static_cast<int64_t>(row.size());
+    logits.insert(logits.end(), row.begin(), row.end());
+    labels.push_back(label);
+  }
+  DenseTensor label_tensor() const { return DenseTensor::from<int64_t>(labels, {rows(), 1}); }
+  // One-hot, all 0 where the row is ignored.
+  Values soft() const {
+    Values out(logits.size(), 0.0);
+    for (int64_t r = 0; r < rows(); ++r) {
+      if (labels[r] != kIgnore) out[r * classes + labels[r]] = 1;
+    }
+    return out;
+  }
+  void oracle(Values* softmax, Values* loss) const {
+    for (int64_t r = 0; r < rows(); ++r) {
+      const double* row = logits.data() + r * classes;
+      double most = -INFINITY, sum = 0;
+      for (int64_t c = 0; c < classes; ++c) most = row[c] > most ? row[c] : most;
+      for (int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - most);
+      for (int64_t c = 0; c < classes; ++c) softmax->push_back(std::exp(row[c] - most) / sum);
+      const int64_t label = labels[r];
+      loss->push_back(label == kIgnore ? 0 : std::log(sum) - (row[label] - most));
+    }
+  }
+};
+
+// Rows masked in every way and rows with one rare logit; the labels are the first and the last
+// class and the ignored one.
+template <typename T>
+RareRows rare_rows(int64_t classes) {
+  RareRows rows;
+  for (const RareMask& mask : rare_masks(4, classes)) {
+    for (int64_t r = 0; r < 4; ++r) {
+      Values row = random_values(classes, 1 + static_cast<uint32_t>(r), -5, 5);
+      for (int64_t c = 0; c < classes; ++c) {
+        if (mask.hidden[r * classes + c]) row[c] = -INFINITY;
+      }
+      for (int64_t label : {int64_t{0}, classes - 1, int64_t{kIgnore}}) rows.add(row, label);
+    }
+  }
+  for (double v : rare_floats<T>()) {
+    if (std::isfinite(v) && std::abs(v) > 60000) continue;  // differences beyond a dtype's digits
+    for (int64_t at : {int64_t{0}, classes / 2, classes - 1}) {
+      Values row = random_values(classes, 7, -2, 2);
+      row[at] = v;
+      for (int64_t label : {int64_t{0}, classes - 1, int64_t{kIgnore}}) rows.add(row, label);
+    }
+  }
+  return rows;
+}
+
+template <typename T>
+void check_rare_rows() {
+  for (const int64_t classes : {1, 2, 33}) {
+    const RareRows rows = rare_rows<T>(classes);
+    Values shares, losses;
+    rows.oracle(&shares, &losses);
+    for (const bool soft : {false, true}) {
+      DenseTensor softmax = blank<T>(rows.dims()), loss = blank<T>({rows.rows(), 1});
+      const DenseTensor label = soft ? tensor<T>(rows.soft(), rows.dims()) : rows.label_tensor();
+      CrossEntropyWithSoftmaxKernel<T>(CpuContext(), tensor<T>(rows.logits, rows.dims()), label,
+                                       soft, true, true, kIgnore, 1, &softmax, &loss);
+      expect_close<T>(softmax, shares, soft ? "soft softmax" : "softmax");
+      expect_close<T>(loss, losses, soft ? "soft loss" : "loss");
+    }
+  }
+}
+
+TEST(CrossEntropyKernel, RareRows) {
+  check_rare_rows<float>();
+  check_rare_rows<double>();
+  check_rare_rows<bfloat16>();
+  check_rare_rows<float16>();
+}
+
+// The same where ranks share the classes: a rank without any, and ranks whose part of a row is all
+// masked.
+TEST(CrossEntropyKernel, RareRowsOverShardedClasses) {
+  for (const int64_t classes : {1, 2, 7}) {
+    const RareRows rows = rare_rows<double>(classes);
+    Values shares, losses;
+    rows.oracle(&shares, &losses);
+    const int64_t bounds[] = {0, classes / 2, classes / 2, classes};
+    for (const bool soft : {false, true}) {
+      Ranks ranks(3);
+      ranks.run([&](int rank) {
+        const int64_t begin = bounds[rank], end = bounds[rank + 1];
+        const Dims local{rows.rows(), end - begin};
+        FakeView view;
+        view.ranks = &ranks;
+        view.inputs = {part(rows.dims(), 1, begin, end)};
+        const auto mine = [&](const Values& all) { return cut(all, rows.dims(), 1, begin, end); };
+        DenseTensor softmax = blank<double>(local), loss = blank<double>({rows.rows(), 1});
+        CrossEntropyWithSoftmaxKernel<double>(
+            CpuContext(&view), tensor<double>(mine(rows.logits), local),
+            soft ? tensor<double>(mine(rows.soft()), local) : rows.label_tensor(), soft, true, true,
+            kIgnore, 1, &softmax, &loss);
+        expect_close<double>(loss, losses, "loss");
+        expect_close<double>(softmax, mine(shares), "softmax");
+      });
+    }
+  }
+}
+
+TEST(CrossEntropyKernel, LabelsAtTheEnds) {
+  const int64_t classes = 5;
+  const DenseTensor x = tensor<float>(random_values(classes, 1), {1, classes});
+  DenseTensor softmax = blank<float>({1, classes}), loss = blank<float>({1, 1});
+  const auto run = [&]<typename Id>(Id id, int ignore) {
+    CrossEntropyWithSoftmaxKernel<float>(CpuContext(), x,
+                                         DenseTensor::from<Id>(std::span(&id, 1), {1, 1}), false,
+                                         true, true, ignore, 1, &softmax, &loss);
+    return to_doubles(loss)[0];
+  };
+  for (double id : legal_ids(classes)) {
+    EXPECT_GT(run(static_cast<int64_t>(id), kIgnore), 0);
+    EXPECT_EQ(run(static_cast<int32_t>(id), static_cast<int>(id)), 0) << "a class that is ignored";
+  }
+  for (int64_t id : illegal_ids<int64_t>(classes))
+    expect_error("but input has 5 classes", [&] { run(id, kIgnore); });
+  for (int32_t id : illegal_ids<int32_t>(classes))
+    expect_error("but input has 5 classes", [&] { run(id, kIgnore); });
+}
+
 }  // namespace
 }  // namespace phi::testing

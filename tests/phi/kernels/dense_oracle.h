@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <barrier>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <random>
@@ -18,6 +19,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device_context.h"
 #include "phi/kernels/functors/hd.h"
+#include "tests/support/rare_values.h"
 
 namespace phi::testing {
 
@@ -70,6 +72,41 @@ inline Values to_doubles(const DenseTensor& x) {
     return out;
   });
 }
+
+/// Rare numbers of T over and over.
+template <typename T>
+DenseTensor rare_tensor(const Dims& dims) {
+  const std::vector<T> list = rare_numbers<T>();
+  DenseTensor out = DenseTensor::empty({dims, dtype_of<T>()}, CPUPlace());
+  T* values = out.mutable_data<T>();
+  for (int64_t i = 0; i < dims.numel(); ++i) values[i] = list[static_cast<size_t>(i) % list.size()];
+  return out;
+}
+
+/// The elements' bits.
+inline std::vector<uint64_t> bits_of(const DenseTensor& x) {
+  const size_t width = size_of(x.dtype());
+  const auto* bytes = static_cast<const std::byte*>(x.raw_data());
+  std::vector<uint64_t> out(static_cast<size_t>(x.numel()));
+  for (size_t i = 0; i < out.size(); ++i) std::memcpy(&out[i], bytes + i * width, width);
+  return out;
+}
+
+/// Each number of `list` beside each other one.
+template <typename T>
+struct RarePairs {
+  Values x, y;
+  explicit RarePairs(const Values& list) {
+    for (double a : list) {
+      for (double b : list) {
+        x.push_back(a);
+        y.push_back(b);
+      }
+    }
+  }
+  RarePairs() : RarePairs(rare_floats<T>()) {}
+  Dims dims() const { return {static_cast<int64_t>(x.size())}; }
+};
 
 /// What rounding of T's results and of its sums may cost, relative to max(1, |expected|).
 template <typename T>

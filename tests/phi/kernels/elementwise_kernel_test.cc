@@ -263,5 +263,94 @@ TEST(ComparisonKernels, NothingComparesWithNaN) {
   EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
 }
 
+// In every dtype each pair of rare floats gives what double gives, rounded once.
+template <typename T>
+void check_rare_pairs() {
+  const RarePairs<T> pairs;
+  const DenseTensor x = tensor<T>(pairs.x, pairs.dims()), y = tensor<T>(pairs.y, pairs.dims());
+  const auto check = [&](const char* name, auto kernel, auto oracle) {
+    DenseTensor out = blank<T>(pairs.dims());
+    kernel(CpuContext(), x, y, &out);
+    const Values got = to_doubles(out);
+    for (size_t i = 0; i < got.size(); ++i) {
+      expect_steps<T>(
+          got[i], oracle(pairs.x[i], pairs.y[i]), 1,
+          name + (" of " + std::to_string(pairs.x[i])) + " and " + std::to_string(pairs.y[i]));
+    }
+  };
+  check("sum", AddKernel<T>, [](double a, double b) { return a + b; });
+  check("difference", SubtractKernel<T>, [](double a, double b) { return a - b; });
+  check("product", MultiplyKernel<T>, [](double a, double b) { return a * b; });
+  check("quotient", DivideKernel<T>, [](double a, double b) { return a / b; });
+  check("maximum", MaximumKernel<T>, [](double a, double b) {
+    return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
+  });
+  const auto compare = [&](auto kernel, auto oracle) {
+    DenseTensor out = blank<bool>(pairs.dims());
+    kernel(CpuContext(), x, y, &out);
+    const Values got = to_doubles(out);
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_EQ(got[i], oracle(pairs.x[i], pairs.y[i])) << pairs.x[i] << " and " << pairs.y[i];
+  };
+  compare(EqualKernel<T>, [](double a, double b) { return a == b; });
+  compare(GreaterEqualKernel<T>, [](double a, double b) { return a >= b; });
+  const DenseTensor* both[] = {&x, &y};
+  DenseTensor sum = blank<T>(pairs.dims()), same = sum.clone();
+  AddKernel<T>(CpuContext(), x, y, &sum);
+  AddNKernel<T>(CpuContext(), both, &same);
+  const Values sums = to_doubles(sum), sames = to_doubles(same);
+  for (size_t i = 0; i < sums.size(); ++i) EXPECT_TRUE(same_number(sums[i], sames[i])) << i;
+}
+
+TEST(ElementwiseKernel, PairsOfRareFloats) {
+  check_rare_pairs<float>();
+  check_rare_pairs<double>();
+  check_rare_pairs<float16>();
+  check_rare_pairs<bfloat16>();
+}
+
+template <typename T>
+void check_rare_integers() {
+  for (const T a : rare_integers<T>()) {
+    for (const T b : rare_integers<T>()) {
+      const DenseTensor x = DenseTensor::from<T>(std::span(&a, 1), {1});
+      const DenseTensor y = DenseTensor::from<T>(std::span(&b, 1), {1});
+      const auto run = [&]<typename Out>(auto kernel, Out expected) {
+        DenseTensor out = blank<Out>({1});
+        kernel(CpuContext(), x, y, &out);
+        EXPECT_EQ(out.values<Out>()[0], expected) << +a << " and " << +b;
+      };
+      const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+      run(AddKernel<T>, static_cast<T>(ua + ub));
+      run(SubtractKernel<T>, static_cast<T>(ua - ub));
+      run(MultiplyKernel<T>, static_cast<T>(ua * ub));
+      run(MaximumKernel<T>, std::max(a, b));
+      run(EqualKernel<T>, a == b);
+      run(GreaterEqualKernel<T>, a >= b);
+    }
+  }
+}
+
+TEST(ElementwiseKernel, PairsOfRareIntegers) {
+  check_rare_integers<uint8_t>();
+  check_rare_integers<int32_t>();
+  check_rare_integers<int64_t>();
+}
+
+// A choice moves bits: payloads of NaN, signs of zero and the other branch's NaN are no matter.
+TEST(WhereKernel, MovesRareNumbersOfEveryDtype) {
+  for (int t = 1; t < kNumDataTypes; ++t) {
+    visit_dtype(static_cast<DataType>(t), []<typename T>() {
+      const Dims dims{67};
+      const DenseTensor x = rare_tensor<T>(dims), nothing = tensor<T>(Values(67, 1.0), dims);
+      DenseTensor out = blank<T>(dims);
+      WhereKernel<T>(CpuContext(), tensor<bool>(Values(67, 1.0), dims), x, nothing, &out);
+      EXPECT_EQ(bits_of(out), bits_of(x)) << name_of(dtype_of<T>());
+      WhereKernel<T>(CpuContext(), tensor<bool>(Values(67, 0.0), dims), nothing, x, &out);
+      EXPECT_EQ(bits_of(out), bits_of(x)) << name_of(dtype_of<T>());
+    });
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

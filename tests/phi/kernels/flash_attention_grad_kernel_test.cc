@@ -16,6 +16,7 @@ struct Problem {
   bool causal = false;
   int mask_kind = 0;  // 1: [1, 1, sq, sk], 2: [batch, heads, sq, sk]
   float dropout = 0;
+  int rare_mask = -1;  // hides what this one of rare_masks does, with mask_kind 1
 
   Dims q_dims() const { return {batch, sq, heads, width}; }
   Dims k_dims() const { return {batch, sk, kv_heads, width}; }
@@ -31,12 +32,17 @@ struct Problem {
   Values out_grad() const { return random_values(out_dims().numel(), 5); }
   Values mask() const {
     Values mask = random_values(mask_dims().numel(), 4);
-    for (size_t i = 0; i < mask.size(); i += 5) mask[i] = -INFINITY;
+    const RareMask rare =
+        rare_mask < 0 ? RareMask() : rare_masks(sq, sk)[static_cast<size_t>(rare_mask)];
+    for (size_t i = 0; i < mask.size(); ++i) {
+      if (rare_mask < 0 ? i % 5 == 0 : rare.hidden[i]) mask[i] = -INFINITY;
+    }
     return mask;
   }
   std::string name() const {
     return q_dims().to_string() + " x " + k_dims().to_string() + (causal ? " causal" : "") +
-           " mask " + std::to_string(mask_kind) + " dropout " + std::to_string(dropout);
+           " mask " + std::to_string(mask_kind) + " dropout " + std::to_string(dropout) +
+           (rare_mask < 0 ? "" : " hiding " + rare_masks(sq, sk)[rare_mask].name);
   }
 };
 
@@ -115,11 +121,12 @@ TEST(FlashAttentionGradKernel, EqualsFiniteDifferences) {
   for (const Problem& p : problems) expect_finite_differences(p);
 }
 
-/// Full score matrices in double.
+/// Full score matrices in double; masks of kind 1.
 Gradients naive(const Problem& p) {
   Gradients g{Values(p.q_dims().numel(), 0.0), Values(p.k_dims().numel(), 0.0),
               Values(p.v_dims().numel(), 0.0)};
   const Values q = p.q(), k = p.k(), v = p.v(), dout = p.out_grad();
+  const Values mask = p.mask_kind == 1 ? p.mask() : Values(p.sq * p.sk, 0.0);
   const double scale = 1 / std::sqrt(static_cast<double>(p.width));
   const auto rows_dot = [](const Values& a, int64_t i, const Values& b, int64_t j, int64_t n) {
     double sum = 0;
@@ -135,7 +142,9 @@ Gradients naive(const Problem& p) {
       double sum = 0, share = 0;
       const auto key = [&](int64_t j) { return (b * p.sk + j) * p.kv_heads + kv; };
       for (int64_t j = 0; j < seen; ++j)
-        sum += weights[j] = std::exp(scale * rows_dot(q, qi, k, key(j), p.width));
+        sum += weights[j] =
+            std::exp(scale * rows_dot(q, qi, k, key(j), p.width) + mask[i * p.sk + j]);
+      if (sum == 0) continue;  // a query that sees nothing has no gradient and gives none
       for (int64_t j = 0; j < seen; ++j) {
         weights[j] /= sum;
         slopes[j] = rows_dot(dout, qi, v, key(j), p.value_width);
@@ -168,6 +177,63 @@ TEST(FlashAttentionGradKernel, SeveralTilesEqualFullScoreMatrices) {
     expect_close(g.q, expected.q, kLimit, p.name() + " q_grad");
     expect_close(g.k, expected.k, kLimit, p.name() + " k_grad");
     expect_close(g.v, expected.v, kLimit, p.name() + " v_grad");
+  }
+}
+
+// Rows masked whole and all but whole, in each form of tile; heads in every grouping; extents of 1
+// and around the tiles.
+std::vector<Problem> rare_problems() {
+  std::vector<Problem> all;
+  for (int mask = 0; mask < static_cast<int>(rare_masks(1, 1).size()); ++mask) {
+    for (const bool causal : {false, true}) {
+      for (const auto& [sq, sk] : {std::pair{1, 1}, {3, 5}, {5, 3}, {65, 257}}) {
+        all.push_back({.sq = sq, .sk = sk, .causal = causal, .mask_kind = 1, .rare_mask = mask});
+      }
+    }
+  }
+  for (const auto& [heads, kv_heads] : kRareHeads) {
+    all.push_back({.batch = 2, .sq = 3, .sk = 5, .heads = heads, .kv_heads = kv_heads});
+    all.push_back({.sq = 1, .sk = 1, .heads = heads, .kv_heads = kv_heads, .causal = true});
+  }
+  for (const int64_t sq : extents_around(64)) all.push_back({.sq = sq, .sk = 7, .causal = true});
+  for (const int64_t sk : extents_around(32)) all.push_back({.sq = 3, .sk = sk, .causal = true});
+  return all;
+}
+
+template <typename T>
+void check_rare_problems(double limit) {
+  for (const Problem& p : rare_problems()) {
+    const Gradients expected = naive(p);
+    const Gradients g = gradients<T>(p);
+    expect_close(g.q, expected.q, limit, p.name() + " q_grad");
+    expect_close(g.k, expected.k, limit, p.name() + " k_grad");
+    expect_close(g.v, expected.v, limit, p.name() + " v_grad");
+  }
+}
+
+TEST(FlashAttentionGradKernel, RareProblems) {
+  check_rare_problems<double>(kLimit);
+  check_rare_problems<float>(1e-5);
+  check_rare_problems<bfloat16>(4 * tolerance<bfloat16>());
+  check_rare_problems<float16>(4 * tolerance<float16>());
+}
+
+// With dropout the weights go another way.
+TEST(FlashAttentionGradKernel, QueriesThatSeeNothingHaveNoGradientWithDropout) {
+  for (int mask = 0; mask < static_cast<int>(rare_masks(1, 1).size()); ++mask) {
+    const Problem p{.sq = 5, .sk = 37, .mask_kind = 1, .dropout = 0.5f, .rare_mask = mask};
+    const Gradients g = gradients<float>(p);
+    const std::vector<bool> hidden = rare_masks(p.sq, p.sk)[mask].hidden;
+    for (int64_t i = 0; i < p.sq; ++i) {
+      const bool sees_none = std::all_of(hidden.begin() + i * p.sk, hidden.begin() + (i + 1) * p.sk,
+                                         [](bool h) { return h; });
+      for (int64_t d = 0; d < p.width; ++d) {
+        const double value = g.q[i * p.width + d];
+        EXPECT_TRUE(std::isfinite(value) && (!sees_none || value == 0)) << p.name() << " " << value;
+      }
+    }
+    for (double v : g.k) EXPECT_TRUE(std::isfinite(v)) << p.name();
+    for (double v : g.v) EXPECT_TRUE(std::isfinite(v)) << p.name();
   }
 }
 

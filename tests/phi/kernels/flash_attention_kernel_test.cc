@@ -11,7 +11,8 @@ namespace {
 struct Problem {
   int64_t batch = 1, sq = 1, sk = 1, heads = 1, kv_heads = 1, width = 4, value_width = 4;
   bool causal = false;
-  int mask_kind = 0;  // 1: [1, 1, sq, sk], 2: [batch, heads, sq, sk]
+  int mask_kind = 0;   // 1: [1, 1, sq, sk], 2: [batch, heads, sq, sk]
+  int rare_mask = -1;  // hides what this one of rare_masks does, with mask_kind 1
 
   Dims q_dims() const { return {batch, sq, heads, width}; }
   Dims k_dims() const { return {batch, sk, kv_heads, width}; }
@@ -25,12 +26,20 @@ struct Problem {
   Values v() const { return random_values(v_dims().numel(), 3); }
   Values mask() const {
     Values mask = random_values(mask_dims().numel(), 4);
+    if (rare_mask >= 0) {
+      const RareMask rare = rare_masks(sq, sk)[static_cast<size_t>(rare_mask)];
+      for (size_t i = 0; i < mask.size(); ++i) {
+        if (rare.hidden[i]) mask[i] = -INFINITY;
+      }
+      return mask;
+    }
     for (size_t i = 0; i < mask.size(); i += 5) mask[i] = -INFINITY;
     return mask;
   }
   std::string name() const {
     return q_dims().to_string() + " x " + k_dims().to_string() + (causal ? " causal" : "") +
-           " mask " + std::to_string(mask_kind);
+           " mask " + std::to_string(mask_kind) +
+           (rare_mask < 0 ? "" : " hiding " + rare_masks(sq, sk)[rare_mask].name);
   }
 };
 
@@ -69,6 +78,28 @@ struct Oracle {
     }
   }
 };
+
+// Every mask over tiles of 64 queries and 256 keys; every grouping of heads; extents of 1 and
+// around the tiles; more queries than keys.
+std::vector<Problem> rare_problems() {
+  std::vector<Problem> all;
+  for (int mask = 0; mask < static_cast<int>(rare_masks(1, 1).size()); ++mask) {
+    for (const bool causal : {false, true}) {
+      for (const auto& [sq, sk] : {std::pair{1, 1}, {3, 5}, {5, 3}, {65, 257}}) {
+        all.push_back({.sq = sq, .sk = sk, .causal = causal, .mask_kind = 1, .rare_mask = mask});
+      }
+    }
+  }
+  for (const auto& [heads, kv_heads] : kRareHeads) {
+    all.push_back({.batch = 2, .sq = 3, .sk = 5, .heads = heads, .kv_heads = kv_heads});
+    all.push_back({.sq = 1, .sk = 1, .heads = heads, .kv_heads = kv_heads, .causal = true});
+  }
+  for (const int64_t sq : extents_around(64)) all.push_back({.sq = sq, .sk = 7, .causal = true});
+  for (const int64_t sk : extents_around(32)) all.push_back({.sq = 3, .sk = sk, .causal = true});
+  for (const int64_t width : {1, 3, 33})
+    all.push_back({.sq = 5, .sk = 3, .width = width, .value_width = width, .causal = true});
+  return all;
+}
 
 const Problem kProblems[] = {
     {.batch = 2, .sq = 5, .sk = 5, .heads = 2, .kv_heads = 2, .causal = true},
@@ -122,6 +153,40 @@ TYPED_TEST(FlashAttentionKernelTest, EqualsFullScoreMatrix) {
     // The mask is rounded to T, hence T's tolerance; the result itself is float32.
     expect_close(to_doubles(run.lse), oracle.lse, std::max(tolerance<T>(), 1e-6),
                  p.name() + " lse");
+  }
+}
+
+TYPED_TEST(FlashAttentionKernelTest, RareProblems) {
+  using T = TypeParam;
+  for (const Problem& p : rare_problems()) {
+    const Oracle oracle(p);
+    const Attended run = attend<T>(p);
+    expect_close<T>(run.out, oracle.out, p.name());
+    expect_close<T>(run.softmax, oracle.softmax, p.name() + " softmax");
+    expect_close(to_doubles(run.lse), oracle.lse, std::max(tolerance<T>(), 1e-6),
+                 p.name() + " lse");
+  }
+}
+
+// A query, a key or a value that is not finite spoils the rows that see it and no other.
+TYPED_TEST(FlashAttentionKernelTest, NanKeepsToTheQueriesThatSeeIt) {
+  using T = TypeParam;
+  const int64_t n = 70;
+  const Dims dims{1, n, 1, 4};
+  for (const int64_t at : places_in_row(n)) {
+    for (int which = 0; which < 3; ++which) {
+      Values in[3] = {random_values(n * 4, 1), random_values(n * 4, 2), random_values(n * 4, 3)};
+      in[which][at * 4 + 1] = NAN;
+      DenseTensor out = blank<T>(dims), lse = blank<float>({1, 1, n});
+      FlashAttentionKernel<T>(CpuContext(), tensor<T>(in[0], dims), tensor<T>(in[1], dims),
+                              tensor<T>(in[2], dims), nullptr, nullptr, 0.0f, /*causal=*/true,
+                              false, true, &out, nullptr, &lse, nullptr);
+      const Values got = to_doubles(out);
+      for (int64_t i = 0; i < n; ++i) {
+        const bool spoilt = which == 0 ? i == at : i >= at;
+        EXPECT_EQ(std::isnan(got[i * 4 + 1]), spoilt) << which << " at " << at << ", query " << i;
+      }
+    }
   }
 }
 
@@ -237,6 +302,30 @@ TYPED_TEST(FlashAttentionKernelTest, WithKvcacheReadsOnWhereTheCacheEnds) {
   const Dims room{2, 80, 2, 4};
   expect_close<T>(tensor<T>(cut(to_doubles(keys), room, 1, 0, 70), p.k_dims()), p.k(), "keys");
   EXPECT_EQ(cut(to_doubles(values), room, 1, 70, 80), Values(2 * 10 * 2 * 4, 99.0));
+}
+
+// Nothing held, the cache filled to its end, and no new positions at all.
+TYPED_TEST(FlashAttentionKernelTest, WithKvcacheAtTheEnds) {
+  using T = TypeParam;
+  for (const auto& [heads, kv_heads] : kRareHeads) {
+    const Problem p{
+        .batch = 2, .sq = 5, .sk = 5, .heads = heads, .kv_heads = kv_heads, .causal = true};
+    DenseTensor keys = tensor<T>(Values(p.k_dims().numel(), NAN), p.k_dims());  // room for 5
+    DenseTensor values = keys.clone();
+    DenseTensor out = blank<T>(p.out_dims());
+    const DenseTensor empty = tensor<int64_t>({0, 0}, {2});
+    FlashAttentionWithKvcacheKernel<T>(CpuContext(), tensor<T>(p.q(), p.q_dims()),
+                                       tensor<T>(p.k(), p.k_dims()), tensor<T>(p.v(), p.v_dims()),
+                                       keys, values, empty, &out, &keys, &values);
+    expect_close<T>(out, Oracle(p).out, p.name());
+    const Values before = to_doubles(keys);
+    const Dims none_q = with_extent(p.q_dims(), 1, 0), none_k = with_extent(p.k_dims(), 1, 0);
+    DenseTensor nothing = blank<T>(none_q);
+    FlashAttentionWithKvcacheKernel<T>(CpuContext(), blank<T>(none_q), blank<T>(none_k),
+                                       blank<T>(none_k), keys, values, tensor<int64_t>({5, 0}, {2}),
+                                       &nothing, &keys, &values);
+    EXPECT_EQ(to_doubles(keys), before);
+  }
 }
 
 TEST(FlashAttentionKernel, WithKvcacheLeavesACacheAloneThatIsNotItsOutput) {

@@ -100,5 +100,42 @@ TEST(GatherGradKernel, IndexOutsideIsNamed) {
   });
 }
 
+// NaN and infinities reach the rows that they were looked up from, and no other.
+TEST(LookupGradKernels, RareGradientsKeepToTheirRows) {
+  const DenseTensor ids = tensor<int64_t>({4, 0, 2, 4}, {4});
+  for (const double odd : {double{NAN}, double{INFINITY}}) {
+    Values g(4 * 3, 1.0);
+    g[3 * 3 + 1] = odd;  // of id 4, which comes twice
+    const DenseTensor out_grad = tensor<float>(g, {4, 3});
+    DenseTensor weight = blank<float>({5, 3}), x = blank<float>({5, 3});
+    EmbeddingGradKernel<float>(CpuContext(), ids, out_grad, -1, &weight);
+    GatherGradKernel<float>(CpuContext(), ids, out_grad, 0, &x);
+    const Values expected = {1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 2, odd, 2};
+    expect_close<float>(weight, expected, "embedding");
+    expect_close<float>(x, expected, "gather");
+    EmbeddingGradKernel<float>(CpuContext(), ids, out_grad, 4, &weight);
+    EXPECT_EQ(to_doubles(weight), Values({1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}));
+  }
+}
+
+template <typename Id>
+void check_illegal_ids() {
+  for (const Id id : illegal_ids<Id>(5)) {
+    const DenseTensor ids = DenseTensor::from<Id>(std::span(&id, 1), {1});
+    DenseTensor grad = blank<float>({5, 2});
+    expect_error("5 entries", [&] {
+      EmbeddingGradKernel<float>(CpuContext(), ids, blank<float>({1, 2}), -1, &grad);
+    });
+    expect_error("5 entries", [&] {
+      GatherGradKernel<float>(CpuContext(), ids, blank<float>({1, 2}), 0, &grad);
+    });
+  }
+}
+
+TEST(LookupGradKernels, IllegalIdsAreNamed) {
+  check_illegal_ids<int32_t>();
+  check_illegal_ids<int64_t>();
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -148,5 +148,73 @@ TEST(LookupKernels, EmptyArrays) {
   OneHotKernel<int32_t>(CpuContext(), blank<int32_t>({0}), &hot);
 }
 
+template <typename Id>
+DenseTensor id_tensor(const std::vector<Id>& ids) {
+  return DenseTensor::from<Id>(ids, {static_cast<int64_t>(ids.size())});
+}
+
+// Rows of rare numbers are copied bit by bit, the last row as the first; rows that are elsewhere
+// are zero, not NaN times zero.
+template <typename T, typename Id>
+void check_rare_rows() {
+  for (const int64_t extent : {1, 2, 7}) {
+    const Dims table{extent, 40};
+    const DenseTensor weight = rare_tensor<T>(table);
+    std::vector<Id> ids;
+    for (double id : legal_ids(extent)) ids.push_back(static_cast<Id>(id));
+    const auto picked = static_cast<int64_t>(ids.size());
+    DenseTensor out = blank<T>({picked, 40}), gathered = blank<T>({picked, 40});
+    EmbeddingKernel<T>(CpuContext(), id_tensor(ids), weight, -1, &out);
+    GatherKernel<T>(CpuContext(), weight, id_tensor(ids), 0, &gathered);
+    for (int64_t i = 0; i < picked; ++i) {
+      const int64_t row = ids[i];
+      EXPECT_EQ(bits_of(out.rows(i, i + 1)), bits_of(weight.rows(row, row + 1))) << row;
+      EXPECT_EQ(bits_of(gathered.rows(i, i + 1)), bits_of(weight.rows(row, row + 1))) << row;
+    }
+    FakeView elsewhere;
+    elsewhere.inputs = {whole({picked}), part(table, 0, extent, extent)};
+    EmbeddingKernel<T>(CpuContext(&elsewhere), id_tensor(ids), blank<T>({0, 40}), -1, &out);
+    EXPECT_EQ(bits_of(out), std::vector<uint64_t>(out.numel(), 0));
+  }
+}
+
+TEST(LookupKernels, RareRowsAtTheEndsOfTheTable) {
+  check_rare_rows<float, int64_t>();
+  check_rare_rows<double, int32_t>();
+  check_rare_rows<bfloat16, int32_t>();
+  check_rare_rows<float16, int64_t>();
+}
+
+template <typename Id>
+void check_illegal_ids() {
+  const Dims table{6, 2};
+  for (const Id id : illegal_ids<Id>(6)) {
+    const DenseTensor ids = id_tensor<Id>({5, id});
+    DenseTensor out = blank<float>({2, 2}), hot = blank<float>({2, 6});
+    FakeView lookup, place;
+    lookup.inputs = {whole({2}), part(table, 0, 0, 3)};
+    place.inputs = {part(table, 0, 0, 3), whole({2})};
+    const std::string what = "holds " + std::to_string(id) + " at flat position 1";
+    expect_error(what,
+                 [&] { EmbeddingKernel<float>(CpuContext(), ids, blank<float>(table), -1, &out); });
+    expect_error(what, [&] {
+      EmbeddingKernel<float>(CpuContext(&lookup), ids, blank<float>({3, 2}), -1, &out);
+    });
+    expect_error(what, [&] {
+      GatherKernel<float>(CpuContext(&place), blank<float>({3, 2}), ids, 0, &out);
+    });
+    expect_error(what, [&] { OneHotKernel<Id>(CpuContext(), ids, &hot); });
+  }
+  DenseTensor none = blank<float>({1, 2});
+  expect_error("the vocabulary has 0 entries", [&] {
+    EmbeddingKernel<float>(CpuContext(), id_tensor<Id>({0}), blank<float>({0, 2}), -1, &none);
+  });
+}
+
+TEST(LookupKernels, IllegalIdsAreNamed) {
+  check_illegal_ids<int32_t>();
+  check_illegal_ids<int64_t>();
+}
+
 }  // namespace
 }  // namespace phi::testing

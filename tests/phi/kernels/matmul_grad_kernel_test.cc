@@ -126,5 +126,29 @@ TEST(MatmulGradKernel, SixteenBitBatchesAreSummedInFloat) {
   }
 }
 
+// A NaN of out_grad reaches its row of x_grad and its column of y_grad; one of x reaches y_grad
+// even where out_grad is 0.
+TEST(MatmulGradKernel, NanReachesWhatItShould) {
+  const int64_t m = 5, k = 19, n = 17;
+  const auto check = [&]<typename T>() {
+    Values x(m * k, 1.0), y(k * n, 1.0), g(m * n, 0.0);
+    g[2 * n + 16] = NAN;
+    Tensors grads = Matmul{}.gradients<T>({tensor<T>(x, {m, k}), tensor<T>(y, {k, n})},
+                                          DenseTensor(), tensor<T>(g, {m, n}));
+    const Values dx = to_doubles(grads[0]), dy = to_doubles(grads[1]);
+    for (int64_t i = 0; i < m * k; ++i) EXPECT_EQ(std::isnan(dx[i]), i / k == 2) << i;
+    for (int64_t i = 0; i < k * n; ++i) EXPECT_EQ(std::isnan(dy[i]), i % n == 16) << i;
+    x[3 * k + 18] = NAN;
+    grads = Matmul{}.gradients<T>({tensor<T>(x, {m, k}), tensor<T>(y, {k, n})}, DenseTensor(),
+                                  tensor<T>(Values(m * n, 0.0), {m, n}));
+    const Values spoilt = to_doubles(grads[1]);
+    for (int64_t i = 0; i < k * n; ++i) EXPECT_EQ(std::isnan(spoilt[i]), i / n == 18) << i;
+  };
+  check.operator()<float>();
+  check.operator()<double>();
+  check.operator()<bfloat16>();
+  check.operator()<float16>();
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -1,6 +1,8 @@
 // Matrix products against a double-precision triple loop.
 #include "phi/kernels/matmul_kernel.h"
 
+#include <array>
+
 #include "phi/infermeta/matmul.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -114,6 +116,72 @@ TYPED_TEST(MatmulKernelTest, EqualsTripleLoop) {
     MatmulKernel<T>(CpuContext(), xt, yt, c.transpose_x, c.transpose_y, &out);
     expect_close<T>(out, oracle(c, x, y, out.dims()), c.x.to_string() + " @ " + c.y.to_string());
   }
+}
+
+// Extents of 0 and 1 and around the registers and tiles of every way to multiply; what out held
+// before, NaN here, is not read.
+TYPED_TEST(MatmulKernelTest, RareExtents) {
+  using T = TypeParam;
+  for (const int64_t m : {0, 1, 3, 17, 33}) {
+    for (const int64_t n : {0, 1, 7, 31, 65}) {
+      for (const int64_t k : {0, 1, 9, 33}) {
+        for (int flags = 0; flags < 4; ++flags) {
+          const bool tx = (flags & 1) != 0, ty = (flags & 2) != 0;
+          const Case c{tx ? Dims{k, m} : Dims{m, k}, ty ? Dims{n, k} : Dims{k, n}, tx, ty};
+          const Values x = random_values(m * k, 1), y = random_values(k * n, 2);
+          DenseTensor out = tensor<T>(Values(m * n, NAN), {m, n});
+          MatmulKernel<T>(CpuContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx, ty, &out);
+          expect_close<T>(out, oracle(c, x, y, {m, n}),
+                          c.x.to_string() + " @ " + c.y.to_string() + std::to_string(flags));
+        }
+      }
+    }
+  }
+}
+
+// Zero times NaN or infinity is NaN, in the row and column of the odd number and nowhere else.
+TYPED_TEST(MatmulKernelTest, NanAndInfinityMeetZeros) {
+  using T = TypeParam;
+  for (const auto& [m, k, n] : {std::array{3, 5, 4},
+                                {17, 19, 20},
+                                {33, 40, 35},
+                                {1, 300, 40},
+                                {40, 300, 1},
+                                {130, 33, 17}}) {
+    for (const double odd : {double{NAN}, double{INFINITY}}) {
+      for (int flags = 0; flags < 4; ++flags) {
+        const bool tx = (flags & 1) != 0, ty = (flags & 2) != 0;
+        const Case c{tx ? Dims{k, m} : Dims{m, k}, ty ? Dims{n, k} : Dims{k, n}, tx, ty};
+        for (const bool in_x : {true, false}) {
+          // The last element: where tiles end and are padded.
+          Values x(m * k, in_x ? 1.0 : 0.0), y(k * n, in_x ? 0.0 : 1.0);
+          (in_x ? x : y).back() = odd;
+          DenseTensor out = blank<T>({m, n});
+          MatmulKernel<T>(CpuContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx, ty, &out);
+          expect_close<T>(out, oracle(c, x, y, {m, n}),
+                          c.x.to_string() + " @ " + c.y.to_string() + std::to_string(flags));
+        }
+      }
+    }
+  }
+}
+
+// Sums of products that overflow or cancel are those of the computing type.
+TEST(MatmulKernel, ProductsThatOverflow) {
+  DenseTensor out = blank<float>({1, 1});
+  const auto product = [&](const Values& x, const Values& y) {
+    const auto k = static_cast<int64_t>(x.size());
+    MatmulKernel<float>(CpuContext(), tensor<float>(x, {1, k}), tensor<float>(y, {k, 1}), false,
+                        false, &out);
+    return to_doubles(out)[0];
+  };
+  EXPECT_EQ(product({0x1p64}, {0x1p64}), INFINITY);
+  EXPECT_TRUE(std::isnan(product({0x1p64, 0x1p64}, {0x1p64, -0x1p64})));
+  EXPECT_EQ(product({1e30, 1e30}, {1, -1}), 0);
+  DenseTensor half = blank<float16>({1, 1});
+  MatmulKernel<float16>(CpuContext(), tensor<float16>({256, 256}, {1, 2}),
+                        tensor<float16>({256, -255}, {2, 1}), false, false, &half);
+  EXPECT_EQ(to_doubles(half)[0], 256);  // the terms alone are beyond float16
 }
 
 }  // namespace

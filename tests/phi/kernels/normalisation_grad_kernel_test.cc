@@ -180,5 +180,42 @@ TYPED_TEST(NormalisationGradTest, RmsNormInOtherDtypes) {
   expect_close<TypeParam>(scale_got, to_doubles(scale_grad), "scale_grad");
 }
 
+// A constant row normalises to 0 whatever it is: its slope is the factor times the gradient less
+// its mean, and scale gets nothing from it. A row that is not finite spoils no other row of x_grad.
+TEST(NormalisationGradKernels, ConstantAndRareRows) {
+  for (const int64_t n : {1, 2, 33}) {
+    const Dims dims{3, n};
+    Values x(3 * n, 0.75), g = random_values(3 * n, 2);
+    std::fill_n(x.begin() + n, n, NAN);
+    const DenseTensor mean = tensor<float>({0.75, NAN, 0.75}, {3}),
+                      variance = tensor<float>({0, NAN, 0}, {3}),
+                      ones = tensor<float>(Values(n, 1.0), {n});
+    DenseTensor dx = blank<float>(dims), dscale = blank<float>({n}), dbias = blank<float>({n});
+    LayerNormGradKernel<float>(CpuContext(), tensor<float>(x, dims), &ones, mean, variance,
+                               tensor<float>(g, dims), kEpsilon, 1, &dx, &dscale, &dbias);
+    const Values got = to_doubles(dx);
+    const double factor = 1 / std::sqrt(double{kEpsilon});
+    for (const int64_t r : {int64_t{0}, int64_t{2}}) {
+      double total = 0;
+      for (int64_t i = 0; i < n; ++i) total += g[r * n + i];
+      for (int64_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(got[r * n + i], factor * (g[r * n + i] - total / static_cast<double>(n)), 1e-4);
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(got[n + i])) << i;
+    x.assign(3 * n, 0.75);
+    LayerNormGradKernel<float>(CpuContext(), tensor<float>(x, dims), &ones,
+                               tensor<float>(Values(3, 0.75), {3}),
+                               tensor<float>(Values(3, 0.0), {3}), tensor<float>(g, dims), kEpsilon,
+                               1, &dx, &dscale, &dbias);
+    EXPECT_EQ(to_doubles(dscale), Values(n, 0.0));
+    RmsNormGradKernel<float>(CpuContext(), tensor<float>(Values(3 * n, 0.0), dims), ones,
+                             tensor<float>(Values(3, 2.0), {3}), tensor<float>(g, dims), &dx,
+                             &dscale);
+    for (int64_t i = 0; i < 3 * n; ++i) EXPECT_NEAR(to_doubles(dx)[i], 2 * g[i], 1e-6);
+    EXPECT_EQ(to_doubles(dscale), Values(n, 0.0));
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -108,5 +108,50 @@ TEST(NormalisationKernels, EmptyArrays) {
   RmsNormKernel<float>(CpuContext(), blank<float>({2, 0}), blank<float>({0}), 1e-5f, &flat, &two);
 }
 
+// Constant rows have no variance and become the bias; one odd number spoils its row and no other.
+TYPED_TEST(NormalisationKernelTest, ConstantAndRareRows) {
+  using T = TypeParam;
+  for (const int64_t n : {1, 2, 33, 65}) {
+    for (const int64_t at : places_in_row(n)) {
+      for (const double odd : {double{NAN}, double{INFINITY}, 0.75}) {
+        Values x(3 * n, 0.75);
+        x[n + at] = odd;
+        const DenseTensor xt = tensor<T>(x, {3, n});
+        const DenseTensor scale = tensor<T>(Values(n, 2.0), {n}),
+                          bias = tensor<T>(Values(n, 0.5), {n});
+        DenseTensor out = blank<T>({3, n}), rms = blank<T>({3, n}), mean = blank<compute_t<T>>({3}),
+                    variance = mean.clone();
+        LayerNormKernel<T>(CpuContext(), xt, &scale, &bias, 1e-5f, 1, &out, &mean, &variance);
+        RmsNormKernel<T>(CpuContext(), xt, scale, 0.0f, &rms, &mean);
+        const Values got = to_doubles(out), squares = to_doubles(rms);
+        for (int64_t i = 0; i < 3 * n; ++i) {
+          const bool spoilt = i / n == 1 && odd != 0.75;
+          if (spoilt) {
+            EXPECT_TRUE(std::isnan(got[i])) << odd;
+            EXPECT_TRUE(std::isnan(squares[i]) || (std::isinf(odd) && squares[i] == 0)) << odd;
+          } else {
+            EXPECT_NEAR(got[i], 0.5, 1e-3) << "constant row of " << n;
+            EXPECT_NEAR(squares[i], 2, 2 * tolerance<T>());
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(NormalisationKernelTest, ZeroRowsStayZero) {
+  using T = TypeParam;
+  for (const int64_t n : {1, 33}) {
+    const DenseTensor x = tensor<T>(Values(2 * n, 0.0), {2, n}),
+                      ones = tensor<T>(Values(n, 1), {n});
+    DenseTensor out = blank<T>({2, n}), mean = blank<compute_t<T>>({2}), variance = mean.clone();
+    LayerNormKernel<T>(CpuContext(), x, nullptr, nullptr, 1e-5f, 1, &out, &mean, &variance);
+    EXPECT_EQ(to_doubles(out), Values(2 * n, 0.0));
+    EXPECT_EQ(to_doubles(variance), Values(2, 0.0));
+    RmsNormKernel<T>(CpuContext(), x, ones, 1e-6f, &out, &mean);
+    EXPECT_EQ(to_doubles(out), Values(2 * n, 0.0));
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -217,5 +217,55 @@ TEST(OptimizerKernel, NumbersThatDoNotFitAreNamed) {
   });
 }
 
+// The formulas with each rare gradient, in the arithmetic of T's states: what overflows in float
+// overflows here, a NaN gradient makes its own weight and states NaN and no other, and a second
+// moment of 0 divides by epsilon alone.
+template <typename T>
+void check_rare_gradients() {
+  using C = compute_t<T>;
+  const Values rare = rare_floats<T>();
+  for (const int64_t n : extents_around(256)) {
+    Values grads(n, 0.0);
+    for (int64_t i = 0; i < n; i += 2) grads[i] = rare[i / 2 % rare.size()];
+    const Dims dims{n};
+    const DenseTensor grad = tensor<T>(grads, dims), param = tensor<T>(Values(n, 1.0), dims),
+                      zero = tensor<C>(Values(n, 0.0), dims);
+    DenseTensor sgd = blank<T>(dims), momentum = blank<T>(dims), adamw = blank<T>(dims),
+                velocity = blank<C>(dims), m = blank<C>(dims), v = blank<C>(dims);
+    SgdKernel<T>(CpuContext(), param, grad, nullptr, number(0.125f), nullptr, 0, &sgd, nullptr);
+    MomentumKernel<T>(CpuContext(), param, grad, zero, nullptr, number(0.125f), nullptr, 0.5f,
+                      false, 0, &momentum, &velocity, nullptr);
+    AdamwKernel<T>(CpuContext(), param, grad, zero, zero, nullptr, number(0.125f), count(1),
+                   nullptr, 0.5f, 0.75f, 0.0625f, 0.5f, &adamw, &m, &v, nullptr);
+    const Values got[] = {to_doubles(sgd),   to_doubles(momentum), to_doubles(velocity),
+                          to_doubles(adamw), to_doubles(m),        to_doubles(v)};
+    for (int64_t i = 0; i < n; ++i) {
+      const C g = static_cast<C>(grads[i]);
+      const C stepped = C(1) - C(0.125) * g;
+      const C first = C(0.5) * g;
+      const C second = C(0.25) * g * g;
+      const C adam = C(1) - C(0.125) * C(0.5) -
+                     C(0.125) * (first / C(0.5)) / (std::sqrt(second / C(0.25)) + C(0.0625));
+      const double expected[] = {stepped, stepped, g, adam, first, second};
+      for (int k = 0; k < 6; ++k) {
+        const bool state = k == 2 || k >= 4;
+        const std::string what = "result " + std::to_string(k) + " of " + std::to_string(g);
+        if (state) {
+          expect_steps<C>(got[k][i], expected[k], 4, what);
+        } else {
+          expect_steps<T>(got[k][i], expected[k], 4, what);
+        }
+      }
+    }
+  }
+}
+
+TEST(OptimizerKernel, RareGradientsAndExtents) {
+  check_rare_gradients<float>();
+  check_rare_gradients<double>();
+  check_rare_gradients<bfloat16>();
+  check_rare_gradients<float16>();
+}
+
 }  // namespace
 }  // namespace phi::testing

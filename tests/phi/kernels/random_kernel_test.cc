@@ -318,5 +318,48 @@ TEST(DropoutGradKernel, WrongAttributesAreErrors) {
   expect_error("mode is 'scale'", [&] { gradient(0.5, "scale"); });
 }
 
+// A row of any extent begins with the numbers of a longer one: none, one, and around the batches
+// that are drawn at a time.
+TEST(RandomKernels, RareExtentsDrawTheSameNumbers) {
+  const DenseTensor x = tensor<float>(Values(520, 1.0), {520});
+  DenseTensor gaussian = blank<float>({520}), uniform = blank<float>({520});
+  GaussianKernel<float>(CpuContext(), 0, 1, 5, &gaussian);
+  UniformKernel<float>(CpuContext(), -1, 1, 5, &uniform);
+  const Values normal_numbers = to_doubles(gaussian), even = to_doubles(uniform),
+               kept = to_doubles(dropout<float>(x, 0.5).mask);
+  for (const int64_t step : {4, 32, 256}) {
+    for (const int64_t n : extents_around(step)) {
+      DenseTensor g = blank<float>({n}), u = blank<float>({n});
+      GaussianKernel<float>(CpuContext(), 0, 1, 5, &g);
+      UniformKernel<float>(CpuContext(), -1, 1, 5, &u);
+      const auto begins = [n](const Values& all) { return Values(all.begin(), all.begin() + n); };
+      EXPECT_EQ(to_doubles(g), begins(normal_numbers)) << n;
+      EXPECT_EQ(to_doubles(u), begins(even)) << n;
+      const DenseTensor some = tensor<float>(Values(n, 1.0), {n});
+      EXPECT_EQ(to_doubles(dropout<float>(some, 0.5).mask), begins(kept)) << n;
+    }
+  }
+}
+
+TEST(RandomKernels, RangesOfNoWidth) {
+  DenseTensor out = blank<float>({33});
+  GaussianKernel<float>(CpuContext(), 2.5f, 0, 5, &out);
+  EXPECT_EQ(to_doubles(out), Values(33, 2.5));
+  UniformKernel<float>(CpuContext(), 0.5, 0.5, 5, &out);
+  EXPECT_EQ(to_doubles(out), Values(33, 0.5));
+}
+
+// Kept elements are scaled as they are, dropped ones are 0 whatever they were.
+TEST(DropoutKernel, RareNumbers) {
+  const Values list = rare_floats<float>();
+  Values xs;
+  for (int i = 0; i < 8; ++i) xs.insert(xs.end(), list.begin(), list.end());
+  const DenseTensor x = tensor<float>(xs, {static_cast<int64_t>(xs.size())});
+  const Dropped got = dropout<float>(x, 0.5);
+  const Values out = to_doubles(got.out), mask = to_doubles(got.mask);
+  for (size_t i = 0; i < xs.size(); ++i)
+    expect_steps<float>(out[i], mask[i] == 1 ? xs[i] * 2 : 0, 0, std::to_string(xs[i]));
+}
+
 }  // namespace
 }  // namespace phi::testing

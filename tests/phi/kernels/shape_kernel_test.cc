@@ -288,5 +288,88 @@ TEST(SliceGradKernel, EqualsFiniteDifferences) {
   check_gradients(Slice{{0}, {0}, {1}, {}}, {{{2, 0}}}, "of nothing");
 }
 
+/// What a kernel that moves elements does to rare numbers of T is what it does to the bits of
+/// counting integers: `run` is called as run.operator()<T>(x, &out). 0 is where it fills in.
+template <typename Run>
+void expect_bits_move(const Dims& dims, const Dims& out_dims, Run run, const std::string& what) {
+  std::vector<int64_t> places(dims.numel());
+  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i) + 1;
+  DenseTensor map = blank<int64_t>(out_dims);
+  run.template operator()<int64_t>(DenseTensor::from<int64_t>(places, dims), &map);
+  for_all_dtypes([&]<typename T>() {
+    const DenseTensor x = rare_tensor<T>(dims);
+    DenseTensor out = blank<T>(out_dims);
+    run.template operator()<T>(x, &out);
+    const std::vector<uint64_t> from = bits_of(x);
+    std::vector<uint64_t> expected;
+    for (int64_t place : map.values<int64_t>())
+      expected.push_back(place == 0 ? 0 : from[static_cast<size_t>(place - 1)]);
+    EXPECT_EQ(bits_of(out), expected) << what << " of " << x.meta().to_string();
+  });
+}
+
+TEST(ShapeKernels, RareExtentsAndNumbersMoveBitByBit) {
+  std::vector<Dims> shapes;
+  for (const int64_t rows : {0, 1, 3, 9, 33}) {
+    for (const int64_t columns : {0, 1, 7, 17, 65}) shapes.push_back({rows, columns});
+  }
+  for (const Dims& dims : shapes) {
+    const int64_t rows = dims[0], columns = dims[1];
+    const Dims turned{columns, rows};
+    expect_bits_move(
+        dims, turned,
+        []<typename T>(const DenseTensor& x, DenseTensor* out) {
+          TransposeKernel<T>(CpuContext(), x, {1, 0}, out);
+        },
+        "transpose");
+    for (const int diagonal : {-1, 0, 1, 100, -100}) {
+      expect_bits_move(
+          dims, dims,
+          [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
+            TrilKernel<T>(CpuContext(), x, diagonal, out);
+          },
+          "tril");
+    }
+    expect_bits_move(
+        dims, {rows, columns / 2},
+        [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
+          SliceKernel<T>(CpuContext(), x, {1}, {columns - columns / 2}, {columns}, out);
+        },
+        "slice");
+    expect_bits_move(
+        {rows, 1, columns}, {rows, 3, columns},
+        []<typename T>(const DenseTensor& x, DenseTensor* out) {
+          ExpandKernel<T>(CpuContext(), x, out);
+        },
+        "expand");
+    expect_bits_move(
+        dims, {rows, 2 * columns},
+        [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
+          const DenseTensor nothing = blank<T>({rows, 0});
+          const DenseTensor* parts[] = {&nothing, &x, &nothing, &x};
+          ConcatKernel<T>(CpuContext(), parts, 1, out);
+        },
+        "concat");
+    expect_bits_move(
+        dims, {rows, columns / 3},
+        [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
+          DenseTensor rest = blank<T>({rows, columns - columns / 3}), none = blank<T>({rows, 0});
+          DenseTensor* parts[] = {&rest, &none, out};
+          SplitKernel<T>(CpuContext(), x, 1, parts);
+        },
+        "split");
+  }
+}
+
+// What lies beside a slice gets zero, not what the memory held.
+TEST(SliceGradKernel, RareGradientsKeepToTheSlice) {
+  DenseTensor grad = tensor<float>(Values(4 * 33, NAN), {4, 33});
+  const DenseTensor out_grad = tensor<float>(Values(2 * 33, INFINITY), {2, 33});
+  SliceGradKernel<float>(CpuContext(), out_grad, {0}, {1}, {3}, &grad);
+  const Values got = to_doubles(grad);
+  for (int64_t i = 0; i < 4 * 33; ++i)
+    EXPECT_EQ(got[i], i / 33 == 1 || i / 33 == 2 ? INFINITY : 0) << i;
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -107,5 +107,83 @@ TEST(SoftmaxKernel, NanAnywhereMakesItsRowNan) {
   }
 }
 
+// A softmax row in double, shifted by its maximum: NaN and infinities come out as they do there.
+Values softmax_row(const Values& row) {
+  double most = -INFINITY, sum = 0;
+  for (double v : row) most = v > most ? v : most;
+  for (double v : row) sum += std::exp(v - most);
+  Values out;
+  for (double v : row) out.push_back(std::exp(v - most) / sum);
+  return out;
+}
+
+// Along the last tensor dim, and down the columns of the transpose.
+template <typename T>
+void expect_softmax_rows(const std::vector<Values>& rows, const std::string& what) {
+  const auto m = static_cast<int64_t>(rows.size()), n = static_cast<int64_t>(rows[0].size());
+  Values x, columns(m * n), expected;
+  for (const Values& row : rows) {
+    x.insert(x.end(), row.begin(), row.end());
+    const Values shares = softmax_row(row);
+    expected.insert(expected.end(), shares.begin(), shares.end());
+  }
+  for (int64_t r = 0; r < m; ++r) {
+    for (int64_t c = 0; c < n; ++c) columns[c * m + r] = rows[r][c];
+  }
+  DenseTensor out = blank<T>({m, n}), down = blank<T>({n, m});
+  SoftmaxKernel<T>(CpuContext(), tensor<T>(x, {m, n}), -1, &out);
+  SoftmaxKernel<T>(CpuContext(), tensor<T>(columns, {n, m}), 0, &down);
+  expect_close<T>(out, expected, what);
+  const Values got = to_doubles(down);
+  Values back(m * n);
+  for (int64_t r = 0; r < m; ++r) {
+    for (int64_t c = 0; c < n; ++c) back[r * n + c] = got[c * m + r];
+  }
+  expect_close(back, expected, tolerance<T>(), what + " down columns");
+}
+
+TYPED_TEST(SoftmaxKernelTest, MaskedAndRareRows) {
+  using T = TypeParam;
+  for (const int64_t n : {1, 2, 31, 33, 65}) {
+    for (const RareMask& mask : rare_masks(5, n)) {
+      std::vector<Values> rows;
+      for (int64_t r = 0; r < 5; ++r) {
+        rows.push_back(random_values(n, 1 + static_cast<uint32_t>(r), -6, 6));
+        for (int64_t c = 0; c < n; ++c) {
+          if (mask.hidden[r * n + c]) rows.back()[c] = -INFINITY;
+        }
+      }
+      expect_softmax_rows<T>(rows, mask.name);
+    }
+    std::vector<Values> odd;
+    for (double v : rare_floats<T>()) {
+      for (int64_t at : {int64_t{0}, n / 2, n - 1}) {
+        odd.push_back(random_values(n, 9, -2, 2));
+        odd.back()[at] = v;
+      }
+    }
+    expect_softmax_rows<T>(odd, "one rare number");
+  }
+}
+
+// A row that was NaN has NaN gradients, and so has no other row; a sure row has none.
+TEST(SoftmaxGradKernel, RareRowsKeepToThemselves) {
+  const int64_t n = 33;
+  Values out(3 * n, 0.0), g(3 * n, 2.0);
+  std::fill_n(out.begin(), n, NAN);
+  out[n + 5] = 1;
+  std::fill_n(out.begin() + 2 * n, n, 1.0 / static_cast<double>(n));
+  g[n] = 1e30;  // has no share
+  DenseTensor grad = blank<float>({3, n});
+  SoftmaxGradKernel<float>(CpuContext(), tensor<float>(out, {3, n}), tensor<float>(g, {3, n}), -1,
+                           &grad);
+  const Values got = to_doubles(grad);
+  for (int64_t c = 0; c < n; ++c) {
+    EXPECT_TRUE(std::isnan(got[c]));
+    EXPECT_EQ(got[n + c], 0);
+    EXPECT_NEAR(got[2 * n + c], 0, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

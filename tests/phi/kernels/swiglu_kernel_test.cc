@@ -87,5 +87,49 @@ TEST(SwiGLUGradKernel, UnwantedGradientsAreNotMade) {
   EXPECT_EQ(to_doubles(dy), to_doubles(both[1]));
 }
 
+// Every pair of rare floats; a product of subnormals is as far off as these.
+template <typename T>
+void check_rare_pairs() {
+  const RarePairs<T> pairs;
+  DenseTensor out = blank<T>(pairs.dims());
+  const DenseTensor y = tensor<T>(pairs.y, pairs.dims());
+  SwiGLUKernel<T>(CpuContext(), tensor<T>(pairs.x, pairs.dims()), &y, &out);
+  const Values got = to_doubles(out);
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double a = pairs.x[i], b = pairs.y[i];
+    const double expected = swiglu(a, b);
+    // silu(-100) is subnormal in float.
+    const double lost = 128 * float_format<float>().subnormal * std::abs(b);
+    if (std::isfinite(lost) && std::abs(got[i] - expected) <= lost) continue;
+    expect_steps<T>(got[i], expected, std::is_same_v<T, double> ? 64 : 8,
+                    "swiglu of " + std::to_string(a) + " and " + std::to_string(b));
+  }
+}
+
+TEST(SwiGLUKernel, PairsOfRareFloats) {
+  check_rare_pairs<float>();
+  check_rare_pairs<double>();
+  check_rare_pairs<bfloat16>();
+  check_rare_pairs<float16>();
+}
+
+TEST(SwiGLUKernel, RareExtents) {
+  for (const int64_t n : extents_around(256)) {
+    const Values x = random_values(2 * n, 1), y = random_values(n, 2);
+    DenseTensor out = blank<bfloat16>({n}), halves = blank<float>({n});
+    const DenseTensor yt = tensor<bfloat16>(y, {n});
+    SwiGLUKernel<bfloat16>(CpuContext(), tensor<bfloat16>(Values(x.begin(), x.begin() + n), {n}),
+                           &yt, &out);
+    SwiGLUKernel<float>(CpuContext(), tensor<float>(x, {2 * n}), nullptr, &halves);
+    Values expected, of_halves;
+    for (int64_t i = 0; i < n; ++i) {
+      expected.push_back(swiglu(x[i], y[i]));
+      of_halves.push_back(swiglu(x[i], x[n + i]));
+    }
+    expect_close<bfloat16>(out, expected);
+    expect_close<float>(halves, of_halves);
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -127,5 +127,105 @@ TEST(UnaryGradKernel, MayOverwriteTheGradientThatCame) {
   EXPECT_EQ(to_doubles(g), to_doubles(apart));
 }
 
+/// A gradient kernel, and what it means in double: the slope at what is kept.
+struct Slope {
+  const char* name;
+  void (*kernel)(const CpuContext&, const DenseTensor&, const DenseTensor&, DenseTensor*);
+  double (*oracle)(double kept, double g);
+  double highest = INFINITY;  // of |kept|, where it is an output with a bound
+};
+
+double sigmoid(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+// The slope of an activation is that of relu far out, infinities included.
+double far_out(double x) { return x > 0 ? 1 : 0; }
+double silu_slope(double x) {
+  if (std::abs(x) > 1000) return far_out(x);
+  return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
+}
+double gelu_slope(double x) {
+  if (std::abs(x) > 100) return far_out(x);
+  return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+}
+double gelu_tanh_slope(double x) {
+  if (std::abs(x) > 20) return far_out(x);
+  const double k = 2 * std::sqrt(2 / M_PI);
+  const double s = sigmoid(k * (x + 0.044715 * x * x * x));
+  return s + x * s * (1 - s) * k * (1 + 3 * 0.044715 * x * x);
+}
+
+template <typename T>
+std::vector<Slope> slopes() {
+  return {
+      {"sqrt", SqrtGradKernel<T>, [](double out, double g) { return g * 0.5 / out; }},
+      {"rsqrt", RsqrtGradKernel<T>,
+       [](double out, double g) { return -0.5 * g * out * out * out; }},
+      {"square", SquareGradKernel<T>, [](double x, double g) { return 2 * x * g; }},
+      {"tanh", TanhGradKernel<T>, [](double out, double g) { return g * (1 - out * out); }, 1},
+      {"sigmoid", SigmoidGradKernel<T>, [](double out, double g) { return g * out * (1 - out); },
+       1},
+      {"relu", ReluGradKernel<T>, [](double out, double g) { return out > 0 ? g : 0; }},
+      {"silu", SiluGradKernel<T>, [](double x, double g) { return g * silu_slope(x); }},
+      {"gelu",
+       [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
+         GeluGradKernel<T>(ctx, x, g, false, dx);
+       },
+       [](double x, double g) { return g * gelu_slope(x); }},
+      {"gelu tanh",
+       [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
+         GeluGradKernel<T>(ctx, x, g, true, dx);
+       },
+       [](double x, double g) { return g * gelu_tanh_slope(x); }},
+      {"pow 3",
+       [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
+         PowGradKernel<T>(ctx, x, g, 3, dx);
+       },
+       [](double x, double g) { return g * 3 * std::pow(x, 2.0); }},
+      {"pow -0.5",
+       [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
+         PowGradKernel<T>(ctx, x, g, -0.5, dx);
+       },
+       [](double x, double g) { return g * -0.5 * std::pow(x, -1.5); }},
+      {"pow 0",
+       [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
+         PowGradKernel<T>(ctx, x, g, 0, dx);
+       },
+       [](double, double) { return 0.0; }},
+  };
+}
+
+// Beside ordinary gradients and those that are not finite. What cancels, and products that are
+// subnormal, are as far off as float's own numbers there.
+template <typename T>
+void check_rare_slopes() {
+  for (const double g : {1.0, -2.0, double{INFINITY}, double{NAN}}) {
+    for (const Slope& row : slopes<T>()) {
+      Values kept;
+      for (double v : rare_floats<T>()) {
+        if (!(std::abs(v) > row.highest)) kept.push_back(v);
+      }
+      const Dims dims{static_cast<int64_t>(kept.size())};
+      DenseTensor dx = blank<T>(dims);
+      row.kernel(CpuContext(), tensor<T>(kept, dims), tensor<T>(Values(kept.size(), g), dims), &dx);
+      const Values got = to_doubles(dx);
+      for (size_t i = 0; i < kept.size(); ++i) {
+        const double expected = row.oracle(kept[i], g);
+        if (std::isfinite(expected) && std::abs(got[i] - expected) <= 1e-6) continue;
+        expect_steps<T>(got[i], expected, std::is_same_v<T, double> ? 64 : 8,
+                        std::string(row.name) + " at " + std::to_string(kept[i]) + " times " +
+                            std::to_string(g));
+      }
+    }
+  }
+}
+
+TEST(UnaryGradKernel, RareFloats) {
+  check_rare_slopes<float>();
+  check_rare_slopes<double>();
+  check_rare_slopes<float16>();
+  check_rare_slopes<bfloat16>();
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -2,6 +2,7 @@
 // range of float, and at its special values.
 #include "phi/kernels/unary_kernel.h"
 
+#include <bit>
 #include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
@@ -75,44 +76,56 @@ TEST(UnaryKernel, FloatIsAccurateOverItsWholeRange) {
   expect_relative(approximate, gelu_tanh, -6, 13, 4e-6, "gelu tanh");
 }
 
+struct Function {
+  const char* name;
+  void (*kernel)(const CpuContext&, const DenseTensor&, DenseTensor*);
+  Oracle oracle;
+  double low;        // where ordinary arguments begin
+  double error = 2;  // in steps of float
+};
+
 template <typename T>
-void check_all_functions() {
-  struct Row {
-    const char* name;
-    void (*kernel)(const CpuContext&, const DenseTensor&, DenseTensor*);
-    Oracle oracle;
-    double low;
-  };
-  const Row rows[] = {
+std::vector<Function> functions() {
+  return {
       {"exp", ExpKernel<T>, [](double x) { return std::exp(x); }, -4},
       {"log", LogKernel<T>, [](double x) { return std::log(x); }, 0.25},
       {"sqrt", SqrtKernel<T>, [](double x) { return std::sqrt(x); }, 0},
       {"rsqrt", RsqrtKernel<T>, [](double x) { return 1 / std::sqrt(x); }, 0.25},
       {"square", SquareKernel<T>, [](double x) { return x * x; }, -4},
       {"tanh", TanhKernel<T>, [](double x) { return std::tanh(x); }, -4},
-      {"sigmoid", SigmoidKernel<T>, sigmoid, -4},
-      {"relu", ReluKernel<T>, [](double x) { return std::max(x, 0.0); }, -4},
-      {"silu", SiluKernel<T>, [](double x) { return x * sigmoid(x); }, -4},
+      {"sigmoid", SigmoidKernel<T>, sigmoid, -4, 4},
+      {"relu", ReluKernel<T>, [](double x) { return x < 0 ? 0 : x; }, -4},
+      {"silu", SiluKernel<T>, [](double x) { return x * sigmoid(x); }, -4, 4},
       {"gelu",
        [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
          GeluKernel<T>(ctx, x, false, out);
        },
-       gelu, -4},
+       gelu, -4, 10},
       {"gelu tanh",
        [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
          GeluKernel<T>(ctx, x, true, out);
        },
-       gelu_tanh, -4},
+       gelu_tanh, -4, 120},
       {"pow 3",
        [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
          PowKernel<T>(ctx, x, 3, out);
        },
        [](double x) { return x * x * x; }, -4},
+      {"pow 2",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         PowKernel<T>(ctx, x, 2, out);
+       },
+       [](double x) { return x * x; }, -4},
+      {"pow 0",
+       [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+         PowKernel<T>(ctx, x, 0, out);
+       },
+       [](double) { return 1.0; }, -4},
       {"pow -0.5",
        [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
          PowKernel<T>(ctx, x, -0.5, out);
        },
-       [](double x) { return 1 / std::sqrt(x); }, 0.25},
+       [](double x) { return std::pow(x, -0.5); }, 0.25},
       {"scale",
        [](const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
          ScaleKernel<T>(ctx, x, 0.5, 2, true, out);
@@ -124,7 +137,11 @@ void check_all_functions() {
        },
        [](double x) { return (x + 2) * 0.5; }, -4},
   };
-  for (const Row& row : rows) {
+}
+
+template <typename T>
+void check_all_functions() {
+  for (const Function& row : functions<T>()) {
     for (const Dims& dims : {Dims(), Dims{0}, Dims{7}, Dims{3, 173}}) {
       const Values xs = random_values(dims.numel(), 11, row.low, 4);
       Values expected(xs.size());
@@ -214,6 +231,90 @@ TEST(FastMath, SinCosOfTurns) {
     fast::sincos_turns(turns, &sine, &cosine);
     ASSERT_NEAR(sine, std::sin(2 * M_PI * turns), 2e-7) << turns;
     ASSERT_NEAR(cosine, std::cos(2 * M_PI * turns), 2e-7) << turns;
+  }
+}
+
+// Every function at every x of `xs`, which T holds. Results that are subnormal may be products of
+// subnormals.
+template <typename T>
+void check_at(const Values& xs) {
+  const auto n = static_cast<int64_t>(xs.size());
+  const DenseTensor x = tensor<T>(xs, {n});
+  const double rounding = kIs16Bit<T> ? 1 : 0;
+  for (const Function& row : functions<T>()) {
+    DenseTensor out = blank<T>({n});
+    row.kernel(CpuContext(), x, &out);
+    const Values got = to_doubles(out);
+    int failures = 0;
+    for (int64_t i = 0; i < n && failures < 3; ++i) {
+      const double expected = row.oracle(xs[i]);
+      const double steps = kIs16Bit<T>                 ? rounding + row.error / 16
+                           : std::is_same_v<T, double> ? 64
+                                                       : row.error;
+      const double lost = std::max(1.0, std::abs(xs[i])) * float_format<float>().subnormal;
+      const bool near = within_steps<T>(got[i], expected, steps) ||
+                        std::abs(got[i] - expected) <= row.error * lost;
+      EXPECT_TRUE(near) << row.name << "(" << xs[i] << ") in " << name_of(dtype_of<T>()) << " is "
+                        << got[i] << ", expected " << expected;
+      failures += near ? 0 : 1;
+    }
+  }
+}
+
+TEST(UnaryKernel, RareFloats) {
+  check_at<float>(rare_floats<float>());
+  check_at<double>(rare_floats<double>());
+  check_at<float16>(rare_floats<float16>());
+  check_at<bfloat16>(rare_floats<bfloat16>());
+}
+
+TEST(UnaryKernel, EveryNumberOf16Bits) {
+  Values halves, brains;
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    float16 half;
+    half.bits = static_cast<uint16_t>(bits);
+    halves.push_back(static_cast<float>(half));
+    bfloat16 brain;
+    brain.bits = static_cast<uint16_t>(bits);
+    brains.push_back(static_cast<float>(brain));
+  }
+  check_at<float16>(halves);
+  check_at<bfloat16>(brains);
+}
+
+TEST(UnaryKernel, RandomFloatsOfAllMagnitudes) {
+  constexpr uint32_t kSeed = 20261122;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  std::mt19937 engine(kSeed);
+  Values xs;
+  for (int i = 0; i < 200'000; ++i)
+    xs.push_back(std::bit_cast<float>(static_cast<uint32_t>(engine())));
+  check_at<float>(xs);
+}
+
+// -0 stays where the function is odd, and is no negative number to sqrt and relu.
+TEST(UnaryKernel, SignsOfZero) {
+  for (const Function& row : functions<float>()) {
+    DenseTensor out = blank<float>({1});
+    row.kernel(CpuContext(), tensor<float>({-0.0}, {1}), &out);
+    const double expected = row.oracle(-0.0);
+    if (expected != 0 || std::string_view(row.name) == "relu") continue;
+    EXPECT_EQ(std::signbit(to_doubles(out)[0]), std::signbit(expected)) << row.name;
+  }
+}
+
+TEST(UnaryKernel, RareIntegers) {
+  const std::vector<int64_t> xs = rare_integers<int64_t>();
+  const DenseTensor x = DenseTensor::from<int64_t>(xs, {static_cast<int64_t>(xs.size())});
+  DenseTensor squares = blank_like(x.meta()), rectified = squares.clone(), scaled = squares.clone();
+  SquareKernel<int64_t>(CpuContext(), x, &squares);
+  ReluKernel<int64_t>(CpuContext(), x, &rectified);
+  ScaleKernel<int64_t>(CpuContext(), x, 3, -1, true, &scaled);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const auto bits = static_cast<uint64_t>(xs[i]);
+    EXPECT_EQ(squares.values<int64_t>()[i], static_cast<int64_t>(bits * bits)) << xs[i];
+    EXPECT_EQ(rectified.values<int64_t>()[i], std::max<int64_t>(xs[i], 0));
+    EXPECT_EQ(scaled.values<int64_t>()[i], static_cast<int64_t>(3 * bits - 1)) << xs[i];
   }
 }
 
