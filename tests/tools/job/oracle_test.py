@@ -14,8 +14,6 @@ TOLERANCES = {
     "float16": {"loss": 1e-3, "grad_norm": 1.5e-2},
     "bfloat16": {"loss": 8e-3, "grad_norm": 0.1},
 }
-STATE_TOLERANCE = 1e-4  # of how far a parameter has moved,
-FLOAT_TOLERANCE = 4e-7  # and of its size
 LARGEST_FLOAT16 = 65504
 
 GPT = {"vocab": 256, "seq_len": 16, "d_model": 16, "layers": 2, "heads": 2, "seed": 3}
@@ -66,20 +64,8 @@ class JobTest(unittest.TestCase):
         training_oracle.check_steps(self, given, expected, TOLERANCES[dtype], has_norm=clips or dtype == "float16")
         if dtype == "float32":
             self.assertEqual(left_out, [])
-            self.check_states(rest.get("weights"))
+            training_oracle.check_states(self, self.path / "saved", self.path / "expected", rest.get("weights"))
         return given, expected
-
-    def check_states(self, weights):
-        given = training_oracle.read_weights(self.path / "saved")
-        expected = training_oracle.read_weights(self.path / "expected")
-        initial = training_oracle.read_weights(weights) if weights else None
-        self.assertEqual(given.keys(), expected.keys())
-        for name, wanted in expected.items():
-            apart = training_oracle.largest_difference(given[name], wanted)
-            moved = training_oracle.largest_difference(initial[name], wanted) if initial else 0.0
-            self.assertEqual(moved > 0.0, initial is not None, name)
-            limit = STATE_TOLERANCE * moved + FLOAT_TOLERANCE * max(map(abs, wanted))
-            self.assertLessEqual(apart, limit, f"{name}, moved by {moved}")
 
 
 class Oracle(JobTest):

@@ -5,6 +5,7 @@ The environment variable TRAINING_ORACLE names the oracle; ctest sets it.
 
 import array
 import json
+import math
 import os
 import pathlib
 import random
@@ -14,6 +15,8 @@ import subprocess
 import launch
 
 ORACLE = os.environ.get("TRAINING_ORACLE", str(launch.SOURCE_DIR / "build/bin/training_oracle"))
+STATE_TOLERANCE = 1e-4  # of how far a parameter in float32 has moved,
+FLOAT_TOLERANCE = 4e-7  # and of its size
 TYPE_CODES = {"F32": "f", "F64": "d", "F16": "e", "BF16": "H"}
 
 
@@ -76,9 +79,9 @@ def write_weights(folder, model, seed, factor=1.0):
     return str(path)
 
 
-def read_weights(folder):
-    """Values by name of a folder that one process, or the oracle, saved."""
-    data = (pathlib.Path(folder) / "model.safetensors").read_bytes()
+def read_file(path):
+    """Values by name of the tensors in a safetensors file."""
+    data = pathlib.Path(path).read_bytes()
     (length,) = struct.unpack_from("<Q", data)
     tensors = {}
     for name, entry in json.loads(data[8 : 8 + length]).items():
@@ -89,8 +92,46 @@ def read_weights(folder):
     return tensors
 
 
+def read_weights(folder):
+    """Values by name of a folder that a job on any mesh, or the oracle, saved."""
+    index = pathlib.Path(folder) / "model.safetensors.index.json"
+    if not index.exists():
+        return read_file(index.with_name("model.safetensors"))
+    files, tensors = {}, {}
+    for name, tensor in json.loads(index.read_text())["tensors"].items():
+        values = tensors[name] = [None] * math.prod(tensor["shape"])
+        for piece in tensor["pieces"]:
+            file = piece["file"]
+            files[file] = files.get(file) or read_file(index.with_name(file))
+            fill(values, tensor["shape"], piece, files[file][piece["name"]])
+    return tensors
+
+
+def fill(values, shape, piece, part):
+    """Writes a piece to its place among the values of a tensor of one or two dims."""
+    columns = shape[-1]
+    size, offset = piece["size"][-1], piece["offset"][-1]
+    first_row = piece["offset"][0] if len(shape) == 2 else 0
+    for row in range(len(part) // max(1, size)):
+        begin = (first_row + row) * columns + offset
+        values[begin : begin + size] = part[row * size : (row + 1) * size]
+
+
 def largest_difference(left, right):
     return max(abs(a - b) for a, b in zip(left, right, strict=True))
+
+
+def check_states(test, folder, expected_folder, initial_folder=None):
+    """Parameters are as expected, measured by how far training has moved them."""
+    given, expected = read_weights(folder), read_weights(expected_folder)
+    initial = read_weights(initial_folder) if initial_folder else None
+    test.assertEqual(given.keys(), expected.keys())
+    for name, wanted in expected.items():
+        apart = largest_difference(given[name], wanted)
+        moved = largest_difference(initial[name], wanted) if initial else 0.0
+        test.assertEqual(moved > 0.0, initial is not None, name)
+        limit = STATE_TOLERANCE * moved + FLOAT_TOLERANCE * max(map(abs, wanted))
+        test.assertLessEqual(apart, limit, f"{name}, moved by {moved}")
 
 
 def check_steps(test, given, expected, tolerances, has_norm=True):
