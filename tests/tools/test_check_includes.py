@@ -38,6 +38,7 @@ distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/
 phi/api/tensor.cc                        "distributed/comm/world.h" "phi/generated/api.h" <gflags/gflags.h>
 phi/api.h                                "phi/api/tensor.h"
 distributed/api.h                        "phi/api/tensor.h"
+tests/support/oracle/train.cc            "support/oracle/train.h" <yaml-cpp/yaml.h> <gtest/gtest.h>
 """
 
 FORBIDDEN = """
@@ -65,6 +66,7 @@ distributed/comm/world.cc                <mpi.h>                                
 distributed/tensor/dist_tensor.cc        "distributed/api.h"                     (phi/api)
 distributed/tensor/dist_tensor.cc        <gtest/gtest.h>                         not gtest
 distributed/tensor/dist_tensor.cc        "distributed/nowhere/x.h"               no row in LAYERS
+tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
 """
 
 
