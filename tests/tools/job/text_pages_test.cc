@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "distributed/api.h"
+#include "phi/core/rank_context.h"
 #include "support/file_pages.h"
 #include "tests/phi/memory/scratch_folder.h"
 #include "tools/job/text_data.h"
@@ -13,7 +14,7 @@ using distributed::ProcessMesh;
 using distributed::Shard;
 using phi::testing::bytes_in_memory;
 
-constexpr int64_t kTextBytes = int64_t{1} << 36;
+constexpr int64_t kTextBytes = int64_t{1} << 32;
 constexpr int64_t kRows = 32;  // of a batch
 constexpr int64_t kRanks = 8;
 constexpr int64_t kSeqLen = 10'000;
