@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "phi/common/errors.h"
 
@@ -52,6 +54,20 @@ void PartFile::commit() {
 }
 
 void PartFile::discard() noexcept { unlink(part_.c_str()); }
+
+void make_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::vector<fs::path> parents;  // of those that are made: their names are to last, too
+  for (fs::path path = fs::absolute(folder); !fs::exists(path, failed); path = path.parent_path()) {
+    parents.push_back(path.parent_path());
+  }
+  fs::create_directories(folder, failed);
+  PHI_CHECK(!failed && fs::is_directory(folder, failed),
+            errors::Unavailable("the folder '{}' cannot be made: {}.", folder,
+                                failed ? failed.message() : "there is a file of that name"));
+  for (const fs::path& parent : parents) sync_folder(parent.string());
+}
 
 void sync_folder(const std::string& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

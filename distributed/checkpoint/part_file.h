@@ -40,6 +40,9 @@ class PartFile {
   int fd_ = -1;
 };
 
+/// Makes the folder and those above it that are not there, for good.
+void make_folder(const std::string& folder);
+
 /// Makes renames in this folder last.
 void sync_folder(const std::string& folder);
 

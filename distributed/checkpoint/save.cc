@@ -83,6 +83,7 @@ class Save {
     step(&Save::write_own_file);
     step(&Save::write_index);
     committed_ = true;
+    step(&Save::keep_index);
     step(&Save::name_own_file);
     if (world_.rank() == 0) remove_old_files();
   }
@@ -109,12 +110,7 @@ class Save {
       layouts.push_back({named.tensor.meta(), named.tensor.attr()});
     }
     plan_ = plan_save(layouts, world_.size());
-    if (world_.rank() != 0) return;
-    std::error_code failed;
-    fs::create_directories(folder_, failed);
-    PHI_CHECK(!failed && fs::is_directory(folder_, failed),
-              errors::Unavailable("the folder '{}' cannot be made: {}.", folder_,
-                                  failed ? failed.message() : "there is a file of that name"));
+    if (world_.rank() == 0) make_folder(folder_);
   }
 
   // All ranks have the same plan, and take the id that rank 0 draws.
@@ -180,7 +176,8 @@ class Save {
     return index;
   }
 
-  // Rank 0 alone. The rename at the end is what makes the save valid: nothing may fail after it.
+  // Rank 0 alone. The rename at the end is what makes the save valid: nothing may fail after it,
+  // for the temporary files, which it counts on, go if this step fails.
   void write_index() {
     if (world_.rank() != 0) return;
     for (const PlannedPiece& piece : plan_) {
@@ -204,6 +201,12 @@ class Save {
       index.discard();
       throw;
     }
+  }
+
+  // A file that takes its name may take it from one that the old index tells of, so the new index
+  // must be on the disk before.
+  void keep_index() {
+    if (world_.rank() == 0) sync_folder(folder_);
   }
 
   void name_own_file() {

@@ -26,11 +26,12 @@ struct NamedTensor {
 ///          whether in their meshes or not. A rank writes shards that it holds; each distinct shard
 ///          is written once, the replicas share the work. No tensor's bytes travel between ranks.
 /// Crash    Files are written under temporary names and synced; the index's rename then makes the
-///          save valid in one step, and files take their names after it. Whenever a job ends, the
-///          folder holds the old checkpoint or the new one (open() finds files that did not get
-///          their names). At the end, files of older saves that the index does not name are
-///          removed.
-/// Errors   The same on all ranks, the old checkpoint unharmed. InvalidArgument: a partial tensor
+///          save valid in one step, and files take their names when it is on the disk. Whenever a
+///          job ends or a machine stops, the folder holds the old checkpoint or the new one (open()
+///          finds files that did not get their names). At the end, files of older saves that the
+///          index does not name are removed. When rank 0 returns, all names are on the disk.
+/// Errors   The same on all ranks. The old checkpoint is unharmed, unless the index has taken its
+///          name: the new one is there then. InvalidArgument: a partial tensor
 ///          (reshard it first), a name that is empty or used twice, ranks that differ; Unavailable:
 ///          the system's reason; PreconditionNotMet: a rank has no bytes of its shard.
 void save(const std::string& folder, std::span<const NamedTensor> tensors);

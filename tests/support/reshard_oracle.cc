@@ -12,6 +12,7 @@
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
+#include "support/wire.h"
 
 namespace phi::distributed::testing {
 namespace {
@@ -136,11 +137,13 @@ bool says_only_whether(const TensorDistAttr& attr) {
   });
 }
 
-void check_bytes(const ReshardPlan& plan, const Counters& before, const Counters& after,
-                 int64_t rank) {
-  const StepBytes planned = plan.bytes(rank);
+void check_bytes(const ReshardPlan& plan, const Counters& before, const CountedWorld& world) {
+  const StepBytes planned = plan.bytes(world.rank());
+  const Counters& after = RankContext::current().counters();
   EXPECT_EQ(planned.sent, after.bytes_sent - before.bytes_sent) << plan.to_string();
   EXPECT_EQ(planned.received, after.bytes_received - before.bytes_received) << plan.to_string();
+  EXPECT_EQ(planned.sent, world.wire().bytes_sent) << plan.to_string();
+  EXPECT_EQ(planned.received, world.wire().bytes_received) << plan.to_string();
 }
 
 }  // namespace
@@ -284,8 +287,13 @@ void check_reshard(const TensorDistAttr* src, const TensorDistAttr* dst, const D
   SCOPED_TRACE(plan->to_string() + "\n  at rank " + std::to_string(world.rank()));
   const DistTensor x = made_up_tensor(shape, dtype, src);
   const Counters before = world.rank_context().counters();
-  const DistTensor y = reshard(x, dst);
-  check_bytes(*plan, before, world.rank_context().counters(), world.rank());
+  const DistTensor y = [&] {
+    CountedWorld counted(world);
+    const World::Scope scope(counted);
+    const DistTensor there = reshard(x, dst);
+    check_bytes(*plan, before, counted);
+    return there;
+  }();
   check_resharded(y, src, dst, shape, dtype);
 }
 

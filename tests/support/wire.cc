@@ -1,0 +1,82 @@
+// A world and messages around those of a backend.
+#include "support/wire.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <utility>
+
+#include "distributed/comm/local/local_world.h"
+
+namespace phi::distributed::testing {
+namespace {
+
+// What a world keeps for its groups. A class that derives from World may name these members, and a
+// pointer to one is good for every world.
+class Opened : public World {
+ public:
+  static std::unique_ptr<Messages> new_messages_of(World& world) {
+    return (world.*&Opened::new_messages)();
+  }
+  static void note_in(World& world, const Call& call, CallState state) {
+    (world.*&Opened::note)(call, state);
+  }
+};
+
+// Somebody else owns it.
+std::shared_ptr<RankContext> context_of(World& world) {
+  return {std::shared_ptr<void>(), &world.rank_context()};
+}
+
+}  // namespace
+
+Wire operator-(const Wire& a, const Wire& b) {
+  return {a.messages_sent - b.messages_sent, a.bytes_sent - b.bytes_sent,
+          a.messages_received - b.messages_received, a.bytes_received - b.bytes_received};
+}
+
+void PrintTo(const Wire& wire, std::ostream* out) {
+  *out << fmt::format("{} messages of {} bytes sent, {} of {} received", wire.messages_sent,
+                      wire.bytes_sent, wire.messages_received, wire.bytes_received);
+}
+
+class CountedWorld::CountedMessages final : public Messages {
+ public:
+  CountedMessages(std::unique_ptr<Messages> inner, Wire& wire)
+      : inner_(std::move(inner)), wire_(wire) {}
+
+  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+    wire_.messages_sent += static_cast<int64_t>(sends.size());
+    wire_.messages_received += static_cast<int64_t>(recvs.size());
+    for (const Send& send : sends) wire_.bytes_sent += static_cast<int64_t>(send.bytes);
+    for (const Recv& recv : recvs) wire_.bytes_received += static_cast<int64_t>(recv.bytes);
+    inner_->post(call, sends, recvs);
+  }
+  bool done(const Call& call) override { return inner_->done(call); }
+  void wait(const Call& call) override { inner_->wait(call); }
+
+ private:
+  std::unique_ptr<Messages> inner_;
+  Wire& wire_;
+};
+
+CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inner) {
+  set_deadline(inner.deadline());
+}
+
+std::unique_ptr<Messages> CountedWorld::new_messages() {
+  return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), wire_);
+}
+
+void CountedWorld::note(const Call& call, CallState state) { Opened::note_in(inner_, call, state); }
+
+void on_counted_ranks(int64_t n, const std::function<void(CountedWorld& world)>& body) {
+  run_ranks(n, [&](World& world) {
+    CountedWorld counted(world);
+    const World::Scope scope(counted);
+    body(counted);
+    counted.drain();
+  });
+}
+
+}  // namespace phi::distributed::testing

@@ -1,0 +1,58 @@
+// What a rank hands to the transport and takes from it: counted at the messages that a backend
+// posts, below groups and their counters.
+//
+//   on_counted_ranks(4, [](CountedWorld& world) {
+//     relu(x);
+//     EXPECT_EQ(world.wire(), Wire{});
+//   });
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "distributed/comm/world.h"
+
+namespace phi::distributed::testing {
+
+/// A message of 0 bytes is a message.
+struct Wire {
+  int64_t messages_sent = 0;
+  int64_t bytes_sent = 0;
+  int64_t messages_received = 0;
+  int64_t bytes_received = 0;
+
+  friend bool operator==(const Wire&, const Wire&) = default;
+  friend Wire operator-(const Wire& a, const Wire& b);
+  friend void PrintTo(const Wire& wire, std::ostream* out);
+};
+
+/// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers.
+/// All ranks of the job change to theirs together; it must be the current one while it is used.
+class CountedWorld final : public World {
+ public:
+  explicit CountedWorld(World& inner);
+  ~CountedWorld() override { abandon_transfers(); }
+
+  const Wire& wire() const { return wire_; }
+
+  std::string_view backend() const override { return inner_.backend(); }
+  bool carries() const override { return inner_.carries(); }
+  void fail(const std::string& message) override { inner_.fail(message); }
+
+ protected:
+  std::unique_ptr<Messages> new_messages() override;
+  void note(const Call& call, CallState state) override;
+
+ private:
+  class CountedMessages;
+
+  World& inner_;
+  Wire wire_;
+};
+
+/// Runs `body` on every rank of a local world, in counted worlds that are current.
+void on_counted_ranks(int64_t n, const std::function<void(CountedWorld& world)>& body);
+
+}  // namespace phi::distributed::testing
