@@ -17,6 +17,9 @@ namespace phi {
 /// causal    Query i sees the keys j <= i + sk - sq: the mask is aligned to the bottom right corner
 ///           where the lengths differ. A query that sees no key gives zeros and a log-sum-exp of
 ///           -inf.
+/// attn_mask A query all of whose keys have -inf is one that sees no key. Hide with -inf: a row of
+///           large finite numbers alone (-1e9, say) averages its values, but its log-sum-exp has no
+///           digits left for the gradient.
 /// dropout   Unless is_test, a weight is dropped with this probability and kept ones are divided by
 ///           1 - dropout. What is dropped depends on seed and offset (fixed_seed_offset, else 0, 0;
 ///           written to seed_offset) and the weight's global position alone.

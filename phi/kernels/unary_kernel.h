@@ -34,7 +34,9 @@ template <typename T>
 void ScaleKernel(const CpuContext& ctx, const DenseTensor& x, const Scalar& scale,
                  const Scalar& bias, bool bias_after_scale, DenseTensor* out);
 
-/// x in out's dtype; T is x's.
+/// x in out's dtype; T is x's. Floats lose their fraction on the way to integers, NaN becomes 0 and
+/// what lies outside int32 or int64 the nearest number that does not (uint8 goes by way of int32
+/// and keeps its low bits, so -1 becomes 255). Integers keep their low bits; bool is x != 0.
 template <typename T>
 void CastKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out);
 

@@ -39,8 +39,11 @@ template <typename C>
 PHI_HD C add_scores_loop(int64_t n, C here, C* row, Softmax<C>* softmax) {
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
   const C most = softmax->most > here ? softmax->most : here;
-  if (most == kLowest) {
-    for (int64_t j = 0; j < n; ++j) row[j] = C(0);
+  if (most == kLowest) {  // scores are -inf, or NaN that `here` does not show
+    for (int64_t j = 0; j < n; ++j) {
+      row[j] = row[j] == row[j] ? C(0) : row[j];
+      softmax->total += row[j];
+    }
     return C(1);
   }
   C lanes[kStep] = {};

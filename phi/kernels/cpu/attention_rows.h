@@ -21,9 +21,9 @@ struct Softmax {
   C total = 0;
 };
 
-/// The largest of n scores (a multiple of kStep), -inf for none. NaN if all are; other scores may
-/// hide one, which add_scores shows. A pass of its own over the rows of a tile, so that the end of
-/// one row's maximum overlaps with the next row.
+/// The largest of n scores (a multiple of kStep), -inf for none. NaN if all are; other scores, -inf
+/// too, may hide one, which add_scores shows. A pass of its own over the rows of a tile, so that
+/// the end of one row's maximum overlaps with the next row.
 template <typename C>
 C largest(int64_t n, const C* row);
 

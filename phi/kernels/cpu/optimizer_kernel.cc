@@ -120,9 +120,6 @@ void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTens
     if (master_param) keep(*master_param, master_param_out);
     return;
   }
-  // The step is ahead * g + behind * (new velocity).
-  const C ahead = use_nesterov ? C(1) : C(0);
-  const C behind = use_nesterov ? kept : C(1);
   const C* old_velocity = velocity.data<C>();
   C* new_velocity = velocity_out->mutable_data<C>();
   const auto update = [=](int64_t at, int64_t n, const C* w, const C* grads, C* out) {
@@ -133,7 +130,7 @@ void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTens
       const C g = grads[i] * scale + decay * w[i];
       const C v = kept * from[i] + g;
       to[i] = v;
-      out[i] = w[i] - rate * (ahead * g + behind * v);
+      out[i] = w[i] - rate * (use_nesterov ? g + kept * v : v);
     }
   };
   update_all<T>(param, grad, master_param, param_out, master_param_out, update);

@@ -52,13 +52,19 @@ TEST(AttentionRows, NothingSeenLeavesTheSoftmaxEmpty) {
 }
 
 TEST(AttentionRows, NanAnywhereShowsInTheTotal) {
-  for (const size_t place : {0, 31, 32, 63}) {
-    Softmax<float> softmax;
-    std::vector<float> row = row_of(64, 1), next = row_of(64, 2);
-    row[place] = kNan;
-    add_scores(&row, &softmax);
-    add_scores(&next, &softmax);
-    EXPECT_TRUE(std::isnan(softmax.total)) << place;
+  for (const int64_t place : places_in_row(64)) {
+    for (const bool others_hidden : {false, true}) {
+      Softmax<float> softmax;
+      std::vector<float> row = others_hidden ? std::vector<float>(64, -kInf) : row_of(64, 1);
+      std::vector<float> hidden(64, -kInf), next = row_of(64, 2);
+      row[place] = kNan;
+      add_scores(&row, &softmax);
+      EXPECT_TRUE(std::isnan(row[place]));
+      add_scores(&hidden, &softmax);
+      EXPECT_TRUE(std::isnan(softmax.total)) << place;
+      add_scores(&next, &softmax);
+      EXPECT_TRUE(std::isnan(softmax.total)) << place;
+    }
   }
   Softmax<float> softmax;
   std::vector<float> row(64, kNan);

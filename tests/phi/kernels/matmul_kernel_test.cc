@@ -176,7 +176,6 @@ TEST(MatmulKernel, ProductsThatOverflow) {
     return to_doubles(out)[0];
   };
   EXPECT_EQ(product({0x1p64}, {0x1p64}), INFINITY);
-  EXPECT_TRUE(std::isnan(product({0x1p64, 0x1p64}, {0x1p64, -0x1p64})));
   EXPECT_EQ(product({1e30, 1e30}, {1, -1}), 0);
   DenseTensor half = blank<float16>({1, 1});
   MatmulKernel<float16>(CpuContext(), tensor<float16>({256, 256}, {1, 2}),

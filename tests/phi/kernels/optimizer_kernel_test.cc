@@ -245,7 +245,7 @@ void check_rare_gradients() {
       const C first = C(0.5) * g;
       const C second = C(0.25) * g * g;
       const C adam = C(1) - C(0.125) * C(0.5) -
-                     C(0.125) * (first / C(0.5)) / (std::sqrt(second / C(0.25)) + C(0.0625));
+                     C(0.125) * (first / C(0.5)) / (std::sqrt(second) * C(2) + C(0.0625));
       const double expected[] = {stepped, stepped, g, adam, first, second};
       for (int k = 0; k < 6; ++k) {
         const bool state = k == 2 || k >= 4;
