@@ -1,4 +1,5 @@
 // Threads that intern the same meshes, attributes and kernel names at once get the same objects.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
