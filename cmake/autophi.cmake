@@ -26,6 +26,16 @@ function(autophi_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
 
+# autophi_race_test(NAME SOURCES file... DEPS target...): a test of threads against each other (label
+# races), run in every build and again by tools/test under ThreadSanitizer and with yields. There only
+# what the target race_tests needs is built, so DEPS have no kernels.
+function(autophi_race_test name)
+  autophi_test(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_races)
+  set_tests_properties(${name} PROPERTIES LABELS races)
+  add_dependencies(race_tests ${name})
+endfunction()
+
 # autophi_mpi_test(NAME RANKS n... SOURCES file... DEPS target...): one GoogleTest program that ctest
 # runs under mpirun with each of these numbers of ranks (label mpi); nothing in a build without MPI.
 # Its tests use tests/support/rank_launcher.h; main is the launcher's.

@@ -20,8 +20,8 @@ usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0";
 build_dir() {
   case "$1" in
     release) echo "$root/build" ;;
-    debug | asan) echo "$root/build/$1" ;;
-    *) die "unknown preset '$1'; known: release, debug, asan" ;;
+    debug | asan | tsan) echo "$root/build/$1" ;;
+    *) die "unknown preset '$1'; known: release, debug, asan, tsan" ;;
   esac
 }
 
@@ -58,5 +58,20 @@ sanitizer_environment() {
   # A test asks for more memory than there is and wants to be told so.
   export ASAN_OPTIONS="allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
   export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
+  # The first report of a race ends the test: it names the seed (tests/support/races.h).
+  export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
   export OMPI_MCA_mca_base_env_list="ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"
+}
+
+# without_random_addresses COMMAND...: ThreadSanitizer finds its shadow memory at fixed places and
+# ends at once where the kernel has put something else there (vm.mmap_rnd_bits above 28). Where
+# that choice is refused, in some containers, the addresses stay random.
+without_random_addresses() {
+  if setarch -R true 2>/dev/null; then
+    setarch -R "$@"
+  else
+    say "setarch -R is refused here; should ThreadSanitizer say 'unexpected memory mapping':" \
+      "sysctl vm.mmap_rnd_bits=28"
+    "$@"
+  fi
 }

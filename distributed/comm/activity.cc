@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "phi/common/yield_point.h"
+
 namespace phi::distributed {
 namespace {
 
@@ -52,6 +54,7 @@ void Activity::set(const Call& call, CallState now) {
   set_text(op, name_of(call.op));
   set_text(scope, call.scope ? call.scope : "");
   set_text(group, call.group->name());
+  yield_point("activity.set.half");
   sequence = call.sequence;
   bytes = call.bytes;
   since_ns = now_ns();

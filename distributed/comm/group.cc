@@ -18,6 +18,7 @@
 #include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
 
@@ -111,6 +112,7 @@ class Group::CallScope {
     if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, op});
     group.call_ = &call_;
     world.note(call_, state);
+    yield_point("group.call.begun");
     if (!span_.event()) return;
     before_ = world.rank_context().counters();
     describe(call_, *trace_, span_.event());
@@ -139,6 +141,7 @@ class Group::CallScope {
   /// Without it (an error rises) the report says that the rank still waits.
   void finish() {
     constexpr size_t kPolled = 8;
+    yield_point("group.call.carried");
     if (state_ == CallState::kWaiting) group_.world_.note(call_, CallState::kFinished);
     group_.world_.poll(kPolled);
   }

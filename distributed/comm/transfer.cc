@@ -9,6 +9,7 @@
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {
@@ -49,6 +50,7 @@ std::unique_ptr<Messages> World::free_messages() {
 void World::carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
   auto messages = free_messages();
   messages->post(call, sends, recvs);
+  yield_point("world.carry.posted");
   messages->wait(call);
   spare_.push_back(std::move(messages));
 }
@@ -57,6 +59,7 @@ Transfer World::start(const Call& call, std::span<const Send> sends, std::span<c
                       std::shared_ptr<const void> buffers) {
   auto messages = free_messages();
   messages->post(call, sends, recvs);
+  yield_point("world.start.posted");
   under_way_.push_back(std::make_shared<Transfer::State>(
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
   if (const Trace* trace = context_->trace()) [[unlikely]] {
@@ -70,6 +73,7 @@ Transfer World::start(const Call& call, std::span<const Send> sends, std::span<c
 bool World::test(Transfer::State& transfer) noexcept {
   try {
     if (!transfer.messages->done(transfer.call)) return false;
+    yield_point("world.test.done");
     end(transfer);
   } catch (...) {
     end_failed(transfer);
@@ -79,6 +83,7 @@ bool World::test(Transfer::State& transfer) noexcept {
 
 void World::wait_for(Transfer::State& transfer) {
   if (test(transfer)) return;
+  yield_point("world.wait_for.not_done");
   note(transfer.call, CallState::kWaiting);
   try {
     transfer.messages->wait(transfer.call);
@@ -92,6 +97,7 @@ void World::wait_for(Transfer::State& transfer) {
 
 void World::end(Transfer::State& transfer) {
   spare_.push_back(std::move(transfer.messages));
+  yield_point("world.end.over");
   transfer.buffers.reset();
   if (transfer.traced && context_->trace()) show_flight(transfer, *context_->trace());
 }
@@ -109,6 +115,7 @@ void World::show_flight(const Transfer::State& transfer, Trace& trace) {
 
 void World::end_failed(Transfer::State& transfer) {
   transfer.error = std::current_exception();
+  yield_point("world.end_failed");
   failed_.emplace_back(std::move(transfer.buffers), std::move(transfer.messages));
 }
 
@@ -141,6 +148,7 @@ void World::drain() {
 void World::abandon_transfers() noexcept {
   for (const auto& transfer : under_way_) {
     if (!transfer->messages) continue;
+    yield_point("world.abandon");
     transfer->error = std::make_exception_ptr(
         errors::Unavailable("rank {} left the job before {} was done; wait for it before.", rank(),
                             transfer->call.to_string()));

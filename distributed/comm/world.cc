@@ -13,6 +13,7 @@
 
 #include "distributed/comm/mpi/mpi_world.h"
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::distributed {
 namespace {
@@ -104,6 +105,7 @@ Group& World::group(std::span<const int64_t> ranks) {
             errors::InvalidArgument("a group needs ranks {} to {}, but the job has {} ranks; start "
                                     "more processes or use a smaller mesh.",
                                     sorted.front(), sorted.back(), size()));
+  yield_point("world.group.not_found");
   std::unique_ptr<Group> made(
       new Group(*this, {ranks.begin(), ranks.end()}, own - ranks.begin(), hash));
   return *groups_.emplace(hash, std::move(made))->second;

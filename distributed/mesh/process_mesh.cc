@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::distributed {
 namespace {
@@ -91,6 +92,7 @@ const Desc* intern(Desc desc) {
   Key key{desc.shape, desc.strides, desc.offset, desc.names, desc.ranks};
   const std::lock_guard lock(mutex);
   auto& slot = table[std::move(key)];
+  yield_point("process_mesh.intern.looked_up");
   if (!slot) slot = std::make_unique<const Desc>(std::move(desc));
   return slot.get();
 }

@@ -9,6 +9,7 @@
 
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::distributed {
 namespace {
@@ -60,8 +61,10 @@ struct AttrTable {
     auto [it, fresh] = seen.try_emplace(key, nullptr);
     if (!fresh) return it->second;
     static auto& table = *new AttrTable;
+    yield_point("dist_attr.intern.unlocked");
     const std::lock_guard lock(table.mutex);
     auto& slot = table.attrs[key];
+    yield_point("dist_attr.intern.looked_up");
     if (!slot) slot.reset(new TensorDistAttr(mesh, key.placements));
     return it->second = slot.get();
   }

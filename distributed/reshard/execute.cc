@@ -14,6 +14,7 @@
 #include "distributed/tensor/move_recorder.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/box_source.h"
 #include "phi/core/trace.h"
@@ -187,6 +188,7 @@ Transfer PendingReshard::Steps::run(World& world) {
     } else {
       crossing = std::make_shared<MoveRun>(schedule, at, local, global, place, target);
       Transfer transfer = MoveRun::start(crossing);
+      yield_point("reshard.run.started");
       if (step.kind == ReshardStep::Kind::kSendRecv) return transfer;
       transfer.wait();
       land();
@@ -247,6 +249,7 @@ DistTensor PendingReshard::wait() {
     World& world = World::current();
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan);
     transfer_.wait();
+    yield_point("reshard.wait.arrived");
     rest_->land();
     transfer_ = rest_->run(world);
   }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "distributed/comm/reduce.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
 
 namespace phi::distributed {
@@ -59,6 +60,7 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
+  yield_point("move_run.start.packed");
   return schedule.group->start_exchange(sends, recvs, run, op_of(run->step_.kind));
 }
 

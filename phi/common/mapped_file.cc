@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi {
 namespace {
@@ -51,6 +52,7 @@ void ensure_handler() {
   sigaction(SIGBUS, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_bus_error) return;
   previous_action = now;
+  yield_point("mapped_file.handler.unset");
   struct sigaction ours {};
   ours.sa_sigaction = &on_bus_error;
   // Not deferred: the handler is left by a jump, which restores no signal mask.
@@ -68,6 +70,7 @@ void ensure_handler() {
     return false;
   }
   current_guard = guard;
+  yield_point("mapped_file.guarded");
   call(guard->begin, copy);
   current_guard = outer;
   return true;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "phi/common/yield_point.h"
+
 namespace phi {
 namespace {
 
@@ -37,6 +39,7 @@ std::byte* system_allocate(size_t nbytes) {
 }  // namespace
 
 BlockCache::Lock::Lock(const BlockCache& cache) : flag_(cache.locked_) {
+  yield_point("block_cache.lock");
   while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
 }
 
@@ -51,6 +54,7 @@ std::byte* BlockCache::take_cached(const SizeClass& size) {
   const Lock lock(*this);
   FreeBlock* block = free_[size.index];
   if (!block) return nullptr;
+  yield_point("block_cache.take_cached.found");
   free_[size.index] = block->next;
   stats_.cached -= static_cast<int64_t>(size.nbytes);
   peak_used_ = std::max(peak_used_, stats_.reserved - stats_.cached);
@@ -64,6 +68,7 @@ std::byte* BlockCache::take_fresh(const SizeClass& size) {
     const Lock lock(*this);
     overfull = stats_.cached > std::max(kSmallCache, peak_used_);
   }
+  yield_point("block_cache.take_fresh.judged");
   // Sizes that changed leave blocks that nobody asks for again; a program whose sizes repeat holds
   // no more than its own peak and never comes here.
   if (overfull) release();
@@ -73,6 +78,7 @@ std::byte* BlockCache::take_fresh(const SizeClass& size) {
     block = system_allocate(size.nbytes);
     if (!block) return nullptr;
   }
+  yield_point("block_cache.take_fresh.uncounted");
   const Lock lock(*this);
   stats_.reserved += nbytes;
   stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
@@ -87,6 +93,7 @@ void BlockCache::free(std::byte* block, size_t nbytes) {
     if (kKeepsBlocks) {
       auto* kept = reinterpret_cast<FreeBlock*>(block);
       kept->next = free_[size.index];
+      yield_point("block_cache.free.unlisted");
       free_[size.index] = kept;
       stats_.cached += static_cast<int64_t>(size.nbytes);
       return;
@@ -101,6 +108,7 @@ void BlockCache::release() {
   {
     const Lock lock(*this);
     lists.swap(free_);
+    yield_point("block_cache.release.uncounted");
     stats_.reserved -= stats_.cached;
     stats_.cached = 0;
     peak_used_ = stats_.reserved;

@@ -51,7 +51,7 @@ class DenseTensor {
   size_t nbytes_here() const { return initialized() ? nbytes() : 0; }
   /// This rank computed or received it; in a dry run: would have.
   bool computed_here() const {
-    return storage_ && (storage_->has_bytes() || storage_->is_planned());
+    return storage_ && (storage_->is_planned() || storage_->has_bytes());
   }
   /// Bytes that this rank holds; in a dry run: would hold.
   size_t nbytes_held() const { return computed_here() ? nbytes() : 0; }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi {
 namespace {
@@ -24,6 +25,7 @@ Table& table() {
 Kernel& Kernel::named(std::string_view name) {
   const std::lock_guard lock(table().mutex);
   auto it = table().kernels.find(name);
+  yield_point("kernel_registry.named.looked_up");
   if (it == table().kernels.end()) {
     it = table()
              .kernels.emplace(std::string(name), std::make_unique<Kernel>(std::string(name)))

@@ -9,6 +9,7 @@
 
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/block_cache.h"
 #include "phi/core/tier.h"
 
@@ -83,6 +84,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     void add(int64_t bytes) {
       const int64_t now = current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
       int64_t most = peak.load(std::memory_order_relaxed);
+      yield_point("memory_account.add.compared");
       while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
       }
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
@@ -123,6 +124,7 @@ IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place)
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
   storage->data_ = allocate_bytes(*storage->account_, nbytes);
+  yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
   return storage;
@@ -151,7 +153,9 @@ IntrusivePtr<Storage> Storage::planned_from_source(const Place& place,
 
 std::shared_ptr<const Storage::Source> Storage::source() const {
   if (has_bytes() || state() == StorageState::kPlaceholder) return nullptr;
+  yield_point("storage.source.unlocked");
   const Held held(busy_);
+  yield_point("storage.source.locked");
   return source_;
 }
 
@@ -163,17 +167,20 @@ IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Plac
 }
 
 void Storage::swap_out(std::shared_ptr<const Source> source) {
+  yield_point("storage.swap_out.unlocked");
   const Held held(busy_);
   PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && !borrowed_,
             errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
                                        id_, nbytes_, name_of(state())));
   if (has_bytes()) give_back_bytes();
+  yield_point("storage.swap_out.without_bytes");
   source_ = std::move(source);
+  yield_point("storage.swap_out.unpublished");
   state_.store(source_->state(), std::memory_order_release);
 }
 
 void Storage::plan() {
-  if (std::exchange(planned_, true)) return;
+  if (is_planned()) return;
   absence_ = {.op = OpScope::current(),
               .reason = "nothing is computed in a dry run",
               .remedy = "Run the job on real processes to get its values."};
@@ -182,15 +189,19 @@ void Storage::plan() {
     absence_.remedy = "Return it from the captured function, and read what running it gives.";
   }
   account_->plan(static_cast<int64_t>(nbytes_));
+  planned_.store(true, std::memory_order_release);
 }
 
 void Storage::end_plan() {
-  if (std::exchange(planned_, false)) account_->end_plan(static_cast<int64_t>(nbytes_));
+  if (planned_.exchange(false, std::memory_order_acq_rel))
+    account_->end_plan(static_cast<int64_t>(nbytes_));
 }
 
 void Storage::materialise() {
   if (has_bytes()) return;
+  yield_point("storage.materialise.unlocked");
   const Held held(busy_);
+  yield_point("storage.materialise.unchecked");
   if (has_bytes()) return;  // another thread was first
   PHI_CHECK(source_, errors::PreconditionNotMet(
                          "storage {} is a placeholder; it has no bytes to bring here.", id_));
@@ -206,8 +217,10 @@ void Storage::materialise() {
   const auto fresh = allocate_apart(nbytes_, place_);
   DenseTensor whole(source_->meta(), fresh);
   bring_box(*source_, Box::whole(whole.dims()), &whole);
-  end_plan();
+  yield_point("storage.materialise.read");
   take_bytes(*fresh);
+  end_plan();
+  yield_point("storage.materialise.published");
   source_ = nullptr;
 }
 
@@ -215,17 +228,20 @@ void Storage::take_bytes(Storage& other) {
   data_ = std::exchange(other.data_, nullptr);
   other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
   if (other.account_ != account_) guest_ = other.account_;
+  yield_point("storage.take_bytes.unpublished");
   state_.store(StorageState::kResident, std::memory_order_release);
 }
 
 void Storage::give_back_bytes() {
   if (borrowed_) return;
   charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
+  yield_point("storage.give_back.uncounted");
   if (!inline_bytes_) charged().blocks().free(std::exchange(data_, nullptr), nbytes_);
   guest_ = nullptr;
 }
 
 void Storage::destroy(Storage* storage) {
+  yield_point("storage.destroy");
   if (storage->has_bytes()) storage->give_back_bytes();
   storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);

@@ -83,7 +83,7 @@ class Storage : public RefCounted<Storage> {
   bool was_made_under(const MemoryAccount& account) const { return account_.get() == &account; }
   bool has_bytes() const { return state() == StorageState::kResident; }
   /// Stands for bytes that only a dry run does not allocate.
-  bool is_planned() const { return planned_; }
+  bool is_planned() const { return planned_.load(std::memory_order_acquire); }
   /// Bytes that this storage occupies now.
   size_t nbytes_here() const { return has_bytes() ? nbytes_ : 0; }
   /// Bytes that it has, or will have when brought here.
@@ -136,8 +136,8 @@ class Storage : public RefCounted<Storage> {
   uint32_t version_ = 0;
   std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
   Place place_;
-  mutable std::atomic_flag busy_;  // a thread materialises, or looks at the source
-  bool planned_ = false;
+  mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source
+  std::atomic<bool> planned_{false};     // ended after the bytes are there, for who asks for either
   bool borrowed_ = false;                // the bytes are not this object's
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/memory/io_group.h"
 
 namespace phi::memory {
@@ -90,6 +91,7 @@ struct AsyncFile::Core : IoTarget {
   }
   void set_written_to(uint64_t end) {
     uint64_t known = size;
+    yield_point("async_file.written_to.compared");
     while (end > round_to_pages(known) && !size.compare_exchange_weak(known, end)) {
     }
     if (end > size) longer = true;
@@ -109,7 +111,10 @@ Ticket::~Ticket() {
   if (group_) group_->join();
 }
 
-bool Ticket::done() const { return !group_ || group_->done(); }
+bool Ticket::done() const {
+  yield_point("ticket.done");
+  return !group_ || group_->done();
+}
 void Ticket::wait() const {
   if (group_) group_->wait();
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "phi/common/yield_point.h"
+
 namespace phi::memory {
 
 BlockReader::BlockReader(const BlockedArray& array, int64_t rows, int64_t columns, int slots,
@@ -65,6 +67,7 @@ BlockView BlockReader::wait(int64_t step) {
   }
   Slot& slot = slot_of(current_);
   if (!there_) {
+    yield_point("block_reader.wait.asked");
     for (const Ticket& ticket : slot.tickets) ticket.wait();
     if (array_.tier == Tier::kHost) copy_from_host(block, slot.buffer.data());
     there_ = true;

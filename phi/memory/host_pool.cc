@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::memory {
 
@@ -17,6 +18,7 @@ AlignedBuffer HostPool::take(int64_t nbytes) {
       errors::ResourceExhausted("{} more bytes of host memory are over the limit of {}; {} are "
                                 "held.",
                                 bytes, limit_, held_));
+  yield_point("host_pool.take.checked");
   held_ += bytes;
   peak_ = std::max(peak_, held_);
   auto& fitting = spares_[size];
@@ -34,6 +36,7 @@ void HostPool::give_back(AlignedBuffer block) {
   const std::lock_guard lock(mutex_);
   const auto bytes = static_cast<int64_t>(block.size());
   held_ -= bytes;
+  yield_point("host_pool.give_back.half");
   spare_ += bytes;
   spares_[block.size()].push_back(std::move(block));
 }

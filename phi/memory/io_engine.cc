@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/memory/aligned_buffer.h"
 #include "phi/memory/io_group.h"
 
@@ -48,6 +49,7 @@ IoEngineKind kind_from_environment() {
 }  // namespace
 
 void IoEngine::finish_attempt(IoRequest* request, int64_t result) {
+  yield_point("io_engine.finish_attempt");
   switch (advance(request, result)) {
     case Next::kAgain:
       return start({&request, 1});

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "phi/common/yield_point.h"
+
 namespace phi::memory {
 namespace {
 
@@ -70,6 +72,7 @@ bool IoGroup::done() const {
 }
 
 void IoGroup::join() const {
+  yield_point("io_group.join.unlocked");
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [&] { return pending_ == 0; });
 }
@@ -84,11 +87,13 @@ void IoGroup::end(const IoRequest& request, int error) {
   if (error == 0 && check_ && request.kind == IoRequest::Kind::kRead) {
     damage = check_({request.offset, {request.data, request.nbytes}});
   }
+  yield_point("io_group.end.unlocked");
   // Notified under the lock: the waiter, once it has it, may delete the group.
   const std::lock_guard lock(mutex_);
   if ((error != 0 || damage) && !failure_) {
     failure_ = Failure{request, error, damage.value_or("")};
   }
+  yield_point("io_group.end.pending");
   if (--pending_ == 0) ended_.notify_all();
 }
 

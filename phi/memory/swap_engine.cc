@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/core/rank_context.h"
 #include "phi/memory/tier_store.h"
 #include "phi/memory/transfer_log.h"
@@ -164,6 +165,7 @@ class SwapEngine::Impl {
 
   void issue(int32_t launch) {
     bool any = false;
+    yield_point("swap_engine.issue.unlocked");
     std::unique_lock lock(mutex_);
     for (; next_action_ < plan_.actions.size() && plan_.actions[next_action_].issue == launch;
          ++next_action_) {
@@ -181,10 +183,12 @@ class SwapEngine::Impl {
       count_transfer(next.from, next.to, nbytes);
     }
     lock.unlock();
+    yield_point("swap_engine.issue.issued");
     if (any) changed_.notify_all();
   }
 
   void wait_due(int32_t launch) {
+    yield_point("swap_engine.wait_due.unlocked");
     std::unique_lock lock(mutex_);
     for (; next_due_ < by_due_.size() && action(by_due_[next_due_]).due <= launch; ++next_due_) {
       const int32_t index = by_due_[next_due_];
@@ -217,7 +221,9 @@ class SwapEngine::Impl {
       queue.pop_front();
       if (active_++ == 0) active_since_ = Clock::now();
       lock.unlock();
+      yield_point("swap_engine.carry.taken");
       std::exception_ptr failure = run(index);
+      yield_point("swap_engine.carry.done");
       lock.lock();
       if (--active_ == 0) stats_.transfer_seconds += seconds_since(active_since_);
       if (failure && !failure_) failure_ = failure;

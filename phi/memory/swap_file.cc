@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 #include "phi/memory/extent_map.h"
 #include "phi/memory/page_checksum.h"
 
@@ -35,6 +36,7 @@ struct SwapFile::Core {
     for (size_t at = 0; at < bytes.size(); at += kPage) {
       sums.push_back(page_checksum(bytes.data() + at, (offset + at) / kPage));
     }
+    yield_point("swap_file.remember.summed");
     const std::lock_guard lock(mutex);
     std::copy(sums.begin(), sums.end(), checksums.begin() + static_cast<int64_t>(offset / kPage));
   }
@@ -132,6 +134,7 @@ SwapFile::Extent SwapFile::allocate(size_t nbytes) {
                 "release what is not needed.",
                 nbytes, core_->file->name(), stats.held, stats.limit));
   const Extent extent{core_->extents.take(rounded), rounded};
+  yield_point("swap_file.allocate.taken");
   try {
     core_->file->reserve(core_->extents.end());
     core_->checksums.resize(core_->extents.end() / kPage);
@@ -150,6 +153,7 @@ void SwapFile::release(const Extent& extent) {
   PHI_CHECK(core_->extents.give_back(extent.offset, extent.nbytes),
             errors::InvalidArgument("{} is not held; release what allocate() gave, once.",
                                     core_->describe(extent)));
+  yield_point("swap_file.release.given_back");
   core_->stats.held -= static_cast<int64_t>(extent.nbytes);
   const auto first = core_->checksums.begin() + static_cast<int64_t>(extent.offset / kPage);
   std::fill_n(first, extent.nbytes / kPage, uint64_t{0});

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "phi/common/yield_point.h"
 #include "phi/memory/io_engine.h"
 
 namespace phi::memory {
@@ -33,12 +34,14 @@ class ThreadPoolEngine final : public IoEngine {
       const std::lock_guard lock(mutex_);
       queue_.insert(queue_.end(), requests.begin(), requests.end());
     }
+    yield_point("thread_pool.start.queued");
     changed_.notify_all();
   }
 
  private:
   void work() {
     while (IoRequest* request = next()) {
+      yield_point("thread_pool.work.taken");
       std::byte* data = request->data + request->moved;
       const size_t nbytes = request->nbytes - request->moved;
       const auto offset = static_cast<off_t>(request->offset + request->moved);
@@ -54,6 +57,7 @@ class ThreadPoolEngine final : public IoEngine {
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return nullptr;
     IoRequest* request = queue_.front();
+    yield_point("thread_pool.next.looked_at");
     queue_.pop_front();
     return request;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::memory {
 namespace {
@@ -54,6 +55,7 @@ void TierStore::run(const SwapAction& action) {
   } else {
     read_disk(b, Tier::kDevice, on_device(b, action.to_offset));
   }
+  yield_point("tier_store.run.copied");
   if (action.release_source) end_copy(b, action.from);
 }
 

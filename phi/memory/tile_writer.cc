@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "phi/common/yield_point.h"
 #include "phi/kernels/cpu/convert.h"
 
 namespace phi::memory {
@@ -73,6 +74,7 @@ void TileWriter::write_part(const Block& part, const std::byte* sums) {
   Staging& staging = staging_[next_];
   next_ = 1 - next_;
   staging.ticket.wait();
+  yield_point("tile_writer.write.free");
   fetch_shared_pages(part, staging.buffer.data());
   std::byte* out = staging.buffer.data() + first_byte_of(array_, part);
   const int64_t sum_bytes = std::max<int64_t>(4, array_.element_bytes());
@@ -91,6 +93,7 @@ void TileWriter::fetch_shared_pages(const Block& part, std::byte* buffer) {
   const std::vector<FilePiece> shared = shared_pages_of(array_, layout_, part, buffer);
   if (shared.empty()) return;
   finish();
+  yield_point("tile_writer.shared.finished");
   array_.pages->read(shared).wait();
   int64_t nbytes = 0;
   for (const FilePiece& piece : shared) nbytes += static_cast<int64_t>(piece.bytes.size());

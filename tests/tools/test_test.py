@@ -1,4 +1,5 @@
-"""tools/test: builds all, runs ctest with the chosen tests, and fails when ctest does."""
+"""tools/test: builds all, runs ctest with the chosen tests and then the tests of races, and fails
+when one of them does."""
 
 import pytest
 
@@ -6,10 +7,65 @@ import pytest
 def test_builds_everything_then_runs_ctest(repo):
     result = repo.run("test")
     assert result.returncode == 0, result.stderr
-    assert "--target" not in repo.calls_of("cmake")[-1]
-    (call,) = repo.calls_of("ctest")
+    build, _ = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert "--target" not in build
+    call, _ = repo.calls_of("ctest")
     assert call.startswith(f"ctest --test-dir {repo.root}/build --output-on-failure")
     assert "--no-tests=error" in call and call.endswith("-j 2")
+
+
+def test_races_follow_in_a_build_of_their_own(repo):
+    result = repo.run("test")
+    _, build = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert build.startswith(f"cmake --build {repo.root}/build/tsan ")
+    assert build.endswith("--target race_tests")
+    _, call = repo.calls_of("ctest")
+    assert call.startswith(f"ctest --test-dir {repo.root}/build/tsan --output-on-failure")
+    assert call.endswith("-j 2 -L ^races$")
+    assert "all tests passed; now those of races again" in result.stdout
+
+
+@pytest.mark.parametrize("args", [("-R", "reshard"), ("-LE", "mpi"), ("--preset", "debug"),
+                                  ("--preset=asan",)])
+def test_races_do_not_follow_what_was_chosen(repo, args):
+    assert repo.run("test", *args).returncode == 0
+    assert len(repo.calls_of("ctest")) == 1
+    assert "tsan" not in "".join(repo.calls)
+
+
+def test_races_alone(repo):
+    assert repo.run("test", "--preset", "tsan", "-R", "storage").returncode == 0
+    (build,) = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert build.endswith("--target race_tests")
+    (call,) = repo.calls_of("ctest")
+    assert call.endswith("-j 2 -L ^races$ -R storage")
+
+
+def test_races_fail_the_run(repo):
+    repo.stand_in("ctest", 'case "$*" in *races*) echo "1 tests failed out of 9"; exit 8 ;; esac')
+    result = repo.run("test")
+    assert result.returncode == 8
+    assert result.stdout.splitlines()[-1] == "1 tests failed out of 9"
+
+
+def test_races_are_run_without_random_addresses(repo):
+    repo.stand_in("setarch", 'shift; exec "$@"')
+    repo.run("test")
+    assert [call.split()[:3] for call in repo.calls_of("setarch")] == [["setarch", "-R", "true"],
+                                                                       ["setarch", "-R", "ctest"]]
+
+
+def test_races_are_run_where_addresses_stay_random(repo):
+    repo.stand_in("setarch", "exit 1")
+    result = repo.run("test", "--preset=tsan")
+    assert result.returncode == 0
+    assert len(repo.calls_of("ctest")) == 1
+    assert "setarch -R is refused here" in result.stdout
+
+
+def test_the_first_race_ends_a_test(repo):
+    repo.stand_in("ctest", 'echo "$TSAN_OPTIONS"')
+    assert "halt_on_error=1" in repo.run("test", "--preset=tsan").stdout
 
 
 def test_selection_goes_to_ctest(repo):
@@ -17,7 +73,7 @@ def test_selection_goes_to_ctest(repo):
     assert repo.calls_of("ctest")[0].endswith("-j 1 -R reshard|comm -LE mpi")
 
 
-@pytest.mark.parametrize("preset", ["debug", "asan"])
+@pytest.mark.parametrize("preset", ["debug", "asan", "tsan"])
 def test_presets_have_their_own_folder(repo, preset):
     repo.run("test", "--preset", preset)
     assert f"--test-dir {repo.root}/build/{preset} " in repo.calls_of("ctest")[0]
@@ -28,6 +84,7 @@ def test_failing_tests_fail(repo):
     result = repo.run("test")
     assert result.returncode == 8
     assert result.stdout.splitlines()[-1] == "50% tests passed, 1 tests failed out of 2"
+    assert len(repo.calls_of("ctest")) == 1
 
 
 def test_failing_build_runs_no_tests(repo):

@@ -20,6 +20,8 @@
 
 namespace phi::job {
 
+class Corpus;
+
 /// Which windows a batch holds.
 struct Draw {
   uint64_t seed = 0;
@@ -55,7 +57,6 @@ class TextData {
   Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }
 
  private:
-  class Corpus;
   class Windows;
   Tensor windows(const Draw& draw, int64_t shift, const Dims& shape) const;
 

@@ -16,6 +16,7 @@
 
 #include "distributed/comm/activity.h"
 #include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
 
 namespace phi::distributed {
 namespace {
@@ -45,6 +46,15 @@ struct Route {
 struct Hub {
   explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), activities(static_cast<size_t>(n)) {}
 
+  // The first failure counts: its error is the job's, its message what all others are told.
+  void fail(int64_t rank, const std::string& message, std::exception_ptr why) {
+    const std::lock_guard lock(mutex);
+    if (!failure.empty()) return;
+    failure = fmt::format("rank {} failed: {}", rank, message);
+    error = std::move(why);
+    for (auto& rank_wake : wake) rank_wake.notify_all();
+  }
+
   using Key = std::tuple<int64_t, int64_t, uint64_t>;  // from, to, group
 
   std::mutex mutex;
@@ -61,6 +71,7 @@ class LocalMessages final : public Messages {
 
   // Nobody may hold a pointer to an end that goes.
   ~LocalMessages() override {
+    yield_point("local_messages.withdraw");
     std::unique_lock lock(hub_.mutex);
     for (SendEnd& end : sends_) std::erase(route_of(end).sends, &end);
     for (RecvEnd& end : recvs_) std::erase(route_of(end).recvs, &end);
@@ -77,6 +88,7 @@ class LocalMessages final : public Messages {
     recvs_.clear();
     for (const Send& send : sends) sends_.push_back({send, call, SendEnd::State::kPosted, {}});
     for (const Recv& recv : recvs) recvs_.push_back({recv, call, RecvEnd::State::kPosted, {}});
+    yield_point("local_messages.post.unlocked");
     std::unique_lock lock(hub_.mutex);
     for (SendEnd& end : sends_) {
       Route& route = route_of(end);
@@ -91,18 +103,20 @@ class LocalMessages final : public Messages {
   }
 
   bool done(const Call& /*call*/) override {
+    yield_point("local_messages.done.unlocked");
     const std::lock_guard lock(hub_.mutex);
-    if (is_over()) return true;
-    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
+    if (is_over() && fits()) return true;
+    check_failures();
     return false;
   }
 
   void wait(const Call& call) override {
+    yield_point("local_messages.wait.unlocked");
     std::unique_lock lock(hub_.mutex);
-    const bool woken = hub_.wake[rank_].wait_until(
-        lock, Clock::now() + world_.deadline(), [&] { return is_over() || !hub_.failure.empty(); });
-    if (woken && is_over()) return;
-    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
+    hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(),
+                                [&] { return is_over() || !fits() || !hub_.failure.empty(); });
+    if (is_over() && fits()) return;
+    check_failures();
     const auto activity_of = [&](int64_t rank) { return &hub_.activities[rank]; };
     throw errors::ExecutionTimeout("{}", timeout_report(call, world_.deadline(), activity_of));
   }
@@ -126,7 +140,9 @@ class LocalMessages final : public Messages {
       send.state = SendEnd::State::kBeingCopied;
       recv.state = RecvEnd::State::kBeingCopied;
       lock.unlock();
+      yield_point("local_messages.copy.before");
       std::memcpy(recv.buffer.data, send.buffer.data, recv.buffer.bytes);
+      yield_point("local_messages.copy.after");
       lock.lock();
     }
     send.state = SendEnd::State::kOver;
@@ -148,11 +164,18 @@ class LocalMessages final : public Messages {
                        recv.buffer.bytes, from, send.buffer.bytes, ours.to_string());
   }
 
-  // All is copied; throws as soon as something cannot be.
-  bool is_over() const {
+  // A rank that failed has taken its messages back, and what follows them may meet the wrong ones:
+  // the mismatch comes second.
+  void check_failures() const {
+    PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
     for (const RecvEnd& end : recvs_) {
       PHI_CHECK(end.mismatch.empty(), errors::InvalidArgument("{}", end.mismatch));
     }
+  }
+  bool fits() const {
+    return std::ranges::all_of(recvs_, [](const RecvEnd& end) { return end.mismatch.empty(); });
+  }
+  bool is_over() const {
     const auto over = [](const auto& end) {
       return end.state == std::remove_cvref_t<decltype(end)>::State::kOver;
     };
@@ -174,11 +197,7 @@ class LocalWorld final : public World {
 
   std::string_view backend() const override { return "local"; }
 
-  void fail(const std::string& message) override {
-    const std::lock_guard lock(hub_.mutex);
-    if (hub_.failure.empty()) hub_.failure = fmt::format("rank {} failed: {}", rank(), message);
-    for (auto& wake : hub_.wake) wake.notify_all();
-  }
+  void fail(const std::string& message) override { hub_.fail(rank(), message, nullptr); }
 
  protected:
   std::unique_ptr<Messages> new_messages() override {
@@ -198,24 +217,17 @@ void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&
   LocalWorld world(hub, rank, n);
   world.set_deadline(deadline);
   const World::Scope scope(world);
-  const auto record = [&](std::exception_ptr error, const std::string& message) {
-    {
-      const std::lock_guard lock(hub.mutex);
-      if (hub.failure.empty()) hub.error = std::move(error);
-    }
-    world.fail(message);
-  };
   try {
     body(world);
     world.drain();
   } catch (Error& error) {
     const std::string message = error.what();
     error.note(fmt::format("at rank {} of {}", rank, n));
-    record(std::make_exception_ptr(error), message);
+    hub.fail(rank, message, std::make_exception_ptr(error));
   } catch (const std::exception& error) {
-    record(std::current_exception(), error.what());
+    hub.fail(rank, error.what(), std::current_exception());
   } catch (...) {
-    record(std::current_exception(), "an exception of unknown type");
+    hub.fail(rank, "an exception of unknown type", std::current_exception());
   }
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "phi/common/yield_point.h"
 #include "phi/memory/io_engine.h"
 
 namespace phi::memory {
@@ -41,6 +42,7 @@ class UringEngine final : public IoEngine {
       const std::lock_guard lock(mutex_);
       waiting_.insert(waiting_.end(), requests.begin(), requests.end());
     }
+    yield_point("uring.start.queued");
     if (std::this_thread::get_id() != worker_.get_id()) wake();
   }
 
@@ -52,6 +54,7 @@ class UringEngine final : public IoEngine {
     while (submit_waiting()) {
       // An error means that the kernel is short of memory, or a signal: the next round tries again.
       io_uring_submit_and_wait(&ring_, 1);
+      yield_point("uring.work.woken");
       for (const auto [request, result] : take_ended()) {
         if (!request) {
           listen();
@@ -73,6 +76,7 @@ class UringEngine final : public IoEngine {
     const std::lock_guard lock(mutex_);
     for (; in_flight_ < kDepth && !waiting_.empty(); ++in_flight_) {
       prepare(*waiting_.front());
+      yield_point("uring.submit.prepared");
       waiting_.pop_front();
     }
     return !stopping_;

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine_run.h"
 #include "faulty_engine.h"
 #include "phi/core/rank_context.h"
 #include "phi/memory/check_plan.h"
-#include "plan_interpreter.h"
 #include "random_program.h"
 #include "scratch_folder.h"
 #include "tests/support/error_matchers.h"
@@ -55,54 +55,6 @@ SwapProgram training(int32_t layers) {
   }
   program.steps.push_back({.name = "end", .operands = {{d, kRead}}});
   return program;
-}
-
-Bytes input(BufferId buffer, int64_t nbytes, int run) {
-  Bytes value(static_cast<size_t>(nbytes));
-  fill(value.data(), nbytes, mix(static_cast<uint64_t>(buffer) * 31 + static_cast<uint64_t>(run)));
-  return value;
-}
-
-void run_once(SwapEngine& engine, const SwapProgram& program) {
-  engine.begin_run();
-  for (int32_t i = 0; i < engine.num_launches(); ++i) {
-    engine.before_launch(i);
-    const SwapStep& step = program.steps[static_cast<size_t>(engine.step(i))];
-    const size_t count = step.operands.size() + (step.scratch_bytes > 0 ? 1 : 0);
-    std::vector<uint8_t*> pointers;
-    for (size_t k = 0; k < count; ++k) {
-      pointers.push_back(reinterpret_cast<uint8_t*>(engine.pointer(i, static_cast<int32_t>(k))));
-    }
-    run_step(program, engine.step(i), pointers);
-    engine.after_launch(i);
-  }
-  engine.end_run();
-}
-
-void put_inputs(SwapEngine& engine, const SwapProgram& program, int run,
-                PlainRun* plain = nullptr) {
-  for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
-    const SwapBuffer& buffer = program.buffers[static_cast<size_t>(b)];
-    if (!buffer.given || (buffer.keep && run > 0)) continue;
-    const Bytes value = input(b, buffer.nbytes, run);
-    engine.put(b, std::as_bytes(std::span(value)));
-    if (plain) plain->value(b) = value;
-  }
-}
-
-void expect_values_of_plain_run(SwapEngine& engine, const SwapProgram& program) {
-  PlainRun plain(program);
-  for (int run = 0; run < 3; ++run) {
-    put_inputs(engine, program, run, &plain);
-    plain.run();
-    run_once(engine, program);
-    for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
-      if (!program.buffers[static_cast<size_t>(b)].keep) continue;
-      Bytes value(plain.value(b).size());
-      engine.get(b, std::as_writable_bytes(std::span(value)));
-      ASSERT_EQ(value, plain.value(b)) << "buffer " << b << " after run " << run;
-    }
-  }
 }
 
 void expect_limits_and_counters(const SwapEngine& engine, int64_t runs) {

@@ -1,0 +1,122 @@
+// Listing of text files, mapping of those in use, and reading across them.
+#include "tools/job/corpus.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
+
+namespace fs = std::filesystem;
+
+namespace phi::job {
+namespace {
+
+constexpr size_t kSniffedBytes = 4096;
+
+bool is_left_out(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name == "build" || name == "__pycache__";
+}
+
+bool looks_binary(const fs::path& path) {
+  std::array<char, kSniffedBytes> bytes;
+  std::ifstream in(path, std::ios::binary);
+  in.read(bytes.data(), bytes.size());
+  return !in.is_open() || std::memchr(bytes.data(), '\0', static_cast<size_t>(in.gcount()));
+}
+
+std::vector<std::string> text_files_below(const fs::path& folder) {
+  std::vector<std::string> files;
+  const auto options = fs::directory_options::skip_permission_denied;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator it(folder, options, failed), end; !failed && it != end;
+       it.increment(failed)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored)) {
+      if (is_left_out(it->path())) it.disable_recursion_pending();
+    } else if (it->is_regular_file(ignored) && !is_left_out(it->path()) &&
+               !looks_binary(it->path())) {
+      files.push_back(it->path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+fs::path find_path(const std::string& path, const std::string& base) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return path;
+  fs::path in_base = fs::path(base) / path;
+  if (!base.empty() && fs::exists(in_base, ignored)) return in_base;
+  const std::string also = base.empty() ? "" : fmt::format(" nor in '{}'", base);
+  throw errors::NotFound("no file or folder '{}', neither in '{}'{}.", path,
+                         fs::current_path(ignored).string(), also);
+}
+
+}  // namespace
+
+std::shared_ptr<const Corpus> Corpus::open(const std::vector<std::string>& paths,
+                                           const std::string& base, size_t max_mapped) {
+  std::shared_ptr<Corpus> corpus(new Corpus(max_mapped));
+  for (const std::string& path : paths) {
+    const fs::path found = find_path(path, base);
+    std::vector<std::string> files = {found.string()};
+    if (fs::is_directory(found)) files = text_files_below(found);
+    for (std::string& file : files) {
+      std::error_code failed;
+      const auto size = static_cast<int64_t>(fs::file_size(file, failed));
+      PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", file, failed.message()));
+      if (size == 0) continue;
+      corpus->files_.push_back({std::move(file), corpus->num_bytes_, size});
+      corpus->num_bytes_ += size;
+    }
+  }
+  PHI_CHECK(corpus->num_bytes_ > 0,
+            errors::InvalidArgument("no text in the given paths (first: '{}').",
+                                    paths.empty() ? "" : paths[0]));
+  return corpus;
+}
+
+std::shared_ptr<const MappedFile> Corpus::mapped(const File& file) const {
+  yield_point("corpus.mapped.unlocked");
+  const std::lock_guard lock(mutex_);
+  auto& mapping = mappings_[&file];
+  if (mapping) return mapping;
+  mapping = MappedFile::open(file.path, MappedFile::Access::kRandom);
+  yield_point("corpus.mapped.unlisted");
+  oldest_first_.push_back(&file);
+  auto found = mapping;
+  if (oldest_first_.size() > max_mapped_) {
+    mappings_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+  }
+  return found;
+}
+
+void Corpus::read(int64_t offset, std::span<uint8_t> out) const {
+  const auto count = static_cast<int64_t>(out.size());
+  PHI_CHECK(
+      offset >= 0 && offset + count <= num_bytes_,
+      errors::OutOfRange("bytes [{}, {}) of a text of {}.", offset, offset + count, num_bytes_));
+  auto file = std::upper_bound(files_.begin(), files_.end(), offset,
+                               [](int64_t at, const File& f) { return at < f.offset; }) -
+              1;
+  for (int64_t done = 0; done < count; ++file) {
+    const int64_t begin = offset + done - file->offset;
+    const int64_t n = std::min(count - done, file->size - begin);
+    const auto mapping = mapped(*file);
+    PHI_CHECK(static_cast<int64_t>(mapping->size()) >= file->size,
+              errors::Unavailable("'{}' has become shorter than {} bytes: it has {}.", file->path,
+                                  file->size, mapping->size()));
+    mapping->read(static_cast<size_t>(begin),
+                  std::as_writable_bytes(out.subspan(static_cast<size_t>(done), n)));
+    done += n;
+  }
+}
+
+}  // namespace phi::job
