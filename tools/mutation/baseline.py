@@ -1,0 +1,117 @@
+"""The unchanged tree: which tests can notice a change of a file, that they pass, and how long they
+take."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable, Optional
+
+from mutation import processes
+from mutation.build import Build
+from mutation.draw import is_cpp
+from mutation.errors import MutationError
+from mutation.suites import Mirrors, Test, likeliness
+
+# A test may take this many times as long as with the unchanged tree, and so much more.
+_LIMIT_FACTOR, _LIMIT_MORE_S = 10, 30
+_COMPILE_S = 3.0  # of one source that includes a header, to weigh builds against runs
+_COUNTS_LIKE = (0.3, 0.6, 1.0)  # a second of a test, by how likely it is to notice
+
+
+class Baseline:
+    def __init__(self, build: Build, pattern: Optional[str], say: Callable[[str], None]):
+        self._build = build
+        self._pattern = pattern
+        self._say = say
+        self._mirrors = Mirrors(build.tests)
+        self._seconds: dict[str, float] = {}
+        self._digests: dict[str, str] = {}
+        self._memory = processes.half_of_free_memory()
+        self._scratch = Path(tempfile.mkdtemp(prefix="mutate_"))
+
+    def products(self, path: str) -> list[str]:
+        return self._build.graph.products(self._build.root / path)
+
+    def is_built(self, path: str) -> bool:
+        """Sources that nothing of this build reads have no mutants that matter."""
+        return not is_cpp(path) or bool(self.products(path))
+
+    def tests_of(self, path: str) -> list[Test]:
+        """Those that are to notice a change of this file, and can."""
+        if self._pattern:
+            chosen = [test for test in self._build.tests if re.search(self._pattern, test.name)]
+        else:
+            chosen = self._mirrors.of(path)
+        if is_cpp(path):
+            products = set(self.products(path))
+            chosen = [test for test in chosen if products & self._build.graph.closure(test.targets)]
+        if not chosen:
+            raise MutationError(f"no test of those chosen has anything of {path} in it; add a row to "
+                                "tools/mutation/mirrors.toml, or give another --tests=REGEX.")
+        return chosen
+
+    def ordered_tests(self, path: str) -> list[Test]:
+        """Those first that notice most in the least time."""
+        products = set(self.products(path))
+        # All tests need a source's one object; of a header's many each needs some.
+        many = len(products) > 1
+
+        def cost(test: Test) -> float:
+            built = len(products & self._build.graph.closure(test.targets)) if many else 0
+            return self._seconds[test.name] * _COUNTS_LIKE[likeliness(test, path)] + _COMPILE_S * built
+
+        return sorted(self.tests_of(path), key=lambda test: (cost(test), test.name))
+
+    def prepare(self, paths: list[str]) -> None:
+        """Builds and runs, unchanged, the tests of these files that have not run yet."""
+        tests = {test.name: test for path in paths for test in self.tests_of(path)
+                 if test.name not in self._seconds}
+        if not tests:
+            return
+        targets = sorted({target for test in tests.values() for target in test.targets})
+        self._say(f"building what {len(tests)} tests need, unchanged: {len(targets)} programs")
+        self._build.make_clean(targets)
+        self._digests.update(self._build.digest(targets))
+        self._say(f"running these {len(tests)} tests, unchanged")
+        begin = time.monotonic()
+        for test in tests.values():
+            self._run_unchanged(test)
+        self._say(f"they pass, {time.monotonic() - begin:.0f} s")
+
+    def _run_unchanged(self, test: Test) -> None:
+        outcome = self._run(test, limit_s=None)
+        if not test.passed(outcome):
+            raise MutationError(f"{test.name} fails with the tree as it is, so nothing can be told "
+                                f"from it. Its output ends:\n{outcome.output[-3000:]}")
+        if test.skipped(outcome):
+            self._say(f"{test.name} is skipped on this machine and notices nothing")
+        self._seconds[test.name] = outcome.seconds
+
+    def run(self, test: Test) -> processes.Outcome:
+        return self._run(test, _LIMIT_FACTOR * self._seconds[test.name] + _LIMIT_MORE_S)
+
+    def _run(self, test: Test, limit_s: Optional[float]) -> processes.Outcome:
+        environment = {**os.environ, **test.environment, "TMPDIR": str(self._scratch)}
+        outcome = processes.run(test.command, test.cwd, environment, limit_s, self._memory)
+        # What killed tests leave.
+        for left in self._scratch.iterdir():
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+        return outcome
+
+    def is_unchanged(self, targets: list[str]) -> bool:
+        """Whether these programs are, byte for byte, what they are without the mutant."""
+        return all(self._digests[t] == digest for t, digest in self._build.digest(targets).items())
+
+    def finish(self) -> None:
+        """Makes again, from unchanged sources, what mutants were built into."""
+        if self._digests:
+            self._build.make_clean(sorted(self._digests))
+
+    def close(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)

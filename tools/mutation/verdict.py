@@ -1,0 +1,32 @@
+"""What became of a mutant."""
+
+from dataclasses import dataclass
+
+from mutation.mutant import Mutant
+
+CAUGHT = "caught"
+SURVIVED = "survived"
+SAME_CODE = "same code"
+NOT_COMPILED = "does not compile"
+
+
+@dataclass
+class Verdict:
+    """`by` is the test that caught it, `detail` how, `ran` what ran without noticing."""
+
+    mutant: Mutant
+    result: str
+    by: str = ""
+    detail: str = ""
+    ran: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def counts(self) -> bool:
+        return self.result in (CAUGHT, SURVIVED)
+
+    def as_json(self) -> dict:
+        mutant = self.mutant
+        return {"id": mutant.id, "file": mutant.path, "line": mutant.line, "kind": mutant.kind,
+                "before": mutant.before, "after": mutant.after, "result": self.result, "by": self.by,
+                "detail": self.detail, "ran": list(self.ran), "seconds": round(self.seconds, 1)}
