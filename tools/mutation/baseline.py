@@ -17,6 +17,8 @@ from mutation.suites import Mirrors, Test, likeliness
 
 # A test may take this many times as long as with the unchanged tree, and so much more.
 _LIMIT_FACTOR, _LIMIT_MORE_S = 10, 30
+# Above this a file's products are a header's objects, and are only built as tests need them.
+_FEW_PRODUCTS = 4
 _COMPILE_S = 3.0  # of one source that includes a header, to weigh builds against runs
 _COUNTS_LIKE = (0.3, 0.6, 1.0)  # a second of a test, by how likely it is to notice
 
@@ -34,6 +36,17 @@ class Baseline:
 
     def products(self, path: str) -> list[str]:
         return self._build.graph.products(self._build.root / path)
+
+    def direct_products(self, path: str) -> list[str]:
+        """Of a source: what is built before any test, to see whether it compiles to something else."""
+        needed = self._build.graph.closure([t for test in self.tests_of(path) for t in test.targets])
+        products = [product for product in self.products(path) if product in needed]
+        return products if len(products) <= _FEW_PRODUCTS else []
+
+    def outputs(self, path: str) -> list[str]:
+        """All files that making the direct products makes."""
+        return [out for product in self.direct_products(path)
+                for out in self._build.graph.outputs(product)]
 
     def is_built(self, path: str) -> bool:
         """Sources that nothing of this build reads have no mutants that matter."""
@@ -69,15 +82,20 @@ class Baseline:
         """Builds and runs, unchanged, the tests of these files that have not run yet."""
         tests = {test.name: test for path in paths for test in self.tests_of(path)
                  if test.name not in self._seconds}
-        if not tests:
-            return
-        targets = sorted({target for test in tests.values() for target in test.targets})
-        self._say(f"building what {len(tests)} tests need, unchanged: {len(targets)} programs")
-        self._build.make_clean(targets)
-        self._digests.update(self._build.digest(targets))
-        self._say(f"running these {len(tests)} tests, unchanged")
+        targets = {target for test in tests.values() for target in test.targets}
+        targets.update(out for path in paths for out in self.outputs(path))
+        targets = sorted(targets - set(self._digests))
+        if targets:
+            self._say(f"building what {len(tests)} tests need, unchanged")
+            self._build.make_clean(targets)
+            self._digests.update(self._build.digest(targets))
+        if tests:
+            self._run_all_unchanged(list(tests.values()))
+
+    def _run_all_unchanged(self, tests: list[Test]) -> None:
+        self._say(f"running {len(tests)} tests, unchanged")
         begin = time.monotonic()
-        for test in tests.values():
+        for test in tests:
             self._run_unchanged(test)
         self._say(f"they pass, {time.monotonic() - begin:.0f} s")
 
@@ -104,9 +122,9 @@ class Baseline:
                 left.unlink(missing_ok=True)
         return outcome
 
-    def is_unchanged(self, targets: list[str]) -> bool:
-        """Whether these programs are, byte for byte, what they are without the mutant."""
-        return all(self._digests[t] == digest for t, digest in self._build.digest(targets).items())
+    def is_unchanged(self, files: list[str]) -> bool:
+        """Whether these files of the build are, byte for byte, what they are without the mutant."""
+        return all(self._digests[name] == digest for name, digest in self._build.digest(files).items())
 
     def finish(self) -> None:
         """Makes again, from unchanged sources, what mutants were built into."""

@@ -65,6 +65,10 @@ class Build:
             raise MutationError(f"{doing} failed:\n{result.output[-4000:]}")
         return result.output
 
+    def everything(self) -> list[Path]:
+        """Files that builds make."""
+        return [self.folder / name for name in self.graph.everything()]
+
     def digest(self, outputs: list[str]) -> dict[str, str]:
         """What files of the build hold."""
         return {name: self._digest_of(self.folder / name) for name in outputs}

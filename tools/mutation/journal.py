@@ -2,8 +2,8 @@
 signal, and, from what is written to the build folder first, at the next start after a SIGKILL.
 
 The original comes back with its time, so nothing else is made anew because of it (api_gen's sources
-configure the project). What was built from a mutant is newer than that and would pass for built from
-the original: it is removed, and the next build makes it, which ccache does at once.
+configure the project). What was built meanwhile is newer than that and would pass for built from the
+original: it is removed, and the next build makes it, which ccache does at once.
 """
 
 import fcntl
@@ -52,7 +52,7 @@ class Journal:
 
     @contextmanager
     def changed(self, path: str, text: str, products: list[Path]) -> Iterator[None]:
-        """The file says `text` within; `products` are what is built from it."""
+        """The file says `text` within; `products` are what a build may make of it."""
         file = self._root / path
         original, status = file.read_bytes(), file.stat()
         mutant = text.encode()
@@ -82,10 +82,14 @@ class Journal:
         file.write_bytes(original)
         os.utime(file, ns=(entry["atime_ns"], entry["mtime_ns"]))
         # After the source: a build between the two would make the mutant's products again.
-        for product in entry["products"]:
-            Path(product).unlink(missing_ok=True)
+        self._remove_newer(entry["products"], self._entry.stat().st_mtime_ns)
         self._entry.unlink()
         return entry["path"]
+
+    def _remove_newer(self, products: list[str], since_ns: int) -> None:
+        for product in map(Path, products):
+            if product.exists() and product.stat().st_mtime_ns >= since_ns:
+                product.unlink()
 
     def _keep_edits(self, file: Path, original: bytes, mutant: bytes) -> None:
         """What somebody else wrote meanwhile is not lost."""

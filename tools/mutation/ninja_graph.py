@@ -1,5 +1,6 @@
 """What ninja builds from what: its statements and the headers that compilers reported."""
 
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -47,7 +48,8 @@ class NinjaGraph:
                 self._users[self._absolute(line.strip())].add(output)
 
     def _absolute(self, name: str) -> str:
-        return name if name.startswith("/") else str(self._build / name)
+        # ccache writes ../phi/x.h where the compiler said /tree/phi/x.h.
+        return os.path.normpath(self._build / name)
 
     def is_target(self, path: str) -> bool:
         return self.relative(path) in self._first
@@ -61,6 +63,11 @@ class NinjaGraph:
         configuring are left out."""
         users = self._users.get(str(source), set())
         return sorted(u for u in users if u != "build.ninja" and not u.startswith("CMakeFiles/cmake."))
+
+    def everything(self) -> list[str]:
+        """All that is made of something, but what configuring makes."""
+        configured = set(self.outputs(self._first.get("build.ninja", "")))
+        return sorted(set(self._first) - configured)
 
     def outputs(self, product: str) -> list[str]:
         """All outputs of the statement whose first one this is."""

@@ -13,9 +13,6 @@ from mutation.processes import Outcome
 from mutation.suites import Test
 from mutation.verdict import CAUGHT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict
 
-# Above this a file's products are a header's objects, and are only built as tests need them.
-_FEW_PRODUCTS = 4
-
 
 def judge(mutant: Mutant, text: str, build: Build, baseline: Baseline, journal: Journal) -> Verdict:
     """`text` is what the file says without the mutant."""
@@ -23,8 +20,7 @@ def judge(mutant: Mutant, text: str, build: Build, baseline: Baseline, journal: 
     baseline.prepare([mutant.path])
     trial = _Trial(mutant, build, baseline)
     changed = (PREFIX if is_cpp(mutant.path) else "") + mutant.apply(text)
-    products = [build.folder / product for product in baseline.products(mutant.path)]
-    with journal.changed(mutant.path, changed, products):
+    with journal.changed(mutant.path, changed, build.everything()):
         verdict = trial.run()
     verdict.seconds = time.monotonic() - begin
     return verdict
@@ -37,16 +33,8 @@ class _Trial:
         self._baseline = baseline
         self._tests = baseline.ordered_tests(mutant.path)
         self._ran: list[str] = []
-        self._products = self._direct_products()
-        self._outputs = [out for product in self._products for out in build.graph.outputs(product)]
-        # As they are now: the tests' programs have been built.
-        self._before = build.digest(self._outputs)
-
-    def _direct_products(self) -> list[str]:
-        """Of a source: what is built before any test, to see whether it compiles to something else."""
-        needed = self._build.graph.closure([t for test in self._tests for t in test.targets])
-        products = [p for p in self._baseline.products(self._mutant.path) if p in needed]
-        return products if len(products) <= _FEW_PRODUCTS else []
+        self._products = baseline.direct_products(mutant.path)
+        self._outputs = baseline.outputs(mutant.path)
 
     def run(self) -> Verdict:
         if is_cpp(self._mutant.path):
@@ -66,7 +54,7 @@ class _Trial:
         made = self._build.make(self._products)
         if made.status != 0:
             return self._not_built(made)
-        if self._build.digest(self._outputs) != self._before:
+        if not self._baseline.is_unchanged(self._outputs):
             return None
         return self._verdict(SAME_CODE if is_cpp(self._mutant.path) else SURVIVED)
 
@@ -88,7 +76,7 @@ class _Trial:
             reached = True
             outcome = self._baseline.run(test)
             if not test.passed(outcome):
-                return self._verdict(CAUGHT, by=test.name, detail=outcome.ended_by)
+                return self._verdict(CAUGHT, test.name, outcome.ended_by, outcome.output)
             self._ran.append(test.name)
         header = is_cpp(self._mutant.path) and not self._products
         return self._verdict(SAME_CODE if header and not reached else SURVIVED)
@@ -97,5 +85,5 @@ class _Trial:
         built = is_cpp(self._mutant.path) or bool(self._products)
         return built and bool(test.targets) and self._baseline.is_unchanged(test.targets)
 
-    def _verdict(self, result: str, by: str = "", detail: str = "") -> Verdict:
-        return Verdict(self._mutant, result, by, detail, tuple(self._ran))
+    def _verdict(self, result: str, by: str = "", detail: str = "", output: str = "") -> Verdict:
+        return Verdict(self._mutant, result, by, detail, tuple(self._ran), output=output)

@@ -12,7 +12,8 @@ NOT_COMPILED = "does not compile"
 
 @dataclass
 class Verdict:
-    """`by` is the test that caught it, `detail` how, `ran` what ran without noticing."""
+    """`by` is the test that caught it, `detail` how, `output` the end of what it then printed; `ran`
+    are the tests that ran and noticed nothing."""
 
     mutant: Mutant
     result: str
@@ -20,6 +21,7 @@ class Verdict:
     detail: str = ""
     ran: tuple[str, ...] = ()
     seconds: float = 0.0
+    output: str = ""
 
     @property
     def counts(self) -> bool:
@@ -29,4 +31,5 @@ class Verdict:
         mutant = self.mutant
         return {"id": mutant.id, "file": mutant.path, "line": mutant.line, "kind": mutant.kind,
                 "before": mutant.before, "after": mutant.after, "result": self.result, "by": self.by,
-                "detail": self.detail, "ran": list(self.ran), "seconds": round(self.seconds, 1)}
+                "detail": self.detail, "ran": list(self.ran), "seconds": round(self.seconds, 1),
+                "output": self.output[-2000:]}
