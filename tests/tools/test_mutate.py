@@ -124,6 +124,23 @@ def test_results_are_written_as_json(toy, tmp_path):
                                                        "does not compile")
 
 
+def test_a_run_that_was_cut_short_is_resumed(toy):
+    toy.mutate(SOURCE, "--only=phi/core/toy.cc:5", "--json=results.json")
+    compiled = (toy.repo.root / "compiled").read_text()
+    result = toy.mutate(SOURCE, "--only=phi/core/toy.cc:5", "--json=results.json", "--resume")
+    assert result.stdout.endswith("caught 2 of 2 (100.0 %)\n")
+    assert (toy.repo.root / "compiled").read_text() == compiled
+
+
+def test_a_file_that_no_test_has_and_one_that_is_not_built(toy):
+    toy.repo.write("phi/core/lonely.cc", TEXT)
+    result = toy.mutate("phi/core/lonely.cc", "--only=phi/core/lonely.cc:5")
+    assert "not in this build: phi/core/lonely.cc:5" in result.stdout
+    toy.listing(["toy_check", "elsewhere"])
+    result = toy.mutate(SOURCE, "--only=phi/core/toy.cc:3:guard")
+    assert "not noticed by any test: no program of theirs has it" in result.stdout
+
+
 def test_a_sample_draws_again_for_what_does_not_count(toy):
     result = toy.mutate(SOURCE, "--sample=4", "--seed=1")
     assert re.search(r"^caught \d of 4 ", result.stdout.splitlines()[-1]), result.stdout
@@ -178,7 +195,7 @@ def test_a_listed_mutant_runs_again_by_its_id(toy):
 @pytest.mark.parametrize("args, message", [
     (("nowhere.cc",), "there is no file or folder 'nowhere.cc'"),
     ((SOURCE, "--only=12345678"), "no mutant is named '12345678'"),
-    ((SOURCE, "--tests=none_such"), "give another --tests=REGEX"),
+    ((SOURCE, "--tests=none_such"), "no test is named like 'none_such'"),
     ((SOURCE, "--build=no_such_build"), "is no configured Ninja build"),
 ])
 def test_wrong_arguments_are_named(toy, args, message):

@@ -15,6 +15,7 @@ from mutation.journal import Journal
 from mutation.mutant import KINDS, Mutant
 from mutation.report import Report, say
 from mutation.trial import judge
+from mutation.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 _FOLDERS = ("phi", "distributed", "api_gen", "tools")
@@ -41,6 +42,8 @@ def _arguments(argv: Optional[list[str]]) -> argparse.Namespace:
                                                         or os.cpu_count() or 1), metavar="N",
                         help="compilers at once")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+    parser.add_argument("--resume", action="store_true",
+                        help="take what the --json file says of mutants that it has, and go on")
     parser.add_argument("--at-least", type=float, default=0.0, metavar="PERCENT",
                         help="exit with 1 if fewer are caught")
     options = parser.parse_args(argv)
@@ -98,25 +101,27 @@ class _Session:
         self._baseline = Baseline(build, options.tests, say)
         self._drawn: list[Mutant] = []
         sampled = options.sample and not options.only
-        self._draw = Draw(files, options.sample, options.seed,
-                          self._baseline.is_built) if sampled else None
-        self._all = [] if sampled else [mutant for mutant in _chosen(options, files)
-                                        if self._baseline.is_built(mutant.path)]
+        self._draw = Draw(files, options.sample, options.seed) if sampled else None
+        self._all = [] if sampled else _chosen(options, files)
         about = {"seed": options.seed, "sample": options.sample} if sampled else {}
-        self.report = Report(options.sample if sampled else len(self._all), about, options.json)
+        self.report = Report(options.sample if sampled else len(self._all), about, options.json,
+                             options.resume)
 
     def run(self) -> None:
         try:
             mutants = self._first()
             if not mutants:
                 raise MutationError("there is nothing to mutate in these files.")
-            self._baseline.prepare(sorted({mutant.path for mutant in mutants}))
+            self._baseline.prepare(sorted({m.path for m in mutants if not self.report.earlier(m)}))
             for mutant in self._counted(mutants):
-                self.report.add(judge(mutant, self._files.text(mutant.path), self._build,
-                                      self._baseline, self._journal))
+                self.report.add(self.report.earlier(mutant) or self._judge(mutant))
             self._baseline.finish()
         finally:
             self._baseline.close()
+
+    def _judge(self, mutant: Mutant) -> Verdict:
+        text = self._files.text(mutant.path)
+        return judge(mutant, text, self._build, self._baseline, self._journal)
 
     def _first(self) -> list[Mutant]:
         if self._draw is None:

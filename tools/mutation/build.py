@@ -8,7 +8,7 @@ from pathlib import Path
 from mutation import processes
 from mutation.errors import MutationError
 from mutation.ninja_graph import NinjaGraph
-from mutation.suites import Test, read_tests
+from mutation.suites import CtestEntry, read_tests
 
 
 class Build:
@@ -23,7 +23,7 @@ class Build:
         # A copy under another name: ninja does not configure anew because of a changed source.
         self._statements = self._notes / "build.ninja"
         self.graph: NinjaGraph = None
-        self.tests: list[Test] = []
+        self.tests: list[CtestEntry] = []
 
     def refresh(self) -> None:
         """Configures if need be, and reads the tests."""

@@ -31,7 +31,8 @@ _ORDERS = ("memory_order_acquire", "memory_order_release", "memory_order_acq_rel
 _NOT_CALLS = {"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignof",
               "noexcept", "static_assert", "operator", "constexpr", "throw", "co_return", "requires"}
 # Swapping their arguments changes nothing, or nothing but a text.
-_COMMUTE = {"min", "max", "swap", "gcd", "lcm", "hypot", "is_same_v", "ternary"}
+_COMMUTE = {"min", "max", "swap", "gcd", "lcm", "hypot", "add", "mul", "multiply", "maximum", "minimum",
+            "equal"}
 _LOOKUPS = {"at", "contains", "find", "count", "value", "child", "get", "has", "read", "key"}
 
 

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Callable, Iterable, Optional
+from typing import Iterable, Optional
 
 from mutation import cpp_mutants, python_mutants
 from mutation.errors import MutationError
@@ -63,13 +63,12 @@ class Files:
 class Draw:
     """Files in proportion to their lines, but few mutants of each; within a file, kinds evenly."""
 
-    def __init__(self, files: Files, sample: int, seed: int,
-                 usable: Callable[[str], bool] = lambda path: True):
+    def __init__(self, files: Files, sample: int, seed: int):
         self._files = files
         self._random = random.Random(seed)
         self._left: dict[str, list[Mutant]] = {}
         self._drawn: Counter[str] = Counter()
-        self._weights = {path: files.lines(path) for path in files.paths if usable(path)}
+        self._weights = {path: files.lines(path) for path in files.paths}
         self._limit = max(_AT_MOST_PER_FILE, -(-2 * sample // max(1, len(self._weights))))
 
     def next(self) -> Optional[Mutant]:

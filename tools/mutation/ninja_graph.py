@@ -29,7 +29,7 @@ class NinjaGraph:
             if not line.startswith("build "):
                 continue
             outputs, _, rest = line[len("build "):].replace("${cmake_ninja_workdir}", "").partition(": ")
-            outputs = _paths(outputs.replace(" | ", " "))
+            outputs = list(dict.fromkeys(_paths(outputs.replace(" | ", " "))))
             # What only has to be there before (||) makes nothing anew.
             inputs = _paths(rest.partition(" || ")[0].replace(" | ", " "))[1:]
             for output in outputs:

@@ -5,7 +5,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Optional
 
-from mutation.verdict import CAUGHT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict
+from mutation.mutant import Mutant
+from mutation.verdict import CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict, from_json
+
+_NO_TESTS = ("any test: no program of theirs has it (tools/mutation/mirrors.toml says which tests "
+             "are asked)")
 
 
 def say(text: str) -> None:
@@ -13,11 +17,18 @@ def say(text: str) -> None:
 
 
 class Report:
-    def __init__(self, wanted: int, about: dict, file: Optional[Path]):
+    def __init__(self, wanted: int, about: dict, file: Optional[Path],
+                 resume: bool = False):
         self._wanted = wanted
         self._about = about
         self._file = file
+        self._earlier = _read(file) if resume else {}
         self.verdicts: list[Verdict] = []
+
+    def earlier(self, mutant: Mutant) -> Optional[Verdict]:
+        """What a run that was cut short found."""
+        entry = self._earlier.get(mutant.id)
+        return from_json(mutant, entry) if entry else None
 
     def add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
@@ -30,7 +41,7 @@ class Report:
             text = f"caught by {verdict.by}"
         else:
             text = verdict.result.upper() if verdict.result == SURVIVED else verdict.result
-        detail = f" ({verdict.detail})" if verdict.detail else ""
+        detail = f" ({verdict.detail[:120]})" if verdict.detail else ""
         print(f"[{count}] {text}{detail}: {verdict.mutant} {verdict.seconds:.0f} s", flush=True)
         if verdict.result != NOT_COMPILED:
             print(verdict.mutant.diff(), flush=True)
@@ -47,10 +58,11 @@ class Report:
     def summary(self) -> str:
         survivors = [verdict for verdict in self.verdicts if verdict.result == SURVIVED]
         lines = [f"survived: {v.mutant}\n{v.mutant.diff()}\n  not noticed by "
-                 f"{', '.join(v.ran) or 'any test, since none has it'}" for v in survivors]
+                 f"{', '.join(v.ran) or _NO_TESTS}" for v in survivors]
         counted = self.count(CAUGHT) + self.count(SURVIVED)
         left_out = [f"{self.count(kind)} {text}" for kind, text in (
-            (SAME_CODE, "with the same code"), (NOT_COMPILED, "that do not compile"))
+            (SAME_CODE, "with the same code"), (NOT_COMPILED, "that do not compile"),
+            (NOT_BUILT, "in files that this build has not"))
             if self.count(kind)]
         lines.append(f"caught {self.count(CAUGHT)} of {counted} ({self.share:.1f} %)"
                      + (f"; not counted: {' and '.join(left_out)}" if left_out else ""))
@@ -65,3 +77,9 @@ class Report:
             **self._about, "caught": self.count(CAUGHT), "counted": counted,
             "mutants": [verdict.as_json() for verdict in self.verdicts]}, indent=1) + "\n",
             encoding="utf-8")
+
+
+def _read(file: Optional[Path]) -> dict[str, dict]:
+    if file is None or not file.exists():
+        return {}
+    return {entry["id"]: entry for entry in json.loads(file.read_text(encoding="utf-8"))["mutants"]}

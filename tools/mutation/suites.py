@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Optional
 
-from mutation.errors import MutationError
 from mutation.processes import Outcome
 
 TABLE = Path(__file__).with_name("mirrors.toml")
@@ -16,7 +15,7 @@ _NEVER = {"install_and_find_package"}
 
 
 @dataclass
-class Test:
+class CtestEntry:
     """One ctest entry. `targets` are the programs of the build that it starts."""
 
     name: str
@@ -59,7 +58,7 @@ def _folder_of(entry: dict, graph: dict, root: Path) -> str:
     return file.parent.relative_to(root).as_posix() if file.is_relative_to(root) else ""
 
 
-def read_tests(text: str, root: Path, build: Path) -> list[Test]:
+def read_tests(text: str, root: Path, build: Path) -> list[CtestEntry]:
     """From what `ctest --show-only=json-v1` prints."""
     listing = json.loads(text)
     tests = []
@@ -68,7 +67,7 @@ def read_tests(text: str, root: Path, build: Path) -> list[Test]:
             continue
         given = {p["name"]: p["value"] for p in entry.get("properties", [])}
         environment = dict(pair.partition("=")[::2] for pair in _list(given.get("ENVIRONMENT", [])))
-        tests.append(Test(
+        tests.append(CtestEntry(
             entry["name"], _folder_of(entry, listing["backtraceGraph"], root), entry["command"],
             Path(given.get("WORKING_DIRECTORY", build)), environment,
             _list(given.get("PASS_REGULAR_EXPRESSION", [])),
@@ -78,9 +77,9 @@ def read_tests(text: str, root: Path, build: Path) -> list[Test]:
 
 
 class Mirrors:
-    """Which tests are the natural ones of a file."""
+    """Which tests are the natural ones of a file: of its folder's mirror and of the table's row."""
 
-    def __init__(self, tests: list[Test], table: Path = TABLE):
+    def __init__(self, tests: list[CtestEntry], table: Path = TABLE):
         self._tests = tests
         self._folders = {test.folder for test in tests}
         self._table: dict[str, dict] = {}
@@ -88,21 +87,17 @@ class Mirrors:
             with open(table, "rb") as file:
                 self._table = tomllib.load(file)
 
-    def of(self, path: str) -> list[Test]:
+    def of(self, path: str) -> list[CtestEntry]:
         folder = PurePosixPath(path).parent
         entry = next((self._table[str(f)] for f in (folder, *folder.parents) if str(f) in self._table),
                      {})
         folders = {self._mirror_of(folder), *entry.get("folders", [])}
         patterns = entry.get("tests", [])
-        chosen = [test for test in self._tests if test.folder in folders
-                  or any(re.search(pattern, test.name) for pattern in patterns)]
-        if not chosen:
-            raise MutationError(f"{path} has no tests: none are in tests/{folder} nor in a parent, and "
-                                f"{TABLE.name} says nothing of it; add a row, or give --tests=REGEX.")
-        return chosen
+        return [test for test in self._tests if test.folder in folders
+                or any(re.search(pattern, test.name) for pattern in patterns)]
 
     def _mirror_of(self, folder: PurePosixPath) -> str:
-        """tests/<folder>, or that of the nearest parent that has tests."""
+        """tests/<folder>, or that of the nearest parent that has tests; empty if none has."""
         for candidate in (folder, *folder.parents):
             mirror = (PurePosixPath("tests") / candidate).as_posix()
             if mirror in self._folders:
@@ -110,7 +105,7 @@ class Mirrors:
         return ""
 
 
-def likeliness(test: Test, path: str) -> int:
+def likeliness(test: CtestEntry, path: str) -> int:
     """0 for a test that has the file's name, 1 for one of the mirror folder, 2 for the others."""
     stem = PurePosixPath(path).stem
     if re.search(rf"(^|_){re.escape(stem)}(_|$)", test.name):

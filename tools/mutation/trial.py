@@ -10,19 +10,21 @@ from mutation.draw import is_cpp
 from mutation.journal import Journal
 from mutation.mutant import Mutant
 from mutation.processes import Outcome
-from mutation.suites import Test
-from mutation.verdict import CAUGHT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict
+from mutation.suites import CtestEntry
+from mutation.verdict import CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict
 
 
 def judge(mutant: Mutant, text: str, build: Build, baseline: Baseline, journal: Journal) -> Verdict:
     """`text` is what the file says without the mutant."""
     begin = time.monotonic()
+    if not baseline.is_built(mutant.path):
+        return Verdict(mutant, NOT_BUILT)
     baseline.prepare([mutant.path])
     trial = _Trial(mutant, build, baseline)
     changed = (PREFIX if is_cpp(mutant.path) else "") + mutant.apply(text)
     with journal.changed(mutant.path, changed, build.everything()):
         verdict = trial.run()
-    verdict.seconds = time.monotonic() - begin
+    verdict.seconds = round(time.monotonic() - begin, 1)
     return verdict
 
 
@@ -65,7 +67,7 @@ class _Trial:
         lines = [line for line in made.output.splitlines() if "error:" in line]
         return self._verdict(NOT_COMPILED, detail=lines[0].strip() if lines else made.output[-300:])
 
-    def _ask(self, tests: list[Test]) -> Verdict:
+    def _ask(self, tests: list[CtestEntry]) -> Verdict:
         reached = False
         for test in tests:
             made = self._build.make(test.targets)
@@ -79,11 +81,11 @@ class _Trial:
                 return self._verdict(CAUGHT, test.name, outcome.ended_by, outcome.output)
             self._ran.append(test.name)
         header = is_cpp(self._mutant.path) and not self._products
-        return self._verdict(SAME_CODE if header and not reached else SURVIVED)
+        return self._verdict(SAME_CODE if header and tests and not reached else SURVIVED)
 
-    def _has_nothing_of_it(self, test: Test) -> bool:
+    def _has_nothing_of_it(self, test: CtestEntry) -> bool:
         built = is_cpp(self._mutant.path) or bool(self._products)
         return built and bool(test.targets) and self._baseline.is_unchanged(test.targets)
 
     def _verdict(self, result: str, by: str = "", detail: str = "", output: str = "") -> Verdict:
-        return Verdict(self._mutant, result, by, detail, tuple(self._ran), output=output)
+        return Verdict(self._mutant, result, by, detail, tuple(self._ran), output=output[-2000:])

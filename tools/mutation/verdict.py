@@ -8,6 +8,8 @@ CAUGHT = "caught"
 SURVIVED = "survived"
 SAME_CODE = "same code"
 NOT_COMPILED = "does not compile"
+NOT_BUILT = "not in this build"
+_FIELDS = ("result", "by", "detail", "seconds", "output")
 
 
 @dataclass
@@ -30,6 +32,9 @@ class Verdict:
     def as_json(self) -> dict:
         mutant = self.mutant
         return {"id": mutant.id, "file": mutant.path, "line": mutant.line, "kind": mutant.kind,
-                "before": mutant.before, "after": mutant.after, "result": self.result, "by": self.by,
-                "detail": self.detail, "ran": list(self.ran), "seconds": round(self.seconds, 1),
-                "output": self.output[-2000:]}
+                "before": mutant.before, "after": mutant.after, "ran": list(self.ran),
+                **{name: getattr(self, name) for name in _FIELDS}}
+
+
+def from_json(mutant: Mutant, entry: dict) -> Verdict:
+    return Verdict(mutant, ran=tuple(entry["ran"]), **{name: entry[name] for name in _FIELDS})
