@@ -1,0 +1,139 @@
+"""The unchanged tree: which tests can notice a change of a file, that they pass, and how long they
+take."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable, Optional
+
+from mutation import processes
+from mutation.build import Build
+from mutation.draw import is_cpp
+from mutation.errors import MutationError
+from mutation.suites import Mirrors, CtestEntry, likeliness
+
+# A test may take this many times as long as with the unchanged tree, and so much more.
+_LIMIT_FACTOR, _LIMIT_MORE_S = 10, 30
+# Above this a file's products are a header's objects, and are only built as tests need them.
+_FEW_PRODUCTS = 4
+_COMPILE_S = 3.0  # of one source that includes a header, to weigh builds against runs
+_COUNTS_LIKE = (0.3, 0.6, 1.0)  # a second of a test, by how likely it is to notice
+
+
+class Baseline:
+    def __init__(self, build: Build, pattern: Optional[str], say: Callable[[str], None]):
+        self._build = build
+        self._say = say
+        self._mirrors = Mirrors(build.tests)
+        self._named = None if pattern is None else self._tests_named(pattern)
+        self._tests: dict[str, list[CtestEntry]] = {}
+        self._seconds: dict[str, float] = {}
+        self._digests: dict[str, str] = {}
+        self._memory = processes.half_of_free_memory()
+        self._scratch = Path(tempfile.mkdtemp(prefix="mutate_"))
+
+    def _tests_named(self, pattern: str) -> list[CtestEntry]:
+        chosen = [test for test in self._build.tests if re.search(pattern, test.name)]
+        if not chosen:
+            raise MutationError(f"no test is named like '{pattern}'; ctest -N lists them.")
+        return chosen
+
+    def products(self, path: str) -> list[str]:
+        return self._build.graph.products(self._build.root / path)
+
+    def direct_products(self, path: str) -> list[str]:
+        """Of a source: what is built before any test, to see whether it compiles to something else."""
+        tests = self.tests_of(path)
+        needed = self._build.graph.closure([t for test in tests for t in test.targets])
+        products = [product for product in self.products(path) if product in needed or not tests]
+        return products if len(products) <= _FEW_PRODUCTS else []
+
+    def outputs(self, path: str) -> list[str]:
+        """All files that making the direct products makes."""
+        return [out for product in self.direct_products(path)
+                for out in self._build.graph.outputs(product)]
+
+    def is_built(self, path: str) -> bool:
+        """Sources that nothing of this build reads have no mutants that matter."""
+        return not is_cpp(path) or bool(self.products(path))
+
+    def tests_of(self, path: str) -> list[CtestEntry]:
+        """Those that are to notice a change of this file, and can; perhaps none."""
+        if path not in self._tests:
+            chosen = self._named if self._named is not None else self._mirrors.of(path)
+            if is_cpp(path):
+                products = set(self.products(path))
+                chosen = [t for t in chosen if products & self._build.graph.closure(t.targets)]
+            self._tests[path] = chosen
+        return self._tests[path]
+
+    def ordered_tests(self, path: str) -> list[CtestEntry]:
+        """Those first that notice most in the least time."""
+        products = set(self.products(path))
+        # All tests need a source's one object; of a header's many each needs some.
+        many = len(products) > 1
+
+        def cost(test: CtestEntry) -> float:
+            built = len(products & self._build.graph.closure(test.targets)) if many else 0
+            return self._seconds[test.name] * _COUNTS_LIKE[likeliness(test, path)] + _COMPILE_S * built
+
+        return sorted(self.tests_of(path), key=lambda test: (cost(test), test.name))
+
+    def prepare(self, paths: list[str]) -> None:
+        """Builds and runs, unchanged, the tests of these files that have not run yet."""
+        tests = {test.name: test for path in paths for test in self.tests_of(path)
+                 if test.name not in self._seconds}
+        targets = {target for test in tests.values() for target in test.targets}
+        targets.update(out for path in paths for out in self.outputs(path))
+        targets = sorted(targets - set(self._digests))
+        if targets:
+            self._say(f"building what {len(tests)} tests need, unchanged")
+            self._build.make_clean(targets)
+            self._digests.update(self._build.digest(targets))
+        if tests:
+            self._run_all_unchanged(list(tests.values()))
+
+    def _run_all_unchanged(self, tests: list[CtestEntry]) -> None:
+        self._say(f"running {len(tests)} tests, unchanged")
+        begin = time.monotonic()
+        for test in tests:
+            self._run_unchanged(test)
+        self._say(f"they pass, {time.monotonic() - begin:.0f} s")
+
+    def _run_unchanged(self, test: CtestEntry) -> None:
+        outcome = self._run(test, limit_s=None)
+        if not test.passed(outcome):
+            raise MutationError(f"{test.name} fails with the tree as it is, so nothing can be told "
+                                f"from it. Its output ends:\n{outcome.output[-3000:]}")
+        if test.skipped(outcome):
+            self._say(f"{test.name} is skipped on this machine and notices nothing")
+        self._seconds[test.name] = outcome.seconds
+
+    def run(self, test: CtestEntry) -> processes.Outcome:
+        return self._run(test, _LIMIT_FACTOR * self._seconds[test.name] + _LIMIT_MORE_S)
+
+    def _run(self, test: CtestEntry, limit_s: Optional[float]) -> processes.Outcome:
+        environment = {**os.environ, **test.environment, "TMPDIR": str(self._scratch)}
+        outcome = processes.run(test.command, test.cwd, environment, limit_s, self._memory)
+        # What killed tests leave.
+        for left in self._scratch.iterdir():
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+        return outcome
+
+    def is_unchanged(self, files: list[str]) -> bool:
+        """Whether these files of the build are, byte for byte, what they are without the mutant."""
+        return all(self._digests[name] == digest for name, digest in self._build.digest(files).items())
+
+    def finish(self) -> None:
+        """Makes again, from unchanged sources, what mutants were built into."""
+        if self._digests:
+            self._build.make_clean(sorted(self._digests))
+
+    def close(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
