@@ -32,9 +32,7 @@ const RuleFunction& function_of(const distributed::RuleEntry& rule, Direction di
 // An optional tensor of no dims is one that is not given.
 std::vector<std::vector<TensorSpec>> specs_of(const RuleFunction& function,
                                               const Question& question, const ProcessMesh& mesh) {
-  // Rules for any op take the outputs as their last argument.
-  const bool outputs_too = question.inputs.size() + 1 == function.tensor_kinds.size() &&
-                           function.tensor_kinds.back() == TensorKind::kList;
+  const bool outputs_too = takes_outputs(function, question.inputs.size());
   PHI_CHECK(
       outputs_too || question.inputs.size() == function.tensor_kinds.size(),
       errors::InvalidArgument("{} inputs are given, the rule takes {}: {}.", question.inputs.size(),
@@ -90,6 +88,11 @@ std::string entry_text(const std::vector<int>& mesh_dims) {
 }
 
 }  // namespace
+
+bool takes_outputs(const RuleFunction& function, size_t num_inputs) {
+  return num_inputs + 1 == function.tensor_kinds.size() &&
+         function.tensor_kinds.back() == TensorKind::kList;
+}
 
 SpmdResult answer(const distributed::RuleEntry& rule, const Question& question,
                   distributed::Strictness strictness) {

@@ -54,7 +54,12 @@ struct CaseFile {
   std::vector<Case> cases;
 };
 
-/// Errors: phi::Error naming file, line and key; NotFound for a rule that does not exist.
+/// Whether the rule, asked from its inputs, is shown the outputs too: rules for any op take them as
+/// their last argument.
+bool takes_outputs(const distributed::RuleFunction& function, size_t num_inputs);
+
+/// Errors: phi::Error naming file, line and key, also one that nothing reads; NotFound for a rule
+/// that does not exist.
 CaseFile load_cases(const std::string& path);
 
 /// The rule's answer. Errors: what the rule refuses, and tensors that cannot be.

@@ -97,6 +97,25 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"  expect", "  attrs: {axis: 1}\n  expect",
                   "5: the rule has no attribute 'axis'"},
         Malformed{"  expect", "  expects", "3: the key 'expect' is missing"},
+        // Keys that nothing reads.
+        Malformed{"rule: relu\n", "rule: relu\nrules: x\n",
+                  "2: nothing reads the key 'rules' here, did you mean 'rule'?"},
+        Malformed{"shape: [2]", "shape: [2], dims: [dp]",
+                  "3: nothing reads the key 'dims' here; the keys are shape."},
+        Malformed{"partial", "partail", "4: nothing reads the key 'partail' here, did you mean"},
+        Malformed{"{shape: [4], dims_mapping: [0], partial: []}",
+                  "{list: [{shape: [4], dims_mapping: [0]}], shape: [4]}",
+                  "4: nothing reads the key 'shape' here; the keys are list."},
+        Malformed{"  expect", "  direktion: forward\n  expect",
+                  "5: nothing reads the key 'direktion' here, did you mean 'direction'?"},
+        Malformed{"expect: {inputs: [{dims_mapping", "expect: {inputs: [{shape: [4], dims_mapping",
+                  "5: nothing reads the key 'shape' here"},
+        Malformed{"expect: {", "expect: {reason: x, ", "5: nothing reads the key 'reason' here"},
+        Malformed{"  expect", "  error: true\n  expect", "6: nothing reads the key 'expect' here"},
+        // A rule is asked from its inputs unless the direction is backward.
+        Malformed{"  expect", "  outputs: [{shape: [4], dims_mapping: [0]}]\n  expect",
+                  "5: nothing reads the key 'outputs' here"},
+        Malformed{"  expect", "  inputs: []\n  expect", "5: 'inputs' is there twice."},
         Malformed{"[{shape", "[{{shape", "4: "}));
 
 TEST(SpmdTool, MissingFileIsSaid) {
@@ -128,6 +147,15 @@ TEST(SpmdTool, SuspectCasesAreCountedApart) {
 TEST(SpmdTool, ListedDifferencesAreCountedApart) {
   const TempFile list("- {rule: relu, case: 0, reason: on purpose}\n");
   EXPECT_THAT(check(kRelu, list.path()).first, HasSubstr("listed differences: 1 agree, 0 differ"));
+}
+
+TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
+  const TempFile more("- {rule: relu, case: 0, reason: on purpose, until: then}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, more.path()); }),
+              HasSubstr(more.path() + ":1: nothing reads the key 'until' here"));
+  const TempFile less("- {rule: relu, case: 0}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, less.path()); }),
+              HasSubstr(less.path() + ":1: the key 'reason' is missing"));
 }
 
 TEST(SpmdTool, MappingOfTheWrongLengthIsRefused) {

@@ -91,6 +91,11 @@ TEST(FlashAttentionInferMeta, Errors) {
                                                 "k f32[2,5,6,8] take [2,6,5,5]"));
   EXPECT_THAT(attend(q, q, q, nullptr, 1.0f), HasSubstr("dropout is 1, but it must be in [0, 1)"));
   EXPECT_THAT(attend(q, q, q, nullptr, 0.5f, &mask), HasSubstr("fixed_seed_offset is f32"));
+  EXPECT_THAT(error_of([&] {
+                const TensorMeta x{q, kF32};
+                FlashAttentionInferMeta(x, x, x, nullptr, nullptr, 0, false, false, false, "local");
+              }),
+              HasSubstr("rng_name is 'local', but there is one generator, without a name"));
 }
 
 std::string rotate(const TensorMeta& q, const TensorMeta* k, const TensorMeta* sin,

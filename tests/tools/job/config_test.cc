@@ -133,12 +133,6 @@ const BadFile kBadFiles[] = {
      "you mean 'forward'?"},
     {"model: {kind: lama}",
      "key 'model.kind': must be one of gpt, llama; got 'lama', did you mean 'llama'?"},
-    {"model:\n  kv_heads: 2",
-     "job.yaml:2: key 'model.kv_heads': kind llama has it, and this model is of kind gpt; leave it "
-     "out or give kind: llama."},
-    {"model: {kind: llama, mlp_ratio: 4}",
-     "key 'model.mlp_ratio': kind gpt has it, and this model is of kind llama"},
-    {"model: {kind: llama, dropout: 0.1}", "key 'model.dropout': kind gpt has it"},
     {"model: {kind: llama, kv_heads: 4}",
      "key 'model.kv_heads': 4 kv_heads do not divide heads 6; as many queries must share each"},
     {"model: {kind: llama, heads: 6, d_model: 18}",
