@@ -16,6 +16,7 @@ struct TensorText {
   std::vector<int64_t> shape;
   distributed::DimsMapping dims_mapping;
   std::vector<int> partial;
+  std::vector<distributed::ReduceKind> partial_kinds;  // one for each of `partial`; none: not said
 };
 
 /// One argument: one tensor or a list of them.
@@ -75,7 +76,7 @@ Verdict judge(const distributed::RuleEntry& rule, const Case& c);
 /// "matmul mesh 2x3 64x32[1,_] 32x48[_,0] trans_x=false": as the ask form takes it.
 std::string to_text(const distributed::RuleEntry& rule, const Question& question);
 std::string to_text(const Expected& expected);
-/// "64x32[1,_,p0]"; without shape "[1,_,p0]".
+/// "64x32[1,_,p0]"; without shape "[1,_,p0]"; partial other than by a sum "[1,_,p0(avg)]".
 std::string to_text(const TensorText& tensor);
 std::string to_text(const distributed::AttrValue& value);
 /// The answered placement of a tensor of `ndim` dims.

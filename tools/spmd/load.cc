@@ -53,6 +53,20 @@ class Reader {
     return values;
   }
 
+  std::vector<distributed::ReduceKind> reduce_kinds(const YAML::Node& node) const {
+    if (!node.IsSequence()) fail(node, "partial_type is no list.");
+    std::vector<distributed::ReduceKind> kinds;
+    for (const auto& item : node) {
+      const auto text = scalar<std::string>(item, "partial_type", "string");
+      try {
+        kinds.push_back(distributed::parse_reduce_kind(text));
+      } catch (const Error& error) {
+        fail(item, error.what());
+      }
+    }
+    return kinds;
+  }
+
   distributed::DimsMapping mapping(const YAML::Node& node) const {
     if (!node.IsSequence()) fail(node, "dims_mapping is no list.");
     distributed::DimsMapping result;
@@ -75,6 +89,12 @@ class Reader {
       result.dims_mapping = mapping(map.require("dims_mapping"));
       if (const YAML::Node partial = map.get("partial")) {
         for (int64_t m : integers(partial, "partial")) result.partial.push_back(int(m));
+      }
+      if (const YAML::Node kinds = map.get("partial_type"))
+        result.partial_kinds = reduce_kinds(kinds);
+      if (!result.partial_kinds.empty() && result.partial_kinds.size() != result.partial.size()) {
+        fail(node, fmt::format("partial has {} entries, partial_type {}; give one each.",
+                               result.partial.size(), result.partial_kinds.size()));
       }
       return result;
     });
@@ -180,6 +200,8 @@ class Reader {
       q.outputs = arguments(map, "outputs", true);
     }
     q.attrs = attrs(map.get("attrs"), function);
+    // Remarks of those who recorded the case.
+    for (const char* remark : {"why", "suspect_why", "co_shard"}) map.get(remark);
     c.suspect = flag(map, "suspect");
     c.uneven = flag(map, "uneven");
     if (!flag(map, "error")) {

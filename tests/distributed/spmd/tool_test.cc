@@ -103,6 +103,10 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"shape: [2]", "shape: [2], dims: [dp]",
                   "3: nothing reads the key 'dims' here; the keys are shape."},
         Malformed{"partial", "partail", "4: nothing reads the key 'partail' here, did you mean"},
+        Malformed{"partial: []", "partial: [0], partial_type: [sum, avg]",
+                  "4: partial has 1 entries, partial_type 2; give one each."},
+        Malformed{"partial: []", "partial: [0], partial_type: [som]", "4: "},
+        Malformed{"partial: []", "partial: [0], partial_type: sum", "4: partial_type is no list"},
         Malformed{"{shape: [4], dims_mapping: [0], partial: []}",
                   "{list: [{shape: [4], dims_mapping: [0]}], shape: [4]}",
                   "4: nothing reads the key 'shape' here; the keys are list."},
@@ -136,6 +140,21 @@ TEST(SpmdTool, PrintsWhatDiffers) {
   EXPECT_THAT(printed, HasSubstr("expected  [0] -> [_]"));
   EXPECT_THAT(printed, HasSubstr("actual    [0] -> [0]"));
   EXPECT_THAT(printed, HasSubstr("0 passed, 1 failed\n"));
+}
+
+TEST(SpmdTool, HowAPartialReducesIsCompared) {
+  const std::string question =
+      "rule: reduce_base\n"
+      "cases:\n"
+      "- mesh: {shape: [2]}\n"
+      "  inputs: [{shape: [4], dims_mapping: [0]}]\n"
+      "  attrs: {reduce_type: 1}\n"
+      "  expect: {inputs: [{dims_mapping: [0]}], outputs: [{dims_mapping: [], partial: [0], ";
+  EXPECT_EQ(check(question + "partial_type: [max]}]}").second, 0);
+  const auto [printed, failed] = check(question + "partial_type: [min]}]}");
+  EXPECT_EQ(failed, 1);
+  EXPECT_THAT(printed, HasSubstr("expected  [0] -> [p0(min)]"));
+  EXPECT_THAT(printed, HasSubstr("actual    [0] -> [p0(max)]"));
 }
 
 TEST(SpmdTool, SuspectCasesAreCountedApart) {

@@ -19,7 +19,7 @@ STEPS = {**SMALL, "data.paths": DATA, "run.steps": 2, "run.global_batch": 4, "ru
 FORWARD = {**STEPS, "mode": "forward"}
 TRAIN = {**STEPS, "mode": "train"}
 LLAMA = {**FORWARD, "model.kind": "llama"}
-MOMENTUM = {**TRAIN, "optimizer.kind": "momentum"}
+MOMENTUM = {**TRAIN, "optimizer.kind": "momentum", "run.steps": 3}  # it begins with the second update
 COSINE = {**TRAIN, "optimizer.schedule.kind": "cosine"}
 STEP = {**TRAIN, "optimizer.schedule.kind": "step"}
 GENERATE = {**SMALL, "mode": "generate", "generate.tokens": 12}
@@ -81,7 +81,7 @@ CASES = {
     "optimizer.schedule.min_ratio": (COSINE, 0.9),
     "optimizer.schedule.milestones": (STEP, [1]),
     "optimizer.schedule.gamma": ({**STEP, "optimizer.schedule.milestones": [1]}, 0.5),
-    "memory.device": (LARGE, "5MiB"),
+    "memory.device": (LARGE, "64MiB"),
     "memory.host": ({**LARGE, "memory.device": "5MiB", "memory.host": "64MiB"}, "1MiB"),
     "memory.disk": ({**LARGE, "memory.device": "5MiB", "memory.host": "1MiB"}, "FOLDER"),
     "weights": ({**FORWARD, "run.save": ""}, "WEIGHTS"),
