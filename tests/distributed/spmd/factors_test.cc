@@ -130,6 +130,20 @@ TEST(Factors, BackwardChecksTheOutputs) {
   EXPECT_THAT(message_of([&] { rule.backward({}); }), HasSubstr("0 outputs are given"));
 }
 
+TEST(Factors, WrongLettersAndKindsAreNamed) {
+  const auto x = spec({8, 6}, {R, R});
+  EXPECT_THAT(message_of([&] { Factors().input(x, "aB"); }),
+              HasSubstr("'B' names no factor; use a letter a to z, 1 or _."));
+  EXPECT_THAT(message_of([&] {
+                Factors()
+                    .input(x, "ab")
+                    .output("")
+                    .reduce("a", ReduceKind::kMax)
+                    .reduce("b", ReduceKind::kMin);
+              }),
+              HasSubstr("one rule reduces by max and by min; at most one kind other than sum"));
+}
+
 TEST(Factors, WrongNumberOfDimsNamesTheInput) {
   const auto x = spec({8, 6}, {R, R});
   EXPECT_THAT(message_of([&] { Factors().input(x, "abc"); }),

@@ -172,6 +172,9 @@ TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
   const TempFile more("- {rule: relu, case: 0, reason: on purpose, until: then}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, more.path()); }),
               HasSubstr(more.path() + ":1: nothing reads the key 'until' here"));
+  const TempFile wrong("- {rule: relu, case: first, reason: on purpose}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, wrong.path()); }),
+              HasSubstr(wrong.path() + ":1: case is no int."));
   const TempFile less("- {rule: relu, case: 0}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, less.path()); }),
               HasSubstr(less.path() + ":1: the key 'reason' is missing"));
@@ -205,15 +208,23 @@ TEST_P(BadAsks, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadAsks,
-    ::testing::Values(BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
-                      BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
-                      BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false},
-                             "has 2 extents and 1 entries in brackets"},
-                      BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
-                      BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
-                      BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
-                             "the rule has no attribute 'axes'"},
-                      BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given"}));
+    ::testing::Values(
+        BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
+        BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
+        BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false}, "has 2 extents and 1 entries in brackets"},
+        BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
+        BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
+               "the rule has no attribute 'axes'"},
+        BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given, the rule takes 2: x, y"},
+        BadAsk{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
+               "the rule has no attribute 'a'; it takes none"},
+        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
+               "--attr 'axis' is not of the form name=value"},
+        BadAsk{{"sum", "2", {"4[0]"}, {}, {"keep_dim=2"}, false},
+               "attribute keep_dim is '2', expected true or false"},
+        BadAsk{{"reduce_base", "2", {"4[0]"}, {}, {"reduce_type=7"}, false},
+               "reduce_type is 7; use 0 (sum) to 6 (all)."}));
 
 }  // namespace
 }  // namespace phi::spmd_tool

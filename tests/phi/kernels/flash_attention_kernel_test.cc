@@ -209,6 +209,9 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
   expect_error("lacks index 0 of tensor dim 2", run);
   view.inputs[1] = view.inputs[2] = part(p.k_dims(), 1, 0, 2);
   expect_error("every query needs the whole of k's and v's sequence", run);
+  view.inputs[1] = part(p.k_dims(), 2, 0, 2);
+  view.inputs[2] = part(p.k_dims(), 2, 2, 4);
+  expect_error("reshard v as k is", run);
 }
 
 // Reads sk positions in pieces; each piece's output has to be what attention over all gives its

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "tests/support/error_matchers.h"
+
 namespace phi::job {
 namespace {
 
@@ -193,7 +195,8 @@ TEST(JobConfig, AFileThatIsNotThereIsNamed) {
     EXPECT_STREQ(error.what(),
                  "cannot read job file '/nonexistent/job.yaml': No such file or directory.");
   }
-  EXPECT_THROW(load_job("/tmp"), Error);
+  EXPECT_THAT([] { load_job("/tmp"); },
+              ThrowsError(ErrorCode::kNotFound, "cannot read job file '/tmp': it is a folder."));
 }
 
 MeshConfig settled(const std::string& yaml, int64_t world_size, const std::string& flag = "",
@@ -256,6 +259,11 @@ TEST(SettleMesh, EachRankAlongTpHoldsEquallyMuchOfALlama) {
   EXPECT_THAT(error_of("model: {kind: llama}\nmesh: {shape: [1, 1, 5]}", 5),
               HasSubstr("job.yaml:2: key 'mesh.shape': tp 5 of the mesh dp=1 pp=1 tp=5 does not "
                         "divide kv_heads 6"));
+}
+
+TEST(SettleMesh, WhatTheFileDoesNotSayIsNamedAsDefault) {
+  EXPECT_EQ(error_of("model: {kind: llama}", 5, "tp=5").substr(0, 52),
+            "job.yaml: key 'model.kv_heads' (by default): tp 5 of");
 }
 
 TEST(MeshFlag, BadOnesSayHowToWriteIt) {
