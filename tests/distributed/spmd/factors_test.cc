@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "distributed/spmd/rules.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::distributed {
 namespace {
@@ -29,7 +30,7 @@ std::string message_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }

@@ -34,7 +34,7 @@ std::string message_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }

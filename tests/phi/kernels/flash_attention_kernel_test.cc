@@ -4,6 +4,7 @@
 
 #include "phi/infermeta/attention.h"
 #include "tests/phi/kernels/dense_oracle.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::testing {
 namespace {
@@ -266,7 +267,7 @@ TEST(FlashAttentionKernel, WithKvcacheSaysThatThereIsNoRoom) {
       FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
                                              tensor<int64_t>({held}, {1}), &out, &cache, &cache);
     } catch (const Error& error) {
-      return error.what();
+      return words_of(error);
     }
     return "no error";
   };

@@ -20,7 +20,7 @@ std::string error_of(const std::string& yaml, int64_t world_size = 1,
     std::string note;
     settle_mesh(&config, world_size, mesh, &note);
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }
@@ -192,8 +192,8 @@ TEST(JobConfig, AFileThatIsNotThereIsNamed) {
     load_job("/nonexistent/job.yaml");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "cannot read job file '/nonexistent/job.yaml': No such file or directory.");
+    EXPECT_EQ(words_of(error, ErrorCode::kNotFound),
+              "cannot read job file '/nonexistent/job.yaml': No such file or directory.");
   }
   EXPECT_THAT([] { load_job("/tmp"); },
               ThrowsError(ErrorCode::kNotFound, "cannot read job file '/tmp': it is a folder."));
@@ -273,7 +273,7 @@ TEST(MeshFlag, BadOnesSayHowToWriteIt) {
       parse_mesh_flag(text);
       ADD_FAILURE() << text;
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("--mesh=" + std::string(text) + ": ")) << text;
+      EXPECT_THAT(words_of(error), HasSubstr("--mesh=" + std::string(text) + ": ")) << text;
       EXPECT_THAT(error.what(), HasSubstr("Write 2x2x2 (dp, pp, tp), 4 (dp) or dp=2,tp=2."));
     }
   }
