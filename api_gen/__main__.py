@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from api_gen import effects
 from api_gen.backward import check_forward_references, parse_backward
 from api_gen.emit import render
 from api_gen.errors import SpecError, SpecErrors
@@ -27,6 +28,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",
                       help="write nothing; list files that are not up to date")
+    mode.add_argument("--list-ignored", action="store_true",
+                      help="write nothing; list the keys that are given and have no effect")
     mode.add_argument("--list-outputs", action="store_true",
                       help="write nothing; list the files, relative to DIR")
     return parser.parse_args(argv)
@@ -58,6 +61,9 @@ def main(argv: list[str] | None = None) -> int:
     except (SpecError, SpecErrors) as error:
         print(error, file=sys.stderr)
         return 1
+    if options.list_ignored:
+        print(effects.report((*ops, *gradients)), end="")
+        return 0
     if options.list_outputs:
         print("\n".join(outputs.texts))
         return 0

@@ -7,7 +7,7 @@ from api_gen import grammar
 from api_gen.document import Entry
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.model import Attr, BackwardOp, Op, Output, Signature, TensorArg
-from api_gen.parse import (IGNORED, TRANSFORM_KEYS, Reader, check_sizes, read_aliases, read_args,
+from api_gen.parse import (IGNORED, Reader, check_sizes, check_transform, read_aliases, read_args,
                            read_call, read_files, read_infer_meta, read_kernel, read_optional,
                            read_outputs)
 
@@ -22,8 +22,9 @@ def parse_backward(files: Iterable[tuple[str, str]]) -> list[BackwardOp]:
 
 
 def read_backward_op(entry: Entry) -> BackwardOp:
-    reader = Reader(entry, BACKWARD_KEYS)
-    reader.guard("backward_op", lambda: grammar.check_name(entry.at.op, "an op"))
+    reader = Reader(entry, BACKWARD_KEYS, is_gradient=True)
+    reader.guard("backward_op", lambda: grammar.check_name(
+        reader.require("backward_op", "a name"), "an op"))
     if entry.at.op.endswith("_"):
         raise reader.error("backward_op", "the name ends in '_'",
                            "a name without it is accepted: no gradient is inplace")
@@ -32,22 +33,22 @@ def read_backward_op(entry: Entry) -> BackwardOp:
     check_sizes(reader, args, outputs)
     args, outputs = read_optional(reader, args, outputs)
     both = (*args.tensors, *args.attrs)
-    reader.submap("data_transform", TRANSFORM_KEYS)
-    names = [tensor.name for tensor in args.tensors]
-    for key in TRANSFORM_KEYS:
-        reader.known_names(f"data_transform.{key}", names, "tensor")
+    check_transform(reader, args.tensors)
     _check_body(reader)
+    read_aliases(reader, "inplace", args.tensors, outputs)
     arguments = [arg.name for arg in both]
+    calls_kernel = reader.has("kernel")
     return BackwardOp(
         name=entry.at.op, at=entry.at, forward=_forward(reader), tensors=args.tensors,
-        attrs=args.attrs, outputs=outputs, infer_meta=read_infer_meta(reader, both, outputs),
+        attrs=args.attrs, outputs=outputs,
+        infer_meta=read_infer_meta(reader, both, outputs) if calls_kernel else None,
         kernel=read_kernel(reader, both, outputs), invoke=read_call(reader, "invoke", arguments),
-        # Beside a kernel it is for other generators, and never called.
-        composite=None if reader.has("kernel") else read_call(
+        # Beside a kernel it is never called.
+        composite=None if calls_kernel else read_call(
             reader, "composite", [*arguments, *(output.name for output in outputs)]),
-        inplace=read_aliases(reader, "inplace", args.tensors, outputs),
-        no_need_buffer=reader.known_names("no_need_buffer", names, "tensor"),
-        backward=reader.text("backward"))
+        no_need_buffer=reader.known_names("no_need_buffer",
+                                          [tensor.name for tensor in args.tensors], "tensor"),
+        backward=reader.text("backward"), without_effect=reader.check_all_read())
 
 
 def _check_body(reader: Reader) -> None:

@@ -1,9 +1,11 @@
 """What can be read but not generated: found before any code is made, told with the entry's line."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from api_gen.errors import SpecError, SpecErrors
-from api_gen.model import BackwardOp, Op
+from api_gen.model import Attr, BackwardOp, Op, Rule
+from api_gen.nodes import NodeView
 
 # Functions that generated bodies call without a namespace, and names that the headers use.
 RUNTIME_NAMES = frozenset(
@@ -40,6 +42,36 @@ def check_names(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
                     f"{first.at}", "a name may be used once"))
     if errors:
         raise SpecErrors(errors)
+
+
+def check_attributes(ops: Sequence[Op], nodes: Mapping[str, NodeView]) -> None:
+    """Each attribute decides something: the shapes, the placements, the kernel's work, where the
+    outputs are made, or the gradient. `nodes`: what records an op, by its name. Errors: SpecErrors."""
+    errors = []
+    for op in ops:
+        node = nodes.get(op.name)
+        taken = _taken_by_call(op) | set(node.arguments if node else ())
+        errors += [SpecError(op.at, "args", f"nothing takes the attribute '{attr.name}'",
+                             "an argument of the shape function, the rule, the kernel, the call or "
+                             "the gradient is accepted")
+                   for attr in op.attrs if attr.name not in taken]
+    if errors:
+        raise SpecErrors(errors)
+
+
+def _taken_by_call(op: Op) -> set[str]:
+    """Names of the arguments that what the op calls is given."""
+    if op.invoke:
+        return set(re.findall(r"[A-Za-z_]\w*", " ".join(op.invoke.args)))
+    assert op.infer_meta and op.kernel
+    rule, kernel = op.infer_meta.spmd, op.kernel
+    params = [*op.infer_meta.params, *(rule.params if isinstance(rule, Rule) else ())]
+    if op.view:  # it launches no kernel and makes no output
+        sources = []
+    else:
+        params += kernel.params
+        sources = [s.attr for s in (kernel.data_type, kernel.backend) if s and s.attr]
+    return {arg.name for arg in (*params, *sources) if isinstance(arg, Attr)}
 
 
 def check_generated(op: Op) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 
 from api_gen import layout, lower, reference
-from api_gen.checks import check_names
+from api_gen.checks import check_attributes, check_names
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import nodes_by_op
 
@@ -83,6 +83,7 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     check_names(ops, gradients)
     operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
     nodes = nodes_by_op(operators, gradients)
+    check_attributes([*ops, *map(lower.gradient_op, gradients)], nodes)
     functions = [f for op in ops for f in lower.lower_functions(op, nodes.get(op.name))]
     backward = [f for gradient in gradients
                 for f in lower.lower_gradient(gradient, nodes.get(gradient.name))]

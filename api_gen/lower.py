@@ -202,11 +202,14 @@ def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
 
 def lower_gradient(gradient: BackwardOp, node: NodeView | None = None) -> list[FunctionView]:
     """The gradient function: an operator of its own, or a call of others."""
-    if gradient.operator:
-        return lower_functions(gradient.operator, node)
-    op = Op(name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
-            outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective)
-    return lower_functions(op)
+    return lower_functions(gradient_op(gradient), node)
+
+
+def gradient_op(gradient: BackwardOp) -> Op:
+    """The gradient as an op with a kernel, or as one that invokes others."""
+    return gradient.operator or Op(
+        name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
+        outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective)
 
 
 def gradient_call(gradient: BackwardOp) -> Invoke:

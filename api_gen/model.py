@@ -100,8 +100,6 @@ class InferMeta:
     func: str
     params: tuple[Param, ...]
     spmd: Rule | Notation | None = None
-    local_shape: str | None = None
-    global_shape: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class KernelAlternative:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a kernel's dtype, place or layout comes from: what is set first in this order."""
+    """Where a kernel's dtype or place comes from: what is set first in this order."""
 
     attr: Attr | None = None
     tensors: tuple[TensorArg, ...] = ()
@@ -136,7 +134,6 @@ class Kernel:
     params: tuple[Param, ...]
     data_type: Source | None = None
     backend: Source | None = None
-    layout: Source | None = None
 
     @property
     def dense(self) -> KernelAlternative | None:
@@ -172,11 +169,10 @@ class Op:
     inplace: tuple[Alias, ...] = ()
     view: tuple[Alias, ...] = ()
     no_need_buffer: tuple[str, ...] = ()
-    skip_transform: tuple[str, ...] = ()
-    support_trans_dtype: tuple[str, ...] = ()
     data_dependent: bool = False
     backward: str | None = None
     selective: bool = False  # a gradient: callers say which outputs they want
+    without_effect: tuple[tuple[str, str], ...] = ()  # keys that are given, and why they have none
 
     def __post_init__(self) -> None:
         assert (self.invoke is None) == (self.infer_meta is not None)
@@ -214,9 +210,9 @@ class BackwardOp:
     kernel: Kernel | None = None
     invoke: Invoke | None = None
     composite: Invoke | None = None
-    inplace: tuple[Alias, ...] = ()
     no_need_buffer: tuple[str, ...] = ()
     backward: str | None = None
+    without_effect: tuple[tuple[str, str], ...] = ()
 
     @property
     def selective(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from api_gen import grammar
+from api_gen import effects, grammar
 from api_gen.document import Entry, Value, read_entries
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.model import (Alias, Attr, AttrType, InferMeta, Invoke, Kernel, Literal, Notation, Op,
@@ -32,8 +32,10 @@ T = TypeVar("T")
 class Reader:
     """Reads the values of one entry; turns what the grammars find wrong into located errors."""
 
-    def __init__(self, entry: Entry, keys: Sequence[str]):
+    def __init__(self, entry: Entry, keys: Sequence[str], is_gradient: bool = False):
         self.entry = entry
+        self.asked: set[str] = set()
+        self.is_gradient = is_gradient
         for key in entry.values:
             self._check_key(key, keys, key)
 
@@ -46,9 +48,14 @@ class Reader:
         return self.entry.error(key, wrong, accepted)
 
     def has(self, key: str) -> bool:
-        return self.value(key) is not None
+        """Whether the entry gives it; this is no reading of it."""
+        return self._given(key) is not None
 
     def value(self, key: str) -> Value | None:
+        self.asked.add(key)
+        return self._given(key)
+
+    def _given(self, key: str) -> Value | None:
         name, _, sub = key.partition(".")
         value = self.entry.values.get(name)
         if value is None or not sub:
@@ -65,6 +72,19 @@ class Reader:
         for sub, _ in value.map:
             self._check_key(sub, keys, f"{key}.{sub}")
         return True
+
+    def check_all_read(self) -> tuple[tuple[str, str], ...]:
+        """The keys that are given and have no effect, and why. Error: one that is given, was not
+        read, and is not known to have none."""
+        ineffective = effects.of_entry(self.is_gradient, self.has("kernel"))
+        given = [full for key, value in self.entry.values.items()
+                 for full in ([f"{key}.{sub}" for sub, _ in value.map] if value.map else [key])]
+        for key in given:
+            if key not in self.asked and key not in ineffective:
+                body = next(body for body in ("kernel", "invoke", "composite") if self.has(body))
+                raise self.error(key, f"nothing reads it in an entry with '{body}'",
+                                 "leaving it out is accepted")
+        return tuple((key, ineffective[key]) for key in given if key in ineffective)
 
     def text(self, key: str) -> str | None:
         value = self.value(key)
@@ -165,13 +185,11 @@ def read_infer_meta(reader: Reader, args: Sequence[Arg],
         raise reader.error("infer_meta.func", f"'{func}' is not a function",
                            "a name such as MatmulInferMeta is accepted")
     params = read_params(reader, "infer_meta.param", args)
-    shapes = {}
     for key in ("local_shape", "global_shape"):
         name = reader.text(f"infer_meta.{key}")
         if name is not None:
             reader.known(f"infer_meta.{key}", name, [o.name for o in outputs], "output")
-        shapes[key] = name
-    return InferMeta(func, params, _read_spmd(reader, args, params, outputs), **shapes)
+    return InferMeta(func, params, _read_spmd(reader, args, params, outputs))
 
 
 def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
@@ -229,10 +247,10 @@ def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) 
             raise reader.error("kernel.func", f"'{kernel.name}' has {len(kernel.outputs)} output "
                                f"types, the op has {len(outputs)} outputs",
                                "one type per output is accepted")
+    _source(reader, "layout", AttrType.DATA_LAYOUT, args)
     return Kernel(alternatives, params,
                   _source(reader, "data_type", AttrType.DATA_TYPE, args),
-                  _source(reader, "backend", AttrType.PLACE, args),
-                  _source(reader, "layout", AttrType.DATA_LAYOUT, args))
+                  _source(reader, "backend", AttrType.PLACE, args))
 
 
 def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> Source | None:
@@ -326,33 +344,48 @@ def check_sizes(reader: Reader, args: grammar.Arguments, outputs: Sequence[Outpu
             reader.known("output", name, names, "argument in a size,")
 
 
+def check_transform(reader: Reader, tensors: Sequence[TensorArg]) -> None:
+    """`data_transform` names tensors, of which nothing is made."""
+    reader.submap("data_transform", TRANSFORM_KEYS)
+    for key in TRANSFORM_KEYS:
+        reader.known_names(f"data_transform.{key}", [t.name for t in tensors], "tensor")
+
+
+def _mark_hidden(reader: Reader, outputs: tuple[Output, ...]) -> tuple[Output, ...]:
+    hidden = reader.known_names("intermediate", [o.name for o in outputs], "output")
+    if len(hidden) == len(outputs):
+        raise reader.error("intermediate", "all outputs are intermediate", "one must be visible")
+    return tuple(replace(o, intermediate=o.name in hidden) for o in outputs)
+
+
 def read_op(entry: Entry) -> Op:
     reader = Reader(entry, OP_KEYS)
-    reader.guard("op", lambda: grammar.check_name(entry.at.op, "an op"))
+    reader.guard("op", lambda: grammar.check_name(reader.require("op", "a name"), "an op"))
     args = read_args(reader)
     outputs = read_outputs(reader, sized=True)
     check_sizes(reader, args, outputs)
     args, outputs = read_optional(reader, args, outputs)
-    hidden = reader.known_names("intermediate", [o.name for o in outputs], "output")
-    outputs = tuple(replace(o, intermediate=o.name in hidden) for o in outputs)
-    if len(hidden) == len(outputs):
-        raise reader.error("intermediate", "all outputs are intermediate", "one must be visible")
     both = (*args.tensors, *args.attrs)
     invoke = read_call(reader, "invoke", [arg.name for arg in both])
     _check_body(reader, invoke)
-    reader.submap("data_transform", TRANSFORM_KEYS)
-    tensor_names = [t.name for t in args.tensors]
+    check_transform(reader, args.tensors)
+    calls_kernel = invoke is None
+    if calls_kernel:
+        outputs = _mark_hidden(reader, outputs)
+
+    def aliases(key: str) -> tuple[Alias, ...]:
+        return read_aliases(reader, key, args.tensors, outputs)
+
     op = Op(
         name=entry.at.op, at=entry.at, tensors=args.tensors, attrs=args.attrs, outputs=outputs,
         infer_meta=read_infer_meta(reader, both, outputs),
         kernel=read_kernel(reader, both, outputs), invoke=invoke,
-        inplace=read_aliases(reader, "inplace", args.tensors, outputs),
-        view=read_aliases(reader, "view", args.tensors, outputs),
-        no_need_buffer=reader.known_names("no_need_buffer", tensor_names, "tensor"),
-        skip_transform=reader.known_names("data_transform.skip_transform", tensor_names, "tensor"),
-        support_trans_dtype=reader.known_names("data_transform.support_trans_dtype", tensor_names,
-                                               "tensor"),
-        data_dependent=reader.flag("data_dependent"), backward=_backward_name(reader))
+        inplace=aliases("inplace") if calls_kernel or entry.at.op.endswith("_") else (),
+        view=aliases("view") if calls_kernel else (),
+        no_need_buffer=reader.known_names("no_need_buffer", [t.name for t in args.tensors],
+                                          "tensor") if calls_kernel else (),
+        data_dependent=reader.flag("data_dependent"), backward=_backward_name(reader),
+        without_effect=reader.check_all_read())
     _check_op(reader, op)
     return op
 

@@ -75,6 +75,8 @@ Options parse(int argc, char** argv) {
     }
     if (name == "--help" || name == "--h") {
       options.help = true;
+    } else if ((name == "--list" || name == "--strict") && equals != std::string::npos) {
+      throw UsageError(name + " takes no value, got '" + word.substr(equals + 1) + "'.");
     } else if (name == "--list") {
       options.list = true;
     } else if (name == "--strict") {
@@ -94,6 +96,24 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+// Each of the command's three forms has words and flags of its own.
+void check_all_read(const Options& options) {
+  const phi::spmd_tool::Ask& ask = options.ask;
+  const bool checks = !options.list && !options.files.empty();
+  const bool asks = !options.list && !checks;
+  const std::string_view question = "one question; --list and --cases ask none";
+  phi::cli::check_flag_is_read({"cases", checks, "no --list"}, !options.files.empty());
+  phi::cli::check_flag_is_read({"differences", checks, "--cases"}, !options.differences.empty());
+  phi::cli::check_flag_is_read({"mesh", asks, question}, !ask.mesh.empty());
+  phi::cli::check_flag_is_read({"in", asks, question}, !ask.inputs.empty());
+  phi::cli::check_flag_is_read({"out", asks, question}, !ask.outputs.empty());
+  phi::cli::check_flag_is_read({"attr", asks, question}, !ask.attrs.empty());
+  phi::cli::check_flag_is_read({"strict", asks, question}, ask.strict);
+  if (!asks && !ask.rule.empty()) {
+    throw UsageError("the rule '" + ask.rule + "' goes with " + std::string(question) + ".");
+  }
+}
+
 void list_rules() {
   for (const auto& rule : phi::distributed::all_rules()) {
     fmt::print("{:<34} ({}){}{}\n", rule.name, rule.forward.tensors,
@@ -106,6 +126,7 @@ int run(const Options& options) {
     std::fputs(kHelp, stdout);
     return 0;
   }
+  check_all_read(options);
   if (options.list) {
     list_rules();
     return 0;

@@ -6,6 +6,7 @@
 
 #include "distributed/spmd/erase.h"
 #include "distributed/spmd/rules.h"
+#include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
 
 namespace phi::distributed {
@@ -19,6 +20,17 @@ using detail::erase;
 template <ReduceKind kKind>
 SpmdRule reduction(const TensorSpec& x, const IntArray& axis, bool keepdim) {
   return ReductionInferSpmd(x, axis, keepdim, kKind);
+}
+
+// The recorded form says the kind of reduction by Paddle's number.
+SpmdRule reduce_base(const TensorSpec& x, const IntArray& axis, bool keepdim, int64_t kind) {
+  constexpr std::array kKinds = {ReduceKind::kSum,  ReduceKind::kMax, ReduceKind::kMin,
+                                 ReduceKind::kProd, ReduceKind::kAvg, ReduceKind::kAny,
+                                 ReduceKind::kAll};
+  PHI_CHECK(kind >= 0 && kind < static_cast<int64_t>(kKinds.size()),
+            errors::InvalidArgument("reduce_type is {}; use 0 (sum) to {} (all).", kind,
+                                    kKinds.size() - 1));
+  return ReductionInferSpmd(x, axis, keepdim, kKinds[static_cast<size_t>(kind)]);
 }
 
 SpmdRule mean_all(const TensorSpec& x) { return ReductionMeanInferSpmd(x, {}, false); }
@@ -223,7 +235,7 @@ const RuleEntry kOthers[] = {
     {"sgd_", erase<SgdInferSpmd>("param, grad, master_param?"), {}},
     {"sum", erase<ReductionSumInferSpmd>("x", "axis, keep_dim"), {}},
     {"reduce_sum", erase<ReductionSumInferSpmd>("x", "axis, keep_dim"), {}},
-    {"reduce_base", erase<ReductionSumInferSpmd>("x", "axis, keep_dim, reduce_type"), {}},
+    {"reduce_base", erase<reduce_base>("x", "axis, keep_dim, reduce_type"), {}},
     {"squared_l2_norm", erase<ReductionSumInferSpmd>("x", "axis, keep_dim"), {}},
     {"max", erase<ReductionMaxInferSpmd>("x", "axis, keep_dim"), {}},
     {"amax", erase<ReductionMaxInferSpmd>("x", "axis, keep_dim"), {}},

@@ -97,11 +97,16 @@ std::optional<TensorMeta> copy_if_given(const TensorMeta* meta) {
 std::tuple<TensorMeta, std::optional<TensorMeta>, TensorMeta, std::optional<TensorMeta>>
 FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMeta& v,
                         const TensorMeta* fixed_seed_offset, const TensorMeta* attn_mask,
-                        float dropout, bool /*causal*/, bool return_softmax, bool is_test) {
+                        float dropout, bool /*causal*/, bool return_softmax, bool is_test,
+                        const std::string& rng_name) {
   check_qkv(q, k, v);
   if (attn_mask) check_mask(q, k, *attn_mask);
   PHI_CHECK(dropout >= 0.0f && dropout < 1.0f,
             errors::InvalidArgument("dropout is {}, but it must be in [0, 1).", dropout));
+  PHI_CHECK(rng_name.empty(),
+            errors::InvalidArgument("rng_name is '{}', but there is one generator, without a name; "
+                                    "leave it empty.",
+                                    rng_name));
   if (fixed_seed_offset) {
     PHI_CHECK(
         fixed_seed_offset->dtype == DataType::INT64 && fixed_seed_offset->dims == Dims{2},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "phi/core/meta.h"
@@ -12,7 +13,7 @@ namespace phi {
 /// v [batch, sk, kv_heads, v_dim], where kv_heads divides heads (grouped-query attention).
 ///
 /// Arguments  attn_mask, added to the scores: [batch or 1, heads or 1, sq, sk] of q's dtype;
-///            fixed_seed_offset: int64 [2].
+///            fixed_seed_offset: int64 [2]; rng_name: empty, there is one generator.
 /// Outputs    out [batch, sq, heads, v_dim]; softmax [batch, heads, sq, sk] of q's dtype if
 ///            return_softmax; softmax_lse float32 [batch, heads, sq]; seed_offset int64 [2] if
 ///            anything is dropped (dropout > 0 and not is_test).
@@ -20,7 +21,8 @@ namespace phi {
 std::tuple<TensorMeta, std::optional<TensorMeta>, TensorMeta, std::optional<TensorMeta>>
 FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMeta& v,
                         const TensorMeta* fixed_seed_offset, const TensorMeta* attn_mask,
-                        float dropout, bool causal, bool return_softmax, bool is_test);
+                        float dropout, bool causal, bool return_softmax, bool is_test,
+                        const std::string& rng_name = "");
 
 /// Attention of q [batch, s, heads, head_dim] over caches that k [batch, s, kv_heads, head_dim] and
 /// v [batch, s, kv_heads, v_dim] are first added to.

@@ -83,6 +83,17 @@ def test_declare_only_writes_headers(command):
     assert command.files() == HEADERS
 
 
+def test_keys_without_effect_are_listed(command):
+    command.write("ops.yaml", RELU + "  traits: some::Trait\n")
+    command.write("backward.yaml", GRADIENT + "  inplace: (out_grad -> x_grad)\n")
+    listed = command.run("--ops=ops.yaml", "--backward=backward.yaml", "--list-ignored")
+    assert listed.returncode == 0 and not command.files()
+    assert listed.stdout == (
+        "ops.yaml:6: 'relu', key 'traits': no effect: for other generators of the format\n"
+        "backward.yaml:7: 'relu_grad', key 'inplace': no effect: a hint that a kernel might write "
+        "there\n")
+
+
 def test_list_outputs_writes_nothing(command):
     listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
     assert set(listed) == {f"phi/generated/{name}" for name in ALL}

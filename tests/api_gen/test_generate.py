@@ -42,18 +42,21 @@ def test_source_of_dtype_and_place(kernel, args, more, expected):
 
 
 def test_unused_attribute_has_no_name_in_the_definition():
-    texts = generated(op("param: [x], backend: x", "(Tensor x, Place where = CPUPlace())"))
-    assert "Tensor f(const Tensor& x, const Place& /*where*/) {" in definitions(texts)["f"]
+    # An inplace call makes no output, so it needs no place for one.
+    texts = generated(op("param: [x], backend: where", "(Tensor x, Place where = CPUPlace())",
+                         "  inplace: (x -> out)\n"))
+    assert "Tensor f(const Tensor& x, const Place& where) {" in definitions(texts)["f"]
+    assert "Tensor& f_(Tensor& x, const Place& /*where*/) {" in definitions(texts)["f_"]
 
 
 def test_attributes_are_captured_with_their_names():
-    texts = generated(op("param: [x], backend: x", "(Tensor x, str name = \"\", Place where = CPUPlace())"))
+    texts = generated(op("param: [x, name], backend: where", "(Tensor x, str name = \"\", Place where = CPUPlace())"))
     assert 'captured.gives(attributes("name", name), out);' in definitions(texts)["f"]
     assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["api.h"]
 
 
 def test_attributes_that_decide_nothing_are_not_in_the_key():
-    body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)"))
+    body = body_of("f", op("param: [x, a, b]", "(Tensor x, float a, int b)"))
     assert "CallKey key = attr_key();" in body
     body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)").replace(
         "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}"))
@@ -62,9 +65,9 @@ def test_attributes_that_decide_nothing_are_not_in_the_key():
 
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
     declared = "const std::optional<Tensor>& y"
-    texts = generated(op("param: [x]", "(Tensor x, Tensor y, int a = 0)", "  optional: y\n"))
+    texts = generated(op("param: [x, a]", "(Tensor x, Tensor y, int a = 0)", "  optional: y\n"))
     assert f"{declared} = std::nullopt, int a = 0);" in texts["api.h"]
-    texts = generated(op("param: [x]", "(Tensor x, Tensor y, int a)", "  optional: y\n"))
+    texts = generated(op("param: [x, a]", "(Tensor x, Tensor y, int a)", "  optional: y\n"))
     assert f"{declared}, int a);" in texts["api.h"]
 
 

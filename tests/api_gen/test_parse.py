@@ -47,7 +47,9 @@ def test_entry_with_all_common_keys():
     assert op.kernel.params == (*op.tensors, op.attrs[0])
     assert op.kernel.data_type == Source(tensors=(op.tensors[0],))
     assert op.inplace == (Alias("x", "out"),)
-    assert (op.no_need_buffer, op.skip_transform) == (("mask",), ("mask",))
+    assert op.no_need_buffer == ("mask",)
+    assert [key for key, _ in op.without_effect] == ["data_transform.skip_transform", "interfaces",
+                                                     "traits"]
     assert op.backward == "blend_grad"
 
 
@@ -287,5 +289,6 @@ def test_spread_of_spellings():
     assert by_name["unpack"].outputs[0].size.startswith("axis<0 ?")
     assert by_name["merge_"].infer_meta.params[-2:] == (Literal("true", AttrType.BOOL),
                                                         Literal("-1", AttrType.INT))
-    assert by_name["pool"].infer_meta.global_shape == "mask"
+    assert [key for key, _ in by_name["pool"].without_effect] == ["infer_meta.local_shape",
+                                                                  "infer_meta.global_shape"]
     assert by_name["share"].kernel.dense.name == "share"

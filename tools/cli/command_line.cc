@@ -84,6 +84,18 @@ std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std:
   return words;
 }
 
+void check_flag_is_read(const FlagUse& use, bool is_given) {
+  if (!is_given || use.is_read) return;
+  throw UsageError(fmt::format("--{} goes with {}.", use.flag, use.goes_with));
+}
+
+void check_flags_are_read(std::span<const FlagUse> uses) {
+  for (const FlagUse& use : uses) {
+    const auto info = gflags::GetCommandLineFlagInfoOrDie(std::string(use.flag).c_str());
+    check_flag_is_read(use, info.current_value != info.default_value);
+  }
+}
+
 bool speaks_for_job() {
   // OpenMPI, then what PMI-based launchers set.
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {

@@ -38,6 +38,19 @@ using phi::did_you_mean;
 /// Errors: UsageError naming the nearest flag, or the value and the type that the flag has.
 std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own);
 
+/// Whether this call reads a flag, and what the flag goes with.
+struct FlagUse {
+  std::string_view flag;
+  bool is_read;
+  std::string_view goes_with;  // "--trace=FILE"
+};
+
+/// For flags set by parse_flags. Errors: UsageError "--trace_steps goes with --trace=FILE." for the
+/// first flag that has another value than its default and that this call does not read.
+void check_flags_are_read(std::span<const FlagUse> uses);
+/// The same for one flag of a subcommand that parses by hand.
+void check_flag_is_read(const FlagUse& use, bool is_given);
+
 /// False on all but one process of an mpirun job: for messages before the ranks are connected.
 bool speaks_for_job();
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "tools/job/keys/job_keys.h"
 #include "tools/job/read_model.h"
 #include "tools/job/section.h"
 
@@ -66,6 +67,12 @@ void read_mesh(JobConfig* config, const Section& section) {
   if (!fault.empty()) throw config->wrong({has_dims ? "mesh.dims" : "mesh.shape"}, fault);
 }
 
+void read_data(JobConfig* config, const Section& section) {
+  section.read("paths", "files or folders", &config->data.paths);
+  section.read("seed", 0, INT64_MAX, &config->data.seed);
+  if (config->data.paths.empty()) throw config->wrong({"data.paths"}, "name at least one path.");
+}
+
 void read_run(JobConfig* config, const Section& section) {
   RunConfig& run = config->run;
   section.read("steps", 1, INT32_MAX, &run.steps);
@@ -96,11 +103,6 @@ void read_run(JobConfig* config, const Section& section) {
                         "dropout draws other numbers in each step, which a captured step does not; "
                         "set model.dropout to 0, or run.capture to false.");
   }
-  if (run.chunks > 1 && run.schedule != "interleaved") {
-    throw config->wrong({"run.chunks"},
-                        fmt::format("{} chunks a stage go with schedule: interleaved, not {}.",
-                                    run.chunks, run.schedule));
-  }
 }
 
 // Swapping needs to know the steps in advance, so it runs them as a captured program.
@@ -109,11 +111,7 @@ void read_memory(JobConfig* config, const Section& section) {
   section.read_bytes("device", &memory.device);
   section.read_bytes("host", &memory.host);
   section.read("disk", &memory.disk);
-  if (!memory.is_limited()) {
-    if (memory.host == 0 && memory.disk.empty()) return;
-    throw config->wrong({"memory.host", "memory.disk"},
-                        "they hold what the device has no room for; give memory.device too.");
-  }
+  if (!memory.is_limited()) return;
   if (config->mode == "train" && config->run.dtype != DataType::FLOAT32) {
     throw config->wrong({"memory.device", "run.dtype"},
                         "training with swapping is in float32; set run.dtype to that.");
@@ -131,8 +129,7 @@ void read_rate(JobConfig* config, const Section& optimizer) {
   std::string kind = "constant";
   const std::vector<std::string> kinds = {"constant", "cosine", "step"};
   if (optimizer.child("schedule").IsMap()) {
-    const Section section(config, "optimizer.schedule.", optimizer.child("schedule"),
-                          {"kind", "warmup_steps", "min_ratio", "milestones", "gamma"});
+    const Section section(config, "optimizer.schedule.", optimizer.child("schedule"));
     section.read_choice("kind", kinds, &kind);
     section.read("warmup_steps", 0, INT32_MAX, &rate.warmup_steps);
     section.read("min_ratio", 0.0, 1.0, &rate.min_ratio);
@@ -257,32 +254,17 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   const YAML::Node root = load_yaml(text, file);
   JobConfig config;
   config.file = file;
-  const Section top(
-      &config, "", root,
-      {"mode", "model", "mesh", "data", "run", "optimizer", "memory", "weights", "generate"});
+  const Section top(&config, "", root);
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
   read_model(top.child("model"), &config);
-  read_mesh(&config, {&config, "mesh.", top.child("mesh"), {"shape", "dims"}});
-  const Section data(&config, "data.", top.child("data"), {"paths", "seed"});
-  data.read("paths", "files or folders", &config.data.paths);
-  data.read("seed", 0, INT64_MAX, &config.data.seed);
-  if (config.data.paths.empty()) throw config.wrong({"data.paths"}, "name at least one path.");
-  read_run(&config, {&config,
-                     "run.",
-                     top.child("run"),
-                     {"steps", "global_batch", "micro_batches", "dtype", "sequence_parallel",
-                      "capture", "schedule", "chunks", "zero_stage", "recompute", "save"}});
-  read_optimizer(&config, {&config,
-                           "optimizer.",
-                           top.child("optimizer"),
-                           {"kind", "lr", "betas", "eps", "weight_decay", "momentum", "nesterov",
-                            "grad_clip", "schedule"}});
-  read_memory(&config, {&config, "memory.", top.child("memory"), {"device", "host", "disk"}});
+  read_mesh(&config, {&config, "mesh.", top.child("mesh")});
+  read_data(&config, {&config, "data.", top.child("data")});
+  read_run(&config, {&config, "run.", top.child("run")});
+  read_optimizer(&config, {&config, "optimizer.", top.child("optimizer")});
+  read_memory(&config, {&config, "memory.", top.child("memory")});
   top.read("weights", &config.weights);
-  read_generate(&config, {&config,
-                          "generate.",
-                          top.child("generate"),
-                          {"prompt", "tokens", "temperature", "top_k", "top_p", "seed"}});
+  read_generate(&config, {&config, "generate.", top.child("generate")});
+  note_read_keys(&config);
   return config;
 }
 
@@ -353,6 +335,8 @@ void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_
     config->mesh.shape.assign(config->mesh.shape.size(), 1);
   }
   check_num_ranks(*config, world_size, from_flag);
+  note_read_keys(config);
+  check_nothing_unread(*config);
   check_model_fits_mesh(*config);
 }
 

@@ -17,12 +17,14 @@
 //   generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
 // Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
-// exist is answered with the nearest one that does.
+// exist is answered with the nearest one that does, and one that this job does not read
+// (job_keys.h) with what would read it.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,13 +130,18 @@ struct JobConfig {
   /// The file's name as it was given, and the line of each key in it ("model.heads" -> 4).
   std::string file;
   std::map<std::string, int> lines;
+  /// Keys with another value than their default that nothing is known to read: neither the job as
+  /// the file has it nor, when its mesh is settled, the job as it is run.
+  std::set<std::string> unread;
 
   /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file gives; for the first
   /// one, without a line, if it gives none.
   Error wrong(std::initializer_list<std::string_view> keys, std::string_view message) const;
 };
 
-/// Reads and checks a job file. Errors: NotFound if it cannot be read; InvalidArgument as above.
+/// Reads and checks a job file, but for keys that are not read: those are left to settle_mesh, when
+/// all that a command overrides is known. Errors: NotFound if it cannot be read; InvalidArgument as
+/// above.
 JobConfig load_job(const std::string& file);
 /// The same from text; `file` is named in errors.
 JobConfig parse_job(const std::string& text, const std::string& file);
@@ -145,7 +152,8 @@ MeshConfig parse_mesh_flag(const std::string& text);
 /// Decides the mesh for `world_size` processes: the flag's if given, else the file's, else all
 /// processes along dp. One process runs any job on a mesh of one; `note` then says so.
 /// Errors: InvalidArgument, with both numbers and what to change, where the mesh does not fit the
-/// processes or the model does not fit the mesh.
+/// processes or the model does not fit the mesh; for a key that neither the file's job nor this one
+/// reads, with who would.
 void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                  std::string* note);
 

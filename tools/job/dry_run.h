@@ -3,11 +3,15 @@
 //   autophi run JOB.yaml --dry_run --world_size=16384 --rank=77 --report=r77.json
 #pragma once
 
+#include <gflags/gflags_declare.h>
+
 #include <cstdint>
 #include <optional>
 
 #include "distributed/comm/dry/dry_world.h"
 #include "tools/job/config.h"
+
+DECLARE_bool(dry_run);
 
 namespace phi::job {
 

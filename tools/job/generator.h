@@ -43,9 +43,7 @@ class Generator {
   std::optional<Program> program_;
 };
 
-/// Makes a job of mode generate what a Generator's model is made from: nothing is dropped, and
-/// activations are not split by position, of which there is one at a time.
 /// Errors: InvalidArgument if the prompt has more than seq_len bytes.
-void settle_generate(JobConfig* config);
+void check_prompt(const JobConfig& config);
 
 }  // namespace phi::job

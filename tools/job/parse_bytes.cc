@@ -33,7 +33,8 @@ std::optional<int64_t> parse_bytes(const std::string& text) {
   while (name.starts_with(' ')) name.remove_prefix(1);
   for (const Unit& unit : kUnits) {
     const double bytes = number * unit.bytes;
-    if (name == unit.name && bytes >= 1 && bytes < 9e18) return std::llround(bytes);
+    const bool whole = bytes == 0 || (bytes >= 1 && bytes < 9e18);
+    if (name == unit.name && whole) return std::llround(bytes);
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Keys of all kinds of models, of which each kind knows its own.
+// The section `model`: keys, heads that divide, and what a mesh can hold.
 #include "tools/job/read_model.h"
 
 #include <fmt/format.h>
@@ -10,47 +10,6 @@
 
 namespace phi::job {
 namespace {
-
-// Keys that one kind has and others have not.
-struct OwnKeys {
-  const char* kind;
-  std::vector<std::string> keys;
-};
-
-const std::vector<OwnKeys>& own_keys() {
-  static const std::vector<OwnKeys> table = {
-      {"gpt", {"mlp_ratio", "dropout"}},
-      {"llama", {"kv_heads", "ffn", "rope_base", "norm_eps"}},
-  };
-  return table;
-}
-
-std::vector<std::string> kinds() {
-  std::vector<std::string> out;
-  for (const OwnKeys& own : own_keys()) out.emplace_back(own.kind);
-  return out;
-}
-
-std::vector<std::string> all_keys() {
-  std::vector<std::string> out = {"kind", "vocab", "seq_len", "d_model", "layers", "heads"};
-  for (const OwnKeys& own : own_keys()) out.insert(out.end(), own.keys.begin(), own.keys.end());
-  out.emplace_back("seed");
-  return out;
-}
-
-void check_own_keys(const JobConfig& config) {
-  for (const OwnKeys& own : own_keys()) {
-    if (own.kind == config.model.kind) continue;
-    for (const std::string& key : own.keys) {
-      const std::string path = "model." + key;
-      if (!config.lines.contains(path)) continue;
-      throw config.wrong(
-          {path}, fmt::format("kind {} has it, and this model is of kind {}; leave it out or give "
-                              "kind: {}.",
-                              own.kind, config.model.kind, own.kind));
-    }
-  }
-}
 
 void check_heads(const JobConfig& config) {
   const ModelConfig& model = config.model;
@@ -110,10 +69,9 @@ void check_llama_split(const JobConfig& config) {
 }  // namespace
 
 void read_model(const YAML::Node& node, JobConfig* config) {
-  const Section section(config, "model.", node, all_keys());
+  const Section section(config, "model.", node);
   ModelConfig& model = config->model;
-  section.read_choice("kind", kinds(), &model.kind);
-  check_own_keys(*config);
+  section.read_choice("kind", {"gpt", "llama"}, &model.kind);
   // Data are bytes: an id may be anything from 0 to 255.
   section.read("vocab", 256, kMaxExtent, &model.vocab);
   section.read("seq_len", 1, kMaxExtent, &model.seq_len);

@@ -7,8 +7,8 @@
 
 namespace phi::job {
 
-/// Reads the section into config->model. Errors: InvalidArgument as Section; for keys of the other
-/// kind; for heads that do not divide.
+/// Reads the section into config->model. Errors: InvalidArgument as Section; for heads that do not
+/// divide.
 void read_model(const YAML::Node& node, JobConfig* config);
 
 /// Errors: InvalidArgument where the job's mesh has more stages or more ranks along tp than the

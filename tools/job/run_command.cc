@@ -4,6 +4,7 @@
 #include <gflags/gflags.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <functional>
@@ -119,9 +120,6 @@ void settle_world(Setup* setup) {
   if (!setup->dry) {
     return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
   }
-  if (!FLAGS_metrics.empty() || !FLAGS_trace.empty()) {
-    throw cli::UsageError("--dry_run has no times and no losses: leave out --metrics and --trace.");
-  }
   settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
   settle_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
   setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
@@ -136,6 +134,24 @@ void check_traced_steps(const Setup& setup) {
     throw cli::UsageError(fmt::format("--trace_steps={}: the job has {} step{}.", FLAGS_trace_steps,
                                       steps, steps == 1 ? "" : "s"));
   }
+}
+
+// Which flags a job like this reads; those that no table names are read by all.
+void check_flags(bool generates) {
+  constexpr std::string_view kReal =
+      "a job that runs; a dry run has no times and no losses, and nobody to wait for";
+  cli::check_flags_are_read(std::array{
+      cli::FlagUse{"world_size", FLAGS_dry_run,
+                   "--dry_run; without it mpirun says how many ranks there are"},
+      cli::FlagUse{"rank", FLAGS_dry_run,
+                   "--dry_run; without it mpirun says how many ranks there are"},
+      cli::FlagUse{"metrics", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"metrics", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"trace", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},
+      cli::FlagUse{"deadline_s", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
+  });
 }
 
 // All that can be found wrong before any rank waits for another.
@@ -153,17 +169,12 @@ Setup prepare(int argc, char** argv) {
   setup.error = parse_injection("inject_error", FLAGS_inject_error);
   setup.hang = parse_injection("inject_hang", FLAGS_inject_hang);
   setup.traced_steps = parse_traced_steps(FLAGS_trace_steps);
-  if (FLAGS_trace.empty() && !FLAGS_trace_steps.empty()) {
-    throw cli::UsageError("--trace_steps goes with --trace=FILE.");
-  }
   setup.config = load_job(words[0]);
   const bool generates = setup.config.mode == "generate";
-  if (generates && !FLAGS_metrics.empty()) {
-    throw cli::UsageError("--metrics goes with steps; mode generate has none.");
-  }
+  check_flags(generates);
   settle_world(&setup);
   if (generates) {
-    settle_generate(&setup.config);
+    check_prompt(setup.config);
   } else {
     setup.text = open_text(setup.config);
   }

@@ -12,13 +12,15 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"
+#include "tools/job/keys/job_keys.h"
 
 namespace phi::job {
 
 /// Of sizes; keeps every product of two exact.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
-/// Bytes of "64KiB", "256MiB", "1.5GB", "1000"; nothing for other texts and for less than one byte.
+/// Bytes of "64KiB", "256MiB", "1.5GB", "1000", "0"; nothing for other texts and for parts of a
+/// byte.
 std::optional<int64_t> parse_bytes(const std::string& text);
 
 inline std::string quoted_list(const std::vector<std::string>& words) {
@@ -33,14 +35,14 @@ inline std::string text_of(const YAML::Node& node) {
   return node.IsMap() ? "a map" : "nothing";
 }
 
-// A YAML map with a fixed set of keys. Unknown and repeated keys are found at once; each read
-// checks the type and the range.
+// A YAML map with the keys that job_keys() has of it. Unknown and repeated keys are found at once;
+// each read checks the type and the range, and notes in config->unread what is not the default.
 class Section {
  public:
-  Section(JobConfig* config, std::string prefix, const YAML::Node& node,
-          const std::vector<std::string>& keys)
+  Section(JobConfig* config, std::string prefix, const YAML::Node& node)
       : config_(config), prefix_(std::move(prefix)), node_(node) {
     if (node.IsNull()) return;
+    const std::vector<std::string> keys = key_names(prefix_);
     if (!node.IsMap()) {
       const std::string what = prefix_.empty() ? "a job file" : "'" + name_of_section() + "'";
       throw errors::InvalidArgument("{}:{}: {} must be a map of {}, got {}.", config->file,
@@ -54,26 +56,30 @@ class Section {
   }
 
   void read(const std::string& key, int64_t min, int64_t max, int64_t* out) const {
-    if (const auto node = find(key)) *out = integer(key, *node, min, max);
+    if (const auto node = find(key)) set(key, integer(key, *node, min, max), out);
   }
 
   void read(const std::string& key, bool* out) const {
     const auto node = find(key);
-    if (node && !(plain(*node) && YAML::convert<bool>::decode(*node, *out))) {
+    if (!node) return;
+    bool value = false;
+    if (!plain(*node) || !YAML::convert<bool>::decode(*node, value)) {
       throw wrong(key, "true or false", *node);
     }
+    set(key, value, out);
   }
 
   void read(const std::string& key, double min, double max, double* out) const {
-    if (const auto node = find(key)) *out = number(key, *node, min, max);
+    if (const auto node = find(key)) set(key, number(key, *node, min, max), out);
   }
 
   void read(const std::string& key, double min, double max, std::vector<double>* out) const {
     const auto node = find(key);
     if (!node) return;
     if (!node->IsSequence()) throw wrong(key, "a list of numbers, e.g. [0.9, 0.95]", *node);
-    out->clear();
-    for (const auto& item : *node) out->push_back(number(key, item, min, max));
+    std::vector<double> values;
+    for (const auto& item : *node) values.push_back(number(key, item, min, max));
+    set(key, std::move(values), out);
   }
 
   /// "256MiB", "1.5GB", or a number of bytes.
@@ -83,14 +89,14 @@ class Section {
     const std::optional<int64_t> bytes =
         node->IsScalar() ? parse_bytes(node->Scalar()) : std::nullopt;
     if (!bytes) throw wrong(key, "a size, e.g. 256MiB, 1GiB or 1000000", *node);
-    *out = *bytes;
+    set(key, *bytes, out);
   }
 
   void read(const std::string& key, std::string* out) const {
     const auto node = find(key);
     if (!node) return;
     if (!node->IsScalar()) throw wrong(key, "a text", *node);
-    *out = node->Scalar();
+    set(key, node->Scalar(), out);
   }
 
   void read_fraction(const std::string& key, double* out) const {
@@ -101,7 +107,7 @@ class Section {
     if (!number || !(value >= 0 && value < 1)) {
       throw wrong(key, "a number that is 0 or more and less than 1", *node);
     }
-    *out = value;
+    set(key, value, out);
   }
 
   void read_choice(const std::string& key, const std::vector<std::string>& choices,
@@ -116,26 +122,28 @@ class Section {
                            fmt::format("must be one of {}; got {}{}", quoted_list(choices),
                                        text_of(*node), ending(cli::did_you_mean(given, choices))));
     }
-    *out = node->Scalar();
+    set(key, node->Scalar(), out);
   }
 
   void read(const std::string& key, int64_t min, int64_t max, std::vector<int64_t>* out) const {
     const auto node = find(key);
     if (!node) return;
     if (!node->IsSequence()) throw wrong(key, "a list of integers, e.g. [2, 2]", *node);
-    out->clear();
-    for (const auto& item : *node) out->push_back(integer(key, item, min, max));
+    std::vector<int64_t> values;
+    for (const auto& item : *node) values.push_back(integer(key, item, min, max));
+    set(key, std::move(values), out);
   }
 
   void read(const std::string& key, const char* of_what, std::vector<std::string>* out) const {
     const auto node = find(key);
     if (!node) return;
     if (!node->IsSequence()) throw wrong(key, fmt::format("a list of {}", of_what), *node);
-    out->clear();
+    std::vector<std::string> values;
     for (const auto& item : *node) {
       if (!item.IsScalar()) throw wrong(key, fmt::format("a list of {}", of_what), item);
-      out->push_back(item.Scalar());
+      values.push_back(item.Scalar());
     }
+    set(key, std::move(values), out);
   }
 
  private:
@@ -149,6 +157,13 @@ class Section {
     const YAML::Node node = child(key);
     if (!node.IsDefined() || !config_->lines.contains(path(key))) return std::nullopt;
     return node;
+  }
+
+  // What is set already is the default.
+  template <typename T>
+  void set(const std::string& key, T value, T* out) const {
+    if (value != *out) config_->unread.insert(path(key));
+    *out = std::move(value);
   }
 
   void check_key(const YAML::Node& key, const std::vector<std::string>& keys) {

@@ -15,13 +15,18 @@ using distributed::TensorDistAttr;
 using distributed::TensorKind;
 using distributed::TensorSpec;
 
+distributed::ReduceKind kind_of(const TensorText& text, size_t i) {
+  return text.partial_kinds.empty() ? distributed::ReduceKind::kSum : text.partial_kinds[i];
+}
+
 TensorSpec spec_of(const TensorText& text, const ProcessMesh& mesh) {
   PHI_CHECK(text.dims_mapping.size() == text.shape.size(),
             errors::InvalidArgument("a tensor of {} dims [{}] has a dims_mapping of {} entries.",
                                     text.shape.size(), fmt::join(text.shape, ","),
                                     text.dims_mapping.size()));
   std::vector<std::pair<int, distributed::ReduceKind>> partial;
-  for (int m : text.partial) partial.emplace_back(m, distributed::ReduceKind::kSum);
+  for (size_t i = 0; i < text.partial.size(); ++i)
+    partial.emplace_back(text.partial[i], kind_of(text, i));
   return {Dims(text.shape), TensorDistAttr::from_dims_mapping(mesh, text.dims_mapping, partial)};
 }
 
@@ -32,9 +37,7 @@ const RuleFunction& function_of(const distributed::RuleEntry& rule, Direction di
 // An optional tensor of no dims is one that is not given.
 std::vector<std::vector<TensorSpec>> specs_of(const RuleFunction& function,
                                               const Question& question, const ProcessMesh& mesh) {
-  // Rules for any op take the outputs as their last argument.
-  const bool outputs_too = question.inputs.size() + 1 == function.tensor_kinds.size() &&
-                           function.tensor_kinds.back() == TensorKind::kList;
+  const bool outputs_too = takes_outputs(function, question.inputs.size());
   PHI_CHECK(
       outputs_too || question.inputs.size() == function.tensor_kinds.size(),
       errors::InvalidArgument("{} inputs are given, the rule takes {}: {}.", question.inputs.size(),
@@ -64,6 +67,12 @@ bool same(const TensorDistAttr* actual, const TensorText& expected) {
   for (const auto& placement : actual->placements()) {
     if (placement.is_shard() && placement.tensor_dim() >= ndim) return false;
   }
+  for (size_t i = 0; i < expected.partial_kinds.size(); ++i) {
+    const auto m = static_cast<size_t>(expected.partial[i]);
+    if (m >= actual->placements().size()) return false;
+    const auto& placement = actual->placements()[m];
+    if (!placement.is_partial() || placement.reduce() != expected.partial_kinds[i]) return false;
+  }
   return actual->dims_mapping(ndim) == expected.dims_mapping &&
          actual->partial_dims() == expected.partial;
 }
@@ -90,6 +99,11 @@ std::string entry_text(const std::vector<int>& mesh_dims) {
 }
 
 }  // namespace
+
+bool takes_outputs(const RuleFunction& function, size_t num_inputs) {
+  return num_inputs + 1 == function.tensor_kinds.size() &&
+         function.tensor_kinds.back() == TensorKind::kList;
+}
 
 SpmdResult answer(const distributed::RuleEntry& rule, const Question& question,
                   distributed::Strictness strictness) {
@@ -122,7 +136,12 @@ Verdict judge(const distributed::RuleEntry& rule, const Case& c) {
 std::string to_text(const TensorText& tensor) {
   std::vector<std::string> entries;
   for (const auto& mesh_dims : tensor.dims_mapping) entries.push_back(entry_text(mesh_dims));
-  for (int m : tensor.partial) entries.push_back(fmt::format("p{}", m));
+  for (size_t i = 0; i < tensor.partial.size(); ++i) {
+    const auto kind = kind_of(tensor, i);
+    const bool is_sum = kind == distributed::ReduceKind::kSum;
+    entries.push_back(fmt::format("p{}{}", tensor.partial[i],
+                                  is_sum ? "" : fmt::format("({})", distributed::name_of(kind))));
+  }
   return fmt::format("{}[{}]", fmt::join(tensor.shape, "x"), fmt::join(entries, ","));
 }
 
@@ -131,7 +150,11 @@ std::string to_text(const TensorDistAttr* attr, int ndim) {
   for (const auto& p : attr->placements()) {
     if (p.is_shard()) ndim = std::max(ndim, p.tensor_dim() + 1);
   }
-  return to_text(TensorText{{}, attr->dims_mapping(ndim), attr->partial_dims()});
+  std::vector<distributed::ReduceKind> kinds;
+  for (int m : attr->partial_dims()) {
+    kinds.push_back(attr->placements()[static_cast<size_t>(m)].reduce());
+  }
+  return to_text(TensorText{{}, attr->dims_mapping(ndim), attr->partial_dims(), kinds});
 }
 
 std::string to_text(const distributed::AttrValue& value) {

@@ -16,6 +16,7 @@ struct TensorText {
   std::vector<int64_t> shape;
   distributed::DimsMapping dims_mapping;
   std::vector<int> partial;
+  std::vector<distributed::ReduceKind> partial_kinds;  // one for each of `partial`; none: not said
 };
 
 /// One argument: one tensor or a list of them.
@@ -54,7 +55,12 @@ struct CaseFile {
   std::vector<Case> cases;
 };
 
-/// Errors: phi::Error naming file, line and key; NotFound for a rule that does not exist.
+/// Whether the rule, asked from its inputs, is shown the outputs too: rules for any op take them as
+/// their last argument.
+bool takes_outputs(const distributed::RuleFunction& function, size_t num_inputs);
+
+/// Errors: phi::Error naming file, line and key, also one that nothing reads; NotFound for a rule
+/// that does not exist.
 CaseFile load_cases(const std::string& path);
 
 /// The rule's answer. Errors: what the rule refuses, and tensors that cannot be.
@@ -70,7 +76,7 @@ Verdict judge(const distributed::RuleEntry& rule, const Case& c);
 /// "matmul mesh 2x3 64x32[1,_] 32x48[_,0] trans_x=false": as the ask form takes it.
 std::string to_text(const distributed::RuleEntry& rule, const Question& question);
 std::string to_text(const Expected& expected);
-/// "64x32[1,_,p0]"; without shape "[1,_,p0]".
+/// "64x32[1,_,p0]"; without shape "[1,_,p0]"; partial other than by a sum "[1,_,p0(avg)]".
 std::string to_text(const TensorText& tensor);
 std::string to_text(const distributed::AttrValue& value);
 /// The answered placement of a tensor of `ndim` dims.

@@ -9,6 +9,7 @@
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
+#include "tools/spmd/yaml_map.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -28,12 +29,12 @@ Differences load_differences(const std::string& path) {
     throw errors::InvalidArgument("{}:{}: {}", path, error.mark.line + 1, error.msg);
   }
   for (const auto& node : root) {
+    YamlMap entry(path, node);
     for (const char* key : {"rule", "case", "reason"}) {
-      PHI_CHECK(node.IsMap() && node[key] && node[key].IsScalar(),
-                errors::InvalidArgument("{}:{}: the key '{}' is missing; an entry is {{rule, case, "
-                                        "reason}}.",
-                                        path, node.Mark().line + 1, key));
+      if (entry.require(key).IsScalar()) continue;
+      entry.fail(node, fmt::format("{} is no text; an entry is {{rule, case, reason}}.", key));
     }
+    entry.check_all_read();
     int number = 0;
     PHI_CHECK(
         YAML::convert<int>::decode(node["case"], number),

@@ -6,6 +6,7 @@
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
+#include "tools/spmd/yaml_map.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -23,11 +24,13 @@ class Reader {
     throw errors::InvalidArgument("{}:{}: {}", path_, at.Mark().line + 1, message);
   }
 
-  YAML::Node key(const YAML::Node& map, const char* name) const {
-    if (!map.IsMap()) fail(map, fmt::format("a map with the key '{}' is expected.", name));
-    YAML::Node value = map[name];
-    if (!value) fail(map, fmt::format("the key '{}' is missing.", name));
-    return value;
+  // What `read` makes of the map, which has no key that it does not ask for.
+  template <typename Read>
+  auto whole(const YAML::Node& node, Read read) const {
+    YamlMap map(path_, node);
+    auto result = read(map);
+    map.check_all_read();
+    return result;
   }
 
   template <typename T>
@@ -50,6 +53,20 @@ class Reader {
     return values;
   }
 
+  std::vector<distributed::ReduceKind> reduce_kinds(const YAML::Node& node) const {
+    if (!node.IsSequence()) fail(node, "partial_type is no list.");
+    std::vector<distributed::ReduceKind> kinds;
+    for (const auto& item : node) {
+      const auto text = scalar<std::string>(item, "partial_type", "string");
+      try {
+        kinds.push_back(distributed::parse_reduce_kind(text));
+      } catch (const Error& error) {
+        fail(item, error.what());
+      }
+    }
+    return kinds;
+  }
+
   distributed::DimsMapping mapping(const YAML::Node& node) const {
     if (!node.IsSequence()) fail(node, "dims_mapping is no list.");
     distributed::DimsMapping result;
@@ -66,39 +83,45 @@ class Reader {
   }
 
   TensorText tensor(const YAML::Node& node, bool with_shape) const {
-    TensorText result;
-    if (with_shape) result.shape = integers(key(node, "shape"), "shape");
-    result.dims_mapping = mapping(key(node, "dims_mapping"));
-    if (node["partial"]) {
-      for (int64_t m : integers(node["partial"], "partial")) result.partial.push_back(int(m));
-    }
-    return result;
+    return whole(node, [&](YamlMap& map) {
+      TensorText result;
+      if (with_shape) result.shape = integers(map.require("shape"), "shape");
+      result.dims_mapping = mapping(map.require("dims_mapping"));
+      if (const YAML::Node partial = map.get("partial")) {
+        for (int64_t m : integers(partial, "partial")) result.partial.push_back(int(m));
+      }
+      if (const YAML::Node kinds = map.get("partial_type"))
+        result.partial_kinds = reduce_kinds(kinds);
+      if (!result.partial_kinds.empty() && result.partial_kinds.size() != result.partial.size()) {
+        fail(node, fmt::format("partial has {} entries, partial_type {}; give one each.",
+                               result.partial.size(), result.partial_kinds.size()));
+      }
+      return result;
+    });
   }
 
   ArgumentText argument(const YAML::Node& node, bool with_shape) const {
-    ArgumentText result;
-    if (node.IsMap() && node["list"]) {
-      result.is_list = true;
-      if (!node["list"].IsSequence()) fail(node, "list is no list.");
-      for (const auto& item : node["list"]) result.tensors.push_back(tensor(item, with_shape));
-    } else {
-      result.tensors.push_back(tensor(node, with_shape));
-    }
-    return result;
+    if (!node.IsMap() || !node["list"]) return {{tensor(node, with_shape)}, false};
+    return whole(node, [&](YamlMap& map) {
+      const YAML::Node list = map.get("list");
+      if (!list.IsSequence()) fail(node, "list is no list.");
+      ArgumentText result{{}, true};
+      for (const auto& item : list) result.tensors.push_back(tensor(item, with_shape));
+      return result;
+    });
   }
 
-  std::vector<ArgumentText> arguments(const YAML::Node& node, const char* name,
-                                      bool with_shape) const {
-    const YAML::Node list = key(node, name);
+  std::vector<ArgumentText> arguments(YamlMap& map, const char* name, bool with_shape) const {
+    const YAML::Node list = map.require(name);
     if (!list.IsSequence()) fail(list, fmt::format("{} is no list.", name));
     std::vector<ArgumentText> result;
     for (const auto& item : list) result.push_back(argument(item, with_shape));
     return result;
   }
 
-  std::vector<TensorText> flat(const YAML::Node& node, const char* name) const {
+  std::vector<TensorText> flat(YamlMap& map, const char* name) const {
     std::vector<TensorText> result;
-    for (auto& argument : arguments(node, name, false)) {
+    for (auto& argument : arguments(map, name, false)) {
       for (auto& tensor : argument.tensors) result.push_back(std::move(tensor));
     }
     return result;
@@ -123,9 +146,8 @@ class Reader {
   }
 
   // In the order of the rule's signature. All names in the file must be known to the rule.
-  std::vector<AttrValue> attrs(const YAML::Node& node, const RuleFunction& function) const {
+  std::vector<AttrValue> attrs(const YAML::Node& map, const RuleFunction& function) const {
     const auto names = distributed::split_names(function.attrs);
-    const YAML::Node map = node["attrs"];
     if (map && !map.IsMap()) fail(map, "attrs is no map.");
     if (map) {
       for (const auto& entry : map) {
@@ -148,8 +170,7 @@ class Reader {
     return values;
   }
 
-  Direction direction(const YAML::Node& node) const {
-    const YAML::Node value = node["direction"];
+  Direction direction(const YAML::Node& value) const {
     if (!value) return Direction::kForward;
     const auto text = scalar<std::string>(value, "direction", "string");
     if (text == "forward") return Direction::kForward;
@@ -158,31 +179,57 @@ class Reader {
     fail(value, fmt::format("direction is '{}', expected forward, backward or grad.", text));
   }
 
-  bool flag(const YAML::Node& node, const char* name) const {
-    return node[name] && scalar<bool>(node[name], name, "bool");
+  bool flag(YamlMap& map, const char* name) const {
+    const YAML::Node value = map.get(name);
+    return value && scalar<bool>(value, name, "bool");
   }
 
-  Case one(const YAML::Node& node, const RuleEntry& rule) const {
+  Case one(YamlMap& map, const RuleEntry& rule) const {
     Case c;
-    c.line = node.Mark().line + 1;
+    c.line = map.node().Mark().line + 1;
     Question& q = c.question;
-    q.mesh = integers(key(key(node, "mesh"), "shape"), "mesh.shape");
-    q.direction = direction(node);
+    q.mesh = whole(map.require("mesh"),
+                   [&](YamlMap& mesh) { return integers(mesh.require("shape"), "mesh.shape"); });
+    q.direction = direction(map.get("direction"));
     if (q.direction == Direction::kGrad && rule.grad.call == nullptr) {
-      fail(node, fmt::format("the rule '{}' has no gradient rule.", rule.name));
+      fail(map.node(), fmt::format("the rule '{}' has no gradient rule.", rule.name));
     }
-    q.inputs = arguments(node, "inputs", true);
-    if (node["outputs"] || q.direction == Direction::kBackward) {
-      q.outputs = arguments(node, "outputs", true);
+    const RuleFunction& function = q.direction == Direction::kGrad ? rule.grad : rule.forward;
+    q.inputs = arguments(map, "inputs", true);
+    if (q.direction == Direction::kBackward || takes_outputs(function, q.inputs.size())) {
+      q.outputs = arguments(map, "outputs", true);
     }
-    q.attrs = attrs(node, q.direction == Direction::kGrad ? rule.grad : rule.forward);
-    c.suspect = flag(node, "suspect");
-    c.uneven = flag(node, "uneven");
-    if (!flag(node, "error")) {
-      const YAML::Node expect = key(node, "expect");
-      c.expected = Expected{flat(expect, "inputs"), flat(expect, "outputs")};
+    q.attrs = attrs(map.get("attrs"), function);
+    // Remarks of those who recorded the case.
+    for (const char* remark : {"why", "suspect_why", "co_shard"}) map.get(remark);
+    c.suspect = flag(map, "suspect");
+    c.uneven = flag(map, "uneven");
+    if (!flag(map, "error")) {
+      c.expected = whole(map.require("expect"), [&](YamlMap& expect) {
+        return Expected{flat(expect, "inputs"), flat(expect, "outputs")};
+      });
     }
     return c;
+  }
+
+  CaseFile content(YamlMap& map) const {
+    CaseFile result;
+    result.path = path_;
+    const YAML::Node name = map.require("rule");
+    result.rule = scalar<std::string>(name, "rule", "string");
+    const RuleEntry* rule = nullptr;
+    try {
+      rule = &distributed::find_rule(result.rule);
+    } catch (const Error& error) {
+      throw errors::NotFound("{}:{}: {}", path_, name.Mark().line + 1, error.what());
+    }
+    const YAML::Node cases = map.require("cases");
+    if (!cases.IsSequence()) fail(cases, "cases is no list.");
+    for (const auto& node : cases) {
+      result.cases.push_back(whole(node, [&](YamlMap& item) { return one(item, *rule); }));
+      result.cases.back().number = static_cast<int>(result.cases.size()) - 1;
+    }
+    return result;
   }
 
   CaseFile file() const {
@@ -195,23 +242,7 @@ class Reader {
     } catch (const YAML::Exception& error) {
       throw errors::InvalidArgument("{}:{}: {}", path_, error.mark.line + 1, error.msg);
     }
-    CaseFile result;
-    result.path = path_;
-    const YAML::Node name = key(root, "rule");
-    result.rule = scalar<std::string>(name, "rule", "string");
-    const RuleEntry* rule = nullptr;
-    try {
-      rule = &distributed::find_rule(result.rule);
-    } catch (const Error& error) {
-      throw errors::NotFound("{}:{}: {}", path_, name.Mark().line + 1, error.what());
-    }
-    const YAML::Node cases = key(root, "cases");
-    if (!cases.IsSequence()) fail(cases, "cases is no list.");
-    for (const auto& node : cases) {
-      result.cases.push_back(one(node, *rule));
-      result.cases.back().number = static_cast<int>(result.cases.size()) - 1;
-    }
-    return result;
+    return whole(root, [&](YamlMap& map) { return content(map); });
   }
 
  private:

@@ -198,7 +198,9 @@ TEST(SafetensorsFile, NoPrefixOfAFileOpens) {
   const std::string good = small_header().encode() + "data of 11";
   for (size_t n = 0; n <= good.size(); ++n) {
     const auto path = folder.write("prefix", good.substr(0, n));
-    EXPECT_THROW(SafetensorsFile::open(path), Error) << n;
+    EXPECT_THAT([&] { SafetensorsFile::open(path); },
+                ThrowsError(ErrorCode::kInvalidArgument, path))
+        << n;
   }
   SafetensorsFile::open(folder.write("whole", good + "!"));
 }

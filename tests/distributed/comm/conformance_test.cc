@@ -14,6 +14,7 @@
 #include "phi/common/errors.h"
 #include "support/rank_launcher.h"
 #include "tests/distributed/comm/reduce_oracle.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::distributed {
 namespace {
@@ -377,9 +378,37 @@ TEST(Conformance, WrongCallsSayWhy) {
   on_all_world_sizes([](World& world) {
     const std::vector<int64_t> outside = {world.rank(), world.size()};
     const std::vector<int64_t> twice = {world.rank(), world.rank()};
-    EXPECT_THROW(world.group(outside), Error);
-    EXPECT_THROW(world.group(twice), Error);
-    EXPECT_THROW(world.everyone().broadcast(nullptr, 1, DataType::INT32, world.size()), Error);
+    const std::vector<int64_t> others = {world.rank() + 1};
+    std::byte byte{};
+    Group& all = world.everyone();
+    const auto own = static_cast<int>(world.rank());
+    const int64_t counts[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const struct {
+      std::function<void()> call;
+      std::string words;
+    } cases[] = {
+        {[&] { world.group(outside); }, "a group needs ranks "},
+        {[&] { world.group(twice); }, "a rank is repeated in the rank list of a group of 2 ranks"},
+        {[&] { world.group(others); },
+         "a group of 1 ranks that it is not in; only members may call"},
+        {[&] { all.broadcast(nullptr, 1, DataType::INT32, world.size()); },
+         fmt::format("broadcast from position {} of group", world.size())},
+        {[&] { all.reduce_scatter_v(nullptr, nullptr, counts, DataType::INT32, ReduceKind::kSum); },
+         "is given 9 counts"},
+        {[&] {
+           const Send send{own, &byte, 1};
+           all.exchange({&send, 1}, {});
+         },
+         "a message of 1 bytes to the own rank has no receive of the same size"},
+        {[&] {
+           const Recv recv{own, &byte, 1};
+           all.exchange({}, {&recv, 1});
+         },
+         "a receive from the own rank has no message in this call"},
+    };
+    for (const auto& c : cases) {
+      EXPECT_THAT(c.call, ThrowsError(ErrorCode::kInvalidArgument, c.words));
+    }
   });
 }
 

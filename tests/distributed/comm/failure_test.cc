@@ -255,7 +255,17 @@ TEST(TransferFailure, AHandleMayOutliveItsWorld) {
                    seconds(30)),
                Error);
   EXPECT_TRUE(late.done());
-  EXPECT_THAT([&] { late.wait(); }, ::testing::Throws<Error>());
+  EXPECT_THAT([&] { late.wait(); },
+              ThrowsError(ErrorCode::kUnavailable, "rank 0 left the job before"));
+}
+
+TEST(InitWorld, IsCalledOnce) {
+  int argc = 0;
+  char** argv = nullptr;
+  init_world(&argc, &argv);
+  EXPECT_THAT([&] { init_world(&argc, &argv); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "init_world is called twice"));
+  finalize_world();
 }
 
 TEST(DryWorld, TransfersAreDoneWhenTheyStart) {

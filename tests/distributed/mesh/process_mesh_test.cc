@@ -112,6 +112,10 @@ TEST(ProcessMesh, BadMeshesAreNamed) {
               ThrowsError(ErrorCode::kInvalidArgument, "given 1 ranks"));
   EXPECT_THAT([] { (void)ProcessMesh({2}, {"a"}).dim_of("tp"); },
               ThrowsError(ErrorCode::kNotFound, "no mesh dim 'tp'; it has a"));
+  EXPECT_THAT([] { (void)ProcessMesh({2}, {"a"}).sub_ranks(2, 0); },
+              ThrowsError(ErrorCode::kInvalidArgument, "rank 2 is not in mesh(a=2)"));
+  EXPECT_THAT([] { (void)ProcessMesh({2}, {"a"}).slice(0, 2); },
+              ThrowsError(ErrorCode::kOutOfRange, "mesh(a=2) has no slice 2 of mesh dim 0"));
 }
 
 }  // namespace

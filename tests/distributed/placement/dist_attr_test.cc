@@ -108,6 +108,9 @@ TEST(DistAttr, LocalShapeOffTheMeshIsNothing) {
 
 TEST(DistAttr, BadAttrsAreNamed) {
   EXPECT_THAT(
+      [] { parse_reduce_kind("mean"); },
+      ThrowsError(ErrorCode::kInvalidArgument, "unknown reduce kind 'mean'; use one of sum"));
+  EXPECT_THAT(
       [] {
         TensorDistAttr::get(mesh24(), {Shard(0), Shard(1), Shard(2)});
       },

@@ -62,7 +62,7 @@ TEST(LlamaSize, WrongNumbersAreNamed) {
                 ThrowsError(ErrorCode::kInvalidArgument, message));
   };
   EXPECT_THAT([] { llama_parameters({}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "layers is 0, must be >= 1"));
+              ThrowsError(ErrorCode::kInvalidArgument, "llama size: layers is 0, must be >= 1"));
   wrong({1, 24, 5, 1, 8, 8}, {}, 0, "heads 5 does not divide hidden 24");
   wrong({1, 24, 6, 4, 8, 8}, {}, 0, "kv_heads 4 does not divide heads 6");
   wrong(kSmall, {.tp = 4}, 0, "tp 4 does not divide kv_heads 2");

@@ -63,7 +63,8 @@ TEST(ActivationBytes, WrongNumbersAreNamed) {
   TransformerLayer layer = kLayer;
   layer.tensor_parallel = 0;
   EXPECT_THAT([&] { layer_activation_bytes(layer); },
-              ThrowsError(ErrorCode::kInvalidArgument, "tensor_parallel is 0, must be >= 1"));
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "activation bytes: tensor_parallel is 0, must be >= 1"));
   EXPECT_THAT([&] { layer_activation_bytes({}); },
               ThrowsError(ErrorCode::kInvalidArgument, "sequence is 0"));
   EXPECT_THAT([&] { first_stage_activation_bytes(kLayer, 24, 4, 0); },
@@ -88,7 +89,7 @@ TEST(GptSize, EqualsThePublishedProducts) {
 
 TEST(GptSize, WrongNumbersAreNamed) {
   EXPECT_THAT([] { gpt_parameters({.layers = 0, .hidden = 8}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "layers is 0, must be >= 1"));
+              ThrowsError(ErrorCode::kInvalidArgument, "gpt size: layers is 0, must be >= 1"));
   EXPECT_THAT([] { gpt_model_flops({.layers = 1, .hidden = 8}, -4); },
               ThrowsError(ErrorCode::kInvalidArgument, "batch is -4, must be >= 1"));
 }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "distributed/spmd/rules.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::distributed {
 namespace {
@@ -29,7 +30,7 @@ std::string message_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }
@@ -128,6 +129,20 @@ TEST(Factors, BackwardChecksTheOutputs) {
               }),
               HasSubstr("output 0 has 1 dims [8], the inputs make one of 2 dims"));
   EXPECT_THAT(message_of([&] { rule.backward({}); }), HasSubstr("0 outputs are given"));
+}
+
+TEST(Factors, WrongLettersAndKindsAreNamed) {
+  const auto x = spec({8, 6}, {R, R});
+  EXPECT_THAT(message_of([&] { Factors().input(x, "aB"); }),
+              HasSubstr("'B' names no factor; use a letter a to z, 1 or _."));
+  EXPECT_THAT(message_of([&] {
+                Factors()
+                    .input(x, "ab")
+                    .output("")
+                    .reduce("a", ReduceKind::kMax)
+                    .reduce("b", ReduceKind::kMin);
+              }),
+              HasSubstr("one rule reduces by max and by min; at most one kind other than sum"));
 }
 
 TEST(Factors, WrongNumberOfDimsNamesTheInput) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "distributed/spmd/registry.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::distributed {
 namespace {
@@ -33,7 +34,7 @@ std::string message_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }
@@ -165,6 +166,58 @@ TEST(Rules, LargeMeshGivesTheSameAnswer) {
   const TensorSpec y{{6, 4}, TensorDistAttr::get(large, {R, R})};
   const auto r = MatmulInferSpmd(x, y, false, false).forward();
   EXPECT_EQ(r.outputs[0], TensorDistAttr::get(large, {Shard(0), Partial()}));
+}
+
+TEST(Rules, WrongArgumentsAreNamed) {
+  const auto x = spec({8, 4}, {R, R});
+  const auto row = spec({8}, {R, R});
+  const TensorSpec parts[] = {x, row};
+  const struct {
+    std::function<void()> call;
+    const char* words;
+  } cases[] = {
+      {[&] { FlashAttentionInferSpmd(x, x, x, nullptr, nullptr, 0, false, false, false); },
+       "q [8,4], k [8,4] and v [8,4] must be [batch, sequence, heads, head_dim]"},
+      {[&] { ConcatInferSpmd(parts, 0); }, "x holds [8,4] and [8]; give tensors of as many dims"},
+      {[&] { GatherInferSpmd(x, x, 0); }, "index is [8,4], expected one dim or none"},
+      {[&] {
+         ReshapeInferSpmd(x, {0, 0, 0});
+       },
+       "copies dim 2, which x [8,4] lacks"},
+      {[&] {
+         ReshapeInferSpmd(x, {-1, -1});
+       },
+       "shape [-1,-1] has more than one -1"},
+      {[&] {
+         ReshapeInferSpmd(x, {32}).backward({&row, 1});
+       },
+       "one output of 32 elements"},
+      {[&] { FlattenInferSpmd(x, 1, 0); }, "start_axis 1 lies behind stop_axis 0"},
+      {[&] { SplitWithNumInferSpmd(x, 9, 0); }, "x [8,4] is split into 9 parts along axis 0"},
+      {[&] { SplitWithNumInferSpmd(x, 0, 0); }, "x is split into 0 parts"},
+      {[&] { TransposeInferSpmd(x, {0}); }, "perm has 1 entries, x is [8,4]; give one per dim"},
+      {[&] { ExpandInferSpmd(x, {8}); }, "the shape [8] has fewer dims than x [8,4]"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_THAT(c.call, ThrowsError(ErrorCode::kInvalidArgument, c.words));
+  }
+}
+
+TEST(Registry, CallsThatDoNotFitAreErrors) {
+  const std::vector<std::vector<TensorSpec>> none;
+  const std::vector<std::vector<TensorSpec>> one = {{spec({8, 4}, {R, R})}};
+  const std::vector<std::vector<TensorSpec>> two = {{one[0][0], one[0][0]}};
+  const std::vector<AttrValue> text = {std::string("last")};
+  const auto call = [](const char* rule, const auto& tensors, const std::vector<AttrValue>& attrs) {
+    return [&, rule] { find_rule(rule).forward.call(tensors, attrs); };
+  };
+  EXPECT_THAT(call("relu", none, {}),
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "0 tensor arguments and 0 attributes are given, the rule takes 1 and 0"));
+  EXPECT_THAT(call("relu", two, {}),
+              ThrowsError(ErrorCode::kInvalidArgument, "one tensor is expected, 2 are given"));
+  EXPECT_THAT(call("softmax", one, text),
+              ThrowsError(ErrorCode::kInvalidArgument, "an attribute is no int"));
 }
 
 TEST(Registry, NamesAreSortedAndUnique) {

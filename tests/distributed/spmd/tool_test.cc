@@ -97,6 +97,29 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"  expect", "  attrs: {axis: 1}\n  expect",
                   "5: the rule has no attribute 'axis'"},
         Malformed{"  expect", "  expects", "3: the key 'expect' is missing"},
+        // Keys that nothing reads.
+        Malformed{"rule: relu\n", "rule: relu\nrules: x\n",
+                  "2: nothing reads the key 'rules' here, did you mean 'rule'?"},
+        Malformed{"shape: [2]", "shape: [2], dims: [dp]",
+                  "3: nothing reads the key 'dims' here; the keys are shape."},
+        Malformed{"partial", "partail", "4: nothing reads the key 'partail' here, did you mean"},
+        Malformed{"partial: []", "partial: [0], partial_type: [sum, avg]",
+                  "4: partial has 1 entries, partial_type 2; give one each."},
+        Malformed{"partial: []", "partial: [0], partial_type: [som]", "4: "},
+        Malformed{"partial: []", "partial: [0], partial_type: sum", "4: partial_type is no list"},
+        Malformed{"{shape: [4], dims_mapping: [0], partial: []}",
+                  "{list: [{shape: [4], dims_mapping: [0]}], shape: [4]}",
+                  "4: nothing reads the key 'shape' here; the keys are list."},
+        Malformed{"  expect", "  direktion: forward\n  expect",
+                  "5: nothing reads the key 'direktion' here, did you mean 'direction'?"},
+        Malformed{"expect: {inputs: [{dims_mapping", "expect: {inputs: [{shape: [4], dims_mapping",
+                  "5: nothing reads the key 'shape' here"},
+        Malformed{"expect: {", "expect: {reason: x, ", "5: nothing reads the key 'reason' here"},
+        Malformed{"  expect", "  error: true\n  expect", "6: nothing reads the key 'expect' here"},
+        // A rule is asked from its inputs unless the direction is backward.
+        Malformed{"  expect", "  outputs: [{shape: [4], dims_mapping: [0]}]\n  expect",
+                  "5: nothing reads the key 'outputs' here"},
+        Malformed{"  expect", "  inputs: []\n  expect", "5: 'inputs' is there twice."},
         Malformed{"[{shape", "[{{shape", "4: "}));
 
 TEST(SpmdTool, MissingFileIsSaid) {
@@ -119,6 +142,21 @@ TEST(SpmdTool, PrintsWhatDiffers) {
   EXPECT_THAT(printed, HasSubstr("0 passed, 1 failed\n"));
 }
 
+TEST(SpmdTool, HowAPartialReducesIsCompared) {
+  const std::string question =
+      "rule: reduce_base\n"
+      "cases:\n"
+      "- mesh: {shape: [2]}\n"
+      "  inputs: [{shape: [4], dims_mapping: [0]}]\n"
+      "  attrs: {reduce_type: 1}\n"
+      "  expect: {inputs: [{dims_mapping: [0]}], outputs: [{dims_mapping: [], partial: [0], ";
+  EXPECT_EQ(check(question + "partial_type: [max]}]}").second, 0);
+  const auto [printed, failed] = check(question + "partial_type: [min]}]}");
+  EXPECT_EQ(failed, 1);
+  EXPECT_THAT(printed, HasSubstr("expected  [0] -> [p0(min)]"));
+  EXPECT_THAT(printed, HasSubstr("actual    [0] -> [p0(max)]"));
+}
+
 TEST(SpmdTool, SuspectCasesAreCountedApart) {
   const auto [printed, failed] = check(std::string(kRelu) + "  suspect: true\n");
   EXPECT_EQ(failed, 0);
@@ -128,6 +166,18 @@ TEST(SpmdTool, SuspectCasesAreCountedApart) {
 TEST(SpmdTool, ListedDifferencesAreCountedApart) {
   const TempFile list("- {rule: relu, case: 0, reason: on purpose}\n");
   EXPECT_THAT(check(kRelu, list.path()).first, HasSubstr("listed differences: 1 agree, 0 differ"));
+}
+
+TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
+  const TempFile more("- {rule: relu, case: 0, reason: on purpose, until: then}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, more.path()); }),
+              HasSubstr(more.path() + ":1: nothing reads the key 'until' here"));
+  const TempFile wrong("- {rule: relu, case: first, reason: on purpose}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, wrong.path()); }),
+              HasSubstr(wrong.path() + ":1: case is no int."));
+  const TempFile less("- {rule: relu, case: 0}\n");
+  EXPECT_THAT(message_of([&] { check(kRelu, less.path()); }),
+              HasSubstr(less.path() + ":1: the key 'reason' is missing"));
 }
 
 TEST(SpmdTool, MappingOfTheWrongLengthIsRefused) {
@@ -158,15 +208,23 @@ TEST_P(BadAsks, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadAsks,
-    ::testing::Values(BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
-                      BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
-                      BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false},
-                             "has 2 extents and 1 entries in brackets"},
-                      BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
-                      BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
-                      BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
-                             "the rule has no attribute 'axes'"},
-                      BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given"}));
+    ::testing::Values(
+        BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
+        BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
+        BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false}, "has 2 extents and 1 entries in brackets"},
+        BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
+        BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
+               "the rule has no attribute 'axes'"},
+        BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given, the rule takes 2: x, y"},
+        BadAsk{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
+               "the rule has no attribute 'a'; it takes none"},
+        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
+               "--attr 'axis' is not of the form name=value"},
+        BadAsk{{"sum", "2", {"4[0]"}, {}, {"keep_dim=2"}, false},
+               "attribute keep_dim is '2', expected true or false"},
+        BadAsk{{"reduce_base", "2", {"4[0]"}, {}, {"reduce_type=7"}, false},
+               "reduce_type is 7; use 0 (sum) to 6 (all)."}));
 
 }  // namespace
 }  // namespace phi::spmd_tool

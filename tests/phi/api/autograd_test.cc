@@ -188,6 +188,11 @@ TEST(AutogradErrors, NameWhatIsMissing) {
               ThrowsError(ErrorCode::kInvalidArgument, "has 2 elements"));
   EXPECT_THAT([&] { square(x).backward(full({3}, 1.0f)); },
               ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must agree"));
+  EXPECT_THAT(
+      [&] {
+        grad({sum(square(x))}, {x}, {full({}, 1.0f), full({}, 1.0f)});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "1 outputs and 2 gradients for them"));
   Tensor ids = full({2}, 1, DataType::INT64);
   EXPECT_THAT([&] { ids.set_requires_grad(); },
               ThrowsError(ErrorCode::kInvalidArgument, "it is not floating"));

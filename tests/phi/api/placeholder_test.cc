@@ -71,7 +71,8 @@ TEST(Placeholder, DistributedOnesHoldTheRanksDims) {
     EXPECT_EQ(x.nbytes_here(), 0u);
     const Dims dims[] = {{3, 4}, {2, 4}, {0, 0}};
     EXPECT_EQ(x.local().shape(), dims[world.rank()]);
-    EXPECT_THROW(distributed::placeholder({5}, kFloat, mesh, {Shard(1)}), Error);
+    EXPECT_THAT([&] { distributed::placeholder({5}, kFloat, mesh, {Shard(1)}); },
+                ThrowsError(ErrorCode::kInvalidArgument, "shards tensor dim 1 over mesh dim 'tp'"));
     if (world.rank() == 2) return;
     EXPECT_THAT([&] { x.values<float>(); },
                 ThrowsError(ErrorCode::kPreconditionNotMet, "made by placeholder"));

@@ -110,7 +110,7 @@ TEST_F(MappedFileTest, EveryThreadGetsItsOwnError) {
         if (t % 2 == 0) {
           EXPECT_EQ(bytes(*good, 100, 2), "gg");
         } else {
-          EXPECT_THROW(bytes(*bad, 100, 2), Error);
+          EXPECT_THAT([&] { bytes(*bad, 100, 2); }, ThrowsError(ErrorCode::kUnavailable, path));
         }
       }
     });

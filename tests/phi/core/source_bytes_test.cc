@@ -1,6 +1,7 @@
 // Ranges of a source against the whole of it; borrowed and swapped storages.
 #include "phi/core/source_bytes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "phi/core/host_source.h"
 #include "phi/core/rank_context.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -35,6 +37,15 @@ TEST(ReadBytes, AnyRangeOfAnyShape) {
   }
 }
 
+TEST(ReadBytes, OfOtherThanElementsIsAnError) {
+  const auto source = counted({7});
+  std::vector<std::byte> out(4);
+  for (const size_t offset : {size_t{2}, size_t{28}}) {
+    EXPECT_THAT([&] { read_bytes(*source, offset, out); },
+                ThrowsError(ErrorCode::kInvalidArgument, "are not elements of f32[7]"));
+  }
+}
+
 TEST(HostBytes, OfAWaitingArrayComeWithoutTheDevice) {
   const auto source = counted({1000});
   const DenseTensor waiting(source->meta(), Storage::from_source(CPUPlace(), source));
@@ -42,6 +53,13 @@ TEST(HostBytes, OfAWaitingArrayComeWithoutTheDevice) {
   const HostBytes bytes(waiting);
   EXPECT_EQ(memory_stats(CPUPlace()).current, held);
   EXPECT_EQ(std::memcmp(bytes.get().data(), source->data(), 4000), 0);
+}
+
+TEST(Storage, WhatHasNoBytesOfItsOwnIsNotSwappedOut) {
+  const auto source = counted({2});
+  const auto placeholder = Storage::placeholder(CPUPlace(), {});
+  EXPECT_THAT([&] { placeholder->swap_out(source); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "of 0 bytes cannot be swapped out"));
 }
 
 TEST(Storage, SwappedOutItHoldsNothingAndComesBack) {

@@ -222,7 +222,8 @@ TEST(Storage, AFailedReadIsNoTransfer) {
   RankContext context;
   const RankContext::Scope scope(context);
   const auto storage = Storage::from_source(CPUPlace(), std::make_shared<const Broken>());
-  EXPECT_THROW(storage->materialise(), Error);
+  EXPECT_THAT([&] { storage->materialise(); },
+              ThrowsError(ErrorCode::kUnavailable, "the disk is away"));
   EXPECT_EQ(transfer_stats().of(Tier::kDisk, Tier::kDevice), TransferCount{});
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -18,7 +19,7 @@ std::string error_of(const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }
@@ -91,6 +92,11 @@ TEST(FlashAttentionInferMeta, Errors) {
                                                 "k f32[2,5,6,8] take [2,6,5,5]"));
   EXPECT_THAT(attend(q, q, q, nullptr, 1.0f), HasSubstr("dropout is 1, but it must be in [0, 1)"));
   EXPECT_THAT(attend(q, q, q, nullptr, 0.5f, &mask), HasSubstr("fixed_seed_offset is f32"));
+  EXPECT_THAT(error_of([&] {
+                const TensorMeta x{q, kF32};
+                FlashAttentionInferMeta(x, x, x, nullptr, nullptr, 0, false, false, false, "local");
+              }),
+              HasSubstr("rng_name is 'local', but there is one generator, without a name"));
 }
 
 std::string rotate(const TensorMeta& q, const TensorMeta* k, const TensorMeta* sin,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -17,7 +18,7 @@ std::string run(const TensorMeta& label, bool soft, int axis) {
         CrossEntropyWithSoftmaxInferMeta(kInput, label, soft, true, true, -100, axis);
     return softmax.to_string() + " " + loss.to_string();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
 }
 

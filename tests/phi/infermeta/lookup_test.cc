@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -20,7 +21,7 @@ std::string error_of(const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -45,7 +46,7 @@ TEST(MatmulInferMeta, ErrorsNameShapesAndFlags) {
     try {
       MatmulInferMeta(x, y, false, true);
     } catch (const Error& error) {
-      return error.what();
+      return words_of(error);
     }
     return "no error";
   };

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -17,7 +18,7 @@ std::string error_of(const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }
@@ -43,8 +44,9 @@ TEST(NormalisationInferMeta, Errors) {
   EXPECT_THAT(error_of([&] { LayerNormInferMeta(kX, nullptr, &wrong, 1e-5f, 1); }),
               HasSubstr("bias is f32[4], but x bf16[2,3,4] is normalised from tensor dim 1 on, "
                         "over 12 elements; bias must be [12]"));
-  EXPECT_THAT(error_of([&] { LayerNormInferMeta(kX, &f64, nullptr, 1e-5f, 1); }),
-              HasSubstr("scale must be bfloat16 or float32"));
+  EXPECT_THAT(
+      error_of([&] { LayerNormInferMeta(kX, &f64, nullptr, 1e-5f, 1); }),
+      HasSubstr("scale is f64[12] and x is bf16[2,3,4]: scale must be bfloat16 or float32"));
   EXPECT_THAT(error_of([] { LayerNormInferMeta(kX, nullptr, nullptr, 1e-5f, 3); }),
               HasSubstr("begin_norm_axis is 3, but x is bf16[2,3,4]; it must be in [1, 3)"));
   EXPECT_THAT(error_of([] { LayerNormInferMeta(kX, nullptr, nullptr, -1.0f, 1); }),

@@ -6,6 +6,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/grad.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -33,7 +34,7 @@ std::string error_of_adamw(const TensorMeta& param, const TensorMeta& grad, cons
   try {
     AdamwInferMeta(param, grad, m1, m2, master);
   } catch (const Error& error) {
-    return error.what();
+    return words_of(error);
   }
   return "no error";
 }

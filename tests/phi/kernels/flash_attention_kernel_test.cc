@@ -4,6 +4,7 @@
 
 #include "phi/infermeta/attention.h"
 #include "tests/phi/kernels/dense_oracle.h"
+#include "tests/support/error_matchers.h"
 
 namespace phi::testing {
 namespace {
@@ -276,6 +277,9 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
   expect_error("lacks index 0 of tensor dim 2", run);
   view.inputs[1] = view.inputs[2] = part(p.k_dims(), 1, 0, 2);
   expect_error("every query needs the whole of k's and v's sequence", run);
+  view.inputs[1] = part(p.k_dims(), 2, 0, 2);
+  view.inputs[2] = part(p.k_dims(), 2, 2, 4);
+  expect_error("reshard v as k is", run);
 }
 
 // Reads sk positions in pieces; each piece's output has to be what attention over all gives its
@@ -354,7 +358,7 @@ TEST(FlashAttentionKernel, WithKvcacheSaysThatThereIsNoRoom) {
       FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
                                              tensor<int64_t>({held}, {1}), &out, &cache, &cache);
     } catch (const Error& error) {
-      return error.what();
+      return words_of(error);
     }
     return "no error";
   };

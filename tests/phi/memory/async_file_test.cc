@@ -156,6 +156,8 @@ TEST(AsyncFile, WhatCannotBeOpenedIsNamed) {
               ThrowsError(ErrorCode::kNotFound, folder.file("none")));
   EXPECT_THAT([&] { AsyncFile::open(folder.path()); },
               ThrowsError(ErrorCode::kInvalidArgument, "is a folder"));
+  EXPECT_THAT([&] { AsyncFile::open(folder.file(std::string(300, 'n').c_str())); },
+              ThrowsError(ErrorCode::kUnavailable, "cannot be opened: File name too long"));
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
   EXPECT_THAT([&] { AsyncFile::open(folder.file("pipe")); },
               ThrowsError(ErrorCode::kInvalidArgument, "no ordinary file"));

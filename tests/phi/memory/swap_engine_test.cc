@@ -147,7 +147,8 @@ TEST(SwapEngine, FullDisk_IsToldWithTheBuffersName) {
   *fault = true;
   EXPECT_THAT([&] { run_once(engine, program); },
               ThrowsError(ErrorCode::kResourceExhausted, "while buffer "));
-  EXPECT_THROW(engine.put(0, SwapEngine::Fill()), Error);  // the run has not ended
+  EXPECT_THAT([&] { engine.put(0, SwapEngine::Fill()); },  // the run has not ended
+              ThrowsError(ErrorCode::kPreconditionNotMet, "buffer 0 (input) cannot be put during"));
 }
 
 TEST(SwapEngine, FailingDisk_IsToldWithTheLaunchThatWaits) {
@@ -194,8 +195,11 @@ TEST(SwapEngine, MisuseIsToldClearly) {
               ThrowsError(ErrorCode::kInvalidArgument, "buffer 0 (input) has 65536 bytes, not 3"));
   put_inputs(engine, program, 0);
   engine.begin_run();
-  EXPECT_THAT([&] { engine.before_launch(1); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "the next is 0"));
+  EXPECT_THAT(
+      [&] { engine.before_launch(1); },
+      ThrowsError(ErrorCode::kPreconditionNotMet, "launch 1 is out of turn; the next is 0"));
+  EXPECT_THAT([&] { engine.begin_run(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "a run has begun already; end_run it"));
   EXPECT_THAT([&] { engine.get(1, bytes); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "during a run"));
   EXPECT_THAT([&] { engine.end_run(); }, ThrowsError(ErrorCode::kPreconditionNotMet, "before all"));

@@ -79,6 +79,15 @@ TEST_P(SwapFileTest, PartsOfAnExtentCanBeReadAndWritten) {
   EXPECT_EQ(out.data()[kPage], std::byte{2});
 }
 
+TEST(SwapFile, ANegativeLimitIsAnError) {
+  const ScratchFolder folder;
+  EXPECT_THAT(
+      [&] {
+        SwapFile::create({folder.path(), -1, nullptr});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "a swap file's limit is -1 bytes"));
+}
+
 TEST_P(SwapFileTest, TheLimitIsHard) {
   const auto swap = swap_of(10 * kPage + 1);
   const auto first = swap->allocate(6 * kPage - 5);
@@ -212,6 +221,8 @@ TEST(SwapFile, AFileSizeLimitIsAFullDisk) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const auto too_much = [&] { swap->allocate(2 << 20); };
   EXPECT_THAT(too_much, ThrowsError(ErrorCode::kResourceExhausted, "File too large"));
+  EXPECT_THAT(too_much,
+              ThrowsError(ErrorCode::kResourceExhausted, "cannot grow from 0 to 2097152"));
   EXPECT_EQ(swap->allocate(1 << 20).offset, 0u);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, old_action);

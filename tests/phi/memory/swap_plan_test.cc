@@ -158,6 +158,34 @@ TEST(SwapPlan, ReadingWhatNobodyWrote_IsAnError) {
                           "step 0 (f) reads buffer 0 (x) before anything has written it"));
 }
 
+TEST(SwapPlan, NegativeSizesAndUnknownBuffers_AreErrors) {
+  const auto with_step = [](const SwapStep& step) {
+    SwapProgram program;
+    program.buffers = {{"x", 64}};
+    program.steps = {step};
+    return program;
+  };
+  SwapProgram negative = with_step({.name = "f"});
+  negative.buffers[0].nbytes = -1;
+  const struct {
+    SwapProgram program;
+    MemoryLimits limits;
+    const char* words;
+  } cases[] = {
+      {with_step({.name = "f"}), {.device_bytes = -1}, "the device's limit is -1 bytes; it cannot"},
+      {negative, {}, "buffer 0 (x) has -1 bytes; a size is 0 or more"},
+      {with_step({.name = "f", .operands = {{1, kRead}}}),
+       {},
+       "step 0 (f) names buffer 1; the program"},
+      {with_step({.name = "f", .scratch_bytes = -1}), {}, "-1 bytes of scratch and takes"},
+      {with_step({.name = "f", .seconds = -1}), {}, "neither can be negative"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_THAT([&] { make_swap_plan(c.program, c.limits); },
+                ThrowsError(ErrorCode::kInvalidArgument, c.words));
+  }
+}
+
 TEST(SwapPlan, DiskWithoutHostMemoryToPassThrough_IsAnError) {
   EXPECT_THAT([&] { make_swap_plan(parameters(1, kRead), {.disk_bytes = 1 << 20}); },
               ThrowsError(ErrorCode::kInvalidArgument, "needs 8192 bytes of host memory"));
@@ -202,7 +230,8 @@ TEST_F(BrokenPlan, ALostValueIsFound) {
 TEST_F(BrokenPlan, AMissingLaunchIsFound) {
   plan.launches.pop_back();
   plan.actions.clear();
-  EXPECT_THROW(check_plan(plan, program), Error);
+  EXPECT_THAT([&] { check_plan(plan, program); },
+              ThrowsError(ErrorCode::kInternal, "bad swap plan"));
 }
 
 TEST(Liveness, LargeTrainingProgram_IsPlacedNearItsLiveBytes) {

@@ -50,5 +50,25 @@ TEST(ParseFlags, AWrongFlagIsAnsweredWithTheNearest) {
   EXPECT_EQ(error_of({"--flagfile=x"}), "unknown flag --flagfile; see --help.");
 }
 
+std::string fault_of(const std::vector<std::string>& args, const FlagUse& use) {
+  const gflags::FlagSaver saver;
+  parse(args);
+  try {
+    check_flags_are_read({&use, 1});
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CheckFlags, AFlagThatIsNotReadIsAnError) {
+  const FlagUse unread{"number", false, "--loud"};
+  EXPECT_EQ(fault_of({"--loud=false", "--number=3"}, unread), "--number goes with --loud.");
+  EXPECT_EQ(fault_of({"--number=3"}, {"number", true, "--loud"}), "no error");
+  // As good as not given.
+  EXPECT_EQ(fault_of({"--number=0"}, unread), "no error");
+  EXPECT_EQ(fault_of({"--noloud"}, {"loud", false, "people"}), "no error");
+}
+
 }  // namespace
 }  // namespace phi::cli

@@ -131,7 +131,10 @@ class DryRun(unittest.TestCase):
             ([job, "--rank=1"], "--rank goes with --dry_run"),
             ([job, "--dry_run", "--world_size=6", "--rank=0"], "--world_size=6: the mesh dp=2 pp=2 tp=2 has 8 ranks"),
             ([job, *dry, "--rank=0", "--mesh=4"], "--world_size=8: the mesh dp=4 has 4 ranks"),
-            ([job, *dry, "--rank=0", "--trace=t.json"], "--dry_run has no times and no losses"),
+            ([job, *dry, "--rank=0", "--trace=t.json"], "--trace goes with a job that runs; a dry run has no times"),
+            ([job, *dry, "--rank=0", "--metrics=m"], "--metrics goes with a job that runs"),
+            ([job, *dry, "--rank=0", "--deadline_s=3"], "--deadline_s goes with a job that runs"),
+            ([job, *dry, "--rank=0", "--nodeferred_transfer"], "--deferred_transfer goes with a job that runs"),
             ([generate, *dry, "--rank=0"], "mode generate has none"),
         ]
         for args, message in cases:

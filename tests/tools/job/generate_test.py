@@ -98,10 +98,9 @@ class Generate(Trained):
 
     def test_how_training_was_laid_out_does_not_matter(self):
         expected = self.text(0, self.job(), "--mesh=1")
-        run = {"zero_stage": 3, "chunks": 2, "schedule": "interleaved", "sequence_parallel": True}
-        job = self.job(run=run, model={"dropout": 0.5})
-        self.assertEqual(self.text(4, job, "--mesh=dp=2,pp=2"), expected)
-        self.assertEqual(self.text(2, job, "--mesh=tp=2"), expected)
+        job = self.job(run={"zero_stage": 3, "chunks": 2, "schedule": "interleaved"})
+        self.assertEqual(self.text(4, job, "--mesh=2x2x1"), expected)
+        self.assertEqual(self.text(2, job, "--mesh=1x1x2"), expected)
 
     def test_the_weights_are_those_that_were_saved(self):
         # Forward over the training text: a trained model knows more than a random one.
@@ -164,6 +163,9 @@ class Generate(Trained):
             (self.job({"tokens": 0}), [], "key 'generate.tokens': must be an integer from 1"),
             (self.job(model={"vocab": 255}), [], "key 'model.vocab': must be an integer from 256"),
             (self.job(), ["--metrics=m"], "--metrics goes with steps; mode generate has none."),
+            (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': only a job with mode: forward"),
+            (self.job(model={"dropout": 0.5}), [], "key 'model.dropout': only a job with mode: forward or train"),
+            (self.job(data={"seed": 5}), [], "key 'data.seed': only a job with mode: forward or train"),
             (self.job(weights="/nonexistent"), [], "key 'weights': "),
             (self.job(model={"d_model": 64}), [], "'head' should be f32[64,256], and is f32[32,256]"),
         ]

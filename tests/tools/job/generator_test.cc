@@ -75,20 +75,11 @@ TEST(Generator, ChoosesBytesOnlyWhateverTheVocab) {
   EXPECT_EQ(generated(config, model), expected_text(config, model, "\n", {0, 0, 0}));
 }
 
-TEST(SettleGenerate, APromptThatDoesNotFitIsAnError) {
-  JobConfig config = config_of("prompt: 123456789");
-  EXPECT_THAT([&] { settle_generate(&config); },
+TEST(CheckPrompt, APromptThatDoesNotFitIsAnError) {
+  EXPECT_THAT([] { check_prompt(config_of("prompt: 123456789")); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "job.yaml:3: key 'generate.prompt': the prompt has 9 bytes and the model "
                           "sees 8 (model.seq_len)"));
-}
-
-TEST(SettleGenerate, NothingIsDroppedOrSplitByPosition) {
-  JobConfig config = parse_job(
-      "mode: generate\nmodel: {dropout: 0.5}\nrun: {sequence_parallel: true}", "job.yaml");
-  settle_generate(&config);
-  EXPECT_EQ(config.model.dropout, 0.0);
-  EXPECT_FALSE(config.run.sequence_parallel);
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ TEST(TracedSteps, AreReadFromText) {
   EXPECT_FALSE(two.has(4));
   EXPECT_EQ(parse_traced_steps("7").last, 7);
   for (const char* text : {"0", "3:2", "1:", ":2", "1:2:3", "1-2", "x", "-1:2", " 1"}) {
-    EXPECT_THROW(parse_traced_steps(text), cli::UsageError) << text;
+    EXPECT_THAT(
+        [&] { parse_traced_steps(text); },
+        ::testing::ThrowsMessage<cli::UsageError>(::testing::HasSubstr(
+            std::string("--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '") + text)))
+        << text;
   }
 }
 

@@ -32,8 +32,12 @@ DATA = {"paths": [frozen_text()], "seed": 5}
 
 
 def job_text(model=None, run=None, data=None, mesh=None, **top):
-    """A job file (JSON is YAML): the small job with some keys changed."""
-    job = {"model": {**MODEL, **(model or {})}, "run": {**RUN, **(run or {})}, "data": {**DATA, **(data or {})}, **top}
+    """A job file (JSON is YAML): the small job with some keys changed, as far as a job like this reads it."""
+    base = dict(MODEL)
+    if top.get("weights"):
+        del base["seed"]
+    steps, text = ({}, {}) if top.get("mode") == "generate" else (RUN, DATA)
+    job = {"model": {**base, **(model or {})}, "run": {**steps, **(run or {})}, "data": {**text, **(data or {})}, **top}
     if mesh:
         job["mesh"] = mesh
     return json.dumps(job, indent=1)

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 #include "tools/job/progress.h"
 #include "tools/job/whole_file.h"
 
@@ -90,8 +91,12 @@ TEST(Report, IsWrittenWhole) {
 }
 
 TEST(Report, APathThatCannotBeWrittenIsAnError) {
-  EXPECT_THROW(check_writable("/nonexistent/report.json", "report"), Error);
-  EXPECT_THROW(check_writable("/tmp", "report"), Error);
+  EXPECT_THAT([] { check_writable("/nonexistent/report.json", "report"); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "cannot write the report '/nonexistent/report.json': No such file"));
+  EXPECT_THAT(
+      [] { check_writable("/tmp", "report"); },
+      ThrowsError(ErrorCode::kUnavailable, "cannot write the report '/tmp': it is a folder"));
 }
 
 TEST(Numbers, AreWrittenForPeople) {

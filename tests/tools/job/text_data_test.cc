@@ -63,7 +63,8 @@ TEST_F(TextDataTest, WindowsMayCrossFiles) {
   EXPECT_EQ(bytes(text, 8, 4), "ij01");
   EXPECT_EQ(bytes(text, 9, 12), "j0123456789A");
   EXPECT_EQ(bytes(text, 30, 0), "");
-  EXPECT_THROW(bytes(text, 25, 6), Error);
+  EXPECT_THAT([&] { bytes(text, 25, 6); },
+              ThrowsError(ErrorCode::kOutOfRange, "bytes [25, 31) of a text of 30"));
 }
 
 TEST_F(TextDataTest, AMissingPathIsNamed) {
@@ -74,13 +75,15 @@ TEST_F(TextDataTest, AMissingPathIsNamed) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("no file or folder 'nowhere', neither in '"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("nor in '/base'."));
   }
-  EXPECT_THROW(open("src/empty"), Error);
+  EXPECT_THAT(
+      [&] { open("src/empty"); },
+      ThrowsError(ErrorCode::kInvalidArgument, "no text in the given paths (first: 'src/empty')"));
 }
 
 TEST_F(TextDataTest, AFileCutShortIsAnError) {
   const TextData text = open("src");
   write("src/a.txt", "abc");
-  EXPECT_THROW(bytes(text, 0, 10), Error);
+  EXPECT_THAT([&] { bytes(text, 0, 10); }, ThrowsError(ErrorCode::kUnavailable, "a.txt"));
 }
 
 TEST_F(TextDataTest, AFileCutShortWhileMappedIsAnErrorAndNoSignal) {
@@ -137,7 +140,12 @@ TEST_F(TextDataTest, WindowsStayInsideTheText) {
   const TextData text = open("src");
   const Draw tight{3, 0, 50, 29};
   for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(text.offset_of(tight, i), 0);
-  EXPECT_THROW(text.ids({3, 0, 1, 30}), Error);
+  EXPECT_THAT(
+      [&] {
+        text.ids({3, 0, 1, 30});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "30 bytes of text are too few for windows of 30 + 1"));
 }
 
 TEST_F(TextDataTest, TheFingerprintSeesChanges) {

@@ -58,12 +58,15 @@ TEST(ReshardCommand, ErrorsSayWhatToWrite) {
     int status;
     const char* message;
   } rows[] = {
-      {{}, 2, "which mesh?"},
-      {{"--mesh=2"}, 2, "which tensor?"},
+      {{}, 2, "which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4."},
+      {{"--mesh=2"}, 2, "which tensor? Give --shape=64x32, or --shape=scalar."},
       {{"--mesh=2", "--shape=4xx"}, 2, "'' in --shape is no number"},
       {{"--mesh=2", "--shape=4"}, 2, "Give --src="},
       {{"--mesh=2", "--shape=4", "--src=[Q]", "--dst=[R]"}, 2, "'Q' in --src is no placement"},
-      {{"--mesh=2", "--shape=4", "--src=[R,R]", "--dst=[R]"}, 2, "2 placements"},
+      {{"--mesh=2", "--shape=4", "--src=[R,R]", "--dst=[R]"},
+       2,
+       "--src has 2 placements, but mesh(d0=2) has 1 mesh dims"},
+      {{"--mesh=2", "--shape=-4"}, 2, "--shape=-4 has a negative extent."},
       {{"--mesh=2", "--shape=4", "--src=[P(mean)]", "--dst=[R]"}, 1, "mean"},
       {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[S1]"}, 1, "shards tensor dim 1"},
       {{"--mesh=0", "--shape=4", "--src=[R]", "--dst=[R]"}, 1, "mesh"},

@@ -201,6 +201,13 @@ TEST(Scan, LayersThatDifferAreNamed) {
         scan(block, weights({4, 8}, 1), layers);
       },
       ThrowsError(ErrorCode::kInvalidArgument, "tensor 1 of layer 1 is f32[16,7]"));
+  std::vector<TensorList> uneven = make_layers(2);
+  uneven[1].pop_back();
+  EXPECT_THAT(
+      [&] {
+        scan(block, weights({4, 8}, 1), uneven);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "scan: layer 1 has "));
   const auto narrow = [](const Tensor& x, const TensorList& w) { return matmul(x, w[0]); };
   EXPECT_THAT(
       [&] {

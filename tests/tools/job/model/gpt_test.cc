@@ -1,11 +1,13 @@
 // The GPT against a forward pass written with loops, in double precision.
 #include "tools/job/model/gpt.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "phi/common/errors.h"
+#include "tests/support/error_matchers.h"
 #include "tools/job/model/naive_decoder.h"
 
 namespace phi::job {
@@ -119,7 +121,8 @@ TEST(Gpt, CountsItsParameters) {
   const int64_t expected = 2 * 256 * d + model.seq_len * d + 2 * layer + 2 * d;
   EXPECT_EQ(gpt.num_parameters(), expected);
   EXPECT_EQ(gpt.parameter_bytes_here(), expected * 4);
-  EXPECT_THROW(gpt.parameter("layer9.qkv.weight"), Error);
+  EXPECT_THAT([&] { gpt.parameter("layer9.qkv.weight"); },
+              ThrowsError(ErrorCode::kNotFound, "the model has no parameter 'layer9.qkv.weight'"));
 }
 
 TEST(Gpt, ParametersFollowSeedAndName) {

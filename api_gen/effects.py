@@ -1,0 +1,43 @@
+"""Keys that say nothing to us: read and checked where they are given, followed nowhere.
+
+All other keys are either read or refused, see Reader.check_all_read in parse.py.
+"""
+
+from collections.abc import Iterable, Mapping
+
+_OTHERS = "for other generators of the format"
+_TRANSFORM = "kernels are given tensors as they are: nothing converts a dtype or a layout by itself"
+_SHAPE = "local and global shapes follow from the placements"
+
+# "key" or "key.sub" and why it has no effect.
+OF_ALL: Mapping[str, str] = {
+    "interfaces": _OTHERS,
+    "traits": _OTHERS,
+    "support_dygraph_mode": _OTHERS,
+    "data_transform.skip_transform": _TRANSFORM,
+    "data_transform.support_trans_dtype": _TRANSFORM,
+}
+OF_GRADIENTS: Mapping[str, str] = {"inplace": "a hint that a kernel might write there"}
+OF_KERNELS: Mapping[str, str] = {
+    "infer_meta.local_shape": _SHAPE,
+    "infer_meta.global_shape": _SHAPE,
+    "kernel.layout": "tensors have one layout, dense by rows",
+}
+OF_KERNELS_OF_GRADIENTS: Mapping[str, str] = {"composite": "the kernel computes the gradient"}
+OF_CALLS: Mapping[str, str] = {
+    "backward": "a call of ops is recorded by these, each with its own gradient",
+}
+
+
+def of_entry(is_gradient: bool, has_kernel: bool) -> Mapping[str, str]:
+    """Keys without effect in an entry of this kind, and why."""
+    return {**OF_ALL, **(OF_GRADIENTS if is_gradient else {}),
+            **(OF_KERNELS if has_kernel else OF_CALLS),
+            **(OF_KERNELS_OF_GRADIENTS if has_kernel and is_gradient else {})}
+
+
+def report(entries: Iterable) -> str:
+    """A line for each key without effect that is given in ops or gradients."""
+    return "".join(
+        f"{entry.at.file}:{entry.at.line_of(key)}: '{entry.name}', key '{key}': no effect: {why}\n"
+        for entry in entries for key, why in entry.without_effect)

@@ -1,0 +1,184 @@
+"""Every documented key of a job file changes what a job does: none is read and forgotten."""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import launch  # pylint: disable=wrong-import-position
+
+DATA = launch.DATA["paths"]
+SMALL = {"model.seq_len": 8, "model.d_model": 16, "model.layers": 2, "model.heads": 2}
+STEPS = {**SMALL, "data.paths": DATA, "run.steps": 2, "run.global_batch": 4, "run.micro_batches": 2}
+FORWARD = {**STEPS, "mode": "forward"}
+TRAIN = {**STEPS, "mode": "train"}
+LLAMA = {**FORWARD, "model.kind": "llama"}
+MOMENTUM = {**TRAIN, "optimizer.kind": "momentum", "run.steps": 3}  # it begins with the second update
+COSINE = {**TRAIN, "optimizer.schedule.kind": "cosine"}
+STEP = {**TRAIN, "optimizer.schedule.kind": "step"}
+GENERATE = {**SMALL, "mode": "generate", "generate.tokens": 12}
+LARGE = {**TRAIN, "run.steps": 1, "run.global_batch": 8, "run.micro_batches": 4, "model.seq_len": 64, "model.d_model": 128,
+         "model.layers": 4, "model.heads": 4}
+OF_A_STEP = ("loss", "grad_norm", "lr", "loss_scale", "applied")
+# What the report repeats of the job file and of the text, and times.
+OF_NO_INTEREST = {"job", "mode", "mesh", "dtype", "seconds", "tokens_per_s", "step_seconds", "device_limit_bytes",
+                  "host_limit_bytes", "transfer_seconds", "wait_seconds", "text_bytes", "text_fingerprint"}
+
+
+def played(*dims, **more):
+    """A job of two ranks along each of `dims`; see `outcome`."""
+    return {**TRAIN, "mesh.shape": [2] * len(dims), "mesh.dims": list(dims), **more}
+
+
+# key: a job that reads it, and another value of it.
+CASES = {
+    "mode": (FORWARD, "train"),
+    "model.kind": (FORWARD, "llama"),
+    "model.vocab": (FORWARD, 300),
+    "model.seq_len": (FORWARD, 9),
+    "model.d_model": (FORWARD, 32),
+    "model.layers": (FORWARD, 3),
+    "model.heads": (FORWARD, 4),
+    "model.mlp_ratio": (FORWARD, 2),
+    "model.dropout": (FORWARD, 0.5),
+    "model.kv_heads": (LLAMA, 1),
+    "model.ffn": (LLAMA, 100),
+    "model.rope_base": (LLAMA, 5.0),
+    "model.norm_eps": (LLAMA, 0.5),
+    "model.seed": (FORWARD, 2),
+    "mesh.shape": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, [2, 2]),
+    "mesh.dims": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, ["tp", "dp"]),
+    "data.paths": (FORWARD, [DATA[0] + "/distributed"]),
+    "data.seed": (FORWARD, 2),
+    "run.steps": (FORWARD, 3),
+    "run.global_batch": (FORWARD, 6),
+    "run.micro_batches": (FORWARD, 4),
+    "run.dtype": (FORWARD, "bfloat16"),
+    "run.sequence_parallel": (played("tp"), True),
+    "run.capture": (FORWARD, True),
+    "run.schedule": (played("pp", **{"run.micro_batches": 4}), "gpipe"),
+    "run.chunks": (played("pp", **{"model.layers": 4, "run.schedule": "interleaved"}), 2),
+    "run.zero_stage": (played("dp"), 1),
+    "run.recompute": (TRAIN, "full"),
+    "run.save": (FORWARD, "SAVED"),
+    "optimizer.kind": (TRAIN, "sgd"),
+    "optimizer.lr": (TRAIN, 0.1),
+    "optimizer.betas": (TRAIN, [0.5, 0.6]),
+    "optimizer.eps": (TRAIN, 0.1),
+    "optimizer.weight_decay": (TRAIN, 9.0),
+    "optimizer.momentum": (MOMENTUM, 0.1),
+    "optimizer.nesterov": (MOMENTUM, True),
+    "optimizer.grad_clip": (TRAIN, 0.01),
+    "optimizer.schedule": (TRAIN, "cosine"),
+    "optimizer.schedule.kind": (TRAIN, "cosine"),
+    "optimizer.schedule.warmup_steps": (TRAIN, 2),
+    "optimizer.schedule.min_ratio": (COSINE, 0.9),
+    "optimizer.schedule.milestones": (STEP, [1]),
+    "optimizer.schedule.gamma": ({**STEP, "optimizer.schedule.milestones": [1]}, 0.5),
+    "memory.device": (LARGE, "64MiB"),
+    "memory.host": ({**LARGE, "memory.device": "5MiB", "memory.host": "64MiB"}, "1MiB"),
+    "memory.disk": ({**LARGE, "memory.device": "5MiB", "memory.host": "1MiB"}, "FOLDER"),
+    "weights": ({**FORWARD, "run.save": ""}, "WEIGHTS"),
+    "generate.prompt": (GENERATE, "abc"),
+    "generate.tokens": (GENERATE, 5),
+    "generate.temperature": (GENERATE, 0.01),
+    "generate.top_k": (GENERATE, 1),
+    "generate.top_p": (GENERATE, 0.01),
+    "generate.seed": (GENERATE, 2),
+}
+
+
+def nested(settings):
+    """{"run.steps": 2} as {"run": {"steps": 2}}."""
+    job = {}
+    for path, value in settings.items():
+        *sections, key = path.split(".")
+        at = job
+        for section in sections:
+            at = at.setdefault(section, {})
+        at[key] = value
+    return job
+
+
+def paths(job, prefix=""):
+    """The keys of nested maps; a map below a key of a section is a key too (optimizer.schedule)."""
+    for key, value in job.items():
+        if not isinstance(value, dict) or prefix:
+            yield prefix + key
+        if isinstance(value, dict):
+            yield from paths(value, f"{prefix}{key}.")
+
+
+def stripped(value):
+    if isinstance(value, dict):
+        return {key: stripped(inner) for key, inner in value.items() if key not in OF_NO_INTEREST}
+    return [stripped(inner) for inner in value] if isinstance(value, list) else value
+
+
+class Effects(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = launch.Folder()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.disk = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.disk.cleanup)
+        cls.outcomes = {}
+        cls.weights = str(pathlib.Path(cls.folder.name) / "weights")
+        cls.outcome({**FORWARD, "model.seed": 5, "run.save": cls.weights})
+
+    @classmethod
+    def outcome(cls, settings):
+        """What the job did: its status, report and steps. A job with a mesh is played without others."""
+        text = json.dumps(nested(settings))
+        if text in cls.outcomes:
+            return cls.outcomes[text]
+        root = pathlib.Path(cls.folder.name)
+        report, metrics = root / "report.json", root / "metrics.jsonl"
+        report.unlink(missing_ok=True)
+        metrics.unlink(missing_ok=True)
+        flags = ["--quiet", f"--report={report}"]
+        ranks = 1
+        for extent in settings.get("mesh.shape", []):
+            ranks *= extent
+        if ranks > 1:
+            flags += ["--dry_run", f"--world_size={ranks}", "--rank=1"]
+        elif settings["mode"] != "generate":
+            flags += [f"--metrics={metrics}"]
+        ended = launch.run(0, "run", cls.folder.write("job.yaml", text), *flags)
+        said = stripped(json.loads(report.read_text())) if report.exists() else ended.output
+        steps = [json.loads(line) for line in metrics.read_text().splitlines()] if metrics.exists() else []
+        steps = [{key: step.get(key) for key in OF_A_STEP} for step in steps]
+        cls.outcomes[text] = (ended.status, said, steps)
+        return cls.outcomes[text]
+
+    def test_another_value_of_a_key_is_another_outcome(self):
+        names = {"SAVED": str(pathlib.Path(self.folder.name) / "saved"), "FOLDER": self.disk.name, "WEIGHTS": self.weights}
+        for key, (settings, value) in CASES.items():
+            with self.subTest(key=key):
+                changed = {**settings, key: names.get(value, value) if isinstance(value, str) else value}
+                if key == "optimizer.schedule":
+                    self.assertNotIn("optimizer.schedule.kind", changed)
+                before, after = self.outcome(settings), self.outcome(changed)
+                # Only host memory that does not suffice is no job.
+                failing = {"memory.host": (0, 1), "memory.disk": (1, 0)}.get(key, (0, 0))
+                self.assertEqual((before[0] != 0, after[0] != 0), tuple(map(bool, failing)), (before, after))
+                self.assertNotEqual(before, after)
+        self.assertTrue(os.listdir(names["SAVED"]))
+
+    def test_each_documented_key_has_a_case(self):
+        blocks = re.findall("```yaml\n(.*?)```", (launch.SOURCE_DIR / "docs/running.md").read_text(), re.DOTALL)
+        gpt, llama = blocks[1].split("model: {kind: llama")
+        documented = set(paths(yaml.safe_load(blocks[0])))
+        documented |= set(paths(yaml.safe_load(gpt))) | set(paths(yaml.safe_load("model: {kind: llama" + llama)))
+        self.assertEqual(set(CASES), documented)
+
+
+if __name__ == "__main__":
+    os.chdir(launch.SOURCE_DIR)
+    unittest.main(verbosity=2)

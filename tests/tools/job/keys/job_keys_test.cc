@@ -1,0 +1,450 @@
+// Every key of a job file: its value arrives, its default is accepted by all jobs, and another
+// value is an error in a job that does not read it.
+#include "tools/job/keys/job_keys.h"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "support/error_matchers.h"
+
+namespace phi::job {
+namespace {
+
+using Settings = std::map<std::string, std::string>;  // "run.steps" -> "5"
+
+// A key a line, sections indented; a section is one run of keys, as the map is sorted.
+std::string job_text(const Settings& settings) {
+  std::string text;
+  std::vector<std::string> open;
+  for (const auto& [path, value] : settings) {
+    std::vector<std::string> parts;
+    std::istringstream in(path);
+    for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
+    size_t same = 0;
+    while (same < open.size() && same + 1 < parts.size() && open[same] == parts[same]) ++same;
+    open.resize(same);
+    for (size_t i = same; i < parts.size(); ++i) {
+      const bool is_key = i + 1 == parts.size();
+      text += std::string(2 * i, ' ') + parts[i] + ":" + (is_key ? " " + value : "") + "\n";
+      if (!is_key) open.push_back(parts[i]);
+    }
+  }
+  return text;
+}
+
+int line_of(const std::string& text, const std::string& path) {
+  const std::string name = path.substr(path.rfind('.') + 1) + ": ";
+  std::istringstream in(text);
+  int line = 0;
+  for (std::string each; std::getline(in, each);) {
+    ++line;
+    if (each.substr(each.find_first_not_of(' ')).starts_with(name)) return line;
+  }
+  return 0;
+}
+
+JobConfig settled(const std::string& text) {
+  JobConfig config = parse_job(text, "job.yaml");
+  std::string note;
+  settle_mesh(&config, config.mesh.num_ranks(), "", &note);
+  return config;
+}
+
+template <typename T>
+std::string as_text(const T& value) {
+  return fmt::format("{}", value);
+}
+
+// A job in which the key is not read, and what the error says of it.
+struct Unread {
+  Settings job;
+  const char* words;
+};
+
+struct KeyCase {
+  const char* path;
+  const char* other;  // than the default
+  const char* by_default;
+  Settings job;  // with which it is read
+  std::string (*seen)(const JobConfig&);
+  std::vector<Unread> unread = {};
+};
+
+#define SEEN(expression) [](const JobConfig& c) { return as_text(c.expression); }
+
+const Settings kTrain = {{"mode", "train"}};
+const Settings kGenerate = {{"mode", "generate"}};
+const Settings kGreedy = {{"mode", "generate"}, {"generate.temperature", "0.0"}};
+const Settings kLlama = {{"model.kind", "llama"}};
+const Settings kSgd = {{"mode", "train"}, {"optimizer.kind", "sgd"}};
+const Settings kMomentum = {{"mode", "train"}, {"optimizer.kind", "momentum"}};
+const Settings kCosine = {{"mode", "train"}, {"optimizer.schedule.kind", "cosine"}};
+const Settings kStep = {{"mode", "train"}, {"optimizer.schedule.kind", "step"}};
+const Settings kWeights = {{"weights", "w"}};
+
+Settings on_mesh(const char* shape, const char* dims, Settings job = {}) {
+  job.insert({{"mesh.shape", shape}, {"mesh.dims", dims}});
+  return job;
+}
+
+const Unread kNotTraining = {
+    {}, "only a job with mode: train reads it, and this one has mode: forward"};
+const Unread kWhileGenerating = {
+    kGenerate, "only a job with mode: forward or train reads it, and this one has mode: generate"};
+const Unread kNotGenerating = {
+    kTrain, "only a job with mode: generate reads it, and this one has mode: train"};
+const Unread kNothingDrawn = {kGreedy,
+                              "only a job with generate.temperature above 0 reads it, and this one "
+                              "has generate.temperature: 0"};
+const Unread kNotAdamW = {
+    kSgd, "only a job with optimizer.kind: adamw reads it, and this one has optimizer.kind: sgd"};
+const Unread kNotMomentum = {
+    kTrain,
+    "only a job with optimizer.kind: momentum reads it, and this one has optimizer.kind: adamw"};
+const Unread kNoLimit = {{},
+                         "only a job with a limit memory.device reads it, and this one has none"};
+const Unread kNotLlama = {
+    {}, "only a job with model.kind: llama reads it, and this one has model.kind: gpt"};
+const Unread kNotGpt = {
+    kLlama, "only a job with model.kind: gpt reads it, and this one has model.kind: llama"};
+
+const std::vector<KeyCase>& key_cases() {
+  static const std::vector<KeyCase> cases = {
+      {"mode", "train", "forward", {}, SEEN(mode)},
+      {"model.kind", "llama", "gpt", {}, SEEN(model.kind)},
+      {"model.vocab", "300", "256", {}, SEEN(model.vocab)},
+      {"model.seq_len", "17", "256", {}, SEEN(model.seq_len)},
+      {"model.d_model", "48", "384", {}, SEEN(model.d_model)},
+      {"model.layers", "3", "6", {}, SEEN(model.layers)},
+      {"model.heads", "4", "6", {}, SEEN(model.heads)},
+      {"model.mlp_ratio", "2", "4", {}, SEEN(model.mlp_ratio), {kNotGpt}},
+      {"model.dropout", "0.25", "0.0", {}, SEEN(model.dropout), {kNotGpt, kWhileGenerating}},
+      {"model.kv_heads", "2", "6", kLlama, SEEN(model.kv_heads), {kNotLlama}},
+      {"model.ffn", "100", "1024", kLlama, SEEN(model.ffn), {kNotLlama}},
+      {"model.rope_base", "500", "1.0e4", kLlama, SEEN(model.rope_base), {kNotLlama}},
+      {"model.norm_eps", "0.5", "1.0e-5", kLlama, SEEN(model.norm_eps), {kNotLlama}},
+      {"model.seed",
+       "7",
+       "1",
+       {},
+       SEEN(model.seed),
+       {{kWeights,
+         "only a job with no weights to start from (or dropout) reads it, and this one has "
+         "weights: w"}}},
+      {"mesh.shape", "[2, 3]", "[1]", {{"mesh.dims", "[tp, pp]"}}, SEEN(mesh.shape)},
+      {"mesh.dims",
+       "[tp, pp]",
+       "[dp]",
+       {{"mesh.shape", "[2, 3]"}},
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.mesh.dims, ", ")); }},
+      {"data.paths",
+       "[a, b/c]",
+       "[phi, distributed]",
+       {},
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.data.paths, ", ")); },
+       {kWhileGenerating}},
+      {"data.seed", "9", "1", {}, SEEN(data.seed), {kWhileGenerating}},
+      {"run.steps", "5", "4", {}, SEEN(run.steps), {kWhileGenerating}},
+      {"run.global_batch", "12", "8", {}, SEEN(run.global_batch), {kWhileGenerating}},
+      {"run.micro_batches", "2", "4", {}, SEEN(run.micro_batches), {kWhileGenerating}},
+      {"run.dtype",
+       "bfloat16",
+       "float32",
+       {},
+       [](const JobConfig& c) { return std::string(name_of(c.run.dtype)); }},
+      {"run.sequence_parallel",
+       "true",
+       "false",
+       on_mesh("[2]", "[tp]"),
+       SEEN(run.sequence_parallel),
+       {kWhileGenerating,
+        {on_mesh("[2]", "[dp]"),
+         "only a job with a mesh dim tp reads it, and this one has the mesh dp=2"}}},
+      {"run.capture", "true", "false", {}, SEEN(run.capture)},
+      {"run.schedule",
+       "gpipe",
+       "1f1b",
+       kTrain,
+       SEEN(run.schedule),
+       {{{}, "only a job with mode: train (or run.chunks of more than 1) reads it"}}},
+      {"run.chunks",
+       "2",
+       "1",
+       {{"run.schedule", "interleaved"}},
+       SEEN(run.chunks),
+       {{kTrain,
+         "only a job with run.schedule: interleaved reads it, and this one has run.schedule: "
+         "1f1b"}}},
+      {"run.zero_stage",
+       "2",
+       "0",
+       on_mesh("[2]", "[dp]", kTrain),
+       SEEN(run.zero_stage),
+       {{{}, "only a job with mode: train (or stage 3) reads it, and this one has mode: forward"},
+        {on_mesh("[2]", "[tp]", kTrain),
+         "only a job with a mesh dim dp reads it, and this one has the mesh tp=2"}}},
+      {"run.recompute",
+       "full",
+       "none",
+       kTrain,
+       [](const JobConfig& c) {
+         return std::string(c.run.recompute == Recompute::kFull ? "full" : "another");
+       },
+       {kNotTraining}},
+      {"run.save", "folder", "\"\"", {}, SEEN(run.save)},
+      {"optimizer.kind",
+       "momentum",
+       "adamw",
+       kTrain,
+       [](const JobConfig& c) {
+         const bool right = c.optimizer.update.kind == training::OptimizerKind::kMomentum;
+         return std::string(right ? "momentum" : "another");
+       },
+       {kNotTraining}},
+      {"optimizer.lr", "0.5", "3.0e-4", kTrain, SEEN(optimizer.rate.peak), {kNotTraining}},
+      {"optimizer.betas",
+       "[0.5, 0.25]",
+       "[0.9, 0.95]",
+       kTrain,
+       [](const JobConfig& c) {
+         return fmt::format("[{}, {}]", c.optimizer.update.beta1, c.optimizer.update.beta2);
+       },
+       {kNotTraining, kNotAdamW}},
+      {"optimizer.eps",
+       "0.5",
+       "1.0e-8",
+       kTrain,
+       SEEN(optimizer.update.epsilon),
+       {kNotTraining, kNotAdamW}},
+      {"optimizer.weight_decay",
+       "0.5",
+       "0.1",
+       kTrain,
+       SEEN(optimizer.update.weight_decay),
+       {kNotTraining}},
+      {"optimizer.momentum",
+       "0.5",
+       "0.9",
+       kMomentum,
+       SEEN(optimizer.update.momentum),
+       {kNotTraining, kNotMomentum}},
+      {"optimizer.nesterov",
+       "true",
+       "false",
+       kMomentum,
+       SEEN(optimizer.update.nesterov),
+       {kNotTraining, kNotMomentum}},
+      {"optimizer.grad_clip",
+       "0.5",
+       "1.0",
+       kTrain,
+       SEEN(optimizer.update.grad_clip),
+       {kNotTraining}},
+      {"optimizer.schedule",
+       "cosine",
+       "constant",
+       kTrain,
+       [](const JobConfig& c) {
+         const bool right = c.optimizer.rate.kind == training::RateKind::kCosine;
+         return std::string(right ? "cosine" : "another");
+       },
+       {kNotTraining}},
+      {"optimizer.schedule.kind",
+       "step",
+       "constant",
+       kTrain,
+       [](const JobConfig& c) {
+         const bool right = c.optimizer.rate.kind == training::RateKind::kStep;
+         return std::string(right ? "step" : "another");
+       },
+       {kNotTraining}},
+      {"optimizer.schedule.warmup_steps",
+       "3",
+       "0",
+       kTrain,
+       SEEN(optimizer.rate.warmup_steps),
+       {kNotTraining}},
+      {"optimizer.schedule.min_ratio",
+       "0.5",
+       "0.1",
+       kCosine,
+       SEEN(optimizer.rate.min_ratio),
+       {kNotTraining,
+        {kTrain,
+         "only a job with optimizer.schedule.kind: cosine reads it, and this one has "
+         "optimizer.schedule.kind: constant"}}},
+      {"optimizer.schedule.milestones",
+       "[3, 5]",
+       "[]",
+       kStep,
+       SEEN(optimizer.rate.milestones),
+       {kNotTraining,
+        {kCosine,
+         "only a job with optimizer.schedule.kind: step reads it, and this one has "
+         "optimizer.schedule.kind: cosine"}}},
+      {"optimizer.schedule.gamma",
+       "0.5",
+       "0.1",
+       kStep,
+       SEEN(optimizer.rate.gamma),
+       {kNotTraining, {kTrain, "only a job with optimizer.schedule.kind: step reads it"}}},
+      {"memory.device", "1000", "0", {}, SEEN(memory.device)},
+      {"memory.host", "1000", "0", {{"memory.device", "1MiB"}}, SEEN(memory.host), {kNoLimit}},
+      {"memory.disk", "folder", "\"\"", {{"memory.device", "1MiB"}}, SEEN(memory.disk), {kNoLimit}},
+      {"weights", "folder", "\"\"", {}, SEEN(weights)},
+      {"generate.prompt", "abc", "\"\"", kGenerate, SEEN(generate.prompt), {kNotGenerating}},
+      {"generate.tokens", "7", "64", kGenerate, SEEN(generate.tokens), {kNotGenerating}},
+      {"generate.temperature",
+       "0.5",
+       "1.0",
+       kGenerate,
+       SEEN(generate.temperature),
+       {kNotGenerating}},
+      {"generate.top_k",
+       "4",
+       "0",
+       kGenerate,
+       SEEN(generate.top_k),
+       {kNotGenerating, kNothingDrawn}},
+      {"generate.top_p",
+       "0.75",
+       "1.0",
+       kGenerate,
+       SEEN(generate.top_p),
+       {kNotGenerating, kNothingDrawn}},
+      {"generate.seed", "3", "1", kGenerate, SEEN(generate.seed), {kNotGenerating, kNothingDrawn}},
+  };
+  return cases;
+}
+
+Settings with(Settings job, const std::string& path, const std::string& value) {
+  job[path] = value;
+  return job;
+}
+
+TEST(JobKeys, EachHasACase) {
+  std::set<std::string> keys;
+  std::set<std::string> tested;
+  for (const JobKey& key : job_keys()) keys.emplace(key.path);
+  for (const char* section : {"model", "mesh", "data", "run", "optimizer", "memory", "generate"}) {
+    keys.erase(section);
+  }
+  for (const KeyCase& c : key_cases()) tested.emplace(c.path);
+  EXPECT_EQ(tested, keys);
+}
+
+TEST(JobKeys, AValueArrives) {
+  for (const KeyCase& c : key_cases()) {
+    const std::string text = job_text(with(c.job, c.path, c.other));
+    SCOPED_TRACE(text);
+    const JobConfig config = settled(text);
+    EXPECT_EQ(c.seen(config), c.other);
+    EXPECT_TRUE(config.unread.empty());
+  }
+}
+
+TEST(JobKeys, AnotherValueThatIsNotReadIsAnError) {
+  for (const KeyCase& c : key_cases()) {
+    for (const Unread& unread : c.unread) {
+      const std::string text = job_text(with(unread.job, c.path, c.other));
+      SCOPED_TRACE(text);
+      EXPECT_THAT([&] { settled(text); },
+                  ThrowsError(ErrorCode::kInvalidArgument,
+                              fmt::format("job.yaml:{}: key '{}': {}", line_of(text, c.path),
+                                          c.path, unread.words)));
+    }
+  }
+}
+
+TEST(JobKeys, TheDefaultIsAcceptedByAnyJob) {
+  for (const KeyCase& c : key_cases()) {
+    for (const Unread& unread : c.unread) {
+      const std::string text = job_text(with(unread.job, c.path, c.by_default));
+      SCOPED_TRACE(text);
+      EXPECT_NO_THROW(settled(text));
+    }
+  }
+}
+
+TEST(JobKeys, OnlyKeysWithReadersAreEverUnread) {
+  for (const KeyCase& c : key_cases()) {
+    const auto keys = job_keys();
+    const auto key = std::find_if(keys.begin(), keys.end(),
+                                  [&](const JobKey& each) { return each.path == c.path; });
+    ASSERT_NE(key, keys.end()) << c.path;
+    EXPECT_EQ(c.unread.size(), key->readers.size()) << c.path;
+  }
+}
+
+TEST(JobKeys, TheFirstOfSeveralIsTold) {
+  EXPECT_THAT(
+      [] { settled("run: {steps: 2}\noptimizer:\n  lr: 1.0\ngenerate:\n  tokens: 3"); },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "job.yaml:3: key 'optimizer.lr': only a job with mode: train reads it, and "
+                  "this one has mode: forward; leave it out, or change that."));
+}
+
+// What the file's own job reads stays accepted when a command runs another one, and the other way.
+TEST(JobKeys, WhatACommandOverridesDecidesToo) {
+  const auto run = [](const std::string& text, const char* mode, int64_t ranks, const char* mesh) {
+    JobConfig config = parse_job(text, "job.yaml");
+    if (*mode != '\0') config.mode = mode;
+    std::string note;
+    settle_mesh(&config, ranks, mesh, &note);
+  };
+  EXPECT_NO_THROW(run("mode: train\noptimizer: {lr: 1.0}", "forward", 1, ""));
+  EXPECT_NO_THROW(run("mode: forward\noptimizer: {lr: 1.0}", "train", 1, ""));
+  const std::string split = "run: {sequence_parallel: true}\n";
+  EXPECT_NO_THROW(run(split + "mesh: {shape: [2], dims: [tp]}", "", 4, "dp=4"));
+  EXPECT_NO_THROW(run(split + "mesh: {shape: [4]}", "", 2, "tp=2"));
+  EXPECT_NO_THROW(run(split, "", 2, "tp=2"));
+  EXPECT_THAT([&] { run(split, "", 2, "pp=2"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "this one has the mesh pp=2"));
+  EXPECT_THAT([&] { run(split, "", 2, ""); },
+              ThrowsError(ErrorCode::kInvalidArgument, "this one has the mesh dp=2"));
+  // One rank stands for any mesh.
+  EXPECT_NO_THROW(run(split, "", 1, ""));
+  EXPECT_NO_THROW(run(split + "mesh: {shape: [2], dims: [tp]}", "", 1, ""));
+}
+
+// The text between the first "```yaml" behind `heading` in docs/running.md and its end.
+std::string documented_job(const std::string& heading) {
+  std::ifstream in(AUTOPHI_SOURCE_DIR "/docs/running.md");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string fence = "```yaml\n";
+  const size_t begin = text.find(fence, text.find(heading)) + fence.size();
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+TEST(JobKeys, TheDocumentedDefaultsAreThoseOfAllKeys) {
+  const JobConfig documented = parse_job(documented_job("## The job file"), "running.md");
+  const JobConfig defaults = parse_job("", "job.yaml");
+  for (const KeyCase& c : key_cases()) {
+    const std::string path = c.path;
+    if (c.job == kLlama) continue;
+    EXPECT_TRUE(documented.lines.contains(path)) << path;
+    // The mesh by default is that of all processes along dp.
+    if (path.starts_with("mesh.")) continue;
+    EXPECT_EQ(c.seen(documented), c.seen(defaults)) << path;
+  }
+}
+
+TEST(JobKeys, TheDocumentedLlamaHasTheDefaults) {
+  const std::string kinds = documented_job("each with keys that the other has not");
+  const std::string text = kinds.substr(kinds.find("model: {kind: llama"));
+  const JobConfig documented = parse_job(text, "running.md");
+  const JobConfig defaults = parse_job("model: {kind: llama}", "job.yaml");
+  for (const KeyCase& c : key_cases()) {
+    EXPECT_TRUE(c.job != kLlama || documented.lines.contains(c.path)) << c.path;
+    EXPECT_EQ(c.seen(documented), c.seen(defaults)) << c.path;
+  }
+}
+
+}  // namespace
+}  // namespace phi::job

@@ -1,0 +1,72 @@
+// The spmd command: its three forms, and flags that a form does not read.
+#include "tools/spmd_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStderr;
+using ::testing::internal::GetCapturedStdout;
+
+struct Result {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Result run(std::vector<std::string> words) {
+  words.insert(words.begin(), "spmd");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  CaptureStdout();
+  CaptureStderr();
+  const int status = spmd_command(static_cast<int>(argv.size()), argv.data());
+  return {status, GetCapturedStdout(), GetCapturedStderr()};
+}
+
+TEST(SpmdCommand, AsksListsAndChecks) {
+  EXPECT_THAT(run({"relu", "--mesh=2", "--in=4[0]"}).out, HasSubstr("gives  output 0"));
+  EXPECT_THAT(run({"--list"}).out, HasSubstr("matmul"));
+  const std::string cases = AUTOPHI_SOURCE_DIR "/tests/distributed/spmd/cases/abs.yaml";
+  const Result checked = run({"--cases=" + cases});
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("0 failed"));
+}
+
+TEST(SpmdCommand, WhatIsNotReadIsAnError) {
+  const struct {
+    std::vector<std::string> words;
+    const char* message;
+  } rows[] = {
+      {{}, "ask a rule, or give --cases or --list; see autophi spmd --help."},
+      {{"relu", "gelu"}, "two rules are named, 'relu' and 'gelu'."},
+      {{"--rule"}, "unknown flag '--rule'"},
+      {{"relu", "--mesh"}, "--mesh needs a value."},
+      {{"--list=all"}, "--list takes no value, got 'all'."},
+      {{"relu", "--strict=false"}, "--strict takes no value, got 'false'."},
+      {{"--list", "x.yaml"}, "--cases goes with no --list."},
+      {{"--list", "--differences=d"}, "--differences goes with --cases."},
+      {{"relu", "--mesh=2", "--differences=d"}, "--differences goes with --cases."},
+      {{"--list", "--mesh=2"}, "--mesh goes with one question; --list and --cases ask none."},
+      {{"x.yaml", "--in=4[0]"}, "--in goes with one question"},
+      {{"x.yaml", "--out=4[0]"}, "--out goes with one question"},
+      {{"x.yaml", "--attr", "a=1"}, "--attr goes with one question"},
+      {{"x.yaml", "--strict"}, "--strict goes with one question"},
+      {{"x.yaml", "relu"}, "the rule 'relu' goes with one question"},
+  };
+  for (const auto& row : rows) {
+    const Result r = run(row.words);
+    EXPECT_EQ(r.status, 2) << row.message;
+    EXPECT_THAT(r.err, HasSubstr(row.message));
+    EXPECT_EQ(r.out, "");
+  }
+}
+
+}  // namespace

@@ -1,0 +1,216 @@
+// The table of keys and their readers.
+#include "tools/job/keys/job_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace phi::job {
+namespace {
+
+using training::OptimizerKind;
+using training::RateKind;
+
+std::string mode_of(const JobConfig& config) { return "mode: " + config.mode; }
+
+std::string kind_of(const JobConfig& config) { return "model.kind: " + config.model.kind; }
+
+std::string mesh_of(const JobConfig& config) {
+  return config.mesh.shape.empty() ? "no mesh" : "the mesh " + config.mesh.to_string();
+}
+
+std::string optimizer_of(const JobConfig& config) {
+  switch (config.optimizer.update.kind) {
+    case OptimizerKind::kSgd:
+      return "optimizer.kind: sgd";
+    case OptimizerKind::kMomentum:
+      return "optimizer.kind: momentum";
+    case OptimizerKind::kAdamW:
+      return "optimizer.kind: adamw";
+  }
+  return "";
+}
+
+std::string rate_of(const JobConfig& config) {
+  switch (config.optimizer.rate.kind) {
+    case RateKind::kConstant:
+      return "optimizer.schedule.kind: constant";
+    case RateKind::kCosine:
+      return "optimizer.schedule.kind: cosine";
+    case RateKind::kStep:
+      return "optimizer.schedule.kind: step";
+  }
+  return "";
+}
+
+bool trains(const JobConfig& config) { return config.mode == "train"; }
+
+// One rank runs a job of any mesh, so whatever depends on the mesh belongs to its job.
+bool has_mesh_dim(const JobConfig& config, std::string_view name) {
+  const MeshConfig& mesh = config.mesh;
+  if (mesh.shape.empty()) return false;
+  return mesh.num_ranks() == 1 ||
+         std::find(mesh.dims.begin(), mesh.dims.end(), name) != mesh.dims.end();
+}
+
+const Reader kTrains{"mode: train", trains, mode_of};
+const Reader kHasSteps{"mode: forward or train",
+                       [](const JobConfig& c) { return c.mode != "generate"; }, mode_of};
+const Reader kGenerates{"mode: generate", [](const JobConfig& c) { return c.mode == "generate"; },
+                        mode_of};
+// In stage 3 parameters lie split in every mode.
+const Reader kSplitsStates{"mode: train (or stage 3)",
+                           [](const JobConfig& c) { return trains(c) || c.run.zero_stage == 3; },
+                           mode_of};
+const Reader kSchedules{"mode: train (or run.chunks of more than 1)",
+                        [](const JobConfig& c) { return trains(c) || c.run.chunks > 1; }, mode_of};
+const Reader kDrawsNumbers{"no weights to start from (or dropout)",
+                           [](const JobConfig& c) {
+                             return c.weights.empty() ||
+                                    (c.model.dropout > 0.0 && c.mode != "generate");
+                           },
+                           [](const JobConfig& c) { return "weights: " + c.weights; }};
+const Reader kGpt{"model.kind: gpt", [](const JobConfig& c) { return c.model.kind == "gpt"; },
+                  kind_of};
+const Reader kLlama{"model.kind: llama", [](const JobConfig& c) { return c.model.kind == "llama"; },
+                    kind_of};
+const Reader kHasDp{"a mesh dim dp", [](const JobConfig& c) { return has_mesh_dim(c, "dp"); },
+                    mesh_of};
+const Reader kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_dim(c, "tp"); },
+                    mesh_of};
+const Reader kInterleaves{"run.schedule: interleaved",
+                          [](const JobConfig& c) { return c.run.schedule == "interleaved"; },
+                          [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
+const Reader kAdamW{
+    "optimizer.kind: adamw",
+    [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kAdamW; },
+    optimizer_of};
+const Reader kMomentum{
+    "optimizer.kind: momentum",
+    [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kMomentum; },
+    optimizer_of};
+const Reader kCosine{"optimizer.schedule.kind: cosine",
+                     [](const JobConfig& c) { return c.optimizer.rate.kind == RateKind::kCosine; },
+                     rate_of};
+const Reader kStep{"optimizer.schedule.kind: step",
+                   [](const JobConfig& c) { return c.optimizer.rate.kind == RateKind::kStep; },
+                   rate_of};
+const Reader kLimitsDevice{"a limit memory.device",
+                           [](const JobConfig& c) { return c.memory.is_limited(); },
+                           [](const JobConfig&) { return std::string("none"); }};
+const Reader kSamples{"generate.temperature above 0",
+                      [](const JobConfig& c) { return c.generate.temperature > 0.0; },
+                      [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
+
+}  // namespace
+
+std::span<const JobKey> job_keys() {
+  static const std::vector<JobKey> keys = {
+      {"mode"},
+      {"model"},
+      {"mesh"},
+      {"data"},
+      {"run"},
+      {"optimizer"},
+      {"memory"},
+      {"weights"},
+      {"generate"},
+      {"model.kind"},
+      {"model.vocab"},
+      {"model.seq_len"},
+      {"model.d_model"},
+      {"model.layers"},
+      {"model.heads"},
+      {"model.mlp_ratio", {&kGpt}},
+      {"model.dropout", {&kGpt, &kHasSteps}},
+      {"model.kv_heads", {&kLlama}},
+      {"model.ffn", {&kLlama}},
+      {"model.rope_base", {&kLlama}},
+      {"model.norm_eps", {&kLlama}},
+      {"model.seed", {&kDrawsNumbers}},
+      {"mesh.shape"},
+      {"mesh.dims"},
+      {"data.paths", {&kHasSteps}},
+      {"data.seed", {&kHasSteps}},
+      {"run.steps", {&kHasSteps}},
+      {"run.global_batch", {&kHasSteps}},
+      {"run.micro_batches", {&kHasSteps}},
+      {"run.dtype"},
+      {"run.sequence_parallel", {&kHasSteps, &kHasTp}},
+      {"run.capture"},
+      {"run.schedule", {&kSchedules}},
+      {"run.chunks", {&kInterleaves}},
+      {"run.zero_stage", {&kSplitsStates, &kHasDp}},
+      {"run.recompute", {&kTrains}},
+      {"run.save"},
+      {"optimizer.kind", {&kTrains}},
+      {"optimizer.lr", {&kTrains}},
+      {"optimizer.betas", {&kTrains, &kAdamW}},
+      {"optimizer.eps", {&kTrains, &kAdamW}},
+      {"optimizer.weight_decay", {&kTrains}},
+      {"optimizer.momentum", {&kTrains, &kMomentum}},
+      {"optimizer.nesterov", {&kTrains, &kMomentum}},
+      {"optimizer.grad_clip", {&kTrains}},
+      {"optimizer.schedule", {&kTrains}},
+      {"optimizer.schedule.kind", {&kTrains}},
+      {"optimizer.schedule.warmup_steps", {&kTrains}},
+      {"optimizer.schedule.min_ratio", {&kTrains, &kCosine}},
+      {"optimizer.schedule.milestones", {&kTrains, &kStep}},
+      {"optimizer.schedule.gamma", {&kTrains, &kStep}},
+      {"memory.device"},
+      {"memory.host", {&kLimitsDevice}},
+      {"memory.disk", {&kLimitsDevice}},
+      {"generate.prompt", {&kGenerates}},
+      {"generate.tokens", {&kGenerates}},
+      {"generate.temperature", {&kGenerates}},
+      {"generate.top_k", {&kGenerates, &kSamples}},
+      {"generate.top_p", {&kGenerates, &kSamples}},
+      {"generate.seed", {&kGenerates, &kSamples}},
+  };
+  return keys;
+}
+
+std::vector<std::string> key_names(std::string_view section) {
+  std::vector<std::string> names;
+  for (const JobKey& key : job_keys()) {
+    if (!key.path.starts_with(section)) continue;
+    const std::string_view name = key.path.substr(section.size());
+    if (name.find('.') == std::string_view::npos) names.emplace_back(name);
+  }
+  return names;
+}
+
+namespace {
+
+// The first of the key's readers that does not hold; null if the job reads the key.
+const Reader* missing_reader(const JobConfig& config, std::string_view path) {
+  const auto keys = job_keys();
+  const auto key =
+      std::find_if(keys.begin(), keys.end(), [&](const JobKey& each) { return each.path == path; });
+  for (const Reader* reader : key->readers) {
+    if (!reader->holds(config)) return reader;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void note_read_keys(JobConfig* config) {
+  std::erase_if(config->unread,
+                [&](const std::string& path) { return missing_reader(*config, path) == nullptr; });
+}
+
+void check_nothing_unread(const JobConfig& config) {
+  const auto line = [&](const std::string& path) { return config.lines.at(path); };
+  const auto first = std::min_element(
+      config.unread.begin(), config.unread.end(),
+      [&](const std::string& a, const std::string& b) { return line(a) < line(b); });
+  if (first == config.unread.end()) return;
+  const Reader* reader = missing_reader(config, *first);
+  throw config.wrong({*first},
+                     fmt::format("only a job with {} reads it, and this one has {}; leave it out, "
+                                 "or change that.",
+                                 reader->wanted, reader->instead(config)));
+}
+
+}  // namespace phi::job
