@@ -2,6 +2,7 @@
 #include "support/wire.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <ostream>
 #include <utility>
@@ -70,12 +71,25 @@ std::unique_ptr<Messages> CountedWorld::new_messages() {
 
 void CountedWorld::note(const Call& call, CallState state) { Opened::note_in(inner_, call, state); }
 
+void expect_counted(const CountedWorld& world, const Counters& before) {
+  const Counters& after = RankContext::current().counters();
+  int64_t messages = 0;
+  for (size_t i = 0; i < kNumCollectives; ++i) {
+    messages += after.traffic[i].messages - before.traffic[i].messages;
+  }
+  EXPECT_EQ(after.bytes_sent - before.bytes_sent, world.wire().bytes_sent);
+  EXPECT_EQ(after.bytes_received - before.bytes_received, world.wire().bytes_received);
+  EXPECT_EQ(messages, world.wire().messages_sent);
+}
+
 void on_counted_ranks(int64_t n, const std::function<void(CountedWorld& world)>& body) {
   run_ranks(n, [&](World& world) {
+    const Counters before = world.rank_context().counters();
     CountedWorld counted(world);
     const World::Scope scope(counted);
     body(counted);
     counted.drain();
+    expect_counted(counted, before);
   });
 }
 

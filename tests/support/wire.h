@@ -52,7 +52,11 @@ class CountedWorld final : public World {
   Wire wire_;
 };
 
-/// Runs `body` on every rank of a local world, in counted worlds that are current.
+/// The rank's counters have grown since `before`, when `world` was made, by what was on the wire.
+void expect_counted(const CountedWorld& world, const Counters& before);
+
+/// Runs `body` on every rank of a local world, in counted worlds that are current. At its end each
+/// rank's counters must say what was on the wire.
 void on_counted_ranks(int64_t n, const std::function<void(CountedWorld& world)>& body);
 
 }  // namespace phi::distributed::testing

@@ -15,6 +15,7 @@
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
+#include "support/wire.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
@@ -215,6 +216,28 @@ TEST(CheckpointInAnyWorld, FilesAreNamedByRankAndOldOnesGo) {
                              : fmt::format("model-{:05}-of-{:05}.safetensors", r, world.size()));
     }
     EXPECT_THAT(folder.files(), ::testing::UnorderedElementsAreArray(expected));
+  });
+}
+
+TEST(CheckpointInAnyWorld, NoTensorsBytesTravel) {
+  on_all_world_sizes([](World& world) {
+    const SharedFolder folder(world);
+    testing::CountedWorld counted(world);
+    const World::Scope scope(counted);
+    const TensorMeta meta{Dims{1 << 18}, DataType::FLOAT32};
+    std::vector<NamedTensor> tensors;
+    for (const Placement& placement : {Shard(0), Replicate()}) {
+      const auto* attr = TensorDistAttr::get(ProcessMesh({world.size()}), {placement});
+      const auto name = placement.to_string();
+      tensors.push_back({name, make(1, meta, attr, world.rank())});
+    }
+    save(folder.path(), tensors);
+    constexpr int64_t kControlBytes = 1024;
+    EXPECT_LE(counted.wire().bytes_sent, kControlBytes);
+    const testing::Wire before = counted.wire();
+    load(open(folder.path()), tensors);
+    EXPECT_EQ(counted.wire(), before);
+    counted.everyone().barrier();
   });
 }
 

@@ -108,6 +108,30 @@ TEST(Absence, AClippedCallMakesNothingElseThanPlaceholders) {
   });
 }
 
+TEST(Absence, OutsideItsMeshADeferredTensorStaysWhereItIs) {
+  on_counted_ranks(2, [](CountedWorld& world) {
+    const ProcessMesh mesh({1}, {"x"}, {0});
+    const Tensor x = deferred_gaussian({1024, 1024}, 0, 1, 7);
+    for (const bool first : {true, false}) {
+      const Cost cost = cost_of([&] { return shard_tensor(x, mesh, {Shard(0)}); });
+      if (world.rank() == 0) continue;
+      EXPECT_LE(cost.reserved, kObjectBytes);
+      EXPECT_TRUE(first || cost.requested <= kTensorBytes) << cost.requested;
+    }
+  });
+}
+
+TEST(Absence, ACallInADryRunMakesAnObject) {
+  DryWorld world(0, 1);
+  const World::Scope scope(world);
+  const Tensor x = placeholder({1 << 20, 1 << 20}, kFloat, CPUPlace());
+  relu(x);
+  release_cached();
+  const Cost cost = cost_of([&] { return relu(x); });
+  EXPECT_LE(cost.reserved, kObjectBytes);
+  EXPECT_LE(cost.requested, kTensorBytes);
+}
+
 // In a dry run: what a rank of this many asks the system for.
 int64_t dry_cost(const Dims& shape, int64_t ranks) {
   DryWorld world(0, ranks);

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "distributed/api.h"
-#include "distributed/comm/local/local_world.h"
 #include "distributed/comm/world.h"
 #include "phi/api.h"
-#include "tests/support/error_matchers.h"
+#include "support/error_matchers.h"
+#include "support/wire.h"
 
 namespace phi {
 namespace {
@@ -19,11 +19,11 @@ using distributed::PendingTensor;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::reshard;
-using distributed::run_ranks;
 using distributed::Shard;
 using distributed::shard_tensor;
 using distributed::start_reshard;
 using distributed::World;
+using distributed::testing::on_counted_ranks;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -59,7 +59,7 @@ void expect_clipped(const Tensor& x, const Dims& shape, DataType dtype, const Pr
 }
 
 TEST(Clip, RanksOutsideTheMeshKeepMetaAndNoBytes) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Replicate()});
     const Tensor w = shard_tensor(iota({6, 8}), stage(0), {Shard(1)});
     const int64_t before = memory_stats(CPUPlace()).current;
@@ -84,7 +84,7 @@ TEST(Clip, RanksOutsideTheMeshKeepMetaAndNoBytes) {
 TEST(Clip, PendingReshardsBetweenStages_WithTheirGradients) {
   const Tensor x0 = iota({4, 6}), x1 = scale(iota({4, 6}), 0.5), w = iota({6, 8});
   const Tensor y0 = matmul(relu(matmul(x0, w)), iota({8, 3}));
-  run_ranks(4, [&](World& world) {
+  on_counted_ranks(4, [&](World& world) {
     Tensor dw = shard_tensor(w, stage(0), {Shard(1)});
     dw.set_requires_grad();
     const Tensor w1 = shard_tensor(iota({8, 3}), stage(1), {Replicate()});
@@ -118,7 +118,7 @@ TEST(Clip, PendingReshardsBetweenStages_WithTheirGradients) {
 }
 
 TEST(Clip, ReadingAClippedTensorSaysWhichAndWhy) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Replicate()});
     const Tensor y = relu(x);
     if (in_stage(0)) return;
@@ -133,7 +133,7 @@ TEST(Clip, ReadingAClippedTensorSaysWhichAndWhy) {
 TEST(Clip, TwoStagesEqualOneProcess) {
   const Tensor x = iota({4, 6}), w0 = iota({6, 8}), w1 = iota({8, 3});
   const Tensor expected = matmul(relu(matmul(x, w0)), w1);
-  run_ranks(4, [&](distributed::World&) {
+  on_counted_ranks(4, [&](distributed::World&) {
     const Tensor dx = shard_tensor(iota({4, 6}), stage(0), {Replicate()});
     const Tensor dw0 = shard_tensor(iota({6, 8}), stage(0), {Shard(1)});
     const Tensor dw1 = shard_tensor(iota({8, 3}), stage(1), {Shard(0)});
@@ -155,7 +155,7 @@ TEST(Clip, TwoStagesEqualOneProcess) {
 }
 
 TEST(Clip, AnInputGivenTwiceTravelsOnce) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor h = shard_tensor(iota({4, 4}), stage(0), {Shard(0)});
     const Tensor bias = shard_tensor(iota({4, 4}), stage(1), {Shard(0)});
     const int64_t sent = counters().bytes_sent;
@@ -172,7 +172,7 @@ TEST(Clip, AnInputGivenTwiceTravelsOnce) {
 }
 
 TEST(Clip, PlainInputsBecomeReplicatedAndStayPlainForTheCaller) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor plain = iota({6});
     const Tensor x = shard_tensor(iota({4, 6}), stage(1), {Shard(0)});
     const Tensor y = add(x, plain);
@@ -187,7 +187,7 @@ TEST(Clip, PlainInputsBecomeReplicatedAndStayPlainForTheCaller) {
 }
 
 TEST(Clip, ListInputsAndOutputs) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor a = shard_tensor(iota({4, 2}), stage(0), {Shard(0)});
     const Tensor b = shard_tensor(iota({4, 3}), stage(0), {Replicate()});
     const Tensor joined = concat({a, b}, 1);
@@ -205,7 +205,7 @@ TEST(Clip, ListInputsAndOutputs) {
 }
 
 TEST(Clip, AbsentOptionalInputs) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const Tensor y = swiglu(x, std::nullopt);
     EXPECT_EQ(y.shape(), (Dims{4, 3}));
@@ -216,7 +216,7 @@ TEST(Clip, AbsentOptionalInputs) {
 }
 
 TEST(Clip, InplaceKeepsHandleAndPlacements) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const Tensor same = x;
     const Tensor minus = shard_tensor(full({4, 6}, -3.0f), stage(0), {Shard(1)});
@@ -234,7 +234,7 @@ TEST(Clip, InplaceKeepsHandleAndPlacements) {
 }
 
 TEST(Clip, InplaceWritesIntoTheSameBytes) {
-  run_ranks(2, [](distributed::World&) {
+  on_counted_ranks(2, [](distributed::World&) {
     Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const float* bytes = x.values<float>().data();
     relu_(x);
@@ -243,7 +243,7 @@ TEST(Clip, InplaceWritesIntoTheSameBytes) {
 }
 
 TEST(Clip, ViewsShareBytes) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const Tensor y = reshape(x, {4, 2, 3});
     EXPECT_EQ(y.shape(), (Dims{4, 2, 3}));
@@ -261,7 +261,7 @@ TEST(Clip, ViewsShareBytes) {
 }
 
 TEST(Clip, RunTimeShapesAreKnownEverywhere) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const std::vector<float> data = {0, 1, 0, 2, 3, 0};
     const Tensor x = shard_tensor(Tensor::from<float>(data, {2, 3}), stage(1), {Shard(0)});
     const Tensor where = nonzero(x);
@@ -286,7 +286,7 @@ TEST(Clip, RunTimeShapesAreKnownEverywhere) {
 }
 
 TEST(Clip, EmptyShardIsResidentOnAComputingRank) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const ProcessMesh mesh({4}, {"dp"});
     const Tensor x = shard_tensor(iota({2, 3}), mesh, {Shard(0)});
     const Tensor y = exp(x);
@@ -297,7 +297,7 @@ TEST(Clip, EmptyShardIsResidentOnAComputingRank) {
 }
 
 TEST(Clip, DecisionsAreCached) {
-  run_ranks(2, [](distributed::World&) {
+  on_counted_ranks(2, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const Tensor a = relu(x), b = relu(x);
     EXPECT_EQ(a.dist_attr(), b.dist_attr());
@@ -307,7 +307,7 @@ TEST(Clip, DecisionsAreCached) {
 }
 
 TEST(Clip, AnErrorIsTheSameOnEveryRankAndNamesTheCall) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const Tensor x = shard_tensor(iota({4, 6}), stage(0), {Shard(0)});
     const Tensor w = shard_tensor(iota({5, 2}), stage(1), {Replicate()});
     EXPECT_THAT([&] { matmul(x, w); }, ThrowsError(ErrorCode::kInvalidArgument, "[matmul]"));
@@ -319,7 +319,7 @@ TEST(Clip, AnErrorIsTheSameOnEveryRankAndNamesTheCall) {
 }
 
 TEST(Clip, DeferredParametersAreNeverWhole) {
-  run_ranks(4, [](distributed::World&) {
+  on_counted_ranks(4, [](distributed::World&) {
     const int64_t before = memory_stats(CPUPlace()).current;
     World::current().rank_context().memory()->reset_peak(DeviceKind::CPU);
     const Tensor w = shard_tensor(deferred_gaussian({64, 64}, 0, 1, 7), stage(0), {Shard(1)});
@@ -337,7 +337,7 @@ TEST(Clip, DeferredParametersAreNeverWhole) {
 TEST(Clip, RandomShardsArePartsOfTheWholeBitForBit) {
   const Tensor normal = gaussian({7, 5}, 1, 2, 9);
   const Tensor flat = uniform({7, 5}, DataType::FLOAT32, -1.0, 3.0, 9);
-  run_ranks(4, [&](World&) {
+  on_counted_ranks(4, [&](World&) {
     const ProcessMesh mesh({2, 2}, {"dp", "tp"});
     for (const auto& placements :
          {std::vector{Shard(0), Shard(1)}, std::vector{Shard(1), Shard(1)}}) {
@@ -351,7 +351,7 @@ TEST(Clip, RandomShardsArePartsOfTheWholeBitForBit) {
 
 TEST(Clip, DropoutMaskDoesNotDependOnTheSharding) {
   const Tensor expected = dropout(iota({6, 5}), std::nullopt, 0.5, false, "upscale_in_train", 11);
-  run_ranks(4, [&](distributed::World&) {
+  on_counted_ranks(4, [&](distributed::World&) {
     const ProcessMesh mesh({2, 2}, {"dp", "tp"});
     const Tensor x = shard_tensor(iota({6, 5}), mesh, {Shard(0), Shard(1)});
     const Tensor y = dropout(x, std::nullopt, 0.5, false, "upscale_in_train", 11);
