@@ -30,7 +30,7 @@ struct Sampling {
   size_t three = 100;
   size_t grid = 60;
 };
-inline constexpr Sampling kFewPlacements{.pair = 24, .three = 16, .grid = 12};
+inline constexpr Sampling kFewPlacements{.pair = 60, .three = 40, .grid = 30};
 
 /// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
 /// outside; `seed` draws the placements where there are too many.

@@ -18,6 +18,7 @@ struct ParityCase {
   std::vector<Tensor> inputs;  // plain
   Call call;
   double tolerance = 1e-5;  // relative to the largest magnitude of the output
+  bool partial = true;      // inputs may be partial sums too
 };
 
 /// Every placement that one mesh dim can give x: R, each S(d), P(sum) for floating x.

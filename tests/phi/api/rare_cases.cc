@@ -371,7 +371,7 @@ std::vector<ParityCase> rare_number_cases() {
       unary(
           "gelu", [](const Tensor& x) { return gelu(x, true); }, row, "tanh "),
       unary(
-          "cast", [](const Tensor& x) { return cast(x, DataType::INT64); }, row, "to int64 "),
+          "cast_to_int64", [](const Tensor& x) { return cast(x, DataType::INT64); }, row),
       unary(
           "cast", [](const Tensor& x) { return cast(x, DataType::FLOAT16); }, row, "to float16 "),
       binary("add", add, column, row),
@@ -412,6 +412,10 @@ std::vector<ParityCase> rare_number_cases() {
        [](const List& in) { return List{where(in[0], in[1], in[2])}; }},
       {"cross_entropy rows that are not finite", {rows, ids({6, 0, -100, 3, 6}, {5, 1})}, loss_of},
   };
+  // A product with a partial sum is one: the ranks that hold 0 of it make NaN of an infinity.
+  for (ParityCase& test : cases) {
+    if (test.name.starts_with("multiply") || test.name.starts_with("divide")) test.partial = false;
+  }
   for (const RareMask& mask : rare_masks(3, 5)) {
     const Tensor hidden = mask_of(mask, {3, 5});
     cases.push_back({"cross_entropy hiding " + mask.name,

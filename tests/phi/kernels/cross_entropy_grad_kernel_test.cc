@@ -160,7 +160,9 @@ void check_rare_rows(bool soft) {
   for (int64_t c = 0; c < n; ++c) {
     const double even = 1.0 / n;
     EXPECT_NEAR(got[c], even - (c == 0), 4e-3);
-    if (!soft) EXPECT_EQ(got[n + c], 0);
+    if (!soft) {
+      EXPECT_EQ(got[n + c], 0);
+    }
     EXPECT_TRUE(std::isnan(got[2 * n + c])) << c;
     EXPECT_EQ(got[3 * n + c], 0);
     EXPECT_NEAR(got[4 * n + c], (c == 32) - even, 4e-3);

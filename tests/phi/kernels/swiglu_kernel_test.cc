@@ -98,9 +98,10 @@ void check_rare_pairs() {
   for (size_t i = 0; i < got.size(); ++i) {
     const double a = pairs.x[i], b = pairs.y[i];
     const double expected = swiglu(a, b);
-    // silu(-100) is subnormal in float.
+    // silu is subnormal in float at -100, and 0 for smaller ones: times an infinity NaN.
     const double lost = 128 * float_format<float>().subnormal * std::abs(b);
     if (std::isfinite(lost) && std::abs(got[i] - expected) <= lost) continue;
+    if (std::isinf(b) && std::abs(swiglu(a, 1)) < float_format<float>().normal) continue;
     expect_steps<T>(got[i], expected, std::is_same_v<T, double> ? 64 : 8,
                     "swiglu of " + std::to_string(a) + " and " + std::to_string(b));
   }
