@@ -65,7 +65,6 @@ TEST_P(IoRaces, ATicketThatIsDone_HasItsBytesThere) {
   for_each_seed(10, [&](uint64_t seed) {
     const auto file = AsyncFile::create(folder_.file("x"), 0, {engine()});
     constexpr size_t kPages = 4;
-    uint64_t end = 0;
     std::atomic<int> checked = 0;
     std::vector<int> reads(kThreads);
     at_once(kThreads, [&](int thread) {
@@ -85,7 +84,8 @@ TEST_P(IoRaces, ATicketThatIsDone_HasItsBytesThere) {
         const FilePiece pieces[] = {{offset, all_of(in).first(kPage)},
                                     {offset + kPage, all_of(in).subspan(kPage)}};
         Ticket read = file->read(pieces, [&](const FilePiece& piece) {
-          checked += static_cast<int>(piece.bytes.size() / kPage);
+          checked.fetch_add(static_cast<int>(piece.bytes.size() / kPage),
+                            std::memory_order_relaxed);
           return std::nullopt;
         });
         ++reads[static_cast<size_t>(thread)];
@@ -102,8 +102,7 @@ TEST_P(IoRaces, ATicketThatIsDone_HasItsBytesThere) {
         ASSERT_TRUE(has_pages(in, offset + seed)) << "thread " << thread << ", turn " << turn;
       }
     });
-    end = 8 * kThreads * kPages * kPage;
-    EXPECT_EQ(file->size(), end);
+    EXPECT_EQ(file->size(), 8 * kThreads * kPages * kPage);
     EXPECT_EQ(checked, std::reduce(reads.begin(), reads.end()) * static_cast<int>(kPages));
   });
 }
@@ -201,13 +200,16 @@ TEST(HostPoolRaces, NeverMoreThanItsLimit_AndEachBlockIsOnes) {
     constexpr int64_t kLimit = kThreads * 4 * static_cast<int64_t>(kPage);
     HostPool pool(kLimit);
     std::atomic<int64_t> held = 0;
+    const auto count = [&](int64_t bytes) {
+      return held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    };
     at_once(kThreads, [&](int thread) {
       Random random = random_of(seed, thread);
       std::vector<AlignedBuffer> own;
       for (uint64_t turn = 0; turn < 40; ++turn) {
         if (own.size() > 3 || (!own.empty() && random() % 3 == 0)) {
           EXPECT_TRUE(has_pages(own.back(), static_cast<uint64_t>(thread)));
-          held -= static_cast<int64_t>(own.back().size());
+          count(-static_cast<int64_t>(own.back().size()));
           pool.give_back(std::move(own.back()));
           own.pop_back();
           continue;
@@ -218,11 +220,11 @@ TEST(HostPoolRaces, NeverMoreThanItsLimit_AndEachBlockIsOnes) {
           EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
           continue;
         }
-        EXPECT_LE(held += static_cast<int64_t>(own.back().size()), kLimit);
+        EXPECT_LE(count(static_cast<int64_t>(own.back().size())), kLimit);
         fill_pages(own.back(), static_cast<uint64_t>(thread));
       }
       for (AlignedBuffer& block : own) {
-        held -= static_cast<int64_t>(block.size());
+        count(-static_cast<int64_t>(block.size()));
         pool.give_back(std::move(block));
       }
     });

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "phi/memory/scratch_folder.h"
 #include "support/races.h"
+#include "tests/phi/memory/scratch_folder.h"
 #include "tools/job/corpus.h"
 
 namespace phi::job {
