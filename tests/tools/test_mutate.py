@@ -160,6 +160,16 @@ def test_tests_must_pass_unchanged(toy):
     assert "toy_test fails with the tree as it is" in result.stderr and "broken" in result.stderr
 
 
+def test_what_has_passed_unchanged_is_not_run_unchanged_again(toy):
+    toy.repo.write(".gitignore", "build/\ncompiled\n")
+    for command in (["init", "-q"], ["add", "phi", "tools"]):
+        subprocess.run(["git", "-C", toy.repo.root, *command], check=True, timeout=60)
+    toy.mutate(SOURCE, "--only=phi/core/toy.cc:5")
+    assert "1 were known to" in toy.mutate(SOURCE, "--only=phi/core/toy.cc:5").stdout
+    toy.repo.write("data.yaml", "a: 1\n")
+    assert "known" not in toy.mutate(SOURCE, "--only=phi/core/toy.cc:5").stdout
+
+
 def test_sigterm_puts_the_file_back(toy):
     process = toy.start(SOURCE, "--only=phi/core/toy.cc:3:condition")
     assert "if (true)" in toy.source.read_text()

@@ -11,6 +11,7 @@ from typing import Callable, Optional
 
 from mutation import processes
 from mutation.build import Build
+from mutation.clean_runs import CleanRuns
 from mutation.draw import is_cpp
 from mutation.errors import MutationError
 from mutation.suites import Mirrors, CtestEntry, likeliness
@@ -30,6 +31,7 @@ class Baseline:
         self._mirrors = Mirrors(build.tests)
         self._named = None if pattern is None else self._tests_named(pattern)
         self._tests: dict[str, list[CtestEntry]] = {}
+        self._clean_runs = CleanRuns(build.root, build.notes)
         self._seconds: dict[str, float] = {}
         self._digests: dict[str, str] = {}
         self._memory = processes.half_of_free_memory()
@@ -99,11 +101,17 @@ class Baseline:
     def _run_all_unchanged(self, tests: list[CtestEntry]) -> None:
         self._say(f"running {len(tests)} tests, unchanged")
         begin = time.monotonic()
-        for test in tests:
-            self._run_unchanged(test)
-        self._say(f"they pass, {time.monotonic() - begin:.0f} s")
+        known = sum(self._run_unchanged(test) for test in tests)
+        self._say(f"they pass, {time.monotonic() - begin:.0f} s"
+                  + (f"; {known} were known to" if known else ""))
 
-    def _run_unchanged(self, test: CtestEntry) -> None:
+    def _run_unchanged(self, test: CtestEntry) -> bool:
+        """Whether there was no need to, since it has passed as it is."""
+        programs = {target: self._digests[target] for target in test.targets}
+        seconds = self._clean_runs.seconds(test, programs)
+        if seconds is not None:
+            self._seconds[test.name] = seconds
+            return True
         outcome = self._run(test, limit_s=None)
         if not test.passed(outcome):
             raise MutationError(f"{test.name} fails with the tree as it is, so nothing can be told "
@@ -111,6 +119,8 @@ class Baseline:
         if test.skipped(outcome):
             self._say(f"{test.name} is skipped on this machine and notices nothing")
         self._seconds[test.name] = outcome.seconds
+        self._clean_runs.remember(test, programs, outcome.seconds)
+        return False
 
     def run(self, test: CtestEntry) -> processes.Outcome:
         return self._run(test, _LIMIT_FACTOR * self._seconds[test.name] + _LIMIT_MORE_S)

@@ -18,10 +18,10 @@ class Build:
         self.root = root
         self.folder = folder
         self._jobs = jobs
-        self._notes = folder / "mutation"
-        self._notes.mkdir(parents=True, exist_ok=True)
+        self.notes = folder / "mutation"
+        self.notes.mkdir(parents=True, exist_ok=True)
         # A copy under another name: ninja does not configure anew because of a changed source.
-        self._statements = self._notes / "build.ninja"
+        self._statements = self.notes / "build.ninja"
         self.graph: NinjaGraph = None
         self.tests: list[CtestEntry] = []
 
@@ -36,7 +36,8 @@ class Build:
         self.tests = read_tests(listing[listing.index("{"):], self.root, self.folder)
         self._read_graph()
         for test in self.tests:
-            words = [*test.command, *test.environment.values()]
+            words = [*test.command, *(word.partition("=")[2] for word in test.command),
+                     *test.environment.values()]
             test.targets = [self.graph.relative(w) for w in words if self.graph.is_target(w)]
 
     def _read_graph(self) -> None:

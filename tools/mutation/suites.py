@@ -58,17 +58,29 @@ def _folder_of(entry: dict, graph: dict, root: Path) -> str:
     return file.parent.relative_to(root).as_posix() if file.is_relative_to(root) else ""
 
 
+def _commands(build: Path) -> dict[str, list[str]]:
+    """As the files say that CMake writes for ctest, which is silent of programs not built yet."""
+    found = {}
+    for file in build.rglob("CTestTestfile.cmake"):
+        for name, words in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$",
+                                      file.read_text(encoding="utf-8"), re.MULTILINE):
+            found[name] = [re.sub(r"\\(.)", r"\1", w) for w in re.findall(r'"((?:\\.|[^"\\])*)"', words)]
+    return found
+
+
 def read_tests(text: str, root: Path, build: Path) -> list[CtestEntry]:
     """From what `ctest --show-only=json-v1` prints."""
+    commands = _commands(build)
     listing = json.loads(text)
     tests = []
     for entry in listing["tests"]:
-        if entry["name"] in _NEVER or "command" not in entry:
+        command = entry.get("command") or commands.get(entry["name"])
+        if entry["name"] in _NEVER or not command:
             continue
         given = {p["name"]: p["value"] for p in entry.get("properties", [])}
         environment = dict(pair.partition("=")[::2] for pair in _list(given.get("ENVIRONMENT", [])))
         tests.append(CtestEntry(
-            entry["name"], _folder_of(entry, listing["backtraceGraph"], root), entry["command"],
+            entry["name"], _folder_of(entry, listing["backtraceGraph"], root), command,
             Path(given.get("WORKING_DIRECTORY", build)), environment,
             _list(given.get("PASS_REGULAR_EXPRESSION", [])),
             _list(given.get("FAIL_REGULAR_EXPRESSION", [])),
