@@ -26,8 +26,8 @@ build toy.o: make {root}/phi/core/toy.cc || nothing
 build toy_test | toy_test.map: make toy.o
 build other_test: make other.o
 """
-# Makes toy.o of the source where it is missing or older, as ninja would, and toy_test of that. Lines
-# that say quietly have no code; what turns == is refused.
+# Makes toy.o of the source where it is missing or older, as ninja would, and toy_test of that.
+# Lines that say quietly have no code; what turns == is refused.
 NINJA = r"""
 case " $* " in *" -t deps "*) exit 0 ;; *" build.ninja "*) exit 0 ;; esac
 source="{root}/phi/core/toy.cc"; cd "{root}/build"
@@ -40,7 +40,10 @@ case " $* " in *toy_test*) cat toy.o > toy_test ;; esac
 """
 # Notices another operator and a guard left out; a condition made true makes it wait, if it may.
 TEST = r"""
-if [ -e "{root}/may_wait" ] && grep -q 'if (true)' "$1"; then echo waits >> "{root}/waits"; exec sleep 8; fi
+if [ -e "{root}/may_wait" ] && grep -q 'if (true)' "$1"; then
+  echo waits >> "{root}/waits"
+  exec sleep 8
+fi
 grep -q 'return a < b' "$1" && grep -q 'if (a' "$1"
 """
 
@@ -59,7 +62,8 @@ class Toy:
         self.listing(["toy_check", f"{root}/build/toy_test"])
 
     def listing(self, command: list[str]) -> None:
-        graph = {"files": [f"{self.repo.root}/tests/phi/core/CMakeLists.txt"], "nodes": [{"file": 0}]}
+        graph = {"files": [f"{self.repo.root}/tests/phi/core/CMakeLists.txt"],
+                 "nodes": [{"file": 0}]}
         tests = [{"name": "toy_test", "backtrace": 0, "command": command, "properties": []},
                  {"name": "other_test", "backtrace": 0, "properties": [],
                   "command": ["toy_check", f"{self.repo.root}/build/other_test"]}]
@@ -74,8 +78,9 @@ class Toy:
         self.repo.write("may_wait", "")
         environment = {"PATH": str(self.repo.bin), "AUTOPHI_PYTHON": sys.executable}
         process = subprocess.Popen([self.repo.bin / "bash", self.repo.root / "tools/mutate", *args],
-                                   env=environment, cwd=self.repo.root, stdin=subprocess.DEVNULL, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   env=environment, cwd=self.repo.root, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
         while not (self.repo.root / "waits").exists():
             assert process.poll() is None, process.stdout.read()
             time.sleep(0.02)

@@ -28,8 +28,8 @@ class Build:
     def refresh(self) -> None:
         """Configures if need be, and reads the tests."""
         if not (self.folder / "build.ninja").exists():
-            raise MutationError(f"{self.folder} is no configured Ninja build; run tools/test once, or "
-                                "give --build=DIR.")
+            raise MutationError(f"{self.folder} is no configured Ninja build; run tools/test once, "
+                                "or give --build=DIR.")
         self._must("ninja", "-C", str(self.folder), "build.ninja", doing="configuring")
         listing = self._must("ctest", "--test-dir", str(self.folder), "--show-only=json-v1",
                              doing="listing the tests")
@@ -42,7 +42,8 @@ class Build:
 
     def _read_graph(self) -> None:
         shutil.copyfile(self.folder / "build.ninja", self._statements)
-        deps = self._must("ninja", "-C", str(self.folder), "-t", "deps", doing="reading dependencies")
+        deps = self._must("ninja", "-C", str(self.folder), "-t", "deps",
+                          doing="reading dependencies")
         self.graph = NinjaGraph(self.folder, self._statements.read_text(encoding="utf-8"), deps)
 
     def make_clean(self, targets: list[str]) -> None:
@@ -55,8 +56,8 @@ class Build:
     def make(self, targets: list[str]) -> processes.Outcome:
         if not targets:
             return processes.Outcome(0, "", 0.0)
-        command = ["ninja", "-C", str(self.folder), "-f", str(self._statements), "-j", str(self._jobs),
-                   *dict.fromkeys(targets)]
+        command = ["ninja", "-C", str(self.folder), "-f", str(self._statements),
+                   "-j", str(self._jobs), *dict.fromkeys(targets)]
         return processes.run(command, self.root, dict(os.environ))
 
     def _must(self, *command: str, doing: str) -> str:

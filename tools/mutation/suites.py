@@ -64,7 +64,8 @@ def _commands(build: Path) -> dict[str, list[str]]:
     for file in build.rglob("CTestTestfile.cmake"):
         for name, words in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$",
                                       file.read_text(encoding="utf-8"), re.MULTILINE):
-            found[name] = [re.sub(r"\\(.)", r"\1", w) for w in re.findall(r'"((?:\\.|[^"\\])*)"', words)]
+            quoted = re.findall(r'"((?:\\.|[^"\\])*)"', words)
+            found[name] = [re.sub(r"\\(.)", r"\1", word) for word in quoted]
     return found
 
 
@@ -101,8 +102,8 @@ class Mirrors:
 
     def of(self, path: str) -> list[CtestEntry]:
         folder = PurePosixPath(path).parent
-        entry = next((self._table[str(f)] for f in (folder, *folder.parents) if str(f) in self._table),
-                     {})
+        rows = (self._table.get(str(candidate)) for candidate in (folder, *folder.parents))
+        entry = next(filter(None, rows), {})
         folders = {self._mirror_of(folder), *entry.get("folders", [])}
         patterns = entry.get("tests", [])
         return [test for test in self._tests if test.folder in folders
