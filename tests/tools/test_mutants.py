@@ -70,7 +70,8 @@ def test_a_line_of_cpp_has_this_mutant(line, kind, after):
     "throw errors::NotFound(\"{} of {}\", a + 1, b);", "LOG(INFO) << a + 1 << (b < c);",
     "return errors::NotFound(\"{} {}\", a, b);", "float x[3];", "std::array<int, 4> x{};",
     "// a < b + 1", "/* a < b */", "return \"a < b + 1\";", "return R\"(a < b && g(c, d))\";",
-    "return 'a';", "x.reserve(y);", "return g<T, U>(a);", "using T = Map<A, 3>;", "static_cast<void>(a);",
+    "return 'a';", "x.reserve(y);", "return g<T, U>(a);", "using T = Map<A, 3>;",
+    "static_cast<void>(a);",
 ])
 def test_a_line_of_cpp_has_no_mutant(line):
     assert cpp(line) == set()
@@ -79,7 +80,7 @@ def test_a_line_of_cpp_has_no_mutant(line):
 @pytest.mark.parametrize("text", [
     "#include <a>\n#if A < 3 && \\\n  B > 4\n#endif\n#define F(x) g(x, x + 1)\n",
     "constexpr int kSize = 16;\nint a = b < c ? 1 : 2;\n",
-    "template <int N = 3>\nclass A : public B<N + 1> {\n  int x_ = 4;\n  int g(int a, int b = 2);\n};\n",
+    "template <int N = 3>\nclass A : public B<N + 1> {\n  int x_ = 4;\n  int g(int b = 2);\n};\n",
     "enum class E { kA = 1, kB = 2 };\nstruct A {\n  bool operator<(const A& b) const;\n};\n",
 ])
 def test_declarations_and_directives_have_no_mutants(text):

@@ -26,8 +26,8 @@ build toy.o: make {root}/phi/core/toy.cc || nothing
 build toy_test | toy_test.map: make toy.o
 build other_test: make other.o
 """
-# Makes toy.o of the source where it is missing or older, as ninja would, and toy_test of that. Lines
-# that say quietly have no code; what turns == is refused.
+# Makes toy.o of the source where it is missing or older, as ninja would, and toy_test of that.
+# Lines that say quietly have no code; what turns == is refused.
 NINJA = r"""
 case " $* " in *" -t deps "*) exit 0 ;; *" build.ninja "*) exit 0 ;; esac
 source="{root}/phi/core/toy.cc"; cd "{root}/build"
@@ -40,7 +40,10 @@ case " $* " in *toy_test*) cat toy.o > toy_test ;; esac
 """
 # Notices another operator and a guard left out; a condition made true makes it wait, if it may.
 TEST = r"""
-if [ -e "{root}/may_wait" ] && grep -q 'if (true)' "$1"; then echo waits >> "{root}/waits"; exec sleep 8; fi
+if [ -e "{root}/may_wait" ] && grep -q 'if (true)' "$1"; then
+  echo waits >> "{root}/waits"
+  exec sleep 8
+fi
 grep -q 'return a < b' "$1" && grep -q 'if (a' "$1"
 """
 
@@ -59,7 +62,8 @@ class Toy:
         self.listing(["toy_check", f"{root}/build/toy_test"])
 
     def listing(self, command: list[str]) -> None:
-        graph = {"files": [f"{self.repo.root}/tests/phi/core/CMakeLists.txt"], "nodes": [{"file": 0}]}
+        graph = {"files": [f"{self.repo.root}/tests/phi/core/CMakeLists.txt"],
+                 "nodes": [{"file": 0}]}
         tests = [{"name": "toy_test", "backtrace": 0, "command": command, "properties": []},
                  {"name": "other_test", "backtrace": 0, "properties": [],
                   "command": ["toy_check", f"{self.repo.root}/build/other_test"]}]
@@ -74,8 +78,9 @@ class Toy:
         self.repo.write("may_wait", "")
         environment = {"PATH": str(self.repo.bin), "AUTOPHI_PYTHON": sys.executable}
         process = subprocess.Popen([self.repo.bin / "bash", self.repo.root / "tools/mutate", *args],
-                                   env=environment, cwd=self.repo.root, stdin=subprocess.DEVNULL, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   env=environment, cwd=self.repo.root, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
         while not (self.repo.root / "waits").exists():
             assert process.poll() is None, process.stdout.read()
             time.sleep(0.02)
@@ -158,6 +163,16 @@ def test_tests_must_pass_unchanged(toy):
     result = toy.mutate(SOURCE, "--sample=2")
     assert result.returncode == 2 and toy.is_as_it_was()
     assert "toy_test fails with the tree as it is" in result.stderr and "broken" in result.stderr
+
+
+def test_what_has_passed_unchanged_is_not_run_unchanged_again(toy):
+    toy.repo.write(".gitignore", "build/\ncompiled\n")
+    for command in (["init", "-q"], ["add", "phi", "tools"]):
+        subprocess.run(["git", "-C", toy.repo.root, *command], check=True, timeout=60)
+    toy.mutate(SOURCE, "--only=phi/core/toy.cc:5")
+    assert "1 were known to" in toy.mutate(SOURCE, "--only=phi/core/toy.cc:5").stdout
+    toy.repo.write("data.yaml", "a: 1\n")
+    assert "known" not in toy.mutate(SOURCE, "--only=phi/core/toy.cc:5").stdout
 
 
 def test_sigterm_puts_the_file_back(toy):

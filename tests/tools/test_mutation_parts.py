@@ -159,13 +159,16 @@ LISTING = """{"tests": [
      {"name": "PASS_REGULAR_EXPRESSION", "value": ["well+"]}]},
   {"name": "s", "command": ["s"], "backtrace": 1, "properties": [
      {"name": "SKIP_RETURN_CODE", "value": 77}]},
-  {"name": "not_built", "backtrace": 1}],
+  {"name": "not_built", "backtrace": 1}, {"name": "install_and_find_package", "backtrace": 1}],
  "backtraceGraph": {"files": ["/t/tests/a/CMakeLists.txt", "/t/cmake/f.cmake"],
                     "nodes": [{"file": 0}, {"file": 1, "parent": 0}]}}"""
 
 
-def test_tests_are_read_and_judged_as_ctest_does():
-    first, skipping = read_tests(LISTING, Path("/t"), Path("/b"))
+def test_tests_are_read_and_judged_as_ctest_does(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/CTestTestfile.cmake").write_text('add_test([=[not_built]=] "/b/x" "a \\"b")\n')
+    first, skipping, not_built = read_tests(LISTING, Path("/t"), tmp_path)
+    assert not_built.command == ["/b/x", 'a "b']
     assert (first.folder, first.environment, first.cwd) == ("tests/a", {"A": "1=2"}, Path("/w"))
     outcome = processes.Outcome
     assert first.passed(outcome(1, "welll", 0)) and not first.passed(outcome(0, "bad", 0))

@@ -155,6 +155,7 @@ def _run(options: argparse.Namespace) -> int:
         files = _files(options)
         build = Build(ROOT, build_folder, options.jobs)
         build.refresh()
+        say("sources hold mutants until the end: do not commit, nor build in this folder")
         session = _Session(options, files, build, journal)
         if options.sample and not options.only:
             say(f"{options.sample} mutants of {len(files.paths)} files, --seed={options.seed}")

@@ -11,12 +11,15 @@ from typing import Callable, Optional
 
 from mutation import processes
 from mutation.build import Build
+from mutation.clean_runs import CleanRuns
 from mutation.draw import is_cpp
 from mutation.errors import MutationError
 from mutation.suites import Mirrors, CtestEntry, likeliness
 
 # A test may take this many times as long as with the unchanged tree, and so much more.
 _LIMIT_FACTOR, _LIMIT_MORE_S = 10, 30
+_UNCHANGED_LIMIT_S = 1800
+_TELL_EVERY_S = 60
 # Above this a file's products are a header's objects, and are only built as tests need them.
 _FEW_PRODUCTS = 4
 _COMPILE_S = 3.0  # of one source that includes a header, to weigh builds against runs
@@ -30,6 +33,7 @@ class Baseline:
         self._mirrors = Mirrors(build.tests)
         self._named = None if pattern is None else self._tests_named(pattern)
         self._tests: dict[str, list[CtestEntry]] = {}
+        self._clean_runs = CleanRuns(build.root, build.notes)
         self._seconds: dict[str, float] = {}
         self._digests: dict[str, str] = {}
         self._memory = processes.half_of_free_memory()
@@ -45,7 +49,7 @@ class Baseline:
         return self._build.graph.products(self._build.root / path)
 
     def direct_products(self, path: str) -> list[str]:
-        """Of a source: what is built before any test, to see whether it compiles to something else."""
+        """Of a source: what is built before any test, to see whether it becomes other code."""
         tests = self.tests_of(path)
         needed = self._build.graph.closure([t for test in tests for t in test.targets])
         products = [product for product in self.products(path) if product in needed or not tests]
@@ -78,7 +82,8 @@ class Baseline:
 
         def cost(test: CtestEntry) -> float:
             built = len(products & self._build.graph.closure(test.targets)) if many else 0
-            return self._seconds[test.name] * _COUNTS_LIKE[likeliness(test, path)] + _COMPILE_S * built
+            run_s = self._seconds[test.name] * _COUNTS_LIKE[likeliness(test, path)]
+            return run_s + _COMPILE_S * built
 
         return sorted(self.tests_of(path), key=lambda test: (cost(test), test.name))
 
@@ -98,24 +103,38 @@ class Baseline:
 
     def _run_all_unchanged(self, tests: list[CtestEntry]) -> None:
         self._say(f"running {len(tests)} tests, unchanged")
-        begin = time.monotonic()
-        for test in tests:
-            self._run_unchanged(test)
-        self._say(f"they pass, {time.monotonic() - begin:.0f} s")
+        begin = told = time.monotonic()
+        known = 0
+        for number, test in enumerate(tests):
+            known += self._run_unchanged(test)
+            if time.monotonic() - told > _TELL_EVERY_S:
+                told = time.monotonic()
+                self._say(f"{number + 1} have passed")
+        self._say(f"they pass, {time.monotonic() - begin:.0f} s"
+                  + (f"; {known} were known to" if known else ""))
 
-    def _run_unchanged(self, test: CtestEntry) -> None:
-        outcome = self._run(test, limit_s=None)
+    def _run_unchanged(self, test: CtestEntry) -> bool:
+        """Whether there was no need to, since it has passed as it is."""
+        programs = {target: self._digests[target] for target in test.targets}
+        seconds = self._clean_runs.seconds(test, programs)
+        if seconds is not None:
+            self._seconds[test.name] = seconds
+            return True
+        outcome = self._run(test, _UNCHANGED_LIMIT_S)
         if not test.passed(outcome):
             raise MutationError(f"{test.name} fails with the tree as it is, so nothing can be told "
-                                f"from it. Its output ends:\n{outcome.output[-3000:]}")
+                                f"from it. {outcome.ended_by} Its output ends:\n"
+                                f"{outcome.output[-3000:]}")
         if test.skipped(outcome):
             self._say(f"{test.name} is skipped on this machine and notices nothing")
         self._seconds[test.name] = outcome.seconds
+        self._clean_runs.remember(test, programs, outcome.seconds)
+        return False
 
     def run(self, test: CtestEntry) -> processes.Outcome:
         return self._run(test, _LIMIT_FACTOR * self._seconds[test.name] + _LIMIT_MORE_S)
 
-    def _run(self, test: CtestEntry, limit_s: Optional[float]) -> processes.Outcome:
+    def _run(self, test: CtestEntry, limit_s: float) -> processes.Outcome:
         environment = {**os.environ, **test.environment, "TMPDIR": str(self._scratch)}
         outcome = processes.run(test.command, test.cwd, environment, limit_s, self._memory)
         # What killed tests leave.
@@ -128,7 +147,8 @@ class Baseline:
 
     def is_unchanged(self, files: list[str]) -> bool:
         """Whether these files of the build are, byte for byte, what they are without the mutant."""
-        return all(self._digests[name] == digest for name, digest in self._build.digest(files).items())
+        found = self._build.digest(files)
+        return all(self._digests[name] == digest for name, digest in found.items())
 
     def finish(self) -> None:
         """Makes again, from unchanged sources, what mutants were built into."""

@@ -18,30 +18,32 @@ class Build:
         self.root = root
         self.folder = folder
         self._jobs = jobs
-        self._notes = folder / "mutation"
-        self._notes.mkdir(parents=True, exist_ok=True)
+        self.notes = folder / "mutation"
+        self.notes.mkdir(parents=True, exist_ok=True)
         # A copy under another name: ninja does not configure anew because of a changed source.
-        self._statements = self._notes / "build.ninja"
+        self._statements = self.notes / "build.ninja"
         self.graph: NinjaGraph = None
         self.tests: list[CtestEntry] = []
 
     def refresh(self) -> None:
         """Configures if need be, and reads the tests."""
         if not (self.folder / "build.ninja").exists():
-            raise MutationError(f"{self.folder} is no configured Ninja build; run tools/test once, or "
-                                "give --build=DIR.")
+            raise MutationError(f"{self.folder} is no configured Ninja build; run tools/test once, "
+                                "or give --build=DIR.")
         self._must("ninja", "-C", str(self.folder), "build.ninja", doing="configuring")
         listing = self._must("ctest", "--test-dir", str(self.folder), "--show-only=json-v1",
                              doing="listing the tests")
         self.tests = read_tests(listing[listing.index("{"):], self.root, self.folder)
         self._read_graph()
         for test in self.tests:
-            words = [*test.command, *test.environment.values()]
+            words = [*test.command, *(word.partition("=")[2] for word in test.command),
+                     *test.environment.values()]
             test.targets = [self.graph.relative(w) for w in words if self.graph.is_target(w)]
 
     def _read_graph(self) -> None:
         shutil.copyfile(self.folder / "build.ninja", self._statements)
-        deps = self._must("ninja", "-C", str(self.folder), "-t", "deps", doing="reading dependencies")
+        deps = self._must("ninja", "-C", str(self.folder), "-t", "deps",
+                          doing="reading dependencies")
         self.graph = NinjaGraph(self.folder, self._statements.read_text(encoding="utf-8"), deps)
 
     def make_clean(self, targets: list[str]) -> None:
@@ -54,8 +56,8 @@ class Build:
     def make(self, targets: list[str]) -> processes.Outcome:
         if not targets:
             return processes.Outcome(0, "", 0.0)
-        command = ["ninja", "-C", str(self.folder), "-f", str(self._statements), "-j", str(self._jobs),
-                   *dict.fromkeys(targets)]
+        command = ["ninja", "-C", str(self.folder), "-f", str(self._statements),
+                   "-j", str(self._jobs), *dict.fromkeys(targets)]
         return processes.run(command, self.root, dict(os.environ))
 
     def _must(self, *command: str, doing: str) -> str:

@@ -29,10 +29,11 @@ _EXCHANGED = {"min": "max", "max": "min", "min_element": "max_element",
 _ORDERS = ("memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
            "memory_order_seq_cst")
 _NOT_CALLS = {"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignof",
-              "noexcept", "static_assert", "operator", "constexpr", "throw", "co_return", "requires"}
+              "noexcept", "static_assert", "operator", "constexpr", "throw", "co_return",
+              "requires"}
 # Swapping their arguments changes nothing, or nothing but a text.
-_COMMUTE = {"min", "max", "swap", "gcd", "lcm", "hypot", "add", "mul", "multiply", "maximum", "minimum",
-            "equal"}
+_COMMUTE = {"min", "max", "swap", "gcd", "lcm", "hypot", "add", "mul", "multiply", "maximum",
+            "minimum", "equal"}
 _LOOKUPS = {"at", "contains", "find", "count", "value", "child", "get", "has", "read", "key"}
 
 
@@ -154,7 +155,8 @@ def _is_call(source: Source, at: int) -> bool:
     return not (source.text(name).isupper() or source.text(name).startswith("PHI_"))
 
 
-def _swapped_arguments(source: Source, statements: Statements, text: str, at: int) -> Iterator[Edit]:
+def _swapped_arguments(source: Source, statements: Statements, text: str,
+                       at: int) -> Iterator[Edit]:
     if not _is_call(source, at):
         return
     given = arguments(source, at)
@@ -167,7 +169,8 @@ def _swapped_arguments(source: Source, statements: Statements, text: str, at: in
         if left == right or "\n" in left + right or {source.kind(a), source.kind(c)} & {"string"}:
             continue
         between = text[source.tokens[b].end:source.tokens[c].begin]
-        yield Edit("arguments", source.tokens[a].begin, source.tokens[d].end, right + between + left)
+        yield Edit("arguments", source.tokens[a].begin, source.tokens[d].end,
+                   right + between + left)
 
 
 def _key_edits(source: Source, statements: Statements) -> Iterator[Edit]:

@@ -9,8 +9,9 @@ from mutation.mutant import Edit
 _STATEMENT_WORDS = {
     "return", "if", "for", "while", "do", "switch", "case", "default", "break", "continue", "throw",
     "goto", "using", "typedef", "static", "const", "constexpr", "auto", "struct", "class", "enum",
-    "union", "template", "else", "try", "catch", "co_return", "static_assert", "delete", "thread_local",
-    "namespace", "extern", "unsigned", "signed", "int", "float", "double", "bool", "char", "void"}
+    "union", "template", "else", "try", "catch", "co_return", "static_assert", "delete",
+    "thread_local", "namespace", "extern", "unsigned", "signed", "int", "float", "double", "bool",
+    "char", "void"}
 _ASSIGNING = {"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>="}
 _LEAVING = {"return", "continue", "break", "throw"}
 # Calls that change how fast something is, or what a person reads, and not what is computed.
@@ -94,9 +95,9 @@ class Statements:
         return True
 
     def _after_label(self, colon: int) -> bool:
-        i = colon - 1
-        while i >= 0 and source_text_is_name(self._source, i):
-            if self._source.text(i) in ("case", "default"):
+        source, i = self._source, colon - 1
+        while source.kind(i) in ("name", "number", "char") or source.text(i) == "::":
+            if source.text(i) in ("case", "default"):
                 return True
             i -= 1
         return False
@@ -158,9 +159,10 @@ class Statements:
         source = self._source
         for first, last in self._spans:
             names = {source.text(i) for i in range(first, last) if source.text(i + 1) in ("(", "<")}
-            if self.skipped[first] or any(i in source.blocks for i in range(first, last)):
+            discards = source.text(first) == "(" and source.text(first + 1) == "void"
+            if self.skipped[first] or discards or names & _WITHOUT_EFFECT:
                 continue
-            if names & _WITHOUT_EFFECT or source.text(first) == "(" and "void" == source.text(first + 1):
+            if any(i in source.blocks for i in range(first, last)):
                 continue
             yield self._replaced("statement", first, last, text)
         for at in self._guards():
@@ -216,8 +218,3 @@ class Statements:
         begin, end = source.tokens[first].begin, source.tokens[last].end
         for value in values:
             yield Edit("condition", begin, end, value + "\n" * text.count("\n", begin, end))
-
-
-def source_text_is_name(source: Source, at: int) -> bool:
-    """Part of a case label."""
-    return source.kind(at) in ("name", "number", "char") or source.text(at) == "::"

@@ -148,7 +148,8 @@ def _scope_of(source: Source, brace: int, outer: str, enclosing: str) -> str:
     if outer == "code":
         if spaced and (before in _BEFORE_BLOCK or before == ":" and enclosing == "{"):
             return "init" if before == "{" and brace - 1 not in source.blocks else "code"
-        return "code" if spaced and "->" in head and before not in ("=", ",", "(", "return") else "init"
+        returns = "->" in head and before not in ("=", ",", "(", "return")
+        return "code" if spaced and returns else "init"
     if spaced and "(" in head and before not in ("=", ",", "(", "return", "{", "["):
         return "code"
     return "code" if spaced and before == "]" and outer != "class" else "init"

@@ -1,9 +1,9 @@
 """The one file that is changed, and how it comes back: after each mutant, after an exception or a
 signal, and, from what is written to the build folder first, at the next start after a SIGKILL.
 
-The original comes back with its time, so nothing else is made anew because of it (api_gen's sources
-configure the project). What was built meanwhile is newer than that and would pass for built from the
-original: it is removed, and the next build makes it, which ccache does at once.
+The original comes back with its time, so nothing else is made anew because of it (api_gen's
+sources configure the project). What was built meanwhile is newer than that and would pass for built
+from the original: it is removed, and the next build makes it, which ccache does at once.
 """
 
 import fcntl

@@ -31,7 +31,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutant:
-    """`path` is relative to the root of the tree; `before` and `after` are the lines that differ."""
+    """`path` is relative to the tree's root; `before` and `after` are the lines that differ."""
 
     path: str
     line: int
@@ -70,7 +70,8 @@ def mutants_of(path: str, text: str, find: Callable[[str], Iterable[Edit]]) -> l
     for edit in find(text):
         if text[edit.begin:edit.end] != edit.text:
             found.setdefault((edit.begin, edit.end, edit.text), edit)
-    return list(_numbered(path, text, sorted(found.values(), key=lambda e: (e.begin, e.end, e.text))))
+    ordered = sorted(found.values(), key=lambda edit: (edit.begin, edit.end, edit.text))
+    return list(_numbered(path, text, ordered))
 
 
 def _numbered(path: str, text: str, edits: list[Edit]) -> Iterator[Mutant]:

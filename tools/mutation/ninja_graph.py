@@ -25,10 +25,10 @@ class NinjaGraph:
         self._read_deps(deps)
 
     def _read_statements(self, text: str) -> None:
-        for line in text.replace("$\n", "").splitlines():
+        for line in text.replace("$\n", "").replace("${cmake_ninja_workdir}", "").splitlines():
             if not line.startswith("build "):
                 continue
-            outputs, _, rest = line[len("build "):].replace("${cmake_ninja_workdir}", "").partition(": ")
+            outputs, _, rest = line[len("build "):].partition(": ")
             outputs = list(dict.fromkeys(_paths(outputs.replace(" | ", " "))))
             # What only has to be there before (||) makes nothing anew.
             inputs = _paths(rest.partition(" || ")[0].replace(" | ", " "))[1:]
@@ -62,7 +62,8 @@ class NinjaGraph:
         """First outputs of the statements that read this source: its objects, or a stamp. Those of
         configuring are left out."""
         users = self._users.get(str(source), set())
-        return sorted(u for u in users if u != "build.ninja" and not u.startswith("CMakeFiles/cmake."))
+        configured = ("build.ninja", "CMakeFiles/cmake.")
+        return sorted(user for user in users if not user.startswith(configured))
 
     def everything(self) -> list[str]:
         """All that is made of something, but what configuring makes."""

@@ -89,8 +89,9 @@ def half_of_free_memory() -> int:
 def run(command: Sequence[str], cwd: Path, env: dict[str, str], limit_s: Optional[float] = None,
         limit_bytes: Optional[int] = None, keep_all: bool = False) -> Outcome:
     begin = time.monotonic()
-    with subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, start_new_session=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as process:
         tail = _Tail(process.stdout, 1 << 30 if keep_all else _KEPT)
         tail.start()
         try:

@@ -98,9 +98,9 @@ class _Finder:
             yield self._replace("logic", node, f"({self._source(node.operand)})")
 
     def _at_binop(self, node: ast.BinOp) -> Iterator[Edit]:
-        texts = any(isinstance(side, ast.JoinedStr) or isinstance(side, ast.Constant) and isinstance(
-            side.value, str) for side in (node.left, node.right))
-        path = isinstance(node.op, ast.Div) and not (_is_number(node.left) or _is_number(node.right))
+        sides = (node.left, node.right)
+        texts = any(_is_text(side) for side in sides)
+        path = isinstance(node.op, ast.Div) and not any(_is_number(side) for side in sides)
         if type(node.op) in _ARITHMETIC and not texts and not path:
             sign, other = _ARITHMETIC[type(node.op)]
             place = self._between(node.left, node.right, re.escape(sign))
@@ -127,9 +127,8 @@ class _Finder:
             a, b = self._source(left), self._source(right)
             plain = not isinstance(left, ast.Starred) and not isinstance(right, ast.Starred)
             if plain and a != b and "\n" not in a + b and not (_is_text(left) or _is_text(right)):
-                begin, middle, second = self._span(left)[0], self._span(left)[1], self._span(right)[0]
-                yield Edit("arguments", begin, self._span(right)[1],
-                           b + self._text[middle:second] + a)
+                (begin, middle), (second, end) = self._span(left), self._span(right)
+                yield Edit("arguments", begin, end, b + self._text[middle:second] + a)
 
     def _at_subscript(self, node: ast.Subscript) -> Iterator[Edit]:
         if isinstance(node.ctx, ast.Load) and _is_text(node.slice):
@@ -178,10 +177,9 @@ class _Finder:
 
     def _at_augassign(self, node: ast.AugAssign) -> Iterator[Edit]:
         yield self._left_out("statement", node)
-        if type(node.op) in _ARITHMETIC and not isinstance(node.value, (ast.Constant, ast.JoinedStr)) \
-                or isinstance(node.value, ast.Constant) and not _is_text(node.value):
-            sign, other = _ARITHMETIC.get(type(node.op), ("", ""))
-            place = self._between(node.target, node.value, re.escape(sign) + "=") if sign else None
+        if type(node.op) in _ARITHMETIC and not _is_text(node.value):
+            sign, other = _ARITHMETIC[type(node.op)]
+            place = self._between(node.target, node.value, re.escape(sign) + "=")
             if place:
                 yield Edit("arithmetic", *place, other + "=")
 

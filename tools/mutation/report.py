@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Optional
 
 from mutation.mutant import Mutant
-from mutation.verdict import CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict, from_json
+from mutation.verdict import (CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict,
+                              from_json)
 
 _NO_TESTS = ("any test: no program of theirs has it (tools/mutation/mirrors.toml says which tests "
              "are asked)")

@@ -58,17 +58,30 @@ def _folder_of(entry: dict, graph: dict, root: Path) -> str:
     return file.parent.relative_to(root).as_posix() if file.is_relative_to(root) else ""
 
 
+def _commands(build: Path) -> dict[str, list[str]]:
+    """As the files say that CMake writes for ctest, which is silent of programs not built yet."""
+    found = {}
+    for file in build.rglob("CTestTestfile.cmake"):
+        for name, words in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$",
+                                      file.read_text(encoding="utf-8"), re.MULTILINE):
+            quoted = re.findall(r'"((?:\\.|[^"\\])*)"', words)
+            found[name] = [re.sub(r"\\(.)", r"\1", word) for word in quoted]
+    return found
+
+
 def read_tests(text: str, root: Path, build: Path) -> list[CtestEntry]:
     """From what `ctest --show-only=json-v1` prints."""
+    commands = _commands(build)
     listing = json.loads(text)
     tests = []
     for entry in listing["tests"]:
-        if entry["name"] in _NEVER or "command" not in entry:
+        command = entry.get("command") or commands.get(entry["name"])
+        if entry["name"] in _NEVER or not command:
             continue
         given = {p["name"]: p["value"] for p in entry.get("properties", [])}
         environment = dict(pair.partition("=")[::2] for pair in _list(given.get("ENVIRONMENT", [])))
         tests.append(CtestEntry(
-            entry["name"], _folder_of(entry, listing["backtraceGraph"], root), entry["command"],
+            entry["name"], _folder_of(entry, listing["backtraceGraph"], root), command,
             Path(given.get("WORKING_DIRECTORY", build)), environment,
             _list(given.get("PASS_REGULAR_EXPRESSION", [])),
             _list(given.get("FAIL_REGULAR_EXPRESSION", [])),
@@ -89,8 +102,8 @@ class Mirrors:
 
     def of(self, path: str) -> list[CtestEntry]:
         folder = PurePosixPath(path).parent
-        entry = next((self._table[str(f)] for f in (folder, *folder.parents) if str(f) in self._table),
-                     {})
+        rows = (self._table.get(str(candidate)) for candidate in (folder, *folder.parents))
+        entry = next(filter(None, rows), {})
         folders = {self._mirror_of(folder), *entry.get("folders", [])}
         patterns = entry.get("tests", [])
         return [test for test in self._tests if test.folder in folders

@@ -61,7 +61,7 @@ class _Trial:
         return self._verdict(SAME_CODE if is_cpp(self._mutant.path) else SURVIVED)
 
     def _not_built(self, made: Outcome) -> Verdict:
-        """A generator that fails is a bug noticed; a compiler's complaint makes it no bug at all."""
+        """A generator that fails is a bug noticed; a compiler's complaint makes it none at all."""
         if not is_cpp(self._mutant.path):
             return self._verdict(CAUGHT, by="the build")
         lines = [line for line in made.output.splitlines() if "error:" in line]

@@ -14,8 +14,8 @@ _FIELDS = ("result", "by", "detail", "seconds", "output")
 
 @dataclass
 class Verdict:
-    """`by` is the test that caught it, `detail` how, `output` the end of what it then printed; `ran`
-    are the tests that ran and noticed nothing."""
+    """`by` is the test that caught it, `detail` how, `output` the end of what it then printed;
+    `ran` are the tests that ran and noticed nothing."""
 
     mutant: Mutant
     result: str
