@@ -201,6 +201,32 @@ def test_what_has_no_effect_is_known_and_has_none(kind, key):
                         effects.report([one]))
 
 
+@pytest.mark.parametrize("kind, key, value, message", [
+    ("op", "infer_meta.local_shape", "o", "unknown output 'o'; accepted are 'out', 'more'"),
+    ("op", "infer_meta.global_shape", "o", "unknown output 'o'; accepted are 'out', 'more'"),
+    ("op", "data_transform.skip_transform", "z", "unknown tensor 'z'; accepted are 'x', 'y'"),
+    ("op", "kernel.layout", "z", "unknown argument 'z'; accepted are 'x', 'y', 'a', 't', 'p'"),
+    ("gradient", "inplace", "(z -> x_grad)",
+     "unknown tensor 'z'; accepted are 'x', 'y', 'out_grad'"),
+    ("gradient", "data_transform.support_trans_dtype", "z",
+     "unknown tensor 'z'; accepted are 'x', 'y', 'out_grad'"),
+])
+def test_what_has_no_effect_is_checked(kind, key, value, message):
+    text = text_of({**CHANGES[kind][0], key: value})
+    line = next(i for i, line in enumerate(text.splitlines(), 1)
+                if line.strip("- ").startswith(key.split(".")[0] + ":"))
+    if kind == "gradient":
+        fails(text, f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}", text_of(OP))
+    else:
+        fails(text, f"ops.yaml:{line}: op 'f', key '{key}': {message}")
+
+
+def test_the_registry_names_the_rule():
+    for rule in ({"spmd": '"m, m -> m"'}, {"infer_meta.spmd_rule": "FInferSpmd"}):
+        text = generated(text_of({**SINGLE, **rule}))["ops.cc"]
+        assert next(iter(rule.values())).strip('"') in text
+
+
 def test_the_table_has_no_other_keys():
     for kind, (entry, _, _) in CHANGES.items():
         if kind != "a view":

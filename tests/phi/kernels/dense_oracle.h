@@ -134,14 +134,19 @@ void expect_close(const DenseTensor& got, const Values& expected, const std::str
   expect_close(to_doubles(got), expected, tolerance<T>(), what);
 }
 
-/// Runs `body`, which must throw an Error whose text holds `part`.
-inline void expect_error(const std::string& part, const std::function<void()>& body) {
+/// Runs `body`, which must throw an Error of this code whose text holds `part`.
+inline void expect_error(ErrorCode code, const std::string& part,
+                         const std::function<void()>& body) {
   try {
     body();
     ADD_FAILURE() << "no error, expected one with: " << part;
   } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
+}
+inline void expect_error(const std::string& part, const std::function<void()>& body) {
+  expect_error(ErrorCode::kInvalidArgument, part, body);
 }
 
 /// `n` ranks as threads that combine arrays with one another.

@@ -274,12 +274,13 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
     FlashAttentionKernel<float>(CpuContext(&view), q, q, q, nullptr, nullptr, 0.0f, false, false,
                                 true, &out, nullptr, &lse, nullptr);
   };
-  expect_error("lacks index 0 of tensor dim 2", run);
+  expect_error(ErrorCode::kPreconditionNotMet, "lacks index 0 of tensor dim 2", run);
   view.inputs[1] = view.inputs[2] = part(p.k_dims(), 1, 0, 2);
-  expect_error("every query needs the whole of k's and v's sequence", run);
+  expect_error(ErrorCode::kPreconditionNotMet,
+               "every query needs the whole of k's and v's sequence", run);
   view.inputs[1] = part(p.k_dims(), 2, 0, 2);
   view.inputs[2] = part(p.k_dims(), 2, 2, 4);
-  expect_error("reshard v as k is", run);
+  expect_error(ErrorCode::kPreconditionNotMet, "reshard v as k is", run);
 }
 
 // Reads sk positions in pieces; each piece's output has to be what attention over all gives its
@@ -358,7 +359,7 @@ TEST(FlashAttentionKernel, WithKvcacheSaysThatThereIsNoRoom) {
       FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
                                              tensor<int64_t>({held}, {1}), &out, &cache, &cache);
     } catch (const Error& error) {
-      return words_of(error);
+      return words_of(error, ErrorCode::kOutOfRange);
     }
     return "no error";
   };

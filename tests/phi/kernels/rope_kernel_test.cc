@@ -78,7 +78,8 @@ TEST(RopeKernel, PositionIdsChooseTheAngle) {
 TEST(RopeKernel, PositionsThatLieOtherwiseThanTheTokensAreNamed) {
   const DenseTensor q = blank<double>({2, 3, 1, 4}), ids = blank<int64_t>({2, 2});
   DenseTensor out = blank<double>({2, 3, 1, 4});
-  expect_error("position_ids has [2,2] here and q [2,3,1,4]; shard its batch and sequence as q's",
+  expect_error(ErrorCode::kPreconditionNotMet,
+               "position_ids has [2,2] here and q [2,3,1,4]; shard its batch and sequence as q's",
                [&] {
                  FusedRopeKernel<double>(CpuContext(), q, nullptr, nullptr, nullptr, nullptr, &ids,
                                          false, false, 10000.0f, &out, nullptr, nullptr);
