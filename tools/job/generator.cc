@@ -72,14 +72,15 @@ std::vector<int64_t> Generator::unread() {
   return ids;
 }
 
-void check_prompt(const JobConfig& config) {
-  const auto length = static_cast<int64_t>(config.generate.prompt.size());
-  if (length > config.model.seq_len) {
-    throw config.wrong({"generate.prompt", "model.seq_len"},
-                       fmt::format("the prompt has {} bytes and the model sees {} (model.seq_len);"
-                                   " shorten it.",
-                                   length, config.model.seq_len));
+void settle_generate(JobConfig* config) {
+  const auto length = static_cast<int64_t>(config->generate.prompt.size());
+  if (length > config->model.seq_len) {
+    throw config->wrong({"generate.prompt", "model.seq_len"},
+                        fmt::format("the prompt has {} bytes and the model sees {} (model.seq_len);"
+                                    " shorten it.",
+                                    length, config->model.seq_len));
   }
+  config->model.dropout = 0.0;
 }
 
 }  // namespace phi::job

@@ -43,7 +43,8 @@ class Generator {
   std::optional<Program> program_;
 };
 
-/// Errors: InvalidArgument if the prompt has more than seq_len bytes.
-void check_prompt(const JobConfig& config);
+/// Makes a job of mode generate what a Generator's model is made from: nothing is dropped, however
+/// the model was trained. Errors: InvalidArgument if the prompt has more than seq_len bytes.
+void settle_generate(JobConfig* config);
 
 }  // namespace phi::job

@@ -174,7 +174,7 @@ Setup prepare(int argc, char** argv) {
   check_flags(generates);
   settle_world(&setup);
   if (generates) {
-    check_prompt(setup.config);
+    settle_generate(&setup.config);
   } else {
     setup.text = open_text(setup.config);
   }

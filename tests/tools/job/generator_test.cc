@@ -75,8 +75,15 @@ TEST(Generator, ChoosesBytesOnlyWhateverTheVocab) {
   EXPECT_EQ(generated(config, model), expected_text(config, model, "\n", {0, 0, 0}));
 }
 
-TEST(CheckPrompt, APromptThatDoesNotFitIsAnError) {
-  EXPECT_THAT([] { check_prompt(config_of("prompt: 123456789")); },
+TEST(SettleGenerate, DropsNothingHoweverTheModelWasTrained) {
+  JobConfig config = config_of("tokens: 3", ", dropout: 0.5");
+  settle_generate(&config);
+  EXPECT_EQ(config.model.dropout, 0.0);
+}
+
+TEST(SettleGenerate, APromptThatDoesNotFitIsAnError) {
+  JobConfig config = config_of("prompt: 123456789");
+  EXPECT_THAT([&] { settle_generate(&config); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "job.yaml:3: key 'generate.prompt': the prompt has 9 bytes and the model "
                           "sees 8 (model.seq_len)"));

@@ -1,4 +1,5 @@
-// The table of keys and their readers.
+// The table of keys and their readers. Keys of the model belong to any job with a model of that
+// kind: they say how it was trained, also where nothing is dropped or drawn any more.
 #include "tools/job/keys/job_keys.h"
 
 #include <fmt/format.h>
@@ -64,12 +65,6 @@ const Reader kSplitsStates{"mode: train (or stage 3)",
                            mode_of};
 const Reader kSchedules{"mode: train (or run.chunks of more than 1)",
                         [](const JobConfig& c) { return trains(c) || c.run.chunks > 1; }, mode_of};
-const Reader kDrawsNumbers{"no weights to start from (or dropout)",
-                           [](const JobConfig& c) {
-                             return c.weights.empty() ||
-                                    (c.model.dropout > 0.0 && c.mode != "generate");
-                           },
-                           [](const JobConfig& c) { return "weights: " + c.weights; }};
 const Reader kGpt{"model.kind: gpt", [](const JobConfig& c) { return c.model.kind == "gpt"; },
                   kind_of};
 const Reader kLlama{"model.kind: llama", [](const JobConfig& c) { return c.model.kind == "llama"; },
@@ -122,12 +117,12 @@ std::span<const JobKey> job_keys() {
       {"model.layers"},
       {"model.heads"},
       {"model.mlp_ratio", {&kGpt}},
-      {"model.dropout", {&kGpt, &kHasSteps}},
+      {"model.dropout", {&kGpt}},
       {"model.kv_heads", {&kLlama}},
       {"model.ffn", {&kLlama}},
       {"model.rope_base", {&kLlama}},
       {"model.norm_eps", {&kLlama}},
-      {"model.seed", {&kDrawsNumbers}},
+      {"model.seed"},
       {"mesh.shape"},
       {"mesh.dims"},
       {"data.paths", {&kHasSteps}},

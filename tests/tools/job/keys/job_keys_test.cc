@@ -86,7 +86,6 @@ const Settings kSgd = {{"mode", "train"}, {"optimizer.kind", "sgd"}};
 const Settings kMomentum = {{"mode", "train"}, {"optimizer.kind", "momentum"}};
 const Settings kCosine = {{"mode", "train"}, {"optimizer.schedule.kind", "cosine"}};
 const Settings kStep = {{"mode", "train"}, {"optimizer.schedule.kind", "step"}};
-const Settings kWeights = {{"weights", "w"}};
 
 Settings on_mesh(const char* shape, const char* dims, Settings job = {}) {
   job.insert({{"mesh.shape", shape}, {"mesh.dims", dims}});
@@ -124,19 +123,12 @@ const std::vector<KeyCase>& key_cases() {
       {"model.layers", "3", "6", {}, SEEN(model.layers)},
       {"model.heads", "4", "6", {}, SEEN(model.heads)},
       {"model.mlp_ratio", "2", "4", {}, SEEN(model.mlp_ratio), {kNotGpt}},
-      {"model.dropout", "0.25", "0.0", {}, SEEN(model.dropout), {kNotGpt, kWhileGenerating}},
+      {"model.dropout", "0.25", "0.0", {}, SEEN(model.dropout), {kNotGpt}},
       {"model.kv_heads", "2", "6", kLlama, SEEN(model.kv_heads), {kNotLlama}},
       {"model.ffn", "100", "1024", kLlama, SEEN(model.ffn), {kNotLlama}},
       {"model.rope_base", "500", "1.0e4", kLlama, SEEN(model.rope_base), {kNotLlama}},
       {"model.norm_eps", "0.5", "1.0e-5", kLlama, SEEN(model.norm_eps), {kNotLlama}},
-      {"model.seed",
-       "7",
-       "1",
-       {},
-       SEEN(model.seed),
-       {{kWeights,
-         "only a job with no weights to start from (or dropout) reads it, and this one has "
-         "weights: w"}}},
+      {"model.seed", "7", "1", {}, SEEN(model.seed)},
       {"mesh.shape", "[2, 3]", "[1]", {{"mesh.dims", "[tp, pp]"}}, SEEN(mesh.shape)},
       {"mesh.dims",
        "[tp, pp]",
