@@ -84,7 +84,7 @@ void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
   if (!has_wide()) GTEST_SKIP() << "no AVX-512 here, or AUTOPHI_LOOP_ISA is base";
   std::vector<T> narrow(n), wide(n);
   loop(narrow.data());
-  detail::run_wide([&] { loop(wide.data()); });
+  phi::detail::run_wide([&] { loop(wide.data()); });
   expect_same_bits(wide, narrow, name);
 }
 
@@ -95,7 +95,7 @@ void expect_same_loops() {
   const std::vector<T> xs = numbers<T>(kCount, 3), ys = numbers<T>(kCount, 4);
   const auto unary = [&](auto f, const char* name) {
     expect_same_forms<T>(
-        kCount, [&](T* out) { detail::unary_run(xs.data(), out, kCount, f); }, name);
+        kCount, [&](T* out) { phi::detail::unary_run(xs.data(), out, kCount, f); }, name);
   };
   unary(ExpFunctor<C>(), "exp");
   unary(GeluFunctor<C>(), "gelu");
@@ -103,8 +103,8 @@ void expect_same_loops() {
   unary(SiluFunctor<C>(), "silu");
   const auto binary = [&](auto f, const char* name) {
     expect_same_forms<T>(
-        kCount, [&](T* out) { detail::binary_run<1, 1>(xs.data(), ys.data(), out, kCount, f); },
-        name);
+        kCount,
+        [&](T* out) { phi::detail::binary_run<1, 1>(xs.data(), ys.data(), out, kCount, f); }, name);
   };
   binary(AddFunctor<C>(), "add");
   binary(GeluGradFunctor<C>(), "gelu_grad");
