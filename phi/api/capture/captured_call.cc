@@ -42,6 +42,7 @@ struct CapturedCall::State {
   void add_slot(const Tensor& x) {
     operation.inputs.push_back(recording.value_of(x));
     handles.push_back(x.identity());
+    before.push_back(x.defined() ? x.detach() : Tensor());
   }
   // The input that is the same tensor: an inplace operator wrote to it.
   int input_of(const Tensor& out) const {
@@ -53,6 +54,7 @@ struct CapturedCall::State {
   const bool outermost;
   ir::Operation operation;
   std::vector<const void*> handles;  // of the inputs, by slot
+  TensorList before;                 // what they were before the call
 };
 
 void CapturedCall::begin(const OpDef& op) {
@@ -76,7 +78,9 @@ void CapturedCall::add(const TensorList& xs) {
 
 void CapturedCall::add_output(const Tensor& x) const {
   ir::Operation& operation = state_->operation;
-  operation.inplace.push_back(state_->input_of(x));
+  const int written = state_->input_of(x);
+  operation.inplace.push_back(written);
+  if (written >= 0) state_->recording.written(x, state_->before[static_cast<size_t>(written)]);
   operation.outputs.push_back(x.defined() ? state_->recording.new_value(x) : ir::kAbsent);
   if (x.defined()) state_->recording.define(x, operation.outputs.back());
 }

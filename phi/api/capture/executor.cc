@@ -363,13 +363,23 @@ void Executor::take_planned(External& external) {
 
 // ---- a run ----
 
+// The parameter as it is now: somebody may have given it another tensor since the capture.
+Tensor Executor::external_output(const Port& port) const {
+  for (const External& external : externals_) {
+    if (external.buffer != port.buffer || !external.handle.defined()) continue;
+    const DenseTensor local(port.local, array_of(external.handle).storage(), port.offset);
+    return port.attr ? Tensor(DistTensor(port.meta, port.attr, local)) : Tensor(local);
+  }
+  return port.external;
+}
+
 TensorList Executor::take_outputs() const {
   TensorList outputs;
   for (const Port& port : recording_->outputs()) {
     if (port.meta.dtype == DataType::UNDEFINED) {
       outputs.emplace_back();
     } else if (port.external.defined()) {
-      outputs.push_back(port.external);
+      outputs.push_back(external_output(port));
     } else if (port.buffer < 0) {
       outputs.emplace_back(DistTensor::clipped(port.meta, port.attr, port.place, "capture"));
     } else {
@@ -382,13 +392,21 @@ TensorList Executor::take_outputs() const {
   return outputs;
 }
 
-// Whoever saved a parameter for a gradient learns that it has changed.
-void Executor::note_writes() {
+// Whoever saved a parameter or an input for a gradient learns that it has changed, on every rank
+// alike: also where this one has no bytes of it, and no step writes.
+void Executor::note_writes(const TensorList& inputs) {
+  for (const ir::External& parameter : recording_->parameters()) {
+    if (parameter.is_written) array_of(parameter.handle).storage()->note_write();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (recording_->inputs()[i].is_written) array_of(inputs[i]).storage()->note_write();
+  }
   for (External& external : externals_) {
     if (!external.is_written || external.initial) continue;
     const auto& known = program_.buffers[static_cast<size_t>(external.buffer)].external;
-    Storage& storage = external.handle.defined() ? *array_of(external.handle).storage() : *known;
-    storage.note_write();
+    const bool has_handle = external.handle.defined();
+    Storage& storage = has_handle ? *array_of(external.handle).storage() : *known;
+    if (!has_handle) storage.note_write();
     if (is_planned(external.buffer)) external.version = storage.version() + 1;
   }
 }
@@ -403,7 +421,7 @@ TensorList Executor::run(const TensorList& inputs) {
   engine_->begin_run();
   run_steps();
   engine_->end_run();
-  note_writes();
+  note_writes(inputs);
   TensorList outputs = take_outputs();
   // Nothing of this run stays with the program but the arena.
   for (const int buffer : made_per_run_) give(buffer, nullptr, 0);

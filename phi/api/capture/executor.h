@@ -56,7 +56,8 @@ class Executor {
   void take_inputs(const TensorList& inputs);
   void take_externals();
   void take_planned(External& external);
-  void note_writes();
+  void note_writes(const TensorList& inputs);
+  Tensor external_output(const ir::Port& port) const;
   TensorList take_outputs() const;
   void run_steps();
 

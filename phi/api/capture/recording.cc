@@ -11,6 +11,10 @@ using distributed::DistTensor;
 
 namespace {
 
+External external_of(const Tensor& x, ValueId value) {
+  return {x, x.detach(), value, array_of(x).storage()->version()};
+}
+
 Value value_for(const Tensor& x) { return {x.meta(), x.is_dist() ? x.dist_attr() : nullptr}; }
 
 }  // namespace
@@ -43,6 +47,7 @@ void Recording::add_input(const Tensor& x) {
   if (!is_program()) return;
   inputs_.push_back(port_of(x));
   inputs_.back().buffer = buffer;
+  given_.push_back(external_of(x, value));
 }
 
 ValueId Recording::new_value(Frame& frame, const Value& value) {
@@ -137,8 +142,20 @@ ValueId Recording::add_external(const Tensor& x) {
                              x.to_string(), storage.id()));
   const ValueId value = new_value(x);
   define(x, value);
-  (own ? constants_ : parameters_).push_back({x, x.detach(), value});
+  (own ? constants_ : parameters_).push_back(external_of(x, value));
   return value;
+}
+
+void Recording::written(const Tensor& x, const Tensor& before) {
+  const Storage* const bytes = array_of(before).storage().get();
+  if (array_of(x).storage().get() == bytes) return;
+  for (External& parameter : parameters_) {
+    if (array_of(parameter.original).storage().get() != bytes) continue;
+    if (same_tensor(parameter.handle, x)) return;
+    other_handles_.push_back(parameter);
+    parameter.handle = x;
+    parameter.original = before;
+  }
 }
 
 void Recording::set_decision(const Decision& decision) {
@@ -352,12 +369,33 @@ Port Recording::port_of(const Tensor& x) {
 void Recording::put_back(External& parameter) {
   Tensor& handle = parameter.handle;
   updated_.push_back(value_of(handle));
+  forget_writes(parameter);
   if (array_of(handle).storage() == array_of(parameter.original).storage()) return;
   // An operator replaced the parameter: what it is now goes into the parameter's own bytes.
   const DenseTensor now = array_of(handle);
   handle.replace(parameter.original);
-  if (!now.computed_here()) return;
-  add(std::make_unique<CopyStep>(now, array_of(handle)));
+  copy_back(now, handle);
+}
+
+void Recording::copy_back(const DenseTensor& now, const Tensor& original) {
+  if (now.computed_here()) add(std::make_unique<CopyStep>(now, array_of(original)));
+}
+
+// What the function wrote it writes when the program runs, and has not written yet.
+void Recording::forget_writes(External& parameter) {
+  Storage& storage = *array_of(parameter.original).storage();
+  parameter.is_written = storage.version() != parameter.version;
+}
+
+// The caller sees what the function writes to its inputs, also where that made another tensor.
+void Recording::note_written_inputs() {
+  for (size_t i = 0; i < given_.size(); ++i) {
+    const External& given = given_[i];
+    const DenseTensor now = array_of(given.handle);
+    inputs_[i].is_written = array_of(given.original).storage()->version() != given.version;
+    if (now.storage() != array_of(given.original).storage()) copy_back(now, given.original);
+  }
+  given_.clear();
 }
 
 // A gradient that stays in a leaf would be a tensor without bytes after the capture.
@@ -371,18 +409,30 @@ void Recording::check_no_gradient_left(const External& parameter) const {
       parameter.handle.to_string());
 }
 
+void Recording::put_back_other_handles() {
+  for (External& other : other_handles_) other.handle.replace(other.original);
+  other_handles_.clear();
+}
+
 void Recording::abandon() {
-  for (External& parameter : parameters_) {
-    parameter.handle.replace(parameter.original);
-    const Tensor grad = parameter.handle.grad_so_far();
-    if (grad.defined() && is_own(*array_of(grad).storage())) parameter.handle.clear_grad();
+  for (auto* list : {&parameters_, &other_handles_}) {
+    for (External& parameter : *list) {
+      forget_writes(parameter);
+      parameter.handle.replace(parameter.original);
+      const Tensor grad = parameter.handle.grad_so_far();
+      if (grad.defined() && is_own(*array_of(grad).storage())) parameter.handle.clear_grad();
+    }
   }
 }
 
 void Recording::finish(const TensorList& outputs) {
-  for (const External& parameter : parameters_) check_no_gradient_left(parameter);
+  for (const auto* list : {&parameters_, &other_handles_}) {
+    for (const External& parameter : *list) check_no_gradient_left(parameter);
+  }
+  put_back_other_handles();
   // While parameters are put back others may turn out to be used.
   for (size_t i = 0; i < parameters_.size(); ++i) put_back(parameters_[i]);
+  note_written_inputs();
   Body& body = frames_[0]->body;
   for (const Tensor& out : outputs) {
     body.outputs.push_back(value_of(out));

@@ -71,6 +71,8 @@ struct External {
   Tensor handle;
   Tensor original;
   ValueId value = kAbsent;
+  uint32_t version = 0;     // of the original's storage then
+  bool is_written = false;  // by the function, on whatever rank
 };
 
 /// A tensor that the program takes or gives, as this rank has it.
@@ -81,7 +83,8 @@ struct Port {
   Place place;
   int buffer = -1;  // -1: this rank has no part of it, or it is undefined (meta has no dtype)
   size_t offset = 0;
-  Tensor external;  // an output that is a parameter or a constant
+  Tensor external;          // an output that is a parameter or a constant
+  bool is_written = false;  // an input that the function writes to, on whatever rank
 };
 
 /// The two ends of a scan: tensors of the body and what they stand for outside.
@@ -123,6 +126,9 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   ValueId value_of(const Tensor& x);
   /// From here on x shows this value.
   void define(const Tensor& x, ValueId value);
+  /// An operator has written to x, which was `before`. Where a parameter became another tensor by
+  /// that, x is the handle to be put back: the parameter may have been known by another one.
+  void written(const Tensor& x, const Tensor& before);
   ValueId new_value(const Tensor& x);
   void add_operation(Operation operation) { top().body.operations.push_back(std::move(operation)); }
   void set_decision(const Decision& decision);
@@ -224,6 +230,10 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   void add_scan_step(const ScanEnds& ends);
   Port port_of(const Tensor& x);
   void put_back(External& parameter);
+  void put_back_other_handles();
+  void copy_back(const DenseTensor& now, const Tensor& original);
+  void note_written_inputs();
+  static void forget_writes(External& parameter);
   void check_no_gradient_left(const External& parameter) const;
 
   IntrusivePtr<MemoryAccount> account_;
@@ -232,9 +242,11 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   std::vector<Body> bodies_;
   std::unordered_map<Key, Element, KeyHash> elements_;  // of the program
   std::vector<External> parameters_;
+  std::vector<External> other_handles_;  // on parameters, before another was written to
   std::vector<External> constants_;
   std::vector<ValueId> updated_;  // by parameter
   std::vector<Port> inputs_;
+  std::vector<External> given_;  // the function's inputs, until it ends
   std::vector<Port> outputs_;
   std::vector<Buffer> buffers_;
   std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage

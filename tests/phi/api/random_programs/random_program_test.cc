@@ -1,0 +1,52 @@
+// Random programs agree in all ways to run them: plain, on meshes, captured, within memory limits.
+// A failure names the seed and prints a smaller program, to be pasted as a test.
+#include <fmt/core.h>
+#include <gflags/gflags.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "agreement.h"
+#include "draw.h"
+#include "print.h"
+#include "shrink.h"
+
+DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
+DEFINE_uint32(programs, 120, "how many programs to run");
+
+namespace phi::testing::programs {
+namespace {
+
+// For programs that make ranks wait for each other without end: they are tried often.
+constexpr distributed::World::Milliseconds kShortDeadline{5000};
+
+std::string smaller_program(const RandomProgram& program, uint32_t seed, const Failure& failure) {
+  const auto fails_alike = [&](const RandomProgram& candidate) {
+    const auto found = disagreement(to_case(candidate), kShortDeadline);
+    return found && found->is_like(failure);
+  };
+  const RandomProgram small = shrink(program, fails_alike);
+  return to_test(
+      small, fmt::format("Seed{}", seed),
+      fmt::format("--seed={}, made smaller.\n{}", seed,
+                  disagreement(to_case(small), kShortDeadline).value_or(failure).to_string()));
+}
+
+TEST(RandomPrograms, AgreeInAllWays) {
+  for (uint32_t seed = FLAGS_seed; seed < FLAGS_seed + FLAGS_programs; ++seed) {
+    const RandomProgram program = draw_program(seed);
+    const auto found = disagreement(to_case(program));
+    if (!found) continue;
+    ADD_FAILURE() << "--seed=" << seed << "\n" << found->to_string();
+    std::cout << "made smaller:\n\n" << smaller_program(program, seed, *found) << std::endl;
+  }
+}
+
+}  // namespace
+}  // namespace phi::testing::programs
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}
