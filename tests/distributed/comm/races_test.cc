@@ -162,7 +162,7 @@ TEST(CommRaces, GroupsMadeByAllAtOnce_InOtherOrders) {
 // The error that ends the job is the one that all ranks are told of, and buffers under way are
 // left alone before they go.
 TEST(CommRaces, RanksThatFailBesideEachOther) {
-  for_each_seed(40, [](uint64_t seed) {
+  for_each_seed(120, [](uint64_t seed) {
     std::vector<std::vector<std::weak_ptr<Parcel>>> all(kRanks);
     std::vector<std::string> told(kRanks);
     std::string error;
