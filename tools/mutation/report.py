@@ -59,7 +59,7 @@ class Report:
     def summary(self) -> str:
         survivors = [verdict for verdict in self.verdicts if verdict.result == SURVIVED]
         lines = [f"survived: {v.mutant}\n{v.mutant.diff()}\n  not noticed by "
-                 f"{', '.join(v.ran) or _NO_TESTS}" for v in survivors]
+                 f"{', '.join(v.ran) or v.detail or _NO_TESTS}" for v in survivors]
         counted = self.count(CAUGHT) + self.count(SURVIVED)
         left_out = [f"{self.count(kind)} {text}" for kind, text in (
             (SAME_CODE, "with the same code"), (NOT_COMPILED, "that do not compile"),

@@ -58,7 +58,9 @@ class _Trial:
             return self._not_built(made)
         if not self._baseline.is_unchanged(self._outputs):
             return None
-        return self._verdict(SAME_CODE if is_cpp(self._mutant.path) else SURVIVED)
+        if is_cpp(self._mutant.path):
+            return self._verdict(SAME_CODE)
+        return self._verdict(SURVIVED, detail="what it generates is the same")
 
     def _not_built(self, made: Outcome) -> Verdict:
         """A generator that fails is a bug noticed; a compiler's complaint makes it none at all."""
