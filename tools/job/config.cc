@@ -335,8 +335,7 @@ void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_
     config->mesh.shape.assign(config->mesh.shape.size(), 1);
   }
   check_num_ranks(*config, world_size, from_flag);
-  note_read_keys(config);
-  check_nothing_unread(*config);
+  check_keys_are_read(config);
   check_model_fits_mesh(*config);
 }
 

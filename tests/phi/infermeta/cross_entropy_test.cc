@@ -36,7 +36,8 @@ TEST(CrossEntropyInferMeta, Errors) {
                         "dim 2: label must be [2,3,1] or [2,3]"));
   EXPECT_THAT(run(kInput, false, -1), HasSubstr("pass soft_label=true"));
   EXPECT_THAT(run({{2, 3, 1}, DataType::FLOAT32}, true, -1), HasSubstr("same shape and dtype"));
-  EXPECT_THAT(run(kInput, true, 3), HasSubstr("axis"));
+  EXPECT_THAT([] { CrossEntropyWithSoftmaxInferMeta(kInput, kInput, true, true, true, -100, 3); },
+              ThrowsError(ErrorCode::kOutOfRange, "axis is 3, but a tensor of shape [2,3,4]"));
 }
 
 }  // namespace

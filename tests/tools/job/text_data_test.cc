@@ -75,9 +75,9 @@ TEST_F(TextDataTest, AMissingPathIsNamed) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("no file or folder 'nowhere', neither in '"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("nor in '/base'."));
   }
-  EXPECT_THAT(
-      [&] { open("src/empty"); },
-      ThrowsError(ErrorCode::kInvalidArgument, "no text in the given paths (first: 'src/empty')"));
+  EXPECT_THAT([&] { open("src/empty"); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "no text in the given paths (first: '" + path("src/empty") + "')"));
 }
 
 TEST_F(TextDataTest, AFileCutShortIsAnError) {

@@ -195,17 +195,18 @@ void note_read_keys(JobConfig* config) {
                 [&](const std::string& path) { return missing_reader(*config, path) == nullptr; });
 }
 
-void check_nothing_unread(const JobConfig& config) {
-  const auto line = [&](const std::string& path) { return config.lines.at(path); };
+void check_keys_are_read(JobConfig* config) {
+  note_read_keys(config);
+  const auto line = [&](const std::string& path) { return config->lines.at(path); };
   const auto first = std::min_element(
-      config.unread.begin(), config.unread.end(),
+      config->unread.begin(), config->unread.end(),
       [&](const std::string& a, const std::string& b) { return line(a) < line(b); });
-  if (first == config.unread.end()) return;
-  const Reader* reader = missing_reader(config, *first);
-  throw config.wrong({*first},
-                     fmt::format("only a job with {} reads it, and this one has {}; leave it out, "
-                                 "or change that.",
-                                 reader->wanted, reader->instead(config)));
+  if (first == config->unread.end()) return;
+  const Reader* reader = missing_reader(*config, *first);
+  throw config->wrong({*first},
+                      fmt::format("only a job with {} reads it, and this one has {}; leave it out, "
+                                  "or change that.",
+                                  reader->wanted, reader->instead(*config)));
 }
 
 }  // namespace phi::job

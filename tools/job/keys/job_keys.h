@@ -15,9 +15,9 @@ namespace phi::job {
 
 /// What a job must be for a key of it to be read.
 struct Reader {
-  std::string_view wanted;                          // "mode: train"
-  bool (*holds)(const JobConfig&);                  //
-  std::string (*instead)(const JobConfig& config);  // what a job for which it does not hold has
+  std::string_view wanted;  // "mode: train"
+  bool (*holds)(const JobConfig&);
+  std::string (*instead)(const JobConfig&);  // what a job for which it does not hold has
 };
 
 struct JobKey {
@@ -34,8 +34,8 @@ std::vector<std::string> key_names(std::string_view section);
 /// Takes the keys that `config` reads out of config->unread.
 void note_read_keys(JobConfig* config);
 
-/// Errors: InvalidArgument `FILE:LINE: key 'x.y': ...` for the first key in config.unread, which
-/// names who would read it and what this job has instead.
-void check_nothing_unread(const JobConfig& config);
+/// The same, and what is left is an error. Errors: InvalidArgument `FILE:LINE: key 'x.y': ...` for
+/// the first key in config->unread, which names who would read it and what this job has instead.
+void check_keys_are_read(JobConfig* config);
 
 }  // namespace phi::job
