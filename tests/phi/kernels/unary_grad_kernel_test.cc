@@ -212,6 +212,8 @@ void check_rare_slopes() {
       for (size_t i = 0; i < kept.size(); ++i) {
         const double expected = row.oracle(kept[i], g);
         if (std::isfinite(expected) && std::abs(got[i] - expected) <= 1e-6) continue;
+        const double least = float_format<compute_t<T>>().normal;
+        if (std::isinf(g) && std::abs(row.oracle(kept[i], 1)) < least) continue;  // 0 times inf
         expect_steps<T>(got[i], expected, std::is_same_v<T, double> ? 64 : 8,
                         std::string(row.name) + " at " + std::to_string(kept[i]) + " times " +
                             std::to_string(g));
