@@ -3,46 +3,13 @@
 #include "phi/kernels/flash_attention_kernel.h"
 
 #include "phi/infermeta/attention.h"
-#include "tests/phi/kernels/dense_oracle.h"
+#include "tests/phi/kernels/attention_problem.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {
 namespace {
 
-struct Problem {
-  int64_t batch = 1, sq = 1, sk = 1, heads = 1, kv_heads = 1, width = 4, value_width = 4;
-  bool causal = false;
-  int mask_kind = 0;   // 1: [1, 1, sq, sk], 2: [batch, heads, sq, sk]
-  int rare_mask = -1;  // hides what this one of rare_masks does, with mask_kind 1
-
-  Dims q_dims() const { return {batch, sq, heads, width}; }
-  Dims k_dims() const { return {batch, sk, kv_heads, width}; }
-  Dims v_dims() const { return {batch, sk, kv_heads, value_width}; }
-  Dims out_dims() const { return {batch, sq, heads, value_width}; }
-  Dims mask_dims() const {
-    return mask_kind == 1 ? Dims{1, 1, sq, sk} : Dims{batch, heads, sq, sk};
-  }
-  Values q() const { return random_values(q_dims().numel(), 1); }
-  Values k() const { return random_values(k_dims().numel(), 2, -2, 2); }
-  Values v() const { return random_values(v_dims().numel(), 3); }
-  Values mask() const {
-    Values mask = random_values(mask_dims().numel(), 4);
-    if (rare_mask >= 0) {
-      const RareMask rare = rare_masks(sq, sk)[static_cast<size_t>(rare_mask)];
-      for (size_t i = 0; i < mask.size(); ++i) {
-        if (rare.hidden[i]) mask[i] = -INFINITY;
-      }
-      return mask;
-    }
-    for (size_t i = 0; i < mask.size(); i += 5) mask[i] = -INFINITY;
-    return mask;
-  }
-  std::string name() const {
-    return q_dims().to_string() + " x " + k_dims().to_string() + (causal ? " causal" : "") +
-           " mask " + std::to_string(mask_kind) +
-           (rare_mask < 0 ? "" : " hiding " + rare_masks(sq, sk)[rare_mask].name);
-  }
-};
+using Problem = AttentionProblem;
 
 struct Oracle {
   Values out, softmax, lse;
@@ -79,28 +46,6 @@ struct Oracle {
     }
   }
 };
-
-// Every mask over tiles of 64 queries and 256 keys; every grouping of heads; extents of 1 and
-// around the tiles; more queries than keys.
-std::vector<Problem> rare_problems() {
-  std::vector<Problem> all;
-  for (int mask = 0; mask < static_cast<int>(rare_masks(1, 1).size()); ++mask) {
-    for (const bool causal : {false, true}) {
-      for (const auto& [sq, sk] : {std::pair{1, 1}, {3, 5}, {5, 3}, {65, 257}}) {
-        all.push_back({.sq = sq, .sk = sk, .causal = causal, .mask_kind = 1, .rare_mask = mask});
-      }
-    }
-  }
-  for (const auto& [heads, kv_heads] : kRareHeads) {
-    all.push_back({.batch = 2, .sq = 3, .sk = 5, .heads = heads, .kv_heads = kv_heads});
-    all.push_back({.sq = 1, .sk = 1, .heads = heads, .kv_heads = kv_heads, .causal = true});
-  }
-  for (const int64_t sq : extents_around(64)) all.push_back({.sq = sq, .sk = 7, .causal = true});
-  for (const int64_t sk : extents_around(32)) all.push_back({.sq = 3, .sk = sk, .causal = true});
-  for (const int64_t width : {1, 3, 33})
-    all.push_back({.sq = 5, .sk = 3, .width = width, .value_width = width, .causal = true});
-  return all;
-}
 
 const Problem kProblems[] = {
     {.batch = 2, .sq = 5, .sk = 5, .heads = 2, .kv_heads = 2, .causal = true},
@@ -159,7 +104,7 @@ TYPED_TEST(FlashAttentionKernelTest, EqualsFullScoreMatrix) {
 
 TYPED_TEST(FlashAttentionKernelTest, RareProblems) {
   using T = TypeParam;
-  for (const Problem& p : rare_problems()) {
+  for (const Problem& p : rare_attention_problems()) {
     const Oracle oracle(p);
     const Attended run = attend<T>(p);
     expect_close<T>(run.out, oracle.out, p.name());
