@@ -51,7 +51,7 @@ struct Job {
   ModelShape model;
   Rates rates;
   UpdateRule update;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths = {"phi", "distributed"};
   uint64_t data_seed = 1;
   int64_t steps = 4;
   int64_t global_batch = 8;

@@ -19,7 +19,7 @@ LARGEST_FLOAT16 = 65504
 GPT = {"vocab": 256, "seq_len": 16, "d_model": 16, "layers": 2, "heads": 2, "seed": 3}
 MODELS = {
     "gpt": GPT,
-    "gpt with dropout": {**GPT, "dropout": 0.2},
+    "gpt with dropout": {**GPT, "dropout": 0.2, "mlp_ratio": 3, "vocab": 300},
     "llama": {**GPT, "kind": "llama", "heads": 4, "kv_heads": 2, "ffn": 40, "rope_base": 100.0, "norm_eps": 1e-3},
 }
 # eps is as large as gradients are, so that it shows, and so that noise in gradients that are zero does not.
@@ -29,8 +29,8 @@ OPTIMIZERS = {
         "schedule": {"kind": "cosine", "warmup_steps": 4, "min_ratio": 0.2},
     },
     "momentum": {
-        "kind": "momentum", "lr": 0.1, "momentum": 0.8, "weight_decay": 0.02, "grad_clip": 1.3,
-        "schedule": {"kind": "step", "warmup_steps": 3, "milestones": [7, 12], "gamma": 0.5},
+        "kind": "momentum", "lr": 0.2, "momentum": 0.8, "weight_decay": 0.02, "grad_clip": 1.3,
+        "schedule": {"kind": "step", "warmup_steps": 3, "milestones": [2, 9], "gamma": 0.5},
     },
     "nesterov": {"kind": "momentum", "nesterov": True, "lr": 0.05, "grad_clip": 1.2, "schedule": {"warmup_steps": 2}},
     "sgd": {"kind": "sgd", "lr": 0.3, "weight_decay": 0.03, "grad_clip": 0, "schedule": "cosine"},
