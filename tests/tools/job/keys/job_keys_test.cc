@@ -376,6 +376,14 @@ TEST(JobKeys, OnlyKeysWithReadersAreEverUnread) {
   }
 }
 
+// Where one of two things is enough.
+TEST(JobKeys, OtherReadersToo) {
+  EXPECT_NO_THROW(settled(job_text(on_mesh("[2]", "[dp]", {{"run.zero_stage", "3"}}))));
+  EXPECT_NO_THROW(settled(job_text({{"run.schedule", "interleaved"}, {"run.chunks", "2"}})));
+  EXPECT_NO_THROW(
+      settled(job_text({{"weights", "w"}, {"model.dropout", "0.5"}, {"model.seed", "7"}})));
+}
+
 TEST(JobKeys, TheFirstOfSeveralIsTold) {
   EXPECT_THAT(
       [] { settled("run: {steps: 2}\noptimizer:\n  lr: 1.0\ngenerate:\n  tokens: 3"); },
