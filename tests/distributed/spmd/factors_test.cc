@@ -26,11 +26,12 @@ const TensorDistAttr* attr(std::initializer_list<Placement> placements) {
   return TensorDistAttr::get(mesh(), placements);
 }
 
-std::string message_of(const std::function<void()>& f) {
+std::string message_of(const std::function<void()>& f,
+                       ErrorCode code = ErrorCode::kInvalidArgument) {
   try {
     f();
   } catch (const Error& error) {
-    return words_of(error);
+    return words_of(error, code);
   }
   return "no error";
 }
@@ -81,7 +82,7 @@ TEST(Factors, OneFactorOnTwoMeshDimsIsResolvedOrRefused) {
   const Factors rule = Factors().input(x, "a").input(y, "a").output("a");
   EXPECT_EQ(rule.forward().outputs[0], attr({Shard(0), R}));
   EXPECT_THAT(
-      message_of([&] { rule.forward(Strictness::kRefuse); }),
+      message_of([&] { rule.forward(Strictness::kRefuse); }, ErrorCode::kUnimplemented),
       HasSubstr("factor a is split over mesh dim 'dp' by one tensor and over mesh dim 'tp'"));
 }
 

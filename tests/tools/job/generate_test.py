@@ -164,7 +164,6 @@ class Generate(Trained):
             (self.job(model={"vocab": 255}), [], "key 'model.vocab': must be an integer from 256"),
             (self.job(), ["--metrics=m"], "--metrics goes with steps; mode generate has none."),
             (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': only a job with mode: forward"),
-            (self.job(model={"dropout": 0.5}), [], "key 'model.dropout': only a job with mode: forward or train"),
             (self.job(data={"seed": 5}), [], "key 'data.seed': only a job with mode: forward or train"),
             (self.job(weights="/nonexistent"), [], "key 'weights': "),
             (self.job(model={"d_model": 64}), [], "'head' should be f32[64,256], and is f32[32,256]"),

@@ -164,7 +164,7 @@ bool draw_lookup(Draw& draw) {
   const int64_t axis = draw.below(shape.ndim());
   const int64_t extent = shape[static_cast<int>(axis)];
   const int64_t count = 1 + draw.below(4);
-  if (extent == 0) return false;
+  if (shape.numel() == 0) return false;
   if (draw.chance(40)) {
     return draw.add(of("gather", {x}, {indices(draw, count, extent), {count}, {axis}}));
   }
