@@ -6,6 +6,7 @@
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/api/args.h"
+#include "phi/api/capture/captured_call.h"
 #include "phi/api/grad_node.h"
 #include "phi/common/errors.h"
 #include "phi/kernels/threads.h"
@@ -13,10 +14,12 @@
 namespace phi::distributed {
 namespace {
 
+// Every move of a handle begins with it.
 const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
                                std::span<const Placement> placements) {
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   attr->check_fits(x.shape());
+  note_used(x);
   return attr;
 }
 

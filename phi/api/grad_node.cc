@@ -47,10 +47,14 @@ void GradLink::drop() { IntrusivePtr<GradNode>::adopt(std::exchange(node_, nullp
 // ---- sums ----
 
 namespace {
+// This rank has a part of x, which may still wait to be made.
+bool has_part(const Tensor& x) {
+  return !x.is_dist() || x.mesh().contains(RankContext::current().rank());
+}
+
 // Of tensors that lie alike: each rank adds what it has.
 void add_parts(Tensor& sum, Tensor&& more) {
-  if (!array_of(more).computed_here() && !array_of(sum).computed_here())
-    return;  // outside the mesh
+  if (!has_part(sum)) return;
   if (!sum.is_sole_owner() && more.is_sole_owner()) std::swap(sum, more);
   const bool may_write = sum.is_sole_owner();
   Tensor x(array_of(sum));
@@ -75,7 +79,7 @@ void accumulate(Tensor& sum, Tensor&& more) {
   add_parts(sum, std::move(more));
   if (!captured) return;
   // Outside the mesh nothing was made; the program's sum is another value than what it is made of.
-  if (sum.is_dist() && !array_of(sum).computed_here()) {
+  if (!has_part(sum)) {
     sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
   }
   captured.gives(attributes(), sum);

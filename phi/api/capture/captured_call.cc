@@ -109,6 +109,10 @@ bool CapturedCall::is_outermost() const { return state_->outermost; }
 
 void CapturedCall::leave() { delete state_; }
 
+void note_used(const Tensor& x) {
+  if (ir::Recording* recording = ir::Recording::current()) recording->value_of(x);
+}
+
 namespace detail {
 void note_decision(const Decision& decision) {
   if (ir::Recording* recording = ir::Recording::current()) recording->set_decision(decision);

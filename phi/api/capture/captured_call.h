@@ -56,6 +56,10 @@ NamedAttributes attributes(const NamesAndValues&... names_and_values) {
   return list;
 }
 
+/// For moves, which are told of without their handles: x is used by the program that is being
+/// captured, if one is. A parameter is looked up by the handle by which it was first used.
+void note_used(const Tensor& x);
+
 class CapturedCall {
  public:
   template <typename... Args>

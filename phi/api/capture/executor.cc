@@ -139,12 +139,15 @@ void Executor::find_externals() {
       if (found != by_storage.end()) external(found->second).handle = known.handle;
     }
   }
+  is_written_.resize(program_.buffers.size());
   for (const ir::RecordedStep& step : program_.steps) {
     for (const ir::BufferUse& use : step.uses) {
       const bool writes = use.access == Access::kWrite || use.access == Access::kUpdate;
-      if (use.buffer < 0 || !writes) continue;
-      if (index[static_cast<size_t>(use.buffer)] >= 0) external(use.buffer).is_written = true;
+      if (use.buffer >= 0 && writes) is_written_[static_cast<size_t>(use.buffer)] = true;
     }
+  }
+  for (External& found : externals_) {
+    found.is_written = is_written_[static_cast<size_t>(found.buffer)];
   }
   // A constant begins each run as it was written down.
   for (External& found : externals_) {
@@ -160,10 +163,9 @@ memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
   out.repeatable = step.step->is_repeatable();
   for (const ir::BufferUse& use : step.uses) {
     if (use.buffer < 0) continue;
-    const bool writes = use.access == Access::kWrite || use.access == Access::kUpdate;
-    // What is read from outside of the plan may be something else by then.
+    // What lies outside of the plan is something else by then, if any step writes to it.
     if (!is_planned(use.buffer)) {
-      out.repeatable = out.repeatable && !writes;
+      out.repeatable = out.repeatable && !is_written_[static_cast<size_t>(use.buffer)];
       continue;
     }
     const ir::Buffer& buffer = program_.buffers[static_cast<size_t>(use.buffer)];

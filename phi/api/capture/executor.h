@@ -65,6 +65,7 @@ class Executor {
   ir::FlatProgram program_;
   ProgramMemory memory_;
   std::vector<bool> is_port_;      // by buffer: an input or an output
+  std::vector<bool> is_written_;   // by buffer: by some step
   std::vector<int> made_per_run_;  // buffers of outputs
   std::vector<External> externals_;
   std::vector<memory::BufferId> planned_;        // by buffer: its number in the plan, or -1

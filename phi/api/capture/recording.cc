@@ -366,6 +366,18 @@ Port Recording::port_of(const Tensor& x) {
   return port;
 }
 
+// A constant stays with the program, which gives a copy of it as it is at the end of a run.
+Port Recording::output_port(const Tensor& x) {
+  if (!x.defined()) return port_of(x);
+  const DenseTensor& array = array_of(x);
+  const Storage& storage = *array.storage();
+  const bool is_constant = is_own(storage) && (storage.source() || storage.has_bytes());
+  if (!is_constant) return port_of(x);
+  const DenseTensor copy = DenseTensor::empty(array.meta(), array.place());
+  add(std::make_unique<CopyStep>(array, copy));
+  return port_of(x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), copy)) : Tensor(copy));
+}
+
 void Recording::put_back(External& parameter) {
   Tensor& handle = parameter.handle;
   updated_.push_back(value_of(handle));
@@ -436,7 +448,7 @@ void Recording::finish(const TensorList& outputs) {
   Body& body = frames_[0]->body;
   for (const Tensor& out : outputs) {
     body.outputs.push_back(value_of(out));
-    outputs_.push_back(port_of(out));
+    outputs_.push_back(output_port(out));
   }
   for (const External& parameter : parameters_) body.inputs.push_back(parameter.value);
   for (const External& constant : constants_) body.inputs.push_back(constant.value);

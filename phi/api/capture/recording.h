@@ -229,6 +229,7 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   static void check_inputs_unwritten(const Frame& body, const ScanEnds& ends);
   void add_scan_step(const ScanEnds& ends);
   Port port_of(const Tensor& x);
+  Port output_port(const Tensor& x);
   void put_back(External& parameter);
   void put_back_other_handles();
   void copy_back(const DenseTensor& now, const Tensor& original);

@@ -106,12 +106,21 @@ class ScanNode final : public GradNode {
   TensorList gradients(const Tensor& grad) {
     Edge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
               body_.y.grad_link().slot()};
-    autograd::run_backward<Tensor>({{root, grad}}, {});
-    const Tensor of_x = body_.x.grad_so_far();
+    // What the body saved goes when this node's does: the outer pass may keep it for another.
+    autograd::PassOptions<Tensor> options;
+    options.retain_graph = true;
+    autograd::run_backward<Tensor>({{root, grad}}, options);
+    const Tensor of_x = taken_from(body_.x);
     const TensorForm form = TensorForm::of(body_.x);
     TensorList grads = {of_x.defined() ? form.settle(of_x) : form.zeros()};
-    for (const Tensor& w : body_.layer) grads.push_back(w.grad_so_far());
+    for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
     return grads;
+  }
+
+  static Tensor taken_from(Tensor& leaf) {
+    Tensor grad = leaf.grad_so_far();
+    leaf.clear_grad();
+    return grad;
   }
 
   void add_output(ir::ScanEnds& ends, const Tensor& grad) const {

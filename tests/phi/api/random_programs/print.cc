@@ -73,7 +73,7 @@ class Printer {
     for (ValueId value = 0; value < program_.num_given(); ++value) write_handle(value);
     for (const Statement& statement : program_.statements) write(statement, "    ");
     out_ << "    return TensorList"
-         << listed(program_.results, [&](ValueId v) { return name_of(v) + ".detach()"; })
+         << listed(program_.results, [&](ValueId v) { return name_of(v); })
          << ";\n  };\n  expect_agreement(test);\n}\n";
     return out_.str();
   }

@@ -73,7 +73,7 @@ Case to_case(const RandomProgram& program) {
     Values values = begin(program, in, p);
     for (const Statement& statement : program.statements) execute(statement, values, site);
     TensorList results;
-    for (const ValueId result : program.results) results.push_back(values.at(result).detach());
+    for (const ValueId result : program.results) results.push_back(values.at(result));
     return results;
   };
   return test;

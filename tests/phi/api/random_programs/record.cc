@@ -114,6 +114,13 @@ std::optional<Difference> first_difference(const Record& actual, const Record& e
 
 }  // namespace
 
+Entry entry_of(std::string what, std::string outcome) {
+  Entry entry;
+  entry.what = std::move(what);
+  entry.outcome = std::move(outcome);
+  return entry;
+}
+
 Entry entry_of(std::string what, const Tensor& x) {
   const NoGrad no_grad;
   Entry entry;

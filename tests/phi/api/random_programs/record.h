@@ -21,14 +21,9 @@ struct Entry {
 };
 using Record = std::vector<Entry>;
 
-/// Errors of the ranks' job. Collective where x is partial.
+/// Collective where x is partial.
 Entry entry_of(std::string what, const Tensor& x);
-inline Entry entry_of(std::string what, std::string outcome) {
-  Entry entry;
-  entry.what = std::move(what);
-  entry.outcome = std::move(outcome);
-  return entry;
-}
+Entry entry_of(std::string what, std::string outcome);
 
 /// How two entries may differ.
 struct Difference {

@@ -139,11 +139,11 @@ std::string Rules::refusal_of_write(const Statement& statement, ValueId target) 
   const bool is_leaf = x.requires_grad() && x.is_leaf();
   const bool is_given = target < program_.num_given();
   if (is_pinned(target)) return "a value that somebody needs as it is";
+  if (x.requires_grad() && !is_leaf && statement.no_grad) return "its gradient would be wrong";
   if (statement.form->is(Form::kReshapes)) {
     return is_given ? "what is given keeps its shape" : std::string();
   }
   if (is_leaf && !statement.no_grad) return "a leaf is written to without NoGrad";
-  if (x.requires_grad() && !is_leaf && statement.no_grad) return "its gradient would be wrong";
   for (const ValueId other : statement.args) {
     if (other == kNoValue) continue;
     if (plain_.contains(target) && !plain_.contains(other)) return "it would have to be sharded";
@@ -154,8 +154,8 @@ std::string Rules::refusal_of_write(const Statement& statement, ValueId target) 
   }
   if (program_.setting.reads_aliases) return {};
   for (const auto& [other, tensor] : values_) {
-    if (program_.is_parameter(other) && other != target && shares_bytes(other, target)) {
-      return "a parameter would be written to by another name";
+    if (other < program_.num_given() && other != target && shares_bytes(other, target)) {
+      return "what is given would be written to by another name";
     }
   }
   return {};

@@ -8,8 +8,6 @@
 namespace phi::testing::programs {
 namespace {
 
-using distributed::shard_tensor;
-
 TensorList taken_from(const TensorList& leaves) {
   TensorList grads;
   for (Tensor leaf : leaves) {
@@ -34,7 +32,9 @@ void pass_in_two(const TensorList& losses, const TensorList& leaves) {
 
 Tensor Site::reshard(const Tensor& x, const Layout& layout) const {
   if (!is_distributed()) return phi::reshape(x, x.shape());
-  return shard_tensor(x, meshes_->at(static_cast<size_t>(layout.mesh)), layout.placements);
+  const auto& mesh = meshes_->at(static_cast<size_t>(layout.mesh));
+  return x.is_dist() ? distributed::reshard(x, mesh, layout.placements)
+                     : distributed::shard_tensor(x, mesh, layout.placements);
 }
 
 void Site::start(int number, const Tensor& x, const Layout& layout) {
