@@ -15,9 +15,9 @@
 #include "distributed/checkpoint/index.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
-#include "support/crash_disk.h"
 #include "support/error_matchers.h"
-#include "support/file_effects.h"
+#include "support/system/crash_disk.h"
+#include "support/system/file_effects.h"
 #include "temporary_folder.h"
 
 namespace phi::distributed::checkpoint {

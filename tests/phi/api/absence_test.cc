@@ -6,7 +6,7 @@
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/api.h"
-#include "support/requested_bytes.h"
+#include "support/system/requested_bytes.h"
 #include "support/wire.h"
 
 namespace phi {

@@ -11,9 +11,9 @@
 #include "distributed/checkpoint/safetensors.h"
 #include "phi/api.h"
 #include "phi/api/checkpoint.h"
-#include "support/file_pages.h"
-#include "support/process_memory.h"
-#include "support/requested_bytes.h"
+#include "support/system/file_pages.h"
+#include "support/system/process_memory.h"
+#include "support/system/requested_bytes.h"
 #include "tests/phi/memory/scratch_folder.h"
 
 namespace phi {

@@ -3,7 +3,7 @@
 
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
-#include "support/file_pages.h"
+#include "support/system/file_pages.h"
 #include "tests/phi/memory/scratch_folder.h"
 #include "tools/job/text_data.h"
 

@@ -1,5 +1,5 @@
 // mincore, a gigabyte at a time.
-#include "support/file_pages.h"
+#include "support/system/file_pages.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // Stands in front of the calls of libc that change files. The program's own definition of such a
 // name wins over libc's, also for calls from libstdc++; each hands on to the system itself.
-#include "support/file_effects.h"
+#include "support/system/file_effects.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "support/file_effects.h"
+#include "support/system/file_effects.h"
 
 namespace phi::testing {
 

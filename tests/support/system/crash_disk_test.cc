@@ -1,5 +1,5 @@
 // What the model of a disk takes for possible.
-#include "support/crash_disk.h"
+#include "support/system/crash_disk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // /proc/self/status, and children that report through a pipe.
-#include "support/process_memory.h"
+#include "support/system/process_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // Stands in front of glibc's allocators; each call is handed on under glibc's own name for it.
-#include "support/requested_bytes.h"
+#include "support/system/requested_bytes.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // The model of a disk, and folders as values.
-#include "support/crash_disk.h"
+#include "support/system/crash_disk.h"
 
 #include <fstream>
 #include <iterator>
