@@ -168,6 +168,10 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   const std::vector<Buffer>& buffers() const { return buffers_; }
   /// Made by the function.
   bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
+  /// Made by somebody else, not by the program.
+  bool is_given(const Tensor& x) const {
+    return x.defined() && array_of(x).storage() && !is_own(*array_of(x).storage());
+  }
   /// What a run does.
   const Counters& counted() const { return counted_; }
 

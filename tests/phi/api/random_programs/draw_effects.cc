@@ -150,7 +150,8 @@ bool draw_write(Draw& draw) {
     });
     statement = of(draw.one_of(together), {x, y});
   } else if (shape.ndim() > 0 && draw.chance(15)) {
-    statement = of("unsqueeze_", {x});
+    const bool may_squeeze = shape.ndim() > 1 && shape[0] == 1;
+    statement = of(may_squeeze && draw.chance(50) ? "squeeze_" : "unsqueeze_", {x});
   } else if (shape.ndim() > 1 && draw.chance(10)) {
     statement = of("reshape_", {x});
     statement.ints = {{shape.numel()}};
