@@ -14,8 +14,7 @@ Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
 
 Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 
-// An extent of 0 cannot be said to reshape, where it copies x's: the gradient of an empty tensor is
-// made, not reshaped.
+// To reshape an extent of 0 says to copy its input's: gradients of empty tensors are made anew.
 bool is_empty(const Tensor& x) { return x.shape().known() && x.numel() == 0; }
 
 // A reduced tensor with the dims that were removed back as 1.
