@@ -45,18 +45,6 @@ constexpr FloatFormat float_format() {
   }
 }
 
-namespace detail {
-/// Both signs of each.
-inline std::vector<double> with_signs(const std::vector<double>& magnitudes) {
-  std::vector<double> out;
-  for (double m : magnitudes) {
-    out.push_back(m);
-    out.push_back(-m);
-  }
-  return out;
-}
-}  // namespace detail
-
 /// NaN, infinities, zeros, the ends of T's normal and subnormal range, numbers whose sums, squares
 /// and products overflow, vanish or cancel, and numbers that lie half way between two of a narrower
 /// dtype (its overflow included). Each is exactly a T.
@@ -93,8 +81,11 @@ std::vector<double> rare_floats() {
       magnitudes.push_back(m);
     }
   }
-  std::vector<double> out = detail::with_signs(magnitudes);
-  out.push_back(NAN);
+  std::vector<double> out = {NAN};
+  for (double m : magnitudes) {
+    out.push_back(m);
+    out.push_back(-m);
+  }
   return out;
 }
 

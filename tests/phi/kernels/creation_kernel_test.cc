@@ -183,6 +183,10 @@ TEST(CastKernel, FloatsBeyondIntegersAreTheNearest) {
   EXPECT_EQ(longs.values<int64_t>()[3], 3000000000);
   EXPECT_EQ(longs.values<int64_t>()[5], std::numeric_limits<int64_t>::max());
   EXPECT_EQ(to_doubles(bytes), (Values{0, 255, 0, 255, 0, 255, 254}));
+  // At the very ends: the last float below 2^31, 2^31 and -2^31.
+  DenseTensor ends = blank<int32_t>({3});
+  CastKernel<float>(CpuContext(), tensor<float>({2147483520.0, 0x1p31, -0x1p31}, {3}), &ends);
+  EXPECT_EQ(to_doubles(ends), (Values{2147483520.0, kMost, kLeast}));
 }
 
 TEST(FullKernel, RareValuesOfOtherDtypes) {
