@@ -88,6 +88,17 @@ DenseTensor part_of(const DenseTensor& global, const Box& box) {
   return part;
 }
 
+// Of a tensor that was there before the program that is being captured.
+bool outlives_program(const DenseTensor& x) {
+  return !x.storage()->was_made_under(*RankContext::current().memory());
+}
+
+// By then the array may have been written to, deferred or not.
+DenseTensor part_in_each_run(const DenseTensor& global, const Box& box) {
+  if (!source_of(global)) return part_of(global, box);
+  return DenseTensor::empty({box.size, global.dtype(), global.meta().layout}, global.place());
+}
+
 // A value reduced over one rank is the value; only any and all make something else of it.
 bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
   return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
@@ -296,7 +307,8 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
     return laid_out(global, {meta, attr, local});
   }
   const Box box = local_box(meta.dims, *attr, *coord);
-  const DenseTensor local = part_of(global, box);
+  const DenseTensor local =
+      recorder && outlives_program(global) ? part_in_each_run(global, box) : part_of(global, box);
   const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
   if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
   return laid_out(global, {meta, attr, local});

@@ -100,6 +100,11 @@ std::string Rules::refusal(const Statement& statement) const {
   if (form.name == std::string_view("expect_stale") && !is_stale(statement)) {
     return "the value is there";
   }
+  if (form.name == std::string_view("scan") && plain_.contains(statement.args[0])) {
+    for (const ValueId value : values_read(statement)) {
+      if (values_.contains(value) && !plain_.contains(value)) return "it would have to be sharded";
+    }
+  }
   // The function knows a parameter's bytes then, and nothing of the handle that is replaced.
   if (form.name == std::string_view("detached") && program_.is_parameter(statement.args[0]) &&
       program_.given(statement.args[0]).meanwhile == Meanwhile::kReplaces) {
