@@ -105,7 +105,9 @@ bool draw_reduction(Draw& draw) {
   if (draw.chance(25)) return draw.add(of("centred", {x}, {{draw.below(ndim)}}));
   if (draw.chance(20)) return draw.add(of("softmax", {x}, {{draw.below(ndim)}}));
   if (draw.chance(15)) return draw.add(of("reduce_as", {x, pick_into(draw, draw.shape(x))}));
-  return draw.add(of(draw.one_of(names), {x}, {axes, {draw.below(2)}}));
+  Statement statement = of(draw.one_of(names), {x}, {axes, {draw.below(2)}});
+  statement.no_grad = statement.form == form("norm");
+  return draw.add(std::move(statement));
 }
 
 bool draw_product(Draw& draw) {
@@ -164,7 +166,7 @@ bool draw_lookup(Draw& draw) {
   const int64_t axis = draw.below(shape.ndim());
   const int64_t extent = shape[static_cast<int>(axis)];
   const int64_t count = 1 + draw.below(4);
-  if (extent == 0) return false;
+  if (shape.numel() == 0) return false;
   if (draw.chance(40)) {
     return draw.add(of("gather", {x}, {indices(draw, count, extent), {count}, {axis}}));
   }

@@ -115,9 +115,8 @@ bool draw_scan(Draw& draw) {
   const ValueId x = draw.pick([&](ValueId value) {
     return draw.shape(value).ndim() > 0 && draw.shape(value).back() == parameters.back().shape[0];
   });
-  const ValueId held = draw.pick([&](ValueId value) {
-    return draw.shape(value).ndim() == 1 && !is_recorded(draw, value);
-  });
+  const ValueId held = draw.pick(
+      [&](ValueId value) { return draw.shape(value).ndim() == 1 && !is_recorded(draw, value); });
   if (x == kNoValue) return false;
   const Dims shape = draw.shape(x);
   Statement statement = of("scan", {x});

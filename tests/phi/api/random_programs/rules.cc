@@ -91,6 +91,10 @@ std::string Rules::refusal(const Statement& statement) const {
     if (gone_.contains(value)) return "a value that was overwritten through another";
   }
   if (program_.setting.is_smooth && form.is(Form::kRough)) return "finite differences may lie";
+  if (form.name == std::string_view("norm") && !statement.no_grad) return "it has no gradient";
+  if (form.name == std::string_view("scan") && program_.setting.is_bitwise) {
+    return "sums of gradients have another order";
+  }
   if (form.is(Form::kUncaptured) && program_.setting.not_captured.empty()) {
     return "a captured program cannot have it";
   }
@@ -124,7 +128,8 @@ std::string Rules::refusal_of_scan(const Statement& scan) const {
   for (const Statement& inner : scan.body) {
     for (const ValueId held : values_read(inner)) {
       const bool is_held = values_.contains(held);
-      if (is_held && values_.at(held).requires_grad()) return "a captured scan gives it no gradient";
+      if (is_held && values_.at(held).requires_grad())
+        return "a captured scan gives it no gradient";
     }
   }
   for (size_t i = 2; i < scan.args.size(); ++i) {
@@ -218,9 +223,8 @@ void Rules::follow(const Statement& statement) {
     // A gradient lies like what it is the gradient of.
     const bool is_gradient = name == "gradients";
     const bool lies_plain =
-        is_gradient
-            ? plain_.contains(statement.args[static_cast<size_t>(statement.ints[0][0]) + i])
-            : is_plain || name == "constant";
+        is_gradient ? plain_.contains(statement.args[static_cast<size_t>(statement.ints[0][0]) + i])
+                    : is_plain || name == "constant";
     if (lies_plain) plain_.insert(statement.outs[i]);
   }
   const size_t num_written =
