@@ -151,7 +151,8 @@ bool draw_write(Draw& draw) {
     });
     statement = of(draw.one_of(together), {x, y});
   } else if (shape.ndim() > 0 && draw.chance(15)) {
-    statement = of("unsqueeze_", {x});
+    const bool has_one = shape[0] == 1 && draw.chance(70);
+    statement = of(has_one ? "squeeze_" : "unsqueeze_", {x});
   } else if (shape.ndim() > 1 && draw.chance(10)) {
     statement = of("reshape_", {x});
     statement.ints = {{shape.numel()}};

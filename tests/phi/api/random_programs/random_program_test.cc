@@ -5,14 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <map>
 
 #include "agreement.h"
 #include "draw.h"
+#include "forms.h"
 #include "print.h"
 #include "shrink.h"
 
 DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
-DEFINE_uint32(programs, 120, "how many programs to run");
+constexpr uint32_t kPrograms = 700;
+
+DEFINE_uint32(programs, kPrograms, "how many programs to run");
 DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 
 namespace phi::testing::programs {
@@ -32,6 +36,22 @@ std::string smaller_program(const RandomProgram& program, uint32_t seed, const F
       small, fmt::format("Seed{}", seed),
       fmt::format("--seed={}, made smaller.\n{}", seed,
                   disagreement(to_case(small), deadline()).value_or(failure).to_string()));
+}
+
+void count_forms(const std::vector<Statement>& statements, std::map<const Form*, int>* counts) {
+  for (const Statement& statement : statements) {
+    ++(*counts)[statement.form];
+    count_forms(statement.body, counts);
+  }
+}
+
+// What is turned down for a wrong reason is not tried at all, and nobody would see it.
+TEST(RandomPrograms, HaveEveryForm) {
+  std::map<const Form*, int> counts;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    count_forms(draw_program(seed).statements, &counts);
+  }
+  for (const Form& form : all_forms()) EXPECT_GE(counts[&form], 10) << form.name;
 }
 
 TEST(RandomPrograms, AgreeInAllWays) {
