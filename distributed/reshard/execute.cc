@@ -89,6 +89,17 @@ DenseTensor part_of(const DenseTensor& global, const Box& box) {
   return part;
 }
 
+// The part that a captured program takes, if it has to be taken in each run: of a tensor that was
+// there before, or that the program writes to, what its source gives now need not be its value
+// then.
+std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box& box) {
+  const RankContext& rank = RankContext::current();
+  if (rank.recorder() == nullptr || !source_of(global)) return std::nullopt;
+  const Storage& storage = *global.storage();
+  if (storage.was_made_under(*rank.memory()) && storage.version() == 0) return std::nullopt;
+  return DenseTensor::empty({box.size, global.dtype(), global.meta().layout}, global.place());
+}
+
 // A value reduced over one rank is the value; only any and all make something else of it.
 bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
   return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
@@ -299,7 +310,8 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
     return laid_out(global, {meta, attr, local});
   }
   const Box box = local_box(meta.dims, *attr, *coord);
-  const DenseTensor local = part_of(global, box);
+  const auto each_run = part_in_each_run(global, box);
+  const DenseTensor local = each_run ? *each_run : part_of(global, box);
   const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
   if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
   return laid_out(global, {meta, attr, local});

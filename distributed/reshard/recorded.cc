@@ -142,6 +142,9 @@ class Slice final : public Step {
     visitor(out_, Access::kWrite);
   }
   void run() override {
+    // Of a deferred array the part is brought here, and no more.
+    const auto source = whole_.storage()->source();
+    if (source && source->meta() == whole_.meta()) return bring_box(*source, part_, &out_);
     copy_box(whole_.raw_data(), Box::whole(whole_.dims()), out_.mutable_raw_data(), part_, part_,
              size_of(out_.dtype()));
   }

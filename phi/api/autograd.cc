@@ -75,6 +75,8 @@ class RecomputeNode final : public GradNode {
     inputs_.release();
     f_ = nullptr;
   }
+  // To what f holds on to.
+  bool reaches_further() const override { return true; }
 
  private:
   void backward(const Incoming& in, Outgoing& out) override {
@@ -90,11 +92,13 @@ class RecomputeNode final : public GradNode {
       result = f_(inputs);
       traced.made(result);
     }
-    autograd::run_inner_backward<Tensor>(
-        {{edge_of(result), in.grad(0)}},
-        [&](const autograd::Node<Tensor>& leaf) { return is_among(inputs, leaf); });
+    std::vector<Edge> edges;
+    for (const Tensor& x : inputs) edges.push_back(edge_of(x));
+    std::vector<Tensor> grads =
+        autograd::run_inner_backward<Tensor>({{edge_of(result), in.grad(0)}}, edges);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (needs_[i]) out.give(static_cast<int>(i), inputs[i].grad_so_far());
+      if (!needs_[i]) continue;
+      out.give(static_cast<int>(i), grads.empty() ? inputs[i].grad_so_far() : grads[i]);
     }
   }
 

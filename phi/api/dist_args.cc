@@ -152,14 +152,11 @@ LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(arg
       arrays_.push_back(x ? &x->local() : nullptr);
       continue;
     }
-    const DenseTensor* moved = nullptr;  // the same tensor given twice travels once
+    // The same tensor given twice travels once. Told by the handle, which is the same on every
+    // rank: views have one storage where there are bytes, and not elsewhere.
+    const DenseTensor* moved = nullptr;
     for (size_t before = 0; before < i && !moved; ++before) {
-      if (args.slot(before) && args.slot(before)->local().storage() == x->local().storage() &&
-          args.slot(before)->attr() == x->attr() && args.slot(before)->dims() == x->dims() &&
-          args.slot(before)->local().byte_offset() == x->local().byte_offset() &&
-          decision.input(before).attr == wanted) {
-        moved = arrays_[before];
-      }
+      if (args.slot(before) == x && decision.input(before).attr == wanted) moved = arrays_[before];
     }
     if (!moved) {
       resharded_.push_back(distributed::reshard(*x, wanted));

@@ -5,6 +5,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/api/launch.h"
 #include "phi/common/errors.h"
+#include "phi/core/copy_step.h"
 
 namespace phi {
 
@@ -89,8 +90,23 @@ void reuse_buffer(Tensor& out, const DenseTensor* input) {
   if (out.defined() && input) reuse_buffer(out, *input);
 }
 
+namespace {
+void copy_into(DenseTensor& to, const DenseTensor& from) {
+  const RankContext& rank = RankContext::current();
+  CopyStep copy(from, to);
+  if (StepRecorder* recorder = rank.recorder()) {
+    recorder->add(std::make_unique<CopyStep>(std::move(copy)));
+  } else if (!rank.is_dry()) {
+    copy.run();
+  }
+}
+}  // namespace
+
 void assign_inplace(Tensor& x, const Tensor& result) {
-  x.dist() = distributed::reshard(result.dist(), x.dist().attr());
+  const DistTensor now = distributed::reshard(result.dist(), x.dist().attr());
+  DenseTensor& local = x.dist().local();
+  const bool is_here = now.mesh().contains(RankContext::current().rank());
+  if (is_here && now.local().storage() != local.storage()) copy_into(local, now.local());
 }
 
 void assign_inplace(OptionalTensor& x, const Tensor& result) {
@@ -106,6 +122,12 @@ void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input) {
   const LaunchScope scope(op, input);
   DenseTensor& local = out.dist().local();
   local = input.view(local.dims());
+}
+
+void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x) {
+  if (x.dist_attr() != decision.input(0).attr) return;
+  DenseTensor& local = out.dist().local();
+  local = DenseTensor(local.meta(), x.dist().local().storage());
 }
 
 namespace {

@@ -37,7 +37,7 @@ inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out
 /// the output gets its own.
 void reuse_buffer(Tensor& out, const DenseTensor& input);
 void reuse_buffer(Tensor& out, const DenseTensor* input);
-/// x gets the result's value and keeps its own placements.
+/// x gets the result's value and keeps its own placements and bytes: whoever shares them sees it.
 void assign_inplace(Tensor& x, const Tensor& result);
 void assign_inplace(OptionalTensor& x, const Tensor& result);
 /// x becomes the result, placements and all.
@@ -46,6 +46,8 @@ inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 /// View ops launch nothing: the output shares the input's bytes under its own dims.
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
+/// The same on a rank that does not compute: whoever writes to the one writes to the other.
+void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x);
 
 /// Run-time shapes: makes the shapes that the computing ranks found known to all ranks of the job.
 /// Collective over the world if some rank did not compute; control-sized messages only.

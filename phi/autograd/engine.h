@@ -30,6 +30,12 @@ class DeferredWork {
   void add(IntrusivePtr<Node<Value>> node, std::vector<Value> grads, Wanted wanted) {
     items_.push_back({std::move(node), std::move(grads), std::move(wanted)});
   }
+  /// A gradient of a leaf that is there already.
+  void add_found(const Edge<Value>& leaf, Value grad) {
+    std::vector<Value> grads(static_cast<size_t>(leaf.node->num_outputs()));
+    grads[static_cast<size_t>(leaf.slot)] = std::move(grad);
+    add(leaf.node, std::move(grads), {});
+  }
   bool empty() const { return items_.empty(); }
   /// Runs all, in the order in which they were put off, and forgets them.
   void run();
@@ -86,6 +92,10 @@ class BackwardPass {
     return pass;
   }
   const PassOptions<Value>& options() const { return options_; }
+  /// What an inner pass found for the captures of this one: gradients in their order.
+  void add_captured(std::span<Value> found) {
+    for (size_t i = 0; i < found.size(); ++i) add(captured_[i], std::move(found[i]));
+  }
 
  private:
   struct State {
@@ -137,7 +147,8 @@ class BackwardPass {
     std::sort(order.begin(), order.end(),
               [](auto* a, auto* b) { return a->sequence() < b->sequence(); });
     for (Node<Value>* node : order) {
-      bool needed = std::any_of(options_.captures.begin(), options_.captures.end(),
+      bool needed = node->reaches_further() ||
+                    std::any_of(options_.captures.begin(), options_.captures.end(),
                                 [&](const Edge<Value>& edge) { return edge.node.get() == node; });
       for (const Edge<Value>& edge : node->edges()) {
         needed = needed || (edge.node && states_.at(edge.node.get()).needed);
@@ -147,8 +158,12 @@ class BackwardPass {
   }
 
   void give(const Edge<Value>& edge, Value grad) {
-    if (!edge.node || !grad.defined()) return;
-    Value& sum = states_.at(edge.node.get()).grads[static_cast<size_t>(edge.slot)];
+    if (!edge.node) return;
+    add(states_.at(edge.node.get()).grads[static_cast<size_t>(edge.slot)], std::move(grad));
+  }
+
+  static void add(Value& sum, Value grad) {
+    if (!grad.defined()) return;
     if (sum.defined()) {
       accumulate(sum, std::move(grad));
     } else {
@@ -180,7 +195,7 @@ class BackwardPass {
   void capture(Node<Value>* node, const std::vector<Value>& grads) {
     for (size_t i = 0; i < captured_.size(); ++i) {
       const Edge<Value>& edge = options_.captures[i];
-      if (edge.node.get() == node) captured_[i] = grads[static_cast<size_t>(edge.slot)];
+      if (edge.node.get() == node) add(captured_[i], grads[static_cast<size_t>(edge.slot)]);
     }
   }
 
@@ -197,6 +212,10 @@ class BackwardPass {
       (put_off ? later : now)[i] = true;
       (put_off ? any_later : any_now) = true;
     }
+    if (node->reaches_further()) {
+      compute_whole(node, std::move(grads), now, later, results);
+      return;
+    }
     if (any_later) {
       std::vector<Value> kept = grads;
       if (any_now) node->run(grads, now, results);
@@ -204,6 +223,21 @@ class BackwardPass {
       return;
     }
     if (any_now) node->run(grads, now, results);
+    if (!options_.retain_graph) node->release();
+  }
+
+  // In two halves what the node reaches by itself would get its gradients twice: only where its own
+  // go is put off.
+  void compute_whole(const IntrusivePtr<Node<Value>>& node, std::vector<Value> grads,
+                     const Wanted& now, const Wanted& later, std::vector<Value>& results) {
+    Wanted wanted = now;
+    for (size_t i = 0; i < later.size(); ++i) wanted[i] = now[i] || later[i];
+    node->run(grads, wanted, results);
+    for (size_t i = 0; i < later.size(); ++i) {
+      if (later[i] && results[i].defined()) {
+        options_.deferred->add_found(node->edges()[i], std::exchange(results[i], Value()));
+      }
+    }
     if (!options_.retain_graph) node->release();
   }
 
@@ -221,23 +255,43 @@ std::vector<Value> run_backward(std::vector<Root<Value>> roots, const PassOption
   return detail::BackwardPass<Value>(options).run(std::move(roots));
 }
 
-/// Within a node's run(): a pass over a graph of its own that puts off what the outer one does.
+/// Within a node's run(): a pass over a graph of its own, whose leaves `inputs` are. It puts off
+/// what the outer pass does, and finds what that captures. Gives the gradients of `inputs`; nothing
+/// where they are left in the leaves.
 template <Differentiable Value>
-void run_inner_backward(std::vector<Root<Value>> roots, typename PassOptions<Value>::LeafTest now) {
+std::vector<Value> run_inner_backward(std::vector<Root<Value>> roots,
+                                      const std::vector<Edge<Value>>& inputs) {
   PassOptions<Value> options;
-  if (const auto* outer = detail::BackwardPass<Value>::current()) {
+  // The graph may lead into that of the outer pass, which has its own part of the way to go.
+  options.retain_graph = true;
+  auto* outer = detail::BackwardPass<Value>::current();
+  if (outer && !outer->options().captures.empty()) {
+    const auto& captures = outer->options().captures;
+    options.captures = inputs;
+    options.captures.insert(options.captures.end(), captures.begin(), captures.end());
+    std::vector<Value> grads = run_backward(std::move(roots), options);
+    outer->add_captured(std::span(grads).subspan(inputs.size()));
+    grads.resize(inputs.size());
+    return grads;
+  }
+  if (outer) {
     options.deferred = outer->options().deferred;
-    options.defers = [defers = outer->options().defers, now](const Node<Value>& leaf) {
-      return !now(leaf) && defers && defers(leaf);
+    options.defers = [&, defers = outer->options().defers](const Node<Value>& leaf) {
+      const bool now = std::any_of(inputs.begin(), inputs.end(), [&](const Edge<Value>& input) {
+        return input.node.get() == &leaf;
+      });
+      return !now && defers && defers(leaf);
     };
   }
   run_backward(std::move(roots), options);
+  return {};
 }
 
 template <Differentiable Value>
 void DeferredWork<Value>::run() {
   for (Item& item : std::exchange(items_, {})) {
     std::vector<Value> results(item.node->edges().size());
+    if (item.node->is_leaf()) item.node->apply_hooks(item.grads);
     item.node->run(item.grads, item.wanted, results);
     for (size_t i = 0; i < results.size(); ++i) {
       const Edge<Value>& edge = item.node->edges()[i];

@@ -51,6 +51,9 @@ class Node : public RefCounted<Node<Value>> {
   /// The end of the graph: it keeps the gradients that arrive.
   virtual bool is_leaf() const { return false; }
 
+  /// Its run() starts an inner pass, which may lead to nodes that it has no edges to.
+  virtual bool reaches_further() const { return false; }
+
   /// Gets the complete gradients of the outputs ready for hooks, captures and run().
   virtual void prepare(std::span<Value>) const {}
   /// grads[slot]: the gradient of each output, undefined where none came. Fills results[i] for the

@@ -42,8 +42,6 @@ struct CapturedCall::State {
   void add_slot(const Tensor& x) {
     operation.inputs.push_back(recording.value_of(x));
     handles.push_back(x.identity());
-    // Of what the program made itself no second handle is kept: sums are added where they lie.
-    before.push_back(recording.is_given(x) ? x.detach() : Tensor());
   }
   // The input that is the same tensor: an inplace operator wrote to it.
   int input_of(const Tensor& out) const {
@@ -55,7 +53,6 @@ struct CapturedCall::State {
   const bool outermost;
   ir::Operation operation;
   std::vector<const void*> handles;  // of the inputs, by slot
-  TensorList before;                 // what the given ones among them were before the call
 };
 
 void CapturedCall::begin(const OpDef& op) {
@@ -79,10 +76,7 @@ void CapturedCall::add(const TensorList& xs) {
 
 void CapturedCall::add_output(const Tensor& x) const {
   ir::Operation& operation = state_->operation;
-  const int written = state_->input_of(x);
-  operation.inplace.push_back(written);
-  const Tensor before = written >= 0 ? state_->before[static_cast<size_t>(written)] : Tensor();
-  if (before.defined()) state_->recording.written(x, before);
+  operation.inplace.push_back(state_->input_of(x));
   operation.outputs.push_back(x.defined() ? state_->recording.new_value(x) : ir::kAbsent);
   if (x.defined()) state_->recording.define(x, operation.outputs.back());
 }

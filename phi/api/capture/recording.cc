@@ -146,18 +146,6 @@ ValueId Recording::add_external(const Tensor& x) {
   return value;
 }
 
-void Recording::written(const Tensor& x, const Tensor& before) {
-  const Storage* const bytes = array_of(before).storage().get();
-  if (array_of(x).storage().get() == bytes) return;
-  for (External& parameter : parameters_) {
-    if (array_of(parameter.original).storage().get() != bytes) continue;
-    if (same_tensor(parameter.handle, x)) return;
-    other_handles_.push_back(parameter);
-    parameter.handle = x;
-    parameter.original = before;
-  }
-}
-
 void Recording::set_decision(const Decision& decision) {
   if (calls_ == 1 && !decision_) {
     decision_ = std::static_pointer_cast<const Decision>(decision.shared_from_this());
@@ -386,11 +374,7 @@ void Recording::put_back(External& parameter) {
   // An operator replaced the parameter: what it is now goes into the parameter's own bytes.
   const DenseTensor now = array_of(handle);
   handle.replace(parameter.original);
-  copy_back(now, handle);
-}
-
-void Recording::copy_back(const DenseTensor& now, const Tensor& original) {
-  if (now.computed_here()) add(std::make_unique<CopyStep>(now, array_of(original)));
+  if (now.computed_here()) add(std::make_unique<CopyStep>(now, array_of(handle)));
 }
 
 // What the function wrote it writes when the program runs, and has not written yet.
@@ -399,13 +383,10 @@ void Recording::forget_writes(External& parameter) {
   parameter.is_written = storage.version() != parameter.version;
 }
 
-// The caller sees what the function writes to its inputs, also where that made another tensor.
 void Recording::note_written_inputs() {
   for (size_t i = 0; i < given_.size(); ++i) {
-    const External& given = given_[i];
-    const DenseTensor now = array_of(given.handle);
-    inputs_[i].is_written = array_of(given.original).storage()->version() != given.version;
-    if (now.storage() != array_of(given.original).storage()) copy_back(now, given.original);
+    const Storage& storage = *array_of(given_[i].original).storage();
+    inputs_[i].is_written = storage.version() != given_[i].version;
   }
   given_.clear();
 }
@@ -421,27 +402,17 @@ void Recording::check_no_gradient_left(const External& parameter) const {
       parameter.handle.to_string());
 }
 
-void Recording::put_back_other_handles() {
-  for (External& other : other_handles_) other.handle.replace(other.original);
-  other_handles_.clear();
-}
-
 void Recording::abandon() {
-  for (auto* list : {&parameters_, &other_handles_}) {
-    for (External& parameter : *list) {
-      forget_writes(parameter);
-      parameter.handle.replace(parameter.original);
-      const Tensor grad = parameter.handle.grad_so_far();
-      if (grad.defined() && is_own(*array_of(grad).storage())) parameter.handle.clear_grad();
-    }
+  for (External& parameter : parameters_) {
+    forget_writes(parameter);
+    parameter.handle.replace(parameter.original);
+    const Tensor grad = parameter.handle.grad_so_far();
+    if (grad.defined() && is_own(*array_of(grad).storage())) parameter.handle.clear_grad();
   }
 }
 
 void Recording::finish(const TensorList& outputs) {
-  for (const auto* list : {&parameters_, &other_handles_}) {
-    for (const External& parameter : *list) check_no_gradient_left(parameter);
-  }
-  put_back_other_handles();
+  for (const External& parameter : parameters_) check_no_gradient_left(parameter);
   // While parameters are put back others may turn out to be used.
   for (size_t i = 0; i < parameters_.size(); ++i) put_back(parameters_[i]);
   note_written_inputs();

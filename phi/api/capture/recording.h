@@ -126,9 +126,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   ValueId value_of(const Tensor& x);
   /// From here on x shows this value.
   void define(const Tensor& x, ValueId value);
-  /// An operator has written to x, which was `before`. Where a parameter became another tensor by
-  /// that, x is the handle to be put back: the parameter may have been known by another one.
-  void written(const Tensor& x, const Tensor& before);
   ValueId new_value(const Tensor& x);
   void add_operation(Operation operation) { top().body.operations.push_back(std::move(operation)); }
   void set_decision(const Decision& decision);
@@ -168,10 +165,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   const std::vector<Buffer>& buffers() const { return buffers_; }
   /// Made by the function.
   bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
-  /// Made by somebody else, not by the program.
-  bool is_given(const Tensor& x) const {
-    return x.defined() && array_of(x).storage() && !is_own(*array_of(x).storage());
-  }
   /// What a run does.
   const Counters& counted() const { return counted_; }
 
@@ -235,8 +228,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   Port port_of(const Tensor& x);
   Port output_port(const Tensor& x);
   void put_back(External& parameter);
-  void put_back_other_handles();
-  void copy_back(const DenseTensor& now, const Tensor& original);
   void note_written_inputs();
   static void forget_writes(External& parameter);
   void check_no_gradient_left(const External& parameter) const;
@@ -247,7 +238,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   std::vector<Body> bodies_;
   std::unordered_map<Key, Element, KeyHash> elements_;  // of the program
   std::vector<External> parameters_;
-  std::vector<External> other_handles_;  // on parameters, before another was written to
   std::vector<External> constants_;
   std::vector<ValueId> updated_;  // by parameter
   std::vector<Port> inputs_;

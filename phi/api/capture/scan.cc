@@ -1,10 +1,14 @@
 // A loop, or one body in the program that is being captured, and one more for its gradients.
 #include "phi/api/capture/scan.h"
 
+#include <algorithm>
+#include <set>
+
 #include "phi/api/capture/recording.h"
 #include "phi/api/grad_node.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
+#include "phi/generated/api.h"
 
 namespace phi {
 namespace {
@@ -114,7 +118,18 @@ class ScanNode final : public GradNode {
     const TensorForm form = TensorForm::of(body_.x);
     TensorList grads = {of_x.defined() ? form.settle(of_x) : form.zeros()};
     for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
+    give_own_arrays(grads, grad);
     return grads;
+  }
+
+  // Each gradient goes its own way, that of a sum is one array for all that was added up.
+  static void give_own_arrays(TensorList& grads, const Tensor& given) {
+    std::set<const Storage*> taken = {array_of(given).storage().get()};
+    for (Tensor& grad : grads) {
+      if (grad.defined() && !taken.insert(array_of(grad).storage().get()).second) {
+        grad = assign(grad);
+      }
+    }
   }
 
   static Tensor taken_from(Tensor& leaf) {
@@ -154,17 +169,53 @@ Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
   return leaf;
 }
 
+// Node numbers grow: that of a new one is above all there are.
+uint64_t newest_node() { return IntrusivePtr<GradNode>(new LeafNode)->sequence(); }
+
+using Node = autograd::Node<Tensor>;
+
+// The nodes that y's gradient leads to. That of what f itself holds on to would arrive once, and
+// not in every trip.
+std::set<const Node*> nodes_behind(const Tensor& y, uint64_t begin) {
+  std::set<const Node*> met;
+  std::vector<const Node*> open;
+  const auto meet = [&](const Node* node) {
+    if (node && met.insert(node).second) open.push_back(node);
+  };
+  meet(y.grad_link().node());
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    PHI_CHECK(node.sequence() > begin,
+              errors::Unimplemented("scan: the function uses a tensor that requires a gradient and "
+                                    "is none of its arguments ({}), which a captured scan does "
+                                    "not; give it in every layer.",
+                                    node.name()));
+    for (const Edge& edge : node.edges()) meet(edge.node.get());
+  }
+  return met;
+}
+
+// The gradient leads out of the body, to x or to a layer's tensor.
+bool leads_to(const Body& body, const Tensor& x, const std::set<const Node*>& nodes) {
+  const auto is_met = [&](const Tensor& leaf) { return nodes.contains(leaf.grad_link().node()); };
+  return (x.requires_grad() && is_met(body.x)) ||
+         std::any_of(body.layer.begin(), body.layer.end(), is_met);
+}
+
 Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers,
                      ir::Recording& recording) {
   bool recorded = any_requires_grad(x);
   for (const TensorList& layer : layers) recorded = recorded || any_requires_grad(layer);
   Body body;
+  const uint64_t begin = newest_node();
   body.number = recording.begin_body(-1);
   body.x = leaf_like(x, recorded, recording);
   for (const Tensor& w : layers[0]) {
     body.layer.push_back(leaf_like(w, recorded && w.requires_grad(), recording));
   }
   body.y = checked(f(body.x, body.layer), x);
+  const bool has_gradient = leads_to(body, x, nodes_behind(body.y, begin));
   recording.end_body({body.y});
   ir::ScanEnds ends;
   ends.body = body.number;
@@ -178,7 +229,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<T
     ends.inputs.push_back({body.layer[k], column(layers, k)});
   }
   recording.add_scan(ends);
-  if (recorded && body.y.requires_grad()) record(new ScanNode(x, layers, std::move(body)), y);
+  if (recorded && has_gradient) record(new ScanNode(x, layers, std::move(body)), y);
   return y;
 }
 

@@ -80,11 +80,12 @@ Lives live_all(const Case& test, const Site::Meshes* meshes) {
   return lives;
 }
 
-std::optional<Failure> captures_differ(const Lives& lives, const char* captured,
-                                       const char* limited) {
+std::optional<Failure> captures_differ(const Lives& lives, bool rounded) {
   if (!lives.captured) return std::nullopt;
-  if (auto found = difference(*lives.captured, lives.called)) return as_failure(captured, found);
-  return as_failure(limited, difference(*lives.limited, lives.called));
+  if (auto found = difference(*lives.captured, lives.called, rounded)) {
+    return as_failure("captured on meshes", found);
+  }
+  return as_failure("limited on meshes", difference(*lives.limited, lives.called, rounded));
 }
 
 std::optional<Failure> meshes_disagree(const Case& test, const Record& expected,
@@ -102,7 +103,7 @@ std::optional<Failure> meshes_disagree(const Case& test, const Record& expected,
     if (!test.reads_aliases) {
       found = as_failure("on meshes", difference_of_parts(here.called, expected));
     }
-    if (!found) found = captures_differ(here, "captured on meshes", "limited on meshes");
+    if (!found) found = captures_differ(here, !test.is_bitwise);
     if (!found) continue;
     found->text += fmt::format(" at rank {}", rank);
     return found;
@@ -113,27 +114,23 @@ std::optional<Failure> meshes_disagree(const Case& test, const Record& expected,
 }  // namespace
 
 std::optional<Failure> disagreement(const Case& test, Milliseconds deadline) {
-  Lives plain;
+  Record called;
+  const auto compared = [&](const char* way, Way how) {
+    return failure_of(way, [&] {
+      return as_failure(way, difference(live(test, nullptr, how), called, !test.is_bitwise));
+    });
+  };
   auto found = failure_of("plain", [&]() -> std::optional<Failure> {
-    plain.called = live(test, nullptr, Way::kCalled);
+    called = live(test, nullptr, Way::kCalled);
     return std::nullopt;
   });
   if (!found && test.is_smooth) {
     found = failure_of("finite differences", [&] { return slopes_disagree(test); });
   }
-  if (!found && test.not_captured.empty()) {
-    found = failure_of("captured", [&]() -> std::optional<Failure> {
-      plain.captured = live(test, nullptr, Way::kCaptured);
-      return as_failure("captured", difference(*plain.captured, plain.called));
-    });
-  }
-  if (!found && test.not_captured.empty()) {
-    found = failure_of("limited", [&] {
-      return as_failure("limited", difference(live(test, nullptr, Way::kLimited), plain.called));
-    });
-  }
+  if (!found && test.not_captured.empty()) found = compared("captured", Way::kCaptured);
+  if (!found && test.not_captured.empty()) found = compared("limited", Way::kLimited);
   if (!found && !test.meshes.empty()) {
-    found = failure_of("on meshes", [&] { return meshes_disagree(test, plain.called, deadline); });
+    found = failure_of("on meshes", [&] { return meshes_disagree(test, called, deadline); });
   }
   return found;
 }

@@ -46,6 +46,9 @@ struct Case {
   /// Values are read after a write through another tensor that shares their bytes. Which tensors
   /// share bytes depends on how they lie, so runs on meshes are then compared among themselves.
   bool reads_aliases = false;
+  /// Captured programs give the bits of the function. Not so with scans, where gradients of what
+  /// takes part in several trips are summed up in another order.
+  bool is_bitwise = true;
   /// The gradients can be compared with finite differences.
   bool is_smooth = false;
   /// The disk tier takes part where memory is limited.

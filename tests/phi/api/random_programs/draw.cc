@@ -135,7 +135,10 @@ void Draw::draw_given() {
       program_->setting.parameters.back().needs_grad = false;
     }
   }
-  if (chance(25)) draw_layers();
+  if (chance(25)) {
+    program_->setting.is_bitwise = false;
+    draw_layers();
+  }
 }
 
 // Parameters of equal layers, for scans.

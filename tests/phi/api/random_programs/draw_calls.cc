@@ -105,7 +105,9 @@ bool draw_reduction(Draw& draw) {
   if (draw.chance(25)) return draw.add(of("centred", {x}, {{draw.below(ndim)}}));
   if (draw.chance(20)) return draw.add(of("softmax", {x}, {{draw.below(ndim)}}));
   if (draw.chance(15)) return draw.add(of("reduce_as", {x, pick_into(draw, draw.shape(x))}));
-  return draw.add(of(draw.one_of(names), {x}, {axes, {draw.below(2)}}));
+  Statement statement = of(draw.one_of(names), {x}, {axes, {draw.below(2)}});
+  statement.no_grad = statement.form == form("norm");
+  return draw.add(std::move(statement));
 }
 
 bool draw_product(Draw& draw) {
@@ -174,8 +176,8 @@ bool draw_lookup(Draw& draw) {
   if (shape.ndim() == 2 && draw.chance(60)) {
     return draw.add(of("cross_entropy", {x}, {indices(draw, shape[0], shape[1]), {shape[0], 1}}));
   }
-  if (x < draw.program().num_given()) return draw.add(of("one_hot", {x}, {{axis}, {extent}}));
-  return draw.add(of("masked_sum", {x, pick_like(draw, shape)}));
+  const bool has_no_ties = x < draw.program().num_given();
+  return has_no_ties && draw.add(of("one_hot", {x}, {{axis}, {extent}}));
 }
 
 bool draw_heads(Draw& draw) {
@@ -257,9 +259,16 @@ bool draw_shape(Draw& draw) {
   }
 }
 
+// Of data-dependent shape in between.
+bool draw_masked(Draw& draw) {
+  const ValueId x = draw.pick();
+  return draw.add(of("masked_sum", {x, pick_like(draw, draw.shape(x))}));
+}
+
 }  // namespace
 
 bool draw_call(Draw& draw) {
+  if (!draw.program().setting.not_captured.empty() && draw.chance(15)) return draw_masked(draw);
   static const std::vector<bool (*)(Draw&)> draws = {
       draw_unary,   draw_unary, draw_unary,     draw_binary,    draw_binary,
       draw_binary,  draw_list,  draw_list,      draw_view,      draw_view,

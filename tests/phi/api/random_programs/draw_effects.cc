@@ -115,7 +115,8 @@ bool draw_scan(Draw& draw) {
   const ValueId x = draw.pick([&](ValueId value) {
     return draw.shape(value).ndim() > 0 && draw.shape(value).back() == parameters.back().shape[0];
   });
-  const ValueId held = draw.pick([&](ValueId value) { return draw.shape(value).ndim() == 1; });
+  const ValueId held = draw.pick(
+      [&](ValueId value) { return draw.shape(value).ndim() == 1 && !is_recorded(draw, value); });
   if (x == kNoValue) return false;
   const Dims shape = draw.shape(x);
   Statement statement = of("scan", {x});
@@ -150,8 +151,8 @@ bool draw_write(Draw& draw) {
     });
     statement = of(draw.one_of(together), {x, y});
   } else if (shape.ndim() > 0 && draw.chance(15)) {
-    const bool may_squeeze = shape.ndim() > 1 && shape[0] == 1;
-    statement = of(may_squeeze && draw.chance(50) ? "squeeze_" : "unsqueeze_", {x});
+    const bool has_one = shape[0] == 1 && draw.chance(70);
+    statement = of(has_one ? "squeeze_" : "unsqueeze_", {x});
   } else if (shape.ndim() > 1 && draw.chance(10)) {
     statement = of("reshape_", {x});
     statement.ints = {{shape.numel()}};

@@ -60,7 +60,7 @@ std::vector<Form> reduction_and_product_forms() {
       PROGRAM_FORM("max", Form::kRough, max(a.x(0), a.ns(0), a.flag(1))),
       PROGRAM_FORM("centred", 0, subtract(a.x(0), mean(a.x(0), a.ns(0), true))),
       PROGRAM_FORM("reduce_as", 0, reduce_as(a.x(0), a.x(1))),
-      PROGRAM_FORM("norm", Form::kOnePlace, squared_l2_norm(a.site.detached(a.x(0)))),
+      PROGRAM_FORM("norm", Form::kOnePlace, squared_l2_norm(a.x(0))),
       PROGRAM_FORM("softmax", 0, softmax(a.x(0), a.i(0))),
       PROGRAM_FORM("matmul", 0, scale(matmul(a.x(0), a.x(1), a.flag(0), a.flag(1)), 0.5)),
       PROGRAM_FORM("layer_norm", 0, layer_norm(a.x(0), a.opt(1), a.opt(2), 1e-3f, a.i(0))),

@@ -91,6 +91,7 @@ class Printer {
     write_given("inputs", setting.inputs);
     write_given("parameters", setting.parameters);
     if (setting.reads_aliases) out_ << "  test.reads_aliases = true;\n";
+    if (!setting.is_bitwise) out_ << "  test.is_bitwise = false;\n";
     if (setting.is_smooth) out_ << "  test.is_smooth = true;\n";
     if (setting.uses_disk) out_ << "  test.uses_disk = true;\n";
     if (!setting.not_captured.empty()) {

@@ -5,37 +5,59 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <map>
 
 #include "agreement.h"
 #include "draw.h"
+#include "forms.h"
 #include "print.h"
 #include "shrink.h"
 
 DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
-DEFINE_uint32(programs, 120, "how many programs to run");
+constexpr uint32_t kPrograms = 700;
+
+DEFINE_uint32(programs, kPrograms, "how many programs to run");
+DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 
 namespace phi::testing::programs {
 namespace {
 
-// For programs that make ranks wait for each other without end: they are tried often.
-constexpr distributed::World::Milliseconds kShortDeadline{5000};
+distributed::World::Milliseconds deadline() {
+  return distributed::World::Milliseconds(FLAGS_deadline_ms);
+}
 
 std::string smaller_program(const RandomProgram& program, uint32_t seed, const Failure& failure) {
   const auto fails_alike = [&](const RandomProgram& candidate) {
-    const auto found = disagreement(to_case(candidate), kShortDeadline);
+    const auto found = disagreement(to_case(candidate), deadline());
     return found && found->is_like(failure);
   };
   const RandomProgram small = shrink(program, fails_alike);
   return to_test(
       small, fmt::format("Seed{}", seed),
       fmt::format("--seed={}, made smaller.\n{}", seed,
-                  disagreement(to_case(small), kShortDeadline).value_or(failure).to_string()));
+                  disagreement(to_case(small), deadline()).value_or(failure).to_string()));
+}
+
+void count_forms(const std::vector<Statement>& statements, std::map<const Form*, int>* counts) {
+  for (const Statement& statement : statements) {
+    ++(*counts)[statement.form];
+    count_forms(statement.body, counts);
+  }
+}
+
+// What is turned down for a wrong reason is not tried at all, and nobody would see it.
+TEST(RandomPrograms, HaveEveryForm) {
+  std::map<const Form*, int> counts;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    count_forms(draw_program(seed).statements, &counts);
+  }
+  for (const Form& form : all_forms()) EXPECT_GE(counts[&form], 10) << form.name;
 }
 
 TEST(RandomPrograms, AgreeInAllWays) {
   for (uint32_t seed = FLAGS_seed; seed < FLAGS_seed + FLAGS_programs; ++seed) {
     const RandomProgram program = draw_program(seed);
-    const auto found = disagreement(to_case(program));
+    const auto found = disagreement(to_case(program), deadline());
     if (!found) continue;
     ADD_FAILURE() << "--seed=" << seed << "\n" << found->to_string();
     std::cout << "made smaller:\n\n" << smaller_program(program, seed, *found) << std::endl;

@@ -57,6 +57,10 @@ double magnitude(const std::vector<double>& values) {
   return most;
 }
 
+double rounding_of(const Entry& entry) {
+  return (entry.meta.dtype == DataType::FLOAT64 ? 1e-10 : 1e-4) * magnitude(entry.values);
+}
+
 Difference values_differ(const Entry& entry, size_t i, double actual, double expected) {
   return {"values of " + kind_of(entry),
           fmt::format("{} {}: element {} is {:.17g}, expected {:.17g}", entry.what, describe(entry),
@@ -70,8 +74,7 @@ std::optional<Difference> difference_of_part(const Entry& part, const Entry& who
     return Difference{"kind of " + kind_of(part), fmt::format("{} is {}, expected {}", part.what,
                                                               describe(part), describe(whole))};
   }
-  const double tolerance =
-      (part.meta.dtype == DataType::FLOAT64 ? 1e-10 : 1e-4) * magnitude(whole.values);
+  const double tolerance = rounding_of(whole);
   for (size_t i = 0; i < part.values.size(); ++i) {
     const size_t at = part.attr ? index_in(whole.meta.dims, part.part, i) : i;
     const double expected = whole.values[at];
@@ -83,7 +86,7 @@ std::optional<Difference> difference_of_part(const Entry& part, const Entry& who
   return std::nullopt;
 }
 
-std::optional<Difference> difference(const Entry& actual, const Entry& expected) {
+std::optional<Difference> difference(const Entry& actual, const Entry& expected, bool rounded) {
   const bool alike = actual.outcome == expected.outcome && actual.meta == expected.meta &&
                      actual.attr == expected.attr && actual.is_here == expected.is_here &&
                      actual.values.size() == expected.values.size();
@@ -92,8 +95,10 @@ std::optional<Difference> difference(const Entry& actual, const Entry& expected)
         "kind of " + kind_of(actual),
         fmt::format("{} is {}, expected {}", actual.what, describe(actual), describe(expected))};
   }
+  const double tolerance = rounded ? rounding_of(expected) : 0;
   for (size_t i = 0; i < actual.values.size(); ++i) {
     if (same_bits(actual.values[i], expected.values[i])) continue;
+    if (std::abs(actual.values[i] - expected.values[i]) <= tolerance) continue;
     return values_differ(actual, i, actual.values[i], expected.values[i]);
   }
   return std::nullopt;
@@ -144,9 +149,10 @@ Entry entry_of(std::string what, const Tensor& x) {
   return entry;
 }
 
-std::optional<Difference> difference(const Record& actual, const Record& expected) {
-  return first_difference(actual, expected,
-                          [](const Entry& a, const Entry& b) { return difference(a, b); });
+std::optional<Difference> difference(const Record& actual, const Record& expected, bool rounded) {
+  return first_difference(actual, expected, [rounded](const Entry& a, const Entry& b) {
+    return difference(a, b, rounded);
+  });
 }
 
 std::optional<Difference> difference_of_parts(const Record& actual, const Record& expected) {

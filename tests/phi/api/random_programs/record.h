@@ -30,8 +30,8 @@ struct Difference {
   std::string what;  // "values of result"
   std::string text;
 };
-/// The same bits, placements and outcomes.
-std::optional<Difference> difference(const Record& actual, const Record& expected);
+/// The same bits, placements and outcomes; with `rounded`, values up to the last few bits.
+std::optional<Difference> difference(const Record& actual, const Record& expected, bool rounded);
 /// `actual` are parts of what `expected` has whole, up to rounding.
 std::optional<Difference> difference_of_parts(const Record& actual, const Record& expected);
 

@@ -91,6 +91,10 @@ std::string Rules::refusal(const Statement& statement) const {
     if (gone_.contains(value)) return "a value that was overwritten through another";
   }
   if (program_.setting.is_smooth && form.is(Form::kRough)) return "finite differences may lie";
+  if (form.name == std::string_view("norm") && !statement.no_grad) return "it has no gradient";
+  if (form.name == std::string_view("scan") && program_.setting.is_bitwise) {
+    return "sums of gradients have another order";
+  }
   if (form.is(Form::kUncaptured) && program_.setting.not_captured.empty()) {
     return "a captured program cannot have it";
   }
@@ -100,6 +104,9 @@ std::string Rules::refusal(const Statement& statement) const {
   if (form.name == std::string_view("expect_stale") && !is_stale(statement)) {
     return "the value is there";
   }
+  if (form.name == std::string_view("scan")) {
+    if (auto refused = refusal_of_scan(statement); !refused.empty()) return refused;
+  }
   // The function knows a parameter's bytes then, and nothing of the handle that is replaced.
   if (form.name == std::string_view("detached") && program_.is_parameter(statement.args[0]) &&
       program_.given(statement.args[0]).meanwhile == Meanwhile::kReplaces) {
@@ -108,6 +115,27 @@ std::string Rules::refusal(const Statement& statement) const {
   for (size_t i = 0; i < form.num_written(statement.args.size()); ++i) {
     auto refused = refusal_of_write(statement, statement.args[i]);
     if (!refused.empty()) return refused;
+  }
+  return {};
+}
+
+std::string Rules::refusal_of_scan(const Statement& scan) const {
+  const bool is_plain = plain_.contains(scan.args[0]);
+  for (const ValueId value : values_read(scan)) {
+    const bool is_outer = values_.contains(value);
+    if (is_outer && is_plain && !plain_.contains(value)) return "it would have to be sharded";
+  }
+  for (const Statement& inner : scan.body) {
+    for (const ValueId held : values_read(inner)) {
+      const bool is_held = values_.contains(held);
+      if (is_held && values_.at(held).requires_grad())
+        return "a captured scan gives it no gradient";
+    }
+  }
+  for (size_t i = 2; i < scan.args.size(); ++i) {
+    const Given& first = program_.given(scan.args[1]);
+    const Given& given = program_.given(scan.args[i]);
+    if (given.layout != first.layout || given.shape != first.shape) return "layers differ";
   }
   return {};
 }
@@ -138,10 +166,12 @@ std::string Rules::refusal_of_write(const Statement& statement, ValueId target) 
   const Tensor& x = values_.at(target);
   const bool is_leaf = x.requires_grad() && x.is_leaf();
   const bool is_given = target < program_.num_given();
+  const bool is_moved = moved_.contains(bytes_of(x));
   if (is_pinned(target)) return "a value that somebody needs as it is";
   if (x.requires_grad() && !is_leaf && statement.no_grad) return "its gradient would be wrong";
   if (statement.form->is(Form::kReshapes)) {
-    return is_given ? "what is given keeps its shape" : std::string();
+    // A move that changes nothing gives the same handle.
+    return is_given || is_moved ? "its shape is seen by other names" : std::string();
   }
   if (is_leaf && !statement.no_grad) return "a leaf is written to without NoGrad";
   for (const ValueId other : statement.args) {
@@ -152,7 +182,7 @@ std::string Rules::refusal_of_write(const Statement& statement, ValueId target) 
       return "a parameter would get a history";
     }
   }
-  if (program_.setting.reads_aliases) return {};
+  if (program_.setting.reads_aliases && !is_moved) return {};
   for (const auto& [other, tensor] : values_) {
     if (other < program_.num_given() && other != target && shares_bytes(other, target)) {
       return "what is given would be written to by another name";
@@ -176,6 +206,7 @@ void Rules::follow(const Statement& statement) {
   const std::string_view name = statement.form->name;
   if (name == "start") under_way_[statement.ints[0][0]] = statement.args[0];
   if (name == "wait") under_way_.erase(statement.ints[0][0]);
+  if (name == "reshard" || name == "start") moved_.insert(bytes_of(values_.at(statement.args[0])));
   const auto read = values_read(statement);
   const bool is_plain =
       name != "reshard" && name != "wait" &&
@@ -193,7 +224,7 @@ void Rules::follow(const Statement& statement) {
     const bool is_gradient = name == "gradients";
     const bool lies_plain =
         is_gradient ? plain_.contains(statement.args[static_cast<size_t>(statement.ints[0][0]) + i])
-                    : is_plain;
+                    : is_plain || name == "constant";
     if (lies_plain) plain_.insert(statement.outs[i]);
   }
   const size_t num_written =
@@ -201,7 +232,7 @@ void Rules::follow(const Statement& statement) {
   for (size_t i = 0; i < num_written; ++i) {
     const ValueId target = statement.args[i];
     made_of_[target].insert(made_of.begin(), made_of.end());
-    if (program_.setting.reads_aliases) continue;
+    if (program_.setting.reads_aliases && !moved_.contains(bytes_of(values_.at(target)))) continue;
     for (const auto& [other, tensor] : values_) {
       if (other != target && shares_bytes(other, target)) gone_.insert(other);
     }

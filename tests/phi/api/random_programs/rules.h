@@ -33,6 +33,7 @@ class Rules {
 
  private:
   std::string refusal(const Statement& statement) const;
+  std::string refusal_of_scan(const Statement& scan) const;
   bool is_stale(const Statement& expected) const;
   std::string refusal_of_write(const Statement& statement, ValueId target) const;
   std::string refusal_of_result(const Statement& statement) const;
@@ -43,8 +44,9 @@ class Rules {
   const RandomProgram& program_;
   Site site_;
   Values values_;
-  std::set<ValueId> gone_;   // overwritten through another value
-  std::set<ValueId> plain_;  // wherever the program runs
+  std::set<ValueId> gone_;          // overwritten through another value
+  std::set<ValueId> plain_;         // wherever the program runs
+  std::set<const Storage*> moved_;  // which layouts share these bytes depends on the layouts
   std::map<int64_t, ValueId> under_way_;
   // Recomputations that no gradient has been asked of yet, by what they made.
   std::map<ValueId, std::set<ValueId>> recomputed_;

@@ -273,6 +273,7 @@ class Shrinker {
     };
     const Case& setting = best_.setting;
     attempt(setting.uses_disk, [](RandomProgram& p) { p.setting.uses_disk = false; });
+    attempt(!setting.is_bitwise, [](RandomProgram& p) { p.setting.is_bitwise = true; });
     attempt(setting.is_smooth, [](RandomProgram& p) { p.setting.is_smooth = false; });
     attempt(setting.reads_aliases, [](RandomProgram& p) { p.setting.reads_aliases = false; });
     attempt(setting.dtype != DataType::FLOAT64,
