@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/phi/api/op_calls.h"
+
 namespace phi::testing {
 
 using distributed::ProcessMesh;
 
 namespace {
 
-Tensor normal(const Dims& shape, int seed = 1) { return gaussian(shape, 0.0f, 1.0f, seed); }
 Tensor positive(const Dims& shape, int seed = 2) {
   return add(square(normal(shape, seed)), full({1}, 0.5f));
 }
@@ -34,27 +35,6 @@ ParityCase binary(const char* name, F f, Tensor x, Tensor y) {
       name, {std::move(x), std::move(y)}, [f](const List& in) { return List{f(in[0], in[1])}; }};
 }
 
-List causal_attention(const List& in) {
-  return {
-      std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, std::nullopt, 0.0f, true))};
-}
-List masked_attention(const List& in) {
-  return {std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, in[3]))};
-}
-// Room for 7 positions, of which the caches hold 4 and 1.
-List cached_attention(const List& in) {
-  Tensor keys = assign(in[3]);
-  Tensor values = assign(in[4]);
-  const std::vector<int64_t> held = {4, 1};
-  const Tensor out = std::get<0>(flash_attention_with_kvcache_(in[0], in[1], in[2], keys, values,
-                                                               Tensor::from<int64_t>(held, {2})));
-  return {out, keys, values};
-}
-List rotated(const List& in) {
-  const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
-                                                         std::nullopt, std::nullopt);
-  return {q, k};
-}
 List rotated_at(const List& in) {
   const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
                                                          std::nullopt, in[2]);
@@ -163,18 +143,8 @@ std::vector<ParityCase> norm_and_loss_cases() {
       binary(
           "rms_norm", [](const Tensor& x, const Tensor& y) { return rms_norm(x, y); },
           normal({3, 5, 4}), normal({4}, 7)),
-      {"cross_entropy",
-       {normal({5, 7}), ids({5, 1}, 7)},
-       [](const List& in) {
-         const auto [softmax, loss] = cross_entropy_with_softmax(in[0], in[1]);
-         return List{softmax, loss};
-       }},
-      {"cross_entropy_soft",
-       {normal({5, 7}), softmax(normal({5, 7}, 9))},
-       [](const List& in) {
-         const auto [softmax, loss] = cross_entropy_with_softmax(in[0], in[1], true);
-         return List{softmax, loss};
-       }},
+      {"cross_entropy", {normal({5, 7}), ids({5, 1}, 7)}, class_loss},
+      {"cross_entropy_soft", {normal({5, 7}), softmax(normal({5, 7}, 9))}, soft_class_loss},
       {"flash_attention",
        {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), normal({2, 5, 2, 6}, 8)},
        causal_attention},
@@ -185,7 +155,10 @@ std::vector<ParityCase> norm_and_loss_cases() {
       {"flash_attention_with_kvcache",
        {normal({2, 3, 4, 6}), normal({2, 3, 2, 6}, 7), normal({2, 3, 2, 5}, 8),
         normal({2, 7, 2, 6}, 9), normal({2, 7, 2, 5}, 10)},
-       cached_attention},
+       // Room for 7 positions, of which the caches hold 4 and 1.
+       [](const List& in) {
+         return cached_attention(in, {4, 1});
+       }},
       {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
       {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
       {"rope_grouped_positions",

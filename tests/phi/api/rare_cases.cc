@@ -1,5 +1,6 @@
 // Calls of every op at rare extents (0, 1, and what 2, 3 and 4 ranks do not divide), groupings of
 // heads and numbers. A case's name is the op and, after a blank, what is rare about it.
+#include "tests/phi/api/op_calls.h"
 #include "tests/phi/api/op_cases.h"
 #include "tests/support/rare_values.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 using List = std::vector<Tensor>;
 
-Tensor normal(const Dims& shape, int seed = 1) { return gaussian(shape, 0.0f, 1.0f, seed); }
 Tensor ids(const std::vector<int64_t>& values, const Dims& shape) {
   return Tensor::from<int64_t>(values, shape);
 }
@@ -49,36 +49,6 @@ Tensor max_last(const Tensor& x) { return max(x, {-1}); }
 Tensor argmax_last(const Tensor& x) { return argmax(x, -1); }
 Tensor softmax_last(const Tensor& x) { return softmax(x); }
 Tensor softmax_first(const Tensor& x) { return softmax(x, 0); }
-
-List loss_of(const List& in) {
-  const auto [softmax, loss] = cross_entropy_with_softmax(in[0], in[1]);
-  return {softmax, loss};
-}
-List soft_loss_of(const List& in) {
-  const auto [softmax, loss] = cross_entropy_with_softmax(in[0], in[1], true);
-  return {softmax, loss};
-}
-List attention(const List& in) {
-  return {
-      std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, std::nullopt, 0.0f, true))};
-}
-List masked_attention(const List& in) {
-  return {std::get<0>(flash_attention(in[0], in[1], in[2], std::nullopt, in[3]))};
-}
-// Into caches that hold nothing.
-List cached_attention(const List& in) {
-  Tensor keys = assign(in[3]);
-  Tensor values = assign(in[4]);
-  const std::vector<int64_t> held(static_cast<size_t>(in[0].shape()[0]), 0);
-  const Tensor out = std::get<0>(flash_attention_with_kvcache_(in[0], in[1], in[2], keys, values,
-                                                               ids(held, {in[0].shape()[0]})));
-  return {out, keys, values};
-}
-List rotated(const List& in) {
-  const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
-                                                         std::nullopt, std::nullopt);
-  return {q, k};
-}
 
 const std::vector<Dims>& empty_and_uneven() {
   static const std::vector<Dims> shapes = {{0, 3}, {3, 0}, {1, 7}, {7, 1}, {1}, {0}};
@@ -182,24 +152,26 @@ std::vector<ParityCase> rare_norm_and_loss_cases() {
     cases.push_back(unary("layer_norm", centred, normal(dims)));
     cases.push_back(binary("rms_norm", normed, normal(dims), normal({dims.back()}, 7)));
   }
-  cases.push_back({"cross_entropy [0,7]", {normal({0, 7}), ids({}, {0, 1})}, loss_of});
-  cases.push_back({"cross_entropy [1,1]", {normal({1, 1}), ids({0}, {1, 1})}, loss_of});
+  cases.push_back({"cross_entropy [0,7]", {normal({0, 7}), ids({}, {0, 1})}, class_loss});
+  cases.push_back({"cross_entropy [1,1]", {normal({1, 1}), ids({0}, {1, 1})}, class_loss});
   cases.push_back(
-      {"cross_entropy [5,2]", {normal({5, 2}), ids({0, 1, -100, 1, -100}, {5, 1})}, loss_of});
-  cases.push_back({"cross_entropy_soft [3,1]", {normal({3, 1}), full({3, 1}, 1.0f)}, soft_loss_of});
+      {"cross_entropy [5,2]", {normal({5, 2}), ids({0, 1, -100, 1, -100}, {5, 1})}, class_loss});
+  cases.push_back(
+      {"cross_entropy_soft [3,1]", {normal({3, 1}), full({3, 1}, 1.0f)}, soft_class_loss});
   for (const auto& [heads, kv_heads] : kRareHeads) {
     const std::string name = std::to_string(heads) + ":" + std::to_string(kv_heads);
     for (const auto& [sq, sk] : {std::pair<int64_t, int64_t>{3, 3}, {1, 1}, {5, 3}}) {
       cases.push_back({"flash_attention heads " + name + " of " + std::to_string(sq),
                        {normal({1, sq, heads, 2}), normal({1, sk, kv_heads, 2}, 7),
                         normal({1, sk, kv_heads, 2}, 8)},
-                       attention});
+                       causal_attention});
     }
     cases.push_back(
         {"flash_attention_with_kvcache heads " + name,
          {normal({1, 2, heads, 2}), normal({1, 2, kv_heads, 2}, 7), normal({1, 2, kv_heads, 2}, 8),
           normal({1, 3, kv_heads, 2}, 9), normal({1, 3, kv_heads, 2}, 10)},
-         cached_attention});
+         // Into caches that hold nothing.
+         [](const List& in) { return cached_attention(in, {0}); }});
     cases.push_back({"rope heads " + name,
                      {normal({1, 3, heads, 2}), normal({1, 3, kv_heads, 2}, 7)},
                      rotated});
@@ -207,7 +179,7 @@ std::vector<ParityCase> rare_norm_and_loss_cases() {
   for (const auto& [sq, sk] : {std::pair<int64_t, int64_t>{0, 3}, {3, 0}}) {
     cases.push_back({"flash_attention of " + std::to_string(sq) + " to " + std::to_string(sk),
                      {normal({1, sq, 2, 2}), normal({1, sk, 2, 2}, 7), normal({1, sk, 2, 2}, 8)},
-                     attention});
+                     causal_attention});
   }
   return cases;
 }
@@ -410,7 +382,9 @@ std::vector<ParityCase> rare_number_cases() {
       {"where",
        {cast(relu(normal({5, 7})), DataType::BOOL), rows, normal({5, 7}, 7)},
        [](const List& in) { return List{where(in[0], in[1], in[2])}; }},
-      {"cross_entropy rows that are not finite", {rows, ids({6, 0, -100, 3, 6}, {5, 1})}, loss_of},
+      {"cross_entropy rows that are not finite",
+       {rows, ids({6, 0, -100, 3, 6}, {5, 1})},
+       class_loss},
   };
   // A product with a partial sum is one: the ranks that hold 0 of it make NaN of an infinity.
   for (ParityCase& test : cases) {
@@ -420,7 +394,7 @@ std::vector<ParityCase> rare_number_cases() {
     const Tensor hidden = mask_of(mask, {3, 5});
     cases.push_back({"cross_entropy hiding " + mask.name,
                      {add(normal({3, 5}), hidden), ids({0, 4, -100}, {3, 1})},
-                     loss_of});
+                     class_loss});
     cases.push_back({"flash_attention hiding " + mask.name,
                      {normal({1, 3, 2, 2}), normal({1, 5, 1, 2}, 7), normal({1, 5, 1, 2}, 8),
                       mask_of(mask, {1, 1, 3, 5})},

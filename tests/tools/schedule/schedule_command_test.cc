@@ -1,34 +1,24 @@
 // The schedule command: its figures, and its errors.
 #include "tools/schedule_command.h"
 
-#include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/run_command.h"
 
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::internal::CaptureStderr;
-using ::testing::internal::CaptureStdout;
-using ::testing::internal::GetCapturedStderr;
-using ::testing::internal::GetCapturedStdout;
 
-struct Result {
-  int status;
-  std::string out;
-  std::string err;
-};
+using Result = phi::testing::Printed;
 
 Result run(std::vector<std::string> words) {
-  const gflags::FlagSaver saver;
   words.insert(words.begin(), "schedule");
-  std::vector<char*> argv;
-  argv.reserve(words.size());
-  for (auto& word : words) argv.push_back(word.data());
-  CaptureStdout();
-  CaptureStderr();
-  const int status = schedule_command(static_cast<int>(argv.size()), argv.data());
-  return {status, GetCapturedStdout(), GetCapturedStderr()};
+  return phi::testing::run_command(schedule_command, std::move(words));
 }
 
 TEST(ScheduleCommand, PrintsTheFiguresOfTheTable) {

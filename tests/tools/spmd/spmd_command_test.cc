@@ -5,30 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tests/support/run_command.h"
 
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::internal::CaptureStderr;
-using ::testing::internal::CaptureStdout;
-using ::testing::internal::GetCapturedStderr;
-using ::testing::internal::GetCapturedStdout;
 
-struct Result {
-  int status;
-  std::string out;
-  std::string err;
-};
+using Result = phi::testing::Printed;
 
 Result run(std::vector<std::string> words) {
   words.insert(words.begin(), "spmd");
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  CaptureStdout();
-  CaptureStderr();
-  const int status = spmd_command(static_cast<int>(argv.size()), argv.data());
-  return {status, GetCapturedStdout(), GetCapturedStderr()};
+  return phi::testing::run_command(spmd_command, std::move(words));
 }
 
 TEST(SpmdCommand, AsksListsAndChecks) {

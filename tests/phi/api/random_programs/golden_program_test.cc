@@ -52,14 +52,14 @@ TEST(RandomProgramsFound, Seed8) {
     Tensor v16 = reduce_as(v4, v7);
     Tensor v17 = Site::rope_pair(v9, v9);
     Tensor v22 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v20 = scale(given[0], 0.125, -0.25);
           Tensor v21 = sigmoid(v20);
           return v21;
         },
         {v12, v12});
     Tensor v28 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v25 = scale(given[0], 0.0, 0.625);
           Tensor v26 = subtract(v25, given[0]);
           Tensor v27 = tanh(v26);
@@ -182,7 +182,7 @@ TEST(RandomProgramsFound, Seed132) {
     Tensor v14 = list13[1];
     Tensor v15 = list13[2];
     Tensor v21 = scan(
-        [&](const Tensor& x, const TensorList& layer) {
+        [&](const Tensor& x, [[maybe_unused]] const TensorList& layer) {
           Tensor v18 = gelu(x, false);
           Tensor v19 = add(v18, v12);
           Tensor v20 = gelu(v19, false);
@@ -239,7 +239,7 @@ TEST(RandomProgramsFound, Seed265) {
                                     std::nullopt, std::nullopt, 0.0f, false)),
         {2});
     Tensor v8 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v7 = scale(given[0], 0.9375, -0.75);
           return v7;
         },
@@ -366,7 +366,7 @@ TEST(RandomProgramsFound, Seed267) {
     Tensor v11 = rms_norm(v7, v0, 1e-3f);
     Tensor v12 = site.detached(v4);
     Tensor v18 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v15 = add(given[0], given[1]);
           Tensor v16 = tanh(v15);
           Tensor v17 = scale(v16, 0.875, 0.5);
@@ -396,7 +396,7 @@ TEST(RandomProgramsFound, Seed64) {
     Tensor v2 = p[0];
     Tensor v3 = p[1];
     Tensor v8 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v6 = scale(given[0], 0.6875, -0.5);
           Tensor v7 = gelu(v6, false);
           return v7;
@@ -408,7 +408,7 @@ TEST(RandomProgramsFound, Seed64) {
     Tensor v11 = site.reshard(v10, {0, {Partial()}});
     Tensor v12 = where(greater_equal(v1, v1), v1, v1);
     Tensor v16 = recompute(
-        [&](const TensorList& given) {
+        [&]([[maybe_unused]] const TensorList& given) {
           Tensor v15 = subtract(given[0], given[1]);
           return v15;
         },
@@ -463,7 +463,7 @@ TEST(RandomProgramsFound, Seed343) {
     site.without_grad([&] { return scale_(v4, 0.5, 0.25); });
     site.expect_stale(v7, {v2, v3, v4});
     Tensor v14 = scan(
-        [&](const Tensor& x, const TensorList& layer) {
+        [&](const Tensor& x, [[maybe_unused]] const TensorList& layer) {
           Tensor v11 = gelu(x, false);
           Tensor v12 = add(v11, layer[0]);
           Tensor v13 = gelu(v12, false);

@@ -198,7 +198,7 @@ class Printer {
     for (size_t i = 0; i < statement.body_params.size(); ++i) {
       inner_names_[statement.body_params[i]] = fmt::format("given[{}]", i);
     }
-    return "[&](const TensorList& given) {\n" + inner(statement) + "return " +
+    return "[&]([[maybe_unused]] const TensorList& given) {\n" + inner(statement) + "return " +
            name_of(statement.body_result) + "; }";
   }
 
@@ -207,7 +207,7 @@ class Printer {
     for (size_t i = 1; i < statement.body_params.size(); ++i) {
       inner_names_[statement.body_params[i]] = fmt::format("layer[{}]", i - 1);
     }
-    return "[&](const Tensor& x, const TensorList& layer) {\n" + inner(statement) +
+    return "[&](const Tensor& x, [[maybe_unused]] const TensorList& layer) {\n" + inner(statement) +
            "return Site::like(" + name_of(statement.body_result) + ", x); }";
   }
 

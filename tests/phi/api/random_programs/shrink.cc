@@ -22,6 +22,13 @@ void each_statement(std::vector<Statement>& statements, const F& f) {
   }
 }
 
+bool are_halves_of_a_move(const Statement& a, const Statement& b) {
+  const auto is_half = [](const Statement& statement) {
+    return statement.form == form("start") || statement.form == form("wait");
+  };
+  return is_half(a) && is_half(b) && a.ints == b.ints;
+}
+
 // Without statement `at` and all that uses what it makes.
 RandomProgram without_statement(const RandomProgram& program, size_t at) {
   RandomProgram smaller = program;
@@ -32,7 +39,7 @@ RandomProgram without_statement(const RandomProgram& program, size_t at) {
     const auto read = values_read(statement);
     const bool uses_lost =
         std::any_of(read.begin(), read.end(), [&](ValueId v) { return lost.contains(v); });
-    if (i == at || uses_lost) {
+    if (i == at || uses_lost || are_halves_of_a_move(statement, program.statements[at])) {
       lost.insert(statement.outs.begin(), statement.outs.end());
     } else {
       smaller.statements.push_back(statement);
