@@ -17,6 +17,8 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       share_buffer(ops::reshape, out, local[0]);
+    } else {
+      share_placeholder(decision, out, x);
     }
   }
   if (captured) {

@@ -19,6 +19,8 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       share_buffer(ops::reshape, out, local[0]);
+    } else {
+      share_placeholder(decision, out, x);
     }
     replace(x, out);
   }
