@@ -8,27 +8,27 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
+
+import corpus
 
 SOURCE_DIR = pathlib.Path(__file__).resolve().parents[3]
 AUTOPHI = os.environ.get("AUTOPHI", str(SOURCE_DIR / "build/bin/autophi"))
 
 
-def frozen_text():
-    """A copy of some sources: the tree may be edited while tests compare runs over it."""
+def text_folder():
+    """A folder with the text of corpus.py, there until the tests end."""
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
-    for part in ("phi/common", "distributed/mesh"):
-        shutil.copytree(SOURCE_DIR / part, pathlib.Path(folder.name) / part)
+    corpus.write(folder.name)
     return folder.name
 
 
 MODEL = {"vocab": 256, "seq_len": 32, "d_model": 32, "layers": 4, "heads": 4, "seed": 3}
 LLAMA = {"kind": "llama", "kv_heads": 2, "ffn": 80}  # beside MODEL
 RUN = {"steps": 2, "global_batch": 4, "micro_batches": 2}
-DATA = {"paths": [frozen_text()], "seed": 5}
+DATA = {"paths": [text_folder()], "seed": 5}
 
 
 def job_text(model=None, run=None, data=None, mesh=None, **top):

@@ -54,7 +54,7 @@ CASES = {
     "model.seed": (FORWARD, 2),
     "mesh.shape": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, [2, 2]),
     "mesh.dims": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, ["tp", "dp"]),
-    "data.paths": (FORWARD, [DATA[0] + "/distributed"]),
+    "data.paths": (FORWARD, [DATA[0] + "/chapters/two.txt"]),
     "data.seed": (FORWARD, 2),
     "run.steps": (FORWARD, 3),
     "run.global_batch": (FORWARD, 6),
