@@ -23,7 +23,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--backward", nargs="+", action="extend", default=[], metavar="FILE",
                         help="gradients of the forward operators")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR",
-                        help="files go to DIR/phi/generated")
+                        help="files go to DIR/api/generated, kernels' signatures to "
+                        "DIR/phi/generated")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",

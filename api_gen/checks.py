@@ -18,7 +18,7 @@ RUNTIME_NAMES = frozenset(
 # Variables of every generated body.
 VARIABLES = ("scope", "args", "decision", "local", "wanted", "outputs", "recorded",
              "captured")
-# Gradients that a GradMask (phi/api/grad_mask.h) can tell apart.
+# Gradients that a GradMask (api/call/grad_mask.h) can tell apart.
 _MASK_BITS = 32
 
 

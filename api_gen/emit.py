@@ -13,7 +13,8 @@ from api_gen.checks import check_attributes, check_names
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import nodes_by_op
 
-FOLDER = "phi/generated"
+FOLDER = "api/generated"
+KERNEL_SIGNATURES = "phi/generated/kernel_signatures.h"  # kernels include nothing of api/
 _OPS_PER_FILE = 12
 
 
@@ -93,8 +94,8 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     def text(template: str, **more: object) -> str:
         return layout.fit(environment.get_template(template).render(**{**views, **more}))
 
-    texts = {f"{FOLDER}/{name}": text(f"{name}.j2")
-             for name in ("kernel_signatures.h", "ops.h", "api.h")}
+    texts = {path: text(f"{Path(path).name}.j2")
+             for path in (KERNEL_SIGNATURES, f"{FOLDER}/ops.h", f"{FOLDER}/api.h")}
     texts[f"{FOLDER}/backward_api.h"] = text("backward_api.h.j2", functions=backward)
     if not declare_only:
         texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")

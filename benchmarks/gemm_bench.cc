@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-#include "phi/kernels/cpu/gemm.h"
+#include "phi/kernels/cpu/matmul/gemm.h"
 
 namespace phi {
 namespace {

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "phi/kernels/cpu/gemm.h"
-#include "phi/memory/out_of_core_matmul.h"
-#include "phi/memory/page_checksum.h"
-#include "phi/memory/swap_file.h"
+#include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/memory/io/page_checksum.h"
+#include "phi/memory/io/swap_file.h"
+#include "phi/out_of_core/out_of_core_matmul.h"
 
 namespace phi::memory {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <vector>
 
-#include "phi/memory/simulate_plan.h"
-#include "phi/memory/swap_engine.h"
+#include "phi/memory/engine/swap_engine.h"
+#include "phi/memory/plan/simulate_plan.h"
 
 namespace {
 

@@ -1,7 +1,8 @@
 # Runs the generator: when the project is configured, and when the YAML or the generator changed.
 #
-# Gives the target autophi_generated_headers, on which whatever includes phi/generated/*.h depends,
-# and the list AUTOPHI_GENERATED_SOURCES. Files go to ${PROJECT_BINARY_DIR}/phi/generated.
+# Gives the target autophi_generated_headers, on which whatever includes api/generated/*.h depends,
+# and the list AUTOPHI_GENERATED_SOURCES. Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels'
+# signatures to phi/generated.
 
 # autophi_find_generator_python(VARIABLE): an interpreter that has PyYAML and Jinja2, one that also
 # has pytest if there is any. A value given by the user stays.
@@ -50,11 +51,11 @@ function(autophi_generate)
   list(TRANSFORM outputs PREPEND ${out}/)
 
   add_custom_command(
-    OUTPUT ${out}/phi/generated/stamp BYPRODUCTS ${outputs}
-    COMMAND ${command} COMMAND ${CMAKE_COMMAND} -E touch ${out}/phi/generated/stamp
+    OUTPUT ${out}/api/generated/stamp BYPRODUCTS ${outputs}
+    COMMAND ${command} COMMAND ${CMAKE_COMMAND} -E touch ${out}/api/generated/stamp
     DEPENDS ${inputs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     COMMENT "Generating operators" VERBATIM)
-  add_custom_target(autophi_generated_headers DEPENDS ${out}/phi/generated/stamp)
+  add_custom_target(autophi_generated_headers DEPENDS ${out}/api/generated/stamp)
 
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
   set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)

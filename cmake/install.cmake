@@ -4,9 +4,9 @@ include(GNUInstallDirs)
 
 # All objects, not archives: kernels register themselves, and users may call any public function.
 set(objects)
-foreach(layer phi_core phi_infermeta phi_kernels_archive phi_tiers phi_memory phi_api distributed_placement distributed_spmd
+foreach(layer phi_core phi_infermeta phi_kernels_archive phi_memory phi_out_of_core api distributed_placement distributed_spmd
               distributed_comm distributed_tensor distributed_reshard_plan distributed_reshard
-              distributed_pipeline_schedules distributed_planner distributed_checkpoint phi_training)
+              distributed_pipeline_schedules distributed_planner distributed_checkpoint api_training)
   list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 add_library(autophi_shared SHARED cmake/version.cc ${objects})
@@ -23,7 +23,7 @@ target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_
 
 install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  install(DIRECTORY ${tree}/phi DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  install(DIRECTORY ${tree}/phi ${tree}/api DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
 install(DIRECTORY distributed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

@@ -9,10 +9,10 @@
 #include <initializer_list>
 #include <span>
 
+#include "api/tensor/tensor.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/placement.h"
 #include "distributed/reshard/execute.h"
-#include "phi/api/tensor.h"
 
 namespace phi::distributed {
 

@@ -1,4 +1,4 @@
-"""Checks that the folders of phi/ and distributed/ include only what lies below them.
+"""Checks that the folders of phi/, distributed/ and api/ include only what lies below them.
 
 LAYERS is the table of who may include whom, one row per folder (or part of a folder). A file belongs
 to the first row that matches its path. tools, examples, benchmarks and tests are free, but for the
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".inc"}
-CHECKED_FOLDERS = ("phi", "distributed")
+CHECKED_FOLDERS = ("phi", "distributed", "api")
 ORACLE = "tests/support/oracle"
 
 
@@ -40,21 +40,27 @@ PURE_TOP = PURE + ("distributed/spmd", "distributed/reshard plan", "distributed/
 COMM = CORE + ("distributed/placement", "distributed/comm", "distributed/comm/mpi",
                "distributed/comm/nccl")
 RUNTIME = COMM + PURE_TOP + (
-    "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/memory", "phi/autograd",
-    "distributed/planner")
+    "phi/infermeta", "phi/kernel signatures", "phi/kernels", "phi/memory/plan", "phi/memory/io",
+    "phi/memory/engine", "phi/out_of_core", "phi/autograd", "distributed/planner")
+HANDLES = RUNTIME + ("distributed/reshard runtime", "distributed runtime", "api/tensor",
+                     "api declarations")
+CALLS = HANDLES + ("api/call",)
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
     Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
-    # Generated, and the only generated file below phi/api: kernels are checked against it.
+    # Generated, and the only generated file in phi: kernels are checked against it.
     Layer("phi/kernel signatures", r"phi/generated/kernel_signatures\.h$", CORE),
     Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures"),
           libraries=("fmt", "glog", "dnnl", "blas", "openmp", "cuda")),
-    Layer("phi/memory", r"phi/memory/", CORE + ("phi/infermeta", "phi/kernel signatures",
-                                                "phi/kernels"),
+    Layer("phi/memory/plan", r"phi/memory/plan/", META + ("phi/core",)),
+    Layer("phi/memory/io", r"phi/memory/io/", CORE + ("phi/memory/plan",),
           libraries=("fmt", "glog", "uring")),
+    Layer("phi/memory/engine", r"phi/memory/engine/", CORE + ("phi/memory/plan", "phi/memory/io")),
+    Layer("phi/out_of_core", r"phi/out_of_core/", CORE + (
+        "phi/infermeta", "phi/kernels", "phi/memory/plan", "phi/memory/io")),
     Layer("phi/autograd", r"phi/autograd/", CORE + ("phi/infermeta",)),
     Layer("distributed/mesh", r"distributed/mesh/", META),
     Layer("distributed/placement", r"distributed/placement/", PURE),
@@ -72,8 +78,17 @@ LAYERS = (
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),
+    Layer("api/tensor", r"api/tensor/", RUNTIME + ("distributed/reshard runtime",
+                                                   "distributed runtime")),
+    # Functions on tensors that the floors above call and define.
+    Layer("api declarations", r"api/generated/(api|backward_api|ops)\.h$|distributed/api\.h$", HANDLES),
+    Layer("api/call", r"api/call/", HANDLES),
+    Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
+    Layer("api/autograd", r"api/autograd/", CALLS + ("api/capture",)),
+    Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
+    Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture")),
     # The top: may include everything, and nothing above includes it.
-    Layer("phi/api", r"phi/(api/|generated/|api\.)|distributed/api\.", libraries=("*",)),
+    Layer("api", r"api/(generated/|runtime\.)|phi/api\.", libraries=("*",)),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),
 )
 
@@ -151,7 +166,7 @@ def complaint(root: Path, path: str, layer: Layer, include: Include) -> Optional
         # Whatever else is quoted must be a project file, and those are named from the root.
         in_folder = (root / path).parent / target
         if include.quoted and (in_folder.exists() or (root / target).exists()):
-            return f'includes "{target}": only phi/ and distributed/, named from the root, are allowed'
+            return f'includes "{target}": only phi/, distributed/ and api/, named from the root, are allowed'
         return None
     other = layer_of(target)
     if other is None:

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "distributed/checkpoint/save.h"
-#include "phi/core/storage.h"
+#include "phi/core/storage/storage.h"
 
 namespace phi::distributed::checkpoint {
 

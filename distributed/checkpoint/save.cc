@@ -18,8 +18,8 @@
 #include "distributed/checkpoint/safetensors.h"
 #include "distributed/checkpoint/save_plan.h"
 #include "distributed/checkpoint/together.h"
-#include "phi/core/source_bytes.h"
-#include "phi/core/tier.h"
+#include "phi/core/storage/source_bytes.h"
+#include "phi/core/storage/tier.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

@@ -16,7 +16,7 @@
 #include "phi/common/inline_vector.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
-#include "phi/core/box_source.h"
+#include "phi/core/storage/box_source.h"
 #include "phi/core/trace.h"
 
 namespace phi::distributed {

@@ -1,7 +1,7 @@
 // Staging: memory for boxes that do not lie in one piece.
 #pragma once
 
-#include "phi/core/storage.h"
+#include "phi/core/storage/storage.h"
 
 namespace phi::distributed {
 

@@ -1,8 +1,8 @@
 // A product of two matrices in a file, 48 MiB together, within 12 MiB of device memory:
 //   out_of_core [FOLDER]        # of the temporary file; /tmp if it is not given
 #include <phi/api.h>
-#include <phi/memory/out_of_core_matmul.h>
-#include <phi/memory/swap_file.h>
+#include <phi/memory/io/swap_file.h>
+#include <phi/out_of_core/out_of_core_matmul.h>
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "phi/core/meta.h"
-#include "phi/core/storage.h"
+#include "phi/core/storage/storage.h"
 
 namespace phi {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "phi/core/memory_account.h"
-#include "phi/core/tier.h"
+#include "phi/core/storage/memory_account.h"
+#include "phi/core/storage/tier.h"
 
 namespace phi {
 

@@ -44,7 +44,7 @@ class Command:
         return Result(code, *self.capsys.readouterr())
 
     def files(self) -> set[str]:
-        return {path.name for path in (self.folder / "out/phi/generated").glob("*")}
+        return {path.name for path in (self.folder / "out").glob("*/generated/*")}
 
 
 @dataclass
@@ -66,13 +66,13 @@ def test_as_a_module(tmp_path):
     listed = subprocess.run(
         [sys.executable, "-m", "api_gen", "--ops=ops.yaml", "--out=out", "--list-outputs"],
         cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=True)
-    assert "phi/generated/api.h" in listed.stdout.split()
+    assert "api/generated/api.h" in listed.stdout.split()
 
 
 def test_writes_all_files_and_then_nothing(command):
     assert command.run("--ops=ops.yaml").returncode == 0
     assert command.files() == ALL
-    file = command.folder / "out/phi/generated/api.h"
+    file = command.folder / "out/api/generated/api.h"
     os.utime(file, ns=(1, 1))
     assert command.run("--ops=ops.yaml").returncode == 0
     assert file.stat().st_mtime_ns == 1
@@ -96,7 +96,8 @@ def test_keys_without_effect_are_listed(command):
 
 def test_list_outputs_writes_nothing(command):
     listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
-    assert set(listed) == {f"phi/generated/{name}" for name in ALL}
+    signatures = "kernel_signatures.h"
+    assert set(listed) == {f"{'phi' if name == signatures else 'api'}/generated/{name}" for name in ALL}
     assert not command.files()
 
 
@@ -108,7 +109,7 @@ def test_check_tells_stale_files_and_writes_nothing(command):
     assert result.returncode == 1
     stale = {line.rsplit("/", 1)[1] for line in result.stderr.splitlines()}
     assert stale == {"api_0.cc", "kernel_signatures.h", "ops.cc", "op_reference.md"}
-    assert "relu6" not in (command.folder / "out/phi/generated/ops.cc").read_text()
+    assert "relu6" not in (command.folder / "out/api/generated/ops.cc").read_text()
 
 
 def test_sources_that_are_no_outputs_any_more_go(command):
@@ -135,7 +136,7 @@ def test_gradients_are_generated(command):
 def test_several_files(command):
     command.write("more.yaml", RELU.replace("op: relu", "op: gelu"))
     assert command.run("--ops", "ops.yaml", "more.yaml").returncode == 0
-    text = (command.folder / "out/phi/generated/ops.cc").read_text()
+    text = (command.folder / "out/api/generated/ops.cc").read_text()
     assert '"ops.yaml:1"' in text and '"more.yaml:1"' in text
 
 

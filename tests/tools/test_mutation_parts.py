@@ -156,7 +156,7 @@ def test_a_test_of_the_files_name_is_likelier():
 LISTING = """{"tests": [
   {"name": "a", "command": ["/b/bin/a", "x"], "backtrace": 1, "properties": [
      {"name": "ENVIRONMENT", "value": ["A=1=2"]}, {"name": "WORKING_DIRECTORY", "value": "/w"},
-     {"name": "PASS_REGULAR_EXPRESSION", "value": ["well+"]}]},
+     {"name": "PASS_REGULAR_EXPRESSION", "value": ["well.+done"]}]},
   {"name": "s", "command": ["s"], "backtrace": 1, "properties": [
      {"name": "SKIP_RETURN_CODE", "value": 77}]},
   {"name": "not_built", "backtrace": 1}, {"name": "install_and_find_package", "backtrace": 1}],
@@ -171,6 +171,6 @@ def test_tests_are_read_and_judged_as_ctest_does(tmp_path):
     assert not_built.command == ["/b/x", 'a "b']
     assert (first.folder, first.environment, first.cwd) == ("tests/a", {"A": "1=2"}, Path("/w"))
     outcome = processes.Outcome
-    assert first.passed(outcome(1, "welll", 0)) and not first.passed(outcome(0, "bad", 0))
+    assert first.passed(outcome(1, "well\ndone", 0)) and not first.passed(outcome(0, "bad", 0))
     assert skipping.passed(outcome(77, "", 0)) and not skipping.passed(outcome(1, "", 0))
     assert not skipping.passed(outcome(None, "", 0, "hangs"))

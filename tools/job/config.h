@@ -29,8 +29,8 @@
 #include <string_view>
 #include <vector>
 
-#include "phi/api/training/learning_rate.h"
-#include "phi/api/training/optimizer_config.h"
+#include "api/training/learning_rate.h"
+#include "api/training/optimizer_config.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "phi/api/placeholder.h"
-#include "phi/api/stablehlo/stablehlo.h"
+#include "api/stablehlo/stablehlo.h"
+#include "api/tensor/placeholder.h"
 
 namespace phi::job {
 namespace {

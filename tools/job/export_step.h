@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "phi/api/capture/program.h"
+#include "api/capture/program.h"
 #include "tools/job/job_step.h"
 
 namespace phi::job {

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "phi/api/capture/program.h"
+#include "api/capture/program.h"
 #include "tools/job/config.h"
 #include "tools/job/model/decoder.h"
 

@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "phi/api/training/optimizer.h"
-#include "phi/api/training/pipeline.h"
+#include "api/training/optimizer.h"
+#include "api/training/pipeline.h"
 #include "tools/job/model/decoder.h"
 
 namespace phi::job {

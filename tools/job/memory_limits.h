@@ -1,7 +1,7 @@
 // The section `memory` of a job, put to work.
 #pragma once
 
-#include "phi/api/capture/program_memory.h"
+#include "api/capture/program_memory.h"
 #include "tools/job/config.h"
 
 namespace phi::job {

@@ -11,10 +11,10 @@
 #include <iostream>
 #include <optional>
 
+#include "api/tensor/checkpoint.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "phi/api.h"
-#include "phi/api/checkpoint.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config.h"

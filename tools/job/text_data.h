@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "phi/api/deferred.h"
-#include "phi/api/tensor.h"
+#include "api/tensor/deferred.h"
+#include "api/tensor/tensor.h"
 
 namespace phi::job {
 

@@ -1,8 +1,8 @@
 // Steps of a job: drawn, run or replayed, and what came of them.
 #include "tools/job/trainer.h"
 
+#include "api/tensor/placeholder.h"
 #include "phi/api.h"
-#include "phi/api/placeholder.h"
 #include "tools/job/memory_limits.h"
 
 namespace phi::job {

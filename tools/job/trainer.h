@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "phi/api/capture/program.h"
-#include "phi/api/training/loss_scale.h"
+#include "api/capture/program.h"
+#include "api/training/loss_scale.h"
 #include "tools/job/job_step.h"
 #include "tools/job/step_result.h"
 #include "tools/job/text_data.h"

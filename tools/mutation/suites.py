@@ -35,10 +35,10 @@ class CtestEntry:
             return False
         if self.skipped(outcome):
             return True
-        if any(re.search(pattern, outcome.output) for pattern in self.fail_patterns):
+        if any(re.search(pattern, outcome.output, re.DOTALL) for pattern in self.fail_patterns):
             return False
         if self.pass_patterns:
-            return any(re.search(pattern, outcome.output) for pattern in self.pass_patterns)
+            return any(re.search(pattern, outcome.output, re.DOTALL) for pattern in self.pass_patterns)
         return (outcome.status == 0) != self.will_fail
 
     def skipped(self, outcome: Outcome) -> bool:

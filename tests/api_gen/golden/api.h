@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "phi/api/tensor.h"
+#include "api/tensor/tensor.h"
 
 namespace phi {
 

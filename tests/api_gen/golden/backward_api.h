@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "phi/api/grad_mask.h"
-#include "phi/api/tensor.h"
+#include "api/call/grad_mask.h"
+#include "api/tensor/tensor.h"
 
 namespace phi {
 

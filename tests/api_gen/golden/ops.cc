@@ -1,6 +1,6 @@
 // The operators by number and by name.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
-#include "phi/generated/ops.h"
+#include "api/generated/ops.h"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/recorded.h"
-#include "phi/core/host_source.h"
+#include "phi/core/storage/host_source.h"
 #include "support/races.h"
 #include "support/reshard_oracle.h"
 

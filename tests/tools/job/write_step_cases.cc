@@ -6,10 +6,10 @@
 
 #include <cstdio>
 
+#include "api/stablehlo/stablehlo.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
-#include "phi/api/stablehlo/stablehlo.h"
-#include "tests/phi/api/stablehlo/case_files.h"
+#include "tests/api/stablehlo/case_files.h"
 #include "tools/job/export_step.h"
 
 namespace phi::job {

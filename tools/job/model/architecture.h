@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "phi/api/tensor.h"
+#include "api/tensor/tensor.h"
 #include "tools/job/config.h"
 #include "tools/job/model/key_value_cache.h"
 #include "tools/job/model/parameters.h"

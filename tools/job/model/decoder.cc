@@ -4,9 +4,9 @@
 #include <optional>
 #include <tuple>
 
+#include "api/capture/scan.h"
 #include "distributed/placement/split.h"
 #include "phi/api.h"
-#include "phi/api/capture/scan.h"
 #include "phi/common/errors.h"
 
 namespace phi::job {

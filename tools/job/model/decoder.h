@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/tensor/tensor.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/checkpoint.h"
-#include "phi/api/tensor.h"
 #include "tools/job/config.h"
 #include "tools/job/model/architecture.h"
 #include "tools/job/model/key_value_cache.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "phi/api/tensor.h"
+#include "api/tensor/tensor.h"
 
 namespace phi::job {
 

@@ -1,9 +1,9 @@
 // Deferred initialisers under names, then values.
 #include "tools/job/model/parameters.h"
 
+#include "api/tensor/checkpoint.h"
+#include "api/training/optimizer.h"
 #include "phi/api.h"
-#include "phi/api/checkpoint.h"
-#include "phi/api/training/optimizer.h"
 #include "phi/common/errors.h"
 
 namespace phi::job {

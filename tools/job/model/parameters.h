@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/tensor/tensor.h"
 #include "distributed/checkpoint/checkpoint.h"
-#include "phi/api/tensor.h"
 #include "tools/job/config.h"
 #include "tools/job/model/stage.h"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "api/tensor/tensor.h"
 #include "distributed/api.h"
-#include "phi/api/tensor.h"
 
 namespace phi::job {
 

@@ -1,10 +1,10 @@
 // Bytes that a layer keeps for its backward pass, against the formulas of Korthikanti et al. 2022.
 #include <gtest/gtest.h>
 
+#include "api/training/optimizer.h"
 #include "distributed/comm/local/local_world.h"
 #include "distributed/planner/activation_bytes.h"
 #include "phi/api.h"
-#include "phi/api/training/optimizer.h"
 #include "tools/job/model/decoder.h"
 
 namespace phi::job {

@@ -1,8 +1,8 @@
 // The captured program of a training step: as large for 24 layers as for 4, and made without bytes.
 #include <gtest/gtest.h>
 
+#include "api/capture/program.h"
 #include "phi/api.h"
-#include "phi/api/capture/program.h"
 #include "tools/job/model/decoder.h"
 
 namespace phi::job {

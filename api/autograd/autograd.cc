@@ -1,0 +1,221 @@
+// Backward passes over tensors.
+#include "api/autograd/autograd.h"
+
+#include "api/autograd/grad_node.h"
+#include "api/call/traced_action.h"
+#include "api/tensor/deferred.h"
+#include "distributed/api.h"
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+namespace {
+
+using Edge = autograd::Edge<Tensor>;
+using Root = autograd::Root<Tensor>;
+using Options = autograd::PassOptions<Tensor>;
+
+Edge edge_of(const Tensor& x) {
+  return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};
+}
+
+void check_recorded(const Tensor& x, const char* what) {
+  PHI_CHECK(x.defined() && x.requires_grad(),
+            errors::PreconditionNotMet(
+                "{} {} does not require a gradient: nothing that it was made from does, or it was "
+                "made under NoGrad. Call set_requires_grad() on the parameters first.",
+                what, x.to_string()));
+}
+
+// The gradient to start from: as given, or 1.
+Tensor seed_of(const Tensor& output, const Tensor& grad) {
+  const TensorForm form = TensorForm::of(output);
+  if (grad.defined()) {
+    PHI_CHECK(
+        grad.shape() == output.shape() && grad.dtype() == output.dtype(),
+        errors::InvalidArgument("the gradient given for {} is {}; shape and dtype must agree.",
+                                output.to_string(), grad.to_string()));
+    return form.settle(grad);
+  }
+  PHI_CHECK(output.numel() == 1,
+            errors::InvalidArgument("{} has {} elements: say with which gradient backward is to "
+                                    "begin, or reduce it to one element.",
+                                    output.to_string(), output.numel()));
+  return form.settle(deferred_full(output.shape(), 1.0, output.dtype()));
+}
+
+Root root_of(const Tensor& output, const Tensor& grad) {
+  check_recorded(output, "the output");
+  const autograd::GradMode no_grad(false);
+  return {edge_of(output), seed_of(output, grad)};
+}
+
+bool is_among(const std::vector<Tensor>& leaves, const autograd::Node<Tensor>& node) {
+  for (const Tensor& leaf : leaves) {
+    if (leaf.requires_grad() && leaf.grad_link().node() == &node) return true;
+  }
+  return false;
+}
+
+// ---- recompute ----
+
+class RecomputeNode final : public GradNode {
+ public:
+  using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+
+  RecomputeNode(Function f, const std::vector<Tensor>& inputs)
+      : GradNode("recompute"), f_(std::move(f)), inputs_(inputs) {
+    for (const Tensor& x : inputs) {
+      add_input(x);
+      needs_.push_back(x.requires_grad());
+    }
+  }
+  void release() override {
+    inputs_.release();
+    f_ = nullptr;
+  }
+  // To what f holds on to.
+  bool reaches_further() const override { return true; }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    std::vector<Tensor> inputs;
+    for (const Tensor& x : inputs_.get()) {
+      inputs.push_back(x.detach());
+      if (needs_[inputs.size() - 1]) inputs.back().set_requires_grad();
+    }
+    Tensor result;
+    {
+      const autograd::GradMode record(true);
+      TracedAction traced("recompute");
+      result = f_(inputs);
+      traced.made(result);
+    }
+    std::vector<Edge> edges;
+    for (const Tensor& x : inputs) edges.push_back(edge_of(x));
+    std::vector<Tensor> grads =
+        autograd::run_inner_backward<Tensor>({{edge_of(result), in.grad(0)}}, edges);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!needs_[i]) continue;
+      out.give(static_cast<int>(i), grads.empty() ? inputs[i].grad_so_far() : grads[i]);
+    }
+  }
+
+  Function f_;
+  SavedList inputs_;
+  std::vector<bool> needs_;
+};
+
+}  // namespace
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs, bool retain_graph) {
+  const OpScope scope("grad");
+  PHI_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(),
+            errors::InvalidArgument("{} outputs and {} gradients for them are given.",
+                                    outputs.size(), grad_outputs.size()));
+  std::vector<Root> roots;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    roots.push_back(root_of(outputs[i], grad_outputs.empty() ? Tensor() : grad_outputs[i]));
+  }
+  Options options;
+  options.retain_graph = retain_graph;
+  for (const Tensor& x : inputs) {
+    check_recorded(x, "the input");
+    options.captures.push_back(edge_of(x));
+  }
+  std::vector<Tensor> grads = autograd::run_backward(std::move(roots), options);
+  const NoGrad no_grad;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (grads[i].defined()) grads[i] = TensorForm::of(inputs[i]).settle(grads[i]);
+  }
+  return grads;
+}
+
+void backward_deferring(const Tensor& output, const Tensor& grad, const std::vector<Tensor>& now,
+                        DeferredGradients* deferred) {
+  const OpScope scope("backward");
+  Options options;
+  options.deferred = deferred;
+  options.defers = [&](const autograd::Node<Tensor>& leaf) { return !is_among(now, leaf); };
+  autograd::run_backward({root_of(output, grad)}, options);
+}
+
+Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
+                 const std::vector<Tensor>& inputs) {
+  if (!autograd::grad_enabled()) return f(inputs);
+  Tensor result;
+  {
+    const NoGrad no_grad;
+    result = f(inputs).detach();
+  }
+  record(new RecomputeNode(std::move(f), inputs), result);
+  return result;
+}
+
+// ---- members of Tensor ----
+
+Tensor& Tensor::set_requires_grad(bool wanted) {
+  require_defined();
+  if (wanted == requires_grad()) return *this;
+  if (!wanted) {
+    PHI_CHECK(is_leaf(), errors::PreconditionNotMet("{} was made by an operation ({}); take "
+                                                    "detach() of it instead.",
+                                                    to_string(), impl_->link.node()->name()));
+    impl_->link = GradLink();
+    return *this;
+  }
+  PHI_CHECK(is_floating(dtype()),
+            errors::InvalidArgument("{} cannot have a gradient: it is not floating.", to_string()));
+  IntrusivePtr<GradNode> leaf(new LeafNode);
+  const int slot = leaf->add_output(*this);
+  impl_->link = GradLink(std::move(leaf), slot);
+  return *this;
+}
+
+bool Tensor::is_leaf() const { return !requires_grad() || impl_->link.node()->is_leaf(); }
+
+namespace {
+LeafNode* leaf_of(const Tensor& x) {
+  if (!x.requires_grad() || !x.is_leaf()) return nullptr;
+  return static_cast<LeafNode*>(x.grad_link().node());
+}
+}  // namespace
+
+Tensor Tensor::grad_so_far() const {
+  LeafNode* leaf = leaf_of(*this);
+  return leaf ? leaf->grad() : Tensor();
+}
+
+Tensor Tensor::grad() const {
+  LeafNode* leaf = leaf_of(*this);
+  if (!leaf || !leaf->grad().defined()) return {};
+  const NoGrad no_grad;
+  leaf->grad() = TensorForm::of(*this).settle(leaf->grad());
+  return leaf->grad();
+}
+
+void Tensor::clear_grad() {
+  if (LeafNode* leaf = leaf_of(*this)) leaf->grad() = Tensor();
+}
+
+Tensor Tensor::detach() const {
+  require_defined();
+  if (is_dist()) return Tensor(dist());
+  return Tensor(dense());
+}
+
+void Tensor::backward(const Tensor& grad, bool retain_graph) const {
+  const OpScope scope("backward");
+  Options options;
+  options.retain_graph = retain_graph;
+  autograd::run_backward({root_of(*this, grad)}, options);
+}
+
+void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  check_recorded(*this, "the tensor");
+  impl_->link.node()->add_hook(impl_->link.slot(), std::move(hook));
+}
+
+}  // namespace phi

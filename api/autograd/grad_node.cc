@@ -1,0 +1,322 @@
+// Saved tensors, and the two sides of a node: gradients in, gradients out.
+#include "api/autograd/grad_node.h"
+
+#include "api/capture/captured_call.h"
+#include "api/capture/recording.h"
+#include "api/generated/api.h"
+#include "api/generated/ops.h"
+#include "api/tensor/deferred.h"
+#include "distributed/api.h"
+#include "distributed/comm/world.h"
+#include "distributed/reshard/execute.h"
+#include "phi/autograd/grad_mode.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+using distributed::DistTensor;
+using distributed::Placement;
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+namespace {
+
+const DenseTensor& array_of(const Tensor& x) { return x.is_dist() ? x.dist().local() : x.dense(); }
+
+const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
+  if (!attr->has_partial()) return attr;
+  distributed::PlacementArray placements = attr->placement_array();
+  for (Placement& p : placements) {
+    if (p.is_partial()) p = distributed::Replicate();
+  }
+  return TensorDistAttr::get(attr->mesh(),
+                             std::span<const Placement>(placements.data(), attr->mesh().ndim()));
+}
+
+}  // namespace
+
+// ---- links ----
+
+GradLink::GradLink(IntrusivePtr<GradNode> node, int slot) : node_(node.release()), slot_(slot) {}
+
+GradLink::GradLink(const GradLink& other)
+    : GradLink(IntrusivePtr<GradNode>(other.node_), other.slot_) {}
+
+void GradLink::drop() { IntrusivePtr<GradNode>::adopt(std::exchange(node_, nullptr)); }
+
+// ---- sums ----
+
+namespace {
+// This rank has a part of x, which may still wait to be made.
+bool has_part(const Tensor& x) {
+  return !x.is_dist() || x.mesh().contains(RankContext::current().rank());
+}
+
+// Of tensors that lie alike: each rank adds what it has.
+void add_parts(Tensor& sum, Tensor&& more) {
+  if (!has_part(sum)) return;
+  if (!sum.is_sole_owner() && more.is_sole_owner()) std::swap(sum, more);
+  const bool may_write = sum.is_sole_owner();
+  Tensor x(array_of(sum));
+  const Tensor y(array_of(more));
+  if (may_write) {
+    add_(x, y);
+    return;
+  }
+  const Tensor result = add(x, y);
+  sum = sum.is_dist() ? Tensor(DistTensor(sum.meta(), sum.dist_attr(), result.dense())) : result;
+}
+}  // namespace
+
+void accumulate(Tensor& sum, Tensor&& more) {
+  const bool alike = sum.is_dist() == more.is_dist() && sum.dtype() == more.dtype() &&
+                     (!sum.is_dist() || sum.dist_attr() == more.dist_attr());
+  if (!alike) {
+    sum = add_n({sum, more});
+    return;
+  }
+  const CapturedCall captured(ops::add, sum, more);
+  add_parts(sum, std::move(more));
+  if (!captured) return;
+  // Outside the mesh nothing was made; the program's sum is another value than what it is made of.
+  if (!has_part(sum)) {
+    sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
+  }
+  captured.gives(attributes(), sum);
+}
+
+// ---- forms ----
+
+TensorForm TensorForm::of(const Tensor& x) {
+  return {x.meta(), x.is_dist() ? without_partial(x.dist_attr()) : nullptr};
+}
+
+Tensor TensorForm::zeros() const {
+  const Tensor plain = deferred_full(meta.dims, 0.0, meta.dtype);
+  return attr ? distributed::shard_tensor(plain, attr->mesh(), attr->placements()) : plain;
+}
+
+Tensor TensorForm::settle(const Tensor& grad) const {
+  if (!attr) return grad.is_dist() ? distributed::gathered_everywhere(grad) : grad;
+  if (!grad.is_dist()) return distributed::shard_tensor(grad, attr->mesh(), attr->placements());
+  if (grad.dist_attr() == attr) return grad;
+  return Tensor(distributed::reshard(grad.dist(), attr));
+}
+
+// ---- saved ----
+
+Tensor without_bytes(const Tensor& x) {
+  const DenseTensor& array = array_of(x);
+  const Storage::Absence absence{OpScope::current(), "only its shape was kept for a gradient",
+                                 nullptr, nullptr};
+  DenseTensor nothing(array.meta(), Storage::placeholder(array.place(), absence));
+  Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
+                           : Tensor(std::move(nothing));
+  if (x.requires_grad()) out.set_grad_link(x.grad_link());
+  if (auto* recording = ir::Recording::current()) recording->is_same(x, out);
+  return out;
+}
+
+SavedTensor::SavedTensor(const Tensor& x) {
+  if (!x.defined()) return;
+  value_ = x.requires_grad() ? x.grad_link().node()->gathered_from() : Tensor();
+  if (value_.defined()) {
+    gathered_ = x.dist_attr();
+  } else {
+    value_ = x.detach();
+  }
+  version_ = array_of(value_).storage()->version();
+}
+
+SavedTensor SavedTensor::meta_of(const Tensor& x) {
+  SavedTensor saved;
+  if (x.defined()) saved.value_ = without_bytes(x.detach());
+  return saved;
+}
+
+void SavedTensor::check() const {
+  PHI_CHECK(!released_, errors::PreconditionNotMet(
+                            "this part of the graph has been run backwards already, and what it "
+                            "kept is gone; pass retain_graph=true to the first backward."));
+  PHI_CHECK(!value_.defined() || array_of(value_).storage()->version() == version_,
+            errors::PreconditionNotMet(
+                "{} is needed for a gradient but an inplace operation has written to it since; "
+                "use the operation without `_`, or clone the tensor first.",
+                value_.to_string()));
+}
+
+Tensor SavedTensor::get() const {
+  check();
+  return gathered_ ? Tensor(distributed::reshard(value_.dist(), gathered_)) : value_;
+}
+
+OptionalTensor SavedTensor::optional() const {
+  check();
+  return value_.defined() ? OptionalTensor(get()) : std::nullopt;
+}
+
+void SavedTensor::release() {
+  value_ = Tensor();
+  released_ = true;
+}
+
+SavedList::SavedList(const TensorList& xs) {
+  for (const Tensor& x : xs) values_.emplace_back(x);
+}
+
+SavedList SavedList::meta_of(const TensorList& xs) {
+  SavedList list;
+  for (const Tensor& x : xs) list.values_.push_back(SavedTensor::meta_of(x));
+  return list;
+}
+
+TensorList SavedList::get() const {
+  TensorList list;
+  for (const SavedTensor& value : values_) list.push_back(value.get());
+  return list;
+}
+
+void SavedList::release() {
+  for (SavedTensor& value : values_) value.release();
+}
+
+// ---- nodes ----
+
+int GradNode::add_output(const Tensor& out) {
+  outputs_.push_back(out.defined() ? TensorForm::of(out) : TensorForm());
+  return num_outputs() - 1;
+}
+
+void GradNode::prepare(std::span<Tensor> grads) const {
+  for (size_t slot = 0; slot < grads.size(); ++slot) {
+    if (grads[slot].defined()) grads[slot] = outputs_[slot].settle(grads[slot]);
+  }
+}
+
+void GradNode::run(std::span<Tensor> grads, const autograd::Wanted& wanted,
+                   std::span<Tensor> results) {
+  const autograd::GradMode no_grad(false);
+  const OpScope scope(name());
+  Outgoing out(*this, wanted, results);
+  backward(Incoming(*this, grads), out);
+}
+
+void GradNode::add_input(const Tensor& x) {
+  inputs_.push_back({static_cast<int>(edges().size()), 1});
+  if (!x.requires_grad()) return add_edge({});
+  add_edge({IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()});
+}
+
+void GradNode::add_input(const OptionalTensor& x) {
+  if (x && x->defined()) return add_input(*x);
+  inputs_.push_back({static_cast<int>(edges().size()), 1});
+  add_edge({});
+}
+
+void GradNode::add_input(const TensorList& xs) {
+  const int first = static_cast<int>(edges().size());
+  for (const Tensor& x : xs) add_input(x);
+  inputs_.resize(inputs_.size() - xs.size());
+  inputs_.push_back({first, static_cast<int>(xs.size())});
+}
+
+Tensor GradNode::Incoming::grad(int slot) const {
+  const Tensor& grad = grads_[static_cast<size_t>(slot)];
+  return grad.defined() ? grad : node_.output(slot).zeros();
+}
+
+OptionalTensor GradNode::Incoming::optional(int slot) const {
+  if (node_.output(slot).meta.dtype == DataType::UNDEFINED) return std::nullopt;
+  return grad(slot);
+}
+
+TensorList GradNode::Incoming::list(int first) const {
+  TensorList list;
+  for (int slot = first; slot < node_.num_outputs(); ++slot) list.push_back(grad(slot));
+  return list;
+}
+
+bool GradNode::Outgoing::wants(int input) const {
+  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  for (int i = 0; i < range.count; ++i) {
+    if (wanted_[static_cast<size_t>(range.first + i)]) return true;
+  }
+  return false;
+}
+
+GradMask GradNode::Outgoing::mask() const {
+  GradMask mask = GradMask::none();
+  for (size_t input = 0; input < node_.inputs_.size(); ++input) {
+    if (wants(static_cast<int>(input))) mask.add(static_cast<int>(input));
+  }
+  return mask;
+}
+
+void GradNode::Outgoing::give(int input, Tensor grad) {
+  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  if (wanted_[static_cast<size_t>(range.first)]) {
+    results_[static_cast<size_t>(range.first)] = std::move(grad);
+  }
+}
+
+void GradNode::Outgoing::give(int input, TensorList grads) {
+  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  for (int i = 0; i < range.count; ++i) {
+    const auto edge = static_cast<size_t>(range.first + i);
+    if (wanted_[edge]) results_[edge] = std::move(grads[static_cast<size_t>(i)]);
+  }
+}
+
+void LeafNode::backward(const Incoming& in, Outgoing&) {
+  Tensor more = in.grad(0);
+  if (grad_.defined()) {
+    accumulate(grad_, std::move(more));
+  } else {
+    grad_ = std::move(more);
+  }
+}
+
+// ---- recording ----
+
+void record_output(const IntrusivePtr<GradNode>& node, Tensor& out) {
+  const int slot = node->add_output(out);
+  if (out.defined() && is_floating(out.dtype())) out.set_grad_link(GradLink(node, slot));
+}
+
+void record_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out) {
+  Tensor absent;
+  record_output(node, out ? *out : absent);
+}
+
+void record_output(const IntrusivePtr<GradNode>& node, TensorList& outs) {
+  for (Tensor& out : outs) record_output(node, out);
+}
+
+void record_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output) {
+  node->add_output(output.out);
+}
+
+void check_inplace_recorded(const Tensor& x, bool needs_value) {
+  PHI_CHECK(!x.requires_grad() || !x.is_leaf(),
+            errors::PreconditionNotMet(
+                "{} is a leaf that requires a gradient; write to it under NoGrad, or use the "
+                "operation without `_`.",
+                x.to_string()));
+  PHI_CHECK(!needs_value,
+            errors::PreconditionNotMet("the gradient needs the value of {} that is to be "
+                                       "overwritten; use the operation without `_`.",
+                                       x.to_string()));
+}
+
+void check_inplace_recorded(const OptionalTensor& x, bool needs_value) {
+  if (x && x->defined()) check_inplace_recorded(*x, needs_value);
+}
+
+void throw_written_unrecorded(const Tensor& x) {
+  throw errors::PreconditionNotMet(
+      "{} requires a gradient, and this inplace operation has none; call it under NoGrad, or on a "
+      "detached tensor.",
+      x.to_string());
+}
+
+}  // namespace phi

@@ -1,0 +1,187 @@
+// GradNode: a recorded operation on tensors. Generated classes, one per differentiable op, keep
+// what the gradient needs and call the gradient function; reshard and recompute have their own.
+//
+// A node is built from meta alone where the rank does not compute, so every rank has the same
+// graph. The gradient that a node receives is brought to the mesh and placements of the output that
+// it belongs to (partial values are reduced then); leaves keep what arrives, possibly partial.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/call/args.h"
+#include "api/call/grad_mask.h"
+#include "api/tensor/tensor.h"
+#include "phi/autograd/engine.h"
+
+namespace phi {
+
+/// What a tensor is apart from its bytes: enough to lay a gradient out like it.
+struct TensorForm {
+  TensorMeta meta;
+  const distributed::TensorDistAttr* attr = nullptr;  // null: a plain tensor; never partial
+
+  static TensorForm of(const Tensor& x);
+  Tensor zeros() const;
+  /// `grad` in this form: same mesh and placements, whole where it was partial. Collective.
+  Tensor settle(const Tensor& grad) const;
+};
+
+/// The tensor's meta, place, placements and history, without its bytes.
+Tensor without_bytes(const Tensor& x);
+
+/// A tensor kept for the backward pass, without its history. What a reshard gathered is kept as
+/// what it was gathered from, and gathered again when it is asked for: sequence parallelism then
+/// keeps each rank's part of the sequence only (Korthikanti et al. 2022, section 4.2.2).
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  explicit SavedTensor(const Tensor& x);
+  explicit SavedTensor(const OptionalTensor& x) : SavedTensor(x ? *x : Tensor()) {}
+  /// Keeps meta, place and placements; no bytes.
+  static SavedTensor meta_of(const Tensor& x);
+  static SavedTensor meta_of(const OptionalTensor& x) { return x ? meta_of(*x) : SavedTensor(); }
+
+  /// Collective where the tensor has to be gathered again.
+  /// Errors: PreconditionNotMet if the tensor was written to since, or has been released.
+  Tensor get() const;
+  OptionalTensor optional() const;
+  void release();
+
+ private:
+  void check() const;
+
+  Tensor value_;
+  const distributed::TensorDistAttr* gathered_ = nullptr;  // null: value_ is the tensor itself
+  uint32_t version_ = 0;
+  bool released_ = false;
+};
+
+class SavedList {
+ public:
+  SavedList() = default;
+  explicit SavedList(const TensorList& xs);
+  static SavedList meta_of(const TensorList& xs);
+  TensorList get() const;
+  void release();
+
+ private:
+  std::vector<SavedTensor> values_;
+};
+
+class GradNode : public autograd::Node<Tensor> {
+ public:
+  using autograd::Node<Tensor>::Node;
+
+  int num_outputs() const override { return static_cast<int>(outputs_.size()); }
+  /// The next output of the recorded operation; gives its slot.
+  int add_output(const Tensor& out);
+  const TensorForm& output(int slot) const { return outputs_[static_cast<size_t>(slot)]; }
+  /// For a reshard that gathers: the tensor that its output can be gathered from again.
+  virtual Tensor gathered_from() const { return {}; }
+
+  void prepare(std::span<Tensor> grads) const override;
+  void run(std::span<Tensor> grads, const autograd::Wanted& wanted,
+           std::span<Tensor> results) final;
+
+ protected:
+  /// The gradients of the outputs, as backward() asks for them.
+  class Incoming {
+   public:
+    Incoming(const GradNode& node, std::span<Tensor> grads) : node_(node), grads_(grads) {}
+    /// Zeros if nothing arrived.
+    Tensor grad(int slot) const;
+    /// Of an output that the operation may not have had.
+    OptionalTensor optional(int slot) const;
+    /// Of a list of outputs, which begins at `first` and is the last.
+    TensorList list(int first) const;
+
+   private:
+    const GradNode& node_;
+    std::span<Tensor> grads_;
+  };
+
+  /// Where backward() puts the gradients of the inputs, which are numbered by add_input.
+  class Outgoing {
+   public:
+    Outgoing(const GradNode& node, const autograd::Wanted& wanted, std::span<Tensor> results)
+        : node_(node), wanted_(wanted), results_(results) {}
+    bool wants(int input) const;
+    GradMask mask() const;
+    void give(int input, Tensor grad);
+    void give(int input, TensorList grads);
+
+   private:
+    const GradNode& node_;
+    const autograd::Wanted& wanted_;
+    std::span<Tensor> results_;
+  };
+
+  /// Names the next input that has a gradient; a list has an edge per element.
+  void add_input(const Tensor& x);
+  void add_input(const OptionalTensor& x);
+  void add_input(const TensorList& xs);
+
+  virtual void backward(const Incoming& in, Outgoing& out) = 0;
+
+ private:
+  struct Range {
+    int first;
+    int count;
+  };
+  void check_number() const;
+
+  std::vector<TensorForm> outputs_;
+  std::vector<Range> inputs_;
+};
+
+/// The end of the graph: keeps the gradient of one tensor.
+class LeafNode final : public GradNode {
+ public:
+  LeafNode() : GradNode("leaf") {}
+  bool is_leaf() const override { return true; }
+  void prepare(std::span<Tensor>) const override {}
+  void release() override {}
+
+  Tensor& grad() { return grad_; }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override;
+  Tensor grad_;
+};
+
+/// Makes `out...`, tensors or lists, the outputs of `node`. Integer outputs have no gradient.
+void record_output(const IntrusivePtr<GradNode>& node, Tensor& out);
+void record_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out);
+void record_output(const IntrusivePtr<GradNode>& node, TensorList& outs);
+/// An output that the gradient knows nothing of: it ends the recorded program.
+struct WithoutGrad {
+  Tensor& out;
+};
+inline WithoutGrad without_grad(Tensor& out) { return {out}; }
+void record_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output);
+template <typename... Outputs>
+void record(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
+  (record_output(node, outputs), ...);
+}
+
+/// For an inplace call about to be recorded that writes to x. Errors: PreconditionNotMet if x is a
+/// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
+void check_inplace_recorded(const Tensor& x, bool needs_value);
+void check_inplace_recorded(const OptionalTensor& x, bool needs_value);
+[[noreturn]] void throw_written_unrecorded(const Tensor& x);
+
+/// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of
+/// the tensors that it writes to requires one: what is recorded of it would not be its history any
+/// more.
+template <typename... Tensors>
+void check_not_recorded(const Tensors&... written) {
+  const auto check = [](const Tensor& x) {
+    if (x.requires_grad()) throw_written_unrecorded(x);
+    return false;
+  };
+  if (autograd::grad_enabled()) (detail::any_in(written, check) || ...);
+}
+
+}  // namespace phi

@@ -1,0 +1,153 @@
+// The public distributed API on Tensor handles.
+#include <utility>
+
+#include "api/autograd/grad_node.h"
+#include "api/call/args.h"
+#include "api/capture/captured_call.h"
+#include "distributed/api.h"
+#include "distributed/comm/mpi/mpi_world.h"
+#include "distributed/comm/world.h"
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+#include "phi/kernels/threads.h"
+
+namespace phi::distributed {
+namespace {
+
+// Every move of a handle begins with it.
+const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
+                               std::span<const Placement> placements) {
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  attr->check_fits(x.shape());
+  note_used(x);
+  return attr;
+}
+
+// The gradient of a move goes back where the tensor came from, which GradNode::prepare of the
+// node before does; this one only joins the two.
+class MoveNode final : public GradNode {
+ public:
+  /// `gathers`: x alone holds all that the result does.
+  MoveNode(const char* name, const Tensor& x, bool gathers)
+      : GradNode(name), form_(TensorForm::of(x)), source_(gathers ? x.detach() : Tensor()) {
+    add_input(x);
+  }
+  Tensor gathered_from() const override { return source_; }
+  void release() override { source_ = Tensor(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, form_.settle(in.grad(0)));
+  }
+  TensorForm form_;
+  Tensor source_;
+};
+
+// Nothing but shards that become whole: what there was before is less and says as much.
+bool is_gather(const Tensor& from, const Tensor& to) {
+  if (!from.is_dist() || from.mesh() != to.mesh() || from.dist_attr() == to.dist_attr()) {
+    return false;
+  }
+  for (int m = 0; m < from.mesh().ndim(); ++m) {
+    const Placement& before = from.placements()[m];
+    const Placement& after = to.placements()[m];
+    if (before != after && !(before.is_shard() && after.is_replicate())) return false;
+  }
+  return true;
+}
+
+Tensor recorded_move(const char* name, const Tensor& from, Tensor to) {
+  if (any_requires_grad(from)) record(new MoveNode(name, from, is_gather(from, to)), to);
+  return to;
+}
+
+// The gradient of a tensor put together from local parts, taken apart again.
+class FromLocalNode final : public GradNode {
+ public:
+  explicit FromLocalNode(const Tensor& local)
+      : GradNode("from_local"), form_(TensorForm::of(local)) {
+    add_input(local);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    const Tensor grad = in.grad(0);
+    out.give(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
+  }
+  TensorForm form_;
+};
+
+}  // namespace
+
+void init(int* argc, char*** argv) {
+  const World& world = init_world(argc, argv);
+  share_cores(ranks_on_machine(world.size()));
+}
+void finalize() { finalize_world(); }
+int64_t rank() { return World::current().rank(); }
+int64_t world_size() { return World::current().size(); }
+
+Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
+                    std::span<const Placement> placements) {
+  const OpScope scope("shard_tensor");
+  const TensorDistAttr* attr = attr_for(x, mesh, placements);
+  return recorded_move(
+      "shard_tensor", x,
+      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr) : distribute(x.dense(), attr)));
+}
+
+Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements) {
+  const OpScope scope("reshard");
+  const TensorDistAttr* attr = attr_for(x, mesh, placements);
+  if (x.dist_attr() == attr) return x;
+  return recorded_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
+}
+
+PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
+                            std::span<const Placement> placements) {
+  const OpScope scope("reshard");
+  const TensorDistAttr* attr = attr_for(x, mesh, placements);
+  PendingTensor pending;
+  pending.pending_ = distributed::start_reshard(x.dist(), attr);
+  if (any_requires_grad(x)) pending.from_ = without_bytes(x);
+  return pending;
+}
+
+Tensor PendingTensor::wait() {
+  const OpScope scope("reshard");
+  Tensor to(pending_.wait());
+  if (from_.defined()) {
+    const Tensor from = std::exchange(from_, {});
+    record(new MoveNode("reshard", from, is_gather(from, to)), to);
+  }
+  return to;
+}
+
+Tensor gathered_everywhere(const Tensor& x) {
+  const bool spans_job = x.mesh().contains(rank()) && x.mesh().size() == world_size();
+  const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
+  return Tensor(distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh)).local());
+}
+
+Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
+                  std::span<const Placement> placements) {
+  const OpScope scope("from_local");
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  attr->check_fits(global_shape);
+  const TensorMeta global{global_shape, local.dtype(), local.layout()};
+  const auto coord = mesh.coord_of(rank());
+  const auto recorded = [&](Tensor out) {
+    if (any_requires_grad(local)) record(new FromLocalNode(local), out);
+    return out;
+  };
+  if (!coord) return recorded(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
+  const Dims expected = local_box(global_shape, *attr, *coord).size;
+  PHI_CHECK(local.shape() == expected,
+            errors::InvalidArgument("rank {} gives {}, but of a tensor {} it holds {}.", rank(),
+                                    local.shape().to_string(), describe(global_shape, *attr),
+                                    expected.to_string()));
+  return recorded(Tensor(DistTensor(global, attr, local.dense())));
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,113 @@
+// The arguments of a generated function as the dense path needs them: Tensor, optional<Tensor> and
+// vector<Tensor> alike.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/tensor/tensor.h"
+#include "phi/autograd/grad_mode.h"
+#include "phi/common/inline_vector.h"
+
+namespace phi {
+
+namespace detail {
+
+/// Calls f(tensor) for each tensor that the argument holds; stops when f gives true and gives true.
+template <typename F>
+bool any_in(const Tensor& x, F&& f) {
+  return f(x);
+}
+template <typename F>
+bool any_in(const OptionalTensor& x, F&& f) {
+  return x && x->defined() && f(*x);
+}
+template <typename F>
+bool any_in(const TensorList& xs, F&& f) {
+  for (const Tensor& x : xs) {
+    if (f(x)) return true;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+template <typename... Args>
+bool any_distributed(const Args&... args) {
+  return (detail::any_in(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
+}
+
+/// A call on these tensors is recorded for a backward pass.
+template <typename... Args>
+bool any_requires_grad(const Args&... args) {
+  return (detail::any_in(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&
+         autograd::grad_enabled();
+}
+
+/// The place of the first tensor given.
+template <typename... Args>
+Place place_of(const Args&... args) {
+  Place place = CPUPlace();
+  (detail::any_in(args, [&](const Tensor& x) { return (place = x.place()).defined(); }) || ...);
+  return place;
+}
+inline Place place_or(const Place& wanted, const Place& otherwise) {
+  return wanted.defined() ? wanted : otherwise;
+}
+
+/// The dtype of the first tensor given.
+template <typename... Args>
+DataType dtype_of(const Args&... args) {
+  DataType dtype = DataType::UNDEFINED;
+  (detail::any_in(args,
+                  [&](const Tensor& x) { return (dtype = x.dtype()) != DataType::UNDEFINED; }) ||
+   ...);
+  return dtype;
+}
+inline DataType dtype_or(DataType wanted, DataType otherwise) {
+  return wanted != DataType::UNDEFINED ? wanted : otherwise;
+}
+
+inline const TensorMeta* optional_meta(const OptionalTensor& x) {
+  return x && x->defined() ? &x->meta() : nullptr;
+}
+inline const DenseTensor* optional_dense(const OptionalTensor& x) {
+  return x && x->defined() ? &x->dense() : nullptr;
+}
+inline std::vector<TensorMeta> list_metas(const TensorList& xs) {
+  std::vector<TensorMeta> metas;
+  metas.reserve(xs.size());
+  for (const Tensor& x : xs) metas.push_back(x.meta());
+  return metas;
+}
+
+/// The arrays of a list argument, as kernels take them.
+class DenseList {
+ public:
+  void add(const DenseTensor* x) { arrays_.push_back(x); }
+  explicit(false) operator std::span<const DenseTensor* const>() const {
+    return {arrays_.data(), arrays_.size()};
+  }
+
+ private:
+  InlineVector<const DenseTensor*, 8> arrays_;
+};
+inline DenseList list_dense(const TensorList& xs) {
+  DenseList list;
+  for (const Tensor& x : xs) list.add(&x.dense());
+  return list;
+}
+
+/// The outputs of a list, as kernels take them.
+class OutList {
+ public:
+  void add(DenseTensor* x) { arrays_.push_back(x); }
+  explicit(false) operator std::span<DenseTensor* const>() const {
+    return {arrays_.data(), arrays_.size()};
+  }
+
+ private:
+  InlineVector<DenseTensor*, 8> arrays_;
+};
+
+}  // namespace phi

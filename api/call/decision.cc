@@ -1,0 +1,130 @@
+// Building and caching decisions.
+#include "api/call/decision.h"
+
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+using distributed::TensorDistAttr;
+
+distributed::SpmdResult replicated(const DistArgs& args, size_t num_outputs) {
+  const TensorDistAttr* attr = TensorDistAttr::replicated(args.mesh());
+  distributed::SpmdResult result;
+  for (size_t i = 0; i < args.num_slots(); ++i)
+    result.inputs.push_back(args.slot(i) ? attr : nullptr);
+  for (size_t i = 0; i < num_outputs; ++i) result.outputs.push_back(attr);
+  return result;
+}
+
+Decision::Decision(const DistArgs& args, const Inferred& inferred)
+    : op_(args.op()), mesh_(args.mesh()) {
+  const auto coord = mesh_.coord_of(RankContext::current().rank());
+  computes_here_ = coord.has_value();
+  const auto box_of = [&](const Dims& dims, const TensorDistAttr& attr) {
+    return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
+                                : Box::whole(Dims::filled(dims.ndim(), 0))};
+  };
+  const auto& [spmd, outputs] = inferred;
+  PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
+            errors::Internal(
+                "rule {} answers for {} inputs and {} outputs; the call has {} and {}.", op_.rule,
+                spmd.inputs.size(), spmd.outputs.size(), args.num_slots(), outputs.size()));
+  for (size_t i = 0; i < args.num_slots(); ++i) {
+    if (!args.slot(i)) {
+      inputs_.push_back({});
+      continue;
+    }
+    // Trailing inputs that the rule is not shown are needed whole.
+    const TensorDistAttr* attr =
+        i < spmd.inputs.size() ? spmd.inputs[i] : TensorDistAttr::replicated(mesh_);
+    inputs_.push_back({attr, box_of(args.slot(i)->dims(), *attr)});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) {
+      outputs_.push_back({});
+      continue;
+    }
+    Output out{true, *outputs[i], spmd.outputs[i], {}, {}};
+    out.attr->check_fits(out.global.dims);
+    out.local = {Dims::filled(out.global.dims.ndim(), 0), out.global.dtype, out.global.layout};
+    if (out.global.dims.known()) {
+      out.box = box_of(out.global.dims, *out.attr);
+      out.local.dims = out.box.box.size;
+    }
+    outputs_.push_back(out);
+  }
+}
+
+void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const {
+  const auto reduce =
+      kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
+  for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {
+    auto& world = distributed::World::current();
+    void* const data = values->initialized() ? values->mutable_raw_data() : nullptr;
+    world.group(mesh_.sub_ranks(world.rank(), m))
+        .all_reduce(data, values->numel(), values->dtype(), reduce);
+  }
+}
+
+DecisionCache& DecisionCache::current() {
+  // A thread that changes worlds (a test that plays several ranks) starts a new cache: decisions
+  // hold what this rank computes.
+  thread_local DecisionCache cache;
+  thread_local uint64_t world_id = 0;
+  const uint64_t now = distributed::World::current().id();
+  if (world_id != now) {
+    cache.clear();
+    world_id = now;
+  }
+  return cache;
+}
+
+const Decision* DecisionCache::find(const CallKey& key, uint64_t hash) const {
+  if (table_.empty()) return nullptr;
+  const size_t mask = table_.size() - 1;
+  for (size_t at = hash & mask; table_[at].decision; at = (at + 1) & mask) {
+    if (table_[at].hash == hash && table_[at].key == key.view()) return table_[at].decision.get();
+  }
+  return nullptr;
+}
+
+const Decision& DecisionCache::add(const CallKey& key, uint64_t hash,
+                                   std::shared_ptr<const Decision> decision) {
+  if (size_ == kMaxEntries) clear();
+  if (2 * (size_ + 1) > table_.size()) grow();
+  const size_t mask = table_.size() - 1;
+  size_t at = hash & mask;
+  while (table_[at].decision) at = (at + 1) & mask;
+  table_[at] = {hash, std::string(key.view()), std::move(decision)};
+  ++size_;
+  return *table_[at].decision;
+}
+
+void DecisionCache::grow() {
+  std::vector<Entry> old(std::max<size_t>(64, table_.size() * 2));
+  old.swap(table_);
+  const size_t mask = table_.size() - 1;
+  for (Entry& entry : old) {
+    if (!entry.decision) continue;
+    size_t at = entry.hash & mask;
+    while (table_[at].decision) at = (at + 1) & mask;
+    table_[at] = std::move(entry);
+  }
+}
+
+void DecisionCache::clear() {
+  table_.clear();
+  size_ = 0;
+}
+
+void detail::rethrow_with_inputs(const DistArgs& args) {
+  try {
+    throw;
+  } catch (Error& error) {
+    error.note("called with " + args.describe());
+    throw;
+  }
+}
+
+}  // namespace phi

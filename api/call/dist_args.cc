@@ -1,0 +1,169 @@
+// Choice of the op's mesh, specs for rules, and the reshard of inputs.
+#include "api/call/dist_args.h"
+
+#include "api/call/decision.h"
+#include "distributed/comm/world.h"
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+
+using distributed::DistTensor;
+using distributed::Placement;
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+namespace {
+
+bool same_shape(const ProcessMesh& a, const ProcessMesh& b) {
+  if (a.ndim() != b.ndim()) return false;
+  for (int m = 0; m < a.ndim(); ++m) {
+    if (a.dim_size(m) != b.dim_size(m)) return false;
+  }
+  return true;
+}
+
+// How a tensor of another mesh is shown to the rule: with the placements that it will most cheaply
+// have on the op's mesh. Meshes of the same shape (pipeline stages) keep placements position by
+// position, others by mesh dim name; partial values are reduced on the way.
+const TensorDistAttr* translated(const TensorDistAttr& attr, const ProcessMesh& mesh) {
+  const ProcessMesh& from = attr.mesh();
+  const bool by_position = same_shape(from, mesh);
+  distributed::PlacementArray placements{};
+  for (int m = 0; m < mesh.ndim(); ++m) {
+    int source = by_position ? m : -1;
+    for (int f = 0; !by_position && f < from.ndim(); ++f) {
+      if (from.dim_names()[f] == mesh.dim_names()[m]) source = f;
+    }
+    if (source >= 0 && attr.placement(source).is_shard()) placements[m] = attr.placement(source);
+  }
+  return TensorDistAttr::get(mesh, std::span<const Placement>(placements.data(), mesh.ndim()));
+}
+
+}  // namespace
+
+void DistArgs::add(const Tensor& x) {
+  PHI_CHECK(x.defined(), errors::InvalidArgument("argument '{}' is an undefined tensor.",
+                                                 op_.inputs[ranges_.size()]));
+  ranges_.push_back({static_cast<int>(slots_.size()), 1});
+  add_slot(x);
+}
+
+void DistArgs::add(const OptionalTensor& x) {
+  if (x && x->defined()) return add(*x);
+  ranges_.push_back({static_cast<int>(slots_.size()), 1});
+  slots_.push_back(nullptr);
+  plain_.push_back(nullptr);
+}
+
+void DistArgs::add(const TensorList& xs) {
+  const int first = static_cast<int>(slots_.size());
+  for (const Tensor& x : xs) {
+    PHI_CHECK(x.defined(),
+              errors::InvalidArgument("element {} of '{}' is an undefined tensor.",
+                                      slots_.size() - first, op_.inputs[ranges_.size()]));
+    add_slot(x);
+  }
+  ranges_.push_back({first, static_cast<int>(xs.size())});
+}
+
+void DistArgs::add_slot(const Tensor& x) {
+  const bool dist = x.is_dist();
+  slots_.push_back(dist ? &x.dist() : nullptr);
+  plain_.push_back(dist ? nullptr : &x);
+  any_plain_ = any_plain_ || !dist;
+}
+
+void DistArgs::settle() {
+  bool found = false;
+  for (const DistTensor* x : slots_) {
+    if (!x || (found && x->dims().ndim() == 0)) continue;
+    mesh_ = x->mesh();
+    found = x->dims().ndim() > 0;
+  }
+  if (!any_plain_) return;
+  const TensorDistAttr* attr = TensorDistAttr::replicated(mesh_);
+  const bool in_mesh = mesh_.contains(RankContext::current().rank());
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (!plain_[i]) continue;
+    const DenseTensor& dense = plain_[i]->dense();
+    replicated_.push_back(in_mesh
+                              ? DistTensor(dense.meta(), attr, dense)
+                              : DistTensor::clipped(dense.meta(), attr, dense.place(), op_.name));
+    slots_[i] = &replicated_.back();
+  }
+}
+
+void DistArgs::append_to(CallKey& key) const {
+  key.append(reinterpret_cast<uintptr_t>(mesh_.id()));
+  key.append(static_cast<int32_t>(slots_.size()));
+  for (const DistTensor* x : slots_) {
+    key.append(x ? reinterpret_cast<uintptr_t>(x->attr()) : 0);
+    if (!x) continue;
+    key.append(static_cast<int32_t>(x->dtype()) | x->dims().ndim() << 8);
+    key.append_bytes(x->dims().begin(), x->dims().ndim() * sizeof(int64_t));
+  }
+}
+
+uint64_t DistArgs::meta_only_slots() const {
+  if (op_.meta_only == 0) return 0;
+  uint64_t slots = 0;
+  for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    if (!((op_.meta_only >> arg) & 1u)) continue;
+    for (int i = 0; i < ranges_[arg].count; ++i) slots |= uint64_t{1} << (ranges_[arg].first + i);
+  }
+  return slots;
+}
+
+void DistArgs::prepare() const {
+  for (const DistTensor* x : slots_) {
+    if (!x) {
+      specs_.push_back({});
+      metas_.push_back({});
+      continue;
+    }
+    const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
+    specs_.push_back({x->dims(), attr});
+    metas_.push_back(x->meta());
+  }
+}
+
+std::string DistArgs::describe() const {
+  std::string out;
+  for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    for (int i = 0; i < ranges_[arg].count; ++i) {
+      const DistTensor* x = slots_[ranges_[arg].first + i];
+      if (!x) continue;
+      out +=
+          fmt::format("{}{}{} {}", out.empty() ? "" : ", ", op_.inputs[arg],
+                      ranges_[arg].count > 1 ? "[" + std::to_string(i) + "]" : "", x->to_string());
+    }
+  }
+  return out;
+}
+
+LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(args) {
+  const uint64_t unread = args.meta_only_slots();
+  for (size_t i = 0; i < args.num_slots(); ++i) {
+    const DistTensor* x = args.slot(i);
+    const TensorDistAttr* wanted = x ? decision.input(i).attr : nullptr;
+    if (!x || x->attr() == wanted || (i < 64 && (unread >> i) & 1u)) {
+      arrays_.push_back(x ? &x->local() : nullptr);
+      continue;
+    }
+    // The same tensor given twice travels once. Told by the handle, which is the same on every
+    // rank: views have one storage where there are bytes, and not elsewhere.
+    const DenseTensor* moved = nullptr;
+    for (size_t before = 0; before < i && !moved; ++before) {
+      if (args.slot(before) == x && decision.input(before).attr == wanted) moved = arrays_[before];
+    }
+    if (!moved) {
+      resharded_.push_back(distributed::reshard(*x, wanted));
+      moved = &resharded_.back().local();
+    }
+    arrays_.push_back(moved);
+  }
+}
+
+}  // namespace phi

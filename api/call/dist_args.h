@@ -1,0 +1,118 @@
+// The tensor arguments of a distributed call: brought onto one mesh as far as their description
+// goes, later resharded to what the op's rule asks for.
+//
+// Slots: every tensor of every argument counts one, in order; a list has a slot per element, an
+// absent optional tensor has an empty slot.
+#pragma once
+
+#include <list>
+#include <vector>
+
+#include "api/call/args.h"
+#include "api/call/attr_key.h"
+#include "distributed/spmd/rule.h"
+#include "phi/core/op_def.h"
+
+namespace phi {
+
+class Decision;
+
+class DistArgs {
+ public:
+  template <typename... Args>
+  explicit DistArgs(const OpDef& op, const Args&... args) : op_(op) {
+    (add(args), ...);
+    settle();
+  }
+  DistArgs(const DistArgs&) = delete;
+  DistArgs& operator=(const DistArgs&) = delete;
+
+  const OpDef& op() const { return op_; }
+  const distributed::ProcessMesh& mesh() const { return mesh_; }
+  size_t num_slots() const { return slots_.size(); }
+  /// Null for an absent optional tensor.
+  const distributed::DistTensor* slot(size_t i) const { return slots_[i]; }
+
+  void append_to(CallKey& key) const;
+
+  // For rules and shape functions, by argument; see prepare().
+  const distributed::TensorSpec& spec(int arg) const { return specs_[ranges_[arg].first]; }
+  const distributed::TensorSpec* optional_spec(int arg) const {
+    return present(arg) ? &spec(arg) : nullptr;
+  }
+  std::span<const distributed::TensorSpec> list_spec(int arg) const {
+    return {specs_.data() + ranges_[arg].first, static_cast<size_t>(ranges_[arg].count)};
+  }
+  const TensorMeta& meta(int arg) const { return slots_[ranges_[arg].first]->meta(); }
+  const TensorMeta* optional_meta(int arg) const { return present(arg) ? &meta(arg) : nullptr; }
+  std::span<const TensorMeta> list_meta(int arg) const {
+    return {metas_.data() + ranges_[arg].first, static_cast<size_t>(ranges_[arg].count)};
+  }
+  /// Fills in what the members above give; done once a decision is not in the cache.
+  void prepare() const;
+
+  struct Range {
+    int first;
+    int count;
+  };
+  const Range& range(int arg) const { return ranges_[arg]; }
+  /// Bit i: the bytes of slot i are not used.
+  uint64_t meta_only_slots() const;
+  bool present(int arg) const { return slots_[ranges_[arg].first] != nullptr; }
+  /// "x f32[64,32] [S0] on mesh(dp=2), y ...": for messages.
+  std::string describe() const;
+
+ private:
+  void add(const Tensor& x);
+  void add(const OptionalTensor& x);
+  void add(const TensorList& xs);
+  void add_slot(const Tensor& x);
+  // Chooses the op's mesh and lets plain tensors be replicated on it. The mesh is that of the last
+  // distributed input that is not 0-D, of the last one if all are: in an op's arguments activations
+  // come first and weights last, and weights stay where they are.
+  void settle();
+
+  const OpDef& op_;
+  distributed::ProcessMesh mesh_;
+  InlineVector<const distributed::DistTensor*, 8> slots_;
+  InlineVector<const Tensor*, 8> plain_;  // parallel to slots_: set where the argument is plain
+  InlineVector<Range, 8> ranges_;
+  bool any_plain_ = false;
+  std::list<distributed::DistTensor> replicated_;  // plain arguments on the mesh
+  mutable std::vector<distributed::TensorSpec> specs_;
+  mutable std::vector<TensorMeta> metas_;
+};
+
+/// Names the arguments of a distributed call; plain inputs become replicated on the op's mesh.
+template <typename... Args>
+DistArgs on_one_mesh(const OpDef& op, const Args&... args) {
+  return DistArgs(op, args...);
+}
+
+/// The local arrays that the kernel takes, by argument.
+class LocalArgs {
+ public:
+  LocalArgs(const DistArgs& args, const Decision& decision);
+  LocalArgs(const LocalArgs&) = delete;
+  LocalArgs& operator=(const LocalArgs&) = delete;
+
+  const DenseTensor& operator[](int arg) const { return *arrays_[args_.range(arg).first]; }
+  const DenseTensor* optional(int arg) const { return arrays_[args_.range(arg).first]; }
+  std::span<const DenseTensor* const> list(int arg) const {
+    const auto& range = args_.range(arg);
+    return {arrays_.data() + range.first, static_cast<size_t>(range.count)};
+  }
+
+ private:
+  const DistArgs& args_;
+  InlineVector<const DenseTensor*, 8> arrays_;
+  std::list<distributed::DistTensor> resharded_;
+};
+
+/// Collective over the meshes that take part: inputs whose attr is not the one asked for are moved,
+/// each distinct one once; this rank takes part as a sender too.
+inline LocalArgs reshard_inputs(const DistArgs& args, const Decision& decision) {
+  return LocalArgs(args, decision);
+}
+
+}  // namespace phi

@@ -1,0 +1,61 @@
+// Outputs of generated functions: made from meta, given bytes only where a kernel will write them.
+#pragma once
+
+#include "api/call/decision.h"
+
+namespace phi {
+
+/// A tensor of this meta whose bytes come with dense_out. Undefined where the meta is absent.
+inline Tensor new_tensor(const TensorMeta& meta, const Place& place) {
+  return Tensor(DenseTensor::empty(meta, place));
+}
+Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place);
+TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place);
+/// For kernels that find the shape themselves and allocate.
+Tensor new_tensor_unshaped(const TensorMeta& meta, const Place& place);
+Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& place);
+
+/// Output slot `slot` of the decision: complete in meta on every rank; undefined if absent. On a
+/// computing rank local_out gives it bytes, elsewhere it is a placeholder.
+Tensor new_distributed(const Decision& decision, size_t slot);
+TensorList new_distributed_list(const Decision& decision, size_t first_slot);
+
+/// What the kernel writes to; null for an absent output.
+inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }
+OutList dense_outs(TensorList& outs);
+DenseTensor* local_out(Tensor& out);
+OutList local_outs(TensorList& outs);
+
+// Inplace calls. Optional tensors that are absent take part in nothing.
+
+/// The result must have x's shape and dtype; from here on x counts as written to.
+/// Errors: InvalidArgument naming both.
+void check_inplace(const Tensor& x, const TensorMeta& result);
+void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result);
+inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out) : nullptr; }
+/// Lets the kernel write into the buffer of an input that has the same shape and dtype; otherwise
+/// the output gets its own.
+void reuse_buffer(Tensor& out, const DenseTensor& input);
+void reuse_buffer(Tensor& out, const DenseTensor* input);
+/// x gets the result's value and keeps its own placements and bytes: whoever shares them sees it.
+void assign_inplace(Tensor& x, const Tensor& result);
+void assign_inplace(OptionalTensor& x, const Tensor& result);
+/// x becomes the result, placements and all.
+inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
+
+/// View ops launch nothing: the output shares the input's bytes under its own dims.
+Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);
+void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
+/// The same on a rank that does not compute: whoever writes to the one writes to the other.
+void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x);
+
+/// Run-time shapes: makes the shapes that the computing ranks found known to all ranks of the job.
+/// Collective over the world if some rank did not compute; control-sized messages only.
+void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs);
+template <typename... Tensors>
+void settle_shapes(const Decision& decision, Tensors&... outputs) {
+  Tensor* const list[] = {&outputs...};
+  settle_shapes(decision, std::span<Tensor* const>(list));
+}
+
+}  // namespace phi

@@ -1,0 +1,88 @@
+// A kernel's arguments that have no bytes: named in errors, planned in a dry run.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "phi/common/errors.h"
+#include "phi/core/op_def.h"
+
+namespace phi::detail {
+
+/// Takes a kernel's arguments one by one, also those that are not tensors, and calls
+/// `f(position, x)` for the arrays that it reads and `g(x)` for those that it writes. The position
+/// counts the kernel's tensor arguments.
+template <typename Read, typename Written>
+class KernelArgs {
+ public:
+  KernelArgs(Read read, Written written) : read_(read), written_(written) {}
+
+  template <typename Arg>
+  void add(const Arg& arg) {
+    if constexpr (std::is_same_v<Arg, DenseTensor>) {
+      read_(position_++, arg);
+    } else if constexpr (std::is_convertible_v<Arg, std::span<DenseTensor* const>>) {
+      for (DenseTensor* x : std::span<DenseTensor* const>(arg)) write(x);
+    } else if constexpr (std::is_convertible_v<Arg, std::span<const DenseTensor* const>>) {
+      for (const DenseTensor* x : std::span<const DenseTensor* const>(arg)) {
+        if (x) read_(position_, *x);
+      }
+      ++position_;
+    } else if constexpr (std::is_convertible_v<Arg, DenseTensor*>) {
+      write(arg);
+    } else if constexpr (std::is_convertible_v<Arg, const DenseTensor*>) {
+      if (arg) read_(position_, *arg);
+      ++position_;
+    }
+  }
+
+ private:
+  void write(DenseTensor* x) {
+    if (x) written_(*x);
+  }
+
+  Read read_;
+  Written written_;
+  size_t position_ = 0;
+};
+
+/// Adds to an error of a kernel which of its arguments have no bytes.
+template <typename... Args>
+[[gnu::cold, gnu::noinline]] void name_placeholders(Error& error, const OpDef& op,
+                                                    const Args&... args) {
+  const auto name = [&](size_t position, const DenseTensor& x) {
+    if (op.is_unread(position) || !x.defined() ||
+        x.storage()->state() != StorageState::kPlaceholder)
+      return;
+    error.note(fmt::format("argument '{}' of {}, {}, is a placeholder",
+                           op.inputs[static_cast<size_t>(op.taken[position])], op.name,
+                           x.meta().to_string()));
+  };
+  KernelArgs all(name, [](const DenseTensor&) {});
+  (all.add(args), ...);
+}
+
+/// What a launch would bring here is planned: deferred inputs.
+template <typename... Args>
+void plan_args(const OpDef& op, const Args&... args) {
+  const auto bring = [&](size_t position, const DenseTensor& x) {
+    if (!op.is_unread(position) && x.defined() && x.storage()->source()) x.storage()->materialise();
+  };
+  KernelArgs all(bring, [](const DenseTensor&) {});
+  (all.add(args), ...);
+}
+
+/// Errors: Unimplemented for an output whose shape only the kernel finds.
+template <typename... Args>
+void check_shapes_known(const OpDef& op, const Args&... args) {
+  const auto check = [&](const DenseTensor& out) {
+    PHI_CHECK(out.defined(),
+              errors::Unimplemented("the shape of what {} gives depends on data, which neither a "
+                                    "dry run nor a captured program has.",
+                                    op.name));
+  };
+  KernelArgs all([](size_t, const DenseTensor&) {}, check);
+  (all.add(args), ...);
+}
+
+}  // namespace phi::detail

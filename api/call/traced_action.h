@@ -1,0 +1,40 @@
+// TracedAction: a piece of a step in the trace: a forward or backward of a micro-batch,
+// recomputing, the optimizer. Nothing where the rank keeps no trace.
+//
+//   TracedAction traced("recompute");
+//   const Tensor y = f(x);
+//   traced.made(y);          // an action of other ranks, if y is not on this one
+#pragma once
+
+#include "api/tensor/tensor.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
+
+namespace phi {
+
+class TracedAction {
+ public:
+  /// `name` and `what`, which says more, live as long as the program.
+  explicit TracedAction(const char* name, const char* what = nullptr)
+      : span_(RankContext::current().trace(), TraceKind::kAction, name) {
+    if (span_.event()) span_.event()->detail = what;
+  }
+  /// Called "F3".
+  TracedAction(char letter, int64_t micro_batch, const char* what) : TracedAction("", what) {
+    if (span_.event()) number(letter, micro_batch);
+  }
+
+  /// What the action makes lies under `attr` (null: everywhere).
+  void made(const distributed::TensorDistAttr* attr) {
+    if (span_.event() && attr) made_on(attr->mesh());
+  }
+  void made(const Tensor& x) { made(x.is_dist() ? x.dist_attr() : nullptr); }
+
+ private:
+  void number(char letter, int64_t micro_batch);
+  void made_on(const distributed::ProcessMesh& mesh);
+
+  TraceScope span_;
+};
+
+}  // namespace phi

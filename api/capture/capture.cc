@@ -1,0 +1,68 @@
+// Running a function on placeholders, in a world that carries nothing, with a recording that
+// listens.
+#include "api/capture/executor.h"
+#include "api/capture/program.h"
+#include "api/capture/recording.h"
+#include "distributed/comm/dry/dry_world.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+namespace {
+
+using distributed::DistTensor;
+using distributed::World;
+
+// The rank's own place in a world where it computes nothing and is listened to.
+class CaptureWorld {
+ public:
+  explicit CaptureWorld(const World& outer) : world_(outer.rank(), outer.size()), scope_(world_) {}
+  ~CaptureWorld() { world_.rank_context().record_steps_to(nullptr); }
+  CaptureWorld(const CaptureWorld&) = delete;
+  CaptureWorld& operator=(const CaptureWorld&) = delete;
+
+  std::shared_ptr<ir::Recording> listen() {
+    RankContext& context = world_.rank_context();
+    auto recording = std::make_shared<ir::Recording>(context.memory());
+    context.record_steps_to(recording.get());
+    return recording;
+  }
+
+ private:
+  distributed::DryWorld world_;
+  World::Scope scope_;
+};
+
+Tensor like(const Tensor& x) {
+  PHI_CHECK(x.defined(), errors::InvalidArgument("an undefined tensor is given as an input of a "
+                                                 "captured function; leave it out."));
+  const int64_t rank = World::current().rank();
+  Tensor out = x.is_dist()
+                   ? Tensor(DistTensor::empty(x.meta(), x.dist_attr(), x.place(), rank, "capture"))
+                   : Tensor(DenseTensor::empty(x.meta(), x.place()));
+  if (x.requires_grad()) out.set_requires_grad();
+  return out;
+}
+
+}  // namespace
+
+Program capture(const Program::Function& function, const TensorList& inputs) {
+  PHI_CHECK(ir::Recording::current() == nullptr,
+            errors::PreconditionNotMet("a function that is being captured captures another; "
+                                       "call the inner one itself."));
+  CaptureWorld world(World::current());
+  const auto recording = world.listen();
+  try {
+    TensorList placeholders;
+    for (const Tensor& x : inputs) {
+      placeholders.push_back(like(x));
+      recording->add_input(placeholders.back());
+    }
+    recording->finish(function(placeholders));
+  } catch (...) {
+    recording->abandon();
+    throw;
+  }
+  return Program(recording);
+}
+
+}  // namespace phi

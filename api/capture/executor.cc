@@ -1,0 +1,462 @@
+// Buffers to places, arrays to storages, and the loop over the steps.
+#include "api/capture/executor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "api/capture/reorder.h"
+#include "distributed/reshard/recorded.h"
+#include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/storage/source_bytes.h"
+#include "phi/core/trace.h"
+
+namespace phi {
+
+using distributed::DistTensor;
+using ir::array_of;
+using ir::Port;
+using memory::BufferId;
+
+namespace {
+
+// For what a step of training has beside its inputs and outputs: a few numbers.
+constexpr int64_t kMargin = 64 << 10;
+
+std::string describe(const Port& port) {
+  return port.attr ? port.meta.to_string() + " " + port.attr->to_string() : port.meta.to_string();
+}
+
+void check_input(const Port& port, const Tensor& given, size_t number) {
+  const bool same = given.defined() && given.meta() == port.meta &&
+                    (given.is_dist() ? given.dist_attr() : nullptr) == port.attr;
+  PHI_CHECK(same,
+            errors::InvalidArgument("input {} of a captured program is {}, but it was captured for "
+                                    "{}; reshard or cast it, or capture the function again.",
+                                    number, given.to_string(), describe(port)));
+}
+
+// A guess, by which only the timing of transfers is chosen: the time of one core for a product of
+// matrices, or that of its memory.
+double seconds_of(const ir::RecordedStep& step) {
+  constexpr double kFlops = 5e10;
+  constexpr double kBytes = 1e10;
+  double bytes = 0;
+  double product = 1;
+  for (const ir::BufferUse& use : step.uses) {
+    bytes += static_cast<double>(use.nbytes);
+    product *= static_cast<double>(use.nbytes) / sizeof(float);
+  }
+  const bool multiplies = std::string_view(step.name).starts_with("matmul");
+  return bytes / kBytes +
+         (multiplies && step.uses.size() == 3 ? 2 * std::sqrt(product) / kFlops : 0);
+}
+
+// A value that an engine keeps, for who reads its tensor between runs.
+class EngineSource final : public Storage::Source {
+ public:
+  EngineSource(const TensorMeta& meta, std::shared_ptr<memory::SwapEngine> engine, BufferId buffer)
+      : meta_(meta), engine_(std::move(engine)), buffer_(buffer) {}
+  const TensorMeta& meta() const override { return meta_; }
+  StorageState state() const override { return StorageState::kSwapped; }
+  void read(const Box& box, DenseTensor* out) const override {
+    std::vector<std::byte> whole(meta_.nbytes());
+    engine_->get(buffer_, whole);
+    copy_box(whole.data(), Box::whole(meta_.dims), out->mutable_raw_data(), box, box,
+             size_of(meta_.dtype));
+  }
+  bool is_of(const memory::SwapEngine& engine) const { return engine_.get() == &engine; }
+
+ private:
+  TensorMeta meta_;
+  std::shared_ptr<memory::SwapEngine> engine_;
+  BufferId buffer_;
+};
+
+bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine) {
+  const auto* own = dynamic_cast<const EngineSource*>(source);
+  return own && own->is_of(engine);
+}
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory& memory)
+    : recording_(std::move(recording)),
+      program_(ir::flatten(*recording_)),
+      memory_(memory),
+      planned_(program_.buffers.size(), -1),
+      offsets_(program_.buffers.size()),
+      patches_(program_.buffers.size()),
+      storages_(program_.buffers.size()) {
+  program_.steps = ir::move_sums_up(std::move(program_.steps));
+  find_ports();
+  find_externals();
+  plan_buffers();
+  bind_arrays();
+}
+
+Executor::~Executor() {
+  if (charged_) charged_->remove(DeviceKind::CPU, plan().arena_bytes);
+}
+
+// ---- buffers ----
+
+void Executor::find_ports() {
+  is_port_.resize(program_.buffers.size());
+  for (const Port& port : recording_->inputs()) {
+    if (port.buffer >= 0) is_port_[static_cast<size_t>(port.buffer)] = true;
+  }
+  for (const Port& port : recording_->outputs()) {
+    if (port.buffer < 0 || port.external.defined()) continue;
+    const auto buffer = static_cast<size_t>(port.buffer);
+    if (!is_port_[buffer]) made_per_run_.push_back(port.buffer);
+    is_port_[buffer] = true;
+  }
+}
+
+void Executor::find_externals() {
+  std::vector<int> index(program_.buffers.size(), -1);
+  const auto external = [&](int buffer) -> External& {
+    int& at = index[static_cast<size_t>(buffer)];
+    if (at < 0) {
+      at = static_cast<int>(externals_.size());
+      externals_.push_back({.buffer = buffer, .handle = {}});
+    }
+    return externals_[static_cast<size_t>(at)];
+  };
+  std::unordered_map<const Storage*, int> by_storage;
+  for (size_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+    const auto& storage = program_.buffers[buffer].external;
+    if (storage) by_storage[storage.get()] = external(static_cast<int>(buffer)).buffer;
+  }
+  for (const auto* list : {&recording_->parameters(), &recording_->constants()}) {
+    for (const ir::External& known : *list) {
+      const auto found = by_storage.find(array_of(known.handle).storage().get());
+      if (found != by_storage.end()) external(found->second).handle = known.handle;
+    }
+  }
+  is_written_.resize(program_.buffers.size());
+  for (const ir::RecordedStep& step : program_.steps) {
+    for (const ir::BufferUse& use : step.uses) {
+      const bool writes = use.access == Access::kWrite || use.access == Access::kUpdate;
+      if (use.buffer >= 0 && writes) is_written_[static_cast<size_t>(use.buffer)] = true;
+    }
+  }
+  for (External& found : externals_) {
+    found.is_written = is_written_[static_cast<size_t>(found.buffer)];
+  }
+  // A constant begins each run as it was written down.
+  for (External& found : externals_) {
+    const auto& storage = program_.buffers[static_cast<size_t>(found.buffer)].external;
+    if (found.is_written && recording_->is_own(*storage)) found.initial = storage->source();
+  }
+}
+
+memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
+  memory::SwapStep out;
+  out.name = step.name;
+  out.seconds = seconds_of(step);
+  out.repeatable = step.step->is_repeatable();
+  for (const ir::BufferUse& use : step.uses) {
+    if (use.buffer < 0) continue;
+    // What lies outside of the plan is something else by then, if any step writes to it.
+    if (!is_planned(use.buffer)) {
+      out.repeatable = out.repeatable && !is_written_[static_cast<size_t>(use.buffer)];
+      continue;
+    }
+    const ir::Buffer& buffer = program_.buffers[static_cast<size_t>(use.buffer)];
+    const bool whole = use.offset == 0 && use.nbytes == buffer.nbytes;
+    const auto access = use.access == Access::kRead             ? memory::Access::kRead
+                        : use.access == Access::kWrite && whole ? memory::Access::kWrite
+                                                                : memory::Access::kUpdate;
+    out.operands.push_back({planned_[static_cast<size_t>(use.buffer)], access});
+  }
+  return out;
+}
+
+memory::SwapProgram Executor::swap_program() {
+  memory::SwapProgram out;
+  const auto add = [&](int buffer, std::string name, bool given, bool keep) {
+    planned_[static_cast<size_t>(buffer)] = static_cast<BufferId>(out.buffers.size());
+    const auto nbytes = static_cast<int64_t>(program_.buffers[static_cast<size_t>(buffer)].nbytes);
+    out.buffers.push_back({std::move(name), nbytes, given, keep});
+  };
+  for (const External& external : externals_) {
+    const auto& storage = program_.buffers[static_cast<size_t>(external.buffer)].external;
+    const bool can_leave = !storage->has_bytes() || storage->nbytes() > Storage::kInlineLimit;
+    if (!external.initial && !(memory_.is_limited() && can_leave)) continue;
+    const std::string shape = external.handle.defined() ? external.handle.to_string() : "";
+    add(external.buffer, fmt::format("parameter {}", shape), true, !external.initial);
+  }
+  for (const ir::RecordedStep& step : program_.steps) {
+    for (const ir::BufferUse& use : step.uses) {
+      if (use.buffer < 0 || is_planned(use.buffer)) continue;
+      const auto buffer = static_cast<size_t>(use.buffer);
+      if (is_port_[buffer] || program_.buffers[buffer].external) continue;
+      add(use.buffer, fmt::format("#{}", use.buffer), false, false);
+    }
+  }
+  for (const ir::RecordedStep& step : program_.steps) out.steps.push_back(swap_step(step));
+  return out;
+}
+
+// What a run holds on the device beside the plan's arena.
+int64_t Executor::bytes_outside_of_plan() const {
+  int64_t bytes = kMargin;
+  size_t scratch = 0;
+  for (size_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+    const auto nbytes = static_cast<int64_t>(program_.buffers[buffer].nbytes);
+    // The outputs of the run before may still be held.
+    if (is_port_[buffer]) bytes += 2 * nbytes;
+    if (program_.buffers[buffer].external && !is_planned(static_cast<int>(buffer))) bytes += nbytes;
+  }
+  for (const ir::RecordedStep& step : program_.steps) {
+    scratch = std::max(scratch, step.step->scratch_bytes());
+  }
+  return bytes + static_cast<int64_t>(scratch);
+}
+
+// The plan may move arrays between any two steps.
+void Executor::leave_nothing_under_way() {
+  for (ir::RecordedStep& step : program_.steps) {
+    auto* overlapping = dynamic_cast<distributed::OverlappingStep*>(step.step.get());
+    if (overlapping) overlapping->finish_at_once();
+  }
+}
+
+memory::SwapPlan Executor::make_plan() {
+  const memory::SwapProgram program = swap_program();
+  if (!memory_.is_limited()) return memory::make_swap_plan(program, memory_.limits);
+  leave_nothing_under_way();
+  const int64_t outside = bytes_outside_of_plan();
+  memory::MemoryLimits limits = memory_.limits;
+  limits.device_bytes = std::max<int64_t>(limits.device_bytes - outside, 0);
+  try {
+    return memory::make_swap_plan(program, limits);
+  } catch (Error& error) {
+    error.note(
+        fmt::format("of the device's {} bytes (memory.device of a job), {} are kept for the "
+                    "program's inputs, its outputs, and scratch",
+                    memory_.limits.device_bytes, outside));
+    throw;
+  }
+}
+
+void Executor::plan_buffers() {
+  memory::SwapPlan plan = make_plan();
+  binds_each_launch_ = plan.launches.size() != program_.steps.size();
+  const auto& account = RankContext::current().memory();
+  PHI_CHECK(account->has_room(plan.arena_bytes),
+            errors::ResourceExhausted("the arena of a captured program takes {} bytes, but the "
+                                      "device is limited to {} and tensors hold {}.",
+                                      plan.arena_bytes, account->device_limit(),
+                                      memory_stats(CPUPlace()).current));
+  engine_ = std::make_shared<memory::SwapEngine>(
+      std::move(plan), memory::SwapEngineOptions{.disk_folder = memory_.disk_folder});
+  charged_ = account;
+  charged_->add(DeviceKind::CPU, engine_->plan().arena_bytes);
+  const auto arena_bytes = static_cast<size_t>(engine_->plan().arena_bytes);
+  arena_ = Storage::borrow(engine_->arena(), arena_bytes, CPUPlace());
+}
+
+// ---- arrays ----
+
+void Executor::bind_arrays() {
+  for (const External& external : externals_) {
+    if (is_planned(external.buffer)) continue;
+    const auto buffer = static_cast<size_t>(external.buffer);
+    storages_[buffer] = program_.buffers[buffer].external;
+  }
+  for (size_t number = 0; number < program_.steps.size(); ++number) {
+    ir::RecordedStep& step = program_.steps[number];
+    size_t i = 0;
+    step.step->visit([&](DenseTensor& array, Access) {
+      const ir::BufferUse& use = step.uses[i++];
+      if (use.buffer < 0 || is_planned(use.buffer)) return;
+      const auto buffer = static_cast<size_t>(use.buffer);
+      array = DenseTensor(array.meta(), storages_[buffer], use.offset);
+      patches_[buffer].push_back({&array, use.offset});
+    });
+    if (!binds_each_launch_) bind_planned(step, static_cast<int32_t>(number));
+  }
+}
+
+void Executor::bind_planned(ir::RecordedStep& step, int32_t launch) {
+  size_t i = 0;
+  int32_t operand = 0;
+  step.step->visit([&](DenseTensor& array, Access) {
+    const ir::BufferUse& use = step.uses[i++];
+    if (use.buffer < 0 || !is_planned(use.buffer)) return;
+    const auto offset = static_cast<size_t>(plan().offset(launch, operand++));
+    array = DenseTensor(array.meta(), arena_, offset + use.offset);
+  });
+}
+
+void Executor::give(int buffer, const IntrusivePtr<Storage>& storage, size_t offset) {
+  const auto number = static_cast<size_t>(buffer);
+  storages_[number] = storage;
+  offsets_[number] = offset;
+  for (const Patch& patch : patches_[number]) {
+    *patch.array = DenseTensor(patch.array->meta(), storage, offset + patch.offset);
+  }
+}
+
+void Executor::take_inputs(const TensorList& inputs) {
+  const auto& ports = recording_->inputs();
+  PHI_CHECK(inputs.size() == ports.size(),
+            errors::InvalidArgument("a captured program takes {} inputs, {} are given.",
+                                    ports.size(), inputs.size()));
+  for (size_t i = 0; i < ports.size(); ++i) {
+    check_input(ports[i], inputs[i], i);
+    if (ports[i].buffer < 0) continue;
+    const DenseTensor& array = array_of(inputs[i]);
+    array.raw_data();  // a deferred one comes here
+    give(ports[i].buffer, array.storage(), array.byte_offset());
+  }
+}
+
+// Parameters as they are now: somebody may have written to them, or given them other tensors.
+void Executor::take_externals() {
+  for (External& external : externals_) {
+    if (is_planned(external.buffer)) {
+      take_planned(external);
+    } else if (external.handle.defined()) {
+      const auto& storage = array_of(external.handle).storage();
+      if (storage != storages_[static_cast<size_t>(external.buffer)]) {
+        give(external.buffer, storage, array_of(external.handle).byte_offset());
+      }
+    }
+  }
+}
+
+// The plan's copy becomes the parameter's value, and the parameter holds nothing itself.
+void Executor::take_planned(External& external) {
+  const auto fill_from = [&](const std::shared_ptr<const Storage::Source>& source) {
+    engine_->put(planned_[static_cast<size_t>(external.buffer)],
+                 [&](int64_t offset, std::span<std::byte> out) {
+                   read_bytes(*source, static_cast<size_t>(offset), out);
+                 });
+  };
+  if (external.initial) return fill_from(external.initial);
+  const BufferId buffer = planned_[static_cast<size_t>(external.buffer)];
+  const auto& known = program_.buffers[static_cast<size_t>(external.buffer)].external;
+  const IntrusivePtr<Storage> storage =
+      external.handle.defined() ? array_of(external.handle).storage() : known;
+  const auto source = storage->source();
+  const bool is_ours = is_kept_by(source.get(), *engine_);
+  if (is_ours) return;
+  const TensorMeta meta =
+      external.handle.defined()
+          ? array_of(external.handle).meta()
+          : TensorMeta{{static_cast<int64_t>(storage->nbytes())}, DataType::UINT8};
+  if (storage->has_bytes()) {
+    const bool has_it = storage == known && external.version == storage->version() + 1;
+    if (!has_it) engine_->put(buffer, std::span(storage->data(), storage->nbytes()));
+  } else {
+    fill_from(source);
+  }
+  external.version = storage->version() + 1;  // 0: none yet
+  storage->swap_out(std::make_shared<const EngineSource>(meta, engine_, buffer));
+}
+
+// ---- a run ----
+
+// The parameter as it is now: somebody may have given it another tensor since the capture.
+Tensor Executor::external_output(const Port& port) const {
+  for (const External& external : externals_) {
+    if (external.buffer != port.buffer || !external.handle.defined()) continue;
+    const DenseTensor local(port.local, array_of(external.handle).storage(), port.offset);
+    return port.attr ? Tensor(DistTensor(port.meta, port.attr, local)) : Tensor(local);
+  }
+  return port.external;
+}
+
+TensorList Executor::take_outputs() const {
+  TensorList outputs;
+  for (const Port& port : recording_->outputs()) {
+    if (port.meta.dtype == DataType::UNDEFINED) {
+      outputs.emplace_back();
+    } else if (port.external.defined()) {
+      outputs.push_back(external_output(port));
+    } else if (port.buffer < 0) {
+      outputs.emplace_back(DistTensor::clipped(port.meta, port.attr, port.place, "capture"));
+    } else {
+      const auto buffer = static_cast<size_t>(port.buffer);
+      DenseTensor local(port.local, storages_[buffer], offsets_[buffer] + port.offset);
+      outputs.push_back(port.attr ? Tensor(DistTensor(port.meta, port.attr, std::move(local)))
+                                  : Tensor(std::move(local)));
+    }
+  }
+  return outputs;
+}
+
+// Whoever saved a parameter or an input for a gradient learns that it has changed, on every rank
+// alike: also where this one has no bytes of it, and no step writes.
+void Executor::note_writes(const TensorList& inputs) {
+  for (const ir::External& parameter : recording_->parameters()) {
+    if (parameter.is_written) array_of(parameter.handle).storage()->note_write();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (recording_->inputs()[i].is_written) array_of(inputs[i]).storage()->note_write();
+  }
+  for (External& external : externals_) {
+    if (!external.is_written || external.initial) continue;
+    const auto& known = program_.buffers[static_cast<size_t>(external.buffer)].external;
+    const bool has_handle = external.handle.defined();
+    Storage& storage = has_handle ? *array_of(external.handle).storage() : *known;
+    if (!has_handle) storage.note_write();
+    if (is_planned(external.buffer)) external.version = storage.version() + 1;
+  }
+}
+
+TensorList Executor::run(const TensorList& inputs) {
+  take_inputs(inputs);
+  take_externals();
+  for (const int buffer : made_per_run_) {
+    const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
+    give(buffer, Storage::allocate(nbytes, CPUPlace()), 0);
+  }
+  engine_->begin_run();
+  run_steps();
+  engine_->end_run();
+  note_writes(inputs);
+  TensorList outputs = take_outputs();
+  // Nothing of this run stays with the program but the arena.
+  for (const int buffer : made_per_run_) give(buffer, nullptr, 0);
+  for (const Port& port : recording_->inputs()) {
+    if (port.buffer >= 0) give(port.buffer, nullptr, 0);
+  }
+  return outputs;
+}
+
+void Executor::run_steps() {
+  RankContext& rank = RankContext::current();
+  int32_t launch = 0;
+  const char* name = "";
+  try {
+    for (; launch < engine_->num_launches(); ++launch) {
+      const int32_t number = engine_->step(launch);
+      ir::RecordedStep& step = program_.steps[static_cast<size_t>(number)];
+      name = step.name;
+      if (binds_each_launch_) bind_planned(step, launch);
+      engine_->before_launch(launch);
+      {
+        const OpScope scope(name);
+        const TraceScope traced(rank.trace(), TraceKind::kOp, name);
+        step.step->run();
+      }
+      engine_->after_launch(launch);
+    }
+  } catch (Error& error) {
+    error.note(fmt::format("step {} ({}) of a captured program", launch, name));
+    throw;
+  }
+  rank.counters().ops_launched += recording_->counted().ops_launched;
+  rank.counters().ops_clipped += recording_->counted().ops_clipped;
+}
+
+}  // namespace phi

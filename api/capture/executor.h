@@ -1,0 +1,81 @@
+// Executor: runs the steps of a captured program on this rank, one after the other, on buffers
+// whose places were planned once (phi/memory/plan/swap_plan.h). Without a limit the program's own
+// tensors share one arena by their life times, and parameters stay where they are. Under a limit
+// parameters and constants belong to the plan too: their values lie where it wants them, on the
+// device, on the host or on disk, and come and go beside the steps.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "api/capture/flatten.h"
+#include "api/capture/program_memory.h"
+#include "phi/memory/engine/swap_engine.h"
+
+namespace phi {
+
+class Executor {
+ public:
+  /// Takes the recording's steps. Errors: ResourceExhausted if they cannot run within the limits.
+  Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory& memory);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  TensorList run(const TensorList& inputs);
+  const memory::SwapPlan& plan() const { return engine_->plan(); }
+  memory::SwapEngineStats stats() const { return engine_->stats(); }
+
+ private:
+  // An array of a step whose storage changes from run to run.
+  struct Patch {
+    DenseTensor* array;
+    size_t offset;  // of the array in its buffer
+  };
+  // A parameter or constant.
+  struct External {
+    int buffer = -1;
+    Tensor handle;  // undefined: only steps know it
+    bool is_written = false;
+    uint32_t version = 0;                                      // of the value that the engine has
+    std::shared_ptr<const Storage::Source> initial = nullptr;  // of a constant that is written to
+  };
+
+  bool is_planned(int buffer) const { return planned_[static_cast<size_t>(buffer)] >= 0; }
+  void find_ports();
+  void find_externals();
+  void leave_nothing_under_way();
+  memory::SwapPlan make_plan();
+  void plan_buffers();
+  memory::SwapProgram swap_program();
+  memory::SwapStep swap_step(const ir::RecordedStep& step) const;
+  int64_t bytes_outside_of_plan() const;
+  void bind_arrays();
+  void bind_planned(ir::RecordedStep& step, int32_t launch);
+  void give(int buffer, const IntrusivePtr<Storage>& storage, size_t offset);
+  void take_inputs(const TensorList& inputs);
+  void take_externals();
+  void take_planned(External& external);
+  void note_writes(const TensorList& inputs);
+  Tensor external_output(const ir::Port& port) const;
+  TensorList take_outputs() const;
+  void run_steps();
+
+  std::shared_ptr<ir::Recording> recording_;
+  ir::FlatProgram program_;
+  ProgramMemory memory_;
+  std::vector<bool> is_port_;      // by buffer: an input or an output
+  std::vector<bool> is_written_;   // by buffer: by some step
+  std::vector<int> made_per_run_;  // buffers of outputs
+  std::vector<External> externals_;
+  std::vector<memory::BufferId> planned_;        // by buffer: its number in the plan, or -1
+  std::vector<size_t> offsets_;                  // by buffer, in its storage
+  std::vector<std::vector<Patch>> patches_;      // by buffer; of those outside of the plan
+  std::vector<IntrusivePtr<Storage>> storages_;  // by buffer: of this run, or the parameter's
+  std::shared_ptr<memory::SwapEngine> engine_;   // what was swapped out may outlive the program
+  IntrusivePtr<Storage> arena_;
+  IntrusivePtr<MemoryAccount> charged_;  // with the arena
+  bool binds_each_launch_ = false;       // steps that run again lie elsewhere then
+};
+
+}  // namespace phi

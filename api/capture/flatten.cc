@@ -1,0 +1,88 @@
+// Trip by trip, each with buffers of its own.
+#include "api/capture/flatten.h"
+
+#include <unordered_map>
+
+#include "phi/common/errors.h"
+
+namespace phi::ir {
+namespace {
+
+// What the buffers of a body are in one trip.
+using Trip = std::unordered_map<int, int>;
+
+class Flattener {
+ public:
+  explicit Flattener(Recording& recording) : recording_(recording) {
+    flat_.buffers = recording.buffers();
+  }
+
+  FlatProgram run() {
+    for (RecordedStep& step : recording_.steps()) {
+      if (step.scan) {
+        repeat(*step.scan);
+      } else {
+        flat_.steps.push_back({step.name, std::move(step.step), step.uses});
+      }
+    }
+    return std::move(flat_);
+  }
+
+ private:
+  void repeat(const RecordedScan& scan) {
+    auto& trips = trips_[scan.body];
+    trips.resize(static_cast<size_t>(scan.trips));
+    int carried = scan.first;
+    for (int64_t i = 0; i < scan.trips; ++i) {
+      const int64_t number = scan.reversed ? scan.trips - 1 - i : i;
+      const bool is_last = i == scan.trips - 1;
+      Trip& trip = trips[static_cast<size_t>(number)];
+      if (scan.follows >= 0) trip = trips_.at(scan.follows)[static_cast<size_t>(number)];
+      trip[scan.carried_in] = carried;
+      for (const auto& [inner, outer] : scan.per_trip) {
+        if (inner >= 0) trip[inner] = outer[static_cast<size_t>(number)];
+      }
+      check_result(scan, trip);
+      if (is_last) trip[scan.carried_out] = scan.last;
+      for (const RecordedStep& step : recording_.steps(scan.body)) add(step, trip);
+      carried = resolve(scan.carried_out, trip);
+    }
+  }
+
+  // The last trip writes to the buffer of the scan's result, so a step of the body must write it.
+  static void check_result(const RecordedScan& scan, const Trip& trip) {
+    PHI_CHECK(!trip.contains(scan.carried_out) || scan.carried_out < 0,
+              errors::Unimplemented("scan: the function gives back an array that it was given; let "
+                                    "it make a new one."));
+  }
+
+  void add(const RecordedStep& step, Trip& trip) {
+    RecordedStep copy{step.name, step.step->clone(), step.uses};
+    for (BufferUse& use : copy.uses) {
+      if (use.buffer >= 0) use.buffer = resolve(use.buffer, trip);
+    }
+    flat_.steps.push_back(std::move(copy));
+  }
+
+  int resolve(int buffer, Trip& trip) {
+    if (buffer < 0) return buffer;
+    const auto found = trip.find(buffer);
+    if (found != trip.end()) return found->second;
+    const Buffer of_body = flat_.buffers[static_cast<size_t>(buffer)];
+    if (of_body.body < 0) return buffer;
+    const int own = static_cast<int>(flat_.buffers.size());
+    flat_.buffers.push_back({of_body.nbytes, nullptr, -1});
+    trip[buffer] = own;
+    return own;
+  }
+
+  Recording& recording_;
+  FlatProgram flat_;
+  std::unordered_map<int, std::vector<Trip>> trips_;  // by body
+};
+
+}  // namespace
+
+FlatProgram flatten(Recording& recording) { return Flattener(recording).run(); }
+
+}  // namespace phi::ir

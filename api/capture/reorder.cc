@@ -1,0 +1,93 @@
+// Steps keep a place in the order: the number of the step that they follow, and a count behind it.
+#include "api/capture/reorder.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace phi::ir {
+namespace {
+
+struct Place {
+  int64_t behind = -1;  // the step's own number, or that of the one it was moved up to
+  int64_t count = 0;
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.behind, a.count) < std::tie(b.behind, b.count);
+  }
+};
+
+bool is_written(const BufferUse& use) {
+  return use.access == Access::kWrite || use.access == Access::kUpdate;
+}
+
+// Writes to a buffer that it reads, and to no other.
+bool is_sum(const RecordedStep& step) {
+  if (!step.step->is_repeatable()) return false;
+  const auto reads = [&](int buffer) {
+    return std::any_of(step.uses.begin(), step.uses.end(), [&](const BufferUse& use) {
+      return use.buffer == buffer && (use.access == Access::kRead || use.access == Access::kUpdate);
+    });
+  };
+  bool writes = false;
+  for (const BufferUse& use : step.uses) {
+    if (use.buffer < 0 || !is_written(use)) continue;
+    if (!reads(use.buffer)) return false;
+    writes = true;
+  }
+  return writes;
+}
+
+class Order {
+ public:
+  // The place of a step after all that it depends on.
+  Place place(const RecordedStep& step, int64_t number) {
+    Place place{number, 0};
+    if (is_sum(step)) {
+      place = after(step);
+      place.count = ++moved_[place.behind];
+    }
+    for (const BufferUse& use : step.uses) {
+      if (use.buffer < 0 || use.access == Access::kShape) continue;
+      Place& last = is_written(use) ? written_[use.buffer] : read_[use.buffer];
+      last = std::max(last, place);
+    }
+    return place;
+  }
+
+ private:
+  Place after(const RecordedStep& step) const {
+    Place last;
+    const auto look = [&](const std::unordered_map<int, Place>& places, int buffer) {
+      const auto found = places.find(buffer);
+      if (found != places.end()) last = std::max(last, found->second);
+    };
+    for (const BufferUse& use : step.uses) {
+      if (use.buffer < 0 || use.access == Access::kShape) continue;
+      look(written_, use.buffer);
+      if (is_written(use)) look(read_, use.buffer);
+    }
+    return last;
+  }
+
+  std::unordered_map<int, Place> written_;  // by buffer, the last of them
+  std::unordered_map<int, Place> read_;
+  std::unordered_map<int64_t, int64_t> moved_;  // how many were moved up behind a step
+};
+
+}  // namespace
+
+std::vector<RecordedStep> move_sums_up(std::vector<RecordedStep> steps) {
+  std::vector<std::pair<Place, size_t>> places;
+  Order order;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    places.emplace_back(order.place(steps[i], static_cast<int64_t>(i)), i);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<RecordedStep> moved;
+  moved.reserve(steps.size());
+  for (const auto& [place, i] : places) moved.push_back(std::move(steps[i]));
+  return moved;
+}
+
+}  // namespace phi::ir

@@ -1,0 +1,249 @@
+// A loop, or one body in the program that is being captured, and one more for its gradients.
+#include "api/capture/scan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/autograd/grad_node.h"
+#include "api/capture/recording.h"
+#include "api/generated/api.h"
+#include "phi/autograd/grad_mode.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+namespace {
+
+using distributed::DistTensor;
+using ir::array_of;
+using Edge = autograd::Edge<Tensor>;
+
+// A tensor like x with bytes of its own to come.
+Tensor like(const Tensor& x) {
+  const DenseTensor& array = array_of(x);
+  if (x.is_dist() && !x.mesh().contains(RankContext::current().rank())) {
+    return Tensor(DistTensor::clipped(x.meta(), x.dist_attr(), x.place(), "scan"));
+  }
+  auto storage = Storage::allocate(array.storage()->nbytes(), array.place());
+  DenseTensor own(array.meta(), std::move(storage), array.byte_offset());
+  return x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(own)))
+                     : Tensor(std::move(own));
+}
+
+const distributed::TensorDistAttr* attr_of(const Tensor& x) {
+  return x.is_dist() ? x.dist_attr() : nullptr;
+}
+bool alike(const Tensor& a, const Tensor& b) {
+  return a.meta() == b.meta() && attr_of(a) == attr_of(b);
+}
+
+void check_layers(const std::vector<TensorList>& layers) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    PHI_CHECK(layers[i].size() == layers[0].size(),
+              errors::InvalidArgument("scan: layer {} has {} tensors, layer 0 has {}.", i,
+                                      layers[i].size(), layers[0].size()));
+    for (size_t k = 0; k < layers[i].size(); ++k) {
+      PHI_CHECK(alike(layers[i][k], layers[0][k]),
+                errors::InvalidArgument("scan: tensor {} of layer {} is {}, that of layer 0 {}; "
+                                        "layers that differ need a loop.",
+                                        k, i, layers[i][k].to_string(), layers[0][k].to_string()));
+    }
+  }
+}
+
+Tensor checked(const Tensor& y, const Tensor& x) {
+  PHI_CHECK(y.defined() && alike(y, x),
+            errors::InvalidArgument("scan: the function gives {} for an x of {}; the next layer "
+                                    "needs one like x. Reshard or cast it.",
+                                    y.to_string(), x.to_string()));
+  return y;
+}
+
+// Tensor k of all layers.
+TensorList column(const std::vector<TensorList>& layers, size_t k) {
+  TensorList list;
+  for (const TensorList& layer : layers) list.push_back(layer[k]);
+  return list;
+}
+
+// The body as it was recorded: leaves in, result out, with the graph between them.
+struct Body {
+  int number = -1;
+  Tensor x;
+  TensorList layer;
+  Tensor y;
+};
+
+class ScanNode final : public GradNode {
+ public:
+  ScanNode(const Tensor& x, const std::vector<TensorList>& layers, Body body)
+      : GradNode("scan"), trips_(static_cast<int64_t>(layers.size())), body_(std::move(body)) {
+    add_input(x);
+    for (const TensorList& layer : layers) {
+      for (const Tensor& w : layer) add_input(w);
+    }
+  }
+  void release() override { body_ = {}; }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    auto* recording = ir::Recording::current();
+    PHI_CHECK(recording && body_.y.defined(),
+              errors::PreconditionNotMet("the gradient of a captured scan is asked for outside of "
+                                         "its program, or a second time."));
+    ir::ScanEnds ends;
+    ends.trips = trips_;
+    ends.reversed = true;
+    ends.first = in.grad(0);
+    ends.body = recording->begin_body(body_.number);
+    ends.carried_in = like(ends.first);
+    recording->add_input(ends.carried_in);
+    const TensorList grads = gradients(ends.carried_in);
+    ends.carried_out = grads[0];
+    recording->end_body(grads);
+    ends.last = like(grads[0]);
+    for (size_t k = 1; k < grads.size(); ++k) add_output(ends, grads[k]);
+    recording->add_scan(ends);
+    give(ends, grads, out);
+  }
+
+  // Of x and the layer's tensors; those that get none are undefined.
+  TensorList gradients(const Tensor& grad) {
+    Edge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
+              body_.y.grad_link().slot()};
+    // What the body saved goes when this node's does: the outer pass may keep it for another.
+    autograd::PassOptions<Tensor> options;
+    options.retain_graph = true;
+    autograd::run_backward<Tensor>({{root, grad}}, options);
+    const Tensor of_x = taken_from(body_.x);
+    const TensorForm form = TensorForm::of(body_.x);
+    TensorList grads = {of_x.defined() ? form.settle(of_x) : form.zeros()};
+    for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
+    give_own_arrays(grads, grad);
+    return grads;
+  }
+
+  // Each gradient goes its own way, that of a sum is one array for all that was added up.
+  static void give_own_arrays(TensorList& grads, const Tensor& given) {
+    std::set<const Storage*> taken = {array_of(given).storage().get()};
+    for (Tensor& grad : grads) {
+      if (grad.defined() && !taken.insert(array_of(grad).storage().get()).second) {
+        grad = assign(grad);
+      }
+    }
+  }
+
+  static Tensor taken_from(Tensor& leaf) {
+    Tensor grad = leaf.grad_so_far();
+    leaf.clear_grad();
+    return grad;
+  }
+
+  void add_output(ir::ScanEnds& ends, const Tensor& grad) const {
+    if (!grad.defined()) return;
+    ir::ScanEnds::PerTrip& output = ends.outputs.emplace_back();
+    output.inner = grad;
+    for (int64_t i = 0; i < trips_; ++i) output.outer.push_back(like(grad));
+  }
+
+  void give(const ir::ScanEnds& ends, const TensorList& grads, Outgoing& out) const {
+    const size_t width = grads.size() - 1;
+    out.give(0, ends.last);
+    size_t output = 0;
+    for (size_t k = 0; k < width; ++k) {
+      if (!grads[k + 1].defined()) continue;
+      const TensorList& by_trip = ends.outputs[output++].outer;
+      for (size_t i = 0; i < by_trip.size(); ++i) {
+        out.give(static_cast<int>(1 + i * width + k), by_trip[i]);
+      }
+    }
+  }
+
+  int64_t trips_;
+  Body body_;
+};
+
+Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
+  Tensor leaf = like(x);
+  if (needs_grad) leaf.set_requires_grad();
+  recording.add_input(leaf);
+  return leaf;
+}
+
+// Node numbers grow: that of a new one is above all there are.
+uint64_t newest_node() { return IntrusivePtr<GradNode>(new LeafNode)->sequence(); }
+
+using Node = autograd::Node<Tensor>;
+
+// The nodes that y's gradient leads to. That of what f itself holds on to would arrive once, and
+// not in every trip.
+std::set<const Node*> nodes_behind(const Tensor& y, uint64_t begin) {
+  std::set<const Node*> met;
+  std::vector<const Node*> open;
+  const auto meet = [&](const Node* node) {
+    if (node && met.insert(node).second) open.push_back(node);
+  };
+  meet(y.grad_link().node());
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    PHI_CHECK(node.sequence() > begin,
+              errors::Unimplemented("scan: the function uses a tensor that requires a gradient and "
+                                    "is none of its arguments ({}), which a captured scan does "
+                                    "not; give it in every layer.",
+                                    node.name()));
+    for (const Edge& edge : node.edges()) meet(edge.node.get());
+  }
+  return met;
+}
+
+// The gradient leads out of the body, to x or to a layer's tensor.
+bool leads_to(const Body& body, const Tensor& x, const std::set<const Node*>& nodes) {
+  const auto is_met = [&](const Tensor& leaf) { return nodes.contains(leaf.grad_link().node()); };
+  return (x.requires_grad() && is_met(body.x)) ||
+         std::any_of(body.layer.begin(), body.layer.end(), is_met);
+}
+
+Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers,
+                     ir::Recording& recording) {
+  bool recorded = any_requires_grad(x);
+  for (const TensorList& layer : layers) recorded = recorded || any_requires_grad(layer);
+  Body body;
+  const uint64_t begin = newest_node();
+  body.number = recording.begin_body(-1);
+  body.x = leaf_like(x, recorded, recording);
+  for (const Tensor& w : layers[0]) {
+    body.layer.push_back(leaf_like(w, recorded && w.requires_grad(), recording));
+  }
+  body.y = checked(f(body.x, body.layer), x);
+  const bool has_gradient = leads_to(body, x, nodes_behind(body.y, begin));
+  recording.end_body({body.y});
+  ir::ScanEnds ends;
+  ends.body = body.number;
+  ends.trips = static_cast<int64_t>(layers.size());
+  ends.first = x;
+  ends.carried_in = body.x;
+  ends.carried_out = body.y;
+  Tensor y = like(body.y);
+  ends.last = y;
+  for (size_t k = 0; k < layers[0].size(); ++k) {
+    ends.inputs.push_back({body.layer[k], column(layers, k)});
+  }
+  recording.add_scan(ends);
+  if (recorded && has_gradient) record(new ScanNode(x, layers, std::move(body)), y);
+  return y;
+}
+
+}  // namespace
+
+Tensor scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers) {
+  check_layers(layers);
+  auto* recording = ir::Recording::current();
+  if (recording && !recording->in_body() && layers.size() > 1) {
+    return recorded_scan(f, x, layers, *recording);
+  }
+  Tensor y = x;
+  for (const TensorList& layer : layers) y = checked(f(y, layer), x);
+  return y;
+}
+
+}  // namespace phi

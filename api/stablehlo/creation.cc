@@ -1,0 +1,23 @@
+// Lowerings of operators that make tensors from attributes.
+#include "api/stablehlo/lowering.h"
+
+namespace phi::stablehlo {
+namespace {
+
+void full(Call& call) { call.give(call.b.constant(call.number("value"), call.output_type())); }
+
+// In double the i-th element has one rounding of its own, as in the kernel.
+void arange(Call& call) {
+  Builder& b = call.b;
+  const Type type{call.output_dims(), "f64"};
+  const Ssa offset = b.mul(b.iota(type, 0), call.number("step"));
+  call.give(b.add(offset, call.number("start")));
+}
+
+constexpr Lowering kLowerings[] = {{"full", full}, {"arange", arange}};
+
+}  // namespace
+
+std::span<const Lowering> creation_lowerings() { return kLowerings; }
+
+}  // namespace phi::stablehlo

@@ -1,0 +1,15 @@
+// Formulas that elementwise operators share with their gradients; x is in a computing type.
+#pragma once
+
+#include "api/stablehlo/builder.h"
+
+namespace phi::stablehlo {
+
+/// u with gelu(x) = x sigmoid(u) in the tanh approximation (arXiv 1606.08415).
+Ssa gelu_tanh_argument(Builder& b, const Ssa& x);
+/// Phi(x) of the standard normal distribution.
+Ssa normal_cdf(Builder& b, const Ssa& x);
+/// What reaches x when g reaches x sigmoid(x).
+Ssa silu_grad_of(Builder& b, const Ssa& x, const Ssa& g);
+
+}  // namespace phi::stablehlo

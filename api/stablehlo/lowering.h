@@ -1,0 +1,88 @@
+// Lowerings: how each operator is said in StableHLO. One function per operator, in a table per
+// family; a new operator gets its row in the family's file.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/capture/ir.h"
+#include "api/stablehlo/builder.h"
+
+namespace phi::stablehlo {
+
+/// A call of an operator: what its lowering reads and gives. Names are those of the op YAML.
+class Call {
+ public:
+  /// `inputs` and `outputs` by slot; an absent tensor has no value.
+  Call(Builder& builder, const ir::Operation& operation, std::vector<std::optional<Ssa>> inputs,
+       std::vector<const ir::Value*> outputs);
+
+  Builder& b;
+
+  /// Errors: Unimplemented if the operator has no such input or it is absent.
+  const Ssa& input(std::string_view name) const;
+  const Ssa* optional(std::string_view name) const;
+  std::vector<Ssa> list(std::string_view name) const;
+
+  bool has(std::string_view attribute) const;
+  // Errors: Internal if there is no such attribute, or it is of another type.
+  bool flag(std::string_view attribute) const;
+  int64_t integer(std::string_view attribute) const;
+  double number(std::string_view attribute) const;  // of any arithmetic type
+  std::vector<int64_t> integers(std::string_view attribute) const;
+  const std::string& text(std::string_view attribute) const;
+
+  size_t num_outputs() const { return outputs_.size(); }
+  bool wants(size_t slot) const { return outputs_[slot] != nullptr; }
+  const TensorMeta& output(size_t slot = 0) const { return outputs_[slot]->meta; }
+  const Dims& output_dims(size_t slot = 0) const { return output(slot).dims; }
+  /// The type of an output.
+  Type output_type(size_t slot = 0) const {
+    return {output(slot).dims, element_of(output(slot).dtype)};
+  }
+  /// Gives an output, in its dtype and shape (of as many elements); nothing if it is not wanted.
+  void give(size_t slot, const Ssa& value);
+  void give(const Ssa& value) { give(0, value); }
+  const std::optional<Ssa>& given(size_t slot) const { return given_[slot]; }
+
+  /// Errors: always Unimplemented, with the operator's name; `what` is what is not covered.
+  [[noreturn]] void refuse(std::string_view what) const;
+
+ private:
+  const ir::Attribute& attribute(std::string_view name) const;
+  std::optional<size_t> argument(std::string_view name) const;
+
+  const ir::Operation& operation_;
+  std::vector<std::optional<Ssa>> inputs_;
+  std::vector<const ir::Value*> outputs_;
+  std::vector<std::optional<Ssa>> given_;
+};
+
+using Lower = void (*)(Call& call);
+struct Lowering {
+  std::string_view op;
+  Lower lower;
+};
+
+/// Null if there is none.
+Lower find_lowering(std::string_view op);
+
+// The families.
+std::span<const Lowering> elementwise_lowerings();
+std::span<const Lowering> unary_grad_lowerings();
+std::span<const Lowering> reduction_lowerings();
+std::span<const Lowering> matmul_lowerings();
+std::span<const Lowering> normalisation_lowerings();
+std::span<const Lowering> cross_entropy_lowerings();
+std::span<const Lowering> attention_lowerings();
+std::span<const Lowering> rope_lowerings();
+std::span<const Lowering> lookup_lowerings();
+std::span<const Lowering> shape_lowerings();
+std::span<const Lowering> creation_lowerings();
+std::span<const Lowering> random_lowerings();
+std::span<const Lowering> optimizer_lowerings();
+
+}  // namespace phi::stablehlo

@@ -1,0 +1,117 @@
+// Lowerings of the optimizers' updates. A gradient scale that is not finite leaves everything as it
+// was.
+#include "api/stablehlo/lowering.h"
+
+namespace phi::stablehlo {
+namespace {
+
+/// What every update reads and gives; computing is in float, for f64 parameters in double.
+class Update {
+ public:
+  explicit Update(Call& call)
+      : call_(call),
+        b_(call.b),
+        old_(call.optional("master_param") ? call.input("master_param") : call.input("param")),
+        w(b_.wide(old_)),
+        g(b_.mul(b_.convert(call.input("grad"), w.type.element),
+                 b_.convert(scalar("grad_scale"), w.type.element))) {}
+
+ private:
+  Call& call_;
+  Builder& b_;
+  const Ssa old_;
+
+ public:
+  const Ssa w;  // the weights, of the master copy if there is one
+  const Ssa g;  // the gradient, scaled
+
+  /// An input of one element as f64 of no tensor dim; an absent one is 1.
+  Ssa scalar(std::string_view name) const {
+    const Ssa* given = call_.optional(name);
+    if (!given) return b_.constant(1.0, {{}, "f64"});
+    return b_.reshape(b_.convert(*given, "f64"), {});
+  }
+  /// The same in the computing type.
+  Ssa factor(const Ssa& number) const { return b_.convert(number, w.type.element); }
+  Ssa factor(std::string_view name) const { return factor(scalar(name)); }
+
+  /// Gives output `slot`, the new value of a state.
+  void give_state(size_t slot, const Ssa& old, const Ssa& value) {
+    call_.give(slot, unless_skipped(old, value));
+  }
+  /// Gives the new weights: output 0, and `master_slot` where there is a master copy.
+  void give_weights(const Ssa& value, size_t master_slot) {
+    const Ssa kept = unless_skipped(old_, value);
+    if (call_.optional("master_param")) {
+      call_.give(master_slot, kept);
+      // A master copy that stays does not touch the parameter either.
+      return call_.give(0, unless_skipped(call_.input("param"), value));
+    }
+    call_.give(0, kept);
+  }
+
+ private:
+  Ssa unless_skipped(const Ssa& old, const Ssa& value) const {
+    const Ssa rounded = b_.convert(value, old.type.element);
+    const Ssa* scale = call_.optional("grad_scale");
+    if (!scale) return rounded;
+    const Ssa number = b_.reshape(*scale, {});
+    const Ssa is_finite = b_.op("stablehlo.is_finite", {number}, {{}, "i1"});
+    return b_.select(is_finite, rounded, old);
+  }
+};
+
+void sgd(Call& call) {
+  Builder& b = call.b;
+  Update update(call);
+  const Ssa step = b.add(update.g, b.mul(update.w, call.number("weight_decay")));
+  update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 1);
+}
+
+void momentum(Call& call) {
+  Builder& b = call.b;
+  Update update(call);
+  const Ssa& velocity = call.input("velocity");
+  const double mu = call.number("mu");
+  const Ssa g = b.add(update.g, b.mul(update.w, call.number("weight_decay")));
+  const Ssa v = b.add(b.mul(velocity, mu), g);
+  const Ssa step = call.flag("use_nesterov") ? b.add(g, b.mul(v, mu)) : v;
+  update.give_state(1, velocity, v);
+  update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 2);
+}
+
+// Loshchilov and Hutter 2019. What holds for all elements is worked out in double.
+void adamw(Call& call) {
+  Builder& b = call.b;
+  Update update(call);
+  const double beta1 = call.number("beta1");
+  const double beta2 = call.number("beta2");
+  const Ssa rate = update.scalar("learning_rate");
+  const Ssa step = update.scalar("step");
+  const auto correction = [&](double beta) {
+    return b.from(1.0, b.binary("power", b.like(step, beta), step));
+  };
+  const Ssa corrected_rate = b.div(rate, correction(beta1));
+  const Ssa root_factor = b.unary("rsqrt", correction(beta2));
+  const Ssa shrink = b.from(1.0, b.mul(rate, call.number("weight_decay")));
+
+  const Ssa& g = update.g;
+  const Ssa& old_m = call.input("moment1");
+  const Ssa& old_v = call.input("moment2");
+  const Ssa m = b.add(b.mul(old_m, beta1), b.mul(g, 1.0 - beta1));
+  const Ssa v = b.add(b.mul(old_v, beta2), b.mul(b.mul(g, g), 1.0 - beta2));
+  const Ssa root =
+      b.add(b.mul(b.unary("sqrt", v), update.factor(root_factor)), call.number("epsilon"));
+  const Ssa change = b.div(b.mul(m, update.factor(corrected_rate)), root);
+  update.give_state(1, old_m, m);
+  update.give_state(2, old_v, v);
+  update.give_weights(b.sub(b.mul(update.w, update.factor(shrink)), change), 3);
+}
+
+constexpr Lowering kLowerings[] = {{"sgd_", sgd}, {"momentum_", momentum}, {"adamw_", adamw}};
+
+}  // namespace
+
+std::span<const Lowering> optimizer_lowerings() { return kLowerings; }
+
+}  // namespace phi::stablehlo

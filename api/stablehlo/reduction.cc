@@ -1,0 +1,78 @@
+// Lowerings of reductions.
+#include "api/stablehlo/lowering.h"
+#include "phi/infermeta/axes.h"
+
+namespace phi::stablehlo {
+namespace {
+
+std::vector<int64_t> axes_of(const Call& call, const Ssa& x) {
+  const AxisSet set = normalise_axes(call.integers("axis"), x.dims());
+  std::vector<int64_t> axes;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (set.has(d)) axes.push_back(d);
+  }
+  return axes;
+}
+
+// The type that sums are made in: that of the result where it is the wider.
+Ssa summand(Call& call, const Ssa& x) {
+  if (!is_float(x.type.element)) return call.b.convert(x, "i64");
+  return call.b.convert(
+      x, call.output().dtype == DataType::FLOAT64 ? "f64" : wide_element(x.type.element));
+}
+
+void sum(Call& call) {
+  const Ssa& x = call.input("x");
+  call.give(call.b.reduce(Reduction::kSum, summand(call, x), axes_of(call, x)));
+}
+
+void mean(Call& call) {
+  const Ssa& x = call.input("x");
+  const std::vector<int64_t> axes = axes_of(call, x);
+  double count = 1.0;
+  for (int64_t axis : axes) count *= static_cast<double>(x.dims()[static_cast<int>(axis)]);
+  const Ssa total = call.b.reduce(Reduction::kSum, call.b.wide(x), axes);
+  call.give(call.b.div(total, call.b.like(total, count)));
+}
+
+void max(Call& call) {
+  const Ssa& x = call.input("x");
+  call.give(call.b.reduce(Reduction::kMax, x, axes_of(call, x)));
+}
+
+// The first index of the largest element, or of the first NaN.
+void argmax(Call& call) {
+  Builder& b = call.b;
+  Ssa x = b.wide(call.input("x"));
+  if (call.flag("flatten") || x.ndim() == 0) x = b.reshape(x, {x.dims().numel()});
+  const int axis = call.flag("flatten") || x.ndim() == 1
+                       ? 0
+                       : normalise_axis(call.integer("axis"), x.ndim(), x.dims());
+  const int64_t axes[] = {axis};
+  const Ssa largest = b.expand(b.reduce(Reduction::kMax, x, axes), x.dims());
+  const Ssa is_best =
+      b.op("stablehlo.or", {b.compare("EQ", x, largest), b.compare("NE", x, x)}, {x.dims(), "i1"});
+  const Ssa index = b.iota({x.dims(), "i64"}, axis);
+  const Ssa none = b.constant(x.dims()[axis], index.type);
+  call.give(b.reduce(Reduction::kMin, b.select(is_best, index, none), axes));
+}
+
+void reduce_as(Call& call) {
+  call.give(call.b.sum_to(call.b.wide(call.input("x")), call.output_dims()));
+}
+
+void squared_l2_norm(Call& call) {
+  const Ssa x = call.b.wide(call.input("x"));
+  call.give(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0));
+}
+
+constexpr Lowering kLowerings[] = {
+    {"sum", sum},       {"mean", mean},           {"max", max},
+    {"argmax", argmax}, {"reduce_as", reduce_as}, {"squared_l2_norm", squared_l2_norm},
+};
+
+}  // namespace
+
+std::span<const Lowering> reduction_lowerings() { return kLowerings; }
+
+}  // namespace phi::stablehlo

@@ -1,0 +1,104 @@
+// Lowerings of operators that move elements without changing them.
+#include "phi/infermeta/shape.h"
+
+#include "api/stablehlo/lowering.h"
+#include "phi/infermeta/axes.h"
+
+namespace phi::stablehlo {
+namespace {
+
+void reshape(Call& call) { call.give(call.input("x")); }  // giving takes the output's shape
+void expand(Call& call) { call.give(call.b.expand(call.input("x"), call.output_dims())); }
+
+void transpose(Call& call) {
+  const Ssa& x = call.input("x");
+  std::vector<int64_t> perm = call.integers("perm");
+  for (int64_t& d : perm) d = normalise_axis(d, x.ndim(), x.dims(), "perm");
+  call.give(call.b.transpose(x, perm));
+}
+
+void concat(Call& call) {
+  const std::vector<Ssa> parts = call.list("x");
+  const int axis = normalise_axis(call.integer("axis"), parts[0].ndim(), parts[0].dims());
+  call.give(call.b.concat(parts, axis));
+}
+
+void split(Call& call) {
+  const Ssa& x = call.input("x");
+  const int axis = normalise_axis(call.integer("axis"), x.ndim(), x.dims());
+  // All parts are recorded, wanted or not.
+  int64_t begin = 0;
+  for (size_t i = 0; i < call.num_outputs(); ++i) {
+    const int64_t end = begin + call.output_dims(i)[axis];
+    call.give(i, call.b.slice_of(x, axis, begin, end));
+    begin = end;
+  }
+}
+
+struct Range {
+  Dims begin, end;
+};
+// What a slice takes of an array of `dims`.
+Range range_of(const Call& call, const Dims& dims) {
+  Range range{Dims::filled(dims.ndim(), 0), dims};
+  const auto axes = call.integers("axes");
+  const auto starts = call.integers("starts");
+  const auto ends = call.integers("ends");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int d = normalise_axis(axes[i], dims.ndim(), dims, "axes");
+    const auto [begin, end] = slice_bounds(starts[i], ends[i], dims[d]);
+    range.begin[d] = begin;
+    range.end[d] = end;
+  }
+  return range;
+}
+
+void slice(Call& call) {
+  const Ssa& x = call.input("input");
+  const auto [begin, end] = range_of(call, x.dims());
+  call.give(call.b.slice(x, begin, end));
+}
+
+void slice_grad(Call& call) {
+  Builder& b = call.b;
+  const Dims& dims = call.output_dims();
+  const auto [begin, end] = range_of(call, dims);
+  Dims inner;
+  for (int d = 0; d < dims.ndim(); ++d) inner.push_back(end[d] - begin[d]);
+  const Ssa g = b.reshape(call.input("out_grad"), inner);
+  std::string low;
+  std::string high;
+  std::string none;
+  for (int d = 0; d < dims.ndim(); ++d) {
+    const char* comma = d > 0 ? ", " : "";
+    low += comma + std::to_string(begin[d]);
+    high += comma + std::to_string(dims[d] - end[d]);
+    none += std::string(comma) + "0";
+  }
+  const Ssa zero = b.constant(0.0, {{}, g.type.element});
+  call.give(b.op("stablehlo.pad", {g, zero}, {dims, g.type.element},
+                 "edge_padding_low = array<i64: " + low + ">, edge_padding_high = array<i64: " +
+                     high + ">, interior_padding = array<i64: " + none + ">"));
+}
+
+void tril(Call& call) {
+  Builder& b = call.b;
+  const Ssa& x = call.input("x");
+  const Type index{x.dims(), "i64"};
+  const Ssa row = b.add(b.iota(index, x.ndim() - 2), static_cast<double>(call.integer("diagonal")));
+  const Ssa is_kept = b.compare("LE", b.iota(index, x.ndim() - 1), row);
+  call.give(b.select(is_kept, x, b.like(x, 0.0)));
+}
+
+constexpr Lowering kLowerings[] = {
+    {"reshape", reshape},      {"squeeze", reshape},       {"unsqueeze", reshape},
+    {"transpose", transpose},  {"concat", concat},         {"split", split},
+    {"split_with_num", split}, {"slice", slice},           {"expand", expand},
+    {"expand_as", expand},     {"slice_grad", slice_grad}, {"tril", tril},
+};
+
+}  // namespace
+
+std::span<const Lowering> shape_lowerings() { return kLowerings; }
+
+}  // namespace phi::stablehlo

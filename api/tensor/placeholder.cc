@@ -1,0 +1,52 @@
+// Making placeholders.
+#include "api/tensor/placeholder.h"
+
+#include "distributed/placement/dist_attr.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+namespace {
+
+// In a dry run an array like any other, so that what it would hold is counted.
+DenseTensor absent(const TensorMeta& meta, const Place& place) {
+  if (RankContext::current().is_dry()) return DenseTensor::empty(meta, place);
+  const Storage::Absence absence{.op = "placeholder",
+                                 .reason = "it stands for a value that is not there",
+                                 .remedy = "Give the operator a tensor with a value."};
+  return {meta, Storage::placeholder(place, absence)};
+}
+
+void check_shape(const Dims& shape) {
+  PHI_CHECK(shape.known(), errors::InvalidArgument(
+                               "a placeholder needs extents of 0 or more, got {}; give its shape.",
+                               shape.to_string()));
+}
+
+}  // namespace
+
+Tensor placeholder(const Dims& shape, DataType dtype, const Place& place) {
+  check_shape(shape);
+  return Tensor(absent({shape, dtype}, place));
+}
+
+double item_or(const Tensor& x, double otherwise) {
+  return RankContext::current().is_dry() ? otherwise : x.item();
+}
+
+namespace distributed {
+
+Tensor placeholder(const Dims& shape, DataType dtype, const ProcessMesh& mesh,
+                   std::span<const Placement> placements) {
+  check_shape(shape);
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  attr->check_fits(shape);
+  const TensorMeta global{shape, dtype};
+  const auto coord = mesh.coord_of(RankContext::current().rank());
+  if (!coord) return Tensor(DistTensor::clipped(global, attr, CPUPlace(), "placeholder"));
+  const TensorMeta local{local_box(shape, *attr, *coord).size, dtype};
+  return Tensor(DistTensor(global, attr, absent(local, CPUPlace())));
+}
+
+}  // namespace distributed
+}  // namespace phi

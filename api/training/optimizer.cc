@@ -1,0 +1,210 @@
+// Gradients to where the states lie, the norm over all meshes, and the fused update ops.
+#include "api/training/optimizer.h"
+
+#include <cmath>
+#include <map>
+
+#include "api/autograd/autograd.h"
+#include "api/call/traced_action.h"
+#include "api/generated/api.h"
+#include "api/tensor/deferred.h"
+#include "api/tensor/placeholder.h"
+#include "distributed/api.h"
+#include "distributed/placement/shard_further.h"
+#include "distributed/reshard/execute.h"
+#include "phi/common/errors.h"
+
+namespace phi::training {
+
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+namespace {
+
+Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
+  return attr ? Tensor(distributed::reshard(x.dist(), attr)) : x;
+}
+
+// One number that every rank of the job has, as a plain tensor.
+Tensor everywhere(const Tensor& x) {
+  if (!x.is_dist()) return x;
+  const ProcessMesh everyone({distributed::world_size()}, {"world"});
+  return moved(x, TensorDistAttr::replicated(everyone)).local();
+}
+
+// What gradients are multiplied by, so that their norm becomes `clip` at most (0: as it is); not
+// finite where the norm is not.
+Tensor grad_factor(const Tensor& norm, const Tensor& inverse_loss_scale, double clip) {
+  Tensor factor = cast(inverse_loss_scale, DataType::FLOAT64);
+  if (clip > 0.0) {
+    const Tensor true_norm = multiply(norm, factor);
+    const Tensor excess = scale(true_norm, 1.0 / clip, 1e-6 / clip);
+    factor = divide(factor, maximum(excess, full({}, 1.0, DataType::FLOAT64)));
+  }
+  return add(factor, subtract(norm, norm));
+}
+
+int64_t bytes_of(const Tensor& x) {
+  return x.defined() ? static_cast<int64_t>(x.nbytes_anywhere()) : 0;
+}
+
+}  // namespace
+
+const TensorDistAttr* parameter_attr(const TensorDistAttr* attr, const Dims& shape,
+                                     const ZeroStage& zero) {
+  return zero.stage == 3 ? distributed::shard_further(attr, shape, zero.mesh_dim) : attr;
+}
+
+Optimizer::Optimizer(const OptimizerConfig& config, std::vector<Tensor> parameters,
+                     const ZeroStage& zero)
+    : config_(config), zero_(zero) {
+  PHI_CHECK(zero.stage >= 0 && zero.stage <= 3,
+            errors::InvalidArgument("ZeRO stage {} does not exist; use 0 to 3.", zero.stage));
+  for (Tensor& parameter : parameters) slots_.push_back(make_slot(std::move(parameter)));
+}
+
+Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
+  const NoGrad no_grad;
+  PHI_CHECK(zero_.stage == 0 || parameter.is_dist(),
+            errors::InvalidArgument("ZeRO stage {} splits states over mesh dim {}, but parameter "
+                                    "{} is a plain tensor; shard_tensor it, or use stage 0.",
+                                    zero_.stage, zero_.mesh_dim, parameter.to_string()));
+  parameter.set_requires_grad();
+  Slot slot;
+  if (parameter.is_dist()) {
+    slot.attr = zero_.stage == 0 ? parameter.dist_attr()
+                                 : distributed::shard_further(parameter.dist_attr(),
+                                                              parameter.shape(), zero_.mesh_dim);
+  }
+  slot.decays = parameter.ndim() > 1;
+  const bool is_16bit = size_of(parameter.dtype()) == 2;
+  const DataType state_dtype = is_16bit ? DataType::FLOAT32 : parameter.dtype();
+  const auto zeros = [&] {
+    const Tensor plain = deferred_full(parameter.shape(), 0.0, state_dtype);
+    return slot.attr ? distributed::shard_tensor(plain, slot.attr->mesh(), slot.attr->placements())
+                     : plain;
+  };
+  if (config_.kind != OptimizerKind::kSgd) slot.moment1 = zeros();
+  if (config_.kind == OptimizerKind::kAdamW) slot.moment2 = zeros();
+  if (is_16bit) slot.master = cast(moved(parameter.detach(), slot.attr), DataType::FLOAT32);
+  if (zero_.stage >= 2) {
+    parameter.register_hook([attr = slot.attr](const Tensor& grad) { return moved(grad, attr); });
+  }
+  slot.parameter = std::move(parameter);
+  return slot;
+}
+
+Optimizer::Numbers Optimizer::numbers(double learning_rate, double loss_scale) const {
+  Numbers numbers;
+  numbers.learning_rate = full({}, learning_rate, DataType::FLOAT32);
+  numbers.step = full({}, steps_ + 1, DataType::INT64);
+  if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale);
+  return numbers;
+}
+
+Tensor Optimizer::apply(const Numbers& numbers, bool with_norm) {
+  const NoGrad no_grad;
+  const TracedAction traced("optimizer");
+  collect_gradients();
+  Tensor norm;
+  std::optional<Tensor> grad_scale;
+  const Tensor& inverse = numbers.inverse_loss_scale;
+  if (inverse.defined()) grad_scale = inverse;
+  if (config_.grad_clip > 0.0 || with_norm) {
+    const Tensor factor = inverse.defined() ? inverse : full({}, 1.0);
+    norm = grad_norm();
+    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), DataType::FLOAT32);
+    norm = multiply(norm, cast(factor, DataType::FLOAT64));
+  }
+  for (Slot& slot : slots_) {
+    if (slot.gradient.defined()) update(slot, numbers, grad_scale);
+    slot.gradient = Tensor();
+  }
+  return norm;
+}
+
+Optimizer::Outcome Optimizer::outcome_of(const Tensor& grad_norm) {
+  Outcome outcome;
+  if (grad_norm.defined()) outcome.grad_norm = item_or(grad_norm, 0.0);
+  outcome.applied = std::isfinite(outcome.grad_norm);
+  if (outcome.applied) ++steps_;
+  return outcome;
+}
+
+Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
+  return outcome_of(apply(numbers(learning_rate, loss_scale), check_finite));
+}
+
+void Optimizer::collect_gradients() {
+  for (Slot& slot : slots_) {
+    Tensor gradient = slot.parameter.grad_so_far();
+    slot.parameter.clear_grad();
+    if (gradient.defined()) slot.gradient = moved(gradient, slot.attr);
+  }
+}
+
+// Sums of squares are added up where they lie alike, so that few of them have to travel.
+Tensor Optimizer::grad_norm() const {
+  std::vector<std::pair<const TensorDistAttr*, TensorList>> sums;
+  for (const Slot& slot : slots_) {
+    if (!slot.gradient.defined()) continue;
+    const Tensor square = squared_l2_norm(slot.gradient);
+    const TensorDistAttr* attr = square.is_dist() ? square.dist_attr() : nullptr;
+    const auto known =
+        std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.first == attr; });
+    if (known == sums.end()) {
+      sums.push_back({attr, {square}});
+    } else {
+      known->second.push_back(square);
+    }
+  }
+  TensorList totals = {full({}, 0.0, DataType::FLOAT64)};
+  for (const auto& [attr, squares] : sums) {
+    totals.push_back(cast(everywhere(add_n(squares)), DataType::FLOAT64));
+  }
+  return sqrt(add_n(totals));
+}
+
+void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
+  Tensor part = moved(slot.parameter.detach(), slot.attr);
+  const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
+  switch (config_.kind) {
+    case OptimizerKind::kSgd:
+      sgd_(part, slot.gradient, slot.master, numbers.learning_rate, grad_scale, decay);
+      break;
+    case OptimizerKind::kMomentum:
+      momentum_(part, slot.gradient, slot.moment1, slot.master, numbers.learning_rate, grad_scale,
+                static_cast<float>(config_.momentum), config_.nesterov, decay);
+      break;
+    case OptimizerKind::kAdamW:
+      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, numbers.learning_rate,
+             numbers.step, grad_scale, static_cast<float>(config_.beta1),
+             static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
+      break;
+  }
+  if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));
+}
+
+std::vector<Optimizer::State> Optimizer::states() const {
+  std::vector<State> states;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.moment1.defined()) states.push_back({i, "moment1", slot.moment1});
+    if (slot.moment2.defined()) states.push_back({i, "moment2", slot.moment2});
+    if (slot.master) states.push_back({i, "master", *slot.master});
+  }
+  return states;
+}
+
+StateBytes Optimizer::bytes_here() const {
+  StateBytes bytes;
+  for (const Slot& slot : slots_) {
+    bytes.parameters += bytes_of(slot.parameter);
+    bytes.gradients += bytes_of(slot.parameter.grad_so_far());
+    bytes.states += bytes_of(slot.moment1) + bytes_of(slot.moment2);
+    if (slot.master) bytes.states += bytes_of(*slot.master);
+  }
+  return bytes;
+}
+
+}  // namespace phi::training

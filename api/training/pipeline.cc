@@ -1,0 +1,181 @@
+// Actions on tensors: what each step of the program order does on every rank.
+#include "api/training/pipeline.h"
+
+#include "api/autograd/autograd.h"
+#include "api/autograd/grad_node.h"
+#include "api/call/traced_action.h"
+#include "api/generated/api.h"
+#include "api/tensor/deferred.h"
+#include "distributed/api.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
+
+namespace phi::training {
+
+using distributed::PendingTensor;
+using distributed::pipeline::Action;
+using distributed::pipeline::ActionKind;
+using distributed::pipeline::Schedule;
+using distributed::pipeline::Step;
+
+namespace {
+
+// What one chunk keeps of one micro-batch between its actions.
+struct Cell {
+  PendingTensor arriving;  // the input, under way
+  Tensor input;            // a leaf, where the input has a gradient
+  Tensor output;           // once it has been sent: history and meta alone
+  TensorForm output_form;
+  PendingTensor grad_arriving;  // the gradient of the output, under way
+  Tensor input_grad;
+  DeferredGradients weights;
+};
+
+class ScheduleRun {
+ public:
+  ScheduleRun(PipelineModel& model, const PipelineProgram& program, const Tensor& loss_scale)
+      : model_(model),
+        program_(program),
+        schedule_(program.schedule()),
+        loss_scale_(loss_scale),
+        cells_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
+
+  Tensor run() {
+    for (const Step& step : program_.order()) {
+      const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
+      const TraceWorkScope work(RankContext::current().trace(), step.action.micro_batch, chunk);
+      switch (step.kind) {
+        case Step::kAction:
+          act(step.action, chunk);
+          break;
+        case Step::kTransferForward:
+          send_output(chunk, step.action.micro_batch);
+          break;
+        case Step::kTransferBackward:
+          send_gradient(chunk, step.action.micro_batch);
+          break;
+      }
+    }
+    return scale(add_n(losses_), 1.0 / static_cast<double>(schedule_.micro_batches));
+  }
+
+ private:
+  bool is_last(int chunk) const { return chunk == model_.num_chunks() - 1; }
+  Cell& cell(int chunk, int micro_batch) {
+    return cells_[static_cast<size_t>(chunk * schedule_.micro_batches + micro_batch)];
+  }
+
+  void act(const Action& action, int chunk) {
+    Cell& own = cell(chunk, action.micro_batch);
+    TracedAction traced(letter_of(action.kind), action.micro_batch, name_of(action.kind).data());
+    switch (action.kind) {
+      case ActionKind::kForward:
+        forward(own, chunk, action.micro_batch);
+        break;
+      case ActionKind::kBackward:
+        backward(own, chunk, nullptr);
+        break;
+      case ActionKind::kBackwardInput:
+        backward(own, chunk, &own.weights);
+        break;
+      case ActionKind::kBackwardWeight:
+        own.weights.run();
+        break;
+    }
+    traced.made(own.output_form.attr);
+  }
+
+  void forward(Cell& own, int chunk, int micro_batch) {
+    if (chunk > 0) {
+      own.input = own.arriving.wait().detach();
+      own.input.set_requires_grad();
+    }
+    own.output = model_.forward(chunk, own.input, micro_batch);
+    own.output_form = TensorForm::of(own.output);
+    if (is_last(chunk)) losses_.push_back(own.output.detach());
+  }
+
+  void send_output(int chunk, int micro_batch) {
+    Cell& own = cell(chunk, micro_batch);
+    const auto* attr = model_.input_attr(chunk + 1, own.output);
+    cell(chunk + 1, micro_batch).arriving =
+        distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
+    own.output = without_bytes(own.output);
+  }
+
+  // With `weights` the gradients of the chunk's parameters are put off into it.
+  void backward(Cell& own, int chunk, DeferredGradients* weights) {
+    Tensor grad;
+    if (is_last(chunk)) {
+      grad = seed(own.output);
+    } else {
+      grad = own.grad_arriving.wait();
+    }
+    if (weights) {
+      backward_deferring(own.output, grad, {own.input}, weights);
+    } else {
+      own.output.backward(grad);
+    }
+    own.output = Tensor();
+    if (own.input.defined()) own.input_grad = own.input.grad_so_far();
+    own.input = Tensor();
+  }
+
+  // The gradient of the loss of one micro-batch: its share of the mean, scaled.
+  Tensor seed(const Tensor& loss) const {
+    const double share = 1.0 / static_cast<double>(schedule_.micro_batches);
+    if (!loss_scale_.defined()) return deferred_full(loss.shape(), share, loss.dtype());
+    return cast(scale(loss_scale_, share), loss.dtype());
+  }
+
+  void send_gradient(int chunk, int micro_batch) {
+    Cell& own = cell(chunk, micro_batch);
+    Cell& before = cell(chunk - 1, micro_batch);
+    const auto* attr = before.output_form.attr;
+    before.grad_arriving =
+        distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
+    own.input_grad = Tensor();
+  }
+
+  PipelineModel& model_;
+  const PipelineProgram& program_;
+  const Schedule& schedule_;
+  const Tensor loss_scale_;
+  std::vector<Cell> cells_;
+  TensorList losses_;
+};
+
+}  // namespace
+
+Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
+                    const Tensor& loss_scale) {
+  const Schedule& schedule = program.schedule();
+  PHI_CHECK(schedule.stages * schedule.chunks == model.num_chunks(),
+            errors::InvalidArgument(
+                "the schedule {} has {} stages of {} chunks, the model has {} chunks.",
+                schedule.kind, schedule.stages, schedule.chunks, model.num_chunks()));
+  return ScheduleRun(model, program, loss_scale).run();
+}
+
+Tensor run_forward(PipelineModel& model, int64_t micro_batches) {
+  const NoGrad no_grad;
+  TensorList losses;
+  for (int64_t i = 0; i < micro_batches; ++i) {
+    Tensor x;
+    for (int chunk = 0; chunk < model.num_chunks(); ++chunk) {
+      const TraceWorkScope work(RankContext::current().trace(), i, chunk);
+      TracedAction traced('F', i, "forward");
+      if (chunk > 0) {
+        const auto* attr = model.input_attr(chunk, x);
+        x = distributed::reshard(x, attr->mesh(), attr->placements());
+      }
+      x = model.forward(chunk, x, i);
+      traced.made(x);
+    }
+    losses.push_back(x);
+  }
+  return scale(add_n(losses), 1.0 / static_cast<double>(micro_batches));
+}
+
+}  // namespace phi::training

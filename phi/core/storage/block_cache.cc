@@ -1,0 +1,135 @@
+// Free lists of blocks, and the system calls behind them.
+#include "phi/core/storage/block_cache.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "phi/common/yield_point.h"
+
+namespace phi {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+// Blocks of several huge pages start on one and ask for them: 512 times fewer page faults.
+constexpr size_t kHugePageLimit = 2 * kHugePage;
+// A cache up to this size is kept whatever the rank's peak.
+constexpr int64_t kSmallCache = int64_t{64} << 20;
+
+// AddressSanitizer finds uses after free only in memory that is freed.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
+std::byte* system_allocate(size_t nbytes) {
+  const bool huge = nbytes >= kHugePageLimit;
+  const size_t alignment = huge ? kHugePage : kAlignment;
+  const size_t rounded = (nbytes + alignment - 1) / alignment * alignment;
+  // The rounded tail of a huge-page block is address space only: nobody touches its pages.
+  void* block = std::aligned_alloc(alignment, rounded);
+  if (block && huge) madvise(block, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(block);
+}
+
+}  // namespace
+
+BlockCache::Lock::Lock(const BlockCache& cache) : flag_(cache.locked_) {
+  yield_point("block_cache.lock");
+  while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+}
+
+std::byte* BlockCache::allocate(size_t nbytes) {
+  if (nbytes > SizeClass::kLargestRequest) return nullptr;
+  const SizeClass size = SizeClass::of(nbytes);
+  std::byte* block = take_cached(size);
+  return block ? block : take_fresh(size);
+}
+
+std::byte* BlockCache::take_cached(const SizeClass& size) {
+  const Lock lock(*this);
+  FreeBlock* block = free_[size.index];
+  if (!block) return nullptr;
+  yield_point("block_cache.take_cached.found");
+  free_[size.index] = block->next;
+  stats_.cached -= static_cast<int64_t>(size.nbytes);
+  peak_used_ = std::max(peak_used_, stats_.reserved - stats_.cached);
+  return reinterpret_cast<std::byte*>(block);
+}
+
+std::byte* BlockCache::take_fresh(const SizeClass& size) {
+  const auto nbytes = static_cast<int64_t>(size.nbytes);
+  bool overfull = false;
+  {
+    const Lock lock(*this);
+    overfull = stats_.cached > std::max(kSmallCache, peak_used_);
+  }
+  yield_point("block_cache.take_fresh.judged");
+  // Sizes that changed leave blocks that nobody asks for again; a program whose sizes repeat holds
+  // no more than its own peak and never comes here.
+  if (overfull) release();
+  std::byte* block = system_allocate(size.nbytes);
+  if (!block) {
+    release();
+    block = system_allocate(size.nbytes);
+    if (!block) return nullptr;
+  }
+  yield_point("block_cache.take_fresh.uncounted");
+  const Lock lock(*this);
+  stats_.reserved += nbytes;
+  stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
+  peak_used_ = std::max(peak_used_, stats_.reserved - stats_.cached);
+  return block;
+}
+
+void BlockCache::free(std::byte* block, size_t nbytes) {
+  const SizeClass size = SizeClass::of(nbytes);
+  {
+    const Lock lock(*this);
+    if (kKeepsBlocks) {
+      auto* kept = reinterpret_cast<FreeBlock*>(block);
+      kept->next = free_[size.index];
+      yield_point("block_cache.free.unlisted");
+      free_[size.index] = kept;
+      stats_.cached += static_cast<int64_t>(size.nbytes);
+      return;
+    }
+    stats_.reserved -= static_cast<int64_t>(size.nbytes);
+  }
+  std::free(block);
+}
+
+void BlockCache::release() {
+  FreeLists lists{};
+  {
+    const Lock lock(*this);
+    lists.swap(free_);
+    yield_point("block_cache.release.uncounted");
+    stats_.reserved -= stats_.cached;
+    stats_.cached = 0;
+    peak_used_ = stats_.reserved;
+  }
+  for (FreeBlock* block : lists) {
+    while (block) {
+      FreeBlock* next = block->next;
+      std::free(block);
+      block = next;
+    }
+  }
+}
+
+BlockCache::Stats BlockCache::stats() const {
+  const Lock lock(*this);
+  return stats_;
+}
+
+void BlockCache::reset_peak() {
+  const Lock lock(*this);
+  stats_.peak_reserved = stats_.reserved;
+}
+
+}  // namespace phi

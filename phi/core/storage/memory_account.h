@@ -1,0 +1,99 @@
+// The memory of one rank: an exact account of the bytes that its storages hold, per kind of device,
+// and of those held for them on lower tiers, and the cache of host blocks that storages come from.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "phi/common/intrusive_ptr.h"
+#include "phi/common/place.h"
+#include "phi/common/yield_point.h"
+#include "phi/core/storage/block_cache.h"
+#include "phi/core/storage/tier.h"
+
+namespace phi {
+
+struct MemoryStats {
+  int64_t current = 0;        // bytes held by storages now
+  int64_t peak = 0;           // most bytes held at once since the last reset_peak
+  int64_t reserved = 0;       // bytes taken from the system: storages' objects, rounding, cache
+  int64_t peak_reserved = 0;  // most of them at once since the last reset_peak
+};
+
+/// Shared by a rank context and the storages made in it, so that a storage may outlive its context.
+class MemoryAccount : public RefCounted<MemoryAccount> {
+ public:
+  void add(DeviceKind kind, int64_t bytes) { tallies_[static_cast<int>(kind)].add(bytes); }
+  void remove(DeviceKind kind, int64_t bytes) {
+    tallies_[static_cast<int>(kind)].current.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  MemoryStats stats(DeviceKind kind) const {
+    const auto& tally = tallies_[static_cast<int>(kind)];
+    MemoryStats stats{.current = tally.current.load(), .peak = tally.peak.load()};
+    if (kind == DeviceKind::CPU) {
+      const BlockCache::Stats blocks = blocks_.stats();
+      stats.reserved = blocks.reserved;
+      stats.peak_reserved = blocks.peak_reserved;
+    }
+    return stats;
+  }
+  void reset_peak(DeviceKind kind) {
+    auto& tally = tallies_[static_cast<int>(kind)];
+    tally.peak.store(tally.current.load());
+    if (kind == DeviceKind::CPU) blocks_.reset_peak();
+  }
+  /// Bytes held on a tier below the device: the user's arrays that wait to be needed, say.
+  void add(Tier tier, int64_t bytes) { lower_tiers_[static_cast<int>(tier)].add(bytes); }
+  void remove(Tier tier, int64_t bytes) {
+    lower_tiers_[static_cast<int>(tier)].current.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  /// Of Tier::kDevice: those of the CPU, the one kind of device that storages lie on.
+  MemoryStats stats(Tier tier) const {
+    if (tier == Tier::kDevice) return stats(DeviceKind::CPU);
+    const auto& tally = lower_tiers_[static_cast<int>(tier)];
+    return {.current = tally.current.load(), .peak = tally.peak.load()};
+  }
+  void reset_peak(Tier tier) {
+    if (tier == Tier::kDevice) return reset_peak(DeviceKind::CPU);
+    auto& tally = lower_tiers_[static_cast<int>(tier)];
+    tally.peak.store(tally.current.load());
+  }
+  /// From here on storages on the CPU that would hold more than `bytes` together fail.
+  void set_device_limit(int64_t bytes) { device_limit_ = bytes; }
+  int64_t device_limit() const { return device_limit_; }
+  bool has_room(int64_t bytes) const {
+    const auto& tally = tallies_[static_cast<int>(DeviceKind::CPU)];
+    return bytes <= device_limit_ - tally.current.load(std::memory_order_relaxed);
+  }
+  /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
+  void plan(int64_t bytes) { planned_.add(bytes); }
+  void end_plan(int64_t bytes) { planned_.current.fetch_sub(bytes, std::memory_order_relaxed); }
+  MemoryStats planned() const {
+    return {.current = planned_.current.load(), .peak = planned_.peak.load()};
+  }
+  /// Where storages on the CPU get their memory; `blocks().release()` gives back what none uses.
+  BlockCache& blocks() { return blocks_; }
+  static void destroy(MemoryAccount* account) { delete account; }
+
+ private:
+  struct Tally {
+    std::atomic<int64_t> current{0};
+    std::atomic<int64_t> peak{0};
+    void add(int64_t bytes) {
+      const int64_t now = current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+      int64_t most = peak.load(std::memory_order_relaxed);
+      yield_point("memory_account.add.compared");
+      while (now > most && !peak.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+      }
+    }
+  };
+  std::array<Tally, kNumDeviceKinds> tallies_;
+  std::array<Tally, kNumTiers> lower_tiers_;
+  Tally planned_;
+  int64_t device_limit_ = std::numeric_limits<int64_t>::max();
+  BlockCache blocks_;
+};
+
+}  // namespace phi

@@ -1,0 +1,262 @@
+// Allocation, accounting and the state changes of storages.
+#include "phi/core/storage/storage.h"
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
+
+namespace phi {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+// Bytes behind the object keep the block's alignment.
+template <typename Object>
+constexpr size_t kHeader = (sizeof(Object) + kAlignment - 1) / kAlignment* kAlignment;
+
+uint64_t next_id() {
+  // Each thread takes ids in blocks, so that making a storage touches no shared cache line.
+  constexpr uint64_t kBlock = 1 << 16;
+  static std::atomic<uint64_t> blocks{0};
+  thread_local uint64_t next = 0;
+  thread_local uint64_t end = 0;
+  if (next == end) {
+    next = blocks.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
+    end = next + kBlock - 1;
+  }
+  return next++;
+}
+
+std::byte* allocate_bytes(MemoryAccount& account, size_t nbytes) {
+  std::byte* memory = account.blocks().allocate(nbytes);
+  PHI_CHECK(memory != nullptr,
+            errors::ResourceExhausted(
+                "cannot allocate {} bytes on cpu; tensors of this rank hold {} bytes.", nbytes,
+                memory_stats(CPUPlace()).current));
+  return memory;
+}
+
+void check_room(const MemoryAccount& account, size_t nbytes) {
+  PHI_CHECK(account.has_room(static_cast<int64_t>(nbytes)),
+            errors::ResourceExhausted(
+                "{} bytes do not fit on the device: it is limited to {} bytes, and tensors of this "
+                "rank hold {}. Raise the limit (memory.device of a job), or let a captured program "
+                "swap what it does not need at once.",
+                nbytes, account.device_limit(), memory_stats(CPUPlace()).current));
+}
+
+void check_place(const Place& place) {
+  PHI_CHECK(place.kind == DeviceKind::CPU,
+            errors::Unimplemented("this build has no allocator for place {}; use CPUPlace().",
+                                  place.to_string()));
+}
+
+// Held by one thread at a time. Sources may read other storages, so each has a lock of its own.
+class Held {
+ public:
+  explicit Held(std::atomic_flag& flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) flag_.wait(true);
+  }
+  ~Held() {
+    flag_.clear(std::memory_order_release);
+    flag_.notify_one();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+}  // namespace
+
+const char* name_of(StorageState state) {
+  switch (state) {
+    case StorageState::kResident:
+      return "resident";
+    case StorageState::kPlaceholder:
+      return "placeholder";
+    case StorageState::kDeferred:
+      return "deferred";
+    case StorageState::kSwapped:
+      return "swapped";
+  }
+  return "unknown";
+}
+
+Storage::Storage(StorageState state, size_t nbytes, const Place& place,
+                 const IntrusivePtr<MemoryAccount>& account)
+    : nbytes_(nbytes), id_(next_id()), state_(state), place_(place), account_(account) {}
+
+Storage* Storage::make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes) {
+  const auto& account = RankContext::current().memory();
+  std::byte* block = allocate_bytes(*account, kHeader<Storage> + inline_bytes);
+  return new (block) Storage(state, nbytes, place, account);
+}
+
+IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
+  check_place(place);
+  if (RankContext::current().is_dry()) [[unlikely]] {
+    Storage* storage = make(StorageState::kPlaceholder, nbytes, place, 0);
+    storage->plan();
+    return storage;
+  }
+  if (nbytes <= kInlineLimit) {
+    check_room(*RankContext::current().memory(), nbytes);
+    Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
+    storage->inline_bytes_ = true;
+    storage->data_ = reinterpret_cast<std::byte*>(storage) + kHeader<Storage>;
+    storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
+    return storage;
+  }
+  return allocate_apart(nbytes, place);
+}
+
+IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
+  check_room(*RankContext::current().memory(), nbytes);
+  // Not resident until the bytes are there, so that a failure leaves nothing to take off the
+  // account.
+  IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
+  storage->data_ = allocate_bytes(*storage->account_, nbytes);
+  yield_point("storage.allocate.uncounted");
+  storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
+  storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
+  return storage;
+}
+
+IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& absence) {
+  Storage* storage = make(StorageState::kPlaceholder, 0, place, 0);
+  storage->absence_ = absence;
+  return storage;
+}
+
+IntrusivePtr<Storage> Storage::from_source(const Place& place,
+                                           std::shared_ptr<const Source> source) {
+  check_place(place);
+  Storage* storage = make(source->state(), source->meta().nbytes(), place, 0);
+  storage->source_ = std::move(source);
+  return storage;
+}
+
+IntrusivePtr<Storage> Storage::planned_from_source(const Place& place,
+                                                   std::shared_ptr<const Source> source) {
+  IntrusivePtr<Storage> storage = from_source(place, std::move(source));
+  storage->plan();
+  return storage;
+}
+
+std::shared_ptr<const Storage::Source> Storage::source() const {
+  if (has_bytes() || state() == StorageState::kPlaceholder) return nullptr;
+  yield_point("storage.source.unlocked");
+  const Held held(busy_);
+  yield_point("storage.source.locked");
+  return source_;
+}
+
+IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Place& place) {
+  Storage* storage = make(StorageState::kResident, nbytes, place, 0);
+  storage->data_ = data;
+  storage->borrowed_ = true;
+  return storage;
+}
+
+void Storage::swap_out(std::shared_ptr<const Source> source) {
+  yield_point("storage.swap_out.unlocked");
+  const Held held(busy_);
+  PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && !borrowed_,
+            errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
+                                       id_, nbytes_, name_of(state())));
+  if (has_bytes()) give_back_bytes();
+  yield_point("storage.swap_out.without_bytes");
+  source_ = std::move(source);
+  yield_point("storage.swap_out.unpublished");
+  state_.store(source_->state(), std::memory_order_release);
+}
+
+void Storage::plan() {
+  if (is_planned()) return;
+  absence_ = {.op = OpScope::current(),
+              .reason = "nothing is computed in a dry run",
+              .remedy = "Run the job on real processes to get its values."};
+  if (RankContext::current().recorder()) {
+    absence_.reason = "a program is being captured, and nothing is computed";
+    absence_.remedy = "Return it from the captured function, and read what running it gives.";
+  }
+  account_->plan(static_cast<int64_t>(nbytes_));
+  planned_.store(true, std::memory_order_release);
+}
+
+void Storage::end_plan() {
+  if (planned_.exchange(false, std::memory_order_acq_rel))
+    account_->end_plan(static_cast<int64_t>(nbytes_));
+}
+
+void Storage::materialise() {
+  if (has_bytes()) return;
+  yield_point("storage.materialise.unlocked");
+  const Held held(busy_);
+  yield_point("storage.materialise.unchecked");
+  if (has_bytes()) return;  // another thread was first
+  PHI_CHECK(source_, errors::PreconditionNotMet(
+                         "storage {} is a placeholder; it has no bytes to bring here.", id_));
+  if (RankContext::current().is_dry()) {
+    PHI_CHECK(RankContext::current().recorder() == nullptr,
+              errors::PreconditionNotMet("the value of storage {} is asked for while a program is "
+                                         "captured, when nothing has a value; read it outside, or "
+                                         "make what depends on it an operator.",
+                                         id_));
+    return plan();
+  }
+  // Read apart, so that nobody sees bytes that are no values, and a failure changes nothing.
+  const auto fresh = allocate_apart(nbytes_, place_);
+  DenseTensor whole(source_->meta(), fresh);
+  bring_box(*source_, Box::whole(whole.dims()), &whole);
+  yield_point("storage.materialise.read");
+  take_bytes(*fresh);
+  end_plan();
+  yield_point("storage.materialise.published");
+  source_ = nullptr;
+}
+
+void Storage::take_bytes(Storage& other) {
+  data_ = std::exchange(other.data_, nullptr);
+  other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
+  if (other.account_ != account_) guest_ = other.account_;
+  yield_point("storage.take_bytes.unpublished");
+  state_.store(StorageState::kResident, std::memory_order_release);
+}
+
+void Storage::give_back_bytes() {
+  if (borrowed_) return;
+  charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
+  yield_point("storage.give_back.uncounted");
+  if (!inline_bytes_) charged().blocks().free(std::exchange(data_, nullptr), nbytes_);
+  guest_ = nullptr;
+}
+
+void Storage::destroy(Storage* storage) {
+  yield_point("storage.destroy");
+  if (storage->has_bytes()) storage->give_back_bytes();
+  storage->end_plan();
+  const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
+  // The account may end with its last storage, whose block it must still take.
+  const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
+  storage->~Storage();
+  account->blocks().free(reinterpret_cast<std::byte*>(storage), block);
+}
+
+void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out) {
+  source.read(box, out);
+  const auto tier = source.tier();
+  if (!tier) return;
+  const int64_t bytes = source.stored_bytes(box);
+  if (bytes > 0) count_transfer(*tier, Tier::kDevice, bytes);
+}
+
+}  // namespace phi

@@ -1,0 +1,128 @@
+// Sums run in kStep lanes whatever the registers hold, so that wide and narrow ones give the same
+// numbers.
+#include "phi/kernels/cpu/attention/attention_rows.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi::attention_rows {
+namespace {
+
+// By halves, so that lanes stay in vector registers.
+template <typename C, typename Fold>
+PHI_HD C fold_halves(C* lanes, Fold fold) {
+#pragma GCC unroll 8
+  for (int64_t half = kStep / 2; half > 0; half /= 2) {
+    for (int64_t lane = 0; lane < half; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + half]);
+  }
+  return lanes[0];
+}
+
+template <typename C>
+PHI_HD C largest_loop(int64_t n, const C* row) {
+  if (n == 0) return -std::numeric_limits<C>::infinity();
+  const auto larger = [](C a, C b) __attribute__((always_inline)) { return a > b ? a : b; };
+  C lanes[kStep];
+  for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = row[lane];
+  for (int64_t i = kStep; i < n; i += kStep) {
+    for (int64_t lane = 0; lane < kStep; ++lane) lanes[lane] = larger(lanes[lane], row[i + lane]);
+  }
+  return fold_halves(lanes, larger);
+}
+
+template <typename C>
+PHI_HD C add_scores_loop(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  constexpr C kLowest = -std::numeric_limits<C>::infinity();
+  const C most = softmax->most > here ? softmax->most : here;
+  if (most == kLowest) {  // scores are -inf, or NaN that `here` does not show
+    for (int64_t j = 0; j < n; ++j) {
+      row[j] = row[j] == row[j] ? C(0) : row[j];
+      softmax->total += row[j];
+    }
+    return C(1);
+  }
+  C lanes[kStep] = {};
+  for (int64_t i = 0; i < n; i += kStep) {
+#pragma GCC ivdep
+    for (int64_t lane = 0; lane < kStep; ++lane) {
+      const C weight = fast::exp_or_zero(row[i + lane] - most);
+      row[i + lane] = weight;
+      lanes[lane] += weight;
+    }
+  }
+  const C shrink = fast::exp_or_zero(softmax->most - most);
+  const auto plus = [](C a, C b) __attribute__((always_inline)) { return a + b; };
+  *softmax = {most, softmax->total * shrink + fold_halves(lanes, plus)};
+  return shrink;
+}
+
+template <typename C>
+PHI_HD void make_slopes_loop(int64_t n, C log_sum, C share, C* weights, C* slopes) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) {
+    const C weight = fast::exp_or_zero(weights[j] - log_sum);
+    weights[j] = weight;
+    slopes[j] = weight * (slopes[j] - share);
+  }
+}
+
+#ifdef __x86_64__
+
+bool has_bfloat16() {
+  static const bool has = has_wide() && __builtin_cpu_supports("avx512bf16");
+  return has;
+}
+
+[[gnu::target("avx512f,avx512bf16")]] void round_native(const float* row, int64_t n,
+                                                        bfloat16* out) {
+  int64_t j = 0;
+  for (; j + 32 <= n; j += 32) {
+    const __m512bh both =
+        _mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + j + 16), _mm512_loadu_ps(row + j));
+    _mm512_storeu_si512(out + j, reinterpret_cast<__m512i>(both));
+  }
+  convert(row + j, out + j, n - j);
+}
+
+#else
+
+bool has_bfloat16() { return false; }
+void round_native(const float* row, int64_t n, bfloat16* out) { convert(row, out, n); }
+
+#endif
+
+}  // namespace
+
+template <typename C>
+C largest(int64_t n, const C* row) {
+  return run_widest<C>([=] { return largest_loop(n, row); });
+}
+
+template <typename C>
+C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
+  return run_widest<C>([=] { return add_scores_loop(n, here, row, softmax); });
+}
+
+template <typename C>
+void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes) {
+  run_widest<C>([=] { make_slopes_loop(n, log_sum, share, weights, slopes); });
+}
+
+void round_bfloat16(const float* row, int64_t n, bfloat16* out) {
+  if (has_bfloat16()) return round_native(row, n, out);
+  convert(row, out, n);
+}
+
+template float largest(int64_t, const float*);
+template double largest(int64_t, const double*);
+template float add_scores(int64_t, float, float*, Softmax<float>*);
+template double add_scores(int64_t, double, double*, Softmax<double>*);
+template void make_slopes(int64_t, float, float, float*, float*);
+template void make_slopes(int64_t, double, double, double*, double*);
+
+}  // namespace phi::attention_rows

@@ -1,0 +1,284 @@
+// What attention and its gradient share: where q, k, v and the mask lie, heads as matrices, scores
+// of a tile of queries against a tile of keys, and dropout by global position.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device_context.h"
+#include "phi/kernels/cpu/attention/attention_rows.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/functors/philox.h"
+
+namespace phi {
+
+// Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
+inline constexpr int64_t kQueryTile = 64;
+inline constexpr int64_t kKeyTile = 256;
+static_assert(kKeyTile % PackedPart::kStep == 0 && kKeyTile % attention_rows::kStep == 0);
+
+/// Calls `run` with the type of the products' operands for arrays of T: bfloat16 where the machine
+/// multiplies it, else the computing type.
+template <typename T, typename Run>
+void visit_operand(Run&& run) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (gemm_isa() != GemmIsa::kWiden) return run.template operator()<bfloat16>();
+  }
+  run.template operator()<compute_t<T>>();
+}
+
+/// Which parts of the global tensors are here.
+struct AttentionPlaces {
+  ShardBox q, k, mask;
+
+  /// Where global element `index` of tensor dim `d` is in the local array of `shard`, the argument
+  /// `name`; 0 where it broadcasts. Errors: PreconditionNotMet if it is not here.
+  int64_t locate(const ShardBox& shard, int d, int64_t index, std::string_view name) const {
+    const int64_t local = shard.global[d] == 1 ? 0 : index - shard.box.offset[d];
+    PHI_CHECK(local >= 0 && local < shard.box.size[d],
+              errors::PreconditionNotMet(
+                  "{} has {} of {} here, which lacks index {} of tensor dim {} that q's part {} of "
+                  "{} needs; reshard {} to match q.",
+                  name, shard.box.to_string(), shard.global.to_string(), index, d,
+                  q.box.to_string(), q.global.to_string(), name));
+    return local;
+  }
+  /// Query heads per key head.
+  int64_t group() const { return q.global[2] / k.global[2]; }
+  /// Errors: PreconditionNotMet if keys that queries here need are not here.
+  void check_keys() const;
+};
+
+/// `mask_input` is attn_mask's number among the op's tensors; q, k and v are 0, 1 and 2.
+/// Errors: PreconditionNotMet unless k's sequence is whole and v lies as k does.
+AttentionPlaces attention_places(const CpuContext& ctx, const DenseTensor& q, const DenseTensor& k,
+                                 const DenseTensor& v, const DenseTensor* attn_mask,
+                                 int mask_input);
+
+/// Drops weights by their global position.
+struct AttentionDropout {
+  double probability = 0;  // 0: nothing is dropped
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+  int64_t keys = 0;  // global
+
+  /// `seed_offset` is null or holds seed and offset.
+  static AttentionDropout make(const DenseTensor* seed_offset, float probability, bool is_test,
+                               int64_t keys);
+
+  /// Row `global_row` of [batch, heads, sq] holds the keys [begin, begin + n); begin is a multiple
+  /// of kBatch. Key kBatch * i + 8 * w + s of a row takes word w of its Philox block 8 * i + s, so
+  /// that a batch of words is drawn in vector registers and used in their order.
+  template <typename C>
+  void apply(int64_t global_row, int64_t begin, int64_t n, C* weights) const {
+    const auto threshold = static_cast<uint32_t>(probability * 0x1p32);
+    const C factor = static_cast<C>(1.0 / (1.0 - probability));
+    const int64_t batches_per_row = (keys + kBatch - 1) / kBatch;
+    int64_t batch = global_row * batches_per_row + begin / kBatch;
+    for (int64_t i = 0; i < n; i += kBatch) {
+      const BatchWords words(static_cast<uint64_t>(batch++), *this);
+      const int64_t count = std::min(kBatch, n - i);
+      const uint32_t* flat = words.words[0];
+      C* out = weights + i;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < count; ++j) out[j] = flat[j] >= threshold ? out[j] * factor : C(0);
+    }
+  }
+
+ private:
+  static constexpr int kLanes = 8;  // 32-bit lanes of a vector register
+  static constexpr int64_t kBatch = int64_t{4} * kLanes;
+  static_assert(kKeyTile % kBatch == 0);
+
+  struct BatchWords {
+    alignas(32) uint32_t words[4][kLanes];
+    BatchWords(uint64_t batch, const AttentionDropout& dropout) {
+      for (int s = 0; s < kLanes; ++s) {
+        const uint64_t block = kLanes * batch + static_cast<uint64_t>(s);
+        words[0][s] = static_cast<uint32_t>(block);
+        words[1][s] = static_cast<uint32_t>(block >> 32);
+        words[2][s] = static_cast<uint32_t>(RandomUse::kAttention);
+        words[3][s] = static_cast<uint32_t>(dropout.offset);
+      }
+      philox_lanes(words, philox_key(dropout.seed));
+    }
+  };
+};
+
+/// Rows of one head, as operands of products.
+template <typename W>
+struct HeadRows {
+  const W* data = nullptr;
+  int64_t stride = 0;
+  const W* row(int64_t r) const { return data + r * stride; }
+};
+
+/// Reads heads of a [batch, seq, heads, width] array of T: in place if operands are T, else
+/// converted into a buffer.
+template <typename T, typename W>
+class HeadReader {
+ public:
+  HeadReader(const DenseTensor& x, int64_t most_rows)
+      : data_(x.data<T>()), seq_(x.dims()[1]), heads_(x.dims()[2]), width_(x.dims()[3]) {
+    if constexpr (!std::is_same_v<T, W>)
+      buffer_ = std::make_unique_for_overwrite<W[]>(std::min(most_rows, seq_) * width_);
+  }
+  /// Rows [begin, begin + count), until the next call.
+  HeadRows<W> rows(int64_t batch, int64_t head, int64_t begin, int64_t count) {
+    const int64_t stride = heads_ * width_;
+    const T* first = data_ + (batch * seq_ + begin) * stride + head * width_;
+    if constexpr (std::is_same_v<T, W>) {
+      return {first, stride};
+    } else {
+      for (int64_t r = 0; r < count; ++r)
+        convert(first + r * stride, buffer_.get() + r * width_, width_);
+      return {buffer_.get(), width_};
+    }
+  }
+
+ private:
+  const T* data_;
+  int64_t seq_;
+  int64_t heads_;
+  int64_t width_;
+  std::unique_ptr<W[]> buffer_;
+};
+
+/// One attention problem, head by head and tile by tile: arrays of T, operands of products W.
+template <typename T, typename W>
+class AttentionTiles {
+ public:
+  using C = compute_t<T>;
+
+  AttentionTiles(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v,
+                 const DenseTensor* mask, const AttentionPlaces& places, bool causal,
+                 const AttentionDropout& dropout)
+      : batch(q.dims()[0]),
+        sq(q.dims()[1]),
+        heads(q.dims()[2]),
+        sk(k.dims()[1]),
+        width(q.dims()[3]),
+        value_width(v.dims()[3]),
+        scale(static_cast<C>(1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1))))),
+        places_(places),
+        queries_(q, kQueryTile),
+        keys_(k, sk),
+        values_(v, sk),
+        mask_(mask),
+        causal_(causal),
+        causal_shift_(places.q.box.offset[1] + places.k.global[1] - places.q.global[1]),
+        dropout_(dropout) {}
+
+  // Local extents; `scale` multiplies q k^T.
+  const int64_t batch, sq, heads, sk, width, value_width;
+  const C scale;
+
+  /// Head h of batch entry b, both local to q, is the one that the functions below speak of.
+  /// Returns whether it has other keys and values than the head before.
+  bool select_head(int64_t b, int64_t h) {
+    b_ = b;
+    h_ = h;
+    global_b_ = b + places_.q.box.offset[0];
+    global_h_ = h + places_.q.box.offset[2];
+    const int64_t kv_batch = places_.locate(places_.k, 0, global_b_, "k");
+    const int64_t kv_head = places_.locate(places_.k, 2, global_h_ / places_.group(), "k");
+    if (kv_batch == kv_batch_ && kv_head == kv_head_) return false;  // heads of a group share them
+    kv_batch_ = kv_batch;
+    kv_head_ = kv_head;
+    key_rows_ = keys_.rows(kv_batch, kv_head, 0, sk);
+    value_rows_ = values_.rows(kv_batch, kv_head, 0, sk);
+    score_keys_.pack(width, sk, key_rows_.data, key_rows_.stride, true);
+    return true;
+  }
+
+  const HeadRows<W>& keys() const { return key_rows_; }
+  const HeadRows<W>& values() const { return value_rows_; }
+  HeadRows<W> queries(int64_t begin, int64_t rows) { return queries_.rows(b_, h_, begin, rows); }
+  /// The number of query `begin` of this head in arrays [batch, heads, sq].
+  int64_t row_of(int64_t begin) const { return (b_ * heads + h_) * sq + begin; }
+  /// The same in arrays [batch, sq, heads].
+  int64_t head_of(int64_t begin) const { return (b_ * sq + begin) * heads + h_; }
+
+  /// The keys that query `i` sees are [0, this).
+  int64_t visible_keys(int64_t i) const {
+    return causal_ ? std::clamp<int64_t>(i + causal_shift_ + 1, 0, sk) : sk;
+  }
+  /// How many of the keys [key, key + n) query `i` sees: the first ones.
+  int64_t visible_keys(int64_t i, int64_t key, int64_t n) const {
+    return std::clamp<int64_t>(visible_keys(i) - key, 0, n);
+  }
+
+  /// scores[r * kKeyTile + j]: of query begin + r and key key + j, for r < rows and j < n, with
+  /// attn_mask; they mean nothing where the query does not see the key.
+  void score(const HeadRows<W>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n,
+             C* scores) const {
+    gemm({.m = rows, .n = n, .k = width}, scale, queries.data, queries.stride, score_keys_,
+         {.column = key}, C(0), scores, kKeyTile);
+    if (!mask_) return;
+    for (int64_t r = 0; r < rows; ++r) add_mask(begin + r, key, n, scores + r * kKeyTile);
+  }
+
+  bool drops() const { return dropout_.probability > 0; }
+  /// Drops weights of query `i` for the keys [key, key + n) and scales the others.
+  void drop(int64_t i, int64_t key, int64_t n, C* weights) const {
+    const Dims& global = places_.q.global;
+    const int64_t row =
+        (global_b_ * global[2] + global_h_) * global[1] + i + places_.q.box.offset[1];
+    dropout_.apply(row, key, n, weights);
+  }
+
+ private:
+  void add_mask(int64_t query, int64_t key, int64_t n, C* row) const {
+    const Dims& dims = mask_->dims();
+    const int64_t b = places_.locate(places_.mask, 0, global_b_, "attn_mask");
+    const int64_t h = places_.locate(places_.mask, 1, global_h_, "attn_mask");
+    const int64_t q = places_.locate(places_.mask, 2, query + places_.q.box.offset[1], "attn_mask");
+    const T* from = mask_->data<T>() + ((b * dims[1] + h) * dims[2] + q) * dims[3] + key;
+    for (int64_t j = 0; j < n; ++j) row[j] += static_cast<C>(from[j]);
+  }
+
+  AttentionPlaces places_;
+  HeadReader<T, W> queries_, keys_, values_;
+  const DenseTensor* mask_;
+  bool causal_;
+  int64_t causal_shift_;  // local query i sees keys up to i + causal_shift_
+  AttentionDropout dropout_;
+
+  int64_t b_ = 0, h_ = 0, global_b_ = 0, global_h_ = 0;
+  int64_t kv_batch_ = -1, kv_head_ = -1;
+  HeadRows<W> key_rows_, value_rows_;
+  PackedRight<W> score_keys_;  // [width, sk]
+};
+
+/// Scores or the like, and the operands that are made of them: in their place if C is W.
+template <typename C, typename W>
+class OperandTile {
+ public:
+  OperandTile() {
+    std::fill_n(numbers_.room<C>(kSize), kSize, C(0));
+    if constexpr (!kInPlace) operands_.room<W>(kSize);
+  }
+  C* numbers(int64_t r = 0) { return numbers_.data<C>() + r * kKeyTile; }
+  W* operands(int64_t r = 0) {
+    return (kInPlace ? numbers_ : operands_).template data<W>() + r * kKeyTile;
+  }
+  /// Makes operands of the first n numbers of row r.
+  void round(int64_t r, int64_t n) {
+    if constexpr (!kInPlace) attention_rows::round_row(numbers(r), n, operands(r));
+  }
+
+ private:
+  static constexpr bool kInPlace = std::is_same_v<C, W>;
+  static constexpr int64_t kSize = kQueryTile * kKeyTile;
+  Workspace numbers_;
+  Workspace operands_;
+};
+
+}  // namespace phi

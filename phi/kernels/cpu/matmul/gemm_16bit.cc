@@ -1,0 +1,168 @@
+// 16-bit products: on bfloat16 instructions in blocks of columns, or widened to float.
+#include "phi/kernels/cpu/matmul/gemm_16bit.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "phi/common/errors.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/matmul/bf16_tiles.h"
+
+namespace phi {
+namespace {
+
+GemmIsa find_isa() {
+  const char* word = std::getenv("AUTOPHI_GEMM_ISA");
+  if (!word) return bf16_tiles::best_isa();
+  constexpr std::string_view kWords[] = {"widen", "avx512_bf16", "amx"};
+  const auto* found = std::find(std::begin(kWords), std::end(kWords), word);
+  PHI_CHECK(found != std::end(kWords),
+            errors::InvalidArgument("AUTOPHI_GEMM_ISA is '{}'; it takes widen, avx512_bf16 or amx.",
+                                    word));
+  return std::min(static_cast<GemmIsa>(found - kWords), bf16_tiles::best_isa());
+}
+
+}  // namespace
+
+GemmIsa gemm_isa() {
+  static const GemmIsa isa = find_isa();
+  return isa;
+}
+
+namespace detail {
+namespace {
+
+// Elements of b that are packed at a time: they share the L2 cache with a block of a.
+constexpr int64_t kRightElements = int64_t{1} << 20;
+constexpr int64_t kFewestColumns = 256;  // fewer would pack a too often
+constexpr int64_t kPanelRows = 256;      // of a, widened at a time
+// A thread takes at least this many multiply-adds: some microseconds of work.
+constexpr int64_t kThreadWork = int64_t{1} << 24;
+
+bfloat16* left_workspace(int64_t k) {
+  thread_local Workspace workspace;
+  return workspace.room<bfloat16>(bf16_tiles::left_size(k));
+}
+
+/// gemm_16bit on this thread alone.
+template <typename Out>
+void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
+                      const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
+  thread_local Workspace workspace;
+  const int64_t fitting = kRightElements / s.k / bf16_tiles::kBlock * bf16_tiles::kBlock;
+  const int64_t step = std::min(std::max(fitting, kFewestColumns), s.n);
+  auto* packed = workspace.room<bfloat16>(bf16_tiles::packed_size(step, s.k));
+  const bf16_tiles::Vectors columns{b, ldb, s.trans_b};
+  for (int64_t begin = 0; begin < s.n; begin += step) {
+    GemmShape part = s;
+    part.n = std::min(step, s.n - begin);
+    bf16_tiles::pack_right({columns.at(begin, 0), ldb, s.trans_b}, part.n, s.k, packed);
+    gemm_tiles(isa, part, alpha, a, lda, packed, bf16_tiles::panel_stride(s.k), beta, c + begin,
+               ldc);
+  }
+}
+
+/// Splits the longer side of c over the threads that this process may use.
+template <typename Out>
+void multiply_parallel(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
+                       const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
+  const int64_t work = s.m * s.n * s.k / kThreadWork;
+  const int64_t threads = std::clamp<int64_t>(work, 1, omp_get_max_threads());
+  if (threads == 1) return multiply_columns(isa, s, alpha, a, lda, b, ldb, beta, c, ldc);
+  const bool by_rows = s.m >= s.n;
+  const int64_t extent = by_rows ? s.m : s.n;
+  const int64_t step = bf16_tiles::round_up((extent + threads - 1) / threads, bf16_tiles::kBlock);
+#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
+  for (int64_t begin = 0; begin < extent; begin += step) {
+    GemmShape part = s;
+    (by_rows ? part.m : part.n) = std::min(step, extent - begin);
+    const bfloat16* rows = by_rows ? a + begin * (s.trans_a ? 1 : lda) : a;
+    const bfloat16* columns = by_rows ? b : b + begin * (s.trans_b ? ldb : 1);
+    multiply_columns(isa, part, alpha, rows, lda, columns, ldb, beta,
+                     c + begin * (by_rows ? ldc : 1), ldc);
+  }
+}
+
+/// c = product + beta * c, rounded once.
+template <typename Out>
+void round_rows(const float* product, int64_t rows, int64_t n, float beta, Out* c, int64_t ldc) {
+  for (int64_t r = 0; r < rows; ++r) {
+    Out* row = c + r * ldc;
+    if (beta == 0.0f) {
+      convert(product + r * n, row, n);
+    } else {
+      for (int64_t j = 0; j < n; ++j)
+        row[j] = Out(product[r * n + j] + beta * static_cast<float>(row[j]));
+    }
+  }
+}
+
+template <typename T>
+void widen_rows(const T* from, int64_t ld, int64_t rows, int64_t n, float* out) {
+  for (int64_t r = 0; r < rows; ++r) convert(from + r * ld, out + r * n, n);
+}
+
+}  // namespace
+
+template <typename Out>
+void gemm_tiles(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
+                const bfloat16* packed, int64_t stride, float beta, Out* c, int64_t ldc) {
+  const bf16_tiles::Product<Out> product{s.m,    s.n,    s.k,  alpha, {a, lda, !s.trans_a},
+                                         packed, stride, beta, c,     ldc};
+  bf16_tiles::multiply(isa, product, left_workspace(s.k));
+}
+
+template <typename T, typename Out>
+void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, const float* b,
+                  int64_t ldb, float beta, Out* c, int64_t ldc) {
+  thread_local Workspace wide_a, wide_c;
+  GemmShape panel = s;
+  for (int64_t begin = 0; begin < s.m; begin += kPanelRows) {
+    panel.m = std::min(kPanelRows, s.m - begin);
+    const int64_t rows = s.trans_a ? s.k : panel.m, columns = s.trans_a ? panel.m : s.k;
+    float* left = wide_a.room<float>(rows * columns);
+    widen_rows(a + begin * (s.trans_a ? 1 : lda), lda, rows, columns, left);
+    if constexpr (std::is_same_v<Out, float>) {
+      gemm<float>(panel, alpha, left, columns, b, ldb, beta, c + begin * ldc, ldc);
+    } else {
+      float* out = wide_c.room<float>(panel.m * s.n);
+      gemm<float>(panel, alpha, left, columns, b, ldb, 0.0f, out, s.n);
+      round_rows(out, panel.m, s.n, beta, c + begin * ldc, ldc);
+    }
+  }
+}
+
+template <typename T, typename Out>
+void gemm_16bit(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                float beta, Out* c, int64_t ldc, GemmIsa isa) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    if (isa != GemmIsa::kWiden)
+      return multiply_parallel(isa, s, alpha, a, lda, b, ldb, beta, c, ldc);
+  }
+  thread_local Workspace wide_b;
+  const int64_t rows = s.trans_b ? s.n : s.k, columns = s.trans_b ? s.k : s.n;
+  float* right = wide_b.room<float>(rows * columns);
+  widen_rows(b, ldb, rows, columns, right);
+  gemm_widened(s, alpha, a, lda, right, columns, beta, c, ldc);
+}
+
+#define PHI_INSTANTIATE_16BIT(T, Out)                                                            \
+  template void gemm_16bit(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
+                           Out*, int64_t, GemmIsa);                                              \
+  template void gemm_widened(const GemmShape&, float, const T*, int64_t, const float*, int64_t,  \
+                             float, Out*, int64_t)
+PHI_INSTANTIATE_16BIT(bfloat16, bfloat16);
+PHI_INSTANTIATE_16BIT(bfloat16, float);
+PHI_INSTANTIATE_16BIT(float16, float16);
+PHI_INSTANTIATE_16BIT(float16, float);
+#undef PHI_INSTANTIATE_16BIT
+template void gemm_tiles(GemmIsa, const GemmShape&, float, const bfloat16*, int64_t,
+                         const bfloat16*, int64_t, float, bfloat16*, int64_t);
+template void gemm_tiles(GemmIsa, const GemmShape&, float, const bfloat16*, int64_t,
+                         const bfloat16*, int64_t, float, float*, int64_t);
+
+}  // namespace detail
+}  // namespace phi

@@ -1,0 +1,48 @@
+// Gradients of matrix products on the CPU: each is a product again. For x [batch, m, k] and y
+// [k, n] both are one GEMM call, over all rows of the batch.
+#include "phi/kernels/matmul_grad_kernel.h"
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernel_signatures.h"
+#include "phi/kernels/cpu/matmul/matmul_operands.h"
+
+namespace phi {
+namespace {
+
+ProductOperand flipped(ProductOperand operand) {
+  operand.transposed = !operand.transposed;
+  return operand;
+}
+
+}  // namespace
+
+template <typename T>
+void MatmulGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+                      const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
+                      DenseTensor* x_grad, DenseTensor* y_grad) {
+  const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
+  const ProductOperand g{ops.out};
+  const T* g_data = out_grad.data<T>();
+  if (x_grad) {
+    T* to = x_grad->mutable_data<T>();
+    const T* y_data = y.data<T>();
+    if (ops.x.transposed) {  // x itself is the transpose of what was multiplied
+      batched_product(ops.y, y_data, flipped(g), g_data, ops.x.matrices, to);
+    } else {
+      batched_product(g, g_data, flipped(ops.y), y_data, ops.x.matrices, to);
+    }
+  }
+  if (y_grad) {
+    T* to = y_grad->mutable_data<T>();
+    const T* x_data = x.data<T>();
+    if (ops.y.transposed) {
+      batched_product(flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
+    } else {
+      batched_product(flipped(ops.x), x_data, g, g_data, ops.y.matrices, to);
+    }
+  }
+}
+
+PHI_REGISTER_KERNEL(matmul_grad, CPU, MatmulGradKernel, float, double, bfloat16, float16);
+
+}  // namespace phi

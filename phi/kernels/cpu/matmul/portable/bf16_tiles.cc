@@ -1,0 +1,20 @@
+// Builds for machines without AVX-512: there are no bfloat16 instructions, and nobody calls the
+// rest.
+#include "phi/kernels/cpu/matmul/bf16_tiles.h"
+
+#include "phi/common/errors.h"
+#include "phi/kernels/cpu/matmul/gemm.h"
+
+namespace phi::bf16_tiles {
+namespace {
+
+[[noreturn]] void refuse() { throw errors::Internal("this build has no bfloat16 tiles."); }
+
+}  // namespace
+
+GemmIsa best_isa() { return GemmIsa::kWiden; }
+void pack_right(const Vectors&, int64_t, int64_t, bfloat16*) { refuse(); }
+void multiply(GemmIsa, const Product<float>&, bfloat16*) { refuse(); }
+void multiply(GemmIsa, const Product<bfloat16>&, bfloat16*) { refuse(); }
+
+}  // namespace phi::bf16_tiles

@@ -1,0 +1,299 @@
+// Threads that carry a plan's transfers, one per channel, and the caller's side that issues them
+// and waits.
+#include "phi/memory/engine/swap_engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
+#include "phi/core/rank_context.h"
+#include "phi/memory/engine/tier_store.h"
+#include "phi/memory/plan/transfer_log.h"
+
+namespace phi::memory {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+class SwapEngine::Impl {
+ public:
+  Impl(SwapPlan plan, const SwapEngineOptions& options)
+      : plan_(std::move(plan)), store_(plan_, options.disk_folder, options.io_engine) {
+    has_value_.resize(plan_.buffers.size());
+    by_due_.resize(plan_.actions.size());
+    for (size_t i = 0; i < by_due_.size(); ++i) by_due_[i] = static_cast<int32_t>(i);
+    std::stable_sort(by_due_.begin(), by_due_.end(),
+                     [&](int32_t a, int32_t b) { return action(a).due < action(b).due; });
+    if (plan_.actions.empty()) return;
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      threads_.emplace_back([this, i] { carry(queues_[i]); });
+    }
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  const SwapPlan& plan() const { return plan_; }
+
+  void put(BufferId buffer, const Fill& fill) {
+    const SwapBuffer& info = between_runs(buffer, "put");
+    PHI_CHECK(info.given, errors::InvalidArgument("{} is not given: only the program writes it.",
+                                                  describe(buffer)));
+    const SwapResidence& at = plan_.start[static_cast<size_t>(buffer)];
+    store_.put(buffer, at, fill);
+    if (at.device_offset >= 0) count_transfer(Tier::kHost, Tier::kDevice, info.nbytes);
+    has_value_[static_cast<size_t>(buffer)] = true;
+  }
+
+  void get(BufferId buffer, std::span<std::byte> out) {
+    const SwapBuffer& info = between_runs(buffer, "get");
+    check_size(buffer, out.size());
+    PHI_CHECK(has_value_[static_cast<size_t>(buffer)],
+              errors::PreconditionNotMet("{} has no value: {}.", describe(buffer),
+                                         info.given  ? "put one first"
+                                         : info.keep ? "no run has made it yet"
+                                                     : "it is not kept after a run"));
+    const auto& residences = info.given ? plan_.start : plan_.end;
+    const SwapResidence& at = residences[static_cast<size_t>(buffer)];
+    store_.get(buffer, at, out);
+    if (at.device_offset >= 0) count_transfer(Tier::kDevice, Tier::kHost, info.nbytes);
+  }
+
+  void check_size(BufferId buffer, size_t size) const {
+    between_runs(buffer, "reached");
+    const auto nbytes = static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
+    PHI_CHECK(size == nbytes,
+              errors::InvalidArgument("{} has {} bytes, not {}.", describe(buffer), nbytes, size));
+  }
+
+  void begin_run() {
+    PHI_CHECK(!running_, errors::PreconditionNotMet("a run has begun already; end_run it first."));
+    rethrow_failure();
+    for (size_t b = 0; b < plan_.buffers.size(); ++b) {
+      const auto buffer = static_cast<BufferId>(b);
+      PHI_CHECK(!plan_.buffers[b].given || has_value_[b],
+                errors::PreconditionNotMet("{} is given and has no value; put one before the run.",
+                                           describe(buffer)));
+      if (plan_.buffers[b].given) continue;
+      // What the last run left is made anew.
+      store_.forget(buffer);
+      has_value_[b] = false;
+    }
+    done_.assign(plan_.actions.size(), false);
+    next_action_ = next_due_ = 0;
+    next_launch_ = 0;
+    running_ = true;
+    issue(0);
+  }
+
+  void before_launch(int32_t launch) {
+    check_turn(launch);
+    wait_due(launch);
+  }
+
+  void after_launch(int32_t launch) {
+    check_turn(launch);
+    if (plan_.launches[static_cast<size_t>(launch)].recompute) ++stats_.recomputed_launches;
+    issue(++next_launch_);
+  }
+
+  void end_run() {
+    PHI_CHECK(running_ && next_launch_ == static_cast<int32_t>(plan_.launches.size()),
+              errors::PreconditionNotMet("end_run before all {} launches are done (next: {}).",
+                                         plan_.launches.size(), next_launch_));
+    wait_due(next_launch_);
+    running_ = false;
+    for (size_t b = 0; b < plan_.buffers.size(); ++b) has_value_[b] = plan_.buffers[b].keep;
+  }
+
+  std::byte* arena() const { return store_.arena(); }
+  std::byte* pointer(int32_t launch, int32_t operand) const {
+    return store_.arena() + plan_.offset(launch, operand);
+  }
+
+  SwapEngineStats stats() {
+    const std::lock_guard lock(mutex_);
+    SwapEngineStats stats = stats_;
+    stats.peak_bytes = store_.peak_bytes();
+    return stats;
+  }
+
+ private:
+  const SwapAction& action(int32_t index) const {
+    return plan_.actions[static_cast<size_t>(index)];
+  }
+  bool done(int32_t index) const { return done_[static_cast<size_t>(index)]; }
+  std::string describe(BufferId buffer) const {
+    return fmt::format("buffer {} ({})", buffer, plan_.buffers[static_cast<size_t>(buffer)].name);
+  }
+
+  const SwapBuffer& between_runs(BufferId buffer, const char* what) const {
+    PHI_CHECK(buffer >= 0 && static_cast<size_t>(buffer) < plan_.buffers.size(),
+              errors::InvalidArgument("there is no buffer {}; the plan has {}.", buffer,
+                                      plan_.buffers.size()));
+    PHI_CHECK(!running_, errors::PreconditionNotMet("{} cannot be {} during a run; end_run first.",
+                                                    describe(buffer), what));
+    return plan_.buffers[static_cast<size_t>(buffer)];
+  }
+
+  void check_turn(int32_t launch) const {
+    PHI_CHECK(running_ && launch == next_launch_,
+              errors::PreconditionNotMet(
+                  "launch {} is out of turn; {}.", launch,
+                  running_ ? fmt::format("the next is {}", next_launch_) : "no run has begun"));
+  }
+
+  void issue(int32_t launch) {
+    bool any = false;
+    yield_point("swap_engine.issue.unlocked");
+    std::unique_lock lock(mutex_);
+    for (; next_action_ < plan_.actions.size() && plan_.actions[next_action_].issue == launch;
+         ++next_action_) {
+      const SwapAction& next = plan_.actions[next_action_];
+      if (next.kind == SwapAction::Kind::kDrop && next.after.empty()) {
+        store_.run(next);
+        done_[next_action_] = true;
+        continue;
+      }
+      queues_[static_cast<size_t>(channel_of(next))].push_back(static_cast<int32_t>(next_action_));
+      any = true;
+      if (next.kind == SwapAction::Kind::kDrop) continue;
+      const int64_t nbytes = plan_.buffers[static_cast<size_t>(next.buffer)].nbytes;
+      stats_.transfers.add(next.from, next.to, nbytes);
+      count_transfer(next.from, next.to, nbytes);
+    }
+    lock.unlock();
+    yield_point("swap_engine.issue.issued");
+    if (any) changed_.notify_all();
+  }
+
+  void wait_due(int32_t launch) {
+    yield_point("swap_engine.wait_due.unlocked");
+    std::unique_lock lock(mutex_);
+    for (; next_due_ < by_due_.size() && action(by_due_[next_due_]).due <= launch; ++next_due_) {
+      const int32_t index = by_due_[next_due_];
+      if (done(index) && !failure_) continue;
+      const Clock::time_point begin = Clock::now();
+      changed_.wait(lock, [&] { return done(index) || failure_; });
+      stats_.wait_seconds += seconds_since(begin);
+      if (failure_) break;
+    }
+    lock.unlock();
+    rethrow_failure();
+  }
+
+  void rethrow_failure() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  /// A thread's life.
+  void carry(std::deque<int32_t>& queue) {
+    // The swap file counts transfers for the calling thread's rank; the caller's own has counted
+    // them when they were issued.
+    RankContext context;
+    const RankContext::Scope scope(context);
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return stop_ || (!queue.empty() && is_ready(queue.front())); });
+      if (stop_) return;
+      const int32_t index = queue.front();
+      queue.pop_front();
+      if (active_++ == 0) active_since_ = Clock::now();
+      lock.unlock();
+      yield_point("swap_engine.carry.taken");
+      std::exception_ptr failure = run(index);
+      yield_point("swap_engine.carry.done");
+      lock.lock();
+      if (--active_ == 0) stats_.transfer_seconds += seconds_since(active_since_);
+      if (failure && !failure_) failure_ = failure;
+      done_[static_cast<size_t>(index)] = !failure;
+      changed_.notify_all();
+    }
+  }
+
+  bool is_ready(int32_t index) const {
+    const auto& after = action(index).after;
+    return !failure_ && std::all_of(after.begin(), after.end(), [&](int32_t a) { return done(a); });
+  }
+
+  /// Null if it went well.
+  std::exception_ptr run(int32_t index) {
+    const SwapAction& action = this->action(index);
+    try {
+      store_.run(action);
+      return nullptr;
+    } catch (Error& error) {
+      error.note(fmt::format("while {} went from {} to {} for launch {}", describe(action.buffer),
+                             name_of(action.from), name_of(action.to), action.due));
+      return std::make_exception_ptr(error);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  const SwapPlan plan_;
+  TierStore store_;
+  std::vector<bool> has_value_;  // by buffer, between runs
+  std::vector<int32_t> by_due_;  // actions
+  bool running_ = false;
+  int32_t next_launch_ = 0;
+  size_t next_action_ = 0;  // to be issued
+  size_t next_due_ = 0;     // in by_due_
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::array<std::deque<int32_t>, kNumChannels> queues_;
+  std::vector<bool> done_;  // by action, in this run
+  std::exception_ptr failure_;
+  SwapEngineStats stats_;
+  int active_ = 0;  // transfers under way
+  Clock::time_point active_since_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+SwapEngine::SwapEngine(SwapPlan plan, SwapEngineOptions options)
+    : impl_(std::make_unique<Impl>(std::move(plan), options)) {}
+SwapEngine::~SwapEngine() = default;
+
+const SwapPlan& SwapEngine::plan() const { return impl_->plan(); }
+void SwapEngine::put(BufferId buffer, const Fill& fill) { impl_->put(buffer, fill); }
+void SwapEngine::put(BufferId buffer, std::span<const std::byte> value) {
+  impl_->check_size(buffer, value.size());
+  impl_->put(buffer, [&](int64_t offset, std::span<std::byte> out) {
+    std::memcpy(out.data(), value.data() + offset, out.size());
+  });
+}
+void SwapEngine::get(BufferId buffer, std::span<std::byte> out) { impl_->get(buffer, out); }
+void SwapEngine::begin_run() { impl_->begin_run(); }
+void SwapEngine::before_launch(int32_t launch) { impl_->before_launch(launch); }
+std::byte* SwapEngine::arena() const { return impl_->arena(); }
+std::byte* SwapEngine::pointer(int32_t launch, int32_t operand) const {
+  return impl_->pointer(launch, operand);
+}
+void SwapEngine::after_launch(int32_t launch) { impl_->after_launch(launch); }
+void SwapEngine::end_run() { impl_->end_run(); }
+SwapEngineStats SwapEngine::stats() const { return impl_->stats(); }
+
+}  // namespace phi::memory

@@ -1,0 +1,170 @@
+// Copies between arena, host blocks and swap file.
+#include "phi/memory/engine/tier_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "phi/common/yield_point.h"
+
+namespace phi::memory {
+namespace {
+
+void copy(std::span<std::byte> to, const std::byte* from) {
+  if (!to.empty()) std::memcpy(to.data(), from, to.size());
+}
+
+}  // namespace
+
+TierStore::TierStore(const SwapPlan& plan, const std::string& disk_folder,
+                     std::shared_ptr<IoEngine> io_engine)
+    : plan_(plan),
+      arena_(static_cast<size_t>(plan.arena_bytes)),
+      host_(plan.limits.host_bytes),
+      blocks_(plan.buffers.size()),
+      extents_(plan.buffers.size()) {
+  if (plan.staging_bytes == 0) return;
+  staging_ = host_.take(plan.staging_bytes);
+  file_ = SwapFile::create(
+      {.folder = disk_folder, .limit = plan.limits.disk_bytes, .engine = std::move(io_engine)});
+}
+
+void TierStore::run(const SwapAction& action) {
+  const BufferId b = action.buffer;
+  if (action.kind == SwapAction::Kind::kDrop) {
+    end_copy(b, action.from);
+    return;
+  }
+  const auto is = [&](Tier from, Tier to) { return action.from == from && action.to == to; };
+  if (is(Tier::kDevice, Tier::kDevice)) {
+    std::memmove(arena_.data() + action.to_offset, arena_.data() + action.from_offset, nbytes(b));
+  } else if (is(Tier::kDevice, Tier::kHost)) {
+    take_block(b);
+    copy({block(b).data(), nbytes(b)}, arena_.data() + action.from_offset);
+  } else if (is(Tier::kHost, Tier::kDevice)) {
+    copy(on_device(b, action.to_offset), block(b).data());
+  } else if (is(Tier::kHost, Tier::kDisk)) {
+    host_to_disk(b);
+  } else if (is(Tier::kDisk, Tier::kHost)) {
+    disk_to_host(b);
+  } else if (is(Tier::kDevice, Tier::kDisk)) {
+    const std::byte* value = arena_.data() + action.from_offset;
+    fill_disk(b, Tier::kDevice,
+              [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
+  } else {
+    read_disk(b, Tier::kDevice, on_device(b, action.to_offset));
+  }
+  yield_point("tier_store.run.copied");
+  if (action.release_source) end_copy(b, action.from);
+}
+
+void TierStore::take_block(BufferId buffer) {
+  block(buffer) = host_.take(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
+  // What goes to the disk goes in whole pages.
+  std::memset(block(buffer).data() + nbytes(buffer), 0, block(buffer).size() - nbytes(buffer));
+}
+
+void TierStore::take_extent(BufferId buffer) {
+  if (extent(buffer).nbytes == 0)
+    extent(buffer) = file_->allocate(std::max<size_t>(nbytes(buffer), 1));
+}
+
+void TierStore::end_copy(BufferId buffer, Tier tier) {
+  if (tier == Tier::kHost) {
+    host_.give_back(std::exchange(block(buffer), {}));
+  } else {
+    file_->release(std::exchange(extent(buffer), {}));
+  }
+}
+
+void TierStore::forget(BufferId buffer) {
+  if (block(buffer).size() > 0) end_copy(buffer, Tier::kHost);
+  if (extent(buffer).nbytes > 0) end_copy(buffer, Tier::kDisk);
+}
+
+void TierStore::host_to_disk(BufferId buffer) {
+  take_extent(buffer);
+  file_->write(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
+}
+
+void TierStore::disk_to_host(BufferId buffer) {
+  take_block(buffer);
+  file_->read(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
+}
+
+void TierStore::fill_disk(BufferId buffer, Tier from, const Fill& fill) {
+  take_extent(buffer);
+  const size_t total = nbytes(buffer), piece = staging_.size() / 2;
+  std::array<Ticket, 2> writes;
+  size_t turn = 0;
+  for (size_t offset = 0; offset < extent(buffer).nbytes; offset += piece, turn ^= 1) {
+    writes[turn].wait();
+    std::byte* half = staging_.data() + turn * piece;
+    const size_t length = std::min(piece, extent(buffer).nbytes - offset);
+    const size_t given = std::min(length, total - std::min(total, offset));
+    if (given > 0) fill(static_cast<int64_t>(offset), {half, given});
+    std::memset(half + given, 0, length - given);
+    writes[turn] = file_->write(extent(buffer), {half, length}, offset, from);
+  }
+  for (Ticket& write : writes) write.wait();
+}
+
+void TierStore::read_disk(BufferId buffer, Tier to, std::span<std::byte> out) {
+  const size_t piece = staging_.size() / 2, whole = extent(buffer).nbytes;
+  std::array<Ticket, 2> reads;
+  const auto begin = [&](size_t offset, size_t turn) {
+    if (offset >= whole) return;
+    const std::span half{staging_.data() + turn * piece, std::min(piece, whole - offset)};
+    reads[turn] = file_->read(extent(buffer), half, offset, to);
+  };
+  begin(0, 0);
+  size_t turn = 0;
+  for (size_t offset = 0; offset < out.size(); offset += piece, turn ^= 1) {
+    begin(offset + piece, turn ^ 1);
+    reads[turn].wait();
+    copy(out.subspan(offset, std::min(piece, out.size() - offset)), staging_.data() + turn * piece);
+  }
+  for (Ticket& read : reads) read.wait();
+}
+
+void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) {
+  const std::byte* value = nullptr;
+  const auto give = [&](std::span<std::byte> out) {
+    if (out.empty()) return;
+    if (value) {
+      copy(out, value);
+    } else {
+      fill(0, out);
+    }
+    value = out.data();
+  };
+  if (at.device_offset >= 0) give(on_device(buffer, at.device_offset));
+  if (at.host) {
+    if (block(buffer).size() == 0) take_block(buffer);
+    give({block(buffer).data(), nbytes(buffer)});
+  }
+  if (!at.disk) return;
+  if (value) {
+    fill_disk(buffer, Tier::kHost,
+              [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
+  } else {
+    fill_disk(buffer, Tier::kHost, fill);
+  }
+}
+
+void TierStore::get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out) {
+  if (at.device_offset >= 0) {
+    copy(out, arena_.data() + at.device_offset);
+  } else if (at.host) {
+    copy(out, block(buffer).data());
+  } else {
+    read_disk(buffer, Tier::kHost, out);
+  }
+}
+
+std::array<int64_t, kNumTiers> TierStore::peak_bytes() const {
+  return {plan_.arena_bytes, host_.peak_bytes(), file_ ? file_->stats().peak : 0};
+}
+
+}  // namespace phi::memory

@@ -1,0 +1,64 @@
+// TierStore: the bytes behind a SwapPlan: the device arena, the host's copies, the swap file; and
+// how a value gets from one to another. Knows no order: SwapEngine says when.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "phi/memory/engine/host_pool.h"
+#include "phi/memory/io/swap_file.h"
+#include "phi/memory/plan/swap_plan.h"
+
+namespace phi::memory {
+
+class TierStore {
+ public:
+  /// `plan` must outlive this. Errors: ResourceExhausted; those of SwapFile::create.
+  TierStore(const SwapPlan& plan, const std::string& disk_folder,
+            std::shared_ptr<IoEngine> io_engine);
+
+  std::byte* arena() const { return arena_.data(); }
+  /// Copies or drops. Those of different buffers may run at the same time, but of those with the
+  /// disk only one. Errors: those of SwapFile.
+  void run(const SwapAction& action);
+
+  /// Writes bytes [offset, offset + out.size()) of a value to `out`.
+  using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
+  /// Makes the value lie where `at` says. Not beside run().
+  void put(BufferId buffer, const SwapResidence& at, const Fill& fill);
+  void get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out);
+  /// Ends the copies below the device, if there are any.
+  void forget(BufferId buffer);
+
+  std::array<int64_t, kNumTiers> peak_bytes() const;
+
+ private:
+  size_t nbytes(BufferId buffer) const {
+    return static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
+  }
+  std::span<std::byte> on_device(BufferId buffer, int64_t offset) const {
+    return {arena_.data() + offset, nbytes(buffer)};
+  }
+  AlignedBuffer& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
+  SwapFile::Extent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
+  void take_block(BufferId buffer);
+  void take_extent(BufferId buffer);
+  void end_copy(BufferId buffer, Tier tier);
+  void host_to_disk(BufferId buffer);
+  void disk_to_host(BufferId buffer);
+  /// Through the staging memory, half of it at a time.
+  void fill_disk(BufferId buffer, Tier from, const Fill& fill);
+  void read_disk(BufferId buffer, Tier to, std::span<std::byte> out);
+
+  const SwapPlan& plan_;
+  AlignedBuffer arena_;
+  HostPool host_;
+  std::vector<AlignedBuffer> blocks_;      // by buffer; empty: no copy on the host
+  std::shared_ptr<SwapFile> file_;         // null without a disk
+  std::vector<SwapFile::Extent> extents_;  // by buffer; of 0 bytes: no copy on the disk
+  AlignedBuffer staging_;
+};
+
+}  // namespace phi::memory

@@ -1,0 +1,198 @@
+// Chooses how to plan: by liveness if all fits, else with transfers, first as well as possible and
+// then as plainly as possible.
+#include "phi/memory/plan/swap_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "phi/common/errors.h"
+#include "phi/memory/plan/liveness.h"
+#include "phi/memory/plan/page.h"
+#include "phi/memory/plan/simulate_plan.h"
+#include "phi/memory/plan/swap_planner.h"
+
+namespace phi::memory {
+namespace {
+
+void check_limits(const MemoryLimits& limits) {
+  for (Tier tier : {Tier::kDevice, Tier::kHost, Tier::kDisk}) {
+    PHI_CHECK(limits.of(tier) >= 0,
+              errors::InvalidArgument("the {}'s limit is {} bytes; it cannot be negative.",
+                                      name_of(tier), limits.of(tier)));
+  }
+  PHI_CHECK(
+      limits.disk_bytes == 0 || limits.host_bytes >= kLeastStaging,
+      errors::InvalidArgument("a disk of {} bytes needs {} bytes of host memory for values to "
+                              "pass through; the host's limit is {}.",
+                              limits.disk_bytes, kLeastStaging, limits.host_bytes));
+}
+
+void check_steps_fit(const ProgramIndex& index, const MemoryLimits& limits) {
+  int32_t largest = 0;
+  for (int32_t step = 1; step < index.num_steps(); ++step) {
+    if (index.operand_bytes(step) > index.operand_bytes(largest)) largest = step;
+  }
+  if (index.num_steps() == 0) return;
+  const int64_t needed = index.operand_bytes(largest);
+  PHI_CHECK(
+      needed <= limits.device_bytes,
+      errors::ResourceExhausted("{} needs {} bytes on the device for its operands and scratch; "
+                                "the limit is {}. The least device limit that works is {}.",
+                                index.describe_step(largest), needed, limits.device_bytes, needed));
+}
+
+int64_t staging_of(const MemoryLimits& limits) {
+  constexpr int64_t kMostStaging = 2 << 20;
+  if (limits.disk_bytes == 0) return 0;
+  const int64_t share = std::min(limits.host_bytes / 8, kMostStaging);
+  return std::max(share / kLeastStaging * kLeastStaging, kLeastStaging);
+}
+
+SwapPlan plan_by_liveness(const ProgramIndex& index, const std::vector<Lifetime>& lifetimes,
+                          const Placement& placement) {
+  SwapPlan plan;
+  const size_t num_buffers = index.program().buffers.size();
+  plan.start.resize(num_buffers);
+  plan.end.resize(num_buffers);
+  std::vector<size_t> current(static_cast<size_t>(index.num_buffers()), lifetimes.size());
+  for (size_t i = lifetimes.size(); i-- > 0;) current[static_cast<size_t>(lifetimes[i].buffer)] = i;
+  for (size_t b = 0; b < num_buffers; ++b) {
+    if (current[b] == lifetimes.size()) continue;
+    const int64_t offset = placement.offsets[current[b]];
+    if (index.given(static_cast<BufferId>(b))) plan.start[b].device_offset = offset;
+    if (index.keep(static_cast<BufferId>(b))) plan.end[b].device_offset = offset;
+  }
+  const auto offset_at = [&](BufferId buffer, int32_t step) {
+    size_t& at = current[static_cast<size_t>(buffer)];
+    while (lifetimes[at].end < step) ++at;
+    return placement.offsets[at];
+  };
+  for (int32_t step = 0; step < index.num_steps(); ++step) {
+    plan.launches.push_back({step, false, static_cast<int32_t>(plan.offsets.size())});
+    const SwapStep& given = index.program().steps[static_cast<size_t>(step)];
+    for (const SwapOperand& operand : given.operands) {
+      plan.offsets.push_back(offset_at(operand.buffer, step));
+    }
+    if (given.scratch_bytes > 0) plan.offsets.push_back(offset_at(index.scratch_of(step), step));
+  }
+  plan.arena_bytes = placement.arena_bytes;
+  plan.peak_bytes[static_cast<size_t>(Tier::kDevice)] = live_bytes(lifetimes);
+  return plan;
+}
+
+/// All that is given begins below the device, as far as there is room: on the host what is used
+/// first.
+std::vector<SwapResidence> start_below(const ProgramIndex& index, const MemoryLimits& limits) {
+  std::vector<BufferId> given;
+  for (BufferId b = 0; b < index.num_buffers(); ++b) {
+    if (index.given(b)) given.push_back(b);
+  }
+  const auto first_use = [&](BufferId b) {
+    return index.uses(b).empty() ? index.num_steps() : index.uses(b).front().step;
+  };
+  std::stable_sort(given.begin(), given.end(),
+                   [&](BufferId a, BufferId b) { return first_use(a) < first_use(b); });
+  std::vector<SwapResidence> start(static_cast<size_t>(index.num_buffers()));
+  int64_t host = limits.host_bytes, disk = limits.disk_bytes, device = 0;
+  for (BufferId b : given) {
+    const int64_t bytes = occupied_bytes(Tier::kHost, index.nbytes(b));
+    SwapResidence& at = start[static_cast<size_t>(b)];
+    if (host >= bytes) {
+      at.host = true;
+      host -= bytes;
+    } else if (disk >= bytes) {
+      at.disk = true;
+      disk -= bytes;
+    } else {
+      at.device_offset = device;
+      device += index.size(b);
+      PHI_CHECK(
+          device <= limits.device_bytes,
+          errors::ResourceExhausted(
+              "the values that a run begins with do not fit: {} is the first without room on "
+              "the device ({} bytes), the host ({}) or the disk ({}). Raise a limit.",
+              index.describe_buffer(b), limits.device_bytes, limits.host_bytes, limits.disk_bytes));
+    }
+  }
+  return start;
+}
+
+std::optional<SwapPlan> try_plan(const ProgramIndex& index, const PlannerOptions& options,
+                                 const std::vector<SwapResidence>& start) {
+  try {
+    return SwapPlanner(index, options, start).run();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResourceExhausted) throw;
+    return std::nullopt;
+  }
+}
+
+/// Where a run that ended at `end` leaves what the next one begins with.
+std::vector<SwapResidence> start_after(const ProgramIndex& index, std::vector<SwapResidence> end) {
+  for (BufferId b = 0; static_cast<size_t>(b) < end.size(); ++b) {
+    if (!index.given(b)) end[static_cast<size_t>(b)] = {};
+  }
+  return end;
+}
+
+/// Where a run leaves everything is where the next begins, so that the device then holds what is
+/// used first. The better such start of a few runs, each after the one before; none if none works.
+std::optional<SwapPlan> plan_from_steady_start(const ProgramIndex& index, PlannerOptions options,
+                                               std::vector<SwapResidence> start) {
+  constexpr int32_t kManySteps = 50'000;
+  const int rounds = index.num_steps() < kManySteps ? 3 : 1;
+  std::optional<SwapPlan> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < rounds; ++round) {
+    options.steady = false;
+    const std::optional<SwapPlan> free_run = try_plan(index, options, start);
+    if (!free_run) break;
+    start = start_after(index, free_run->end);
+    options.steady = true;
+    std::optional<SwapPlan> plan = try_plan(index, options, start);
+    if (!plan) continue;
+    plan->buffers = index.program().buffers;
+    const double total = simulate_plan(*plan, index.program(), options.costs).total_s;
+    if (total >= least) continue;
+    least = total;
+    best = std::move(plan);
+  }
+  return best;
+}
+
+SwapPlan plan_with_transfers(const ProgramIndex& index, PlannerOptions options) {
+  const std::vector<SwapResidence> below = start_below(index, options.limits);
+  if (auto plan = plan_from_steady_start(index, options, below)) return *std::move(plan);
+  if (auto plan = try_plan(index, options, below)) return *std::move(plan);
+  options.recompute = false;
+  return SwapPlanner(index, options, below).run();
+}
+
+}  // namespace
+
+SwapPlan make_swap_plan(const SwapProgram& program, const MemoryLimits& limits,
+                        const TransferCosts& costs) {
+  check_limits(limits);
+  const ProgramIndex index(program);
+  check_steps_fit(index, limits);
+  const std::vector<Lifetime> lifetimes = lifetimes_of(index);
+  const Placement placement = place_lifetimes(lifetimes);
+  const bool all_fits = placement.arena_bytes <= limits.device_bytes;
+  SwapPlan plan;
+  if (all_fits) {
+    plan = plan_by_liveness(index, lifetimes, placement);
+  } else {
+    MemoryLimits for_values = limits;
+    for_values.host_bytes -= staging_of(limits);
+    plan = plan_with_transfers(index, {.limits = for_values, .costs = costs});
+    plan.staging_bytes = staging_of(limits);
+    plan.peak_bytes[static_cast<size_t>(Tier::kHost)] += plan.staging_bytes;
+  }
+  plan.buffers = program.buffers;
+  plan.limits = limits;
+  plan.live_bytes = live_bytes(lifetimes);
+  return plan;
+}
+
+}  // namespace phi::memory

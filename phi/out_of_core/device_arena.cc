@@ -1,0 +1,27 @@
+// Memory within a limit, in large pages where the system has them: direct I/O pins each page.
+#include "phi/out_of_core/device_arena.h"
+
+#include <sys/mman.h>
+
+#include "phi/common/errors.h"
+
+namespace phi::memory {
+
+AlignedBuffer DeviceArena::take(int64_t nbytes) {
+  const auto rounded = static_cast<int64_t>(round_to_pages(static_cast<size_t>(nbytes)));
+  reserve(rounded);
+  AlignedBuffer out(static_cast<size_t>(rounded));
+  // A wish: without large pages all works as well.
+  if (rounded > 0) madvise(out.data(), out.size(), MADV_HUGEPAGE);
+  return out;
+}
+
+void DeviceArena::reserve(int64_t nbytes) {
+  PHI_CHECK(nbytes <= limit_ - held_,
+            errors::ResourceExhausted("{} bytes are asked of device memory, which holds {} of at "
+                                      "most {}; raise the limit or use smaller blocks.",
+                                      nbytes, held_, limit_));
+  held_ += nbytes;
+}
+
+}  // namespace phi::memory

@@ -1,0 +1,355 @@
+// What users do with gradients: accumulation, hooks, no_grad, retain_graph, grad(), recompute,
+// inplace writes, and the errors.
+#include "api/autograd/autograd.h"
+
+#include <gmock/gmock.h>
+
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+using distributed::Partial;
+using distributed::ProcessMesh;
+using distributed::Replicate;
+using distributed::Shard;
+using distributed::shard_tensor;
+using ::testing::ElementsAre;
+
+Tensor leaf(std::vector<float> values) {
+  const auto n = static_cast<int64_t>(values.size());
+  Tensor x = Tensor::from<float>(values, {n});
+  x.set_requires_grad();
+  return x;
+}
+std::vector<float> values(const Tensor& x) {
+  const auto all = x.values<float>();
+  return {all.begin(), all.end()};
+}
+
+TEST(Autograd, ComputesTheGradientOfAProgram) {
+  const Tensor x = leaf({1, 2, 3});
+  const Tensor y = leaf({4, 5, 6});
+  sum(add(multiply(x, y), square(x))).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(6, 9, 12));
+  EXPECT_THAT(values(y.grad()), ElementsAre(1, 2, 3));
+}
+
+TEST(Autograd, PassesAccumulateUntilCleared) {
+  Tensor x = leaf({1, 2});
+  sum(square(x)).backward();
+  sum(square(x)).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(4, 8));
+  x.clear_grad();
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Autograd, AGradientHandedOutIsNotChangedByTheNextPass) {
+  const Tensor x = leaf({1, 2});
+  sum(square(x)).backward();
+  const Tensor first = x.grad();
+  sum(square(x)).backward();
+  EXPECT_THAT(values(first), ElementsAre(2, 4));
+}
+
+TEST(Autograd, OneTensorOnTwoPathsOfTheSameGradient) {
+  // add's gradient is one tensor for both inputs: summing must not write into it twice.
+  const Tensor x = leaf({1, 2});
+  const Tensor y = scale(x, 3.0);
+  sum(add(add(y, y), y)).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(9, 9));
+}
+
+TEST(Autograd, NothingIsRecordedUnderNoGrad) {
+  const Tensor x = leaf({1, 2});
+  const NoGrad no_grad;
+  EXPECT_FALSE(square(x).requires_grad());
+}
+
+TEST(Autograd, DetachCutsTheHistory) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = square(x);
+  EXPECT_FALSE(y.detach().requires_grad());
+  sum(multiply(y.detach(), x)).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(1, 4));
+}
+
+TEST(Autograd, AGraphRunsTwiceOnlyIfRetained) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = sum(square(x));
+  y.backward({}, /*retain_graph=*/true);
+  y.backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(4, 8));
+  EXPECT_THAT([&] { y.backward(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "retain_graph=true"));
+}
+
+TEST(Autograd, GradGivesWhatIsAskedForAndLeavesKeepNothing) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = square(x);
+  const auto grads = grad({sum(multiply(y, y))}, {y, x});
+  EXPECT_THAT(values(grads[0]), ElementsAre(2, 8));
+  EXPECT_THAT(values(grads[1]), ElementsAre(4, 32));
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Autograd, GradOfAnInputThatDoesNotLeadThereIsUndefined) {
+  const Tensor x = leaf({1}), other = leaf({1});
+  EXPECT_FALSE(grad({square(x)}, {other})[0].defined());
+}
+
+TEST(Autograd, HooksOfLeavesAndOfOthers) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = square(x);
+  std::vector<float> seen;
+  y.register_hook([&](const Tensor& g) {
+    seen = values(g);
+    return scale(g, 10.0);
+  });
+  x.register_hook([](const Tensor& g) { return scale(g, -1.0); });
+  sum(y).backward();
+  EXPECT_THAT(seen, ElementsAre(1, 1));
+  EXPECT_THAT(values(x.grad()), ElementsAre(-20, -40));
+}
+
+TEST(Autograd, OutputsWithoutGradientEndTheProgram) {
+  const Tensor x = leaf({1, 2, 3, 4});
+  const Tensor logits = reshape(x, {2, 2});
+  const Tensor labels = Tensor::from<int64_t>(std::vector<int64_t>{0, 1}, {2, 1});
+  const auto [softmax, loss] = cross_entropy_with_softmax(logits, labels);
+  EXPECT_TRUE(loss.requires_grad());
+  EXPECT_FALSE(softmax.requires_grad());
+}
+
+// ---- inplace ----
+
+TEST(AutogradInplace, IsRecordedOnTensorsThatOperationsMade) {
+  const Tensor x = leaf({1, -2});
+  Tensor y = scale(x, 3.0);
+  relu_(y);
+  sum(y).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(3, 0));
+}
+
+TEST(AutogradInplace, AViewRemembersTheShapeThatItHad) {
+  const Tensor x = leaf({1, 2, 3, 4});
+  Tensor y = scale(x, 2.0);
+  reshape_(y, {2, 2});
+  sum(square(y)).backward();
+  EXPECT_EQ(x.grad().shape(), x.shape());
+  EXPECT_THAT(values(x.grad()), ElementsAre(8, 16, 24, 32));
+}
+
+TEST(AutogradInplace, RefusesALeaf) {
+  Tensor x = leaf({1, 2});
+  EXPECT_THAT([&] { relu_(x); }, ThrowsError(ErrorCode::kPreconditionNotMet, "is a leaf"));
+  const NoGrad no_grad;
+  relu_(x);
+}
+
+TEST(AutogradInplace, RefusesToOverwriteWhatItsGradientNeeds) {
+  const Tensor x = leaf({1, 2});
+  Tensor y = scale(x, 2.0);
+  EXPECT_THAT([&] { square_(y); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "that is to be overwritten"));
+}
+
+TEST(AutogradInplace, ASavedValueThatWasOverwrittenIsAnError) {
+  const Tensor x = leaf({1, 2});
+  Tensor y = scale(x, 2.0);
+  const Tensor z = square(y);
+  scale_(y, 3.0);
+  EXPECT_THAT([&] { sum(z).backward(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "an inplace operation has written"));
+}
+
+TEST(AutogradInplace, AnOperatorWithoutGradientDoesNotWriteToARecordedTensor) {
+  Tensor x = leaf({1, 2});
+  std::optional<Tensor> master;
+  const Tensor step = full({2}, 1.0f);
+  EXPECT_THAT([&] { sgd_(x, step, master, full({}, 0.5f)); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "call it under NoGrad"));
+  const NoGrad no_grad;
+  sgd_(x, step, master, full({}, 0.5f));
+  EXPECT_THAT(values(x), ElementsAre(0.5f, 1.5f));
+}
+
+// ---- errors ----
+
+TEST(AutogradErrors, NameWhatIsMissing) {
+  const Tensor plain = full({2}, 1.0f);
+  EXPECT_THAT([&] { sum(plain).backward(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "set_requires_grad()"));
+  const Tensor x = leaf({1, 2});
+  EXPECT_THAT([&] { square(x).backward(); },
+              ThrowsError(ErrorCode::kInvalidArgument, "has 2 elements"));
+  EXPECT_THAT([&] { square(x).backward(full({3}, 1.0f)); },
+              ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must agree"));
+  EXPECT_THAT(
+      [&] {
+        grad({sum(square(x))}, {x}, {full({}, 1.0f), full({}, 1.0f)});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "1 outputs and 2 gradients for them"));
+  Tensor ids = full({2}, 1, DataType::INT64);
+  EXPECT_THAT([&] { ids.set_requires_grad(); },
+              ThrowsError(ErrorCode::kInvalidArgument, "it is not floating"));
+  Tensor y = square(x);
+  EXPECT_THAT([&] { y.set_requires_grad(false); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "take detach()"));
+}
+
+// ---- recompute ----
+
+TEST(Recompute, GivesTheSameGradients) {
+  const Tensor x = leaf({0.5f, -1, 2});
+  const Tensor w = leaf({2, 3, 4});
+  const auto f = [&](const std::vector<Tensor>& in) { return tanh(multiply(square(in[0]), w)); };
+  sum(f({x})).backward();
+  const auto dx = values(x.grad()), dw = values(w.grad());
+  Tensor x2 = leaf({0.5f, -1, 2});
+  Tensor w_again = w;
+  w_again.clear_grad();
+  sum(recompute(f, {x2})).backward();
+  EXPECT_EQ(values(x2.grad()), dx);
+  EXPECT_EQ(values(w.grad()), dw);
+}
+
+TEST(Recompute, HoldsOnlyTheInputs) {
+  Tensor x = full({4096}, 0.5f);  // on the device from the start
+  x.set_requires_grad();
+  const auto chain = [](const std::vector<Tensor>& in) {
+    Tensor y = in[0];
+    for (int i = 0; i < 8; ++i) y = tanh(y);
+    return y;
+  };
+  const int64_t before = memory_stats(CPUPlace()).current;
+  const Tensor kept = chain({x});
+  const int64_t with_history = memory_stats(CPUPlace()).current - before;
+  const Tensor again = recompute(chain, {x});
+  const int64_t recomputed = memory_stats(CPUPlace()).current - before - with_history;
+  EXPECT_EQ(with_history, 8 * 4096 * 4);
+  EXPECT_EQ(recomputed, 4096 * 4);
+}
+
+TEST(Recompute, MasksOfDropoutAreTheSameAgain) {
+  const Tensor x = leaf(std::vector<float>(64, 1.0f));
+  const Tensor y = recompute(
+      [](const std::vector<Tensor>& in) {
+        return dropout(in[0], std::nullopt, 0.5, false, "upscale_in_train", 7, true);
+      },
+      {x});
+  sum(y).backward();
+  EXPECT_EQ(values(x.grad()), values(y));
+}
+
+// ---- work put off ----
+
+TEST(BackwardDeferring, InputsNowAndWeightsLater) {
+  const Tensor x = leaf({1, 2});
+  const Tensor w = leaf({3, 4});
+  const Tensor y = multiply(tanh(multiply(x, w)), w);
+  const auto expected = grad({sum(y)}, {x, w}, {}, /*retain_graph=*/true);
+  DeferredGradients weights;
+  backward_deferring(sum(y), {}, {x}, &weights);
+  EXPECT_EQ(values(x.grad()), values(expected[0]));
+  EXPECT_FALSE(w.grad().defined());
+  weights.run();
+  EXPECT_EQ(values(w.grad()), values(expected[1]));
+}
+
+TEST(BackwardDeferring, GoesThroughRecompute) {
+  const Tensor x = leaf({1, 2});
+  const Tensor w = leaf({3, 4});
+  const auto f = [&](const std::vector<Tensor>& in) { return tanh(multiply(in[0], w)); };
+  const auto expected = grad({sum(f({x}))}, {x, w});
+  DeferredGradients weights;
+  backward_deferring(sum(recompute(f, {x})), {}, {x}, &weights);
+  EXPECT_EQ(values(x.grad()), values(expected[0]));
+  EXPECT_FALSE(w.grad().defined());
+  weights.run();
+  EXPECT_EQ(values(w.grad()), values(expected[1]));
+}
+
+// ---- distributed ----
+
+TEST(DistributedAutograd, AGradientLiesLikeItsTensor) {
+  distributed::run_ranks(2, [](distributed::World&) {
+    const ProcessMesh mesh({2}, {"tp"});
+    Tensor x = shard_tensor(full({4, 4}, 1.0f), mesh, {Replicate()});
+    Tensor w = shard_tensor(full({4, 6}, 0.5f), mesh, {Shard(1)});
+    x.set_requires_grad();
+    w.set_requires_grad();
+    mean(matmul(x, w)).backward();
+    EXPECT_EQ(x.grad().dist_attr(), x.dist_attr());
+    EXPECT_EQ(w.grad().dist_attr(), w.dist_attr());
+    EXPECT_FLOAT_EQ(x.grad().values<float>()[0], 6 * 0.5f / 24);
+  });
+}
+
+TEST(DistributedAutograd, PartialGradientsAreReducedOnceForAllMicroBatches) {
+  distributed::run_ranks(2, [](distributed::World& world) {
+    const ProcessMesh mesh({2}, {"dp"});
+    Tensor w = shard_tensor(full({4, 4}, 1.0f), mesh, {Replicate()});
+    w.set_requires_grad();
+    const auto backward = [&] {
+      mean(matmul(shard_tensor(full({8, 4}, 1.0f), mesh, {Shard(0)}), w)).backward();
+    };
+    backward();
+    const int64_t sent = world.rank_context().counters().bytes_sent;
+    backward();
+    backward();
+    EXPECT_EQ(world.rank_context().counters().bytes_sent, sent);
+    EXPECT_TRUE(w.grad_so_far().dist_attr()->has_partial());
+    EXPECT_FLOAT_EQ(w.grad().values<float>()[0], 3 * 0.25f);
+    EXPECT_GT(world.rank_context().counters().bytes_sent, sent);
+  });
+}
+
+TEST(DistributedAutograd, RanksOutsideTheMeshRunTheSameGraphOnMetaAlone) {
+  distributed::run_ranks(4, [](distributed::World& world) {
+    const ProcessMesh first({2}, {"tp"}, {0, 1}), second({2}, {"tp"}, {2, 3});
+    Tensor w0 = shard_tensor(full({64, 64}, 0.1f), first, {Shard(1)});
+    Tensor w1 = shard_tensor(full({64, 64}, 0.1f), second, {Shard(0)});
+    w0.set_requires_grad();
+    w1.set_requires_grad();
+    const Tensor x = shard_tensor(full({8, 64}, 1.0f), first, {Replicate()});
+    const Tensor h = gelu(matmul(x, w0));
+    const Tensor y = matmul(h, w1);
+    mean(square(y)).backward();
+    const bool in_first = world.rank() < 2;
+    EXPECT_EQ(w0.grad().initialized(), in_first);
+    EXPECT_EQ(w1.grad().initialized(), !in_first);
+    EXPECT_EQ(w0.grad().shape(), (Dims{64, 64}));
+    EXPECT_EQ(w0.grad().dist_attr(), w0.dist_attr());
+    EXPECT_EQ((in_first ? w1 : w0).grad().nbytes_here(), 0u);
+    EXPECT_GT(world.rank_context().counters().ops_clipped, 0);
+  });
+}
+
+TEST(DistributedAutograd, APlainTensorGetsAPlainGradientOnEveryRank) {
+  distributed::run_ranks(3, [](distributed::World&) {
+    const ProcessMesh mesh({2}, {"tp"}, {0, 2});
+    Tensor x = leaf({1, 2, 3});
+    const Tensor w = shard_tensor(full({3}, 2.0f), mesh, {Shard(0)});
+    sum(multiply(x, w)).backward();
+    EXPECT_FALSE(x.grad().is_dist());
+    EXPECT_THAT(values(x.grad()), ElementsAre(2, 2, 2));
+  });
+}
+
+TEST(DistributedAutograd, MovesAreDifferentiable) {
+  distributed::run_ranks(2, [](distributed::World&) {
+    const ProcessMesh mesh({2}, {"x"});
+    Tensor x = leaf({1, 2, 3, 4});
+    const Tensor sharded = shard_tensor(x, mesh, {Shard(0)});
+    const Tensor whole = reshard(sharded, mesh, {Replicate()});
+    sum(square(whole)).backward();
+    EXPECT_THAT(values(x.grad()), ElementsAre(2, 4, 6, 8));
+  });
+}
+
+}  // namespace
+}  // namespace phi

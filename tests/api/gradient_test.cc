@@ -1,0 +1,189 @@
+// Gradients of every differentiable op: against finite differences in float64, and distributed
+// against a single process for every placement, ranks outside the mesh included.
+#include <gflags/gflags.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/api/op_cases.h"
+
+DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
+
+namespace phi::testing {
+namespace {
+
+using List = std::vector<Tensor>;
+
+// A case's name without what is special about it.
+std::string op_of(const ParityCase& test) { return test.name.substr(0, test.name.find(' ')); }
+
+// Ops that have no gradient.
+bool is_differentiable(const ParityCase& test) {
+  static const std::vector<std::string> without = {"full_like",
+                                                   "equal",
+                                                   "greater_equal",
+                                                   "argmax",
+                                                   "unique",
+                                                   "cast_to_int64",
+                                                   "squared_l2_norm",
+                                                   "argmax_flat",
+                                                   "one_hot",
+                                                   "nonzero",
+                                                   "flash_attention_with_kvcache"};
+  return std::find(without.begin(), without.end(), op_of(test)) == without.end();
+}
+
+List with_gradients(const List& inputs) {
+  List leaves;
+  for (const Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (is_floating(x.dtype())) leaves.back().set_requires_grad();
+  }
+  return leaves;
+}
+
+// The outputs that lead back to the inputs, and a fixed gradient for each.
+struct Outputs {
+  List outputs;
+  List cotangents;
+};
+Outputs recorded(const ParityCase& test, const List& leaves) {
+  Outputs result;
+  for (const Tensor& out : test.call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    result.cotangents.push_back(gaussian(
+        out.shape(), 0.0f, 1.0f, 40 + static_cast<int>(result.outputs.size()), out.dtype()));
+    result.outputs.push_back(out);
+  }
+  return result;
+}
+
+// The gradients of the floating inputs, by the engine.
+List gradients(const ParityCase& test, const List& inputs) {
+  const List leaves = with_gradients(inputs);
+  const Outputs recorded_outputs = recorded(test, leaves);
+  EXPECT_FALSE(recorded_outputs.outputs.empty()) << test.name << " is not recorded";
+  List wanted;
+  for (const Tensor& leaf : leaves) {
+    if (leaf.requires_grad()) wanted.push_back(leaf);
+  }
+  return grad(recorded_outputs.outputs, wanted, recorded_outputs.cotangents);
+}
+
+double objective(const ParityCase& test, const List& inputs, const Outputs& at) {
+  const NoGrad no_grad;
+  double total = 0;
+  size_t k = 0;
+  for (const Tensor& out : test.call(inputs)) {
+    if (k == at.outputs.size()) break;
+    if (!out.defined() || out.shape() != at.outputs[k].shape() ||
+        out.dtype() != at.outputs[k].dtype()) {
+      continue;
+    }
+    const auto values = out.values<double>();
+    const auto weights = at.cotangents[k++].values<double>();
+    for (size_t i = 0; i < values.size(); ++i) total += values[i] * weights[i];
+  }
+  return total;
+}
+
+void expect_finite_differences(const ParityCase& test) {
+  SCOPED_TRACE(test.name);
+  List inputs;
+  for (const Tensor& x : test.inputs) {
+    inputs.push_back(is_floating(x.dtype()) ? cast(x, DataType::FLOAT64) : x);
+  }
+  const List leaves = with_gradients(inputs);
+  Outputs at = recorded(test, leaves);
+  if (op_of(test) == "cross_entropy" || op_of(test) == "cross_entropy_soft") {
+    // The loss alone has a gradient, and it is the second output.
+    const auto call = test.call;
+    ParityCase loss = test;
+    loss.call = [call](const List& in) { return List{call(in)[1]}; };
+    loss.name = "loss of " + test.name;
+    return expect_finite_differences(loss);
+  }
+  const List grads = gradients(test, inputs);
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!leaves[i].requires_grad()) continue;
+    const Tensor& grad = grads[next++];
+    if (!grad.defined()) continue;  // soft labels, say
+    List moved = inputs;
+    moved[i] = Tensor(inputs[i].dense().clone());
+    double* values = moved[i].dense().mutable_data<double>();
+    const auto computed = grad.values<double>();
+    ASSERT_EQ(grad.shape(), inputs[i].shape());
+    for (int64_t n = 0; n < inputs[i].numel(); ++n) {
+      constexpr double kStep = 1e-6;
+      const double kept = values[n];
+      values[n] = kept + kStep;
+      const double above = objective(test, moved, at);
+      values[n] = kept - kStep;
+      const double below = objective(test, moved, at);
+      values[n] = kept;
+      const double expected = (above - below) / (2 * kStep);
+      ASSERT_NEAR(computed[n], expected, 1e-6 + 1e-6 * std::abs(expected))
+          << "input " << i << ", element " << n;
+    }
+  }
+}
+
+// The same tables, with the gradients as results.
+std::vector<ParityCase> of_gradients(const std::vector<ParityCase>& cases) {
+  std::vector<ParityCase> out;
+  for (const ParityCase& test : cases) {
+    if (!is_differentiable(test)) continue;
+    ParityCase gradient = test;
+    gradient.name = test.name + "_grad";
+    gradient.call = [test](const List& in) { return gradients(test, in); };
+    out.push_back(std::move(gradient));
+  }
+  return out;
+}
+
+struct Table {
+  const char* name;
+  std::vector<ParityCase> (*cases)();
+  Sampling sampling = {};
+};
+class Gradients : public ::testing::TestWithParam<Table> {};
+
+TEST_P(Gradients, AgreeWithFiniteDifferences) {
+  for (const ParityCase& test : GetParam().cases()) {
+    if (is_differentiable(test)) expect_finite_differences(test);
+  }
+}
+
+TEST_P(Gradients, AreTheSameDistributed) {
+  expect_parity_everywhere(of_gradients(GetParam().cases()), FLAGS_seed, GetParam().sampling);
+}
+
+// NaN, infinities and rows masked whole have no differences, but the same gradient everywhere.
+TEST(RareNumberGradients, AreTheSameDistributed) {
+  expect_parity_everywhere(of_gradients(rare_number_cases()), FLAGS_seed, kFewPlacements);
+}
+
+const Table kTables[] = {{"Elementwise", elementwise_cases},
+                         {"Reductions", reduction_cases},
+                         {"Products", product_cases},
+                         {"NormAndLoss", norm_and_loss_cases},
+                         {"Lookup", lookup_cases},
+                         {"Shape", shape_cases},
+                         {"RareElementwise", rare_elementwise_cases, kFewPlacements},
+                         {"RareReductions", rare_reduction_cases, kFewPlacements},
+                         {"RareProducts", rare_product_cases, kFewPlacements},
+                         {"RareNormAndLoss", rare_norm_and_loss_cases, kFewPlacements},
+                         {"RareLookup", rare_lookup_cases, kFewPlacements},
+                         {"RareShape", rare_shape_cases, kFewPlacements}};
+INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(kTables),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace phi::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}

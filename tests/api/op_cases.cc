@@ -1,0 +1,290 @@
+// Calls of every op, as tables that several tests go through.
+#include "tests/api/op_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/api/op_calls.h"
+
+namespace phi::testing {
+
+using distributed::ProcessMesh;
+
+namespace {
+
+Tensor positive(const Dims& shape, int seed = 2) {
+  return add(square(normal(shape, seed)), full({1}, 0.5f));
+}
+Tensor ids(const Dims& shape, int64_t below, int seed = 3) {
+  std::vector<int64_t> values(shape.numel());
+  std::mt19937 rng(seed);
+  for (auto& v : values) v = static_cast<int64_t>(rng() % below);
+  return Tensor::from<int64_t>(values, shape);
+}
+using List = std::vector<Tensor>;
+
+template <typename F>
+ParityCase unary(const char* name, F f, Tensor x = normal({5, 4})) {
+  return {name, {std::move(x)}, [f](const List& in) { return List{f(in[0])}; }};
+}
+template <typename F>
+ParityCase binary(const char* name, F f, Tensor x, Tensor y) {
+  return {
+      name, {std::move(x), std::move(y)}, [f](const List& in) { return List{f(in[0], in[1])}; }};
+}
+
+List rotated_at(const List& in) {
+  const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
+                                                         std::nullopt, in[2]);
+  return {q, k};
+}
+
+}  // namespace
+
+std::vector<ParityCase> elementwise_cases() {
+  const auto p = positive({5, 4});
+  std::vector<ParityCase> cases = {
+      binary("add", add, normal({5, 4}), normal({5, 4}, 7)),
+      binary("add_broadcast", add, normal({3, 5, 4}), normal({5, 1}, 7)),
+      binary("subtract", subtract, normal({5, 4}), normal({4}, 7)),
+      binary("multiply", multiply, normal({5, 4}), normal({5, 4}, 7)),
+      binary("divide", divide, normal({5, 4}), positive({5, 4}, 7)),
+      binary("maximum", maximum, normal({5, 4}), normal({1, 4}, 7)),
+      binary("equal", equal, ids({5, 4}, 3), ids({1, 4}, 3, 7)),
+      binary("greater_equal", greater_equal, normal({5, 4}), normal({5, 4}, 7)),
+      unary("exp", exp),
+      unary("log", log, p),
+      unary("sqrt", sqrt, p),
+      unary("rsqrt", rsqrt, p),
+      unary("square", square),
+      unary("tanh", tanh),
+      unary("sigmoid", sigmoid),
+      unary("relu", relu),
+      unary("silu", silu),
+      unary("assign", assign),
+      unary("gelu", [](const Tensor& x) { return gelu(x); }),
+      unary("gelu_tanh", [](const Tensor& x) { return gelu(x, true); }),
+      unary("pow", [](const Tensor& x) { return pow(x, 3.0f); }),
+      unary("scale", [](const Tensor& x) { return scale(x, 2.0f, 1.5f); }),
+      unary("cast", [](const Tensor& x) { return cast(x, DataType::FLOAT64); }),
+      unary("full_like", [](const Tensor& x) { return full_like(x, 3.0f); }),
+      unary("swiglu_halves", [](const Tensor& x) { return swiglu(x, std::nullopt); }),
+      binary(
+          "swiglu", [](const Tensor& x, const Tensor& y) { return swiglu(x, y); }, normal({5, 4}),
+          normal({5, 4}, 7)),
+      {"where",
+       {cast(relu(normal({5, 4})), DataType::BOOL), normal({5, 4}), normal({5, 4}, 7)},
+       [](const List& in) { return List{where(in[0], in[1], in[2])}; }},
+      {"add_n",
+       {normal({5, 4}), normal({5, 4}, 7), normal({5, 4}, 8)},
+       [](const List& in) { return List{add_n(in)}; }},
+      {"dropout",
+       {normal({5, 4})},
+       [](const List& in) {
+         return List{dropout(in[0], std::nullopt, 0.3, false, "upscale_in_train", 5)};
+       }},
+  };
+  return cases;
+}
+
+std::vector<ParityCase> reduction_cases() {
+  return {
+      unary("sum_all", [](const Tensor& x) { return sum(x); }),
+      unary("sum_0", [](const Tensor& x) { return sum(x, {0}); }),
+      unary("sum_keep", [](const Tensor& x) { return sum(x, {1}, DataType::UNDEFINED, true); }),
+      unary("mean_all", [](const Tensor& x) { return mean(x); }),
+      unary("mean_1", [](const Tensor& x) { return mean(x, {-1}); }),
+      unary("max_all", [](const Tensor& x) { return max(x); }),
+      unary("max_0", [](const Tensor& x) { return max(x, {0}, true); }),
+      unary("argmax", [](const Tensor& x) { return argmax(x, 1); }),
+      unary("argmax_flat", [](const Tensor& x) { return argmax(x, 0, false, true); }),
+      binary("reduce_as", reduce_as, normal({3, 5, 4}), normal({5, 1}, 7)),
+      unary("squared_l2_norm", squared_l2_norm),
+      unary("softmax", [](const Tensor& x) { return softmax(x); }),
+      unary("softmax_0", [](const Tensor& x) { return softmax(x, 0); }),
+  };
+}
+
+std::vector<ParityCase> product_cases() {
+  return {
+      binary(
+          "matmul", [](const Tensor& x, const Tensor& y) { return matmul(x, y); }, normal({5, 6}),
+          normal({6, 3}, 7)),
+      binary(
+          "matmul_tt", [](const Tensor& x, const Tensor& y) { return matmul(x, y, true, true); },
+          normal({6, 5}), normal({3, 6}, 7)),
+      binary(
+          "matmul_batched", [](const Tensor& x, const Tensor& y) { return matmul(x, y); },
+          normal({3, 5, 6}), normal({6, 4}, 7)),
+      binary(
+          "matmul_broadcast", [](const Tensor& x, const Tensor& y) { return matmul(x, y); },
+          normal({2, 1, 5, 6}), normal({3, 6, 2}, 7)),
+      binary(
+          "matmul_vector", [](const Tensor& x, const Tensor& y) { return matmul(x, y); },
+          normal({6}), normal({6, 2}, 7)),
+      binary(
+          "matmul_dot", [](const Tensor& x, const Tensor& y) { return matmul(x, y); }, normal({6}),
+          normal({6}, 7)),
+  };
+}
+
+std::vector<ParityCase> norm_and_loss_cases() {
+  return {
+      {"layer_norm",
+       {normal({3, 5, 4}), normal({4}, 7), normal({4}, 8)},
+       [](const List& in) { return List{layer_norm(in[0], in[1], in[2], 1e-5f, 2)}; }},
+      {"layer_norm_bare",
+       {normal({3, 5, 4})},
+       [](const List& in) {
+         return List{layer_norm(in[0], std::nullopt, std::nullopt, 1e-5f, 1)};
+       }},
+      binary(
+          "rms_norm", [](const Tensor& x, const Tensor& y) { return rms_norm(x, y); },
+          normal({3, 5, 4}), normal({4}, 7)),
+      {"cross_entropy", {normal({5, 7}), ids({5, 1}, 7)}, class_loss},
+      {"cross_entropy_soft", {normal({5, 7}), softmax(normal({5, 7}, 9))}, soft_class_loss},
+      {"flash_attention",
+       {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), normal({2, 5, 2, 6}, 8)},
+       causal_attention},
+      {"flash_attention_masked",
+       {normal({2, 5, 4, 6}), normal({2, 7, 4, 6}, 7), normal({2, 7, 4, 6}, 8),
+        normal({2, 1, 5, 7}, 9)},
+       masked_attention},
+      {"flash_attention_with_kvcache",
+       {normal({2, 3, 4, 6}), normal({2, 3, 2, 6}, 7), normal({2, 3, 2, 5}, 8),
+        normal({2, 7, 2, 6}, 9), normal({2, 7, 2, 5}, 10)},
+       // Room for 7 positions, of which the caches hold 4 and 1.
+       [](const List& in) {
+         return cached_attention(in, {4, 1});
+       }},
+      {"rope", {normal({2, 5, 4, 6}), normal({2, 5, 4, 6}, 7)}, rotated},
+      {"rope_grouped", {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7)}, rotated},
+      {"rope_grouped_positions",
+       {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), ids({2, 5}, 50)},
+       rotated_at},
+      {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},
+  };
+}
+
+std::vector<ParityCase> lookup_cases() {
+  return {
+      binary(
+          "embedding", [](const Tensor& x, const Tensor& w) { return embedding(x, w); },
+          ids({3, 5}, 7), normal({7, 4})),
+      binary(
+          "gather_0", [](const Tensor& x, const Tensor& i) { return gather(x, i); }, normal({7, 4}),
+          ids({5}, 7)),
+      binary(
+          "gather_1", [](const Tensor& x, const Tensor& i) { return gather(x, i, 1); },
+          normal({5, 7}), ids({3}, 7)),
+      unary(
+          "one_hot", [](const Tensor& x) { return one_hot(x, 7); }, ids({3, 5}, 7)),
+      unary("nonzero", [](const Tensor& x) { return nonzero(relu(x)); }),
+      binary(
+          "masked_select", [](const Tensor& x, const Tensor& m) { return masked_select(x, m); },
+          normal({5, 4}), cast(relu(normal({5, 4}, 7)), DataType::BOOL)),
+      {"unique",
+       {ids({4, 5}, 6)},
+       [](const List& in) {
+         const auto [out, index, inverse, counts] = unique(in[0], true, true, true);
+         return List{out, index, inverse, counts};
+       }},
+  };
+}
+
+std::vector<ParityCase> shape_cases() {
+  return {
+      unary(
+          "reshape_split",
+          [](const Tensor& x) {
+            return reshape(x, {2, 3, 4});
+          },
+          normal({6, 4})),
+      unary(
+          "reshape_merge",
+          [](const Tensor& x) {
+            return reshape(x, {12, 5});
+          },
+          normal({4, 3, 5})),
+      unary(
+          "reshape_mixed",
+          [](const Tensor& x) {
+            return reshape(x, {8, 3});
+          },
+          normal({6, 4})),
+      unary(
+          "squeeze", [](const Tensor& x) { return squeeze(x, {1}); }, normal({5, 1, 4})),
+      unary(
+          "squeeze_all", [](const Tensor& x) { return squeeze(x); }, normal({1, 5, 1, 4})),
+      unary("unsqueeze",
+            [](const Tensor& x) {
+              return unsqueeze(x, {0, 2});
+            }),
+      unary(
+          "transpose",
+          [](const Tensor& x) {
+            return transpose(x, {2, 0, 1});
+          },
+          normal({3, 5, 4})),
+      unary("slice", [](const Tensor& x) { return slice(x, {0}, {1}, {4}); }),
+      unary("slice_decrease", [](const Tensor& x) { return slice(x, {1}, {2}, {3}, {}, {1}); }),
+      unary(
+          "expand",
+          [](const Tensor& x) {
+            return expand(x, {3, 5, 4});
+          },
+          normal({5, 1})),
+      binary("expand_as", expand_as, normal({5, 1}), normal({3, 5, 4}, 7)),
+      unary(
+          "tril", [](const Tensor& x) { return tril(x, 1); }, normal({3, 5, 4})),
+      {"concat_0",
+       {normal({5, 4}), normal({3, 4}, 7)},
+       [](const List& in) { return List{concat(in, 0)}; }},
+      {"concat_1",
+       {normal({5, 4}), normal({5, 2}, 7)},
+       [](const List& in) { return List{concat(in, 1)}; }},
+      {"split",
+       {normal({5, 6})},
+       [](const List& in) {
+         return split(in[0], {2, 4}, 1);
+       }},
+      {"split_with_num",
+       {normal({6, 5})},
+       [](const List& in) { return split_with_num(in[0], 3, 0); }},
+  };
+}
+
+namespace {
+
+std::vector<Choice> choices_of(const ParityCase& test, int mesh_ndim, size_t sampled,
+                               std::mt19937& rng) {
+  std::vector<Choice> all = choices(test.inputs, mesh_ndim, sampled, rng);
+  const auto is_partial = [](const distributed::Placement& p) { return p.is_partial(); };
+  if (test.partial) return all;
+  std::erase_if(all, [&](const Choice& choice) {
+    return std::ranges::any_of(choice, [&](const auto& placements) {
+      return std::ranges::any_of(placements, is_partial);
+    });
+  });
+  return all;
+}
+
+}  // namespace
+
+void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,
+                              const Sampling& sampling) {
+  std::mt19937 rng(seed);
+  SCOPED_TRACE("--seed=" + std::to_string(seed));
+  // Two of four ranks; three of three, uneven; four of five as 2x2 with a rank outside.
+  const ProcessMesh pair({2}, {"x"}, {1, 3}), three({3}, {"x"}),
+      grid({2, 2}, {"x", "y"}, {0, 1, 3, 4});
+  for (const ParityCase& test : cases) {
+    expect_parity(test, pair, 4, choices_of(test, 1, sampling.pair, rng));
+    expect_parity(test, three, 3, choices_of(test, 1, sampling.three, rng));
+    expect_parity(test, grid, 5, choices_of(test, 2, sampling.grid, rng));
+  }
+}
+
+}  // namespace phi::testing

@@ -1,0 +1,40 @@
+// Calls of every op, as tables that several tests go through: a new op gets a row here.
+#pragma once
+
+#include <vector>
+
+#include "tests/api/parity.h"
+
+namespace phi::testing {
+
+std::vector<ParityCase> elementwise_cases();
+std::vector<ParityCase> reduction_cases();
+std::vector<ParityCase> product_cases();
+std::vector<ParityCase> norm_and_loss_cases();
+std::vector<ParityCase> lookup_cases();
+std::vector<ParityCase> shape_cases();
+
+/// The same at rare extents and groupings of heads (tests/support/rare_values.h).
+std::vector<ParityCase> rare_elementwise_cases();
+std::vector<ParityCase> rare_reduction_cases();
+std::vector<ParityCase> rare_product_cases();
+std::vector<ParityCase> rare_norm_and_loss_cases();
+std::vector<ParityCase> rare_lookup_cases();
+std::vector<ParityCase> rare_shape_cases();
+/// At NaN, infinities, the ends of float32, and rows masked whole.
+std::vector<ParityCase> rare_number_cases();
+
+/// The most placements that are tried on each mesh.
+struct Sampling {
+  size_t pair = 400;
+  size_t three = 100;
+  size_t grid = 60;
+};
+inline constexpr Sampling kFewPlacements{.pair = 60, .three = 40, .grid = 30};
+
+/// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
+/// outside; `seed` draws the placements where there are too many.
+void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,
+                              const Sampling& sampling = {});
+
+}  // namespace phi::testing

@@ -1,0 +1,180 @@
+// The Tensor handle, deferred tensors, and the distributed API's own errors, in one process.
+#include "api/tensor/tensor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/call/attr_key.h"
+#include "api/call/decision.h"
+#include "distributed/api.h"
+#include "phi/api.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+using distributed::Partial;
+using distributed::ProcessMesh;
+using distributed::Replicate;
+using distributed::Shard;
+using distributed::shard_tensor;
+
+const ProcessMesh& one() {
+  static const ProcessMesh mesh({1}, {"x"});
+  return mesh;
+}
+
+TEST(Tensor, UndefinedSaysSo) {
+  const Tensor x;
+  EXPECT_FALSE(x.defined());
+  EXPECT_FALSE(x.initialized());
+  EXPECT_THAT([&] { (void)x.shape(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "undefined tensor"));
+  EXPECT_THAT([&] { relu(x); }, ThrowsError(ErrorCode::kPreconditionNotMet, "[relu]"));
+}
+
+TEST(Tensor, PlainIsNotDistributed) {
+  const Tensor x = full({2, 3}, 4.0f);
+  EXPECT_EQ(x.nbytes_here(), 24u);
+  EXPECT_THAT([&] { (void)x.mesh(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "f32[2,3] is plain; use shard_tensor"));
+  EXPECT_THAT([&] { (void)x.item(); },
+              ThrowsError(ErrorCode::kInvalidArgument, "item() needs one element"));
+  EXPECT_EQ(full({}, 4.0f).item(), 4.0);
+}
+
+TEST(Tensor, AMeshOfOneIsDistributedAllTheSame) {
+  const Tensor x = shard_tensor(full({2, 3}, 4.0f), one(), {Shard(1)});
+  EXPECT_TRUE(x.is_dist());
+  EXPECT_EQ(x.to_string(), "f32[2,3] [S1] on mesh(x=1)");
+  EXPECT_EQ(x.local().shape(), (Dims{2, 3}));
+  EXPECT_EQ(sum(x).shape(), Dims{});
+}
+
+TEST(Tensor, PlacementsThatDoNotFitAreErrors) {
+  const Tensor x = full({2, 3}, 4.0f);
+  EXPECT_THAT([&] { shard_tensor(x, one(), {Shard(2)}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "[shard_tensor]"));
+  EXPECT_THAT(
+      [&] {
+        shard_tensor(x, one(), {Shard(0), Shard(1)});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "2 placements are given for mesh(x=1)"));
+  EXPECT_THAT(
+      [&] { distributed::reshard(x, one(), {Replicate()}); },
+      ThrowsError(ErrorCode::kPreconditionNotMet, "[reshard] a distributed tensor is needed"));
+}
+
+TEST(Tensor, WrongShapesNameOpAndShapes) {
+  const Tensor x = full({2, 3}, 1.0f), y = full({4, 5}, 1.0f);
+  EXPECT_THAT([&] { matmul(x, y); }, ThrowsError(ErrorCode::kInvalidArgument, "[matmul]"));
+  EXPECT_THAT([&] { add(x, y); }, ThrowsError(ErrorCode::kInvalidArgument, "[2,3]"));
+  EXPECT_THAT([&] { add(x, cast(x, DataType::INT32)); },
+              ThrowsError(ErrorCode::kInvalidArgument, "[add]"));
+}
+
+TEST(Tensor, KernelsThatAreNotThereAreNamed) {
+  const Tensor x = full({2}, true, DataType::BOOL);
+  EXPECT_THAT([&] { exp(x); },
+              ThrowsError(ErrorCode::kUnimplemented, "kernel 'exp' is not there for bool on cpu"));
+}
+
+TEST(Tensor, InplaceNeedsTheSameShape) {
+  Tensor x = full({3}, 1.0f);
+  EXPECT_THAT(
+      [&] {
+        add_(x, full({2, 3}, 1.0f));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "use the op without `_`"));
+  const Tensor same = x;
+  add_(x, full({3}, 2.0f));
+  EXPECT_EQ(same.values<float>()[2], 3.0f);
+}
+
+TEST(Tensor, InplaceEqualsOutOfPlace) {
+  using Out = Tensor (*)(const Tensor&);
+  using In = Tensor& (*)(Tensor&);
+  const std::pair<Out, In> pairs[] = {
+      {[](const Tensor& x) { return exp(x); }, [](Tensor& x) -> Tensor& { return exp_(x); }},
+      {[](const Tensor& x) { return square(x); }, [](Tensor& x) -> Tensor& { return square_(x); }},
+      {[](const Tensor& x) { return softmax(x); },
+       [](Tensor& x) -> Tensor& { return softmax_(x); }},
+      {[](const Tensor& x) { return softmax(x, 0); },
+       [](Tensor& x) -> Tensor& { return softmax_(x, 0); }},
+      {[](const Tensor& x) { return tril(x); }, [](Tensor& x) -> Tensor& { return tril_(x); }},
+      {[](const Tensor& x) { return scale(x, 2.0f, 1.0f); },
+       [](Tensor& x) -> Tensor& { return scale_(x, 2.0f, 1.0f); }},
+      {[](const Tensor& x) { return pow(x, 3.0f); },
+       [](Tensor& x) -> Tensor& { return pow_(x, 3.0f); }},
+      {[](const Tensor& x) { return add(x, x); }, [](Tensor& x) -> Tensor& { return add_(x, x); }},
+      {[](const Tensor& x) { return divide(x, full({5}, 3.0f)); },
+       [](Tensor& x) -> Tensor& { return divide_(x, full({5}, 3.0f)); }},
+  };
+  for (const auto& [out_of_place, inplace] : pairs) {
+    const Tensor expected = out_of_place(gaussian({7, 5}));
+    Tensor x = gaussian({7, 5});
+    const float* bytes = x.values<float>().data();
+    EXPECT_TRUE(same_tensor(inplace(x), x));
+    EXPECT_EQ(x.values<float>().data(), bytes);
+    EXPECT_THAT(x.values<float>(), ::testing::ElementsAreArray(expected.values<float>()));
+  }
+}
+
+TEST(Deferred, HasNoBytesUntilUsed) {
+  const auto held = memory_stats(CPUPlace()).current;
+  const Tensor w = deferred_gaussian({16, 16}, 0.0f, 1.0f, 3);
+  EXPECT_FALSE(w.initialized());
+  EXPECT_EQ(memory_stats(CPUPlace()).current, held);
+  const Tensor want = gaussian({16, 16}, 0.0f, 1.0f, 3);
+  EXPECT_THAT(w.values<float>(), ::testing::ElementsAreArray(want.values<float>()));
+  EXPECT_TRUE(w.initialized());
+}
+
+TEST(Deferred, GivesTheSameValueHoweverOftenItIsSharded) {
+  const Tensor w = deferred_full({4, 4}, 2.0f, DataType::FLOAT64);
+  const Tensor a = shard_tensor(w, one(), {Shard(0)}), b = shard_tensor(w, one(), {Shard(1)});
+  EXPECT_EQ(sum(a).values<double>()[0], 32.0);
+  EXPECT_EQ(sum(b).values<double>()[0], 32.0);
+  EXPECT_FALSE(w.initialized());
+}
+
+TEST(Deferred, PartialKeepsTheValueOnce) {
+  const Tensor w = shard_tensor(deferred_full({4}, 2.0f), one(), {Partial()});
+  EXPECT_EQ(sum(w).values<float>()[0], 8.0f);
+}
+
+TEST(CallKey, DistinguishesAttributes) {
+  EXPECT_EQ(attr_key(1, true).view(), attr_key(1, true).view());
+  EXPECT_NE(attr_key(1, true).view(), attr_key(1, false).view());
+  EXPECT_NE(attr_key(Scalar(1.0)).view(), attr_key(Scalar(1)).view());
+  EXPECT_NE(attr_key(IntArray{1, 2}).view(), attr_key(IntArray{1, 2, 3}).view());
+  EXPECT_NE(attr_key(std::string("ab")).view(), attr_key(std::string("a")).view());
+  const std::vector<int> longer(200, 7);
+  EXPECT_EQ(attr_key(longer).view(), attr_key(longer).view());
+  EXPECT_EQ(attr_key(longer).view().size(), sizeof(size_t) + 800);
+}
+
+TEST(DecisionCache, FindsWhatItWasGiven) {
+  const Tensor x = shard_tensor(full({2, 3}, 0, DataType::INT64), one(), {Shard(0)});
+  DecisionCache& cache = DecisionCache::current();
+  cache.clear();
+  for (int i = 1; i <= 300; ++i) one_hot(x, i);
+  EXPECT_EQ(cache.size(), 300u);
+  for (int i = 1; i <= 300; ++i) one_hot(x, i);
+  EXPECT_EQ(cache.size(), 300u);
+}
+
+TEST(Ops, RegistryKnowsThemAll) {
+  EXPECT_GT(ops::all().size(), 50u);
+  EXPECT_STREQ(ops::find("matmul").rule, "MatmulInferSpmd");
+  EXPECT_THAT([] { ops::find("matmull"); }, ThrowsError(ErrorCode::kNotFound, "matmul"));
+  for (const OpDef* op : ops::all()) {
+    EXPECT_NE(op->kernel.find(DeviceKind::CPU, DataType::FLOAT32) == nullptr &&
+                  op->kernel.find(DeviceKind::CPU, DataType::INT64) == nullptr,
+              true)
+        << op->name << " has no kernel";
+  }
+}
+
+}  // namespace
+}  // namespace phi

@@ -1,0 +1,92 @@
+// Ranges of a source against the whole of it; borrowed and swapped storages.
+#include "phi/core/storage/source_bytes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "phi/core/rank_context.h"
+#include "phi/core/storage/host_source.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+std::shared_ptr<const HostSource> counted(const Dims& dims) {
+  std::vector<float> values(static_cast<size_t>(dims.numel()));
+  std::iota(values.begin(), values.end(), 1.0f);
+  return HostSource::keep(std::move(values), dims);
+}
+
+TEST(ReadBytes, AnyRangeOfAnyShape) {
+  for (const Dims& dims : {Dims{7}, Dims{3, 5}, Dims{2, 3, 4}, Dims{4, 1, 3}, Dims{}}) {
+    const auto source = counted(dims);
+    for (int64_t first = 0; first <= dims.numel(); ++first) {
+      for (int64_t count = 0; first + count <= dims.numel(); ++count) {
+        std::vector<float> out(static_cast<size_t>(count));
+        read_bytes(*source, static_cast<size_t>(first) * sizeof(float),
+                   std::as_writable_bytes(std::span(out)));
+        for (int64_t i = 0; i < count; ++i) {
+          ASSERT_EQ(out[static_cast<size_t>(i)], static_cast<float>(first + i + 1))
+              << dims.to_string() << " from " << first;
+        }
+      }
+    }
+  }
+}
+
+TEST(ReadBytes, OfOtherThanElementsIsAnError) {
+  const auto source = counted({7});
+  std::vector<std::byte> out(4);
+  for (const size_t offset : {size_t{2}, size_t{28}}) {
+    EXPECT_THAT([&] { read_bytes(*source, offset, out); },
+                ThrowsError(ErrorCode::kInvalidArgument, "are not elements of f32[7]"));
+  }
+}
+
+TEST(HostBytes, OfAWaitingArrayComeWithoutTheDevice) {
+  const auto source = counted({1000});
+  const DenseTensor waiting(source->meta(), Storage::from_source(CPUPlace(), source));
+  const int64_t held = memory_stats(CPUPlace()).current;
+  const HostBytes bytes(waiting);
+  EXPECT_EQ(memory_stats(CPUPlace()).current, held);
+  EXPECT_EQ(std::memcmp(bytes.get().data(), source->data(), 4000), 0);
+}
+
+TEST(Storage, WhatHasNoBytesOfItsOwnIsNotSwappedOut) {
+  const auto source = counted({2});
+  const auto placeholder = Storage::placeholder(CPUPlace(), {});
+  EXPECT_THAT([&] { placeholder->swap_out(source); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "of 0 bytes cannot be swapped out"));
+}
+
+TEST(Storage, SwappedOutItHoldsNothingAndComesBack) {
+  const auto source = counted({2000});
+  DenseTensor array = DenseTensor::empty(source->meta(), CPUPlace());
+  const int64_t held = memory_stats(CPUPlace()).current;
+  const uint64_t id = array.storage()->id();
+  array.storage()->swap_out(source);
+  EXPECT_EQ(memory_stats(CPUPlace()).current, held - 8000);
+  EXPECT_FALSE(array.initialized());
+  EXPECT_EQ(array.data<float>()[1999], 2000.0f);
+  EXPECT_EQ(memory_stats(CPUPlace()).current, held);
+  EXPECT_EQ(array.storage()->id(), id);
+}
+
+TEST(Storage, BorrowedBytesAreNeitherChargedNorFreed) {
+  std::vector<float> bytes(100, 3.0f);
+  const int64_t held = memory_stats(CPUPlace()).current;
+  {
+    const auto storage =
+        Storage::borrow(reinterpret_cast<std::byte*>(bytes.data()), 400, CPUPlace());
+    const DenseTensor array({{100}, DataType::FLOAT32}, storage);
+    EXPECT_EQ(array.data<float>(), bytes.data());
+    EXPECT_EQ(memory_stats(CPUPlace()).current, held);
+  }
+  EXPECT_EQ(bytes[99], 3.0f);
+}
+
+}  // namespace
+}  // namespace phi
