@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/memory/engine/swap_engine.h"
-#include "plan_interpreter.h"
+#include "tests/phi/memory/plan/plan_interpreter.h"
 
 namespace phi::memory {
 

@@ -6,11 +6,11 @@
 #include <cerrno>
 
 #include "engine_run.h"
-#include "faulty_engine.h"
 #include "phi/common/errors.h"
-#include "random_program.h"
-#include "scratch_folder.h"
 #include "support/races.h"
+#include "tests/phi/memory/io/faulty_engine.h"
+#include "tests/phi/memory/plan/random_program.h"
+#include "tests/phi/memory/scratch_folder.h"
 
 namespace phi::memory {
 namespace {

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "engine_run.h"
-#include "faulty_engine.h"
 #include "phi/core/rank_context.h"
 #include "phi/memory/plan/check_plan.h"
-#include "random_program.h"
-#include "scratch_folder.h"
+#include "tests/phi/memory/io/faulty_engine.h"
+#include "tests/phi/memory/plan/random_program.h"
+#include "tests/phi/memory/scratch_folder.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::memory {
