@@ -14,7 +14,6 @@ namespace phi {
 namespace {
 
 using distributed::DistTensor;
-using ir::array_of;
 using Edge = autograd::Edge<Tensor>;
 
 // A tensor like x with bytes of its own to come.
