@@ -30,7 +30,7 @@ bool any_tensor(const TensorList& xs, F&& f) {
   return false;
 }
 /// Calls f(tensor) for each slot of the argument: an optional tensor has one, too, and is undefined
-/// where it is absent.
+/// where it is absent. The tensors live as long as the argument.
 template <typename Arg, typename F>
 void for_each_slot(const Arg& arg, F&& f) {
   const auto each = [&](const Tensor& x) {
@@ -38,7 +38,8 @@ void for_each_slot(const Arg& arg, F&& f) {
     return false;
   };
   if constexpr (std::is_same_v<Arg, OptionalTensor>) {
-    if (!any_tensor(arg, [](const Tensor&) { return true; })) return f(Tensor());
+    static const Tensor absent;
+    if (!any_tensor(arg, [](const Tensor&) { return true; })) return f(absent);
   }
   any_tensor(arg, each);
 }

@@ -34,19 +34,20 @@ AttributeValue attribute_value(const std::vector<Scalar>& values) {
   return numbers;
 }
 
-std::string to_string(const AttributeValue& value) {
-  struct Visitor {
-    std::string operator()(bool x) const { return x ? "true" : "false"; }
-    std::string operator()(int64_t x) const { return std::to_string(x); }
-    std::string operator()(double x) const { return fmt::format("{}", x); }
-    std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
-    std::string operator()(DataType x) const { return std::string(name_of(x)); }
-    template <typename T>
-    std::string operator()(const std::vector<T>& x) const {
-      return fmt::format("[{}]", fmt::join(x, ","));
-    }
-  };
-  return std::visit(Visitor(), value);
-}
+namespace {
+struct Text {
+  std::string operator()(bool x) const { return x ? "true" : "false"; }
+  std::string operator()(int64_t x) const { return std::to_string(x); }
+  std::string operator()(double x) const { return fmt::format("{}", x); }
+  std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
+  std::string operator()(DataType x) const { return std::string(name_of(x)); }
+  template <typename T>
+  std::string operator()(const std::vector<T>& x) const {
+    return fmt::format("[{}]", fmt::join(x, ","));
+  }
+};
+}  // namespace
+
+std::string to_string(const AttributeValue& value) { return std::visit(Text(), value); }
 
 }  // namespace phi
