@@ -26,6 +26,33 @@ _BY_REFERENCE = {
 }
 
 
+# How an attribute shows in OpDef (phi/core/op_def.h).
+_KINDS = {
+    AttrType.INT: "kInt",
+    AttrType.INT64: "kInt",
+    AttrType.SIZE: "kInt",
+    AttrType.BOOL: "kBool",
+    AttrType.FLOAT: "kFloat",
+    AttrType.DOUBLE: "kFloat",
+    AttrType.DATA_TYPE: "kDataType",
+    AttrType.DATA_LAYOUT: "kLayout",
+    AttrType.STR: "kString",
+    AttrType.INTS: "kInts",
+    AttrType.INT64S: "kInts",
+    AttrType.FLOATS: "kFloats",
+    AttrType.BOOLS: "kInts",
+    AttrType.STRS: "kStrings",
+    AttrType.INT_ARRAY: "kInts",
+    AttrType.SCALAR: "kNumber",
+    AttrType.SCALARS: "kNumbers",
+    AttrType.PLACE: "kPlace",
+}
+
+
+def attribute_kind(attr: Attr) -> str:
+    return f"AttributeType::{_KINDS[attr.type]}"
+
+
 def attr_type(attr: Attr | Literal) -> str:
     """Attributes are passed alike to the API, shape functions, rules and kernels."""
     if attr.type in _BY_VALUE:

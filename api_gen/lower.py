@@ -29,6 +29,7 @@ class OpDefView:
     rule: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    attributes: tuple[tuple[str, str, str], ...]  # name, AttributeType, whether it decides
     source: str
     kernel: str
     taken: tuple[int, ...]  # the inputs that are tensor arguments of the kernel
@@ -106,8 +107,8 @@ class FunctionView:
     dense_infer: str = ""
     infer: str = ""
     rule: tuple[tuple[str, str], ...] = ()  # variables (name, value), the rule is the last
-    attr_key: tuple[str, ...] = ()
-    key_name: str = ""
+    attrs: tuple[str, ...] = ()
+    called: str = ""
     place: str = ""
     place_name: str = ""  # of a variable for the place, where it is needed more than once
     dtype: str = ""
@@ -118,7 +119,6 @@ class FunctionView:
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     recorded: Recorded | None = None
-    captured_attrs: tuple[str, ...] = ()  # "name", name of each attribute
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -166,11 +166,25 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
         rule = spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
         views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
-                               str(op.at), _dense_kernel(op),
+                               _attributes(op), str(op.at), _dense_kernel(op),
                                tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
                                sum(1 << t.index for t in op.tensors
                                    if t.name in op.no_need_buffer)))
     return views
+
+
+def _decisive(op: Op) -> set[str]:
+    """The attributes that shapes or placements depend on."""
+    assert op.infer_meta
+    spmd = op.infer_meta.spmd
+    params = [*op.infer_meta.params, *(spmd.params if isinstance(spmd, Rule) else ())]
+    return {param.name for param in params if isinstance(param, Attr)}
+
+
+def _attributes(op: Op) -> tuple[tuple[str, str, str], ...]:
+    decisive = _decisive(op)
+    return tuple((attr.name, cpp.attribute_kind(attr), "true" if attr.name in decisive else "false")
+                 for attr in op.attrs)
 
 
 def _dense_kernel(op: Op) -> str:
@@ -290,22 +304,9 @@ class _Builder:
         op, kernel = self.op, self.kernel
         outputs = self._outputs()
         name = op.name if op.name.endswith("_") or not self.inplace else op.name + "_"
-        spmd = self.infer_meta.spmd
         is_view = bool(op.view)
         hidden = any(output.intermediate for output in op.outputs)
-        made = [output for output in outputs if output.target is None]
-        rule_params: Sequence[Param] = spmd.params if isinstance(spmd, Rule) else ()
-        decisive = [*self.infer_meta.params, *rule_params]
-        used = {param.name for param in decisive if isinstance(param, Attr)}
-        if not is_view:
-            used |= {param.name for param in kernel.params if isinstance(param, Attr)}
-            sources = [kernel.data_type, kernel.backend if made else None]
-            used |= {source.attr.name for source in sources if source and source.attr}
-        if self.node:
-            used |= set(self.node.arguments)
-        captured = [attr.name for attr in op.attrs if attr.type is not AttrType.PLACE]
-        used |= set(captured)
-        declared, defined = _parameters(op, list(self.targets.values()), used)
+        declared, defined = _parameters(op, list(self.targets.values()), None)
         if op.selective:
             declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
         place = "" if is_view else self._place()
@@ -323,9 +324,10 @@ class _Builder:
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
             infer=_select(op, _call("metas", [_call(self.infer_meta.func,
                                                     map(cpp.meta, self.infer_meta.params))])),
-            rule=self._rule(), key_name=self.fresh("key"),
-            attr_key=(*dict.fromkeys(p.name for p in decisive if isinstance(p, Attr)),
-                      *(["wanted.bits()"] if op.selective else [])),
+            rule=self._rule(),
+            attrs=(*(attr.name for attr in op.attrs), *(["wanted"] if op.selective else [])),
+            called=(f"ops::{op_cpp_name(op.name)}" if name == op.name else
+                    f'as(ops::{op_cpp_name(op.name)}, "{name}")'),
             place=place, place_name=self.place_name,
             dtype="" if is_view else self._dtype(),
             dense_args=(*map(cpp.dense_value, kernel.params), *(o.dense_arg for o in outputs)),
@@ -333,8 +335,7 @@ class _Builder:
             needs_local=(is_view or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            data_dependent=op.data_dependent,
-            captured_attrs=tuple(f'"{name}", {name}' for name in captured))
+            data_dependent=op.data_dependent)
 
     def _outputs(self) -> list[OutputView]:
         views = []

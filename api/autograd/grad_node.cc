@@ -1,8 +1,7 @@
 // Saved tensors, and the two sides of a node: gradients in, gradients out.
 #include "api/autograd/grad_node.h"
 
-#include "api/capture/captured_call.h"
-#include "api/capture/recording.h"
+#include "api/call/call.h"
 #include "api/generated/api.h"
 #include "api/generated/ops.h"
 #include "api/tensor/deferred.h"
@@ -20,8 +19,6 @@ using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
 
 namespace {
-
-const DenseTensor& array_of(const Tensor& x) { return x.is_dist() ? x.dist().local() : x.dense(); }
 
 const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
   if (!attr->has_partial()) return attr;
@@ -75,14 +72,14 @@ void accumulate(Tensor& sum, Tensor&& more) {
     sum = add_n({sum, more});
     return;
   }
-  const CapturedCall captured(ops::add, sum, more);
+  const Call call(ops::add, attrs(), sum, more);
   add_parts(sum, std::move(more));
-  if (!captured) return;
+  if (!call.is_recorded()) return;
   // Outside the mesh nothing was made; the program's sum is another value than what it is made of.
   if (!has_part(sum)) {
     sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
   }
-  captured.gives(attributes(), sum);
+  call.gives(sum);
 }
 
 // ---- forms ----
@@ -113,7 +110,7 @@ Tensor without_bytes(const Tensor& x) {
   Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
                            : Tensor(std::move(nothing));
   if (x.requires_grad()) out.set_grad_link(x.grad_link());
-  if (auto* recording = ir::Recording::current()) recording->is_same(x, out);
+  if (CallRecorder* recorder = CallRecorder::current()) recorder->alias(x, out);
   return out;
 }
 

@@ -181,7 +181,7 @@ void check_not_recorded(const Tensors&... written) {
     if (x.requires_grad()) throw_written_unrecorded(x);
     return false;
   };
-  if (autograd::grad_enabled()) (detail::any_in(written, check) || ...);
+  if (autograd::grad_enabled()) (any_tensor(written, check) || ...);
 }
 
 }  // namespace phi

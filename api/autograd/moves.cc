@@ -3,7 +3,7 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/call/args.h"
-#include "api/capture/captured_call.h"
+#include "api/call/call_recorder.h"
 #include "distributed/api.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/world.h"
@@ -19,7 +19,7 @@ const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
                                std::span<const Placement> placements) {
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   attr->check_fits(x.shape());
-  note_used(x);
+  if (CallRecorder* recorder = CallRecorder::current()) recorder->used(x);
   return attr;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "api/tensor/tensor.h"
@@ -11,36 +12,47 @@
 
 namespace phi {
 
-namespace detail {
-
-/// Calls f(tensor) for each tensor that the argument holds; stops when f gives true and gives true.
+/// Calls f(tensor) for each tensor that the argument holds until it gives true, and gives true
+/// then.
 template <typename F>
-bool any_in(const Tensor& x, F&& f) {
+bool any_tensor(const Tensor& x, F&& f) {
   return f(x);
 }
 template <typename F>
-bool any_in(const OptionalTensor& x, F&& f) {
+bool any_tensor(const OptionalTensor& x, F&& f) {
   return x && x->defined() && f(*x);
 }
 template <typename F>
-bool any_in(const TensorList& xs, F&& f) {
+bool any_tensor(const TensorList& xs, F&& f) {
   for (const Tensor& x : xs) {
     if (f(x)) return true;
   }
   return false;
 }
-
-}  // namespace detail
+/// Calls f(tensor) for each slot of the argument: an optional tensor has one, too, and is undefined
+/// where it is absent. The tensors live as long as the argument.
+template <typename Arg, typename F>
+void for_each_slot(const Arg& arg, F&& f) {
+  const auto each = [&](const Tensor& x) {
+    f(x);
+    return false;
+  };
+  if constexpr (std::is_same_v<Arg, OptionalTensor>) {
+    static const Tensor absent;
+    if (!any_tensor(arg, [](const Tensor&) { return true; })) return f(absent);
+  }
+  any_tensor(arg, each);
+}
 
 template <typename... Args>
 bool any_distributed(const Args&... args) {
-  return (detail::any_in(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
+  return (any_tensor(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
 }
 
 /// A call on these tensors is recorded for a backward pass.
 template <typename... Args>
 bool any_requires_grad(const Args&... args) {
-  return (detail::any_in(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&
+  return (any_tensor(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&
          autograd::grad_enabled();
 }
 
@@ -48,7 +60,7 @@ bool any_requires_grad(const Args&... args) {
 template <typename... Args>
 Place place_of(const Args&... args) {
   Place place = CPUPlace();
-  (detail::any_in(args, [&](const Tensor& x) { return (place = x.place()).defined(); }) || ...);
+  (any_tensor(args, [&](const Tensor& x) { return (place = x.place()).defined(); }) || ...);
   return place;
 }
 inline Place place_or(const Place& wanted, const Place& otherwise) {
@@ -59,8 +71,7 @@ inline Place place_or(const Place& wanted, const Place& otherwise) {
 template <typename... Args>
 DataType dtype_of(const Args&... args) {
   DataType dtype = DataType::UNDEFINED;
-  (detail::any_in(args,
-                  [&](const Tensor& x) { return (dtype = x.dtype()) != DataType::UNDEFINED; }) ||
+  (any_tensor(args, [&](const Tensor& x) { return (dtype = x.dtype()) != DataType::UNDEFINED; }) ||
    ...);
   return dtype;
 }

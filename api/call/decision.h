@@ -115,9 +115,6 @@ namespace detail {
 /// Adds what the call was to an error that rule or shape function threw.
 [[noreturn]] void rethrow_with_inputs(const DistArgs& args);
 
-/// For the program that is being captured.
-void note_decision(const Decision& decision);
-
 inline void count_clipped(const OpDef& op) {
   RankContext& rank = RankContext::current();
   ++rank.counters().ops_clipped;
@@ -145,8 +142,6 @@ const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infe
     }
   }
   if (!decision->computes_here()) detail::count_clipped(op);
-  if (RankContext::current().recorder()) [[unlikely]]
-    detail::note_decision(*decision);
   return *decision;
 }
 

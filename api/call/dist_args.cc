@@ -43,36 +43,18 @@ const TensorDistAttr* translated(const TensorDistAttr& attr, const ProcessMesh& 
 
 }  // namespace
 
-void DistArgs::add(const Tensor& x) {
-  PHI_CHECK(x.defined(), errors::InvalidArgument("argument '{}' is an undefined tensor.",
-                                                 op_.inputs[ranges_.size()]));
-  ranges_.push_back({static_cast<int>(slots_.size()), 1});
-  add_slot(x);
-}
-
-void DistArgs::add(const OptionalTensor& x) {
-  if (x && x->defined()) return add(*x);
-  ranges_.push_back({static_cast<int>(slots_.size()), 1});
-  slots_.push_back(nullptr);
-  plain_.push_back(nullptr);
-}
-
-void DistArgs::add(const TensorList& xs) {
-  const int first = static_cast<int>(slots_.size());
-  for (const Tensor& x : xs) {
-    PHI_CHECK(x.defined(),
-              errors::InvalidArgument("element {} of '{}' is an undefined tensor.",
-                                      slots_.size() - first, op_.inputs[ranges_.size()]));
-    add_slot(x);
-  }
-  ranges_.push_back({first, static_cast<int>(xs.size())});
+void DistArgs::throw_undefined(bool in_list, int first) const {
+  const int element = static_cast<int>(slots_.size()) - 1 - first;
+  throw errors::InvalidArgument("{}argument '{}' is an undefined tensor.",
+                                in_list ? fmt::format("element {} of ", element) : "",
+                                op_.inputs[ranges_.size()]);
 }
 
 void DistArgs::add_slot(const Tensor& x) {
-  const bool dist = x.is_dist();
+  const bool dist = x.defined() && x.is_dist();
   slots_.push_back(dist ? &x.dist() : nullptr);
-  plain_.push_back(dist ? nullptr : &x);
-  any_plain_ = any_plain_ || !dist;
+  plain_.push_back(dist || !x.defined() ? nullptr : &x);
+  any_plain_ = any_plain_ || (x.defined() && !dist);
 }
 
 void DistArgs::settle() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/call/args.h"
-#include "api/call/attr_key.h"
+#include "api/call/call_key.h"
 #include "distributed/spmd/rule.h"
 #include "phi/core/op_def.h"
 
@@ -63,10 +63,19 @@ class DistArgs {
   std::string describe() const;
 
  private:
-  void add(const Tensor& x);
-  void add(const OptionalTensor& x);
-  void add(const TensorList& xs);
+  template <typename Arg>
+  void add(const Arg& arg) {
+    const int first = static_cast<int>(slots_.size());
+    for_each_slot(arg, [&](const Tensor& x) {
+      add_slot(x);
+      if (!x.defined() && !std::is_same_v<Arg, OptionalTensor>)
+        throw_undefined(std::is_same_v<Arg, TensorList>, first);
+    });
+    ranges_.push_back({first, static_cast<int>(slots_.size()) - first});
+  }
   void add_slot(const Tensor& x);
+  // The last slot of the argument that is being added and began with slot `first`.
+  [[noreturn]] void throw_undefined(bool in_list, int first) const;
   // Chooses the op's mesh and lets plain tensors be replicated on it. The mesh is that of the last
   // distributed input that is not 0-D, of the last one if all are: in an op's arguments activations
   // come first and weights last, and weights stay where they are.
@@ -82,12 +91,6 @@ class DistArgs {
   mutable std::vector<distributed::TensorSpec> specs_;
   mutable std::vector<TensorMeta> metas_;
 };
-
-/// Names the arguments of a distributed call; plain inputs become replicated on the op's mesh.
-template <typename... Args>
-DistArgs on_one_mesh(const OpDef& op, const Args&... args) {
-  return DistArgs(op, args...);
-}
 
 /// The local arrays that the kernel takes, by argument.
 class LocalArgs {

@@ -9,6 +9,7 @@
 #include "api/call/placeholder_args.h"
 #include "api/call/traced_shapes.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
 #include "phi/core/trace.h"
 
 namespace phi {
@@ -33,8 +34,7 @@ class LaunchScope {
 
   template <typename... Args>
   [[gnu::cold, gnu::noinline]] void describe(Trace& trace, const Args&... args) {
-    TracedShapes shapes;
-    (shapes.add(args), ...);
+    const TracedShapes shapes(args...);
     span_.event()->detail = trace.text(shapes.key(), [&] { return shapes.to_string(); });
   }
 
@@ -49,7 +49,7 @@ template <typename Signature, typename... Args>
 [[gnu::cold, gnu::noinline]] void launch_dry(const CpuContext& context, const OpDef& op,
                                              DataType dtype, Args&&... args) {
   check_shapes_known(op, args...);
-  if (StepRecorder* recorder = RankContext::current().recorder()) {
+  if (Recorder* recorder = RankContext::current().recorder()) {
     using Recorded = LaunchStep<Signature>;
     auto view = context.view() ? context.view()->shared_from_this() : nullptr;
     return recorder->add(std::make_unique<Recorded>(op, dtype, std::move(view), args...));

@@ -94,7 +94,7 @@ namespace {
 void copy_into(DenseTensor& to, const DenseTensor& from) {
   const RankContext& rank = RankContext::current();
   CopyStep copy(from, to);
-  if (StepRecorder* recorder = rank.recorder()) {
+  if (Recorder* recorder = rank.recorder()) {
     recorder->add(std::make_unique<CopyStep>(std::move(copy)));
   } else if (!rank.is_dry()) {
     copy.run();

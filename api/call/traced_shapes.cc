@@ -3,7 +3,7 @@
 
 namespace phi {
 
-void TracedShapes::add_tensor(const TensorMeta& meta, int64_t direction) {
+void TracedShapes::add(const TensorMeta& meta, int64_t direction) {
   words_.push_back(direction);
   words_.push_back(static_cast<int64_t>(meta.dtype));
   words_.push_back(meta.dims.ndim());

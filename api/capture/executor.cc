@@ -18,7 +18,6 @@
 namespace phi {
 
 using distributed::DistTensor;
-using ir::array_of;
 using ir::Port;
 using memory::BufferId;
 

@@ -6,11 +6,10 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "distributed/placement/dist_attr.h"
-#include "phi/core/attribute.h"
+#include "phi/core/attribute_value.h"
 #include "phi/core/meta.h"
 #include "phi/core/op_def.h"
 
@@ -29,11 +28,7 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// What an operator was given besides tensors. Integers of all widths are int64, both floating
-/// types double; a Scalar is what it holds; IntArray and vectors of integers are lists.
-using AttributeValue =
-    std::variant<bool, int64_t, double, std::string, DataType, std::vector<int64_t>,
-                 std::vector<double>, std::vector<std::string>>;
+/// What an operator was given besides tensors.
 struct Attribute {
   const char* name;
   AttributeValue value;

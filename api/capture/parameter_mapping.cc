@@ -6,7 +6,7 @@
 namespace phi {
 namespace {
 
-const Storage* storage_of(const Tensor& x) { return ir::array_of(x).storage().get(); }
+const Storage* storage_of(const Tensor& x) { return array_of(x).storage().get(); }
 
 Tensor host_copy(const Tensor& x) {
   const Tensor whole = x.is_dist() ? distributed::gathered_everywhere(x) : x;

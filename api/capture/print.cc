@@ -8,26 +8,6 @@
 namespace phi::ir {
 namespace {
 
-std::string text_of(const AttributeValue& value) {
-  struct Visitor {
-    std::string operator()(bool x) const { return x ? "true" : "false"; }
-    std::string operator()(int64_t x) const { return std::to_string(x); }
-    std::string operator()(double x) const { return fmt::format("{}", x); }
-    std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
-    std::string operator()(DataType x) const { return std::string(name_of(x)); }
-    std::string operator()(const std::vector<int64_t>& x) const {
-      return fmt::format("[{}]", fmt::join(x, ","));
-    }
-    std::string operator()(const std::vector<std::string>& x) const {
-      return fmt::format("[{}]", fmt::join(x, ","));
-    }
-    std::string operator()(const std::vector<double>& x) const {
-      return fmt::format("[{}]", fmt::join(x, ","));
-    }
-  };
-  return std::visit(Visitor(), value);
-}
-
 class BodyText {
  public:
   BodyText(const Body& body, std::string indent) : body_(body), indent_(std::move(indent)) {}
@@ -84,7 +64,7 @@ class BodyText {
     std::string attributes;
     for (const Attribute& attribute : operation.attributes) {
       attributes += fmt::format("{}{}={}", attributes.empty() ? "" : ", ", attribute.name,
-                                text_of(attribute.value));
+                                to_string(attribute.value));
     }
     std::string out = fmt::format("{}({})", operation.op->name, arguments);
     if (!attributes.empty()) out += " {" + attributes + "}";

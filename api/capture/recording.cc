@@ -1,7 +1,6 @@
 // Values by key, externals, and the steps of this rank.
 #include "api/capture/recording.h"
 
-#include "api/call/decision.h"
 #include "phi/common/errors.h"
 #include "phi/core/copy_step.h"
 
@@ -13,6 +12,12 @@ namespace {
 
 External external_of(const Tensor& x, ValueId value) {
   return {x, x.detach(), value, array_of(x).storage()->version()};
+}
+
+Tensor tensor_of(const ShownValue& value) {
+  if (value.layout == nullptr) return Tensor(value.array);
+  const auto* attr = static_cast<const distributed::TensorDistAttr*>(value.layout);
+  return Tensor(DistTensor(value.meta, attr, value.array));
 }
 
 Value value_for(const Tensor& x) { return {x.meta(), x.is_dist() ? x.dist_attr() : nullptr}; }
@@ -61,8 +66,6 @@ void Recording::define(const Tensor& x, ValueId value) {
   top().values[key_of(x)] = value;
   top().last_value[array_of(x).storage()->id()] = value;
 }
-
-void Recording::is_same(const Tensor& from, const Tensor& to) { define(to, value_of(from)); }
 
 ValueId Recording::known(const Frame& frame, const Tensor& x) {
   const auto found = frame.values.find(key_of(x));
@@ -144,12 +147,6 @@ ValueId Recording::add_external(const Tensor& x) {
   define(x, value);
   (own ? constants_ : parameters_).push_back(external_of(x, value));
   return value;
-}
-
-void Recording::set_decision(const Decision& decision) {
-  if (calls_ == 1 && !decision_) {
-    decision_ = std::static_pointer_cast<const Decision>(decision.shared_from_this());
-  }
 }
 
 // ---- scans ----
@@ -293,12 +290,9 @@ void Recording::add_scan_step(const ScanEnds& ends) {
 
 // ---- moves ----
 
-void Recording::moved(const DistTensor& from, const DistTensor& to) {
-  if (calls_ == 0) add_move(Tensor(to), value_of(Tensor(from)));  // else a part of the call
-}
-
-void Recording::laid_out(const DenseTensor& whole, const DistTensor& to) {
-  if (calls_ == 0) add_move(Tensor(to), value_of(Tensor(whole)));
+// Within a call a move is a part of it.
+void Recording::moved(const ShownValue& from, const ShownValue& to) {
+  if (calls_ == 0) add_move(tensor_of(to), value_of(tensor_of(from)));
 }
 
 // ---- steps ----
@@ -431,7 +425,6 @@ void Recording::finish(const TensorList& outputs) {
   }
   elements_.clear();
   buffer_numbers_.clear();
-  decision_ = nullptr;
 }
 
 }  // namespace phi::ir

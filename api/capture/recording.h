@@ -9,21 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/call/call_recorder.h"
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
-#include "distributed/tensor/move_recorder.h"
 #include "phi/core/step.h"
 
-namespace phi {
-class Decision;
-}
-
 namespace phi::ir {
-
-/// What this rank has of x.
-inline const DenseTensor& array_of(const Tensor& x) {
-  return x.is_dist() ? x.dist().local() : x.dense();
-}
 
 /// Bytes that steps use: a storage, known by number.
 struct Buffer {
@@ -104,7 +95,7 @@ struct ScanEnds {
   std::vector<PerTrip> outputs;
 };
 
-class Recording final : public StepRecorder, public distributed::MoveRecorder {
+class Recording final : public Recorder, public CallRecorder {
  public:
   /// Storages made under `account` belong to the program.
   explicit Recording(const IntrusivePtr<MemoryAccount>& account);
@@ -116,10 +107,11 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
 
   // ---- while it is captured ----
   void add(std::unique_ptr<Step> step) override;
-  void moved(const distributed::DistTensor& from, const distributed::DistTensor& to) override;
-  void laid_out(const DenseTensor& whole, const distributed::DistTensor& to) override;
-  /// `to` has the value of `from` though it shows no bytes of it.
-  void is_same(const Tensor& from, const Tensor& to);
+  void moved(const ShownValue& from, const ShownValue& to) override;
+  CallRecorder* calls() override { return this; }
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
+  void used(const Tensor& x) override;
+  void alias(const Tensor& from, const Tensor& to) override;
 
   /// A new value of the function's own input x, whose storage this is.
   void add_input(const Tensor& x);
@@ -128,12 +120,6 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   void define(const Tensor& x, ValueId value);
   ValueId new_value(const Tensor& x);
   void add_operation(Operation operation) { top().body.operations.push_back(std::move(operation)); }
-  void set_decision(const Decision& decision);
-  const Decision* decision() const { return decision_.get(); }
-  void forget_decision() { decision_ = nullptr; }
-  /// Calls within a captured call belong to it.
-  int enter_call() { return calls_++; }
-  void leave_call() { --calls_; }
 
   /// Until end_body operations and steps belong to a new body, whose number this is; its inputs are
   /// added like those of the function. `follows`: a body of as many trips, whose values this one
@@ -169,6 +155,7 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   const Counters& counted() const { return counted_; }
 
  private:
+  class CallOf;
   struct Key {
     uint64_t storage;
     size_t offset;
@@ -245,8 +232,7 @@ class Recording final : public StepRecorder, public distributed::MoveRecorder {
   std::vector<Port> outputs_;
   std::vector<Buffer> buffers_;
   std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage
-  std::shared_ptr<const Decision> decision_;
-  int calls_ = 0;
+  int calls_ = 0;                                     // that have begun and not ended
   Counters counted_;
 };
 

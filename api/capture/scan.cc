@@ -14,11 +14,10 @@ namespace phi {
 namespace {
 
 using distributed::DistTensor;
-using ir::array_of;
 using Edge = autograd::Edge<Tensor>;
 
-// A tensor like x with bytes of its own to come.
-Tensor like(const Tensor& x) {
+// A tensor like x, at the same place of a storage of its own, that stands for x within the body.
+Tensor stand_in(const Tensor& x) {
   const DenseTensor& array = array_of(x);
   if (x.is_dist() && !x.mesh().contains(RankContext::current().rank())) {
     return Tensor(DistTensor::clipped(x.meta(), x.dist_attr(), x.place(), "scan"));
@@ -95,12 +94,12 @@ class ScanNode final : public GradNode {
     ends.reversed = true;
     ends.first = in.grad(0);
     ends.body = recording->begin_body(body_.number);
-    ends.carried_in = like(ends.first);
+    ends.carried_in = stand_in(ends.first);
     recording->add_input(ends.carried_in);
     const TensorList grads = gradients(ends.carried_in);
     ends.carried_out = grads[0];
     recording->end_body(grads);
-    ends.last = like(grads[0]);
+    ends.last = stand_in(grads[0]);
     for (size_t k = 1; k < grads.size(); ++k) add_output(ends, grads[k]);
     recording->add_scan(ends);
     give(ends, grads, out);
@@ -142,7 +141,7 @@ class ScanNode final : public GradNode {
     if (!grad.defined()) return;
     ir::ScanEnds::PerTrip& output = ends.outputs.emplace_back();
     output.inner = grad;
-    for (int64_t i = 0; i < trips_; ++i) output.outer.push_back(like(grad));
+    for (int64_t i = 0; i < trips_; ++i) output.outer.push_back(stand_in(grad));
   }
 
   void give(const ir::ScanEnds& ends, const TensorList& grads, Outgoing& out) const {
@@ -163,7 +162,7 @@ class ScanNode final : public GradNode {
 };
 
 Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
-  Tensor leaf = like(x);
+  Tensor leaf = stand_in(x);
   if (needs_grad) leaf.set_requires_grad();
   recording.add_input(leaf);
   return leaf;
@@ -223,7 +222,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<T
   ends.first = x;
   ends.carried_in = body.x;
   ends.carried_out = body.y;
-  Tensor y = like(body.y);
+  Tensor y = stand_in(body.y);
   ends.last = y;
   for (size_t k = 0; k < layers[0].size(); ++k) {
     ends.inputs.push_back({body.layer[k], column(layers, k)});

@@ -243,6 +243,11 @@ class Tensor {
   IntrusivePtr<Impl> impl_;
 };
 
+/// What this rank has of x: the whole of a plain tensor, its part of a distributed one.
+inline const DenseTensor& array_of(const Tensor& x) {
+  return x.is_dist() ? x.dist().local() : x.dense();
+}
+
 /// sum += more, for sums of gradients: where both lie alike partial values stay partial, else they
 /// are brought together first.
 void accumulate(Tensor& sum, Tensor&& more);

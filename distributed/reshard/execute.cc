@@ -11,11 +11,11 @@
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/recorded.h"
 #include "distributed/reshard/schedule.h"
-#include "distributed/tensor/move_recorder.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
+#include "phi/core/recorder.h"
 #include "phi/core/storage/box_source.h"
 #include "phi/core/trace.h"
 
@@ -60,9 +60,13 @@ std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
   return source;
 }
 
+ShownValue shown(const DistTensor& x) { return {x.meta(), x.local(), x.attr()}; }
+
 // For the program that is being captured, if one is.
 DistTensor laid_out(const DenseTensor& global, DistTensor made) {
-  if (MoveRecorder* recorder = MoveRecorder::current()) recorder->laid_out(global, made);
+  if (Recorder* recorder = RankContext::current().recorder()) {
+    recorder->moved({global.meta(), global}, shown(made));
+  }
   return made;
 }
 
@@ -233,15 +237,15 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
 
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   PendingReshard pending = PendingReshard::begin(src, dst, {});
-  MoveRecorder* recorder = MoveRecorder::current();
+  Recorder* const recorder = RankContext::current().recorder();
   if (recorder == nullptr || src.attr() == dst) return pending;
   // The layout of the result is known at once, and it has no bytes to wait for.
   PendingReshard recorded;
   recorded.result_ = pending.wait();
-  recorder->moved(src, recorded.result_);
+  recorder->moved(shown(src), shown(recorded.result_));
   if (pending.acts_) {
     RecordedReshard steps = record_reshard(src, recorded.result_);
-    RankContext::current().recorder()->add(std::move(steps.start));
+    recorder->add(std::move(steps.start));
     recorded.recorded_ = std::move(steps.finish);
   }
   return recorded;
@@ -278,10 +282,10 @@ DistTensor PendingReshard::wait_until_sent() {
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst) {
   PendingReshard pending = PendingReshard::begin(src, dst, {});
   DistTensor made = pending.wait_until_sent();
-  MoveRecorder* recorder = MoveRecorder::current();
+  Recorder* const recorder = RankContext::current().recorder();
   if (recorder && src.attr() != dst) [[unlikely]] {
-    recorder->moved(src, made);
-    if (pending.acts_) RankContext::current().recorder()->add(record_whole_reshard(src, made));
+    recorder->moved(shown(src), shown(made));
+    if (pending.acts_) recorder->add(record_whole_reshard(src, made));
   }
   return made;
 }
@@ -303,7 +307,7 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   fill.move.shape = meta.dims;
   fill.move.src = fill.move.dst = attr;
   for (int m : attr->partial_dims()) fill.over |= 1u << m;
-  StepRecorder* const recorder = RankContext::current().recorder();
+  Recorder* const recorder = RankContext::current().recorder();
   if (const auto kind = filled_with(fill, *coord)) {
     const DenseTensor local = filled(fill, {}, meta, global.place(), *coord, {});
     if (recorder) recorder->add(recorded_fill(*kind, local));

@@ -9,12 +9,35 @@
 
 namespace phi {
 
+/// How an attribute shows as AttributeValue; kNumber: a Scalar, which is what it holds.
+enum class AttributeType : uint8_t {
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kDataType,
+  kInts,
+  kFloats,
+  kStrings,
+  kNumber,
+  kNumbers,  // a list of them, which shows as kFloats
+  kLayout,   // shows as its name
+  kPlace,    // has no value: it belongs to the run
+};
+
+struct AttributeDef {
+  const char* name;
+  AttributeType type;
+  bool decides;  // shapes or placements depend on it
+};
+
 struct OpDef {
   int id;                               // dense, in YAML order
   const char* name;                     // "matmul"
   const char* rule;                     // "MatmulInferSpmd"; empty: inputs and outputs replicated
   std::span<const char* const> inputs;  // names of the tensor arguments
   std::span<const char* const> outputs;
+  std::span<const AttributeDef> attributes;
   std::span<const int> taken;  // by the kernel: which of `inputs` each of its tensor arguments is
   uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
   const char* source;  // "yaml/ops.yaml:12"

@@ -36,7 +36,7 @@ struct Counters {
 enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
-class StepRecorder;
+class Recorder;
 
 class RankContext {
  public:
@@ -64,9 +64,9 @@ class RankContext {
   /// The trace must live until another, or null, is given.
   void record_to(Trace* trace) { trace_ = trace; }
   /// Takes what the rank would do, while it captures a program; null (the default): it does it.
-  StepRecorder* recorder() const { return recorder_; }
+  Recorder* recorder() const { return recorder_; }
   /// Only a dry rank may have one; it must live until another, or null, is given.
-  void record_steps_to(StepRecorder* recorder) { recorder_ = recorder; }
+  void record_steps_to(Recorder* recorder) { recorder_ = recorder; }
 
   /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
   /// 1).
@@ -95,7 +95,7 @@ class RankContext {
   TransferStats transfers_;
   bool deferred_transfer_ = true;
   Trace* trace_ = nullptr;
-  StepRecorder* recorder_ = nullptr;
+  Recorder* recorder_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
 };

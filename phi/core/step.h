@@ -32,13 +32,4 @@ class Step {
   virtual size_t scratch_bytes() const { return 0; }
 };
 
-/// Takes the steps of a rank that captures a program. While a rank has one it is dry: tensors get
-/// no bytes and kernels do not run.
-class StepRecorder {
- public:
-  virtual ~StepRecorder() = default;
-  /// From then on the step's arrays keep their meta and offset but no storage.
-  virtual void add(std::unique_ptr<Step> step) = 0;
-};
-
 }  // namespace phi

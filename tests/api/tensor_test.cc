@@ -4,8 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/call/attr_key.h"
+#include "api/call/attrs.h"
 #include "api/call/decision.h"
+#include "api/generated/ops.h"
 #include "distributed/api.h"
 #include "phi/api.h"
 #include "tests/support/error_matchers.h"
@@ -143,15 +144,49 @@ TEST(Deferred, PartialKeepsTheValueOnce) {
   EXPECT_EQ(sum(w).values<float>()[0], 8.0f);
 }
 
+template <typename... Values>
+std::string key_of(const Values&... values) {
+  CallKey key;
+  (append_attr(key, values), ...);
+  return std::string(key.view());
+}
+
 TEST(CallKey, DistinguishesAttributes) {
-  EXPECT_EQ(attr_key(1, true).view(), attr_key(1, true).view());
-  EXPECT_NE(attr_key(1, true).view(), attr_key(1, false).view());
-  EXPECT_NE(attr_key(Scalar(1.0)).view(), attr_key(Scalar(1)).view());
-  EXPECT_NE(attr_key(IntArray{1, 2}).view(), attr_key(IntArray{1, 2, 3}).view());
-  EXPECT_NE(attr_key(std::string("ab")).view(), attr_key(std::string("a")).view());
+  EXPECT_EQ(key_of(1, true), key_of(1, true));
+  EXPECT_NE(key_of(1, true), key_of(1, false));
+  EXPECT_NE(key_of(Scalar(1.0)), key_of(Scalar(1)));
+  EXPECT_NE(key_of(IntArray{1, 2}), key_of(IntArray{1, 2, 3}));
+  EXPECT_NE(key_of(std::string("ab")), key_of(std::string("a")));
+  EXPECT_NE(key_of(GradMask({0})), key_of(GradMask({1})));
   const std::vector<int> longer(200, 7);
-  EXPECT_EQ(attr_key(longer).view(), attr_key(longer).view());
-  EXPECT_EQ(attr_key(longer).view().size(), sizeof(size_t) + 800);
+  EXPECT_EQ(key_of(longer), key_of(longer));
+  EXPECT_EQ(key_of(longer).size(), sizeof(size_t) + 800);
+}
+
+TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
+  constexpr AttributeDef kAttributes[] = {{"axis", AttributeType::kInt, true},
+                                          {"value", AttributeType::kNumber, false},
+                                          {"place", AttributeType::kPlace, false}};
+  const OpDef& add = ops::add;
+  const OpDef op{add.id,      add.name,  add.rule,      add.inputs, add.outputs,
+                 kAttributes, add.taken, add.meta_only, add.source, add.kernel};
+  const int64_t axis = 2, other_axis = 3;
+  const Scalar value = 0.5, other_value = 7;
+  const Place place = CPUPlace();
+  const GradMask wanted, fewer({1});
+  const auto key = [&](const auto& attributes) {
+    CallKey key;
+    attributes.append_to(key, op);
+    return std::string(key.view());
+  };
+  const std::string first = key(attrs(axis, value, place, wanted));
+  EXPECT_EQ(first, key(attrs(axis, other_value, place, wanted)));
+  EXPECT_NE(first, key(attrs(other_axis, value, place, wanted)));
+  EXPECT_NE(first, key(attrs(axis, value, place, fewer)));
+  const std::vector<AttributeValue> shown = attrs(axis, value, place, wanted).values(op);
+  ASSERT_EQ(shown.size(), 3u);
+  EXPECT_EQ(shown[0], AttributeValue(int64_t{2}));
+  EXPECT_EQ(shown[1], AttributeValue(0.5));
 }
 
 TEST(DecisionCache, FindsWhatItWasGiven) {

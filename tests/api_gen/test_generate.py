@@ -1,5 +1,7 @@
 """What the golden functions do not show: names, unused arguments, sources of dtype and place."""
 
+import re
+
 from conftest import ROOT, definitions, generated
 
 import pytest
@@ -41,26 +43,24 @@ def test_source_of_dtype_and_place(kernel, args, more, expected):
     assert expected in body_of("f", op(kernel, args, more))
 
 
-def test_unused_attribute_has_no_name_in_the_definition():
-    # An inplace call makes no output, so it needs no place for one.
-    texts = generated(op("param: [x], backend: where", "(Tensor x, Place where = CPUPlace())",
+def test_a_call_has_its_attributes_and_tensors():
+    texts = generated(op("param: [x, name], backend: where", "(Tensor x, str name = \"\", Place where = CPUPlace())",
                          "  inplace: (x -> out)\n"))
-    assert "Tensor f(const Tensor& x, const Place& where) {" in definitions(texts)["f"]
-    assert "Tensor& f_(Tensor& x, const Place& /*where*/) {" in definitions(texts)["f_"]
-
-
-def test_attributes_are_captured_with_their_names():
-    texts = generated(op("param: [x, name], backend: where", "(Tensor x, str name = \"\", Place where = CPUPlace())"))
-    assert 'captured.gives(attributes("name", name), out);' in definitions(texts)["f"]
+    body = definitions(texts)["f"]
+    assert "const Call call(ops::f, attrs(name, where), x);" in body and "call.gives(out);" in body
     assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["api.h"]
+    assert 'const Call call(as(ops::f, "f_"), attrs(name, where), x);' in definitions(texts)["f_"]
+    assert ('kFAttributes[] = {{"name", AttributeType::kString, false}, '
+            '{"where", AttributeType::kPlace, false}};') in " ".join(texts["ops.cc"].split())
 
 
-def test_attributes_that_decide_nothing_are_not_in_the_key():
-    body = body_of("f", op("param: [x, a, b]", "(Tensor x, float a, int b)"))
-    assert "CallKey key = attr_key();" in body
-    body = body_of("f", op("param: [x, a]", "(Tensor x, float a, int b)").replace(
-        "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}"))
-    assert "CallKey key = attr_key(b, a);" in body
+def test_attributes_decide_where_shapes_or_placements_depend_on_them():
+    def deciding(text):
+        return re.findall(r'{"(\w+)", AttributeType::\w+, true}', generated(text)["ops.cc"])
+
+    assert deciding(op("param: [x, a, b]", "(Tensor x, float a, int b)")) == []
+    assert deciding(op("param: [x, a]", "(Tensor x, float a, int b)").replace(
+        "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}")) == ["a", "b"]
 
 
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
@@ -77,11 +77,10 @@ def test_kernel_without_tensors_reshards_nothing():
 
 
 def test_variables_give_way_to_arguments():
-    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule, int key)")
-    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, key], spmd_rule: R, "
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule)")
+    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, rule], spmd_rule: R, "
                                      "spmd_param: [x, rule]"))
-    assert "const auto meta_ = F(x.meta(), key);" in body and "return out_;" in body
-    assert "CallKey key_ = attr_key(key, rule);" in body and "(ops::f, args, key_, " in body
+    assert "const auto meta_ = F(x.meta(), rule);" in body and "return out_;" in body
     assert "const auto rule_ = R(args.spec(0), rule);" in body
 
 

@@ -1,16 +1,14 @@
 // Generated from ops.yaml:78. Do not edit; change the YAML and build.
 Tensor bmm(const Tensor& x, const Tensor& y) {
-  const OpScope scope("bmm");
-  const CapturedCall captured(ops::bmm, x, y);
+  const Call call(ops::bmm, attrs(), x, y);
   Tensor out;
-  if (!any_distributed(x, y)) {
+  if (call.is_dense()) {
     const auto meta = BmmInferMeta(x.meta(), y.meta());
     out = new_tensor(meta, place_of(x, y));
     launch<kernels::bmm>(ops::bmm, x.dtype(), x.dense(), y.dense(), dense_out(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::bmm, x, y);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::bmm, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto batch =
           distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
       const auto rule = distributed::Factors()
@@ -25,9 +23,7 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
       launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
     }
   }
-  if (captured) {
-    captured.gives(attributes(), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x, y)) {
     record(new BmmGradNode(x, y), out);
   }

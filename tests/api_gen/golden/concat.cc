@@ -1,16 +1,14 @@
 // Generated from ops.yaml:24. Do not edit; change the YAML and build.
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
-  const OpScope scope("concat");
-  const CapturedCall captured(ops::concat, x);
+  const Call call(ops::concat, attrs(axis), x);
   Tensor out;
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = ConcatInferMeta(list_metas(x), axis);
     out = new_tensor(meta, place_of(x));
     launch<kernels::concat>(ops::concat, dtype_of(x), list_dense(x), axis, dense_out(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::concat, x);
-    CallKey key = attr_key(axis);
-    const Decision& decision = decide(ops::concat, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
     });
     out = new_distributed(decision, 0);
@@ -20,9 +18,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
                               local_out(out));
     }
   }
-  if (captured) {
-    captured.gives(attributes("axis", axis), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x)) {
     record(new ConcatGradNode(x, axis), out);
   }

@@ -1,12 +1,9 @@
 // Generated from ops.yaml:56. Do not edit; change the YAML and build.
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Place& place) {
-  const OpScope scope("full");
-  const CapturedCall captured(ops::full);
+  const Call call(ops::full, attrs(shape, value, dtype, place));
   const auto meta = CreateInferMeta(shape, dtype);
   Tensor out = new_tensor(meta, place);
   launch<kernels::full>(ops::full, dtype, value, dense_out(out));
-  if (captured) {
-    captured.gives(attributes("shape", shape, "value", value, "dtype", dtype), out);
-  }
+  call.gives(out);
   return out;
 }

@@ -1,10 +1,9 @@
 // Generated from ops.yaml:31. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale,
                                 float epsilon) {
-  const OpScope scope("norm");
-  const CapturedCall captured(ops::norm, x, scale);
+  const Call call(ops::norm, attrs(epsilon), x, scale);
   Tensor out, mean;
-  if (!any_distributed(x, scale)) {
+  if (call.is_dense()) {
     const auto [out_meta, mean_meta] = NormInferMeta(x.meta(), optional_meta(scale), epsilon);
     const Place place = place_of(x, scale);
     out = new_tensor(out_meta, place);
@@ -12,9 +11,8 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
     launch<kernels::norm>(ops::norm, x.dtype(), x.dense(), optional_dense(scale), epsilon,
                           dense_out(out), dense_out(mean));
   } else {
-    const DistArgs args = on_one_mesh(ops::norm, x, scale);
-    CallKey key = attr_key(epsilon);
-    const Decision& decision = decide(ops::norm, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
       return Inferred{rule.forward(),
                       metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon))};
@@ -27,9 +25,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                             local_out(out), local_out(mean));
     }
   }
-  if (captured) {
-    captured.gives(attributes("epsilon", epsilon), out, mean);
-  }
+  call.gives(out, mean);
   if (any_requires_grad(x, scale)) {
     record(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }

@@ -1,17 +1,15 @@
 // Generated from ops.yaml:2. Do not edit; change the YAML and build.
 Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y) {
-  const OpScope scope("matmul");
-  const CapturedCall captured(ops::matmul, x, y);
+  const Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
   Tensor out;
-  if (!any_distributed(x, y)) {
+  if (call.is_dense()) {
     const auto meta = MatmulInferMeta(x.meta(), y.meta(), transpose_x, transpose_y);
     out = new_tensor(meta, place_of(x, y));
     launch<kernels::matmul>(ops::matmul, x.dtype(), x.dense(), y.dense(), transpose_x, transpose_y,
                             dense_out(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::matmul, x, y);
-    CallKey key = attr_key(transpose_x, transpose_y);
-    const Decision& decision = decide(ops::matmul, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
       return Inferred{rule.forward(),
                       metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y))};
@@ -23,9 +21,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                               transpose_y, local_out(out));
     }
   }
-  if (captured) {
-    captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x, y)) {
     record(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   }

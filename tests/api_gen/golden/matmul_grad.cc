@@ -1,10 +1,9 @@
 // Generated from backward.yaml:4. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                                        bool transpose_x, bool transpose_y, GradMask wanted) {
-  const OpScope scope("matmul_grad");
-  const CapturedCall captured(ops::matmul_grad, x, y, out_grad);
+  const Call call(ops::matmul_grad, attrs(transpose_x, transpose_y, wanted), x, y, out_grad);
   Tensor x_grad, y_grad;
-  if (!any_distributed(x, y, out_grad)) {
+  if (call.is_dense()) {
     const auto [x_grad_meta, y_grad_meta] = GeneralBinaryGradInferMeta(x.meta(), y.meta());
     const Place place = place_of(x, y, out_grad);
     x_grad = wanted[0] ? new_tensor(x_grad_meta, place) : Tensor();
@@ -13,9 +12,8 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                  out_grad.dense(), transpose_x, transpose_y, dense_out(x_grad),
                                  dense_out(y_grad));
   } else {
-    const DistArgs args = on_one_mesh(ops::matmul_grad, x, y, out_grad);
-    CallKey key = attr_key(transpose_x, transpose_y, wanted.bits());
-    const Decision& decision = decide(ops::matmul_grad, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule =
           MatmulGradInferSpmd(args.spec(0), args.spec(1), args.spec(2), transpose_x, transpose_y);
       return Inferred{rule.forward(),
@@ -30,9 +28,6 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                    local_out(y_grad));
     }
   }
-  if (captured) {
-    captured.gives(attributes("transpose_x", transpose_x, "transpose_y", transpose_y), x_grad,
-                   y_grad);
-  }
+  call.gives(x_grad, y_grad);
   return {x_grad, y_grad};
 }

@@ -3,10 +3,9 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                                                                Tensor& velocity,
                                                                std::optional<Tensor>& master_param,
                                                                float mu) {
-  const OpScope scope("momentum_");
-  const CapturedCall captured(ops::momentum_, param, grad, velocity, master_param);
+  const Call call(ops::momentum_, attrs(mu), param, grad, velocity, master_param);
   check_not_recorded(param, velocity, master_param);
-  if (!any_distributed(param, grad, velocity, master_param)) {
+  if (call.is_dense()) {
     const auto [param_out_meta, velocity_out_meta, master_param_out_meta] =
         MomentumInferMeta(param.meta(), grad.meta(), velocity.meta(), optional_meta(master_param));
     check_inplace(param, param_out_meta);
@@ -16,9 +15,8 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                               velocity.dense(), optional_dense(master_param), mu, dense_out(param),
                               dense_out(velocity), dense_out(master_param));
   } else {
-    const DistArgs args = on_one_mesh(ops::momentum_, param, grad, velocity, master_param);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::momentum_, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule =
           MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
       return Inferred{rule.forward(),
@@ -44,8 +42,6 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
     assign_inplace(velocity, velocity_out);
     assign_inplace(master_param, master_param_out);
   }
-  if (captured) {
-    captured.gives(attributes("mu", mu), param, velocity, master_param);
-  }
+  call.gives(param, velocity, master_param);
   return {param, velocity, master_param};
 }

@@ -1,16 +1,14 @@
 // Generated from ops.yaml:40. Do not edit; change the YAML and build.
 Tensor nonzero(const Tensor& condition) {
-  const OpScope scope("nonzero");
-  const CapturedCall captured(ops::nonzero, condition);
+  const Call call(ops::nonzero, attrs(), condition);
   Tensor out;
-  if (!any_distributed(condition)) {
+  if (call.is_dense()) {
     const auto meta = NonZeroInferMeta(condition.meta());
     out = new_tensor_unshaped(meta, place_of(condition));
     launch<kernels::nonzero>(ops::nonzero, condition.dtype(), condition.dense(), dense_out(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::nonzero, condition);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::nonzero, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = NonZeroInferSpmd(args.spec(0));
       return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
     });
@@ -21,8 +19,6 @@ Tensor nonzero(const Tensor& condition) {
     }
     settle_shapes(decision, out);
   }
-  if (captured) {
-    captured.gives(attributes(), out);
-  }
+  call.gives(out);
   return out;
 }

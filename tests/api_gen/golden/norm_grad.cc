@@ -2,10 +2,9 @@
 std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor>& scale,
                                      const Tensor& mean, const Tensor& out_grad, float epsilon,
                                      bool centered, GradMask wanted) {
-  const OpScope scope("norm_grad");
-  const CapturedCall captured(ops::norm_grad, x, scale, mean, out_grad);
+  const Call call(ops::norm_grad, attrs(epsilon, centered, wanted), x, scale, mean, out_grad);
   Tensor x_grad, scale_grad;
-  if (!any_distributed(x, scale, mean, out_grad)) {
+  if (call.is_dense()) {
     const auto [x_grad_meta, scale_grad_meta] =
         GeneralBinaryGradInferMeta(x.meta(), optional_meta(scale));
     const Place place = place_of(x, scale, mean, out_grad);
@@ -15,9 +14,8 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                mean.dense(), out_grad.dense(), epsilon, centered, dense_out(x_grad),
                                dense_out(scale_grad));
   } else {
-    const DistArgs args = on_one_mesh(ops::norm_grad, x, scale, mean, out_grad);
-    CallKey key = attr_key(wanted.bits());
-    const Decision& decision = decide(ops::norm_grad, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
       return Inferred{
           rule.forward(),
@@ -32,8 +30,6 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                  local_out(scale_grad));
     }
   }
-  if (captured) {
-    captured.gives(attributes("epsilon", epsilon, "centered", centered), x_grad, scale_grad);
-  }
+  call.gives(x_grad, scale_grad);
   return {x_grad, scale_grad};
 }

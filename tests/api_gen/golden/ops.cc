@@ -14,34 +14,47 @@ namespace {
 
 constexpr const char* kMatmulInputs[] = {"x", "y"};
 constexpr int kMatmulTaken[] = {0, 1};
+constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeType::kBool, true},
+                                              {"transpose_y", AttributeType::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
 constexpr const char* kReluInputs[] = {"x"};
 constexpr int kReluTaken[] = {0};
 constexpr const char* kReluOutputs[] = {"out"};
 constexpr const char* kSplitInputs[] = {"x"};
 constexpr int kSplitTaken[] = {0};
+constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeType::kInts, true},
+                                             {"axis", AttributeType::kNumber, true}};
 constexpr const char* kSplitOutputs[] = {"out"};
 constexpr const char* kConcatInputs[] = {"x"};
 constexpr int kConcatTaken[] = {0};
+constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeType::kNumber, true}};
 constexpr const char* kConcatOutputs[] = {"out"};
 constexpr const char* kNormInputs[] = {"x", "scale"};
 constexpr int kNormTaken[] = {0, 1};
+constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeType::kFloat, true}};
 constexpr const char* kNormOutputs[] = {"out", "mean"};
 constexpr const char* kNonzeroInputs[] = {"condition"};
 constexpr int kNonzeroTaken[] = {0};
 constexpr const char* kNonzeroOutputs[] = {"out"};
 constexpr const char* kReshapeInputs[] = {"x"};
 constexpr int kReshapeTaken[] = {0};
+constexpr AttributeDef kReshapeAttributes[] = {{"shape", AttributeType::kInts, true}};
 constexpr const char* kReshapeOutputs[] = {"out"};
+constexpr AttributeDef kFullAttributes[] = {
+    {"shape", AttributeType::kInts, true}, {"value", AttributeType::kNumber, false},
+    {"dtype", AttributeType::kDataType, true}, {"place", AttributeType::kPlace, false}};
 constexpr const char* kFullOutputs[] = {"out"};
 constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
 constexpr int kMomentum_Taken[] = {0, 1, 2, 3};
+constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeType::kFloat, false}};
 constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
 constexpr const char* kBmmInputs[] = {"x", "y"};
 constexpr int kBmmTaken[] = {0, 1};
 constexpr const char* kBmmOutputs[] = {"out"};
 constexpr const char* kMatmulGradInputs[] = {"x", "y", "out_grad"};
 constexpr int kMatmulGradTaken[] = {0, 1, 2};
+constexpr AttributeDef kMatmulGradAttributes[] = {{"transpose_x", AttributeType::kBool, true},
+                                                  {"transpose_y", AttributeType::kBool, true}};
 constexpr const char* kMatmulGradOutputs[] = {"x_grad", "y_grad"};
 constexpr const char* kReluGradInputs[] = {"out", "out_grad"};
 constexpr int kReluGradTaken[] = {0, 1};
@@ -51,40 +64,47 @@ constexpr int kReluDoubleGradTaken[] = {0, 1};
 constexpr const char* kReluDoubleGradOutputs[] = {"grad_out_grad"};
 constexpr const char* kNormGradInputs[] = {"x", "scale", "mean", "out_grad"};
 constexpr int kNormGradTaken[] = {0, 1, 2, 3};
+constexpr AttributeDef kNormGradAttributes[] = {{"epsilon", AttributeType::kFloat, false},
+                                                {"centered", AttributeType::kBool, false}};
 constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 
 }  // namespace
 
-const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs, kMatmulTaken,
-                      0, "ops.yaml:2", Kernel::named("matmul")};
-const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, kReluTaken,
-                    0, "ops.yaml:9", Kernel::named("relu")};
-const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, kSplitTaken, 0,
-                     "ops.yaml:17", Kernel::named("split")};
-const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, kConcatTaken, 0,
-                      "ops.yaml:24", Kernel::named("concat")};
-const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, kNormTaken, 0,
-                    "ops.yaml:31", Kernel::named("norm")};
-const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs,
+const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs,
+                      kMatmulAttributes, kMatmulTaken, 0, "ops.yaml:2", Kernel::named("matmul")};
+const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, {},
+                    kReluTaken, 0, "ops.yaml:9", Kernel::named("relu")};
+const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, kSplitAttributes,
+                     kSplitTaken, 0, "ops.yaml:17", Kernel::named("split")};
+const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, kConcatAttributes,
+                      kConcatTaken, 0, "ops.yaml:24", Kernel::named("concat")};
+const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, kNormAttributes,
+                    kNormTaken, 0, "ops.yaml:31", Kernel::named("norm")};
+const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs, {},
                        kNonzeroTaken, 0, "ops.yaml:40", Kernel::named("nonzero")};
 const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs,
-                       kReshapeTaken, 0, "ops.yaml:47", Kernel::named("reshape")};
-const OpDef full = {7, "full", "", {}, kFullOutputs, {}, 0, "ops.yaml:56", Kernel::named("full")};
+                       kReshapeAttributes, kReshapeTaken, 0, "ops.yaml:47",
+                       Kernel::named("reshape")};
+const OpDef full = {7, "full", "", {}, kFullOutputs, kFullAttributes, {}, 0, "ops.yaml:56",
+                    Kernel::named("full")};
 const OpDef momentum_ = {8, "momentum_", "MomentumInferSpmd", kMomentum_Inputs, kMomentum_Outputs,
-                         kMomentum_Taken, 0, "ops.yaml:67", Kernel::named("momentum")};
-const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, kBmmTaken, 0,
-                   "ops.yaml:78", Kernel::named("bmm")};
+                         kMomentum_Attributes, kMomentum_Taken, 0, "ops.yaml:67",
+                         Kernel::named("momentum")};
+const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, {}, kBmmTaken,
+                   0, "ops.yaml:78", Kernel::named("bmm")};
 const OpDef matmul_grad = {10, "matmul_grad", "MatmulGradInferSpmd", kMatmulGradInputs,
-                           kMatmulGradOutputs, kMatmulGradTaken, 0, "backward.yaml:4",
-                           Kernel::named("matmul_grad")};
+                           kMatmulGradOutputs, kMatmulGradAttributes, kMatmulGradTaken, 0,
+                           "backward.yaml:4", Kernel::named("matmul_grad")};
 const OpDef relu_grad = {11, "relu_grad", "ElementwiseUnaryGradInferSpmd", kReluGradInputs,
-                         kReluGradOutputs, kReluGradTaken, 0, "backward.yaml:12",
+                         kReluGradOutputs, {}, kReluGradTaken, 0, "backward.yaml:12",
                          Kernel::named("relu_grad")};
 const OpDef relu_double_grad = {12, "relu_double_grad", "ElementwiseUnaryGradInferSpmd",
-                                kReluDoubleGradInputs, kReluDoubleGradOutputs, kReluDoubleGradTaken,
-                                0, "backward.yaml:21", Kernel::named("relu_grad")};
+                                kReluDoubleGradInputs, kReluDoubleGradOutputs, {},
+                                kReluDoubleGradTaken, 0, "backward.yaml:21",
+                                Kernel::named("relu_grad")};
 const OpDef norm_grad = {13, "norm_grad", "NormGradInferSpmd", kNormGradInputs, kNormGradOutputs,
-                         kNormGradTaken, 0, "backward.yaml:44", Kernel::named("norm_grad")};
+                         kNormGradAttributes, kNormGradTaken, 0, "backward.yaml:44",
+                         Kernel::named("norm_grad")};
 
 std::span<const OpDef* const> all() {
   static constexpr std::array<const OpDef*, 14> list = {

@@ -1,16 +1,14 @@
 // Generated from ops.yaml:9. Do not edit; change the YAML and build.
 Tensor relu(const Tensor& x) {
-  const OpScope scope("relu");
-  const CapturedCall captured(ops::relu, x);
+  const Call call(ops::relu, attrs(), x);
   Tensor out;
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = UnchangedInferMeta(x.meta());
     out = new_tensor(meta, place_of(x));
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::relu, x);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::relu, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
@@ -20,9 +18,7 @@ Tensor relu(const Tensor& x) {
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
     }
   }
-  if (captured) {
-    captured.gives(attributes(), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x)) {
     record(new ReluGradNode(out, x), out);
   }

@@ -1,17 +1,15 @@
 // Generated from ops.yaml:9. Do not edit; change the YAML and build.
 Tensor& relu_(Tensor& x) {
-  const OpScope scope("relu_");
-  const CapturedCall captured(ops::relu, x);
+  const Call call(as(ops::relu, "relu_"), attrs(), x);
   const bool recorded = any_requires_grad(x);
   if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = UnchangedInferMeta(x.meta());
     check_inplace(x, meta);
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(x));
   } else {
-    const DistArgs args = on_one_mesh(ops::relu, x);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::relu, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
@@ -24,9 +22,7 @@ Tensor& relu_(Tensor& x) {
     }
     assign_inplace(x, out);
   }
-  if (captured) {
-    captured.gives(attributes(), x);
-  }
+  call.gives(x);
   if (recorded) {
     record(new ReluGradNode(x, x), x);
   }

@@ -1,17 +1,15 @@
 // Generated from backward.yaml:21. Do not edit; change the YAML and build.
 Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
-  const OpScope scope("relu_double_grad");
-  const CapturedCall captured(ops::relu_double_grad, out, grad_x_grad);
+  const Call call(ops::relu_double_grad, attrs(), out, grad_x_grad);
   Tensor grad_out_grad;
-  if (!any_distributed(out, grad_x_grad)) {
+  if (call.is_dense()) {
     const auto meta = UnchangedInferMeta(out.meta());
     grad_out_grad = new_tensor(meta, place_of(out, grad_x_grad));
     launch<kernels::relu_grad>(ops::relu_double_grad, out.dtype(), out.dense(), grad_x_grad.dense(),
                                dense_out(grad_out_grad));
   } else {
-    const DistArgs args = on_one_mesh(ops::relu_double_grad, out, grad_x_grad);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::relu_double_grad, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
@@ -22,8 +20,6 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                  local_out(grad_out_grad));
     }
   }
-  if (captured) {
-    captured.gives(attributes(), grad_out_grad);
-  }
+  call.gives(grad_out_grad);
   return grad_out_grad;
 }

@@ -1,17 +1,15 @@
 // Generated from backward.yaml:12. Do not edit; change the YAML and build.
 Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
-  const OpScope scope("relu_grad");
-  const CapturedCall captured(ops::relu_grad, out, out_grad);
+  const Call call(ops::relu_grad, attrs(), out, out_grad);
   Tensor x_grad;
-  if (!any_distributed(out, out_grad)) {
+  if (call.is_dense()) {
     const auto meta = UnchangedInferMeta(out.meta());
     x_grad = new_tensor(meta, place_of(out, out_grad));
     launch<kernels::relu_grad>(ops::relu_grad, out.dtype(), out.dense(), out_grad.dense(),
                                dense_out(x_grad));
   } else {
-    const DistArgs args = on_one_mesh(ops::relu_grad, out, out_grad);
-    CallKey key = attr_key();
-    const Decision& decision = decide(ops::relu_grad, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
       return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
     });
@@ -22,9 +20,7 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
                                  local_out(x_grad));
     }
   }
-  if (captured) {
-    captured.gives(attributes(), x_grad);
-  }
+  call.gives(x_grad);
   if (any_requires_grad(out_grad)) {
     record(new ReluDoubleGradNode(out, out_grad), x_grad);
   }

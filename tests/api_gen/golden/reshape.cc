@@ -1,15 +1,13 @@
 // Generated from ops.yaml:47. Do not edit; change the YAML and build.
 Tensor reshape(const Tensor& x, const IntArray& shape) {
-  const OpScope scope("reshape");
-  const CapturedCall captured(ops::reshape, x);
+  const Call call(ops::reshape, attrs(shape), x);
   Tensor out;
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = ReshapeInferMeta(x.meta(), shape);
     out = view_of(ops::reshape, x, meta);
   } else {
-    const DistArgs args = on_one_mesh(ops::reshape, x);
-    CallKey key = attr_key(shape);
-    const Decision& decision = decide(ops::reshape, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ReshapeInferSpmd(args.spec(0), shape);
       return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};
     });
@@ -21,9 +19,7 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
       share_placeholder(decision, out, x);
     }
   }
-  if (captured) {
-    captured.gives(attributes("shape", shape), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x)) {
     record(new ReshapeGradNode(x), out);
   }

@@ -1,17 +1,15 @@
 // Generated from ops.yaml:47. Do not edit; change the YAML and build.
 Tensor& reshape_(Tensor& x, const IntArray& shape) {
-  const OpScope scope("reshape_");
-  const CapturedCall captured(ops::reshape, x);
+  const Call call(as(ops::reshape, "reshape_"), attrs(shape), x);
   const bool recorded = any_requires_grad(x);
   if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
   const Tensor before = recorded ? without_bytes(x) : Tensor();
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = ReshapeInferMeta(x.meta(), shape);
     replace(x, view_of(ops::reshape, x, meta));
   } else {
-    const DistArgs args = on_one_mesh(ops::reshape, x);
-    CallKey key = attr_key(shape);
-    const Decision& decision = decide(ops::reshape, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = ReshapeInferSpmd(args.spec(0), shape);
       return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};
     });
@@ -24,9 +22,7 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     }
     replace(x, out);
   }
-  if (captured) {
-    captured.gives(attributes("shape", shape), x);
-  }
+  call.gives(x);
   if (recorded) {
     record(new ReshapeGradNode(before), x);
   }

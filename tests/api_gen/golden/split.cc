@@ -1,16 +1,14 @@
 // Generated from ops.yaml:17. Do not edit; change the YAML and build.
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis) {
-  const OpScope scope("split");
-  const CapturedCall captured(ops::split, x);
+  const Call call(ops::split, attrs(sections, axis), x);
   std::vector<Tensor> out;
-  if (!any_distributed(x)) {
+  if (call.is_dense()) {
     const auto meta = SplitInferMeta(x.meta(), sections, axis);
     out = new_tensors(meta, place_of(x));
     launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
   } else {
-    const DistArgs args = on_one_mesh(ops::split, x);
-    CallKey key = attr_key(sections, axis);
-    const Decision& decision = decide(ops::split, args, key, [&] {
+    const DistArgs args = call.on_one_mesh();
+    const Decision& decision = call.decide(args, [&] {
       const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
       return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis))};
     });
@@ -20,9 +18,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
       launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis, local_outs(out));
     }
   }
-  if (captured) {
-    captured.gives(attributes("sections", sections, "axis", axis), out);
-  }
+  call.gives(out);
   if (any_requires_grad(x)) {
     record(new SplitGradNode(axis, x), out);
   }

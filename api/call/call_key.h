@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "api/call/grad_mask.h"
 #include "phi/common/place.h"
 #include "phi/core/attribute.h"
 
@@ -60,8 +61,7 @@ class CallKey {
   std::string spilled_;
 };
 
-namespace detail {
-
+// What an attribute adds to a key.
 template <typename T>
 requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void append_attr(CallKey& key,
                                                                         const T& value) {
@@ -72,6 +72,7 @@ inline void append_attr(CallKey& key, const std::string& value) {
   key.append_bytes(value.data(), value.size());
 }
 inline void append_attr(CallKey& key, const Place& value) { key.append(value); }
+inline void append_attr(CallKey& key, const GradMask& value) { key.append(value.bits()); }
 inline void append_attr(CallKey& key, const Scalar& value) {
   key.append(value.dtype());
   if (is_floating(value.dtype()))
@@ -87,16 +88,6 @@ template <typename T>
 void append_attr(CallKey& key, const std::vector<T>& values) {
   key.append(values.size());
   for (const auto& value : values) append_attr(key, static_cast<const T&>(value));
-}
-
-}  // namespace detail
-
-/// The attributes of a call, ready to be put into its key.
-template <typename... Attrs>
-CallKey attr_key(const Attrs&... attrs) {
-  CallKey key;
-  (detail::append_attr(key, attrs), ...);
-  return key;
 }
 
 }  // namespace phi
