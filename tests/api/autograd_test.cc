@@ -217,6 +217,20 @@ TEST(Recompute, GivesTheSameGradients) {
   EXPECT_EQ(values(w.grad()), dw);
 }
 
+TEST(Recompute, ComputesNoGradientThatNobodyWants) {
+  const Tensor w = leaf({2, 3, 4});
+  const Tensor x = full({3}, 0.5f);
+  const auto f = [](const std::vector<Tensor>& in) { return multiply(square(in[0]), in[1]); };
+  const auto launches_of_backward = [&](Tensor y) {
+    const int64_t before = RankContext::current().counters().ops_launched;
+    y.backward(full({3}, 1.0f));
+    return RankContext::current().counters().ops_launched - before;
+  };
+  const int64_t kept = launches_of_backward(f({x, w}));
+  const int64_t forward = 2;
+  EXPECT_EQ(launches_of_backward(recompute(f, {x, w})), kept + forward + 1);  // + 1: adds to w's
+}
+
 TEST(Recompute, HoldsOnlyTheInputs) {
   Tensor x = full({4096}, 0.5f);  // on the device from the start
   x.set_requires_grad();

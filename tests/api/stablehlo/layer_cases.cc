@@ -21,16 +21,19 @@ void add_layer_norm(const char* name, bool affine, DataType dtype, double tolera
                      return TensorList{out, mean, variance};
                    },
                    tolerance});
-  const GradMask wanted = affine ? GradMask() : GradMask({0});
-  cases.push_back({std::string(name) + "_grad",
-                   "layer_norm_grad",
-                   {one(x), one(scale), one(bias), one(mean), one(variance), one(g)},
-                   attributes,
-                   [=, mean = mean, variance = variance] {
-                     return list_of(
-                         layer_norm_grad(x, scale, bias, mean, variance, g, 1e-5f, 1, wanted));
-                   },
-                   tolerance});
+  const auto add_grad = [&](const char* suffix, GradMask wanted) {
+    cases.push_back({std::string(name) + suffix,
+                     "layer_norm_grad",
+                     {one(x), one(scale), one(bias), one(mean), one(variance), one(g)},
+                     attributes,
+                     [=, mean = mean, variance = variance] {
+                       return list_of(
+                           layer_norm_grad(x, scale, bias, mean, variance, g, 1e-5f, 1, wanted));
+                     },
+                     tolerance});
+  };
+  add_grad("_grad", affine ? GradMask() : GradMask({0}));
+  if (affine) add_grad("_grad_of_parameters", GradMask({1, 2}));
 }
 
 void add_rms_norm(std::vector<CallCase>& cases) {

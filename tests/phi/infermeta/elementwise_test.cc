@@ -106,6 +106,7 @@ TEST(WhereInferMeta, AllThreeBroadcast) {
 TEST(AddNInferMeta, InputsAreAlike) {
   const TensorMeta inputs[] = {{{2, 3}, kF32}, {{2, 3}, kF32}, {{1, 3}, kF32}};
   EXPECT_EQ(AddNInferMeta(std::span(inputs, 2)), inputs[0]);
+  EXPECT_EQ(AddNInferMeta(std::span(inputs).subspan(1, 1)), inputs[1]);  // alone, beside another
   EXPECT_THAT(
       [&] { AddNInferMeta(inputs); },
       ThrowsError(ErrorCode::kInvalidArgument, "inputs[0] is f32[2,3] and inputs[2] is f32[1,3]"));

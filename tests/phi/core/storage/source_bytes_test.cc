@@ -37,6 +37,31 @@ TEST(ReadBytes, AnyRangeOfAnyShape) {
   }
 }
 
+// Values that lie in a file, as far as counts of transfers go.
+class OnDisk final : public Storage::Source {
+ public:
+  explicit OnDisk(std::shared_ptr<const HostSource> values) : values_(std::move(values)) {}
+  const TensorMeta& meta() const override { return values_->meta(); }
+  void read(const Box& box, DenseTensor* out) const override { values_->read(box, out); }
+  std::optional<Tier> tier() const override { return Tier::kDisk; }
+
+ private:
+  std::shared_ptr<const HostSource> values_;
+};
+
+TEST(ReadBytes, CountsWhatComesFromDisk) {
+  const OnDisk source(counted({3, 5}));
+  std::vector<std::byte> out(24);
+  reset_transfer_stats();
+  read_bytes(source, 8, out);
+  const TransferStats stats = transfer_stats();
+  EXPECT_EQ(stats.of(Tier::kDisk, Tier::kHost).bytes, 24);
+  EXPECT_EQ(stats.of(Tier::kDisk, Tier::kHost).count, 1);
+  EXPECT_EQ(stats.of(Tier::kHost, Tier::kDisk).count, 0);
+  read_bytes(*counted({3, 5}), 8, out);  // lies on the host already
+  EXPECT_EQ(transfer_stats().of(Tier::kDisk, Tier::kHost).count, 1);
+}
+
 TEST(ReadBytes, OfOtherThanElementsIsAnError) {
   const auto source = counted({7});
   std::vector<std::byte> out(4);
