@@ -30,7 +30,6 @@ class OpDefView:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: tuple[tuple[str, str, str], ...]  # name, AttributeType, whether it decides
-    source: str
     kernel: str
     taken: tuple[int, ...]  # the inputs that are tensor arguments of the kernel
     meta_only: int
@@ -166,7 +165,7 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
         rule = spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
         views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
-                               _attributes(op), str(op.at), _dense_kernel(op),
+                               _attributes(op), _dense_kernel(op),
                                tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
                                sum(1 << t.index for t in op.tensors
                                    if t.name in op.no_need_buffer)))
@@ -313,7 +312,7 @@ class _Builder:
         results = [output.target or output.name for output in outputs]
         return FunctionView(
             op=op.name, op_def=op_cpp_name(op.name),
-            kernel=_dense_kernel(op), name=name, source=str(op.at),
+            kernel=_dense_kernel(op), name=name, source=op.at.file,
             returns=_returned([output.type for output in outputs]),
             declared=declared, defined=defined,
             result=results[0] if len(results) == 1 else "{" + _join(results) + "}",
@@ -461,7 +460,7 @@ def _invocation(op: Op) -> FunctionView:
     targets = {alias.output: alias.input for alias in op.inplace} if written else {}
     types = ["Tensor&" if o.name in targets else cpp.returned_type(o) for o in op.outputs]
     return FunctionView(
-        op=op.name, op_def="", kernel="", name=op.name, source=str(op.at),
+        op=op.name, op_def="", kernel="", name=op.name, source=op.at.file,
         returns=_returned(types), declared=declared, defined=defined, result="",
         call=_call(op.invoke.target, op.invoke.args), doc=_doc(op, bool(written), op.outputs))
 
@@ -486,7 +485,7 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
         lines.append(f"Optional   {_join(optional)}")
     if op.selective:
         lines.append("Wanted     gradients that are not wanted are not computed and stay undefined")
-    lines.append(f"Source     {op.at}")
+    lines.append(f"Source     {op.at.file}")
     return tuple(lines)
 
 

@@ -76,7 +76,7 @@ class _NodeBuilder:
             f"{cpp.api_type(t)} {t.name}" for t in extra]
         return NodeView(
             name=f"{camel_case(gradient.name)}Node", op=self.op.name, gradient=gradient.name,
-            source=str(gradient.at), members=tuple(self.members), parameters=tuple(parameters),
+            source=gradient.at.file, members=tuple(self.members), parameters=tuple(parameters),
             arguments=(*kept, *(t.name for t in extra)), inputs=tuple(inputs),
             values=tuple(t.name for t in self.inputs.values() if self._needs_value(t)),
             differentiable=tuple(o.name for name, o in self.outputs.items() if f"{name}_grad" in

@@ -40,7 +40,6 @@ struct OpDef {
   std::span<const AttributeDef> attributes;
   std::span<const int> taken;  // by the kernel: which of `inputs` each of its tensor arguments is
   uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
-  const char* source;  // "yaml/ops.yaml:12"
   const Kernel& kernel;
 
   /// Of tensor argument number `position` of the kernel only the meta is used.

@@ -169,7 +169,7 @@ TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
                                           {"place", AttributeType::kPlace, false}};
   const OpDef& add = ops::add;
   const OpDef op{add.id,      add.name,  add.rule,      add.inputs, add.outputs,
-                 kAttributes, add.taken, add.meta_only, add.source, add.kernel};
+                 kAttributes, add.taken, add.meta_only, add.kernel};
   const int64_t axis = 2, other_axis = 3;
   const Scalar value = 0.5, other_value = 7;
   const Place place = CPUPlace();

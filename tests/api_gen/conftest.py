@@ -44,7 +44,7 @@ def definitions(texts: dict[str, str]) -> dict[str, str]:
     for file, text in texts.items():
         if not re.match(r"(api|backward)_\d+\.cc", file):
             continue
-        for part in re.split(r"\n(?=// Generated from \S+:\d+\.)", text)[1:]:
+        for part in re.split(r"\n(?=// Generated for )", text)[1:]:
             body = part[:re.search(r"^(\};?|\w.* \})$", part, re.MULTILINE).end()] + "\n"
             name = re.search(r"class (\w+)|(\w+)\(", body.split("\n", 1)[1])
             hidden = "}  // namespace intermediate" in part

@@ -136,8 +136,19 @@ def test_gradients_are_generated(command):
 def test_several_files(command):
     command.write("more.yaml", RELU.replace("op: relu", "op: gelu"))
     assert command.run("--ops", "ops.yaml", "more.yaml").returncode == 0
-    text = (command.folder / "out/api/generated/ops.cc").read_text()
-    assert '"ops.yaml:1"' in text and '"more.yaml:1"' in text
+    text = (command.folder / "out/api/generated/api.h").read_text()
+    assert "Source     ops.yaml" in text and "Source     more.yaml" in text
+
+
+def test_a_comment_in_the_yaml_compiles_nothing_anew(command):
+    command.write("ops.yaml", RELU + "  backward: relu_grad\n")
+    command.write("backward.yaml", GRADIENT)
+    files = ("--ops=ops.yaml", "--backward=backward.yaml")
+    command.run(*files)
+    command.write("ops.yaml", "# About relu.\n" + RELU + "  backward: relu_grad\n")
+    command.write("backward.yaml", "# About its gradient.\n" + GRADIENT)
+    stale = command.run(*files, "--check").stderr
+    assert {line.rsplit("/", 1)[1] for line in stale.splitlines()} == {"op_reference.md"}
 
 
 def test_backward_is_checked(command):

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:61. Do not edit; change the YAML and build.
+// Generated for bmm_grad of backward.yaml. Do not edit; change the YAML and build.
 class BmmGradNode final : public GradNode {
  public:
   BmmGradNode(const Tensor& x, const Tensor& y) : GradNode("bmm_grad"), x_(x), y_(y) {

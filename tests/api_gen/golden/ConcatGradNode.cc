@@ -1,4 +1,4 @@
-// Generated from backward.yaml:36. Do not edit; change the YAML and build.
+// Generated for concat_grad of backward.yaml. Do not edit; change the YAML and build.
 class ConcatGradNode final : public GradNode {
  public:
   ConcatGradNode(const std::vector<Tensor>& x, const Scalar& axis)

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:4. Do not edit; change the YAML and build.
+// Generated for matmul_grad of backward.yaml. Do not edit; change the YAML and build.
 class MatmulGradNode final : public GradNode {
  public:
   MatmulGradNode(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y)

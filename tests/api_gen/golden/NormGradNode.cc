@@ -1,4 +1,4 @@
-// Generated from backward.yaml:44. Do not edit; change the YAML and build.
+// Generated for norm_grad of backward.yaml. Do not edit; change the YAML and build.
 class NormGradNode final : public GradNode {
  public:
   NormGradNode(const Tensor& x, const std::optional<Tensor>& scale, const Tensor& mean,

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:21. Do not edit; change the YAML and build.
+// Generated for relu_double_grad of backward.yaml. Do not edit; change the YAML and build.
 class ReluDoubleGradNode final : public GradNode {
  public:
   ReluDoubleGradNode(const Tensor& out, const Tensor& out_grad)

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:12. Do not edit; change the YAML and build.
+// Generated for relu_grad of backward.yaml. Do not edit; change the YAML and build.
 class ReluGradNode final : public GradNode {
  public:
   ReluGradNode(const Tensor& out, const Tensor& x) : GradNode("relu_grad"), out_(out) {

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:53. Do not edit; change the YAML and build.
+// Generated for reshape_grad of backward.yaml. Do not edit; change the YAML and build.
 class ReshapeGradNode final : public GradNode {
  public:
   explicit ReshapeGradNode(const Tensor& x)

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:29. Do not edit; change the YAML and build.
+// Generated for split_grad of backward.yaml. Do not edit; change the YAML and build.
 class SplitGradNode final : public GradNode {
  public:
   SplitGradNode(const Scalar& axis, const Tensor& x) : GradNode("split_grad"), axis_(axis) {

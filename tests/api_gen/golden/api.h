@@ -14,71 +14,71 @@ namespace phi {
 /// matmul(x, y, transpose_x, transpose_y) -> out
 /// Shapes     MatmulInferMeta
 /// Placement  MatmulInferSpmd
-/// Source     ops.yaml:2
+/// Source     ops.yaml
 Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x = false, bool transpose_y = false);
 
 /// relu(x) -> out
 /// Shapes     UnchangedInferMeta
 /// Placement  ElementwiseUnaryInferSpmd
-/// Source     ops.yaml:9
+/// Source     ops.yaml
 Tensor relu(const Tensor& x);
 
 /// relu(x) -> out
 /// Inplace    `x` receives out; placements stay as they are
 /// Shapes     UnchangedInferMeta
 /// Placement  ElementwiseUnaryInferSpmd
-/// Source     ops.yaml:9
+/// Source     ops.yaml
 Tensor& relu_(Tensor& x);
 
 /// split(x, sections, axis) -> out
 /// Shapes     SplitInferMeta
 /// Placement  SplitInferSpmd
-/// Source     ops.yaml:17
+/// Source     ops.yaml
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis = 0);
 
 /// concat(x, axis) -> out
 /// Shapes     ConcatInferMeta
 /// Placement  inputs and outputs replicated
-/// Source     ops.yaml:24
+/// Source     ops.yaml
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis = 0);
 
 /// norm(x, scale, epsilon) -> out
 /// Shapes     NormInferMeta
 /// Placement  NormInferSpmd
 /// Optional   scale
-/// Source     ops.yaml:31
+/// Source     ops.yaml
 Tensor norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
             float epsilon = 1e-5f);
 
 /// nonzero(condition) -> out
 /// Shapes     NonZeroInferMeta; what depends on data is found by the kernel
 /// Placement  NonZeroInferSpmd
-/// Source     ops.yaml:40
+/// Source     ops.yaml
 Tensor nonzero(const Tensor& condition);
 
 /// reshape(x, shape) -> out
 /// View       out shares the bytes of x
 /// Shapes     ReshapeInferMeta
 /// Placement  ReshapeInferSpmd
-/// Source     ops.yaml:47
+/// Source     ops.yaml
 Tensor reshape(const Tensor& x, const IntArray& shape);
 
 /// reshape(x, shape) -> out
 /// Inplace    `x` receives out; the bytes stay where they are
 /// Shapes     ReshapeInferMeta
 /// Placement  ReshapeInferSpmd
-/// Source     ops.yaml:47
+/// Source     ops.yaml
 Tensor& reshape_(Tensor& x, const IntArray& shape);
 
 /// full(shape, value, dtype, place) -> out
 /// Shapes     CreateInferMeta
-/// Source     ops.yaml:56
+/// Source     ops.yaml
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype = DataType::FLOAT32,
             const Place& place = CPUPlace());
 
 /// ones(shape, dtype, place) -> out
 /// Calls      full(shape, 1, dtype, place)
-/// Source     ops.yaml:62
+/// Source     ops.yaml
 Tensor ones(const IntArray& shape, DataType dtype = DataType::FLOAT32,
             const Place& place = CPUPlace());
 
@@ -88,7 +88,7 @@ Tensor ones(const IntArray& shape, DataType dtype = DataType::FLOAT32,
 /// Shapes     MomentumInferMeta
 /// Placement  MomentumInferSpmd
 /// Optional   master_param, master_param_out
-/// Source     ops.yaml:67
+/// Source     ops.yaml
 std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, const Tensor& grad,
                                                                Tensor& velocity,
                                                                std::optional<Tensor>& master_param,
@@ -97,7 +97,7 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
 /// bmm(x, y) -> out
 /// Shapes     BmmInferMeta
 /// Placement  ... m k, ... k n -> ... m n
-/// Source     ops.yaml:78
+/// Source     ops.yaml
 Tensor bmm(const Tensor& x, const Tensor& y);
 
 /// The same with all outputs, also those that only a backward pass needs.
@@ -107,7 +107,7 @@ namespace intermediate {
 /// Shapes     NormInferMeta
 /// Placement  NormInferSpmd
 /// Optional   scale
-/// Source     ops.yaml:31
+/// Source     ops.yaml
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
                                 float epsilon = 1e-5f);
 

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:78. Do not edit; change the YAML and build.
+// Generated for op bmm of ops.yaml. Do not edit; change the YAML and build.
 Tensor bmm(const Tensor& x, const Tensor& y) {
   const Call call(ops::bmm, attrs(), x, y);
   Tensor out;

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:24. Do not edit; change the YAML and build.
+// Generated for op concat of ops.yaml. Do not edit; change the YAML and build.
 Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
   const Call call(ops::concat, attrs(axis), x);
   Tensor out;

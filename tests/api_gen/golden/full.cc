@@ -1,4 +1,4 @@
-// Generated from ops.yaml:56. Do not edit; change the YAML and build.
+// Generated for op full of ops.yaml. Do not edit; change the YAML and build.
 Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Place& place) {
   const Call call(ops::full, attrs(shape, value, dtype, place));
   const auto meta = CreateInferMeta(shape, dtype);

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:31. Do not edit; change the YAML and build.
+// Generated for op norm of ops.yaml. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& scale,
                                 float epsilon) {
   const Call call(ops::norm, attrs(epsilon), x, scale);

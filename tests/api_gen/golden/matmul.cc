@@ -1,4 +1,4 @@
-// Generated from ops.yaml:2. Do not edit; change the YAML and build.
+// Generated for op matmul of ops.yaml. Do not edit; change the YAML and build.
 Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose_y) {
   const Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
   Tensor out;

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:4. Do not edit; change the YAML and build.
+// Generated for op matmul_grad of backward.yaml. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                                        bool transpose_x, bool transpose_y, GradMask wanted) {
   const Call call(ops::matmul_grad, attrs(transpose_x, transpose_y, wanted), x, y, out_grad);

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:67. Do not edit; change the YAML and build.
+// Generated for op momentum_ of ops.yaml. Do not edit; change the YAML and build.
 std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, const Tensor& grad,
                                                                Tensor& velocity,
                                                                std::optional<Tensor>& master_param,

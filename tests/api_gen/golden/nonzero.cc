@@ -1,4 +1,4 @@
-// Generated from ops.yaml:40. Do not edit; change the YAML and build.
+// Generated for op nonzero of ops.yaml. Do not edit; change the YAML and build.
 Tensor nonzero(const Tensor& condition) {
   const Call call(ops::nonzero, attrs(), condition);
   Tensor out;

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:44. Do not edit; change the YAML and build.
+// Generated for op norm_grad of backward.yaml. Do not edit; change the YAML and build.
 std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor>& scale,
                                      const Tensor& mean, const Tensor& out_grad, float epsilon,
                                      bool centered, GradMask wanted) {

@@ -71,40 +71,34 @@ constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 }  // namespace
 
 const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs,
-                      kMatmulAttributes, kMatmulTaken, 0, "ops.yaml:2", Kernel::named("matmul")};
+                      kMatmulAttributes, kMatmulTaken, 0, Kernel::named("matmul")};
 const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, {},
-                    kReluTaken, 0, "ops.yaml:9", Kernel::named("relu")};
+                    kReluTaken, 0, Kernel::named("relu")};
 const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, kSplitAttributes,
-                     kSplitTaken, 0, "ops.yaml:17", Kernel::named("split")};
+                     kSplitTaken, 0, Kernel::named("split")};
 const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, kConcatAttributes,
-                      kConcatTaken, 0, "ops.yaml:24", Kernel::named("concat")};
+                      kConcatTaken, 0, Kernel::named("concat")};
 const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, kNormAttributes,
-                    kNormTaken, 0, "ops.yaml:31", Kernel::named("norm")};
+                    kNormTaken, 0, Kernel::named("norm")};
 const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs, {},
-                       kNonzeroTaken, 0, "ops.yaml:40", Kernel::named("nonzero")};
+                       kNonzeroTaken, 0, Kernel::named("nonzero")};
 const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs,
-                       kReshapeAttributes, kReshapeTaken, 0, "ops.yaml:47",
-                       Kernel::named("reshape")};
-const OpDef full = {7, "full", "", {}, kFullOutputs, kFullAttributes, {}, 0, "ops.yaml:56",
-                    Kernel::named("full")};
+                       kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
+const OpDef full = {7, "full", "", {}, kFullOutputs, kFullAttributes, {}, 0, Kernel::named("full")};
 const OpDef momentum_ = {8, "momentum_", "MomentumInferSpmd", kMomentum_Inputs, kMomentum_Outputs,
-                         kMomentum_Attributes, kMomentum_Taken, 0, "ops.yaml:67",
-                         Kernel::named("momentum")};
+                         kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
 const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, {}, kBmmTaken,
-                   0, "ops.yaml:78", Kernel::named("bmm")};
+                   0, Kernel::named("bmm")};
 const OpDef matmul_grad = {10, "matmul_grad", "MatmulGradInferSpmd", kMatmulGradInputs,
                            kMatmulGradOutputs, kMatmulGradAttributes, kMatmulGradTaken, 0,
-                           "backward.yaml:4", Kernel::named("matmul_grad")};
+                           Kernel::named("matmul_grad")};
 const OpDef relu_grad = {11, "relu_grad", "ElementwiseUnaryGradInferSpmd", kReluGradInputs,
-                         kReluGradOutputs, {}, kReluGradTaken, 0, "backward.yaml:12",
-                         Kernel::named("relu_grad")};
+                         kReluGradOutputs, {}, kReluGradTaken, 0, Kernel::named("relu_grad")};
 const OpDef relu_double_grad = {12, "relu_double_grad", "ElementwiseUnaryGradInferSpmd",
                                 kReluDoubleGradInputs, kReluDoubleGradOutputs, {},
-                                kReluDoubleGradTaken, 0, "backward.yaml:21",
-                                Kernel::named("relu_grad")};
+                                kReluDoubleGradTaken, 0, Kernel::named("relu_grad")};
 const OpDef norm_grad = {13, "norm_grad", "NormGradInferSpmd", kNormGradInputs, kNormGradOutputs,
-                         kNormGradAttributes, kNormGradTaken, 0, "backward.yaml:44",
-                         Kernel::named("norm_grad")};
+                         kNormGradAttributes, kNormGradTaken, 0, Kernel::named("norm_grad")};
 
 std::span<const OpDef* const> all() {
   static constexpr std::array<const OpDef*, 14> list = {

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:9. Do not edit; change the YAML and build.
+// Generated for op relu of ops.yaml. Do not edit; change the YAML and build.
 Tensor& relu_(Tensor& x) {
   const Call call(as(ops::relu, "relu_"), attrs(), x);
   const bool recorded = any_requires_grad(x);

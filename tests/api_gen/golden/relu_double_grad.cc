@@ -1,4 +1,4 @@
-// Generated from backward.yaml:21. Do not edit; change the YAML and build.
+// Generated for op relu_double_grad of backward.yaml. Do not edit; change the YAML and build.
 Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
   const Call call(ops::relu_double_grad, attrs(), out, grad_x_grad);
   Tensor grad_out_grad;

@@ -1,4 +1,4 @@
-// Generated from backward.yaml:12. Do not edit; change the YAML and build.
+// Generated for op relu_grad of backward.yaml. Do not edit; change the YAML and build.
 Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
   const Call call(ops::relu_grad, attrs(), out, out_grad);
   Tensor x_grad;

@@ -1,4 +1,4 @@
-// Generated from ops.yaml:47. Do not edit; change the YAML and build.
+// Generated for op reshape of ops.yaml. Do not edit; change the YAML and build.
 Tensor& reshape_(Tensor& x, const IntArray& shape) {
   const Call call(as(ops::reshape, "reshape_"), attrs(shape), x);
   const bool recorded = any_requires_grad(x);

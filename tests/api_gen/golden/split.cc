@@ -1,4 +1,4 @@
-// Generated from ops.yaml:17. Do not edit; change the YAML and build.
+// Generated for op split of ops.yaml. Do not edit; change the YAML and build.
 std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scalar& axis) {
   const Call call(ops::split, attrs(sections, axis), x);
   std::vector<Tensor> out;
