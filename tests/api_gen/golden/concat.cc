@@ -11,7 +11,8 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     const DistArgs args = on_one_mesh(ops::concat, x);
     CallKey key = attr_key(axis);
     const Decision& decision = decide(ops::concat, args, key, [&] {
-      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
+      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis)),
+                      dtype_of(x)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

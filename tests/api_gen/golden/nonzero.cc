@@ -12,7 +12,7 @@ Tensor nonzero(const Tensor& condition) {
     CallKey key = attr_key();
     const Decision& decision = decide(ops::nonzero, args, key, [&] {
       const auto rule = NonZeroInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0))), condition.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

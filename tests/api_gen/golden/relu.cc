@@ -12,7 +12,7 @@ Tensor relu(const Tensor& x) {
     CallKey key = attr_key();
     const Decision& decision = decide(ops::relu, args, key, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -13,7 +13,7 @@ Tensor& relu_(Tensor& x) {
     CallKey key = attr_key();
     const Decision& decision = decide(ops::relu, args, key, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
     });
     check_inplace(x, decision.output(0).global);
     Tensor out = new_distributed(decision, 0);

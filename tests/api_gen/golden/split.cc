@@ -12,7 +12,8 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     CallKey key = attr_key(sections, axis);
     const Decision& decision = decide(ops::split, args, key, [&] {
       const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
-      return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis))};
+      return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis)),
+                      x.dtype()};
     });
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
