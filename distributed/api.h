@@ -89,12 +89,14 @@ inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
   return start_reshard(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
-/// The whole value of a distributed tensor as a plain one, on every rank of the job.
+/// The whole value of a distributed tensor as a plain one, on every rank of the job. Gradients go
+/// back through it: as of any plain tensor, every rank has the same one.
 /// Ranks    Collective over the job.
 Tensor gathered_everywhere(const Tensor& x);
 
 /// Builds a distributed tensor from each rank's own part (partial values, data read per rank).
-/// Errors: InvalidArgument if `local` has not the shape that this rank holds of `global_shape`.
+/// Gradients go back to the parts. Errors: InvalidArgument if `local` has not the shape that this
+/// rank holds of `global_shape`.
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
                   std::span<const Placement> placements);
 

@@ -14,6 +14,8 @@ Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
 
 Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 
+Tensor in_dtype(const Tensor& x, DataType dtype) { return x.dtype() == dtype ? x : cast(x, dtype); }
+
 // To reshape an extent of 0 says to copy its input's: gradients of empty tensors are made anew.
 bool is_empty(const Tensor& x) { return x.shape().known() && x.numel() == 0; }
 
@@ -69,7 +71,21 @@ TensorPair divide_grad(const Tensor& x, const Tensor& y, const Tensor& out, cons
 }
 
 TensorPair maximum_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted) {
-  return where_grad(greater_equal(x, y), x, y, out_grad, wanted);
+  const Tensor not_less = greater_equal(x, y);
+  // Both or, beside NaN, neither is at least the other.
+  const Tensor ties = equal(not_less, greater_equal(y, x));
+  const Tensor half = scale(out_grad, 0.5);
+  const Tensor nothing = zeros_like(out_grad);
+  TensorPair grads;
+  if (wanted[0]) {
+    const Tensor alone = where(not_less, out_grad, nothing);
+    std::get<0>(grads) = reduced_to(where(ties, half, alone), x);
+  }
+  if (wanted[1]) {
+    const Tensor alone = where(not_less, nothing, out_grad);
+    std::get<1>(grads) = reduced_to(where(ties, half, alone), y);
+  }
+  return grads;
 }
 
 TensorPair where_grad(const Tensor& condition, const Tensor& x, const Tensor& y,
@@ -87,8 +103,7 @@ TensorList add_n_grad(const TensorList& inputs, const Tensor& out_grad) {
 
 Tensor sum_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool) {
   if (is_empty(x)) return zeros_like(x);
-  const Tensor grad = out_grad.dtype() == x.dtype() ? out_grad : cast(out_grad, x.dtype());
-  return expand_as(with_reduced_dims(grad, x, axis), x);
+  return expand_as(with_reduced_dims(in_dtype(out_grad, x.dtype()), x, axis), x);
 }
 
 Tensor mean_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool) {
@@ -101,7 +116,13 @@ Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, cons
                 bool) {
   if (is_empty(x)) return zeros_like(x);
   const Tensor is_largest = equal(x, with_reduced_dims(out, x, axis));
-  const Tensor grad = expand_as(with_reduced_dims(out_grad, x, axis), x);
+  // Integers count: 16-bit floats would stop at 2048, or at 256.
+  const Tensor count = sum(is_largest, axis, DataType::INT64, /*keepdim=*/true);
+  const bool is_double = x.dtype() == DataType::FLOAT64;
+  const DataType wide = is_double ? DataType::FLOAT64 : DataType::FLOAT32;
+  const Tensor share =
+      divide(in_dtype(with_reduced_dims(out_grad, x, axis), wide), cast(count, wide));
+  const Tensor grad = expand_as(in_dtype(share, x.dtype()), x);
   return where(is_largest, grad, zeros_like(grad));
 }
 

@@ -18,7 +18,7 @@ TensorPair subtract_grad(const Tensor& x, const Tensor& y, const Tensor& out_gra
 TensorPair multiply_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted);
 TensorPair divide_grad(const Tensor& x, const Tensor& y, const Tensor& out, const Tensor& out_grad,
                        GradMask wanted);
-/// Where x and y are equal the gradient goes to x.
+/// Where x and y are equal, or one of them is NaN, each gets half of the gradient.
 TensorPair maximum_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted);
 TensorPair where_grad(const Tensor& condition, const Tensor& x, const Tensor& y,
                       const Tensor& out_grad, GradMask wanted);
@@ -26,7 +26,8 @@ TensorList add_n_grad(const TensorList& inputs, const Tensor& out_grad);
 
 Tensor sum_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool keepdim);
 Tensor mean_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool keepdim);
-/// All elements equal to the largest receive the gradient.
+/// Elements equal to the largest share the gradient equally, over all ranks; none gets any where
+/// NaN is the largest.
 Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, const IntArray& axis,
                 bool keepdim);
 

@@ -61,6 +61,38 @@ Tensor recorded_move(const char* name, const Tensor& from, Tensor to) {
   return to;
 }
 
+// The gradients of the parts that ranks have, put together again. Each element has one part.
+class LocalNode final : public GradNode {
+ public:
+  explicit LocalNode(const Tensor& x) : GradNode("local"), form_(TensorForm::of(x)) {
+    add_input(x);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    const Tensor grad = in.grad(0);
+    const bool here = form_.attr->mesh().contains(rank());
+    out.give(0, Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
+                            : DistTensor::clipped(form_.meta, form_.attr, grad.place(), "local")));
+  }
+  TensorForm form_;
+};
+
+// Where several ranks have an element, or parts of its sum, nothing says whether what reaches them
+// is to be added up.
+void check_parts_are_disjoint(const Tensor& x) {
+  for (int m = 0; m < x.mesh().ndim(); ++m) {
+    PHI_CHECK(x.placements()[m].is_shard() || x.mesh().dim_size(m) == 1,
+              errors::PreconditionNotMet(
+                  "{} requires a gradient, and the parts of its ranks along mesh dim {} are no "
+                  "shards, so that gradients of the parts do not make one of the whole. To look at "
+                  "its part detach() it (values() and item() need no local()); to compute with it "
+                  "reshard it to Shard first, or take gathered_everywhere().",
+                  x.to_string(), x.mesh().dim_names()[m]));
+  }
+}
+
 // The gradient of a tensor put together from local parts, taken apart again.
 class FromLocalNode final : public GradNode {
  public:
@@ -127,7 +159,11 @@ Tensor PendingTensor::wait() {
 Tensor gathered_everywhere(const Tensor& x) {
   const bool spans_job = x.mesh().contains(rank()) && x.mesh().size() == world_size();
   const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
-  return Tensor(distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh)).local());
+  Tensor whole(distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh)).local());
+  if (any_requires_grad(x)) {
+    record(new MoveNode("gathered_everywhere", x, /*gathers=*/false), whole);
+  }
+  return whole;
 }
 
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
@@ -151,3 +187,17 @@ Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMe
 }
 
 }  // namespace phi::distributed
+
+namespace phi {
+
+Tensor Tensor::local() const {
+  Tensor part(dist().local());
+  if (any_requires_grad(*this)) {
+    const OpScope scope("local");
+    distributed::check_parts_are_disjoint(*this);
+    record(new distributed::LocalNode(*this), part);
+  }
+  return part;
+}
+
+}  // namespace phi

@@ -25,7 +25,11 @@ Decision::Decision(const DistArgs& args, const Inferred& inferred)
     return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
-  const auto& [spmd, outputs] = inferred;
+  const auto& [spmd, outputs, dtype] = inferred;
+  // What it takes is for launch to know; whether it is there every rank must find.
+  if (dtype != DataType::UNDEFINED) {
+    op_.kernel.select<KernelSignature<>, CpuContext>(DeviceKind::CPU, dtype);
+  }
   PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
             errors::Internal(
                 "rule {} answers for {} inputs and {} outputs; the call has {} and {}.", op_.rule,

@@ -43,6 +43,7 @@ OutputMetas metas(const Result& result) {
 struct Inferred {
   distributed::SpmdResult spmd;
   OutputMetas outputs;
+  DataType dtype = DataType::UNDEFINED;  // of the kernel that will be launched, if one will
 };
 
 /// The answer where an op has no rule: all inputs and all `num_outputs` outputs replicated.
@@ -62,7 +63,8 @@ class Decision final : public LaunchView {
     ShardBox box;
   };
 
-  /// Errors: Internal if rule and shape function do not agree on the number of tensors.
+  /// Errors: Internal if rule and shape function do not agree on the number of tensors;
+  /// Unimplemented, on every rank alike, if the op has no kernel of this dtype.
   Decision(const DistArgs& args, const Inferred& inferred);
 
   const OpDef& op() const { return op_; }

@@ -14,24 +14,26 @@ std::vector<int64_t> axes_of(const Call& call, const Ssa& x) {
   return axes;
 }
 
-// The type that sums are made in: that of the result where it is the wider.
-Ssa summand(Call& call, const Ssa& x) {
-  if (!is_float(x.type.element)) return call.b.convert(x, "i64");
-  return call.b.convert(
-      x, call.output().dtype == DataType::FLOAT64 ? "f64" : wide_element(x.type.element));
+// The sum of x, with all integers and bool in i64.
+Ssa total_of(Call& call, const Ssa& x) {
+  const std::string_view element = x.type.element;
+  return call.b.reduce(Reduction::kSum,
+                       call.b.convert(x, is_float(element) ? wide_element(element) : "i64"),
+                       axes_of(call, x));
 }
 
+// Elements are cast to the result's type first.
 void sum(Call& call) {
-  const Ssa& x = call.input("x");
-  call.give(call.b.reduce(Reduction::kSum, summand(call, x), axes_of(call, x)));
+  call.give(total_of(call, call.b.convert(call.input("x"), call.output_type().element)));
 }
 
 void mean(Call& call) {
   const Ssa& x = call.input("x");
-  const std::vector<int64_t> axes = axes_of(call, x);
   double count = 1.0;
-  for (int64_t axis : axes) count *= static_cast<double>(x.dims()[static_cast<int>(axis)]);
-  const Ssa total = call.b.reduce(Reduction::kSum, call.b.wide(x), axes);
+  for (int64_t axis : axes_of(call, x)) {
+    count *= static_cast<double>(x.dims()[static_cast<int>(axis)]);
+  }
+  const Ssa total = total_of(call, x);
   call.give(call.b.div(total, call.b.like(total, count)));
 }
 

@@ -115,7 +115,12 @@ class Tensor {
   const distributed::TensorDistAttr* dist_attr() const { return dist().attr(); }
   /// This rank's part as a plain tensor sharing the bytes. On a rank outside the mesh its shape is
   /// all 0 and reading it is an error that says why.
-  Tensor local() const { return Tensor(dist().local()); }
+  ///
+  /// Gradients  What reaches the parts is the gradient of a tensor that is Shard along every mesh
+  ///            dim; the part then has its history, on every rank, and from_local goes the other
+  ///            way. Errors: PreconditionNotMet for other placements of a tensor that requires a
+  ///            gradient (unless under NoGrad): detach() it to look at its part.
+  Tensor local() const;
 
   /// The elements of a plain tensor, or of the local part of a distributed one, row-major. Counts
   /// as a transfer from the device; what waits elsewhere comes to the device first. Errors: as

@@ -116,7 +116,9 @@ FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMe
   const int64_t batch = q.dims[0];
   const int64_t heads = q.dims[2];
   const TensorMeta out{{batch, q.dims[1], heads, v.dims[3]}, q.dtype, q.layout};
-  const TensorMeta lse{{batch, heads, q.dims[1]}, DataType::FLOAT32, q.layout};
+  const bool wide = q.dtype == DataType::FLOAT64;
+  const TensorMeta lse{
+      {batch, heads, q.dims[1]}, wide ? DataType::FLOAT64 : DataType::FLOAT32, q.layout};
   std::optional<TensorMeta> softmax;
   if (return_softmax) softmax = TensorMeta{{batch, heads, q.dims[1], k.dims[1]}, q.dtype, q.layout};
   std::optional<TensorMeta> seed_offset;

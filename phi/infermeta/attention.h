@@ -15,8 +15,9 @@ namespace phi {
 /// Arguments  attn_mask, added to the scores: [batch or 1, heads or 1, sq, sk] of q's dtype;
 ///            fixed_seed_offset: int64 [2]; rng_name: empty, there is one generator.
 /// Outputs    out [batch, sq, heads, v_dim]; softmax [batch, heads, sq, sk] of q's dtype if
-///            return_softmax; softmax_lse float32 [batch, heads, sq]; seed_offset int64 [2] if
-///            anything is dropped (dropout > 0 and not is_test).
+///            return_softmax; softmax_lse [batch, heads, sq], float32, or float64 for
+///            float64; seed_offset int64 [2] if anything is dropped (dropout > 0 and not
+///            is_test).
 /// Errors     InvalidArgument naming the argument, all shapes and what fits.
 std::tuple<TensorMeta, std::optional<TensorMeta>, TensorMeta, std::optional<TensorMeta>>
 FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMeta& v,

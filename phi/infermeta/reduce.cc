@@ -21,10 +21,33 @@ Dims reduced_dims(const Dims& dims, AxisSet reduced, bool keepdim) {
   return out;
 }
 
+// The number of elements that each result is made of; negative if that is not known.
+int64_t reduced_count(const Dims& dims, AxisSet reduced) {
+  int64_t count = 1;
+  for (int d = 0; d < dims.ndim(); ++d) count *= reduced.has(d) ? dims[d] : 1;
+  return count;
+}
+
 }  // namespace
 
 TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
   return {reduced_dims(x.dims, normalise_axes(axis, x.dims), keepdim), x.dtype, x.layout};
+}
+
+TensorMeta MeanInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
+  PHI_CHECK(is_floating(x.dtype) || reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
+            errors::InvalidArgument("x {} has no elements over axis {}, and an integer cannot say "
+                                    "that there is no mean; cast x to a floating type.",
+                                    x.to_string(), axis.to_string()));
+  return ReduceInferMeta(x, axis, keepdim);
+}
+
+TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
+  PHI_CHECK(reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
+            errors::InvalidArgument("x {} has no elements over axis {}, and nothing has no largest "
+                                    "one; there must be at least one.",
+                                    x.to_string(), axis.to_string()));
+  return ReduceInferMeta(x, axis, keepdim);
 }
 
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim) {

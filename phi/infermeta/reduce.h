@@ -10,6 +10,12 @@ namespace phi {
 /// Errors: OutOfRange for an axis x lacks; InvalidArgument for a repeated one.
 TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim);
 
+/// As ReduceInferMeta. Errors: InvalidArgument for integers if there is nothing to reduce.
+TensorMeta MeanInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim);
+
+/// As ReduceInferMeta. Errors: InvalidArgument if there is nothing to choose from.
+TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim);
+
 /// As ReduceInferMeta; the result is `dtype` if that is defined, else int64 for integers and bool,
 /// else x's dtype.
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim);

@@ -16,6 +16,7 @@ void SubtractKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTens
 template <typename T>
 void MultiplyKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
                     DenseTensor* out);
+/// Integers lose their fraction, as in C++. Errors: InvalidArgument if one is divided by 0.
 template <typename T>
 void DivideKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
                   DenseTensor* out);

@@ -19,7 +19,6 @@ namespace phi {
 /// Arguments and sharding as FlashAttentionKernel; `seed_offset` is what it wrote. Where queries or
 /// query heads are sharded more finely than keys, k_grad and v_grad are partial sums. Memory beside
 /// the outputs: a few tiles, and k_grad and v_grad of one head.
-/// softmax_lse is float32, so that for double P has a relative error of about 1e-7.
 /// T in float, double, bfloat16, float16.
 template <typename T>
 void FlashAttentionGradKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor& k,

@@ -6,17 +6,18 @@
 
 namespace phi {
 
-/// T is x's dtype; out may be of any other.
+/// T is x's dtype; out may be of any other, which elements are cast to before they are added.
 template <typename T>
 void SumKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out);
 
 /// The local sum over the *global* number of elements, so that the results of the ranks that hold
-/// parts of x add up to the mean.
+/// parts of x add up to the mean. Means of integers lose their fraction; the ranks that share what
+/// is reduced add up their sums, and one of them holds the mean.
 template <typename T>
 void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis,
                 DenseTensor* out);
 
-/// NaN wins; -inf (the lowest integer) where there is nothing to reduce.
+/// NaN wins; -inf (the lowest integer) where there is nothing to reduce, as in an empty shard.
 template <typename T>
 void MaxKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out);
 

@@ -318,6 +318,24 @@ TEST(Clip, AnErrorIsTheSameOnEveryRankAndNamesTheCall) {
   });
 }
 
+// Ranks without the op's kernel to run find that it is not there, like those that would run it.
+TEST(Clip, AMissingKernelIsFoundOnEveryRank) {
+  on_counted_ranks(4, [](distributed::World& world) {
+    const Tensor flags = full({4, 6}, true, DataType::BOOL);
+    for (const auto& placement : {Replicate(), Shard(0)}) {
+      const Tensor x = shard_tensor(flags, stage(1), {placement});
+      const int64_t launched = world.rank_context().counters().ops_launched;
+      for (int again = 0; again < 2; ++again) {
+        EXPECT_THAT([&] { exp(x); }, ThrowsError(ErrorCode::kUnimplemented,
+                                                 "[exp] kernel 'exp' is not there for bool"));
+        EXPECT_THAT([&] { subtract(flags, x); },
+                    ThrowsError(ErrorCode::kUnimplemented, "called with x bool[4,6]"));
+      }
+      EXPECT_EQ(world.rank_context().counters().ops_launched, launched);
+    }
+  });
+}
+
 TEST(Clip, DeferredParametersAreNeverWhole) {
   on_counted_ranks(4, [](distributed::World&) {
     const int64_t before = memory_stats(CPUPlace()).current;

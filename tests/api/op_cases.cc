@@ -14,6 +14,8 @@ using distributed::ProcessMesh;
 
 namespace {
 
+constexpr DataType kI64 = DataType::INT64;
+
 Tensor positive(const Dims& shape, int seed = 2) {
   return add(square(normal(shape, seed)), full({1}, 0.5f));
 }
@@ -51,6 +53,7 @@ std::vector<ParityCase> elementwise_cases() {
       binary("subtract", subtract, normal({5, 4}), normal({4}, 7)),
       binary("multiply", multiply, normal({5, 4}), normal({5, 4}, 7)),
       binary("divide", divide, normal({5, 4}), positive({5, 4}, 7)),
+      binary("divide_integers", divide, ids({5, 4}, 40), add(ids({4}, 5, 7), full({}, 1, kI64))),
       binary("maximum", maximum, normal({5, 4}), normal({1, 4}, 7)),
       binary("equal", equal, ids({5, 4}, 3), ids({1, 4}, 3, 7)),
       binary("greater_equal", greater_equal, normal({5, 4}), normal({5, 4}, 7)),
@@ -94,7 +97,21 @@ std::vector<ParityCase> reduction_cases() {
       unary("sum_all", [](const Tensor& x) { return sum(x); }),
       unary("sum_0", [](const Tensor& x) { return sum(x, {0}); }),
       unary("sum_keep", [](const Tensor& x) { return sum(x, {1}, DataType::UNDEFINED, true); }),
+      unary("sum_to_double", [](const Tensor& x) { return sum(x, {1}, DataType::FLOAT64); }),
+      unary(
+          "sum_of_truncated", [](const Tensor& x) { return sum(x, {0}, DataType::INT32); },
+          normal({5, 4}, 9)),
       unary("mean_all", [](const Tensor& x) { return mean(x); }),
+      unary(
+          "mean_of_integers", [](const Tensor& x) { return mean(x); }, ids({5, 4}, 40)),
+      unary(
+          "mean_of_integers_0", [](const Tensor& x) { return mean(x, {0}); }, ids({5, 4, 3}, 40)),
+      unary(
+          "mean_of_integers_1_2",
+          [](const Tensor& x) {
+            return mean(x, {1, 2}, true);
+          },
+          cast(subtract(ids({3, 4, 5}, 40), full({}, 20, kI64)), DataType::INT32)),
       unary("mean_1", [](const Tensor& x) { return mean(x, {-1}); }),
       unary("max_all", [](const Tensor& x) { return max(x); }),
       unary("max_0", [](const Tensor& x) { return max(x, {0}, true); }),

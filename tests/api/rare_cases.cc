@@ -46,6 +46,7 @@ Tensor mean_all(const Tensor& x) { return mean(x); }
 Tensor mean_last(const Tensor& x) { return mean(x, {-1}); }
 Tensor max_all(const Tensor& x) { return max(x); }
 Tensor max_last(const Tensor& x) { return max(x, {-1}); }
+Tensor max_first(const Tensor& x) { return max(x, {0}); }
 Tensor argmax_last(const Tensor& x) { return argmax(x, -1); }
 Tensor softmax_last(const Tensor& x) { return softmax(x); }
 Tensor softmax_first(const Tensor& x) { return softmax(x, 0); }
@@ -72,6 +73,11 @@ Tensor with_odd_rows(int64_t rows, int64_t columns, const std::vector<float>& od
   for (int64_t r = 0; r < rows; r += 2)
     values[r * columns + r * 5 % columns] = odd[static_cast<size_t>(r / 2) % odd.size()];
   return floats(values, {rows, columns});
+}
+
+// -1, 0 and 1, so that elements tie, along every tensor dim and over all.
+Tensor whole_numbers(const Dims& shape, int seed = 1) {
+  return cast(cast(scale(normal(shape, seed), 0.7), DataType::INT64), DataType::FLOAT32);
 }
 
 Tensor mask_of(const RareMask& mask, const Dims& shape) {
@@ -117,7 +123,7 @@ std::vector<ParityCase> rare_reduction_cases() {
     cases.push_back(unary("softmax", softmax_last, normal(dims)));
     cases.push_back(unary("softmax", softmax_first, normal(dims), "first "));
     cases.push_back(unary("mean", mean_last, normal(dims), "last "));
-    cases.push_back(unary("max", max_last, normal(dims), "last "));
+    if (dims.back() != 0) cases.push_back(unary("max", max_last, normal(dims), "last "));
   }
   cases.push_back(unary("mean", mean_all, normal({1})));
   cases.push_back(unary("max", max_all, normal({1})));
@@ -327,6 +333,7 @@ std::vector<ParityCase> rare_number_cases() {
   const auto n = static_cast<int64_t>(all.size());
   const Tensor column = floats(all, {n, 1}), row = floats(all, {n});
   const Tensor rows = with_odd_rows(5, 7, odd), table = with_odd_rows(7, 7, odd);
+  const Tensor ties = whole_numbers({5, 7}), row_of_ties = whole_numbers({7}, 7);
   std::vector<ParityCase> cases = {
       unary("exp", exp, row),
       unary("log", log, row),
@@ -358,8 +365,11 @@ std::vector<ParityCase> rare_number_cases() {
       unary("mean", mean_last, rows, "last "),
       unary("max", max_all, rows),
       unary("max", max_last, rows, "last "),
-      unary(
-          "max", [](const Tensor& x) { return max(x, {0}); }, rows, "first "),
+      unary("max", max_first, rows, "first "),
+      unary("max", max_all, ties, "ties in "),
+      unary("max", max_last, ties, "ties in rows of "),
+      unary("max", max_first, ties, "ties down "),
+      binary("maximum", maximum, ties, row_of_ties, "ties of "),
       unary("argmax", argmax_last, rows),
       unary("squared_l2_norm", squared_l2_norm, rows),
       unary("softmax", softmax_last, rows),

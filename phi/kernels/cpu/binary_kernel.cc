@@ -1,4 +1,7 @@
 // CPU kernels of elementwise ops on two inputs.
+#include <algorithm>
+
+#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernel_signatures.h"
 #include "phi/kernels/cpu/elementwise_loop.h"
@@ -41,6 +44,14 @@ void MultiplyKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& 
 
 template <typename T>
 void DivideKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto divisors = y.values<T>();
+    PHI_CHECK(
+        out->numel() == 0 || std::ranges::find(divisors, T(0)) == divisors.end(),
+        errors::InvalidArgument("y {} has a 0, which no integer can be divided by; cast x and "
+                                "y to a floating type for infinities.",
+                                y.meta().to_string()));
+  }
   binary<T, DivideFunctor>(x, y, out);
 }
 
@@ -67,7 +78,8 @@ PHI_REGISTER_KERNEL(subtract, CPU, SubtractKernel, uint8_t, int32_t, int64_t, fl
                     float, double);
 PHI_REGISTER_KERNEL(multiply, CPU, MultiplyKernel, bool, uint8_t, int32_t, int64_t, float16,
                     bfloat16, float, double);
-PHI_REGISTER_KERNEL(divide, CPU, DivideKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(divide, CPU, DivideKernel, uint8_t, int32_t, int64_t, float16, bfloat16, float,
+                    double);
 PHI_REGISTER_KERNEL(maximum, CPU, MaximumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
                     float, double);
 PHI_REGISTER_KERNEL(equal, CPU, EqualKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,

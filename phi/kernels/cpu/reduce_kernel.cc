@@ -26,14 +26,47 @@ class Store {
   DenseTensor* out_;
 };
 
+// The sum of elements of T in the dtype of `out`, To, is that of their casts: these happen while
+// elements are read if sums are made in To itself, or if integers only lose high bits.
+template <typename T, typename To>
+inline constexpr bool kCastsOnReading = std::is_same_v<T, To> || std::is_floating_point_v<To> ||
+                                        (std::is_integral_v<T> && std::is_integral_v<To> &&
+                                         !std::is_same_v<To, bool>);
+
+// All integers are summed alike.
+template <typename To>
+using SumReducerFor = SumReducer<std::conditional_t<std::is_integral_v<To>, int64_t, To>>;
+
 // The number of elements of the whole tensor that one mean is of.
-int64_t global_count(const CpuContext& ctx, const DenseTensor& x, AxisSet axes) {
-  const ShardBox where = ctx.input_box(0, x.dims());
+int64_t global_count(const ShardBox& where, AxisSet axes) {
   int64_t count = 1;
-  for (int d = 0; d < x.ndim(); ++d) {
+  for (int d = 0; d < where.global.ndim(); ++d) {
     if (axes.has(d)) count *= where.global[d];
   }
   return count;
+}
+
+// Adds up `sums` over the ranks that share the reduced tensor dims.
+void combine_sums(const CpuContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
+  for (int d = 0; ctx.view() && d < ndim; ++d) {
+    if (axes.has(d)) ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
+  }
+}
+
+// Quotients of parts do not add up to that of their sum: the ranks add first, and the one that has
+// the first part of what is reduced divides; the others hold 0.
+template <typename T>
+void integer_mean(const CpuContext& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
+  const ShardBox where = ctx.input_box(0, x.dims());
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, CPUPlace());
+  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, Store(&sums));
+  combine_sums(ctx, axes, x.ndim(), &sums);
+  bool is_first = true;
+  for (int d = 0; d < x.ndim(); ++d) is_first &= !axes.has(d) || where.box.offset[d] == 0;
+  const int64_t count = global_count(where, axes);
+  const auto totals = sums.values<int64_t>();
+  std::transform(totals.begin(), totals.end(), out->mutable_data<T>(),
+                 [=](int64_t total) { return static_cast<T>(is_first ? total / count : 0); });
 }
 
 // The sum of squares of n numbers: lanes in double, which hold the square of any float.
@@ -77,20 +110,41 @@ void argmax_columns(const T* x, int64_t rows, int64_t row_stride, int64_t column
 
 template <typename T>
 void SumKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
-  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), Store(out));
+  const AxisSet axes = normalise_axes(axis, x.dims());
+  visit_dtype(out->dtype(), [&]<typename To>() {
+    using Reducer = SumReducerFor<To>;
+    if constexpr (kCastsOnReading<T, To>) {
+      reduce_loop<Reducer>(x.data<T>(), x.dims(), axes, Store(out));
+    } else {
+      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, CPUPlace());
+      convert(x.data<T>(), cast.mutable_data<To>(), x.numel());
+      reduce_loop<Reducer>(cast.data<To>(), x.dims(), axes, Store(out));
+    }
+  });
 }
 
 template <typename T>
 void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis,
                 DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
-  const auto count = static_cast<double>(global_count(ctx, x, axes));
-  const Store store(out);
-  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
-                             [&](int64_t first, double* values, int64_t n) {
-                               for (int64_t i = 0; i < n; ++i) values[i] /= count;
-                               store(first, values, n);
-                             });
+  if constexpr (std::is_integral_v<T>) {
+    integer_mean<T>(ctx, x, axes, out);
+  } else {
+    const auto count = static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
+    const Store store(out);
+    reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
+                               [&](int64_t first, double* values, int64_t n) {
+                                 for (int64_t i = 0; i < n; ++i) values[i] /= count;
+                                 store(first, values, n);
+                               });
+  }
+}
+
+// The messages of integer_mean.
+template <typename T>
+void MeanDry(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, CPUPlace());
+  combine_sums(ctx, normalise_axes(axis, x.dims()), x.ndim(), &sums);
 }
 
 template <typename T>
@@ -160,7 +214,8 @@ void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, b
 
 PHI_REGISTER_KERNEL(sum, CPU, SumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
                     double);
-PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, float16, bfloat16, float, double);
+PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, int32_t, int64_t, float16, bfloat16, float, double);
+PHI_REGISTER_DRY_KERNEL(mean, MeanDry, int32_t, int64_t);
 PHI_REGISTER_KERNEL(max, CPU, MaxKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
                     double);
 PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, int32_t, int64_t, float16, bfloat16, float,

@@ -51,7 +51,7 @@ void PowGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& o
     return;
   }
   if (exponent == 2.0) return unary_grad<T>(x, out_grad, x_grad, SquareGradFunctor<C>());
-  unary_grad<T>(x, out_grad, x_grad, PowGradFunctor<C>{static_cast<C>(exponent)});
+  unary_grad<T>(x, out_grad, x_grad, PowGradFunctor<C>{exponent});
 }
 
 PHI_REGISTER_KERNEL(sqrt_grad, CPU, SqrtGradKernel, float16, bfloat16, float, double);

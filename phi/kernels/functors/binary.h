@@ -40,9 +40,15 @@ struct MultiplyFunctor {
   }
 };
 
+/// Integers lose their fraction; y is not 0. What does not fit wraps around: the lowest by -1.
 template <typename T>
 struct DivideFunctor {
-  PHI_HD T operator()(T x, T y) const { return x / y; }
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      if (y == T(-1)) return SubtractFunctor<T>()(T(0), x);
+    }
+    return static_cast<T>(x / y);
+  }
 };
 
 template <typename T>

@@ -83,10 +83,13 @@ struct SiluGradFunctor {
   }
 };
 
+/// In double, which holds the power where only its product with `exponent` is a float.
 template <typename T>
 struct PowGradFunctor {
-  T exponent;
-  PHI_HD T operator()(T x, T g) const { return g * exponent * std::pow(x, exponent - T(1)); }
+  double exponent;
+  PHI_HD T operator()(T x, T g) const {
+    return static_cast<T>(g * exponent * std::pow(static_cast<double>(x), exponent - 1.0));
+  }
 };
 
 }  // namespace phi

@@ -6,6 +6,7 @@ namespace phi::testing {
 namespace {
 
 const Dims kShape{8, 6};
+constexpr DataType kI64 = DataType::INT64;
 
 Attributes scale_attributes(double factor, double bias, bool after) {
   return {{"scale", factor}, {"bias", bias}, {"bias_after_scale", after}};
@@ -25,8 +26,12 @@ std::vector<CallCase> binaries() {
       binary("subtract", "subtract", subtract, x, normal({6}, 7)),
       binary("multiply", "multiply", multiply, x, y),
       binary("divide", "divide", divide, x, positive(kShape, 7)),
+      binary("divide_int", "divide", divide, subtract(ids(kShape, 90), full({}, 45, kI64)),
+             add(ids({6}, 9, 5), full({}, 1, kI64))),
       binary("maximum", "maximum", maximum, x, normal({1, 6}, 7)),
       binary("equal", "equal", equal, ids(kShape, 3), ids({1, 6}, 3, 7)),
+      binary("equal_bool", "equal", equal, cast(ids(kShape, 2), DataType::BOOL),
+             cast(ids(kShape, 2, 7), DataType::BOOL)),
       binary("greater_equal", "greater_equal", greater_equal, x, y),
   };
 }

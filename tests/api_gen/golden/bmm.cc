@@ -15,7 +15,7 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
                             .input(args.spec(0), batch, "mk")
                             .input(args.spec(1), batch, "kn")
                             .output(batch, "mn");
-      return Inferred{rule.forward(), metas(BmmInferMeta(args.meta(0), args.meta(1)))};
+      return Inferred{rule.forward(), metas(BmmInferMeta(args.meta(0), args.meta(1))), x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

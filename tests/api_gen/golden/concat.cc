@@ -9,7 +9,8 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
-      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis))};
+      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis)),
+                      dtype_of(x)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -15,7 +15,8 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
     const Decision& decision = call.decide(args, [&] {
       const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
       return Inferred{rule.forward(),
-                      metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon))};
+                      metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon)),
+                      x.dtype()};
     });
     out = new_distributed(decision, 0);
     mean = new_distributed(decision, 1);

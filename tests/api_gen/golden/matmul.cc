@@ -12,7 +12,8 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
     const Decision& decision = call.decide(args, [&] {
       const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
       return Inferred{rule.forward(),
-                      metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y))};
+                      metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y)),
+                      x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

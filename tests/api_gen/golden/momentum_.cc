@@ -19,9 +19,10 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
     const Decision& decision = call.decide(args, [&] {
       const auto rule =
           MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
-      return Inferred{rule.forward(),
-                      metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2),
-                                              args.optional_meta(3)))};
+      return Inferred{
+          rule.forward(),
+          metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3))),
+          param.dtype()};
     });
     check_inplace(param, decision.output(0).global);
     check_inplace(velocity, decision.output(1).global);

@@ -10,7 +10,7 @@ Tensor nonzero(const Tensor& condition) {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
       const auto rule = NonZeroInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0))), condition.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

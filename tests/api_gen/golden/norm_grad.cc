@@ -19,7 +19,8 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
       const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
       return Inferred{
           rule.forward(),
-          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))))};
+          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1)))),
+          x.dtype()};
     });
     x_grad = new_distributed(decision, 0);
     scale_grad = new_distributed(decision, 1);

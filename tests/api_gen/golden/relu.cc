@@ -10,7 +10,7 @@ Tensor relu(const Tensor& x) {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

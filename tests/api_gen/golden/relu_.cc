@@ -11,7 +11,7 @@ Tensor& relu_(Tensor& x) {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
     });
     check_inplace(x, decision.output(0).global);
     Tensor out = new_distributed(decision, 0);

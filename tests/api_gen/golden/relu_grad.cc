@@ -11,7 +11,7 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), out.dtype()};
     });
     x_grad = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -48,6 +48,13 @@ TEST(FlashAttentionInferMeta, Shapes) {
   EXPECT_FALSE(d.has_value());
 }
 
+TEST(FlashAttentionInferMeta, LogSumExpsOfFloat64AreFloat64) {
+  const TensorMeta x{{2, 5, 6, 8}, DataType::FLOAT64};
+  const auto [out, softmax, lse, seed] =
+      FlashAttentionInferMeta(x, x, x, nullptr, nullptr, 0.0f, true, false, false);
+  EXPECT_EQ(lse.to_string(), "f64[2,6,5]");
+}
+
 TEST(FlashAttentionWithKvcacheInferMeta, GivesQueriesOutputAndTheCaches) {
   const TensorMeta q{{2, 3, 6, 8}, kF32};
   const TensorMeta k{{2, 3, 2, 8}, kF32};

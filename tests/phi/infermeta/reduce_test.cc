@@ -35,6 +35,30 @@ TEST(ReduceInferMeta, Shapes) {
   }
 }
 
+TEST(MaxInferMeta, NothingHasNoLargestElement) {
+  EXPECT_EQ(MaxInferMeta({{0, 3}, kF32}, {1}, false).to_string(), "f32[0]");
+  EXPECT_EQ(MaxInferMeta({{kUnknownDim, 3}, kF32}, {0}, false).to_string(), "f32[3]");
+  for (const IntArray& axis : {IntArray{0}, IntArray{}, IntArray{-2, 1}}) {
+    EXPECT_THAT(
+        [&] {
+          MaxInferMeta({{0, 3}, kF32}, axis, true);
+        },
+        ThrowsError(ErrorCode::kInvalidArgument,
+                    "x f32[0,3] has no elements over axis " + axis.to_string()));
+  }
+}
+
+TEST(MeanInferMeta, IntegersKeepTheirDtypeAndNeedElements) {
+  EXPECT_EQ(MeanInferMeta({{2, 3}, DataType::INT32}, {1}, false).to_string(), "i32[2]");
+  EXPECT_EQ(MeanInferMeta({{0, 3}, DataType::INT32}, {1}, false).to_string(), "i32[0]");
+  EXPECT_EQ(MeanInferMeta({{0, 3}, kF32}, {0}, false).to_string(), "f32[3]");
+  EXPECT_THAT(
+      [] {
+        MeanInferMeta({{0, 3}, DataType::INT64}, {0}, false);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "an integer cannot say that there is no mean"));
+}
+
 TEST(SumInferMeta, IntegersPromoteUnlessADtypeIsAskedFor) {
   const auto dtype = [](DataType x, DataType asked) {
     return SumInferMeta({{2}, x}, {}, asked, false).dtype;

@@ -170,6 +170,36 @@ TEST(CastKernel, RareNumbersBetweenAllDtypes) {
   });
 }
 
+// Every element of x to every dtype.
+template <typename From>
+void check_casts(const Values& xs) {
+  const auto n = static_cast<int64_t>(xs.size());
+  const DenseTensor x = tensor<From>(xs, {n});
+  for_all_dtypes([&]<typename To>() {
+    DenseTensor out = blank<To>({n});
+    CastKernel<From>(CpuContext(), x, &out);
+    int failures = 0;
+    for (int64_t i = 0; i < n && failures < 3; ++i) {
+      const To expected = cast_oracle<To, From>(x.data<From>()[i]);
+      const bool same =
+          same_number(static_cast<double>(out.data<To>()[i]), static_cast<double>(expected));
+      EXPECT_TRUE(same) << xs[i] << " from " << name_of(dtype_of<From>()) << " to "
+                        << name_of(dtype_of<To>()) << " is "
+                        << static_cast<double>(out.data<To>()[i]) << ", not "
+                        << static_cast<double>(expected);
+      failures += same ? 0 : 1;
+    }
+  });
+}
+
+TEST(CastKernel, EveryNumberOf16BitsAndRandomFloats) {
+  constexpr uint32_t kSeed = 20261122;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  check_casts<float16>(every_number<float16>());
+  check_casts<bfloat16>(every_number<bfloat16>());
+  check_casts<float>(random_bits_of_float(200'000, kSeed));
+}
+
 TEST(CastKernel, FloatsBeyondIntegersAreTheNearest) {
   const DenseTensor x = tensor<float>({NAN, INFINITY, -INFINITY, 3e9, -3e9, 1e19, -2.5}, {7});
   DenseTensor ints = blank<int32_t>({7}), longs = blank<int64_t>({7}), bytes = blank<uint8_t>({7});

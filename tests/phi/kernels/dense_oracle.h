@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <barrier>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -107,6 +108,27 @@ struct RarePairs {
   RarePairs() : RarePairs(rare_floats<T>()) {}
   Dims dims() const { return {static_cast<int64_t>(x.size())}; }
 };
+
+/// Every number of a 16-bit dtype, NaN of all kinds included.
+template <typename T>
+Values every_number() {
+  static_assert(kIs16Bit<T>);
+  Values out;
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    T value;
+    value.bits = static_cast<uint16_t>(bits);
+    out.push_back(static_cast<float>(value));
+  }
+  return out;
+}
+
+/// `n` float32 with random bits: of all magnitudes, infinities and NaN among them.
+inline Values random_bits_of_float(int64_t n, uint32_t seed) {
+  std::mt19937 engine(seed);
+  Values out(n);
+  for (double& v : out) v = std::bit_cast<float>(static_cast<uint32_t>(engine()));
+  return out;
+}
 
 /// What rounding of T's results and of its sums may cost, relative to max(1, |expected|).
 template <typename T>

@@ -113,6 +113,48 @@ TEST(ElementwiseKernel, Divide) {
   check_binary<bfloat16>(DivideKernel<bfloat16>, quotient, false);
 }
 
+template <typename T>
+void check_integer_quotients() {
+  const std::vector<T> list = rare_integers<T>();
+  std::vector<T> xs, ys;
+  for (T x : list) {
+    for (T y : list) {
+      if (y == 0) continue;
+      xs.push_back(x);
+      ys.push_back(y);
+    }
+  }
+  const Dims dims{static_cast<int64_t>(xs.size())};
+  DenseTensor out = blank<T>(dims);
+  DivideKernel<T>(CpuContext(), DenseTensor::from<T>(xs, dims), DenseTensor::from<T>(ys, dims),
+                  &out);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    // The lowest number by -1 is itself.
+    const bool overflows = std::is_signed_v<T> && ys[i] == T(-1) && xs[i] == list.front();
+    EXPECT_EQ(out.data<T>()[i], overflows ? xs[i] : static_cast<T>(xs[i] / ys[i]))
+        << +xs[i] << " / " << +ys[i];
+  }
+}
+
+TEST(ElementwiseKernel, IntegersDivideTowardsZero) {
+  check_integer_quotients<uint8_t>();
+  check_integer_quotients<int32_t>();
+  check_integer_quotients<int64_t>();
+  DenseTensor rows = blank<int32_t>({2, 3});
+  DivideKernel<int32_t>(CpuContext(), tensor<int32_t>({7, -7, 6, 5, -5, 0}, {2, 3}),
+                        tensor<int32_t>({2, -4}, {2, 1}), &rows);
+  EXPECT_EQ(to_doubles(rows), (Values{3, -3, 3, -1, 1, 0}));
+}
+
+TEST(ElementwiseKernel, NoIntegerIsDividedByZero) {
+  DenseTensor out = blank<int64_t>({2, 2}), none = blank<int64_t>({0, 2});
+  const DenseTensor y = tensor<int64_t>({1, 0}, {2});
+  expect_error("y i64[2] has a 0", [&] {
+    DivideKernel<int64_t>(CpuContext(), tensor<int64_t>({1, 2, 3, 4}, {2, 2}), y, &out);
+  });
+  DivideKernel<int64_t>(CpuContext(), tensor<int64_t>({}, {0, 2}), y, &none);
+}
+
 TEST(ElementwiseKernel, BoolAddsAsOrAndMultipliesAsAnd) {
   const DenseTensor x = tensor<bool>({0, 0, 1, 1}, {4});
   const DenseTensor y = tensor<bool>({0, 1, 0, 1}, {4});

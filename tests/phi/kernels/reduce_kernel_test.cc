@@ -120,6 +120,43 @@ TEST(SumKernel, WritesTheDtypeOfOut) {
   check<float, int32_t>(SumKernel<float>, sum_of, true);
 }
 
+// Elements are cast to the dtype of out, and then added.
+template <typename T, typename To>
+void expect_cast_sum(const Values& xs, double expected) {
+  const auto n = static_cast<int64_t>(xs.size());
+  Values columns;
+  for (double v : xs) columns.insert(columns.end(), {v, v});
+  DenseTensor out = blank<To>({}), both = blank<To>({2});
+  SumKernel<T>(CpuContext(), tensor<T>(xs, {n}), {}, &out);
+  SumKernel<T>(CpuContext(), tensor<T>(columns, {n, 2}), {0}, &both);
+  const std::string what =
+      std::string(name_of(dtype_of<T>())) + " to " + std::string(name_of(dtype_of<To>()));
+  EXPECT_EQ(to_doubles(out), Values{expected}) << what;
+  EXPECT_EQ(to_doubles(both), Values(2, expected)) << what << " down columns";
+}
+
+TEST(SumKernel, CastsBeforeItAdds) {
+  expect_cast_sum<float, int32_t>({0.6, 0.6, -1.7, 2.9}, 1);
+  expect_cast_sum<double, int64_t>({0.5, 0.5}, 0);
+  expect_cast_sum<float, uint8_t>({-1, 2}, 1);
+  expect_cast_sum<int64_t, bool>({2, -2}, 1);
+  expect_cast_sum<float, bool>({0, 0}, 0);
+  expect_cast_sum<uint8_t, bool>({0, 256 / 2}, 1);
+  expect_cast_sum<bool, float16>({1, 1, 1}, 3);
+  expect_cast_sum<int32_t, uint8_t>({255, 2}, 1);
+  // 257 rounds to 256 in bfloat16, and 2049 to 2048 in float16.
+  expect_cast_sum<float, bfloat16>({257, 257}, 512);
+  expect_cast_sum<int32_t, float16>({2049, 2049}, 4096);
+  expect_cast_sum<float16, bfloat16>({257, 257}, 512);
+  // 2^24 + 1 rounds to 2^24 in float.
+  expect_cast_sum<double, float>({16777217, 16777217}, 33554432);
+  expect_cast_sum<int32_t, float>({16777217, 16777217}, 33554432);
+  expect_cast_sum<int32_t, double>({16777217, 16777217}, 33554434);
+  // Sums of the wider dtype are made in it: float would lose the 1s of a block.
+  expect_cast_sum<float, double>({16777216, 1, 1, 1}, 16777219);
+  expect_cast_sum<float16, double>({1024, 0x1p-20}, 1024 + 0x1p-20);
+}
+
 TEST(SumKernel, LongFloatSumsKeepTheirPrecision) {
   constexpr int64_t kCount = 1 << 22;
   DenseTensor x = DenseTensor::empty({{kCount / 4, 4}, DataType::FLOAT32}, CPUPlace());
@@ -137,6 +174,47 @@ TEST(MeanKernel, FloatingDtypes) {
   check<double, double>(MeanKernel<double>, mean_of, false);
   check<float16, float16>(MeanKernel<float16>, mean_of, false);
   check<bfloat16, bfloat16>(MeanKernel<bfloat16>, mean_of, false);
+}
+
+double truncated_mean_of(const Values& values) { return std::trunc(mean_of(values)); }
+
+TEST(MeanKernel, IntegersLoseTheirFraction) {
+  DenseTensor out = blank<int32_t>({});
+  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({3, 4, 4}, {3}), {}, &out);
+  EXPECT_EQ(to_doubles(out), Values{3});
+  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({-3, -4, -4}, {3}), {}, &out);
+  EXPECT_EQ(to_doubles(out), Values{-3});
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({kMost, kMost}, {2}), {}, &out);
+  EXPECT_EQ(to_doubles(out), Values{kMost});
+  const Values xs = {7, -2, 9, 4, 4, 4, -5, 1, 1, 0, 0, 1};
+  const Row row{{4, 3}, {0}};
+  Values expected;
+  for (const Values& group : groups(xs, row)) expected.push_back(truncated_mean_of(group));
+  DenseTensor columns = blank<int64_t>({3});
+  MeanKernel<int64_t>(CpuContext(), tensor<int64_t>(xs, row.dims), row.axis, &columns);
+  EXPECT_EQ(to_doubles(columns), expected);
+}
+
+// 3 + 4 over 5, and nothing on the last rank: neither part has a whole quotient.
+TEST(MeanKernel, PartsOfIntegersAddUpToTheMean) {
+  const Dims dims = {5};
+  const Values xs = {1, 2, 1, 1, 2};
+  Ranks ranks(3);
+  Values total(1, 0);
+  std::mutex mutex;
+  ranks.run([&](int rank) {
+    const int64_t begin = std::array{0, 3, 5}[rank], end = std::array{3, 5, 5}[rank];
+    FakeView view;
+    view.inputs = {part(dims, 0, begin, end)};
+    view.ranks = &ranks;
+    DenseTensor out = blank<int32_t>({});
+    MeanKernel<int32_t>(CpuContext(&view),
+                        tensor<int32_t>(cut(xs, dims, 0, begin, end), {end - begin}), {0}, &out);
+    const std::lock_guard lock(mutex);
+    total[0] += to_doubles(out)[0];
+  });
+  EXPECT_EQ(total, Values{1});
 }
 
 TEST(MeanKernel, UnevenShardsAddUpToTheMean) {

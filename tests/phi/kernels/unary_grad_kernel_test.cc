@@ -133,6 +133,9 @@ struct Slope {
   void (*kernel)(const CpuContext&, const DenseTensor&, const DenseTensor&, DenseTensor*);
   double (*oracle)(double kept, double g);
   double highest = INFINITY;  // of |kept|, where it is an output with a bound
+  /// The terms of a slope that may cancel, all taken positive; null: it is a product.
+  double (*terms)(double kept) = nullptr;
+  double error = 4;  // in steps of the computing type, of the terms
 };
 
 double sigmoid(double x) {
@@ -154,6 +157,21 @@ double gelu_tanh_slope(double x) {
   const double s = sigmoid(k * (x + 0.044715 * x * x * x));
   return s + x * s * (1 - s) * k * (1 + 3 * 0.044715 * x * x);
 }
+// Their terms, as above.
+double silu_terms(double x) {
+  if (std::abs(x) > 1000) return far_out(x);
+  return sigmoid(x) * (1 + std::abs(x) * (1 - sigmoid(x)));
+}
+double gelu_terms(double x) {
+  if (std::abs(x) > 100) return far_out(x);
+  const double slope = gelu_slope(x);
+  return slope + 2 * std::max(0.0, -x) * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+}
+double gelu_tanh_terms(double x) {
+  if (std::abs(x) > 20) return far_out(x);
+  const double s = sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+  return x < 0 ? 2 * s - gelu_tanh_slope(x) : gelu_tanh_slope(x);
+}
 
 template <typename T>
 std::vector<Slope> slopes() {
@@ -162,21 +180,23 @@ std::vector<Slope> slopes() {
       {"rsqrt", RsqrtGradKernel<T>,
        [](double out, double g) { return -0.5 * g * out * out * out; }},
       {"square", SquareGradKernel<T>, [](double x, double g) { return 2 * x * g; }},
-      {"tanh", TanhGradKernel<T>, [](double out, double g) { return g * (1 - out * out); }, 1},
+      {"tanh", TanhGradKernel<T>, [](double out, double g) { return g * (1 - out * out); }, 1,
+       [](double out) { return 1 + out * out; }},
       {"sigmoid", SigmoidGradKernel<T>, [](double out, double g) { return g * out * (1 - out); },
        1},
       {"relu", ReluGradKernel<T>, [](double out, double g) { return out > 0 ? g : 0; }},
-      {"silu", SiluGradKernel<T>, [](double x, double g) { return g * silu_slope(x); }},
+      {"silu", SiluGradKernel<T>, [](double x, double g) { return g * silu_slope(x); }, INFINITY,
+       silu_terms, 8},
       {"gelu",
        [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
          GeluGradKernel<T>(ctx, x, g, false, dx);
        },
-       [](double x, double g) { return g * gelu_slope(x); }},
+       [](double x, double g) { return g * gelu_slope(x); }, INFINITY, gelu_terms, 24},
       {"gelu tanh",
        [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
          GeluGradKernel<T>(ctx, x, g, true, dx);
        },
-       [](double x, double g) { return g * gelu_tanh_slope(x); }},
+       [](double x, double g) { return g * gelu_tanh_slope(x); }, INFINITY, gelu_tanh_terms, 240},
       {"pow 3",
        [](const CpuContext& ctx, const DenseTensor& x, const DenseTensor& g, DenseTensor* dx) {
          PowGradKernel<T>(ctx, x, g, 3, dx);
@@ -227,6 +247,51 @@ TEST(UnaryGradKernel, RareFloats) {
   check_rare_slopes<double>();
   check_rare_slopes<float16>();
   check_rare_slopes<bfloat16>();
+}
+
+// Every slope at each of `kept`, which T holds.
+template <typename T>
+void sweep_slopes(const Values& all) {
+  constexpr FloatFormat kFormat = float_format<T>(), kCompute = float_format<compute_t<T>>();
+  for (const double g : {1.0, -2.5}) {
+    for (const Slope& row : slopes<T>()) {
+      Values kept;
+      for (double v : all) {
+        if (!(std::abs(v) > row.highest)) kept.push_back(v);
+      }
+      const Dims dims{static_cast<int64_t>(kept.size())};
+      DenseTensor dx = blank<T>(dims);
+      row.kernel(CpuContext(), tensor<T>(kept, dims), tensor<T>(Values(kept.size(), g), dims), &dx);
+      const Values got = to_doubles(dx);
+      int failures = 0;
+      for (size_t i = 0; i < kept.size() && failures < 3; ++i) {
+        const double expected = row.oracle(kept[i], g);
+        const double terms = row.terms ? std::abs(g) * row.terms(kept[i]) : std::abs(expected);
+        const double rounded =
+            kIs16Bit<T> ? std::max(std::abs(expected) * kFormat.epsilon, kFormat.subnormal) : 0;
+        // A factor among the subnormal numbers is off by a step, which the others multiply.
+        const double computed = row.error * terms * kCompute.epsilon + 1000 * kCompute.subnormal;
+        const bool near = std::abs(got[i] - expected) <= rounded + computed ||
+                          (std::isinf(got[i]) && within_steps<T>(got[i], expected, row.error)) ||
+                          same_number(got[i], expected);
+        EXPECT_TRUE(near) << row.name << " at " << kept[i] << " times " << g << " in "
+                          << name_of(dtype_of<T>()) << " is " << got[i] << ", expected "
+                          << expected;
+        failures += near ? 0 : 1;
+      }
+    }
+  }
+}
+
+TEST(UnaryGradKernel, EveryNumberOf16Bits) {
+  sweep_slopes<float16>(every_number<float16>());
+  sweep_slopes<bfloat16>(every_number<bfloat16>());
+}
+
+TEST(UnaryGradKernel, RandomFloatsOfAllMagnitudes) {
+  constexpr uint32_t kSeed = 20261122;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  sweep_slopes<float>(random_bits_of_float(200'000, kSeed));
 }
 
 }  // namespace

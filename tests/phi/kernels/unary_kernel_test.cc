@@ -2,7 +2,6 @@
 // range of float, and at its special values.
 #include "phi/kernels/unary_kernel.h"
 
-#include <bit>
 #include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
@@ -269,27 +268,14 @@ TEST(UnaryKernel, RareFloats) {
 }
 
 TEST(UnaryKernel, EveryNumberOf16Bits) {
-  Values halves, brains;
-  for (uint32_t bits = 0; bits < 65536; ++bits) {
-    float16 half;
-    half.bits = static_cast<uint16_t>(bits);
-    halves.push_back(static_cast<float>(half));
-    bfloat16 brain;
-    brain.bits = static_cast<uint16_t>(bits);
-    brains.push_back(static_cast<float>(brain));
-  }
-  check_at<float16>(halves);
-  check_at<bfloat16>(brains);
+  check_at<float16>(every_number<float16>());
+  check_at<bfloat16>(every_number<bfloat16>());
 }
 
 TEST(UnaryKernel, RandomFloatsOfAllMagnitudes) {
   constexpr uint32_t kSeed = 20261122;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
-  std::mt19937 engine(kSeed);
-  Values xs;
-  for (int i = 0; i < 200'000; ++i)
-    xs.push_back(std::bit_cast<float>(static_cast<uint32_t>(engine())));
-  check_at<float>(xs);
+  check_at<float>(random_bits_of_float(200'000, kSeed));
 }
 
 // -0 stays where the function is odd, and is no negative number to sqrt and relu.

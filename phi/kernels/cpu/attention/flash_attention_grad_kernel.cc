@@ -31,7 +31,7 @@ class FlashAttentionGrad {
   using C = compute_t<T>;
 
   FlashAttentionGrad(AttentionTiles<T, W> tiles, const AttentionPlaces& places,
-                     const DenseTensor& out, const DenseTensor& out_grad, const float* lse,
+                     const DenseTensor& out, const DenseTensor& out_grad, const C* lse,
                      const AttentionGradients<T>& wanted)
       : tiles_(std::move(tiles)),
         places_(places),
@@ -118,7 +118,7 @@ class FlashAttentionGrad {
       shares_[r] = row_sum<C>(tiles_.value_width, [=](int64_t i) {
         return static_cast<C>(out[i]) * static_cast<C>(grad[i]);
       });
-      log_sums_[r] = static_cast<C>(lse_[tiles_.row_of(begin) + r]);
+      log_sums_[r] = lse_[tiles_.row_of(begin) + r];
     }
   }
 
@@ -181,7 +181,7 @@ class FlashAttentionGrad {
   AttentionTiles<T, W> tiles_;
   AttentionPlaces places_;
   HeadReader<T, W> outs_, out_grads_;
-  const float* lse_;  // [batch, heads, sq]
+  const C* lse_;  // [batch, heads, sq]
   AttentionGradients<T> wanted_;
   PackedRight<W> keys_, values_;                      // of a head: [sk, width], [value_width, sk]
   PackedRight<W> packed_queries_, packed_out_grads_;  // of a tile
@@ -214,7 +214,7 @@ void FlashAttentionGradKernel(const CpuContext& ctx, const DenseTensor& q, const
                                      data_if_wanted<T>(v_grad)};
   visit_operand<T>([&]<typename W>() {
     FlashAttentionGrad<T, W> gradient({q, k, v, attn_mask, places, causal, drop}, places, out,
-                                      out_grad, softmax_lse.data<float>(), wanted);
+                                      out_grad, softmax_lse.data<compute_t<T>>(), wanted);
     gradient.run();
   });
 }

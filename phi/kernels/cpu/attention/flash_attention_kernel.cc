@@ -26,7 +26,7 @@ class FlashAttention {
       : tiles_(std::move(tiles)),
         sums_(std::make_unique_for_overwrite<C[]>(kQueryTile * tiles_.value_width)) {}
 
-  void run(T* out, T* softmax, float* lse) {
+  void run(T* out, T* softmax, C* lse) {
     for (int64_t b = 0; b < tiles_.batch; ++b) {
       for (int64_t h = 0; h < tiles_.heads; ++h) {
         if (tiles_.select_head(b, h)) {
@@ -84,7 +84,7 @@ class FlashAttention {
     for (int64_t i = 0; i < tiles_.value_width; ++i) sums[i] *= shrink;
   }
 
-  void finish(int64_t rows, T* out, float* lse) {
+  void finish(int64_t rows, T* out, C* lse) {
     const int64_t width = tiles_.value_width;
     constexpr int64_t kAhead = 12;
     for (int64_t r = 0; r < rows; ++r) {
@@ -96,12 +96,12 @@ class FlashAttention {
       const C factor = total == C(0) ? C(0) : C(1) / total;
       for (int64_t i = 0; i < width; ++i) sums[i] *= factor;
       attention_rows::round_row(sums, width, place);
-      lse[r] = static_cast<float>(most + std::log(total));
+      lse[r] = most + std::log(total);
     }
   }
 
   /// The weights once more, now that their sums are known.
-  void write_softmax(int64_t begin, int64_t rows, const float* lse, T* softmax) {
+  void write_softmax(int64_t begin, int64_t rows, const C* lse, T* softmax) {
     const HeadRows<W> queries = tiles_.queries(begin, rows);
     for (int64_t key = 0; key < tiles_.sk; key += kKeyTile) {
       const int64_t n = std::min(kKeyTile, tiles_.sk - key);
@@ -180,7 +180,7 @@ void FlashAttentionKernel(const CpuContext& ctx, const DenseTensor& q, const Den
     FlashAttention<T, W> attention({q, k, v, attn_mask, places, causal, drop});
     attention.run(out->mutable_data<T>(),
                   return_softmax && softmax ? softmax->mutable_data<T>() : nullptr,
-                  softmax_lse->mutable_data<float>());
+                  softmax_lse->mutable_data<compute_t<T>>());
   });
 }
 
@@ -194,7 +194,7 @@ void FlashAttentionWithKvcacheKernel(const CpuContext& ctx, const DenseTensor& q
   const auto lengths = cache_seqlens.values<int64_t>();
   start_from(k_cache, k_cache_out);
   start_from(v_cache, v_cache_out);
-  std::vector<float> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));
+  std::vector<compute_t<T>> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));
   for (int64_t b = 0; b < q.dims()[0]; ++b) {
     const int64_t held = lengths[static_cast<size_t>(b)];
     const int64_t room = k_cache.dims()[1];

@@ -9,9 +9,6 @@
 namespace phi::testing {
 namespace {
 
-// P is made from a float32 log-sum-exp.
-constexpr double kLimit = 1e-6;
-
 using Problem = AttentionProblem;
 
 const DenseTensor& seed() {
@@ -25,7 +22,7 @@ struct Forward {
 
 template <typename T>
 Forward forward(const Problem& p, const Values& q, const Values& k, const Values& v) {
-  Forward f{blank<T>(p.out_dims()), blank<float>(p.lse_dims())};
+  Forward f{blank<T>(p.out_dims()), blank<compute_t<T>>(p.lse_dims())};
   DenseTensor mask, seed_offset = blank<int64_t>({2});
   if (p.mask_kind) mask = tensor<T>(p.mask(), p.mask_dims());
   FlashAttentionKernel<T>(CpuContext(), tensor<T>(q, p.q_dims()), tensor<T>(k, p.k_dims()),
@@ -63,15 +60,15 @@ void expect_finite_differences(const Problem& p) {
   expect_close(g.q,
                finite_differences(p.q(), p.out_grad(),
                                   [&](const Values& q) { return out(q, p.k(), p.v()); }),
-               kLimit, p.name() + " q_grad");
+               kDifferenceError, p.name() + " q_grad");
   expect_close(g.k,
                finite_differences(p.k(), p.out_grad(),
                                   [&](const Values& k) { return out(p.q(), k, p.v()); }),
-               kLimit, p.name() + " k_grad");
+               kDifferenceError, p.name() + " k_grad");
   expect_close(g.v,
                finite_differences(p.v(), p.out_grad(),
                                   [&](const Values& v) { return out(p.q(), p.k(), v); }),
-               kLimit, p.name() + " v_grad");
+               kDifferenceError, p.name() + " v_grad");
 }
 
 TEST(FlashAttentionGradKernel, EqualsFiniteDifferences) {
@@ -142,9 +139,9 @@ TEST(FlashAttentionGradKernel, SeveralTilesEqualFullScoreMatrices) {
   for (const Problem& p : problems) {
     const Gradients expected = naive(p);
     const Gradients g = gradients<double>(p);
-    expect_close(g.q, expected.q, kLimit, p.name() + " q_grad");
-    expect_close(g.k, expected.k, kLimit, p.name() + " k_grad");
-    expect_close(g.v, expected.v, kLimit, p.name() + " v_grad");
+    expect_close(g.q, expected.q, tolerance<double>(), p.name() + " q_grad");
+    expect_close(g.k, expected.k, tolerance<double>(), p.name() + " k_grad");
+    expect_close(g.v, expected.v, tolerance<double>(), p.name() + " v_grad");
   }
 }
 
@@ -160,7 +157,7 @@ void check_rare_problems(double limit) {
 }
 
 TEST(FlashAttentionGradKernel, RareProblems) {
-  check_rare_problems<double>(kLimit);
+  check_rare_problems<double>(tolerance<double>());
   check_rare_problems<float>(1e-5);
   check_rare_problems<bfloat16>(4 * tolerance<bfloat16>());
   check_rare_problems<float16>(4 * tolerance<float16>());
@@ -249,7 +246,7 @@ void expect_parts_make_the_whole(const Problem& p, const Split& split) {
     };
     const Dims lse_dims = with_extent(p.lse_dims(), lse_axis, end - begin);
     const DenseTensor lse =
-        tensor<float>(cut(to_doubles(f.lse), p.lse_dims(), lse_axis, begin, end), lse_dims);
+        tensor<double>(cut(to_doubles(f.lse), p.lse_dims(), lse_axis, begin, end), lse_dims);
     FakeView view;
     view.inputs = {part(p.q_dims(), split.axis, begin, end),
                    part(p.k_dims(), k_axis, from, to),

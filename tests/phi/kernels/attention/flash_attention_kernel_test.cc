@@ -96,9 +96,9 @@ TYPED_TEST(FlashAttentionKernelTest, EqualsFullScoreMatrix) {
     const Attended run = attend<T>(p);
     expect_close<T>(run.out, oracle.out, p.name());
     expect_close<T>(run.softmax, oracle.softmax, p.name() + " softmax");
-    // The mask is rounded to T, hence T's tolerance; the result itself is float32.
-    expect_close(to_doubles(run.lse), oracle.lse, std::max(tolerance<T>(), 1e-6),
-                 p.name() + " lse");
+    // The mask is rounded to T, hence T's tolerance.
+    EXPECT_EQ(run.lse.dtype(), dtype_of<compute_t<T>>());
+    expect_close(to_doubles(run.lse), oracle.lse, tolerance<T>(), p.name() + " lse");
   }
 }
 
@@ -109,8 +109,7 @@ TYPED_TEST(FlashAttentionKernelTest, RareProblems) {
     const Attended run = attend<T>(p);
     expect_close<T>(run.out, oracle.out, p.name());
     expect_close<T>(run.softmax, oracle.softmax, p.name() + " softmax");
-    expect_close(to_doubles(run.lse), oracle.lse, std::max(tolerance<T>(), 1e-6),
-                 p.name() + " lse");
+    expect_close(to_doubles(run.lse), oracle.lse, tolerance<T>(), p.name() + " lse");
   }
 }
 
@@ -124,7 +123,7 @@ TYPED_TEST(FlashAttentionKernelTest, NanKeepsToTheQueriesThatSeeIt) {
     for (int which = 0; which < 3; ++which) {
       Values in[3] = {random_values(n * 4, 1), random_values(n * 4, 2), random_values(n * 4, 3)};
       in[which][at * 4 + 1] = NAN;
-      DenseTensor out = blank<T>(dims), lse = blank<float>({1, 1, n});
+      DenseTensor out = blank<T>(dims), lse = blank<compute_t<T>>({1, 1, n});
       FlashAttentionKernel<T>(CpuContext(), tensor<T>(in[0], dims), tensor<T>(in[1], dims),
                               tensor<T>(in[2], dims), nullptr, nullptr, 0.0f, /*causal=*/true,
                               false, true, &out, nullptr, &lse, nullptr);
@@ -200,7 +199,7 @@ TEST(FlashAttentionKernel, PartsEqualTheWhole) {
                            with_extent(p.v_dims(), axis.k, to - from));
       }
       DenseTensor out = blank<double>(with_extent(p.out_dims(), axis.q, end - begin));
-      DenseTensor lse = blank<float>({q_local[0], q_local[2], q_local[1]});
+      DenseTensor lse = blank<double>({q_local[0], q_local[2], q_local[1]});
       FlashAttentionKernel<double>(CpuContext(&view), q, k, v, &seed, &whole_mask, 0.5f, true,
                                    false, false, &out, nullptr, &lse, nullptr);
       expect_close<double>(out, cut(expected, p.out_dims(), axis.q, begin, end),
