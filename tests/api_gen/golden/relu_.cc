@@ -23,8 +23,6 @@ Tensor& relu_(Tensor& x) {
     assign_inplace(x, out);
   }
   call.gives(x);
-  if (recorded) {
-    record(new ReluGradNode(x, x), x);
-  }
+  if (recorded) record(new ReluGradNode(x, x), x);
   return x;
 }

@@ -23,8 +23,6 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     replace(x, out);
   }
   call.gives(x);
-  if (recorded) {
-    record(new ReshapeGradNode(before), x);
-  }
+  if (recorded) record(new ReshapeGradNode(before), x);
   return x;
 }
