@@ -3,10 +3,9 @@
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "tests/api/op_cases.h"
+#include "tests/api/op_gradients.h"
 
 DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
 
@@ -14,57 +13,6 @@ namespace phi::testing {
 namespace {
 
 using List = std::vector<Tensor>;
-
-// A case's name without what is special about it.
-std::string op_of(const ParityCase& test) { return test.name.substr(0, test.name.find(' ')); }
-
-// Ops that have no gradient, and those called on integers alone.
-bool is_differentiable(const ParityCase& test) {
-  const auto floats = [](const Tensor& x) { return is_floating(x.dtype()); };
-  if (std::ranges::none_of(test.inputs, floats)) return false;
-  static const std::vector<std::string> without = {
-      "full_like",   "equal",         "greater_equal",    "argmax",
-      "unique",      "cast_to_int64", "sum_of_truncated", "squared_l2_norm",
-      "argmax_flat", "one_hot",       "nonzero",          "flash_attention_with_kvcache"};
-  return std::find(without.begin(), without.end(), op_of(test)) == without.end();
-}
-
-List with_gradients(const List& inputs) {
-  List leaves;
-  for (const Tensor& x : inputs) {
-    leaves.push_back(x.detach());
-    if (is_floating(x.dtype())) leaves.back().set_requires_grad();
-  }
-  return leaves;
-}
-
-// The outputs that lead back to the inputs, and a fixed gradient for each.
-struct Outputs {
-  List outputs;
-  List cotangents;
-};
-Outputs recorded(const ParityCase& test, const List& leaves) {
-  Outputs result;
-  for (const Tensor& out : test.call(leaves)) {
-    if (!out.defined() || !out.requires_grad()) continue;
-    result.cotangents.push_back(gaussian(
-        out.shape(), 0.0f, 1.0f, 40 + static_cast<int>(result.outputs.size()), out.dtype()));
-    result.outputs.push_back(out);
-  }
-  return result;
-}
-
-// The gradients of the floating inputs, by the engine.
-List gradients(const ParityCase& test, const List& inputs) {
-  const List leaves = with_gradients(inputs);
-  const Outputs recorded_outputs = recorded(test, leaves);
-  EXPECT_FALSE(recorded_outputs.outputs.empty()) << test.name << " is not recorded";
-  List wanted;
-  for (const Tensor& leaf : leaves) {
-    if (leaf.requires_grad()) wanted.push_back(leaf);
-  }
-  return grad(recorded_outputs.outputs, wanted, recorded_outputs.cotangents);
-}
 
 double objective(const ParityCase& test, const List& inputs, const Outputs& at) {
   const NoGrad no_grad;
@@ -138,14 +86,10 @@ std::vector<ParityCase> of_gradients(const std::vector<ParityCase>& cases) {
   return out;
 }
 
-struct Table {
-  const char* name;
-  std::vector<ParityCase> (*cases)();
-  Sampling sampling = {};
-};
-class Gradients : public ::testing::TestWithParam<Table> {};
+class Gradients : public ::testing::TestWithParam<OpTable> {};
 
 TEST_P(Gradients, AgreeWithFiniteDifferences) {
+  if (!GetParam().is_smooth) GTEST_SKIP() << "no finite differences";
   for (const ParityCase& test : GetParam().cases()) {
     if (is_differentiable(test)) expect_finite_differences(test);
   }
@@ -155,24 +99,7 @@ TEST_P(Gradients, AreTheSameDistributed) {
   expect_parity_everywhere(of_gradients(GetParam().cases()), FLAGS_seed, GetParam().sampling);
 }
 
-// NaN, infinities and rows masked whole have no differences, but the same gradient everywhere.
-TEST(RareNumberGradients, AreTheSameDistributed) {
-  expect_parity_everywhere(of_gradients(rare_number_cases()), FLAGS_seed, kFewPlacements);
-}
-
-const Table kTables[] = {{"Elementwise", elementwise_cases},
-                         {"Reductions", reduction_cases},
-                         {"Products", product_cases},
-                         {"NormAndLoss", norm_and_loss_cases},
-                         {"Lookup", lookup_cases},
-                         {"Shape", shape_cases},
-                         {"RareElementwise", rare_elementwise_cases, kFewPlacements},
-                         {"RareReductions", rare_reduction_cases, kFewPlacements},
-                         {"RareProducts", rare_product_cases, kFewPlacements},
-                         {"RareNormAndLoss", rare_norm_and_loss_cases, kFewPlacements},
-                         {"RareLookup", rare_lookup_cases, kFewPlacements},
-                         {"RareShape", rare_shape_cases, kFewPlacements}};
-INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(kTables),
+INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(op_tables()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

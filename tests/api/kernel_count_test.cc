@@ -36,7 +36,8 @@ std::vector<ParityCase> every_case() {
   std::vector<ParityCase> all;
   for (const auto& table : {phi::testing::elementwise_cases(), phi::testing::reduction_cases(),
                             phi::testing::product_cases(), phi::testing::norm_and_loss_cases(),
-                            phi::testing::lookup_cases(), phi::testing::shape_cases()}) {
+                            phi::testing::lookup_cases(), phi::testing::shape_cases(),
+                            phi::testing::optimizer_cases()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;

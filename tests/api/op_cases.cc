@@ -211,6 +211,66 @@ std::vector<ParityCase> lookup_cases() {
   };
 }
 
+std::vector<ParityCase> creation_cases() {
+  const auto beside = [](const char* name, Tensor (*made)(const Dims&, DataType)) {
+    return unary(name, [made](const Tensor& x) { return add(x, made(x.shape(), x.dtype())); });
+  };
+  return {
+      beside("full", [](const Dims& shape, DataType dtype) { return full(shape, 0.5, dtype); }),
+      beside("arange",
+             [](const Dims& shape, DataType dtype) {
+               return reshape(arange(0.5, 0.5 + static_cast<double>(shape.numel()), 1, dtype),
+                              shape);
+             }),
+      beside("gaussian", [](const Dims& shape,
+                            DataType dtype) { return gaussian(shape, 1.0f, 2.0f, 5, dtype); }),
+      beside("uniform",
+             [](const Dims& shape, DataType dtype) { return uniform(shape, dtype, -2.0, 3.0, 5); }),
+  };
+}
+
+// Inputs: parameter, gradient, learning rate, states; the last of adamw_ is the step. Each rank
+// writes to copies.
+std::vector<ParityCase> optimizer_cases() {
+  const Tensor weights = normal({5, 4}), grad = normal({5, 4}, 7), rate = full({}, 0.1f);
+  const Tensor first = normal({5, 4}, 8), second = positive({5, 4}, 9);
+  return {
+      {"sgd_",
+       {weights, grad, rate},
+       [](const List& in) {
+         Tensor param = assign(in[0]);
+         std::optional<Tensor> master;
+         sgd_(param, in[1], master, in[2], std::nullopt, 0.01f);
+         return List{param};
+       }},
+      {"momentum_",
+       {weights, grad, rate, first},
+       [](const List& in) {
+         Tensor param = assign(in[0]), velocity = assign(in[3]);
+         std::optional<Tensor> master;
+         momentum_(param, in[1], velocity, master, in[2], std::nullopt, 0.9f, true, 0.01f);
+         return List{param, velocity};
+       }},
+      {"adamw_",
+       {weights, grad, rate, first, second, full({}, 3, kI64)},
+       [](const List& in) {
+         Tensor param = assign(in[0]), moment1 = assign(in[3]), moment2 = assign(in[4]);
+         std::optional<Tensor> master;
+         adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
+         return List{param, moment1, moment2};
+       }},
+      {"adamw_with_master",
+       {cast(weights, DataType::BFLOAT16), cast(grad, DataType::BFLOAT16), rate, first, second,
+        full({}, 3, kI64), weights},
+       [](const List& in) {
+         Tensor param = assign(in[0]), moment1 = assign(in[3]), moment2 = assign(in[4]);
+         std::optional<Tensor> master = assign(in[6]);
+         adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
+         return List{param, moment1, moment2, *master};
+       }},
+  };
+}
+
 std::vector<ParityCase> shape_cases() {
   return {
       unary(
@@ -289,6 +349,28 @@ std::vector<Choice> choices_of(const ParityCase& test, int mesh_ndim, size_t sam
 }
 
 }  // namespace
+
+const std::vector<OpTable>& op_tables() {
+  static const std::vector<OpTable> tables = {
+      {"Elementwise", elementwise_cases},
+      {"Reductions", reduction_cases},
+      {"Products", product_cases},
+      {"NormAndLoss", norm_and_loss_cases},
+      {"Lookup", lookup_cases},
+      {"Shape", shape_cases},
+      {"Creation", creation_cases},
+      {"Optimizers", optimizer_cases, kFewPlacements},
+      {"RareElementwise", rare_elementwise_cases, kFewPlacements},
+      {"RareReductions", rare_reduction_cases, kFewPlacements},
+      {"RareProducts", rare_product_cases, kFewPlacements},
+      {"RareNormAndLoss", rare_norm_and_loss_cases, kFewPlacements},
+      {"RareLookup", rare_lookup_cases, kFewPlacements},
+      {"RareShape", rare_shape_cases, kFewPlacements},
+      // NaN, infinities, rows masked whole and ties have no differences.
+      {"RareNumbers", rare_number_cases, kFewPlacements, /*is_smooth=*/false},
+  };
+  return tables;
+}
 
 void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,
                               const Sampling& sampling) {

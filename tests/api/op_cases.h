@@ -13,6 +13,9 @@ std::vector<ParityCase> product_cases();
 std::vector<ParityCase> norm_and_loss_cases();
 std::vector<ParityCase> lookup_cases();
 std::vector<ParityCase> shape_cases();
+/// Ops without tensor inputs, whose results meet a sharded tensor.
+std::vector<ParityCase> creation_cases();
+std::vector<ParityCase> optimizer_cases();
 
 /// The same at rare extents and groupings of heads (tests/support/rare_values.h).
 std::vector<ParityCase> rare_elementwise_cases();
@@ -31,6 +34,15 @@ struct Sampling {
   size_t grid = 60;
 };
 inline constexpr Sampling kFewPlacements{.pair = 60, .three = 40, .grid = 30};
+
+struct OpTable {
+  const char* name;
+  std::vector<ParityCase> (*cases)();
+  Sampling sampling = {};
+  bool is_smooth = true;  // gradients are those of finite differences
+};
+/// All of the above.
+const std::vector<OpTable>& op_tables();
 
 /// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
 /// outside; `seed` draws the placements where there are too many.

@@ -12,9 +12,7 @@ DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
 namespace phi::testing {
 namespace {
 
-void run(const std::vector<ParityCase>& cases) { expect_parity_everywhere(cases, FLAGS_seed); }
-
-TEST(OpParity, TheComparisonCanFail) {
+TEST(SameValues, TheComparisonCanFail) {
   EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, 1.0f), full({2}, 1.001f), 1e-5),
                           "element 0");
   EXPECT_NONFATAL_FAILURE(expect_same_values(full({2}, NAN), full({2}, 1.0f), 1e-5), "is nan");
@@ -23,24 +21,14 @@ TEST(OpParity, TheComparisonCanFail) {
                           "is inf");
   expect_same_values(full({2}, NAN), full({2}, NAN), 0);
 }
-TEST(OpParity, Elementwise) { run(elementwise_cases()); }
-TEST(OpParity, Reductions) { run(reduction_cases()); }
-TEST(OpParity, Products) { run(product_cases()); }
-TEST(OpParity, NormAndLoss) { run(norm_and_loss_cases()); }
-TEST(OpParity, Lookup) { run(lookup_cases()); }
-TEST(OpParity, Shape) { run(shape_cases()); }
 
-void run_rare(const std::vector<ParityCase>& cases) {
-  expect_parity_everywhere(cases, FLAGS_seed, kFewPlacements);
+class OpParity : public ::testing::TestWithParam<OpTable> {};
+
+TEST_P(OpParity, DistributedIsTheSame) {
+  expect_parity_everywhere(GetParam().cases(), FLAGS_seed, GetParam().sampling);
 }
-
-TEST(OpParity, RareElementwise) { run_rare(rare_elementwise_cases()); }
-TEST(OpParity, RareReductions) { run_rare(rare_reduction_cases()); }
-TEST(OpParity, RareProducts) { run_rare(rare_product_cases()); }
-TEST(OpParity, RareNormAndLoss) { run_rare(rare_norm_and_loss_cases()); }
-TEST(OpParity, RareLookup) { run_rare(rare_lookup_cases()); }
-TEST(OpParity, RareShape) { run_rare(rare_shape_cases()); }
-TEST(OpParity, RareNumbers) { run_rare(rare_number_cases()); }
+INSTANTIATE_TEST_SUITE_P(Tables, OpParity, ::testing::ValuesIn(op_tables()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace phi::testing

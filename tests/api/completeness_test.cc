@@ -1,0 +1,140 @@
+// Every operator has what an operator needs: a call in the tables that op_parity_test and
+// gradient_test go through, its gradient among the nodes that these record, and a StableHLO
+// lowering (of which stablehlo_calls asks a case each). What has none stands here with the reason,
+// and nothing else does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "api/autograd/grad_node.h"
+#include "api/stablehlo/stablehlo.h"
+#include "phi/core/op_def.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace.h"
+#include "tests/api/op_gradients.h"
+
+namespace phi::testing {
+namespace {
+
+using Names = std::set<std::string>;
+using Reasons = std::map<std::string, std::string>;
+
+const Reasons kNoParityCase = {};
+const Reasons kNoGradientCase = {};
+const Reasons kNoLowering = {
+    {"nonzero", "its shape depends on data"},
+    {"masked_select", "its shape depends on data"},
+    {"masked_select_grad", "masked_select has none"},
+    {"unique", "its shape depends on data"},
+    {"flash_attention_with_kvcache_", "generation is not exported"},
+};
+
+// The ops that run while `f` does.
+template <typename F>
+void note_ops(F&& f, Names* ops) {
+  Trace trace;
+  RankContext::current().record_to(&trace);
+  f();
+  RankContext::current().record_to(nullptr);
+  ASSERT_EQ(trace.dropped(), 0u);
+  for (size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].kind == TraceKind::kOp) ops->insert(trace[i].name);
+  }
+}
+
+void note_nodes(const autograd::Node<Tensor>* node, Names* nodes) {
+  if (!node) return;
+  nodes->insert(node->name());
+  for (const auto& edge : node->edges()) note_nodes(edge.node.get(), nodes);
+}
+
+struct Covered {
+  Names forward, backward;  // ops
+  Names nodes;
+};
+
+// What the tables call, forwards and, where they are differentiated, backwards.
+Covered covered(const std::vector<OpTable>& tables) {
+  Covered seen;
+  for (const OpTable& table : tables) {
+    for (const ParityCase& test : table.cases()) {
+      note_ops([&] { test.call(test.inputs); }, &seen.forward);
+      if (!is_differentiable(test)) continue;
+      for (const Tensor& out : recorded(test, with_gradients(test.inputs)).outputs) {
+        note_nodes(out.grad_link().node(), &seen.nodes);
+      }
+      note_ops([&] { gradients(test, test.inputs); }, &seen.backward);
+    }
+  }
+  return seen;
+}
+
+// The names that nothing covers and no reason excuses, and reasons for what needs none.
+Names failures(const Names& wanted, const Names& covered, const Reasons& excused) {
+  Names failing;
+  for (const std::string& name : wanted) {
+    if (covered.contains(name) == excused.contains(name)) failing.insert(name);
+  }
+  for (const auto& [name, reason] : excused) {
+    if (!wanted.contains(name)) failing.insert(name);
+  }
+  return failing;
+}
+
+Names every_op() {
+  Names names;
+  for (const OpDef* op : ops::all()) names.insert(op->name);
+  return names;
+}
+
+// Those that ops.yaml names.
+Names every_gradient() {
+  Names names;
+  for (const YAML::Node& op : YAML::LoadFile(AUTOPHI_SOURCE_DIR "/yaml/ops.yaml")) {
+    if (op["backward"]) names.insert(op["backward"].as<std::string>());
+  }
+  EXPECT_GT(names.size(), 40u);
+  return names;
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Completeness, EveryOpHasAParityCase_AndEveryGradientACase) {
+  const Covered seen = covered(op_tables());
+  const Names gradients = every_gradient();
+  Names forward, backward;
+  for (const std::string& op : every_op()) (gradients.contains(op) ? backward : forward).insert(op);
+  EXPECT_THAT(failures(forward, seen.forward, kNoParityCase), IsEmpty())
+      << "add a call to tests/api/op_cases.cc";
+  EXPECT_THAT(failures(gradients, seen.nodes, kNoGradientCase), IsEmpty())
+      << "add a differentiable call to tests/api/op_cases.cc";
+  EXPECT_THAT(failures(backward, seen.backward, kNoGradientCase), IsEmpty())
+      << "no backward pass runs it";
+}
+
+TEST(Completeness, EveryOpHasAStablehloLowering) {
+  Names lowered;
+  for (const std::string& op : every_op()) {
+    if (has_stablehlo_lowering(op)) lowered.insert(op);
+  }
+  EXPECT_THAT(failures(every_op(), lowered, kNoLowering), IsEmpty())
+      << "add a lowering in api/stablehlo/, or a reason here";
+}
+
+// A table less, and its ops are missed; a reason too many is one.
+TEST(Completeness, WhatIsMissingIsNamed) {
+  const Covered seen = covered({{"Products", product_cases}, {"Optimizers", optimizer_cases}});
+  EXPECT_THAT(seen.forward, ElementsAre("adamw_", "assign", "matmul", "momentum_", "sgd_"));
+  EXPECT_TRUE(seen.backward.contains("matmul_grad"));
+  EXPECT_THAT(seen.nodes, ElementsAre("leaf", "matmul_grad"));
+  EXPECT_THAT(failures({"a", "b", "c"}, {"a"}, {{"c", "why"}}), ElementsAre("b"));
+  EXPECT_THAT(failures({"a"}, {"a"}, {{"a", "not true"}, {"d", "no op"}}), ElementsAre("a", "d"));
+}
+
+}  // namespace
+}  // namespace phi::testing

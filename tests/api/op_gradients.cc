@@ -1,0 +1,54 @@
+// Gradients of the calls in the tables of op_cases.h.
+#include "tests/api/op_gradients.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace phi::testing {
+
+std::string op_of(const ParityCase& test) { return test.name.substr(0, test.name.find(' ')); }
+
+bool is_differentiable(const ParityCase& test) {
+  const auto floats = [](const Tensor& x) { return is_floating(x.dtype()); };
+  if (std::ranges::none_of(test.inputs, floats)) return false;
+  static const std::vector<std::string> without = {
+      "full_like",   "equal",         "greater_equal",    "argmax",
+      "unique",      "cast_to_int64", "sum_of_truncated", "squared_l2_norm",
+      "argmax_flat", "one_hot",       "nonzero",          "flash_attention_with_kvcache",
+      "sgd_",        "momentum_",     "adamw_",           "adamw_with_master"};
+  return std::ranges::find(without, op_of(test)) == without.end();
+}
+
+TensorList with_gradients(const TensorList& inputs) {
+  TensorList leaves;
+  for (const Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (is_floating(x.dtype())) leaves.back().set_requires_grad();
+  }
+  return leaves;
+}
+
+Outputs recorded(const ParityCase& test, const TensorList& leaves) {
+  Outputs result;
+  for (const Tensor& out : test.call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    result.cotangents.push_back(gaussian(
+        out.shape(), 0.0f, 1.0f, 40 + static_cast<int>(result.outputs.size()), out.dtype()));
+    result.outputs.push_back(out);
+  }
+  return result;
+}
+
+TensorList gradients(const ParityCase& test, const TensorList& inputs) {
+  const TensorList leaves = with_gradients(inputs);
+  const Outputs recorded_outputs = recorded(test, leaves);
+  EXPECT_FALSE(recorded_outputs.outputs.empty()) << test.name << " is not recorded";
+  TensorList wanted;
+  for (const Tensor& leaf : leaves) {
+    if (leaf.requires_grad()) wanted.push_back(leaf);
+  }
+  return grad(recorded_outputs.outputs, wanted, recorded_outputs.cotangents);
+}
+
+}  // namespace phi::testing
