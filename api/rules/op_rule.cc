@@ -131,7 +131,7 @@ const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
 }
 
 std::vector<AttrValue> OpRule::attributes(
-    std::span<const std::pair<std::string, AttrValue>> given) const {
+    const std::vector<std::pair<std::string, AttrValue>>& given) const {
   std::vector<std::optional<AttrValue>> values;
   for (const Attribute& attribute : attributes_) values.push_back(attribute.by_default);
   for (const auto& [name, value] : given) {

@@ -2,11 +2,12 @@
 // its attributes: for tools and tests. Operators that run call the typed functions themselves.
 //
 //   const OpRule& matmul = rules::find("matmul");
-//   const OpAnswer answer = matmul.answer({mesh, {{x}, {y}}, matmul.attributes({})});
+//   const OpAnswer answer =
+//       matmul.answer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
 //   answer.inputs[0]; answer.outputs[0].attr;
 //
-// Each operator with a kernel has one, generated from its YAML entry (api/generated/op_rules.cc); no
-// static initialisers: the list is made when it is first asked for.
+// Each operator with a kernel has one, generated from its YAML entry (api/generated/op_rules.cc);
+// no static initialisers: the list is made when it is first asked for.
 #pragma once
 
 #include <cstdint>
@@ -116,7 +117,8 @@ class OpRule {
   const Attribute& attribute(std::string_view name) const;
   /// A value for each attribute: what is given, else its default. Errors: InvalidArgument for a
   /// name that the operator lacks, and for an attribute without value or default.
-  std::vector<AttrValue> attributes(std::span<const std::pair<std::string, AttrValue>> given) const;
+  std::vector<AttrValue> attributes(
+      const std::vector<std::pair<std::string, AttrValue>>& given) const;
 
   /// The question with a dtype for each tensor: float32 where none is said, or what the shape
   /// function takes: up to two tensors of int64 or bool.

@@ -43,7 +43,8 @@ TEST(OpRule, AnswersPlacementsAndMetas) {
   const OpRule& matmul = rules::find("matmul");
   const auto x = tensor({6, 8}, {R, Shard(1)});
   const auto y = tensor({6, 4}, {R, R});
-  const OpAnswer a = matmul.answer(question(matmul, {{x}, {y}}, {{"transpose_x", true}}));
+  const OpAnswer a =
+      matmul.answer({mesh(), {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
   EXPECT_EQ(a.inputs, (std::vector{x.attr, y.attr}));
   ASSERT_EQ(a.outputs.size(), 1u);
   EXPECT_EQ(a.outputs[0].attr, attr({R, Shard(0)}));
