@@ -11,6 +11,7 @@
 #include "api/rules/op_rule.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "tests/api/op_cases.h"
+#include "tests/support/error_matchers.h"
 
 DEFINE_uint32(seed, 20261122, "draws the placements");
 
@@ -142,6 +143,24 @@ TEST(RulesByName, AnswerWhatCallsDo) {
     EXPECT_NE(asking.asked().contains(rule.name()), kNotCaptured.contains(rule.name()))
         << rule.name();
   }
+}
+
+// As on plain tensors, and by name: rules see only shapes that fit.
+TEST(RulesByName, WrongShapesAreTheShapeFunctionsErrorEverywhere) {
+  const ProcessMesh mesh({2, 2});
+  distributed::DryWorld world(0, 4);
+  const distributed::World::Scope scope(world);
+  const Tensor x = full({4, 4}, 1.0f);
+  const Tensor y = full({5, 4}, 1.0f);
+  const auto words = ThrowsError(ErrorCode::kInvalidArgument,
+                                 "x is f32[4,4] and y is f32[5,4] with transpose_x=false");
+  EXPECT_THAT([&] { matmul(x, y); }, words);
+  const Tensor sharded = distributed::shard_tensor(x, mesh, {distributed::Shard(0)});
+  EXPECT_THAT([&] { matmul(sharded, y); }, words);
+  const OpRule& rule = rules::find("matmul");
+  const auto* attr = TensorDistAttr::replicated(mesh);
+  const OpQuestion question{mesh, {{{x.meta(), attr}}, {{y.meta(), attr}}}, rule.attributes({})};
+  EXPECT_THAT([&] { rule.answer(question); }, words);
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
     const DistArgs args = on_one_mesh(ops::norm, x, scale);
     CallKey key = attr_key(epsilon);
     const Decision& decision = decide(ops::norm, args, key, [&] {
+      auto outputs = metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon));
       const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
-      return Inferred{rule.forward(),
-                      metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     mean = new_distributed(decision, 1);

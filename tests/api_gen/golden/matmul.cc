@@ -12,9 +12,9 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
     const DistArgs args = on_one_mesh(ops::matmul, x, y);
     CallKey key = attr_key(transpose_x, transpose_y);
     const Decision& decision = decide(ops::matmul, args, key, [&] {
+      auto outputs = metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y));
       const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
-      return Inferred{rule.forward(),
-                      metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -16,10 +16,10 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
     const DistArgs args = on_one_mesh(ops::matmul_grad, x, y, out_grad);
     CallKey key = attr_key(transpose_x, transpose_y, wanted.bits());
     const Decision& decision = decide(ops::matmul_grad, args, key, [&] {
+      auto outputs = wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.meta(1))));
       const auto rule =
           MatmulGradInferSpmd(args.spec(0), args.spec(1), args.spec(2), transpose_x, transpose_y);
-      return Inferred{rule.forward(),
-                      wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.meta(1))))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     x_grad = new_distributed(decision, 0);
     y_grad = new_distributed(decision, 1);

@@ -19,11 +19,11 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
     const DistArgs args = on_one_mesh(ops::momentum_, param, grad, velocity, master_param);
     CallKey key = attr_key();
     const Decision& decision = decide(ops::momentum_, args, key, [&] {
+      auto outputs =
+          metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3)));
       const auto rule =
           MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
-      return Inferred{rule.forward(),
-                      metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2),
-                                              args.optional_meta(3)))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     check_inplace(param, decision.output(0).global);
     check_inplace(velocity, decision.output(1).global);

@@ -11,8 +11,9 @@ Tensor nonzero(const Tensor& condition) {
     const DistArgs args = on_one_mesh(ops::nonzero, condition);
     CallKey key = attr_key();
     const Decision& decision = decide(ops::nonzero, args, key, [&] {
+      auto outputs = metas(NonZeroInferMeta(args.meta(0)));
       const auto rule = NonZeroInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

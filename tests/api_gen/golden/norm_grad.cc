@@ -18,10 +18,10 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
     const DistArgs args = on_one_mesh(ops::norm_grad, x, scale, mean, out_grad);
     CallKey key = attr_key(wanted.bits());
     const Decision& decision = decide(ops::norm_grad, args, key, [&] {
+      auto outputs =
+          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))));
       const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
-      return Inferred{
-          rule.forward(),
-          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     x_grad = new_distributed(decision, 0);
     scale_grad = new_distributed(decision, 1);

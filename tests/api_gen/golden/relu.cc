@@ -11,8 +11,9 @@ Tensor relu(const Tensor& x) {
     const DistArgs args = on_one_mesh(ops::relu, x);
     CallKey key = attr_key();
     const Decision& decision = decide(ops::relu, args, key, [&] {
+      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -12,8 +12,9 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
     const DistArgs args = on_one_mesh(ops::relu_grad, out, out_grad);
     CallKey key = attr_key();
     const Decision& decision = decide(ops::relu_grad, args, key, [&] {
+      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
       const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0)))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     x_grad = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -10,8 +10,9 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     const DistArgs args = on_one_mesh(ops::reshape, x);
     CallKey key = attr_key(shape);
     const Decision& decision = decide(ops::reshape, args, key, [&] {
+      auto outputs = metas(ReshapeInferMeta(args.meta(0), shape));
       const auto rule = ReshapeInferSpmd(args.spec(0), shape);
-      return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

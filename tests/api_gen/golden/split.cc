@@ -11,8 +11,9 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     const DistArgs args = on_one_mesh(ops::split, x);
     CallKey key = attr_key(sections, axis);
     const Decision& decision = decide(ops::split, args, key, [&] {
+      auto outputs = metas(SplitInferMeta(args.meta(0), sections, axis));
       const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
-      return Inferred{rule.forward(), metas(SplitInferMeta(args.meta(0), sections, axis))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
