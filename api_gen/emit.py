@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from api_gen import layout, lower, reference
+from api_gen import layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_names
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import nodes_by_op
@@ -99,6 +99,7 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     texts[f"{FOLDER}/backward_api.h"] = text("backward_api.h.j2", functions=backward)
     if not declare_only:
         texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")
+        texts[f"{FOLDER}/op_rules.cc"] = text("op_rules.cc.j2", rules=rules.lower_rules(operators))
         for kind, entries, made in (("api", ops, functions), ("backward", gradients, backward)):
             for k, names in enumerate(_parts([entry.name for entry in entries])):
                 texts[f"{FOLDER}/{kind}_{k}.cc"] = text(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from api_gen import cpp
 from api_gen.checks import VARIABLES, check_generated
 from api_gen.errors import SpecError, SpecErrors, listing
-from api_gen.model import (Attr, AttrType, BackwardOp, Invoke, Notation, Op, Output, Param, Rule, Source,
+from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Notation, Op, Output, Param, Rule, Source,
                            TensorArg, Term)
 from api_gen.nodes import NodeView
 
@@ -161,9 +161,7 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
     for op in ops:
         if not op.kernel or not op.infer_meta:
             continue
-        spmd = op.infer_meta.spmd
-        rule = spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
-        views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule,
+        views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
                                _attributes(op), _dense_kernel(op),
                                tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
@@ -184,6 +182,12 @@ def _attributes(op: Op) -> tuple[tuple[str, str, str], ...]:
     decisive = _decisive(op)
     return tuple((attr.name, cpp.attribute_kind(attr), "true" if attr.name in decisive else "false")
                  for attr in op.attrs)
+
+
+def rule_name(infer_meta: InferMeta) -> str:
+    """The rule's function, its declaration, or nothing."""
+    spmd = infer_meta.spmd
+    return spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
 
 
 def _dense_kernel(op: Op) -> str:
@@ -389,10 +393,8 @@ class _Builder:
         if isinstance(spmd, Rule):
             return ((self.fresh("rule"), _call(spmd.func, map(cpp.spec, spmd.params))),)
         batch = self.fresh("batch")
-        batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
-                   for i, term in enumerate(spmd.inputs) if term.batch]
-        declared = ((batch, _call("distributed::Factors::batch", batched)),) if batched else ()
-        return (*declared, (self.fresh("rule"), _factors(spmd, batch)))
+        value, rule = declared_rule(spmd, batch)
+        return (*([(batch, value)] if value else []), (self.fresh("rule"), rule))
 
     def _dtype(self) -> str:
         source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
@@ -406,12 +408,16 @@ class _Builder:
             "place_of", [t.name for t in tensors]))
 
 
-def _factors(notation: Notation, batch: str) -> str:
-    """The declaration that a hand-written rule of this pattern would make."""
+def declared_rule(notation: Notation, batch: str) -> tuple[str, str]:
+    """The value of the variable `batch`, if one is needed, and the declaration that a hand-written
+    rule of this pattern would make."""
+    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
+               for i, term in enumerate(notation.inputs) if term.batch]
     inputs = [_call(".input", [f"args.spec({i})", *_factor_args(term, batch)])
               for i, term in enumerate(notation.inputs)]
     outputs = [_call(".output", _factor_args(term, batch)) for term in notation.outputs]
-    return "".join(["distributed::Factors()", *inputs, *outputs])
+    return (_call("distributed::Factors::batch", batched) if batched else "",
+            "".join(["distributed::Factors()", *inputs, *outputs]))
 
 
 def _factor_args(term: Term, batch: str) -> list[str]:

@@ -1,8 +1,8 @@
 # Runs the generator: when the project is configured, and when the YAML or the generator changed.
 #
 # Gives the target autophi_generated_headers, on which whatever includes api/generated/*.h depends,
-# and the list AUTOPHI_GENERATED_SOURCES. Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels'
-# signatures to phi/generated.
+# and the lists AUTOPHI_GENERATED_SOURCES and AUTOPHI_GENERATED_RULES (of those that need no kernels).
+# Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels' signatures to phi/generated.
 
 # autophi_find_generator_python(VARIABLE): an interpreter that has PyYAML and Jinja2, one that also
 # has pytest if there is any. A value given by the user stays.
@@ -58,5 +58,9 @@ function(autophi_generate)
   add_custom_target(autophi_generated_headers DEPENDS ${out}/api/generated/stamp)
 
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
+  set(rules ${outputs})
+  list(FILTER rules INCLUDE REGEX "/op_rules\\.cc$")
+  list(REMOVE_ITEM outputs ${rules})
   set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)
+  set(AUTOPHI_GENERATED_RULES ${rules} PARENT_SCOPE)
 endfunction()

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "distributed/spmd/registry.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/spmd/ask.h"
@@ -20,18 +19,27 @@ namespace {
 using phi::cli::UsageError;
 
 constexpr const char* kHelp =
-    "autophi spmd: sharding rules.\n"
+    "autophi spmd: how operators place what they take and give.\n"
     "\n"
-    "  autophi spmd --list                        names of the rules, with inputs and attributes\n"
-    "  autophi spmd --cases=FILE.yaml,... [FILE.yaml ...] [--differences=FILE.yaml]\n"
-    "                                             check recorded cases; status 0 if all agree\n"
-    "  autophi spmd matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr trans_x=true\n"
+    "  autophi spmd --list                        the operators, with tensors, attributes and "
+    "rule\n"
+    "  autophi spmd --cases=PATH,... [FILE.yaml ...] [--differences=FILE.yaml]\n"
+    "                                             check recorded cases (files, or folders of "
+    "them);\n"
+    "                                             status 0 if all agree\n"
+    "  autophi spmd matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr "
+    "transpose_x=false\n"
     "                                             ask one question\n"
     "\n"
     "A tensor is its shape and, for each tensor dim, the mesh dim that splits it, _ for none,\n"
-    "0+1 for two; p1 means partial over mesh dim 1. A list argument is one --in with blanks\n"
-    "between the tensors, an optional one that is not given --in='[]'. --out='...' infers the\n"
-    "inputs from the outputs. --strict refuses ambiguous questions instead of resolving them.\n";
+    "0+1 for two; p1 means partial over mesh dim 1, p1:max by the maximum. i64:8[0] says the "
+    "dtype,\n"
+    "which else is float32, or int64 or bool where the operator takes no other. A list argument "
+    "is\n"
+    "one --in with blanks between the tensors, an optional one that is not given --in='[]'.\n"
+    "Attributes that are not given take the operator's defaults. --out='...' infers the inputs "
+    "from\n"
+    "the outputs. --strict refuses questions in which tensors ask for different things.\n";
 
 struct Options {
   bool help = false;
@@ -60,10 +68,10 @@ Options parse(int argc, char** argv) {
     if (!word.starts_with('-')) {
       if (word.ends_with(".yaml")) {
         options.files.push_back(word);
-      } else if (options.ask.rule.empty()) {
-        options.ask.rule = word;
+      } else if (options.ask.op.empty()) {
+        options.ask.op = word;
       } else {
-        throw UsageError("two rules are named, '" + options.ask.rule + "' and '" + word + "'.");
+        throw UsageError("two operators are named, '" + options.ask.op + "' and '" + word + "'.");
       }
       continue;
     }
@@ -109,15 +117,8 @@ void check_all_read(const Options& options) {
   phi::cli::check_flag_is_read({"out", asks, question}, !ask.outputs.empty());
   phi::cli::check_flag_is_read({"attr", asks, question}, !ask.attrs.empty());
   phi::cli::check_flag_is_read({"strict", asks, question}, ask.strict);
-  if (!asks && !ask.rule.empty()) {
-    throw UsageError("the rule '" + ask.rule + "' goes with " + std::string(question) + ".");
-  }
-}
-
-void list_rules() {
-  for (const auto& rule : phi::distributed::all_rules()) {
-    fmt::print("{:<34} ({}){}{}\n", rule.name, rule.forward.tensors,
-               rule.forward.attrs.empty() ? "" : "  ", rule.forward.attrs);
+  if (!asks && !ask.op.empty()) {
+    throw UsageError("the operator '" + ask.op + "' goes with " + std::string(question) + ".");
   }
 }
 
@@ -128,14 +129,14 @@ int run(const Options& options) {
   }
   check_all_read(options);
   if (options.list) {
-    list_rules();
+    std::fputs(phi::spmd_tool::list().c_str(), stdout);
     return 0;
   }
   if (!options.files.empty()) {
     return phi::spmd_tool::check_cases(options.files, options.differences, stdout) == 0 ? 0 : 1;
   }
-  if (options.ask.rule.empty()) {
-    throw UsageError("ask a rule, or give --cases or --list; see autophi spmd --help.");
+  if (options.ask.op.empty()) {
+    throw UsageError("name an operator, or give --cases or --list; see autophi spmd --help.");
   }
   std::fputs(phi::spmd_tool::ask(options.ask).c_str(), stdout);
   return 0;

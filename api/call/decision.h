@@ -4,40 +4,15 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <tuple>
 #include <vector>
 
 #include "api/call/dist_args.h"
 #include "phi/core/device_context.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
+#include "phi/infermeta/output_metas.h"
 
 namespace phi {
-
-using OutputMetas = std::vector<std::optional<TensorMeta>>;
-
-namespace detail {
-inline void append_metas(OutputMetas& out, const TensorMeta& meta) { out.emplace_back(meta); }
-inline void append_metas(OutputMetas& out, const std::optional<TensorMeta>& meta) {
-  out.push_back(meta);
-}
-inline void append_metas(OutputMetas& out, const std::vector<TensorMeta>& metas) {
-  out.insert(out.end(), metas.begin(), metas.end());
-}
-template <typename... Metas>
-void append_metas(OutputMetas& out, const std::tuple<Metas...>& metas) {
-  std::apply([&](const auto&... meta) { (append_metas(out, meta), ...); }, metas);
-}
-}  // namespace detail
-
-/// What a shape function gave, as a flat list of output slots; absent outputs keep an empty slot.
-template <typename Result>
-OutputMetas metas(const Result& result) {
-  OutputMetas out;
-  detail::append_metas(out, result);
-  return out;
-}
 
 /// What a rule and a shape function say of one call.
 struct Inferred {

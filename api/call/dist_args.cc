@@ -99,15 +99,18 @@ uint64_t DistArgs::meta_only_slots() const {
 }
 
 void DistArgs::prepare() const {
-  for (const DistTensor* x : slots_) {
-    if (!x) {
-      specs_.push_back({});
-      metas_.push_back({});
-      continue;
+  for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    for (int i = 0; i < ranges_[arg].count; ++i) {
+      const DistTensor* x = slots_[ranges_[arg].first + i];
+      if (!x) {
+        specs_.push_back({});
+        metas_.push_back({});
+        continue;
+      }
+      const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
+      specs_.push_back({x->dims(), attr, op_.inputs[arg]});
+      metas_.push_back(x->meta());
     }
-    const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
-    specs_.push_back({x->dims(), attr});
-    metas_.push_back(x->meta());
   }
 }
 

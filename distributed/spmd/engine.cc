@@ -3,6 +3,8 @@
 // Three steps, linear in tensor dims: gather what each tensor wants for each factor; settle mesh
 // dims that several factors want; write attrs from the factors. No heap; the cost depends on
 // numbers of dims alone, not on the size of the mesh.
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "distributed/spmd/factors.h"
@@ -12,8 +14,7 @@ namespace phi::distributed {
 
 class Inference {
  public:
-  Inference(const Factors& rule, Strictness strictness)
-      : rule_(rule), strict_(strictness == Strictness::kRefuse) {}
+  Inference(const Factors& rule, Conflicts* conflicts) : rule_(rule), conflicts_(conflicts) {}
 
   SpmdResult forward();
   SpmdResult backward(std::span<const TensorSpec> outputs);
@@ -24,7 +25,6 @@ class Inference {
   static constexpr int kBatch = kMaxNdim;
 
   static bool has(uint64_t mask, int f) { return (mask >> f) & 1u; }
-  static std::string name_of_factor(int f);
 
   void gather(const Term& term, const Sharding& sharding, const Dims& shape);
   void gather_output(size_t i, const TensorSpec& output);
@@ -38,12 +38,9 @@ class Inference {
   const TensorDistAttr* attr_of(const Term& term, uint32_t partial_mask, const Kinds& kinds) const;
   const TensorDistAttr* input_attr(int i) const;
   const TensorDistAttr* output_attr(const Term& term) const;
-  const TensorDistAttr* keeping_partial(const Term& term, const TensorDistAttr* given) const;
-  const TensorDistAttr* backward_output(size_t i, const TensorSpec& given) const;
 
   const Factors& rule_;
-  const bool strict_;
-  bool forward_ = false;
+  Conflicts* const conflicts_;  // null: nobody wants to hear of them
   ProcessMesh mesh_;
   std::array<MeshDims, Factors::kMaxFactors> want_{};
   std::array<int64_t, Factors::kMaxFactors> weight_;  // elements of the largest tensor that wants
@@ -60,11 +57,6 @@ class Inference {
 
 // ---- gather ----
 
-std::string Inference::name_of_factor(int f) {
-  if (f == Factors::kUnsplit) return "1";
-  return f < kBatch ? fmt::format("batch {}", f) : std::string(1, char('a' + f - kBatch));
-}
-
 void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
   if (wanted.empty()) return;
   MeshDims& held = want_[f];
@@ -79,11 +71,21 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
   for (int m : wanted) ++votes_[f][m];
   weight_[f] = std::max(weight_[f], numel);
   if (held == wanted || (rule_.join_ && join(f, wanted))) return;
-  PHI_CHECK(!strict_ || rule_.join_,
-            errors::Unimplemented("factor {} is split over mesh dim '{}' by one tensor and over "
-                                  "mesh dim '{}' by another; reshard one of them first.",
-                                  name_of_factor(f), mesh_.dim_names()[held[0]],
-                                  mesh_.dim_names()[wanted[0]]));
+  if (conflicts_ == nullptr || rule_.join_) return;
+  const auto& names = mesh_.dim_names();
+  if (f == Factors::kUnsplit) {
+    conflicts_->push_back({Conflict::Kind::kGivenUp,
+                           fmt::format("dims that are never split are split over mesh dims '{}' "
+                                       "and '{}'",
+                                       names[held[0]], names[wanted[0]])});
+    return;
+  }
+  conflicts_->push_back(
+      {Conflict::Kind::kPlacedDifferently,
+       fmt::format("factor {} is split over mesh dim '{}' by one tensor and over mesh dim '{}' by "
+                   "another",
+                   Factors::factor_name(static_cast<uint8_t>(f)), names[held[0]],
+                   names[wanted[0]])});
 }
 
 // Splits factor f over what it holds and what is wanted, the larger mesh dim first.
@@ -133,11 +135,13 @@ int Inference::winner(int mesh_dim) const {
   for (int i = 0; i < met_count_; ++i) {
     const int f = met_[i];
     if (!want_[f].contains(mesh_dim)) continue;
-    PHI_CHECK(best < 0 || !strict_ || !rule_.refuse_shared_,
-              errors::PreconditionNotMet("factors {} and {} are both split over mesh dim '{}'; "
-                                         "reshard one of the tensors first.",
-                                         name_of_factor(best), name_of_factor(f),
-                                         mesh_.dim_names()[mesh_dim]));
+    if (best >= 0 && conflicts_ != nullptr) {
+      conflicts_->push_back(
+          {Conflict::Kind::kSharedMeshDim,
+           fmt::format("factors {} and {} are both split over mesh dim '{}'",
+                       Factors::factor_name(static_cast<uint8_t>(best)),
+                       Factors::factor_name(met_[i]), mesh_.dim_names()[mesh_dim])});
+    }
     if (best < 0 || beats(mesh_dim, f, best)) best = f;
   }
   return best;
@@ -161,8 +165,6 @@ void Inference::settle() {
   for (int i = 0; i < met_count_; ++i) {
     MeshDims& dims = want_[met_[i]];
     if (dims.empty()) continue;
-    PHI_CHECK(!strict_ || !forward_ || !has(rule_.refused_split_, met_[i]),
-              errors::InvalidArgument("{}", rule_.split_reason_));
     const bool cuts_group =
         has(rule_.divides_, met_[i]) && rule_.divided_size_ % dims.parts(mesh_) != 0;
     if (has(rule_.whole_, met_[i]) || cuts_group) dims = MeshDims();
@@ -238,36 +240,9 @@ const TensorDistAttr* Inference::output_attr(const Term& term) const {
   return attr_of(term, partial, kinds);
 }
 
-const TensorDistAttr* Inference::keeping_partial(const Term& term,
-                                                 const TensorDistAttr* given) const {
-  const Sharding sharding = Sharding::of({Dims::filled(term.ndim, 0), given});
-  return attr_of(term, sharding.partial_mask, sharding.partial_kind);
-}
-
-const TensorDistAttr* Inference::backward_output(size_t i, const TensorSpec& given) const {
-  const Term& term = rule_.outputs_[i];
-  if (term.absent || given.absent() || (term.optional && given.ndim() == 0)) return nullptr;
-  switch (rule_.backward_outputs_) {
-    case BackwardOutputs::kAsGiven:
-      return given.attr;
-    case BackwardOutputs::kAsGivenWhole: {
-      Sharding sharding = Sharding::of(given);
-      sharding.partial_mask = 0;
-      return sharding.attr(mesh_);
-    }
-    case BackwardOutputs::kInferred:
-      break;
-  }
-  if (rule_.backward_keeps_partial_) return keeping_partial(term, given.attr);
-  return output_attr(term);
-}
-
 // ---- the two questions ----
 
 SpmdResult Inference::forward() {
-  forward_ = true;
-  PHI_CHECK(!strict_ || rule_.forward_reason_ == nullptr,
-            errors::InvalidArgument("{}", rule_.forward_reason_));
   for (const Term& term : rule_.inputs_) {
     if (term.absent) {
       input_partial_.push_back(0);
@@ -299,7 +274,7 @@ SpmdResult Inference::forward() {
 
 void Inference::gather_output(size_t i, const TensorSpec& output) {
   const Term& term = rule_.outputs_[i];
-  if (output.absent() || term.absent || (term.optional && output.ndim() == 0)) return;
+  if (output.absent() || term.absent) return;
   PHI_CHECK(output.ndim() == term.ndim,
             errors::InvalidArgument("output {} has {} dims {}, the inputs make one of {} dims.", i,
                                     output.ndim(), output.shape.to_string(), term.ndim));
@@ -312,38 +287,28 @@ void Inference::gather_output(size_t i, const TensorSpec& output) {
 }
 
 SpmdResult Inference::backward(std::span<const TensorSpec> outputs) {
-  PHI_CHECK(!strict_ || rule_.backward_reason_ == nullptr,
-            errors::InvalidArgument("{}", rule_.backward_reason_));
   PHI_CHECK(static_cast<int>(outputs.size()) == rule_.outputs(),
             errors::InvalidArgument("{} outputs are given, the rule has {}.", outputs.size(),
                                     rule_.outputs()));
   for (const Term& term : rule_.inputs_) {
     if (!term.absent) mesh_ = term.attr->mesh();
   }
-  for (size_t n = 0; n < outputs.size(); ++n) {
-    const size_t i = rule_.backward_last_first_ ? outputs.size() - 1 - n : n;
-    gather_output(i, outputs[i]);
-  }
+  for (size_t i = 0; i < outputs.size(); ++i) gather_output(i, outputs[i]);
   settle();
   SpmdResult result;
-  for (int i = 0; i < rule_.inputs(); ++i) {
-    const Term& term = rule_.inputs_[i];
-    result.inputs.push_back(rule_.backward_keeps_partial_ && !term.absent
-                                ? keeping_partial(term, term.attr)
-                                : input_attr(i));
-  }
+  for (int i = 0; i < rule_.inputs(); ++i) result.inputs.push_back(input_attr(i));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    result.outputs.push_back(backward_output(i, outputs[i]));
+    result.outputs.push_back(outputs[i].absent() ? nullptr : output_attr(rule_.outputs_[i]));
   }
   return result;
 }
 
-SpmdResult Factors::forward(Strictness strictness) const {
-  return Inference(*this, strictness).forward();
+SpmdResult Factors::forward(Conflicts* conflicts) const {
+  return Inference(*this, conflicts).forward();
 }
 
-SpmdResult Factors::backward(std::span<const TensorSpec> outputs, Strictness strictness) const {
-  return Inference(*this, strictness).backward(outputs);
+SpmdResult Factors::backward(std::span<const TensorSpec> outputs, Conflicts* conflicts) const {
+  return Inference(*this, conflicts).backward(outputs);
 }
 
 }  // namespace phi::distributed

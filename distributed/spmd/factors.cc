@@ -1,6 +1,10 @@
 // Building of factor declarations; engine.cc answers them.
 #include "distributed/spmd/factors.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace phi::distributed {
 namespace {
 
@@ -13,7 +17,18 @@ uint8_t index_of(char letter) {
   return static_cast<uint8_t>(kMaxNdim + (letter - 'a'));
 }
 
+// "x", or "input 0" where the name is not known.
+std::string described(const char* name, size_t input) {
+  return name != nullptr ? std::string(name) : fmt::format("input {}", input);
+}
+
 }  // namespace
+
+std::string Factors::factor_name(uint8_t factor) {
+  if (factor == kUnsplit) return "1";
+  if (factor < kMaxNdim) return fmt::format("batch {}", factor);
+  return std::string(1, static_cast<char>('a' + factor - kMaxNdim));
+}
 
 Factors::Term Factors::term(Batch batch, std::string_view letters) {
   const int ndim = batch.ndim + static_cast<int>(letters.size());
@@ -23,8 +38,8 @@ Factors::Term Factors::term(Batch batch, std::string_view letters) {
   term.ndim = static_cast<uint8_t>(ndim);
   term.absent = false;
   term.follows = false;
-  term.optional = false;
   term.attr = nullptr;
+  term.name = nullptr;
   int d = 0;
   for (; d < batch.ndim; ++d) term.factor[d] = static_cast<uint8_t>(batch.ndim - 1 - d);
   for (char letter : letters) term.factor[d++] = index_of(letter);
@@ -42,23 +57,49 @@ uint64_t Factors::mask_of(std::string_view letters) {
 Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view letters) {
   if (x.absent()) return absent_input();
   const int lead = x.ndim() - static_cast<int>(letters.size());
-  PHI_CHECK(lead >= 0 && lead <= batch.ndim,
-            errors::InvalidArgument("input {} has {} dims {}, expected {}{} (factors '{}').",
-                                    inputs(), x.ndim(), x.shape.to_string(),
-                                    batch.ndim > 0 ? "at least " : "", letters.size(), letters));
+  PHI_CHECK(
+      lead >= 0 && lead <= batch.ndim,
+      errors::InvalidArgument("{} has {} dims {}, expected {}{} (factors '{}').",
+                              described(x.name, inputs_.size()), x.ndim(), x.shape.to_string(),
+                              batch.ndim > 0 ? "at least " : "", letters.size(), letters));
   Term t = term({lead}, letters);
   t.attr = x.attr;
+  t.name = x.name;
   t.shape = x.shape;
   for (int d = 0; d < t.ndim; ++d) {
     if (d < lead && x.shape[d] == 1) t.factor[d] = kUnsplit;
-    const uint8_t f = t.factor[d];
-    if (f == kUnsplit || f == kIgnored) continue;
-    const uint64_t bit = uint64_t{1} << f;
-    size_[f] = (used_ & bit) ? std::max(size_[f], x.shape[d]) : x.shape[d];
-    used_ |= bit;
+    if (t.factor[d] != kUnsplit && t.factor[d] != kIgnored) add_size(t, d);
   }
   inputs_.push_back(t);
   return *this;
+}
+
+void Factors::add_size(const Term& term, int d) {
+  const uint8_t f = term.factor[d];
+  const uint64_t bit = uint64_t{1} << f;
+  const int64_t size = term.shape[d];
+  if ((used_ & bit) == 0) {
+    used_ |= bit;
+    size_[f] = size;
+    return;
+  }
+  // What is not known yet (-1) may turn out to agree.
+  if (size_[f] != size && size_[f] >= 0 && size >= 0 && (any_size_ & bit) == 0) [[unlikely]]
+    refuse_size(term, f, size);
+  size_[f] = std::max(size_[f], size);
+}
+
+void Factors::refuse_size(const Term& term, uint8_t f, int64_t size) const {
+  const auto has = [&](const Term& t) {
+    return std::find(t.factor.begin(), t.factor.begin() + t.ndim, f) != t.factor.begin() + t.ndim;
+  };
+  size_t first = 0;
+  while (first < inputs_.size() && !has(inputs_[first])) ++first;
+  const Term& other = first < inputs_.size() ? inputs_[first] : term;
+  throw errors::InvalidArgument(
+      "factor {} is {} in {} {} and {} in {} {}; give tensors of one size there.", factor_name(f),
+      size_[f], described(other.name, first), other.shape.to_string(), size,
+      described(term.name, inputs_.size()), term.shape.to_string());
 }
 
 Factors& Factors::absent_input() {
@@ -81,21 +122,10 @@ Factors& Factors::output_like(int i) {
   return *this;
 }
 
-Factors& Factors::optional_output(std::string_view letters) {
-  output(letters);
-  outputs_[outputs_.size() - 1].optional = true;
-  return *this;
-}
-
 Factors& Factors::absent_output() {
   Term t = term({}, "");
   t.absent = true;
   outputs_.push_back(t);
-  return *this;
-}
-
-Factors& Factors::drop_output(int i) {
-  outputs_[i].absent = true;
   return *this;
 }
 
@@ -120,7 +150,13 @@ Factors& Factors::combined(std::string_view letters) {
   return *this;
 }
 
+Factors& Factors::any_size(std::string_view letters) {
+  any_size_ |= mask_of(letters);
+  return *this;
+}
+
 Factors& Factors::divides(char letter, int64_t size) {
+  any_size({&letter, 1});
   divides_ = mask_of({&letter, 1});
   divided_size_ = size;
   return *this;
@@ -159,42 +195,6 @@ Factors& Factors::last_input_follows() {
 
 Factors& Factors::unit_dims_whole() {
   unit_dims_whole_ = true;
-  return *this;
-}
-
-Factors& Factors::backward_outputs(BackwardOutputs how) {
-  backward_outputs_ = how;
-  return *this;
-}
-
-Factors& Factors::backward_last_output_first() {
-  backward_last_first_ = true;
-  return *this;
-}
-
-Factors& Factors::backward_keeps_partial() {
-  backward_keeps_partial_ = true;
-  return *this;
-}
-
-Factors& Factors::refuse_shared_mesh_dim() {
-  refuse_shared_ = true;
-  return *this;
-}
-
-Factors& Factors::refuse_split(std::string_view letters, const char* reason) {
-  refused_split_ = mask_of(letters);
-  split_reason_ = reason;
-  return *this;
-}
-
-Factors& Factors::refuse_forward(const char* reason) {
-  forward_reason_ = reason;
-  return *this;
-}
-
-Factors& Factors::refuse_backward(const char* reason) {
-  backward_reason_ = reason;
   return *this;
 }
 

@@ -16,6 +16,7 @@
 //                                    order and through each from its first dim to its last
 //   partial inputs                   become whole
 //   dims that are never split        take part like the others, and then give the mesh dim up
+//   one factor, two sizes            an error: no placement makes that right
 // The setters below change a policy for one rule.
 #pragma once
 
@@ -34,13 +35,6 @@ enum class PartialFlow : uint8_t {
   kNone,
   kEvery,  // f(a, b) is linear in all inputs together: each has to be partial over the mesh dim
   kOne,    // f(a, b) is linear in each input alone: one of them, the larger, may stay partial
-};
-
-/// What backward() answers for the outputs.
-enum class BackwardOutputs : uint8_t {
-  kInferred,      // what the factors say
-  kAsGiven,       // the question's own
-  kAsGivenWhole,  // the same, made whole where partial
 };
 
 /// Bits of ReduceKinds that a partial value may have to flow through.
@@ -64,7 +58,8 @@ class Factors {
     return {std::max(std::max(a, b), std::max(c, 0))};
   }
 
-  /// Errors: InvalidArgument if `letters` and the batch dims do not make x.ndim().
+  /// Errors: InvalidArgument if `letters` and the batch dims do not make x.ndim(), and if an
+  /// earlier input gives a factor another size.
   Factors& input(const TensorSpec& x, Batch batch, std::string_view letters);
   Factors& input(const TensorSpec& x, std::string_view letters) { return input(x, {}, letters); }
   /// An optional tensor that is not given answers null.
@@ -74,11 +69,7 @@ class Factors {
   /// An output of the shape of input `i` (its gradient): where the input has size 1 and others do
   /// not, the factor is reduced. Absent where the input is.
   Factors& output_like(int i);
-  /// In backward() a scalar given for this output means that it is absent.
-  Factors& optional_output(std::string_view letters);
   Factors& absent_output();
-  /// Makes the output at `i` absent.
-  Factors& drop_output(int i);
 
   /// These factors are never split: the op needs them whole.
   Factors& whole(std::string_view letters);
@@ -87,8 +78,11 @@ class Factors {
   /// The kernel itself combines over the mesh dims of these factors: outputs that lack them are
   /// whole.
   Factors& combined(std::string_view letters);
-  /// A factor is split only over mesh dims whose parts divide `size`, for a factor that stands
-  /// for groups of elements in one tensor and for single elements in another.
+  /// These factors may have another size in each tensor, which is an error of all others. Said
+  /// before the inputs.
+  Factors& any_size(std::string_view letters);
+  /// A factor of any size is split only over mesh dims whose parts divide `size`, for a factor that
+  /// stands for groups of elements in one tensor and for single elements in another.
   Factors& divides(char letter, int64_t size);
   /// These factors give a mesh dim up to any other that wants it.
   Factors& yields(std::string_view letters);
@@ -105,24 +99,12 @@ class Factors {
   Factors& last_input_follows();
   /// A dim of size 1 is split only over mesh dims of size 1.
   Factors& unit_dims_whole();
-  Factors& backward_outputs(BackwardOutputs how);
-  /// backward() goes through the outputs from the last to the first.
-  Factors& backward_last_output_first();
-  /// backward() leaves tensors partial as they were given: what is split says nothing of it.
-  Factors& backward_keeps_partial();
 
-  /// Strict callers are refused ...
-  /// ... when one mesh dim is wanted by several factors.
-  Factors& refuse_shared_mesh_dim();
-  /// ... with `reason` when forward() finds one of these factors split.
-  Factors& refuse_split(std::string_view letters, const char* reason);
-  /// ... always.
-  Factors& refuse_forward(const char* reason);
-  Factors& refuse_backward(const char* reason);
-
-  SpmdResult forward(Strictness strictness = Strictness::kResolve) const;
-  SpmdResult backward(std::span<const TensorSpec> outputs,
-                      Strictness strictness = Strictness::kResolve) const;
+  /// From the inputs: how they have to be placed, and the outputs then are. `conflicts`, if given,
+  /// is told where tensors ask for different things.
+  SpmdResult forward(Conflicts* conflicts = nullptr) const;
+  /// From the outputs: the inputs that make them. An output that is not given is absent.
+  SpmdResult backward(std::span<const TensorSpec> outputs, Conflicts* conflicts = nullptr) const;
 
   int inputs() const { return static_cast<int>(inputs_.size()); }
   int outputs() const { return static_cast<int>(outputs_.size()); }
@@ -136,12 +118,16 @@ class Factors {
     uint8_t ndim;
     bool absent;
     bool follows;
-    bool optional;
-    const TensorDistAttr* attr;  // inputs only
-    Dims shape;                  // inputs only
+    const TensorDistAttr* attr;  // inputs only, as the members below
+    const char* name;            // null: not known
+    Dims shape;
   };
   static Term term(Batch batch, std::string_view letters);
   static uint64_t mask_of(std::string_view letters);
+  /// "k", "batch 0" (the innermost).
+  static std::string factor_name(uint8_t factor);
+  void add_size(const Term& term, int d);
+  [[noreturn]] void refuse_size(const Term& term, uint8_t factor, int64_t size) const;
 
   InlineVector<Term, 6> inputs_;
   InlineVector<Term, 4> outputs_;
@@ -149,25 +135,18 @@ class Factors {
   uint64_t used_ = 0;
   uint64_t whole_ = uint64_t{1} << kUnsplit;
   uint64_t yields_ = 0;
+  uint64_t any_size_ = 0;
   uint64_t combined_ = 0;
   uint64_t divides_ = 0;                       // one factor at most ...
   int64_t divided_size_ = 0;                   // ... and what its parts have to divide
   uint64_t other_reduce_ = 0;                  // factors with a ReduceKind other than sum ...
   ReduceKind reduce_kind_ = ReduceKind::kSum;  // ... which is this one
-  uint64_t refused_split_ = 0;
-  const char* split_reason_ = nullptr;
-  const char* forward_reason_ = nullptr;
-  const char* backward_reason_ = nullptr;
   PartialFlow partial_flow_ = PartialFlow::kNone;
   ReduceKinds partial_kinds_ = 0;
-  BackwardOutputs backward_outputs_ = BackwardOutputs::kInferred;
   bool prefer_larger_ = false;
   bool prefer_most_wanted_ = false;
   bool join_ = false;
   bool unit_dims_whole_ = false;
-  bool backward_last_first_ = false;
-  bool backward_keeps_partial_ = false;
-  bool refuse_shared_ = false;
 };
 
 }  // namespace phi::distributed

@@ -22,24 +22,20 @@ class SpmdRule {
   class Body {
    public:
     virtual ~Body() = default;
-    virtual SpmdResult forward(Strictness strictness) const = 0;
-    virtual SpmdResult backward(std::span<const TensorSpec> outputs,
-                                Strictness strictness) const = 0;
+    virtual SpmdResult forward() const = 0;
+    virtual SpmdResult backward(std::span<const TensorSpec> outputs) const = 0;
   };
 
   explicit(false) SpmdRule(const Factors& factors) : factors_(factors) {}
   explicit SpmdRule(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
 
-  SpmdResult forward(Strictness strictness = Strictness::kResolve) const {
-    return body_ ? body_->forward(strictness) : factors_.forward(strictness);
+  /// `conflicts`, if given, is told where tensors ask for different things; bodies tell of none.
+  SpmdResult forward(Conflicts* conflicts = nullptr) const {
+    return body_ ? body_->forward() : factors_.forward(conflicts);
   }
-  SpmdResult backward(std::span<const TensorSpec> outputs,
-                      Strictness strictness = Strictness::kResolve) const {
-    return body_ ? body_->backward(outputs, strictness) : factors_.backward(outputs, strictness);
+  SpmdResult backward(std::span<const TensorSpec> outputs, Conflicts* conflicts = nullptr) const {
+    return body_ ? body_->backward(outputs) : factors_.backward(outputs, conflicts);
   }
-
-  /// The declaration; empty for a rule with a body of its own.
-  const Factors& factors() const { return factors_; }
 
  private:
   Factors factors_;

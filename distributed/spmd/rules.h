@@ -3,7 +3,6 @@
 
 #include "distributed/spmd/rules/attention.h"
 #include "distributed/spmd/rules/concat.h"
-#include "distributed/spmd/rules/defaults.h"
 #include "distributed/spmd/rules/elementwise.h"
 #include "distributed/spmd/rules/lookup.h"
 #include "distributed/spmd/rules/matmul.h"

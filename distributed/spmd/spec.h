@@ -4,6 +4,10 @@
 //   SpmdResult r = MatmulInferSpmd(x, y, false, false).forward();   // r.inputs[0], r.outputs[0]
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "distributed/placement/dist_attr.h"
 #include "phi/common/dims.h"
 #include "phi/common/inline_vector.h"
@@ -15,6 +19,7 @@ namespace phi::distributed {
 struct TensorSpec {
   Dims shape;
   const TensorDistAttr* attr = nullptr;  // null: an optional tensor that is not given
+  const char* name = nullptr;            // of the argument, for messages; null: not known
 
   bool absent() const { return attr == nullptr; }
   int ndim() const { return shape.ndim(); }
@@ -29,11 +34,17 @@ struct SpmdResult {
   AttrList outputs;
 };
 
-/// What a rule does with a question that has no single best answer, such as one tensor dim placed
-/// differently by two tensors.
-enum class Strictness : uint8_t {
-  kResolve,  // a stated policy picks; what an op does when it runs
-  kRefuse,   // an error, for callers that want to hear of it (checked annotations)
+/// A question that has no single best answer, which a stated policy then picked: for callers that
+/// want to hear of it. Ops that run do not.
+struct Conflict {
+  enum class Kind : uint8_t {
+    kPlacedDifferently,  // two tensors split one factor over different mesh dims
+    kSharedMeshDim,      // two factors are split over one mesh dim
+    kGivenUp,  // dims that are never split were, over different mesh dims: nothing to pick
+  };
+  Kind kind;
+  std::string text;  // "factor k is split over mesh dim 'dp' by one tensor and ..."
 };
+using Conflicts = std::vector<Conflict>;
 
 }  // namespace phi::distributed

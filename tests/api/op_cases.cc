@@ -37,6 +37,27 @@ ParityCase binary(const char* name, F f, Tensor x, Tensor y) {
       name, {std::move(x), std::move(y)}, [f](const List& in) { return List{f(in[0], in[1])}; }};
 }
 
+struct Loss {
+  bool soft = false;
+  bool use_softmax = true;
+  int axis = -1;
+};
+Call loss_along(Loss loss) {
+  return [loss](const List& in) {
+    const auto [softmax, value] = cross_entropy_with_softmax(
+        in[0], in[1], loss.soft, loss.use_softmax, /*numeric_stable_mode=*/true,
+        /*ignore_index=*/-100, loss.axis);
+    return List{softmax, value};
+  };
+}
+
+// The tables of sin and cos have more rows than there are positions.
+List rotated_by_table(const List& in) {
+  const auto [q, k, v] =
+      fused_rotary_position_embedding(in[0], in[1], std::nullopt, in[2], in[3], in[4]);
+  return {q, k};
+}
+
 List rotated_at(const List& in) {
   const auto [q, k, v] = fused_rotary_position_embedding(in[0], in[1], std::nullopt, std::nullopt,
                                                          std::nullopt, in[2]);
@@ -79,6 +100,9 @@ std::vector<ParityCase> elementwise_cases() {
           normal({5, 4}, 7)),
       {"where",
        {cast(relu(normal({5, 4})), DataType::BOOL), normal({5, 4}), normal({5, 4}, 7)},
+       [](const List& in) { return List{where(in[0], in[1], in[2])}; }},
+      {"where rows",
+       {cast(relu(normal({4})), DataType::BOOL), normal({5, 4}), normal({5, 1}, 7)},
        [](const List& in) { return List{where(in[0], in[1], in[2])}; }},
       {"add_n",
        {normal({5, 4}), normal({5, 4}, 7), normal({5, 4}, 8)},
@@ -162,6 +186,17 @@ std::vector<ParityCase> norm_and_loss_cases() {
           normal({3, 5, 4}), normal({4}, 7)),
       {"cross_entropy", {normal({5, 7}), ids({5, 1}, 7)}, class_loss},
       {"cross_entropy_soft", {normal({5, 7}), softmax(normal({5, 7}, 9))}, soft_class_loss},
+      // Classes that the rule makes whole, wherever they are split.
+      {"cross_entropy along 0", {normal({7, 5}), ids({1, 5}, 7)}, loss_along({.axis = 0})},
+      {"cross_entropy_soft along 0",
+       {normal({7, 5}), softmax(normal({7, 5}, 9), 0)},
+       loss_along({.soft = true, .axis = 0})},
+      {"cross_entropy of shares",
+       {softmax(normal({5, 7})), ids({5, 1}, 7)},
+       loss_along({.use_softmax = false})},
+      {"cross_entropy_soft of shares",
+       {softmax(normal({5, 7})), softmax(normal({5, 7}, 9))},
+       loss_along({.soft = true, .use_softmax = false})},
       {"flash_attention",
        {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), normal({2, 5, 2, 6}, 8)},
        causal_attention},
@@ -181,6 +216,10 @@ std::vector<ParityCase> norm_and_loss_cases() {
       {"rope_grouped_positions",
        {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), ids({2, 5}, 50)},
        rotated_at},
+      {"rope_grouped_table",
+       {normal({2, 5, 4, 6}), normal({2, 5, 2, 6}, 7), normal({9, 6}, 8), normal({9, 6}, 9),
+        ids({2, 5}, 9)},
+       rotated_by_table},
       {"rope_one_head", {normal({2, 5, 4, 6}), normal({2, 5, 1, 6}, 7)}, rotated},
   };
 }
@@ -191,11 +230,18 @@ std::vector<ParityCase> lookup_cases() {
           "embedding", [](const Tensor& x, const Tensor& w) { return embedding(x, w); },
           ids({3, 5}, 7), normal({7, 4})),
       binary(
+          "embedding padded",
+          [](const Tensor& x, const Tensor& w) { return embedding(x, w, /*padding_idx=*/2); },
+          ids({3, 5}, 7), normal({7, 4})),
+      binary(
           "gather_0", [](const Tensor& x, const Tensor& i) { return gather(x, i); }, normal({7, 4}),
           ids({5}, 7)),
       binary(
           "gather_1", [](const Tensor& x, const Tensor& i) { return gather(x, i, 1); },
           normal({5, 7}), ids({3}, 7)),
+      binary(
+          "gather one", [](const Tensor& x, const Tensor& i) { return gather(x, i); },
+          normal({7, 4}), ids({}, 7)),
       unary(
           "one_hot", [](const Tensor& x) { return one_hot(x, 7); }, ids({3, 5}, 7)),
       unary("nonzero", [](const Tensor& x) { return nonzero(relu(x)); }),

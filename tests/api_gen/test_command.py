@@ -26,7 +26,7 @@ GRADIENT = """- backward_op: relu_grad
   kernel: {func: relu_grad}
 """
 HEADERS = {"api.h", "backward_api.h", "kernel_signatures.h", "ops.h"}
-ALL = HEADERS | {"ops.cc", "api_0.cc", "op_reference.md"}
+ALL = HEADERS | {"ops.cc", "op_rules.cc", "api_0.cc", "op_reference.md"}
 
 
 class Command:

@@ -63,6 +63,39 @@ def test_attributes_decide_where_shapes_or_placements_depend_on_them():
         "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}")) == ["a", "b"]
 
 
+def rule_of(text: str) -> str:
+    """What is generated of the one op `f` in op_rules.cc."""
+    return generated(text)["op_rules.cc"].split("// ---- f ----")[1].split("}  // namespace\n")[0]
+
+
+def test_rules_are_asked_with_the_ops_own_attributes():
+    text = rule_of(op("param: [x, b, a]", "(Tensor x, int a, float[] b = {})").replace(
+        "F, param: [x]", "F, param: [x, b, true], spmd_rule: R, spmd_param: [x, a]"))
+    assert "return R(args.spec(0), args.attr<int>(0));" in text
+    assert "return metas(F(args.meta(0), args.attr<std::vector<float>>(1), true));" in text
+    assert '.attribute(OpRule::required<int>("a"))' in text
+    assert '.attribute(OpRule::optional<std::vector<float>>("b", {}))' in text
+
+
+def test_kinds_of_tensors_are_those_of_the_entry():
+    text = rule_of(op("param: [x]", "(Tensor[] x, Tensor y)", "  optional: y\n").replace(
+        "F, param: [x]", "F, param: [y], spmd_rule: R, spmd_param: [x, y]"))
+    assert "return R(args.list_spec(0), args.optional_spec(1));" in text
+    assert "return metas(F(args.optional_meta(1)));" in text
+    assert '.tensor("x", TensorKind::kList)' in text
+    assert '.tensor("y", TensorKind::kOptional)' in text
+
+
+def test_an_op_without_rule_asks_none():
+    text = rule_of(op("param: [x]"))
+    assert 'return OpRule("f", "").infers(infer_f)' in text and "ask_f" not in text
+
+
+def test_arguments_that_nobody_reads_have_no_name():
+    text = rule_of(op("param: [x]").replace("F, param: [x]", "F, param: [1]"))
+    assert "OutputMetas infer_f(const RuleArgs&) { return metas(F(1)); }" in text
+
+
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
     declared = "const std::optional<Tensor>& y"
     texts = generated(op("param: [x, a]", "(Tensor x, Tensor y, int a = 0)", "  optional: y\n"))

@@ -9,7 +9,8 @@ import pytest
 FOLDER = Path(__file__).parent / "golden"
 SOURCES = ("ops.yaml", "backward.yaml")
 OPS, BACKWARD = ((FOLDER / name).read_text(encoding="utf-8") for name in SOURCES)
-HEADERS = ("api.h", "backward_api.h", "ops.h", "ops.cc", "kernel_signatures.h", "op_reference.md")
+HEADERS = ("api.h", "backward_api.h", "ops.h", "ops.cc", "op_rules.cc", "kernel_signatures.h",
+           "op_reference.md")
 
 
 def expected_texts() -> dict[str, str]:

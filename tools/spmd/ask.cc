@@ -2,10 +2,12 @@
 #include "tools/spmd/ask.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "api/rules/op_rule.h"
 #include "tools/cli/command_line.h"
 #include "tools/spmd/case.h"
 
@@ -13,10 +15,7 @@ namespace phi::spmd_tool {
 namespace {
 
 using cli::UsageError;
-using distributed::AttrKind;
-using distributed::AttrValue;
-using distributed::RuleFunction;
-using distributed::TensorKind;
+using distributed::ReduceKind;
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -38,13 +37,33 @@ int64_t parse_int(std::string_view text, const std::string& where) {
   return value;
 }
 
+// What only the kernel finds is -1.
+std::string extent_text(int64_t extent) { return extent < 0 ? "?" : std::to_string(extent); }
+
 std::vector<int64_t> parse_extents(std::string_view text, const std::string& where) {
   std::vector<int64_t> extents;
   for (const auto& part : split(text, 'x')) extents.push_back(parse_int(part, where));
   return extents;
 }
 
-// "64x32[0,_]", "64[0+1,p2]", "[]" for a scalar.
+// "f32", "int64", ...
+DataType parse_any_dtype(std::string_view text) {
+  for (int i = 1; i < kNumDataTypes; ++i) {
+    if (short_name_of(static_cast<DataType>(i)) == text) return static_cast<DataType>(i);
+  }
+  return parse_dtype(text);
+}
+
+// "p0", "p1:max" behind the p.
+void add_partial(TensorText* tensor, std::string_view text, const std::string& where) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  tensor->partial.push_back(static_cast<int>(parse_int(text.substr(0, colon), where)));
+  tensor->partial_kinds.push_back(colon == text.size()
+                                      ? ReduceKind::kSum
+                                      : distributed::parse_reduce_kind(text.substr(colon + 1)));
+}
+
+// "64x32[0,_]", "64[0+1,p2:max]", "i64:64[0]", "[]" for a scalar.
 TensorText parse_tensor(const std::string& text) {
   const std::string where = "the tensor '" + text + "'";
   const size_t open = text.find('[');
@@ -54,10 +73,15 @@ TensorText parse_tensor(const std::string& text) {
                      "dim, 0+1 or _ for each.");
   }
   TensorText tensor;
-  tensor.shape = parse_extents(std::string_view(text).substr(0, open), where);
+  std::string_view extents = std::string_view(text).substr(0, open);
+  if (const size_t colon = extents.find(':'); colon != std::string_view::npos) {
+    tensor.dtype = parse_any_dtype(extents.substr(0, colon));
+    extents.remove_prefix(colon + 1);
+  }
+  tensor.shape = parse_extents(extents, where);
   for (const auto& entry : split(text.substr(open + 1, text.size() - open - 2), ',')) {
     if (entry.starts_with('p')) {
-      tensor.partial.push_back(static_cast<int>(parse_int(entry.substr(1), where)));
+      add_partial(&tensor, std::string_view(entry).substr(1), where);
       continue;
     }
     auto& mesh_dims = tensor.dims_mapping.emplace_back();
@@ -73,17 +97,31 @@ TensorText parse_tensor(const std::string& text) {
   return tensor;
 }
 
-ArgumentText parse_argument(const std::string& text) {
-  ArgumentText argument;
+std::vector<TensorText> parse_argument(const std::string& text) {
+  std::vector<TensorText> tensors;
   for (const auto& part : split(text, ' ')) {
-    if (!part.empty()) argument.tensors.push_back(parse_tensor(part));
+    if (!part.empty()) tensors.push_back(parse_tensor(part));
   }
-  argument.is_list = argument.tensors.size() > 1;
-  return argument;
+  return tensors;
+}
+
+double parse_float(const std::string& text, const std::string& where) {
+  try {
+    size_t end = 0;
+    const double value = std::stod(text, &end);
+    if (end == text.size()) return value;
+  } catch (const std::exception&) {  // said below
+  }
+  throw UsageError("'" + text + "' in " + where + " is no number.");
 }
 
 AttrValue parse_attr(const std::string& name, const std::string& text, AttrKind kind) {
   const std::string where = "attribute " + name;
+  const auto list = [&](auto parse) {
+    std::vector<decltype(parse(text, where))> values;
+    for (const auto& part : split(text, ',')) values.push_back(parse(part, where));
+    return values;
+  };
   switch (kind) {
     case AttrKind::kBool:
       if (text == "true" || text == "1") return true;
@@ -91,88 +129,178 @@ AttrValue parse_attr(const std::string& name, const std::string& text, AttrKind 
       throw UsageError(where + " is '" + text + "', expected true or false.");
     case AttrKind::kInt:
       return parse_int(text, where);
+    case AttrKind::kNumber:
+      if (text.find_first_not_of("-0123456789") == std::string::npos) return parse_int(text, where);
+      return parse_float(text, where);
     case AttrKind::kFloat:
-      try {
-        return std::stod(text);
-      } catch (const std::exception&) {
-        throw UsageError("'" + text + "' in " + where + " is no number.");
-      }
+      return parse_float(text, where);
     case AttrKind::kString:
       return text;
-    case AttrKind::kInts: {
-      std::vector<int64_t> values;
-      for (const auto& part : split(text, ',')) values.push_back(parse_int(part, where));
-      return values;
-    }
     case AttrKind::kDataType:
-      return parse_dtype(text);
+      return parse_any_dtype(text);
+    case AttrKind::kInts:
+      return list(parse_int);
+    case AttrKind::kFloats:
+      return list(parse_float);
+    case AttrKind::kStrings:
+      return split(text, ',');
   }
   return false;
 }
 
-std::vector<AttrValue> parse_attrs(const RuleFunction& function,
-                                   const std::vector<std::string>& given) {
-  const auto names = distributed::split_names(function.attrs);
-  std::vector<AttrValue> values;
-  for (AttrKind kind : function.attr_kinds) values.push_back(distributed::zero_of(kind));
+std::vector<AttrValue> parse_attrs(const OpRule& rule, const std::vector<std::string>& given) {
+  std::vector<std::pair<std::string, AttrValue>> values;
   for (const auto& text : given) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) {
       throw UsageError("--attr '" + text + "' is not of the form name=value.");
     }
     const std::string name = text.substr(0, equals);
-    const auto it = std::find(names.begin(), names.end(), name);
-    if (it == names.end()) {
-      throw UsageError("the rule has no attribute '" + name + "'" +
-                       (names.empty() ? "; it takes none." : cli::did_you_mean(name, names)));
-    }
-    const size_t i = static_cast<size_t>(it - names.begin());
-    if (i < values.size()) {
-      values[i] = parse_attr(name, text.substr(equals + 1), function.attr_kinds[i]);
-    }
+    values.emplace_back(name, parse_attr(name, text.substr(equals + 1), rule.attribute(name).kind));
   }
-  return values;
+  return rule.attributes(values);
 }
 
-// Optional tensors at the end may be left out.
-void complete(Question& question, const RuleFunction& function) {
-  while (question.inputs.size() < function.tensor_kinds.size() &&
-         function.tensor_kinds[question.inputs.size()] == TensorKind::kOptional) {
-    question.inputs.push_back({{TensorText{}}, false});
+OpTensor tensor_of(const TensorText& text, const distributed::ProcessMesh& mesh) {
+  return {{Dims(text.shape), text.dtype}, attr_of(text, mesh)};
+}
+
+// Optional tensors at the end may be left out; one of no dims is not given.
+OpQuestion question_of(const Ask& ask, const OpRule& rule) {
+  if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3.");
+  OpQuestion question{distributed::ProcessMesh(parse_extents(ask.mesh, "--mesh")), {}, {}};
+  for (const auto& text : ask.inputs) {
+    const size_t i = question.inputs.size();
+    const bool optional =
+        i < rule.tensors().size() && rule.tensors()[i].kind == TensorKind::kOptional;
+    auto& argument = question.inputs.emplace_back();
+    for (const TensorText& tensor : parse_argument(text)) {
+      const bool absent = optional && tensor.shape.empty() && tensor.dims_mapping.empty();
+      argument.push_back(absent ? OpTensor() : tensor_of(tensor, question.mesh));
+    }
   }
+  while (question.inputs.size() < rule.tensors().size() &&
+         rule.tensors()[question.inputs.size()].kind == TensorKind::kOptional) {
+    question.inputs.push_back({OpTensor()});
+  }
+  question.attributes = parse_attrs(rule, ask.attrs);
+  return rule.with_dtypes(std::move(question));
+}
+
+// As parse_tensor reads it; float32 is not said.
+std::string tensor_text(const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
+  if (attr == nullptr) return "absent";
+  const bool said = meta.dtype != DataType::FLOAT32 && meta.dtype != DataType::UNDEFINED;
+  std::string shape;
+  for (int64_t size : meta.dims) shape += (shape.empty() ? "" : "x") + extent_text(size);
+  return (said ? std::string(short_name_of(meta.dtype)) + ":" : "") + shape +
+         to_text(attr, meta.dims.ndim());
+}
+
+struct Line {
+  std::string name;
+  std::string tensor;
+  std::string placements;
+};
+
+Line line_of(std::string name, const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
+  return {std::move(name), tensor_text(meta, attr), attr == nullptr ? "" : attr->to_string()};
+}
+
+// In columns.
+std::string lines_text(const std::vector<Line>& needs, const std::vector<Line>& gives) {
+  size_t name = 0, tensor = 0;
+  for (const auto* lines : {&needs, &gives}) {
+    for (const Line& line : *lines) {
+      name = std::max(name, line.name.size());
+      tensor = std::max(tensor, line.tensor.size());
+    }
+  }
+  std::string text;
+  for (const auto* lines : {&needs, &gives}) {
+    for (const Line& line : *lines) {
+      std::string row = fmt::format("  {}  {:<{}}  {:<{}}  {}", lines == &needs ? "needs" : "gives",
+                                    line.name, name, line.tensor, tensor, line.placements);
+      row.erase(row.find_last_not_of(' ') + 1);
+      text += row + "\n";
+    }
+  }
+  return text;
+}
+
+std::string question_text(const Ask& ask, const OpRule& rule, const OpQuestion& question) {
+  std::string text = fmt::format("{} --mesh={}", rule.name(), ask.mesh);
+  for (const auto& argument : question.inputs) {
+    std::string tensors;
+    for (const OpTensor& tensor : argument) {
+      tensors += tensors.empty() ? "" : " ";
+      tensors += tensor.attr == nullptr ? "[]" : tensor_text(tensor.meta, tensor.attr);
+    }
+    text += fmt::format(" --in='{}'", tensors);
+  }
+  for (const auto& output : ask.outputs) text += fmt::format(" --out='{}'", output);
+  for (size_t i = 0; i < question.attributes.size(); ++i) {
+    text += fmt::format(" --attr {}={}", rule.attributes()[i].name,
+                        phi::to_text(question.attributes[i]));
+  }
+  return text + "\n";
+}
+
+std::string answer_text(const OpRule& rule, const OpQuestion& question, const OpAnswer& answer) {
+  std::vector<Line> needs, gives;
+  for (size_t i = 0; i < question.inputs.size(); ++i) {
+    for (const OpTensor& tensor : question.inputs[i]) {
+      needs.push_back(line_of(rule.tensors()[i].name, tensor.meta, answer.inputs[needs.size()]));
+    }
+  }
+  const auto names = rule.outputs();
+  for (size_t i = 0; i < answer.outputs.size(); ++i) {
+    const auto& [meta, attr] = answer.outputs[i];
+    const bool listed = answer.outputs.size() > names.size() && i + 1 >= names.size();
+    const std::string name =
+        listed ? fmt::format("{} {}", names.back(), i + 1 - names.size()) : std::string(names[i]);
+    gives.push_back(line_of(name, meta.value_or(TensorMeta()), attr));
+  }
+  return lines_text(needs, gives);
 }
 
 }  // namespace
 
 std::string ask(const Ask& ask) {
-  const auto& rule = distributed::find_rule(ask.rule);
-  if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3.");
-  Question question;
-  question.mesh = parse_extents(ask.mesh, "--mesh");
-  for (const auto& text : ask.inputs) question.inputs.push_back(parse_argument(text));
-  for (const auto& text : ask.outputs) question.outputs.push_back(parse_argument(text));
-  question.attrs = parse_attrs(rule.forward, ask.attrs);
-  if (!ask.outputs.empty()) question.direction = Direction::kBackward;
-  complete(question, rule.forward);
-
-  const auto result =
-      answer(rule, question,
-             ask.strict ? distributed::Strictness::kRefuse : distributed::Strictness::kResolve);
-  const auto names = distributed::split_names(rule.forward.tensors);
-  std::string text = to_text(rule, question) + "\n";
-  size_t flat = 0;
-  for (size_t i = 0; i < question.inputs.size(); ++i) {
-    for (const TensorText& tensor : question.inputs[i].tensors) {
-      const auto* attr = result.inputs[flat++];
-      text += fmt::format("  needs  {:<12} {:<12}", names[i],
-                          to_text(attr, static_cast<int>(tensor.shape.size())));
-      text += attr == nullptr ? "\n" : "  " + attr->to_string() + "\n";
+  const OpRule& rule = rules::find(ask.op);
+  const OpQuestion question = question_of(ask, rule);
+  std::vector<OpTensor> outputs;
+  for (const auto& text : ask.outputs) {
+    for (const TensorText& tensor : parse_argument(text)) {
+      outputs.push_back(tensor_of(tensor, question.mesh));
     }
   }
-  for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const auto* attr = result.outputs[i];
-    text += fmt::format("  gives  {:<12} {:<12}", fmt::format("output {}", i), to_text(attr, 0));
-    text += attr == nullptr ? "\n" : "  " + attr->to_string() + "\n";
+  distributed::Conflicts conflicts;
+  const OpAnswer answer = outputs.empty() ? rule.answer(question, &conflicts)
+                                          : rule.answer_backward(question, outputs, &conflicts);
+  for (const auto& conflict : conflicts) {
+    PHI_CHECK(!ask.strict || conflict.kind == distributed::Conflict::Kind::kGivenUp,
+              errors::InvalidArgument("{}; without --strict a policy decides.", conflict.text));
+  }
+  return question_text(ask, rule, question) + answer_text(rule, question, answer);
+}
+
+std::string list() {
+  std::string text;
+  for (const OpRule& rule : rules::all()) {
+    std::vector<std::string> tensors;
+    for (const auto& [name, kind] : rule.tensors()) {
+      tensors.push_back(kind == TensorKind::kOptional ? std::string(name) + "?"
+                        : kind == TensorKind::kList   ? std::string(name) + "[]"
+                                                      : name);
+    }
+    text += fmt::format("{} ({})", rule.name(), fmt::join(tensors, ", "));
+    for (const auto& [name, kind, by_default] : rule.attributes()) {
+      text +=
+          fmt::format(" {}={}", name,
+                      by_default ? phi::to_text(*by_default) : fmt::format("<{}>", name_of(kind)));
+    }
+    text += fmt::format(": {}\n", rule.rule().empty() ? "replicated" : rule.rule());
   }
   return text;
 }

@@ -8,16 +8,19 @@ namespace phi::spmd_tool {
 
 /// What the command line says of one question, not yet parsed.
 struct Ask {
-  std::string rule;
+  std::string op;
   std::string mesh;                  // "2x3"
   std::vector<std::string> inputs;   // "64x32[0,_]"; a list: several, separated by blanks
   std::vector<std::string> outputs;  // given: infer the inputs from them
-  std::vector<std::string> attrs;    // "trans_x=true"
-  bool strict = false;
+  std::vector<std::string> attrs;    // "transpose_x=true"; the others take their defaults
+  bool strict = false;               // refuse where tensors ask for different things
 };
 
 /// The printed answer. Errors: cli::UsageError for what cannot be read; phi::Error for what the
-/// rule refuses.
+/// shape function or the rule refuses.
 std::string ask(const Ask& ask);
+
+/// "matmul (x, y) transpose_x=false transpose_y=false: MatmulInferSpmd" of each operator, in lines.
+std::string list();
 
 }  // namespace phi::spmd_tool

@@ -8,56 +8,154 @@
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::Conflict;
+using distributed::Placement;
 using distributed::ProcessMesh;
-using distributed::RuleFunction;
 using distributed::SpmdResult;
 using distributed::TensorDistAttr;
-using distributed::TensorKind;
 using distributed::TensorSpec;
 
 distributed::ReduceKind kind_of(const TensorText& text, size_t i) {
   return text.partial_kinds.empty() ? distributed::ReduceKind::kSum : text.partial_kinds[i];
 }
 
-TensorSpec spec_of(const TensorText& text, const ProcessMesh& mesh) {
-  PHI_CHECK(text.dims_mapping.size() == text.shape.size(),
-            errors::InvalidArgument("a tensor of {} dims [{}] has a dims_mapping of {} entries.",
-                                    text.shape.size(), fmt::join(text.shape, ","),
-                                    text.dims_mapping.size()));
-  std::vector<std::pair<int, distributed::ReduceKind>> partial;
-  for (size_t i = 0; i < text.partial.size(); ++i)
-    partial.emplace_back(text.partial[i], kind_of(text, i));
-  return {Dims(text.shape), TensorDistAttr::from_dims_mapping(mesh, text.dims_mapping, partial)};
-}
-
-const RuleFunction& function_of(const distributed::RuleEntry& rule, Direction direction) {
-  return direction == Direction::kGrad ? rule.grad : rule.forward;
-}
-
 // An optional tensor of no dims is one that is not given.
-std::vector<std::vector<TensorSpec>> specs_of(const RuleFunction& function,
-                                              const Question& question, const ProcessMesh& mesh) {
-  const bool outputs_too = takes_outputs(function, question.inputs.size());
-  PHI_CHECK(
-      outputs_too || question.inputs.size() == function.tensor_kinds.size(),
-      errors::InvalidArgument("{} inputs are given, the rule takes {}: {}.", question.inputs.size(),
-                              function.tensor_kinds.size(), function.tensors));
-  std::vector<std::vector<TensorSpec>> specs;
+OpTensor tensor_of(const TensorText& text, TensorKind kind, const ProcessMesh& mesh) {
+  const bool absent =
+      kind == TensorKind::kOptional && text.shape.empty() && text.dims_mapping.empty();
+  if (absent) return {};
+  return {{Dims(text.shape), DataType::FLOAT32}, attr_of(text, mesh)};
+}
+
+std::vector<TensorSpec> outputs_of(const Question& question, const ProcessMesh& mesh) {
+  std::vector<TensorSpec> outputs;
+  for (const ArgumentText& argument : question.outputs) {
+    for (const TensorText& text : argument.tensors) {
+      outputs.push_back({Dims(text.shape), attr_of(text, mesh)});
+    }
+  }
+  return outputs;
+}
+
+// False, 0 or nothing: what an attribute is that a case does not give.
+AttrValue zero_of(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kBool:
+      return false;
+    case AttrKind::kInt:
+    case AttrKind::kNumber:
+      return int64_t{0};
+    case AttrKind::kFloat:
+      return 0.0;
+    case AttrKind::kString:
+      return std::string();
+    case AttrKind::kDataType:
+      return DataType::UNDEFINED;
+    case AttrKind::kInts:
+      return std::vector<int64_t>();
+    case AttrKind::kFloats:
+      return std::vector<double>();
+    case AttrKind::kStrings:
+      return std::vector<std::string>();
+  }
+  return false;
+}
+
+RuleArgs args_of(const Reference& reference, const Question& question, const ProcessMesh& mesh) {
+  const OpRule& rule = reference.of(question.direction);
+  OpQuestion asked{mesh, {}, {}};
   for (size_t i = 0; i < question.inputs.size(); ++i) {
-    const bool optional = function.tensor_kinds[i] == TensorKind::kOptional;
-    auto& argument = specs.emplace_back();
+    const TensorKind kind = i < rule.tensors().size() ? rule.tensors()[i].kind : TensorKind::kOne;
+    auto& argument = asked.inputs.emplace_back();
     for (const TensorText& text : question.inputs[i].tensors) {
-      const bool absent = optional && text.shape.empty() && text.dims_mapping.empty();
-      argument.push_back(absent ? TensorSpec{} : spec_of(text, mesh));
+      argument.push_back(tensor_of(text, kind, mesh));
     }
   }
-  if (outputs_too) {
-    auto& outputs = specs.emplace_back();
-    for (const ArgumentText& argument : question.outputs) {
-      for (const TensorText& text : argument.tensors) outputs.push_back(spec_of(text, mesh));
+  if (takes_outputs(rule, question.inputs.size())) {
+    auto& argument = asked.inputs.emplace_back();
+    for (const TensorSpec& output : outputs_of(question, mesh)) {
+      argument.push_back({{output.shape, DataType::FLOAT32}, output.attr});
     }
   }
-  return specs;
+  for (const auto& attribute : rule.attributes()) {
+    asked.attributes.push_back(zero_of(attribute.kind));
+  }
+  for (const auto& [name, value] : question.attrs) {
+    const auto* attribute = reference.attribute(name, question.direction);
+    if (attribute == nullptr) continue;
+    asked.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
+  }
+  return rule.args(asked);
+}
+
+void refuse(const Policies& policies, const distributed::Conflicts& conflicts) {
+  for (const Conflict& conflict : conflicts) {
+    const bool passes =
+        conflict.kind == Conflict::Kind::kSharedMeshDim && !policies.refuses_shared_mesh_dims;
+    PHI_CHECK(passes, errors::Unimplemented("{}; reshard one of them first.", conflict.text));
+  }
+}
+
+// `attr` with the partial mesh dims of `given` for its own.
+const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDistAttr* given) {
+  if (attr == nullptr) return nullptr;
+  std::vector<Placement> placements(attr->placements().begin(), attr->placements().end());
+  for (int m = 0; m < attr->mesh().ndim(); ++m) {
+    Placement& placement = placements[static_cast<size_t>(m)];
+    if (placement.is_partial()) placement = distributed::Replicate();
+    if (placement.is_replicate() && given->placement(m).is_partial()) {
+      placement = given->placement(m);
+    }
+  }
+  return TensorDistAttr::get(attr->mesh(), placements);
+}
+
+// `attr` without the splits over mesh dims by which `stronger` splits another tensor dim.
+const TensorDistAttr* yielding_to(const TensorDistAttr* attr, const TensorDistAttr* stronger) {
+  std::vector<Placement> placements(attr->placements().begin(), attr->placements().end());
+  for (int m = 0; m < attr->mesh().ndim(); ++m) {
+    Placement& own = placements[static_cast<size_t>(m)];
+    const Placement& other = stronger->placement(m);
+    if (own.is_shard() && other.is_shard() && own.tensor_dim() != other.tensor_dim()) {
+      own = distributed::Replicate();
+    }
+  }
+  return TensorDistAttr::get(attr->mesh(), placements);
+}
+
+SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
+                           const distributed::SpmdRule& rule, const Question& question,
+                           const ProcessMesh& mesh) {
+  std::vector<TensorSpec> outputs = outputs_of(question, mesh);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool scalar_is_absent = (policies.scalars_are_absent >> i) & 1u;
+    const bool left_out =
+        i == 0 && policies.lacks_first_output && policies.lacks_first_output(args);
+    if (left_out || (scalar_is_absent && outputs[i].ndim() == 0)) outputs[i] = {};
+  }
+  distributed::Conflicts conflicts;
+  SpmdResult result = rule.backward(outputs, &conflicts);
+  refuse(policies, conflicts);
+  if (policies.last_output_first && !outputs[0].absent()) {
+    std::vector<TensorSpec> ranked = outputs;
+    ranked[0].attr = yielding_to(outputs[0].attr, outputs.back().attr);
+    result = rule.backward(ranked);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].absent()) continue;
+    if (policies.keeps_partial) {
+      result.outputs[i] = with_partial_of(result.outputs[i], outputs[i].attr);
+    }
+    if (policies.backward_outputs == BackwardOutputs::kInferred) continue;
+    result.outputs[i] = policies.backward_outputs == BackwardOutputs::kAsGiven
+                            ? outputs[i].attr
+                            : with_partial_of(outputs[i].attr, TensorDistAttr::replicated(mesh));
+  }
+  for (size_t i = 0; policies.keeps_partial && i < result.inputs.size(); ++i) {
+    const int arg = static_cast<int>(i);
+    result.inputs[i] = with_partial_of(result.inputs[i], args.spec(arg).attr);
+  }
+  return result;
 }
 
 // Compares entry by entry; what is answered for an absent tensor carries no meaning.
@@ -100,28 +198,45 @@ std::string entry_text(const std::vector<int>& mesh_dims) {
 
 }  // namespace
 
-bool takes_outputs(const RuleFunction& function, size_t num_inputs) {
-  return num_inputs + 1 == function.tensor_kinds.size() &&
-         function.tensor_kinds.back() == TensorKind::kList;
+bool takes_outputs(const OpRule& rule, size_t num_inputs) {
+  return num_inputs + 1 == rule.tensors().size() && rule.tensors().back().kind == TensorKind::kList;
 }
 
-SpmdResult answer(const distributed::RuleEntry& rule, const Question& question,
-                  distributed::Strictness strictness) {
+const TensorDistAttr* attr_of(const TensorText& text, const ProcessMesh& mesh) {
+  PHI_CHECK(text.dims_mapping.size() == text.shape.size(),
+            errors::InvalidArgument("a tensor of {} dims [{}] has a dims_mapping of {} entries.",
+                                    text.shape.size(), fmt::join(text.shape, ","),
+                                    text.dims_mapping.size()));
+  std::vector<std::pair<int, distributed::ReduceKind>> partial;
+  for (size_t i = 0; i < text.partial.size(); ++i)
+    partial.emplace_back(text.partial[i], kind_of(text, i));
+  return TensorDistAttr::from_dims_mapping(mesh, text.dims_mapping, partial);
+}
+
+SpmdResult answer(const Reference& reference, const Question& question) {
   const ProcessMesh mesh(question.mesh);
-  const RuleFunction& function = function_of(rule, question.direction);
-  const auto inputs = specs_of(function, question, mesh);
-  const auto bound = function.call(inputs, question.attrs);
-  if (question.direction != Direction::kBackward) return bound.forward(strictness);
-  std::vector<TensorSpec> outputs;
-  for (const ArgumentText& argument : question.outputs) {
-    for (const TensorText& text : argument.tensors) outputs.push_back(spec_of(text, mesh));
+  const Policies& policies = reference.policies;
+  const RuleArgs args = args_of(reference, question, mesh);
+  if (policies.refusal != nullptr) {
+    const char* reason = policies.refusal(args, question.direction);
+    PHI_CHECK(reason == nullptr, errors::InvalidArgument("{}", reason));
   }
-  return bound.backward(outputs, strictness);
+  const auto rule = reference.of(question.direction).ask(args);
+  if (question.direction == Direction::kBackward) {
+    return answer_backward(policies, args, rule, question, mesh);
+  }
+  distributed::Conflicts conflicts;
+  SpmdResult result = rule.forward(&conflicts);
+  refuse(policies, conflicts);
+  if (policies.lacks_first_output != nullptr && policies.lacks_first_output(args)) {
+    result.outputs[0] = nullptr;
+  }
+  return result;
 }
 
-Verdict judge(const distributed::RuleEntry& rule, const Case& c) {
+Verdict judge(const Reference& reference, const Case& c) {
   try {
-    const SpmdResult actual = answer(rule, c.question, distributed::Strictness::kRefuse);
+    const SpmdResult actual = answer(reference, c.question);
     if (!c.expected) {
       return {false, list_text(actual.inputs, {}) + " -> " + list_text(actual.outputs, {})};
     }
@@ -140,7 +255,7 @@ std::string to_text(const TensorText& tensor) {
     const auto kind = kind_of(tensor, i);
     const bool is_sum = kind == distributed::ReduceKind::kSum;
     entries.push_back(fmt::format("p{}{}", tensor.partial[i],
-                                  is_sum ? "" : fmt::format("({})", distributed::name_of(kind))));
+                                  is_sum ? "" : fmt::format(":{}", distributed::name_of(kind))));
   }
   return fmt::format("{}[{}]", fmt::join(tensor.shape, "x"), fmt::join(entries, ","));
 }
@@ -154,26 +269,11 @@ std::string to_text(const TensorDistAttr* attr, int ndim) {
   for (int m : attr->partial_dims()) {
     kinds.push_back(attr->placements()[static_cast<size_t>(m)].reduce());
   }
-  return to_text(TensorText{{}, attr->dims_mapping(ndim), attr->partial_dims(), kinds});
+  return to_text(TensorText{{}, attr->dims_mapping(ndim), attr->partial_dims(), kinds, {}});
 }
 
-std::string to_text(const distributed::AttrValue& value) {
-  struct Text {
-    std::string operator()(bool v) const { return v ? "true" : "false"; }
-    std::string operator()(int64_t v) const { return std::to_string(v); }
-    std::string operator()(double v) const { return fmt::format("{}", v); }
-    std::string operator()(const std::string& v) const { return v; }
-    std::string operator()(const std::vector<int64_t>& v) const {
-      return fmt::format("{}", fmt::join(v, ","));
-    }
-    std::string operator()(DataType v) const { return std::string(name_of(v)); }
-  };
-  return std::visit(Text(), value);
-}
-
-std::string to_text(const distributed::RuleEntry& rule, const Question& question) {
-  const RuleFunction& function = function_of(rule, question.direction);
-  std::string text = fmt::format("{}{} --mesh={}", rule.name,
+std::string to_text(const Reference& reference, const Question& question) {
+  std::string text = fmt::format("{}{} --mesh={}", reference.name,
                                  question.direction == Direction::kGrad ? " (grad)" : "",
                                  fmt::join(question.mesh, "x"));
   const auto add = [&](const std::vector<ArgumentText>& arguments, const char* flag) {
@@ -185,9 +285,8 @@ std::string to_text(const distributed::RuleEntry& rule, const Question& question
   };
   add(question.inputs, "in");
   add(question.outputs, "out");
-  const auto names = distributed::split_names(function.attrs);
-  for (size_t i = 0; i < question.attrs.size(); ++i) {
-    text += fmt::format(" --attr {}={}", names[i], to_text(question.attrs[i]));
+  for (const auto& [name, value] : question.attrs) {
+    text += fmt::format(" --attr {}={}", name, phi::to_text(value));
   }
   return text;
 }

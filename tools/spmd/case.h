@@ -4,10 +4,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "distributed/spmd/registry.h"
+#include "tools/spmd/reference.h"
 
 namespace phi::spmd_tool {
 
@@ -17,6 +19,7 @@ struct TensorText {
   distributed::DimsMapping dims_mapping;
   std::vector<int> partial;
   std::vector<distributed::ReduceKind> partial_kinds;  // one for each of `partial`; none: not said
+  DataType dtype = DataType::UNDEFINED;                // not said; the cases never do
 };
 
 /// One argument: one tensor or a list of them.
@@ -25,13 +28,11 @@ struct ArgumentText {
   bool is_list = false;
 };
 
-enum class Direction { kForward, kBackward, kGrad };
-
 struct Question {
   std::vector<int64_t> mesh;
   std::vector<ArgumentText> inputs;
-  std::vector<ArgumentText> outputs;  // backward only
-  std::vector<distributed::AttrValue> attrs;
+  std::vector<ArgumentText> outputs;                     // backward only
+  std::vector<std::pair<std::string, AttrValue>> attrs;  // by the recorded names
   Direction direction = Direction::kForward;
 };
 
@@ -57,28 +58,31 @@ struct CaseFile {
 
 /// Whether the rule, asked from its inputs, is shown the outputs too: rules for any op take them as
 /// their last argument.
-bool takes_outputs(const distributed::RuleFunction& function, size_t num_inputs);
+bool takes_outputs(const OpRule& rule, size_t num_inputs);
 
 /// Errors: phi::Error naming file, line and key, also one that nothing reads; NotFound for a rule
 /// that does not exist.
 CaseFile load_cases(const std::string& path);
 
-/// The rule's answer. Errors: what the rule refuses, and tensors that cannot be.
-distributed::SpmdResult answer(const distributed::RuleEntry& rule, const Question& question,
-                               distributed::Strictness strictness);
+/// What the reference answers, as far as our rules and its policies say. Errors: what it refuses,
+/// and tensors that cannot be.
+distributed::SpmdResult answer(const Reference& reference, const Question& question);
 
 struct Verdict {
   bool agrees = false;
   std::string actual;  // or the refusal
 };
-Verdict judge(const distributed::RuleEntry& rule, const Case& c);
+Verdict judge(const Reference& reference, const Case& c);
 
-/// "matmul mesh 2x3 64x32[1,_] 32x48[_,0] trans_x=false": as the ask form takes it.
-std::string to_text(const distributed::RuleEntry& rule, const Question& question);
+/// The placement of a tensor of that text on `mesh`. Errors: InvalidArgument if it does not fit.
+const distributed::TensorDistAttr* attr_of(const TensorText& text,
+                                           const distributed::ProcessMesh& mesh);
+
+/// "matmul --mesh=2x3 --in='64x32[1,_]' --in='32x48[_,0]' --attr transpose_x=false"
+std::string to_text(const Reference& reference, const Question& question);
 std::string to_text(const Expected& expected);
-/// "64x32[1,_,p0]"; without shape "[1,_,p0]"; partial other than by a sum "[1,_,p0(avg)]".
+/// "64x32[1,_,p0]"; without shape "[1,_,p0]"; partial other than by a sum "[1,_,p0:avg]".
 std::string to_text(const TensorText& tensor);
-std::string to_text(const distributed::AttrValue& value);
 /// The answered placement of a tensor of `ndim` dims.
 std::string to_text(const distributed::TensorDistAttr* attr, int ndim);
 

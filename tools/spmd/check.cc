@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -44,6 +46,25 @@ Differences load_differences(const std::string& path) {
   return differences;
 }
 
+// A folder stands for the case files in it.
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const auto& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      if (entry.path().extension() == ".yaml") found.push_back(entry.path().string());
+    }
+    PHI_CHECK(!found.empty(), errors::NotFound("{}: the folder has no .yaml file.", path));
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
 struct Count {
   int agree = 0;
   int differ = 0;
@@ -51,12 +72,12 @@ struct Count {
   int total() const { return agree + differ; }
 };
 
-void print_failure(std::FILE* out, const CaseFile& file, const Case& c,
-                   const distributed::RuleEntry& rule, const Verdict& verdict) {
+void print_failure(std::FILE* out, const CaseFile& file, const Case& c, const Reference& reference,
+                   const Verdict& verdict) {
   fmt::print(out, "FAIL {} case {} ({}:{})\n", file.rule, c.number, file.path, c.line);
   fmt::print(out, "  question  {}{}\n",
              c.question.direction == Direction::kBackward ? "backward " : "",
-             to_text(rule, c.question));
+             to_text(reference, c.question));
   fmt::print(out, "  expected  {}\n", c.expected ? to_text(*c.expected) : "to be refused");
   fmt::print(out, "  actual    {}\n", verdict.actual);
 }
@@ -67,11 +88,11 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
                 std::FILE* out) {
   const Differences differences = load_differences(differences_path);
   Count must, suspect, uneven, listed;
-  for (const auto& path : paths) {
+  for (const auto& path : files_of(paths)) {
     const CaseFile file = load_cases(path);
-    const auto& rule = distributed::find_rule(file.rule);
+    const Reference& reference = find_reference(file.rule);
     for (const Case& c : file.cases) {
-      const Verdict verdict = judge(rule, c);
+      const Verdict verdict = judge(reference, c);
       if (c.suspect) {
         suspect.add(verdict.agrees);
       } else if (c.uneven) {
@@ -80,7 +101,7 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
         listed.add(verdict.agrees);
       } else {
         must.add(verdict.agrees);
-        if (!verdict.agrees) print_failure(out, file, c, rule, verdict);
+        if (!verdict.agrees) print_failure(out, file, c, reference, verdict);
       }
     }
   }
@@ -91,7 +112,9 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
   apart("suspect", suspect);
   apart("uneven", uneven);
   apart("listed differences", listed);
-  fmt::print(out, "{} passed, {} failed\n", must.agree, must.differ);
+  const int aside = suspect.total() + uneven.total() + listed.total();
+  fmt::print(out, "{} passed, {} failed{}\n", must.agree, must.differ,
+             aside > 0 ? fmt::format(", {} set aside", aside) : "");
   return must.differ;
 }
 

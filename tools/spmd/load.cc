@@ -11,11 +11,6 @@
 namespace phi::spmd_tool {
 namespace {
 
-using distributed::AttrKind;
-using distributed::AttrValue;
-using distributed::RuleEntry;
-using distributed::RuleFunction;
-
 class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {}
@@ -127,6 +122,12 @@ class Reader {
     return result;
   }
 
+  AttrValue number(const YAML::Node& node, const std::string& name) const {
+    int64_t value = 0;
+    if (YAML::convert<int64_t>::decode(node, value)) return value;
+    return scalar<double>(node, name, "number");
+  }
+
   AttrValue attr(const YAML::Node& node, const std::string& name, AttrKind kind) const {
     switch (kind) {
       case AttrKind::kBool:
@@ -135,36 +136,38 @@ class Reader {
         return integer(node, name);
       case AttrKind::kFloat:
         return scalar<double>(node, name, "float");
+      case AttrKind::kNumber:
+        return number(node, name);
       case AttrKind::kString:
         return scalar<std::string>(node, name, "string");
-      case AttrKind::kInts:
-        return integers(node, name);
       case AttrKind::kDataType:
         return parse_dtype(scalar<std::string>(node, name, "dtype"));
+      case AttrKind::kInts:
+        return integers(node, name);
+      case AttrKind::kFloats:
+      case AttrKind::kStrings:
+        break;
     }
-    fail(node, "unreachable");
+    fail(node, fmt::format("{} is a {}, which no recorded rule takes.", name, name_of(kind)));
   }
 
-  // In the order of the rule's signature. All names in the file must be known to the rule.
-  std::vector<AttrValue> attrs(const YAML::Node& map, const RuleFunction& function) const {
-    const auto names = distributed::split_names(function.attrs);
-    if (map && !map.IsMap()) fail(map, "attrs is no map.");
-    if (map) {
-      for (const auto& entry : map) {
-        const auto name = scalar<std::string>(entry.first, "an attribute's name", "string");
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-          fail(entry.first,
-               fmt::format("the rule has no attribute '{}'; it has: {}.", name, function.attrs));
-        }
+  // Those without effect are read and left out.
+  std::vector<std::pair<std::string, AttrValue>> attrs(const YAML::Node& map,
+                                                       const Reference& reference,
+                                                       Direction direction) const {
+    std::vector<std::pair<std::string, AttrValue>> values;
+    if (!map) return values;
+    if (!map.IsMap()) fail(map, "attrs is no map.");
+    for (const auto& entry : map) {
+      const auto name = scalar<std::string>(entry.first, "an attribute's name", "string");
+      const OpRule::Attribute* attribute = nullptr;
+      try {
+        attribute = reference.attribute(name, direction);
+      } catch (const Error& error) {
+        fail(entry.first, error.what());
       }
-    }
-    std::vector<AttrValue> values;
-    for (size_t i = 0; i < function.attr_kinds.size(); ++i) {
-      const AttrKind kind = function.attr_kinds[i];
-      if (map && map[names[i]]) {
-        values.push_back(attr(map[names[i]], names[i], kind));
-      } else {
-        values.push_back(distributed::zero_of(kind));
+      if (attribute != nullptr) {
+        values.emplace_back(name, attr(entry.second, name, attribute->kind));
       }
     }
     return values;
@@ -184,22 +187,22 @@ class Reader {
     return value && scalar<bool>(value, name, "bool");
   }
 
-  Case one(YamlMap& map, const RuleEntry& rule) const {
+  Case one(YamlMap& map, const Reference& reference) const {
     Case c;
     c.line = map.node().Mark().line + 1;
     Question& q = c.question;
     q.mesh = whole(map.require("mesh"),
                    [&](YamlMap& mesh) { return integers(mesh.require("shape"), "mesh.shape"); });
     q.direction = direction(map.get("direction"));
-    if (q.direction == Direction::kGrad && rule.grad.call == nullptr) {
-      fail(map.node(), fmt::format("the rule '{}' has no gradient rule.", rule.name));
+    if (q.direction == Direction::kGrad && reference.grad == nullptr) {
+      fail(map.node(), fmt::format("the rule '{}' has no gradient rule.", reference.name));
     }
-    const RuleFunction& function = q.direction == Direction::kGrad ? rule.grad : rule.forward;
     q.inputs = arguments(map, "inputs", true);
-    if (q.direction == Direction::kBackward || takes_outputs(function, q.inputs.size())) {
+    if (q.direction == Direction::kBackward ||
+        takes_outputs(reference.of(q.direction), q.inputs.size())) {
       q.outputs = arguments(map, "outputs", true);
     }
-    q.attrs = attrs(map.get("attrs"), function);
+    q.attrs = attrs(map.get("attrs"), reference, q.direction);
     // Remarks of those who recorded the case.
     for (const char* remark : {"why", "suspect_why", "co_shard"}) map.get(remark);
     c.suspect = flag(map, "suspect");
@@ -217,16 +220,16 @@ class Reader {
     result.path = path_;
     const YAML::Node name = map.require("rule");
     result.rule = scalar<std::string>(name, "rule", "string");
-    const RuleEntry* rule = nullptr;
+    const Reference* reference = nullptr;
     try {
-      rule = &distributed::find_rule(result.rule);
+      reference = &find_reference(result.rule);
     } catch (const Error& error) {
       throw errors::NotFound("{}:{}: {}", path_, name.Mark().line + 1, error.what());
     }
     const YAML::Node cases = map.require("cases");
     if (!cases.IsSequence()) fail(cases, "cases is no list.");
     for (const auto& node : cases) {
-      result.cases.push_back(whole(node, [&](YamlMap& item) { return one(item, *rule); }));
+      result.cases.push_back(whole(node, [&](YamlMap& item) { return one(item, *reference); }));
       result.cases.back().number = static_cast<int>(result.cases.size()) - 1;
     }
     return result;

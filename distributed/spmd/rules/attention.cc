@@ -14,9 +14,8 @@ Factors attention_inputs(const TensorSpec& q, const TensorSpec& k, const TensorS
                                     "head_dim].",
                                     q.shape.to_string(), k.shape.to_string(), v.shape.to_string()));
   Factors rule;
-  rule.input(q, "b_h_").input(k, "b_h_").input(v, "b_h_").last_input_follows();
   if (k.shape[2] != q.shape[2]) rule.divides('h', k.shape[2]);
-  return rule;
+  return rule.input(q, "b_h_").input(k, "b_h_").input(v, "b_h_").last_input_follows();
 }
 
 void add_seed_and_mask(Factors* rule, const TensorSpec* seed_offset, const TensorSpec* attn_mask) {
@@ -47,9 +46,7 @@ SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const
                                  float, bool, bool, bool) {
   Factors rule = attention_inputs(q, k, v);
   add_seed_and_mask(&rule, fixed_seed_offset, attn_mask);
-  rule.output("b_h_");
-  rule.optional_output("bh__");
-  return rule.output("bh_").optional_output("_").combined("bh");
+  return rule.output("b_h_").output("bh__").output("bh_").output("_").combined("bh");
 }
 
 SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
@@ -83,7 +80,7 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
     return own;
   };
   Factors rule;
-  rule.input(q, names);
+  rule.any_size("h").input(q, names);  // k and v may have fewer heads
   for (const TensorSpec* x : {k, v}) {
     if (x == nullptr) {
       rule.absent_input();
@@ -95,7 +92,10 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
     if (table == nullptr) {
       rule.absent_input();
     } else {
-      rule.input(*table, table->ndim() == 2 ? "sd" : "1s1d").last_input_follows();
+      // With position_ids rows are looked up, of a table of any length.
+      const std::string_view own = position_ids != nullptr ? "111d" : "1s1d";
+      rule.input(*table, table->ndim() == 2 ? (position_ids != nullptr ? "1d" : "sd") : own)
+          .last_input_follows();
     }
   }
   if (position_ids == nullptr) {

@@ -29,13 +29,13 @@ class JoinBody : public SpmdRule::Body {
   JoinBody(std::span<const TensorSpec> x, int axis, bool new_dim)
       : x_(x.begin(), x.end()), axis_(axis), new_dim_(new_dim) {}
 
-  SpmdResult forward(Strictness) const override {
+  SpmdResult forward() const override {
     const Sharding common = align(x_, new_dim_ ? 0 : 1u << axis_);
     const ProcessMesh& mesh = x_[0].attr->mesh();
     return all(common.attr(mesh), (new_dim_ ? insert_dim(common, axis_) : common).attr(mesh));
   }
 
-  SpmdResult backward(std::span<const TensorSpec> outputs, Strictness) const override {
+  SpmdResult backward(std::span<const TensorSpec> outputs) const override {
     PHI_CHECK(outputs.size() == 1,
               errors::InvalidArgument("{} outputs are given, the rule has 1.", outputs.size()));
     Sharding input = Sharding::of(outputs[0]);

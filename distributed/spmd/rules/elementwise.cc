@@ -13,17 +13,21 @@ Factors unary(const TensorSpec& x) {
 Factors binary(const TensorSpec& x, const TensorSpec& y) {
   const auto all = Factors::batch(x.ndim(), y.ndim());
   Factors rule;
-  rule.input(x, all, "").input(y, all, "").output(all, "");
-  return rule.backward_outputs(BackwardOutputs::kAsGivenWhole);
+  return rule.input(x, all, "").input(y, all, "").output(all, "");
 }
 
-// x and y; without y the last dim of x, which holds both halves, is whole.
+// The factors of x, which without y holds both halves in its last dim: that is whole then.
+Names swiglu_names(const TensorSpec& x, const TensorSpec* y) {
+  Names names(dim_names(x.ndim()));
+  if (y == nullptr && x.ndim() > 0) names[x.ndim() - 1] = '1';
+  return names;
+}
+
 Factors swiglu_inputs(const TensorSpec& x, const TensorSpec* y) {
-  const auto names = dim_names(x.ndim());
+  const Names names = swiglu_names(x, y);
   Factors rule;
   rule.input(x, names);
-  if (y != nullptr && !y->absent()) return rule.input(*y, names);
-  return rule.absent_input().whole(names.substr(names.size() - 1));
+  return y == nullptr ? rule.absent_input() : rule.input(*y, names);
 }
 
 }  // namespace
@@ -51,11 +55,6 @@ SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const 
   const auto all = Factors::batch(condition.ndim(), x.ndim(), y.ndim());
   Factors rule;
   rule.input(condition, all, "").input(x, all, "").input(y, all, "").last_input_follows();
-  if (condition.ndim() < all.ndim) {
-    constexpr auto kReason =
-        "condition has fewer dims than x or y; strict callers expand it first.";
-    rule.refuse_forward(kReason).refuse_backward(kReason);
-  }
   return rule.output(all, "");
 }
 
@@ -67,12 +66,12 @@ SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs) {
 }
 
 SpmdRule SwiGLUInferSpmd(const TensorSpec& x, const TensorSpec* y) {
-  return swiglu_inputs(x, y).output(dim_names(x.ndim()));
+  return swiglu_inputs(x, y).output(swiglu_names(x, y));
 }
 
 SpmdRule SwiGLUGradInferSpmd(const TensorSpec& x, const TensorSpec* y, const TensorSpec& out_grad) {
   Factors rule = swiglu_inputs(x, y);
-  return rule.input(out_grad, dim_names(x.ndim())).output_like(0).output_like(1);
+  return rule.input(out_grad, swiglu_names(x, y)).output_like(0).output_like(1);
 }
 
 }  // namespace phi::distributed

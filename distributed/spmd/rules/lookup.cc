@@ -30,20 +30,11 @@ Gathered gathered(const TensorSpec& x, const TensorSpec& index, const Scalar& ax
 
 }  // namespace
 
-SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t padding_idx,
-                            bool sparse) {
+SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t, bool) {
   const Names names(dim_names(x.ndim()));
   Names out = names;
   out.push_back('w');
-  Factors rule;
-  rule.input(x, names).input(weight, "vw").output(out);
-  rule.backward_outputs(BackwardOutputs::kAsGiven).refuse_shared_mesh_dim();
-  // The kernel knows which rows it holds, so it is right; a strict caller hears of it as these
-  // are given up by other implementations.
-  if (padding_idx >= 0 || sparse) {
-    rule.refuse_split("v", "the vocabulary is split, which padding_idx and sparse do not go with.");
-  }
-  return rule;
+  return Factors().input(x, names).input(weight, "vw").output(out);
 }
 
 SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,
@@ -56,10 +47,7 @@ SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,
 
 SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
   const Gathered names = gathered(x, index, axis);
-  Factors rule;
-  if (index.ndim() == 0) rule.refuse_forward("index is a scalar; strict callers give one dim.");
-  rule.input(x, names.x).input(index, names.index).output(names.out);
-  return rule.backward_outputs(BackwardOutputs::kAsGiven);
+  return Factors().input(x, names.x).input(index, names.index).output(names.out);
 }
 
 SpmdRule GatherGradInferSpmd(const TensorSpec& x, const TensorSpec& index,

@@ -34,12 +34,8 @@ SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpos
                          bool transpose_y) {
   Product p = product_of(x, y, transpose_x, transpose_y);
   p.rule.output(p.batch, p.out_names());
-  if (!p.has_m || !p.has_n) {
-    p.rule.refuse_backward("an operand is a vector, whose output has lost a dim.");
-  }
   // Splitting k costs a reduction of the output, splitting m or n costs nothing.
-  return p.rule.yields("k").prefer_larger_tensor().join_mesh_dims().backward_outputs(
-      BackwardOutputs::kAsGiven);
+  return p.rule.yields("k").prefer_larger_tensor().join_mesh_dims();
 }
 
 SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,

@@ -48,7 +48,6 @@ SpmdRule LayerNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const 
   add_weights(&rule, {scale, bias});
   Names out(lead);
   while (out.size() < x.ndim()) out.push_back('1');
-  rule.backward_keeps_partial();
   return rule.output(out).output(lead).output(lead).whole(names.substr(begin));
 }
 
@@ -99,15 +98,10 @@ SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec&
   const Names label_names = label_dims(x, label, soft_label, classes, names, per_sample);
   Factors rule;
   rule.input(x, names).input(label, label_names).output(names).output(per_sample);
-  rule.backward_last_output_first().backward_keeps_partial();
-  if (!classes_may_split(soft_label, use_softmax, classes, x.ndim())) {
-    return rule.whole(class_name)
-        .refuse_split(
-            class_name,
-            "the classes are split, which needs index labels, use_softmax and classes in the last "
-            "dim; make them whole first.");
+  if (classes_may_split(soft_label, use_softmax, classes, x.ndim())) {
+    return rule.combined(class_name);
   }
-  return rule.combined(class_name);
+  return rule.whole(class_name);
 }
 
 SpmdRule CrossEntropyWithSoftmaxGradInferSpmd(const TensorSpec& label, const TensorSpec& softmax,

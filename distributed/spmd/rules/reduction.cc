@@ -35,11 +35,7 @@ Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
 SpmdRule ReductionInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
                             ReduceKind kind) {
   const Axes axes = split_axes(x.ndim(), axis, keepdim);
-  return Factors()
-      .input(x, dim_names(x.ndim()))
-      .output(axes.output)
-      .reduce(axes.reduced, kind)
-      .backward_outputs(BackwardOutputs::kAsGiven);
+  return Factors().input(x, dim_names(x.ndim())).output(axes.output).reduce(axes.reduced, kind);
 }
 
 SpmdRule ReductionSumInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {

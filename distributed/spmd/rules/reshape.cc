@@ -105,14 +105,14 @@ class ReshapeBody : public SpmdRule::Body {
  public:
   ReshapeBody(const TensorSpec& x, const Dims& out) : x_(x), out_(out) {}
 
-  SpmdResult forward(Strictness) const override {
+  SpmdResult forward() const override {
     const ProcessMesh& mesh = x_.attr->mesh();
     Sharding in = Sharding::of(x_);
     const Sharding out = carry(x_.shape, in, out_, mesh);
     return both(in, out, mesh);
   }
 
-  SpmdResult backward(std::span<const TensorSpec> outputs, Strictness) const override {
+  SpmdResult backward(std::span<const TensorSpec> outputs) const override {
     PHI_CHECK(outputs.size() == 1 && outputs[0].shape.numel() == out_.numel(),
               errors::InvalidArgument("one output of {} elements is expected.", out_.numel()));
     Sharding out = Sharding::of(outputs[0]);

@@ -117,9 +117,7 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                                     "each.",
                                     axes.size(), starts.size(), ends.size()));
   const Sliced names = sliced(input, axes, decrease_axis);
-  Factors rule;
-  if (!decrease_axis.empty()) rule.refuse_backward("decrease_axis drops dims of the output.");
-  return rule.input(input, names.input).output(names.out);
+  return Factors().input(input, names.input).output(names.out);
 }
 
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -134,30 +132,11 @@ SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
   return Factors().input(x, names.from).output(names.to);
 }
 
-SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
-                           const std::vector<int>& target_shape) {
-  if (y == nullptr) {
-    Factors rule =
-        ExpandInferSpmd(x, std::vector<int64_t>(target_shape.begin(), target_shape.end()))
-            .factors();
-    return rule;
-  }
-  const Expansion names = expansion(x.shape, y->shape);
+SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
+  const Expansion names = expansion(x.shape, y.shape);
   Factors rule;
   rule.input(x, names.from).last_input_follows();
-  return rule.input(*y, dim_names(y->ndim())).output(dim_names(y->ndim()));
-}
-
-SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y) {
-  return ExpandAsInferSpmd(x, &y, {});
-}
-
-SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
-                               const std::vector<int>&) {
-  Factors rule;
-  const Expansion names = expansion(x.shape, out_grad.shape);
-  rule.input(x, names.from).last_input_follows();
-  return rule.input(out_grad, dim_names(out_grad.ndim())).output(names.from);
+  return rule.input(y, dim_names(y.ndim())).output(dim_names(y.ndim()));
 }
 
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {

@@ -27,21 +27,13 @@ SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
                             const std::vector<int64_t>& decrease_axis);
 /// Dims that are new or grow from size 1 are not split.
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
-/// x to the shape of y, or to target_shape where y is not given. x follows y.
-SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec* y,
-                           const std::vector<int>& target_shape);
-/// The form of the op: y is always given.
-SpmdRule ExpandAsTensorInferSpmd(const TensorSpec& x, const TensorSpec& y);
-/// The gradient sums over the dims that were expanded.
-SpmdRule ExpandAsGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
-                               const std::vector<int>& target_shape);
+/// x to the shape of y. x follows y.
+SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y);
 /// Dims that are repeated must be whole.
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times);
 /// The axis must be whole; with `flatten` all of x.
 SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool exclusive,
                          bool reverse);
-/// The last two dims must be whole.
-SpmdRule TrilInferSpmd(const TensorSpec& x, int diagonal);
 
 /// Ops whose output shape depends on data work on whole tensors.
 SpmdRule NonZeroInferSpmd(const TensorSpec& condition);

@@ -13,10 +13,9 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon));
       const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
-      return Inferred{rule.forward(),
-                      metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon)),
-                      x.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
     });
     out = new_distributed(decision, 0);
     mean = new_distributed(decision, 1);

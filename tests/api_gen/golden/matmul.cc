@@ -10,10 +10,9 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y));
       const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
-      return Inferred{rule.forward(),
-                      metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y)),
-                      x.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

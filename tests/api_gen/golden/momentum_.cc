@@ -17,12 +17,11 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs =
+          metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3)));
       const auto rule =
           MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
-      return Inferred{
-          rule.forward(),
-          metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3))),
-          param.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), param.dtype()};
     });
     check_inplace(param, decision.output(0).global);
     check_inplace(velocity, decision.output(1).global);

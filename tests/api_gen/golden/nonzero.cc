@@ -9,8 +9,9 @@ Tensor nonzero(const Tensor& condition) {
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(NonZeroInferMeta(args.meta(0)));
       const auto rule = NonZeroInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(NonZeroInferMeta(args.meta(0))), condition.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), condition.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

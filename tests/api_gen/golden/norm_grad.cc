@@ -16,11 +16,10 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs =
+          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))));
       const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
-      return Inferred{
-          rule.forward(),
-          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1)))),
-          x.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
     });
     x_grad = new_distributed(decision, 0);
     scale_grad = new_distributed(decision, 1);

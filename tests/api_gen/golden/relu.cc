@@ -9,8 +9,9 @@ Tensor relu(const Tensor& x) {
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

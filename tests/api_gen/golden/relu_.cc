@@ -10,8 +10,9 @@ Tensor& relu_(Tensor& x) {
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
       const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), metas(UnchangedInferMeta(args.meta(0))), x.dtype()};
+      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
     });
     check_inplace(x, decision.output(0).global);
     Tensor out = new_distributed(decision, 0);

@@ -8,8 +8,9 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, [&] {
+      auto outputs = metas(ReshapeInferMeta(args.meta(0), shape));
       const auto rule = ReshapeInferSpmd(args.spec(0), shape);
-      return Inferred{rule.forward(), metas(ReshapeInferMeta(args.meta(0), shape))};
+      return Inferred{rule.forward(), std::move(outputs)};
     });
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -76,14 +76,32 @@ TEST(Factors, OneMeshDimForTwoFactorsStaysWithTheFirstMet) {
   EXPECT_EQ(r.outputs[0], attr({Shard(1), R}));
 }
 
-TEST(Factors, OneFactorOnTwoMeshDimsIsResolvedOrRefused) {
-  const auto x = spec({8}, {Shard(0), R});
-  const auto y = spec({8}, {R, Shard(0)});
-  const Factors rule = Factors().input(x, "a").input(y, "a").output("a");
-  EXPECT_EQ(rule.forward().outputs[0], attr({Shard(0), R}));
+TEST(Factors, WhatTensorsDisagreeOnIsToldToThoseWhoAsk) {
+  const auto x = spec({8, 6}, {Shard(0), R});
+  const auto y = spec({8, 6}, {R, Shard(0)});
+  const Factors rule = Factors().input(x, "ab").input(y, "ab").output("ab");
+  Conflicts conflicts;
+  EXPECT_EQ(rule.forward(&conflicts).outputs[0], attr({Shard(0), R}));
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].kind, Conflict::Kind::kPlacedDifferently);
   EXPECT_THAT(
-      message_of([&] { rule.forward(Strictness::kRefuse); }, ErrorCode::kUnimplemented),
+      conflicts[0].text,
       HasSubstr("factor a is split over mesh dim 'dp' by one tensor and over mesh dim 'tp'"));
+  const auto rows = spec({8, 6}, {Shard(0), R});
+  const auto columns = spec({8, 6}, {Shard(1), R});
+  conflicts.clear();
+  Factors().input(rows, "ab").input(columns, "ab").output("ab").forward(&conflicts);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].kind, Conflict::Kind::kSharedMeshDim);
+  EXPECT_EQ(conflicts[0].text, "factors a and b are both split over mesh dim 'dp'");
+  const auto both = spec({8, 6}, {Shard(0), Shard(1)});
+  conflicts.clear();
+  Factors().input(both, "11").output("11").forward(&conflicts);
+  ASSERT_EQ(conflicts.size(), 1u);
+  EXPECT_EQ(conflicts[0].kind, Conflict::Kind::kGivenUp);
+  conflicts.clear();
+  Factors().input(x, "ab").input(x, "ab").output("ab").forward(&conflicts);
+  EXPECT_TRUE(conflicts.empty());
 }
 
 TEST(Factors, CoShardKeepsItsOrder) {
@@ -107,7 +125,7 @@ TEST(Factors, PartialFlowsOnlyWhereTheRuleSaysSo) {
 TEST(Factors, GroupsAreNotCut) {
   const auto q = spec({8, 6}, {R, Shard(1)});
   const auto k = spec({8, 2}, {R, R});
-  const auto r = Factors().input(q, "ah").input(k, "ah").output("ah").divides('h', 2).forward();
+  const auto r = Factors().divides('h', 2).input(q, "ah").input(k, "ah").output("ah").forward();
   EXPECT_EQ(r.inputs[0], attr({R, R}));
 }
 
@@ -147,9 +165,42 @@ TEST(Factors, WrongLettersAndKindsAreNamed) {
 }
 
 TEST(Factors, WrongNumberOfDimsNamesTheInput) {
-  const auto x = spec({8, 6}, {R, R});
+  auto x = spec({8, 6}, {R, R});
   EXPECT_THAT(message_of([&] { Factors().input(x, "abc"); }),
               HasSubstr("input 0 has 2 dims [8,6], expected 3 (factors 'abc')"));
+  x.name = "x";
+  EXPECT_THAT(message_of([&] { Factors().input(x, "abc"); }),
+              HasSubstr("x has 2 dims [8,6], expected 3 (factors 'abc')"));
+}
+
+TEST(Factors, AFactorOfTwoSizesNamesBothArguments) {
+  auto x = spec({4, 4}, {R, R});
+  auto y = spec({5, 4}, {R, R});
+  const auto product = [&] { Factors().input(x, "mk").input(y, "kn"); };
+  EXPECT_EQ(
+      message_of(product),
+      "factor k is 4 in input 0 [4,4] and 5 in input 1 [5,4]; give tensors of one size there.");
+  x.name = "x";
+  y.name = "y";
+  EXPECT_EQ(message_of(product),
+            "factor k is 4 in x [4,4] and 5 in y [5,4]; give tensors of one size there.");
+  EXPECT_THAT(message_of([&] { Factors().input(y, "aa"); }),
+              HasSubstr("factor a is 5 in y [5,4] and 4 in y [5,4]"));
+  const auto all = Factors::batch(2, 2);
+  EXPECT_THAT(message_of([&] { Factors().input(x, all, "").input(y, all, ""); }),
+              HasSubstr("factor batch 1 is 4 in x [4,4] and 5 in y [5,4]"));
+}
+
+TEST(Factors, SizesMayDifferWhereNothingIsShared) {
+  const auto x = spec({4, 1, 6}, {R, R});
+  const auto y = spec({3, 6}, {R, R});
+  const auto unknown = spec({-1, 6}, {R, R});
+  const auto all = Factors::batch(3, 2);
+  Factors().input(x, all, "").input(y, all, "");           // size 1 broadcasts
+  Factors().input(y, "1a").input(unknown, "1a");           // never split
+  Factors().input(y, "_a").input(x, "_ba");                // not looked at
+  Factors().input(y, "ba").input(unknown, "ba");           // may turn out to agree
+  Factors().any_size("b").input(y, "ba").input(x, "cba");  // said to differ
 }
 
 }  // namespace

@@ -127,11 +127,11 @@ TEST(ReduceAsRule, SplitDimsThatGoMakeItPartial) {
 
 TEST(ExpandAsRule, FollowsTheTarget) {
   expect_rule("new and grown tensor dims",
-              ExpandAsTensorInferSpmd(spec({1, 32}, "_ _"), spec({8, 16, 32}, "0 2")),
-              {"_ 1", "0 2"}, {"0 2"});
+              ExpandAsInferSpmd(spec({1, 32}, "_ _"), spec({8, 16, 32}, "0 2")), {"_ 1", "0 2"},
+              {"0 2"});
   expect_rule("x's own split counts for nothing",
-              ExpandAsTensorInferSpmd(spec({16, 32}, "0 1"), spec({8, 16, 32}, "0 _")),
-              {"_ _", "0 _"}, {"0 _"});
+              ExpandAsInferSpmd(spec({16, 32}, "0 1"), spec({8, 16, 32}, "0 _")), {"_ _", "0 _"},
+              {"0 _"});
 }
 
 TEST(SquaredL2NormRule, ShardsMakeItPartial) {

@@ -95,7 +95,7 @@ std::vector<Trial> trials() {
        [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
          return {make(out[0], [&](const Dims& i) { return broadcast_at(in[0], i); })};
        },
-       [](const Specs& s) { return ExpandAsTensorInferSpmd(s[0], s[1]); }},
+       [](const Specs& s) { return ExpandAsInferSpmd(s[0], s[1]); }},
       {"softmax_grad",
        {{4, 5}, {4, 5}},
        {{4, 5}},

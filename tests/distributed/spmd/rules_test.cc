@@ -6,7 +6,6 @@
 
 #include <functional>
 
-#include "distributed/spmd/registry.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::distributed {
@@ -90,10 +89,8 @@ TEST(Rules, UnevenSplitsStay) {
 TEST(Rules, EmbeddingVocabularySplitIsPartialSumAlsoWithPadding) {
   const auto x = spec({8, 6}, {Shard(0), R});
   const auto weight = spec({100, 16}, {R, Shard(0)});
-  const auto rule = EmbeddingInferSpmd(x, weight, 0, false);
-  EXPECT_EQ(rule.forward().outputs[0], attr({Shard(0), Partial()}));
-  EXPECT_THAT(message_of([&] { rule.forward(Strictness::kRefuse); }),
-              HasSubstr("the vocabulary is split"));
+  EXPECT_EQ(EmbeddingInferSpmd(x, weight, 0, false).forward().outputs[0],
+            attr({Shard(0), Partial()}));
 }
 
 TEST(Rules, CrossEntropyOverSplitClassesHasAWholeLoss) {
@@ -105,10 +102,24 @@ TEST(Rules, CrossEntropyOverSplitClassesHasAWholeLoss) {
   EXPECT_EQ(r.outputs[1], attr({Shard(0), R}));
 }
 
-TEST(Rules, CrossEntropySoftLabelsNeedWholeClasses) {
+TEST(Rules, CrossEntropyMakesClassesWholeWhereItCannotCombineThem) {
   const auto x = spec({8, 100}, {Shard(0), Shard(1)});
-  const auto r = CrossEntropyWithSoftmaxInferSpmd(x, x, true, true, true, -100, -1).forward();
-  EXPECT_EQ(r.inputs[1], attr({Shard(0), R}));
+  const auto label = spec({8, 1}, {Shard(0), R});
+  const struct {
+    const TensorSpec& label;
+    bool soft_label, use_softmax;
+  } rows[] = {{x, true, true}, {x, true, false}, {label, false, false}};
+  for (const auto& row : rows) {
+    const auto r = CrossEntropyWithSoftmaxInferSpmd(x, row.label, row.soft_label, row.use_softmax,
+                                                    true, -100, -1)
+                       .forward();
+    for (const auto* in : r.inputs) EXPECT_EQ(in, attr({Shard(0), R}));
+    for (const auto* out : r.outputs) EXPECT_EQ(out, attr({Shard(0), R}));
+  }
+  const auto columns = spec({100, 8}, {Shard(0), Shard(1)});
+  const auto r =
+      CrossEntropyWithSoftmaxInferSpmd(columns, columns, true, true, true, -100, 0).forward();
+  for (const auto* in : r.inputs) EXPECT_EQ(in, attr({R, Shard(1)}));
 }
 
 TEST(Rules, AttentionSplitsHeadsButNoGroupOfThem) {
@@ -205,48 +216,61 @@ TEST(Rules, WrongArgumentsAreNamed) {
   }
 }
 
-TEST(Registry, CallsThatDoNotFitAreErrors) {
-  const std::vector<std::vector<TensorSpec>> none;
-  const std::vector<std::vector<TensorSpec>> one = {{spec({8, 4}, {R, R})}};
-  const std::vector<std::vector<TensorSpec>> two = {{one[0][0], one[0][0]}};
-  const std::vector<AttrValue> text = {std::string("last")};
-  const auto call = [](const char* rule, const auto& tensors, const std::vector<AttrValue>& attrs) {
-    return [&, rule] { find_rule(rule).forward.call(tensors, attrs); };
+// Every rule that names a factor twice: the sizes have to be one.
+TEST(Rules, AFactorOfTwoSizesIsAnErrorOfEachRule) {
+  const auto named = [](const char* name, const Dims& shape) {
+    TensorSpec tensor = spec(shape, {R, R});
+    tensor.name = name;
+    return tensor;
   };
-  EXPECT_THAT(call("relu", none, {}),
-              ThrowsError(ErrorCode::kInvalidArgument,
-                          "0 tensor arguments and 0 attributes are given, the rule takes 1 and 0"));
-  EXPECT_THAT(call("relu", two, {}),
-              ThrowsError(ErrorCode::kInvalidArgument, "one tensor is expected, 2 are given"));
-  EXPECT_THAT(call("softmax", one, text),
-              ThrowsError(ErrorCode::kInvalidArgument, "an attribute is no int"));
-}
-
-TEST(Registry, NamesAreSortedAndUnique) {
-  const auto rules = all_rules();
-  for (size_t i = 1; i < rules.size(); ++i) EXPECT_LT(rules[i - 1].name, rules[i].name);
-}
-
-TEST(Registry, ArgumentNamesFitTheFunctions) {
-  for (const RuleEntry& rule : all_rules()) {
-    EXPECT_EQ(split_names(rule.forward.tensors).size(), rule.forward.tensor_kinds.size())
-        << rule.name;
-    EXPECT_GE(split_names(rule.forward.attrs).size(), rule.forward.attr_kinds.size()) << rule.name;
+  const auto x = named("x", {4, 6});
+  const auto y = named("y", {5, 6});
+  const TensorSpec list[] = {x, y};
+  const auto heads = named("q", {2, 8, 4, 6});
+  const auto more = named("k", {3, 8, 4, 6});
+  const auto ids = named("position_ids", {2, 7});
+  const std::pair<std::function<void()>, const char*> rows[] = {
+      {[&] { MatmulInferSpmd(x, y, true, false); }, "factor k is 4 in x [4,6] and 5 in y [5,6]"},
+      {[&] { ElementwiseBinaryInferSpmd(x, y); }, "factor batch 1 is 4 in x"},
+      {[&] { MultiplyInferSpmd(x, y); }, "factor batch 1 is 4 in x"},
+      {[&] { WhereInferSpmd(x, x, y); }, "factor batch 1 is 4 in x"},
+      {[&] { AddNInferSpmd(list); }, "factor a is 4 in x [4,6] and 5 in y [5,6]"},
+      {[&] { SwiGLUInferSpmd(x, &y); }, "factor a is 4 in x [4,6] and 5 in y [5,6]"},
+      {[&] { ElementwiseUnaryGradInferSpmd(x, y); }, "factor a is 4 in x"},
+      {[&] { SoftmaxGradInferSpmd(x, y, 1); }, "factor a is 4 in x"},
+      {[&] { SgdInferSpmd(x, y, nullptr); }, "factor a is 4 in x"},
+      {[&] { ExpandAsInferSpmd(x, y); }, "factor a is 4 in x [4,6] and 5 in y [5,6]"},
+      {[&] { ReduceAsInferSpmd(x, y); }, "factor batch 1 is 4 in x"},
+      {[&] { CrossEntropyWithSoftmaxInferSpmd(x, y, true, true, true, 0, -1); }, "factor a is 4"},
+      {[&] {
+         EmbeddingGradInferSpmd(x, y, named("out_grad", {4, 7, 6}));
+       },
+       "factor b is 6 in x [4,6] and 7 in out_grad [4,7,6]"},
+      {[&] { LayerNormGradInferSpmd(x, nullptr, nullptr, named("mean", {5}), x, x, 1); },
+       "factor a is 4 in x [4,6] and 5 in mean [5]"},
+      {[&] { FlashAttentionInferSpmd(heads, more, more, nullptr, nullptr, 0, true, false, true); },
+       "factor b is 2 in q [2,8,4,6] and 3 in k [3,8,4,6]"},
+      {[&] {
+         FusedRopeInferSpmd(heads, nullptr, nullptr, nullptr, nullptr, &ids, true, false, 1e4f);
+       },
+       "factor s is 8 in q [2,8,4,6] and 7 in position_ids [2,7]"},
+  };
+  for (const auto& [call, words] : rows) {
+    EXPECT_THAT(call, ThrowsError(ErrorCode::kInvalidArgument, words));
   }
 }
 
-TEST(Registry, UnknownNameOffersTheNearest) {
-  EXPECT_THAT(message_of([] { find_rule("matmull"); }, ErrorCode::kNotFound),
-              HasSubstr("there is no rule 'matmull'; the nearest are matmul"));
-}
-
-TEST(Registry, CallsWithErasedTypes) {
-  std::vector<std::vector<TensorSpec>> args(2);
-  args[0].push_back(spec({6, 8}, {R, Shard(1)}));
-  args[1].push_back(spec({6, 4}, {R, R}));
-  const std::vector<AttrValue> attrs = {true, false};
-  const auto r = find_rule("matmul").forward.call(args, attrs).forward();
-  EXPECT_EQ(r.outputs[0], attr({R, Shard(0)}));
+TEST(Rules, RotaryTablesMayBeLongerWherePositionsAreGiven) {
+  const auto q = spec({2, 8, 4, 6}, {Shard(0), Shard(1)});
+  const auto k = spec({2, 8, 2, 6}, {R, R});  // fewer heads
+  const auto ids = spec({2, 8}, {R, R});
+  for (const Dims& shape : {Dims{100, 6}, Dims{1, 100, 1, 6}}) {
+    const auto table = spec(shape, {Shard(shape.ndim() - 1), Shard(shape.ndim() == 2 ? 0 : 1)});
+    const auto r = FusedRopeInferSpmd(q, &k, nullptr, &table, &table, &ids, true, false, 1e4f);
+    EXPECT_EQ(r.forward().inputs[3], attr({R, R}));
+    EXPECT_EQ(r.forward().outputs[0], attr({Shard(0), R}));
+    EXPECT_EQ(r.forward().outputs[1], attr({Shard(0), R}));
+  }
 }
 
 }  // namespace

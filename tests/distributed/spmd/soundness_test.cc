@@ -291,19 +291,6 @@ std::vector<Trial> trials() {
        [](const Specs& s) {
          return ExpandInferSpmd(s[0], {3, 5, 4});
        }},
-      {"expand_as_grad",
-       {{1, 4}, {5, 4}},
-       {{1, 4}},
-       [](const Arrays& in, const std::vector<Dims>& out) -> Arrays {
-         return {map_index(out[0], [&](const Dims& i) {
-           double sum = 0;
-           for (int64_t k = 0; k < in[1].shape[0]; ++k) sum += at(in[1], {k, i[1]});
-           return sum;
-         })};
-       },
-       [](const Specs& s) {
-         return ExpandAsGradInferSpmd(s[0], s[1], {5, 4});
-       }},
   };
 }
 

@@ -17,6 +17,7 @@
 namespace phi::spmd_tool {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class TempFile {
@@ -57,16 +58,33 @@ std::string replaced(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "spmd_tool_test_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 // What check_cases prints, and its result.
-std::pair<std::string, int> check(const std::string& text, const std::string& differences = "") {
-  const TempFile file(text);
+std::pair<std::string, int> printed_by(const std::vector<std::string>& paths,
+                                       const std::string& differences = "") {
   std::FILE* out = std::tmpfile();
-  const int failed = check_cases({file.path()}, differences, out);
+  const int failed = check_cases(paths, differences, out);
   std::rewind(out);
   std::string printed(1 << 16, '\0');
   printed.resize(std::fread(printed.data(), 1, printed.size(), out));
   std::fclose(out);
   return {printed, failed};
+}
+std::pair<std::string, int> check(const std::string& text, const std::string& differences = "") {
+  const TempFile file(text);
+  return printed_by({file.path()}, differences);
 }
 
 struct Malformed {
@@ -85,7 +103,7 @@ TEST_P(MalformedCases, NameLineAndKey) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, MalformedCases,
     ::testing::Values(
-        Malformed{"relu", "rleu", "1: there is no rule 'rleu'; the nearest are elu, relu"},
+        Malformed{"relu", "rleu", "1: there is no recorded rule 'rleu', did you mean 'relu'?"},
         Malformed{"rule: relu\n", "", "1: the key 'rule' is missing"},
         Malformed{"{shape: [2]}", "{}", "3: the key 'shape' is missing"},
         Malformed{"shape: [4]", "shape: [x]", "4: shape is no int"},
@@ -153,14 +171,14 @@ TEST(SpmdTool, HowAPartialReducesIsCompared) {
   EXPECT_EQ(check(question + "partial_type: [max]}]}").second, 0);
   const auto [printed, failed] = check(question + "partial_type: [min]}]}");
   EXPECT_EQ(failed, 1);
-  EXPECT_THAT(printed, HasSubstr("expected  [0] -> [p0(min)]"));
-  EXPECT_THAT(printed, HasSubstr("actual    [0] -> [p0(max)]"));
+  EXPECT_THAT(printed, HasSubstr("expected  [0] -> [p0:min]"));
+  EXPECT_THAT(printed, HasSubstr("actual    [0] -> [p0:max]"));
 }
 
 TEST(SpmdTool, SuspectCasesAreCountedApart) {
   const auto [printed, failed] = check(std::string(kRelu) + "  suspect: true\n");
   EXPECT_EQ(failed, 0);
-  EXPECT_EQ(printed, "suspect: 1 agree, 0 differ\n0 passed, 0 failed\n");
+  EXPECT_EQ(printed, "suspect: 1 agree, 0 differ\n0 passed, 0 failed, 1 set aside\n");
 }
 
 TEST(SpmdTool, ListedDifferencesAreCountedApart) {
@@ -185,15 +203,78 @@ TEST(SpmdTool, MappingOfTheWrongLengthIsRefused) {
               HasSubstr("has a dims_mapping of 2 entries"));
 }
 
-TEST(SpmdTool, AskAnswersReadably) {
-  const std::string text = ask({"matmul", "2x3", {"64x32[0,_]", "32x48[_,1]"}, {}, {}, false});
-  EXPECT_THAT(text, HasSubstr("needs  x            [0,_]"));
-  EXPECT_THAT(text, HasSubstr("gives  output 0     [0,1]"));
+TEST(SpmdTool, AFolderStandsForItsFiles) {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "b.yaml") << kRelu;
+  std::ofstream(folder.path() / "a.yaml") << replaced("relu", "exp");
+  std::ofstream(folder.path() / "notes.md") << "no cases";
+  EXPECT_EQ(printed_by({folder.path().string()}),
+            std::pair(std::string("2 passed, 0 failed\n"), 0));
+  const TempFolder empty;
+  EXPECT_THAT(message_of([&] { printed_by({empty.path().string()}); }),
+              HasSubstr("the folder has no .yaml file."));
 }
 
-TEST(SpmdTool, AskReadsCoShardPartialAndLists) {
-  EXPECT_THAT(ask({"relu", "2x3", {"64[0+1]"}, {}, {}, false}), HasSubstr("[0+1]"));
-  EXPECT_THAT(ask({"add_n", "2", {"6[_,p0] 6[_,p0]"}, {}, {}, false}), HasSubstr("P(sum)"));
+TEST(SpmdTool, AskAnswersReadably) {
+  EXPECT_EQ(ask({"matmul", "2x3", {"64x32[0,_]", "32x48[_,1]"}, {}, {}, false}),
+            "matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr transpose_x=false --attr "
+            "transpose_y=false\n"
+            "  needs  x    64x32[0,_]  [S0,R] on mesh(d0=2,d1=3)\n"
+            "  needs  y    32x48[_,1]  [R,S1] on mesh(d0=2,d1=3)\n"
+            "  gives  out  64x48[0,1]  [S0,S1] on mesh(d0=2,d1=3)\n");
+}
+
+TEST(SpmdTool, AskTakesEveryOperatorAndItsDefaults) {
+  EXPECT_THAT(ask({"rms_norm", "2", {"8x16[0,_]", "16[0]"}, {}, {}, false}),
+              AllOf(HasSubstr("--attr epsilon=1e-06"), HasSubstr("gives  invvar  8[0]"),
+                    HasSubstr("needs  scale   16[_]")));
+  // Along the last dim, not the first.
+  EXPECT_THAT(ask({"softmax", "2", {"8x16[0,_]"}, {}, {}, false}),
+              HasSubstr("gives  out  8x16[0,_]"));
+  EXPECT_THAT(ask({"softmax", "2", {"8x16[0,_]"}, {}, {"axis=0"}, false}),
+              HasSubstr("gives  out  8x16[_,_]"));
+  EXPECT_THAT(ask({"masked_select", "2", {"8[0]", "8[0]"}, {}, {}, false}),
+              AllOf(HasSubstr("--in='bool:8[0]'"), HasSubstr("gives  out   ?[_]")));
+  EXPECT_THAT(ask({"split", "2", {"8x4[_,0]"}, {}, {"sections=3,5"}, false}),
+              AllOf(HasSubstr("gives  out 0  3x4[_,0]"), HasSubstr("gives  out 1  5x4[_,0]")));
+  EXPECT_THAT(ask({"layer_norm", "2", {"8x4[0,_]"}, {}, {}, false}),
+              HasSubstr("needs  scale     absent\n"));
+}
+
+TEST(SpmdTool, AskReadsCoShardPartialDtypesAndLists) {
+  EXPECT_THAT(ask({"relu", "2x3", {"64[0+1]"}, {}, {}, false}), HasSubstr("64[0+1]"));
+  EXPECT_THAT(ask({"add_n", "2", {"6[_,p0] 6[_,p0]"}, {}, {}, false}),
+              HasSubstr("gives  out     6[_,p0]  [P(sum)]"));
+  EXPECT_THAT(ask({"transpose", "2", {"6x4[_,_,p0:max]"}, {}, {"perm=1,0"}, false}),
+              HasSubstr("gives  out  4x6[_,_,p0:max]  [P(max)]"));
+  EXPECT_THAT(ask({"relu", "2", {"bf16:6[0]"}, {}, {}, false}), HasSubstr("gives  out  bf16:6[0]"));
+  EXPECT_THAT(ask({"full_like", "2", {"6[0]"}, {}, {"value=0.5", "dtype=i64"}, false}),
+              HasSubstr("gives  out  i64:6[0]"));
+}
+
+TEST(SpmdTool, AskInfersInputsFromOutputs) {
+  EXPECT_THAT(ask({"transpose", "2", {"4x6[_,_]"}, {"6x4[0,_]"}, {"perm=1,0"}, false}),
+              HasSubstr("needs  x    4x6[_,0]"));
+}
+
+TEST(SpmdTool, OnlyStrictCallersAreRefused) {
+  const std::vector<std::string> disagreeing = {"4x4[0,_]", "4x4[1,_]"};
+  EXPECT_THAT(ask({"add", "2x2", disagreeing, {}, {}, false}), HasSubstr("gives  out  4x4[0,_]"));
+  EXPECT_THAT(message_of([&] {
+                ask({"add", "2x2", disagreeing, {}, {}, true});
+              }),
+              HasSubstr("is split over mesh dim 'd0' by one tensor and over mesh dim 'd1' by "
+                        "another; without --strict a policy decides."));
+  EXPECT_THAT(ask({"nonzero", "2x2", {"4x4[0,1]"}, {}, {}, true}), HasSubstr("needs  condition"));
+}
+
+TEST(SpmdTool, ListSaysWhatAnOperatorTakes) {
+  EXPECT_THAT(list(), HasSubstr("\nmatmul (x, y) transpose_x=false transpose_y=false: "
+                                "MatmulInferSpmd\n"));
+  EXPECT_THAT(list(), HasSubstr("\nlayer_norm (x, scale?, bias?) epsilon=1e-05"));
+  EXPECT_THAT(list(), HasSubstr("\nconcat (x[]) axis=0: ConcatInferSpmd\n"));
+  EXPECT_THAT(list(), HasSubstr("\nmasked_select (x, mask): replicated\n"));
+  EXPECT_THAT(list(), HasSubstr("\nargmax (x) axis=<number> "));
 }
 
 struct BadAsk {
@@ -214,17 +295,55 @@ INSTANTIATE_TEST_SUITE_P(
         BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false}, "has 2 extents and 1 entries in brackets"},
         BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
         BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+        BadAsk{{"relu", "2", {"4[0,p0:most]"}, {}, {}, false}, "most"},
+        BadAsk{{"relu", "2", {"f31:4[0]"}, {}, {}, false}, "f31"},
+        BadAsk{{"matmull", "2", {"4[0]"}, {}, {}, false},
+               "there is no operator 'matmull'; the nearest are matmul"},
+        BadAsk{{"matmul_v2", "2", {"4[0]"}, {}, {}, false}, "there is no operator 'matmul_v2'"},
         BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
-               "the rule has no attribute 'axes'"},
-        BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given, the rule takes 2: x, y"},
+               "softmax has no attribute 'axes', did you mean 'axis'?"},
+        BadAsk{{"argmax", "2", {"4[0]"}, {}, {}, false},
+               "the attribute 'axis' of argmax has no default; give it."},
+        BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given, add takes 2: x, y"},
         BadAsk{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
-               "the rule has no attribute 'a'; it takes none"},
+               "relu has no attribute 'a'; it takes none"},
         BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
                "--attr 'axis' is not of the form name=value"},
-        BadAsk{{"sum", "2", {"4[0]"}, {}, {"keep_dim=2"}, false},
-               "attribute keep_dim is '2', expected true or false"},
-        BadAsk{{"reduce_base", "2", {"4[0]"}, {}, {"reduce_type=7"}, false},
-               "reduce_type is 7; use 0 (sum) to 6 (all)."}));
+        BadAsk{{"sum", "2", {"4[0]"}, {}, {"keepdim=2"}, false},
+               "attribute keepdim is '2', expected true or false"},
+        BadAsk{{"scale", "2", {"4[0]"}, {}, {"scale=2x"}, false}, "'2x' in attribute scale"},
+        BadAsk{{"matmul", "2", {"4x4[0,_]", "5x4[_,_]"}, {}, {}, false},
+               "x is f32[4,4] and y is f32[5,4]"},
+        BadAsk{{"add", "2", {"4[0]", "5[_]"}, {}, {}, false},
+               "x has shape [4] and y has shape [5]"},
+        BadAsk{{"transpose", "2", {"4x6[_,_]"}, {"4x6[0,_]"}, {"perm=1,0"}, false},
+               "output 0 is given as [4,6], transpose makes [6,4]"}));
+
+TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
+  EXPECT_THAT(check("rule: reduce_base\n"
+                    "cases:\n"
+                    "- mesh: {shape: [2]}\n"
+                    "  inputs: [{shape: [4], dims_mapping: [0]}]\n"
+                    "  attrs: {reduce_type: 7}\n"
+                    "  expect: {inputs: [{dims_mapping: [0]}], outputs: [{dims_mapping: []}]}\n")
+                  .first,
+              HasSubstr("reduce_type is 7; use 0 (sum) to 6 (all)."));
+}
+
+// An alias is answered by our operator, under the reference's names.
+TEST(SpmdTool, AliasesNameOurAttributes) {
+  EXPECT_EQ(find_reference("matmul_v2").rule, &rules::find("matmul"));
+  const std::string question =
+      "rule: matmul_v2\n"
+      "cases:\n"
+      "- mesh: {shape: [2]}\n"
+      "  inputs: [{shape: [4, 6], dims_mapping: [-1, 0]}, {shape: [4, 8], dims_mapping: [-1, "
+      "-1]}]\n"
+      "  attrs: {trans_x: true}\n"
+      "  expect: {inputs: [{dims_mapping: [-1, 0]}, {dims_mapping: [-1, -1]}], "
+      "outputs: [{dims_mapping: [0, -1]}]}\n";
+  EXPECT_EQ(check(question).first, "1 passed, 0 failed\n");
+}
 
 }  // namespace
 }  // namespace phi::spmd_tool

@@ -22,7 +22,7 @@ Result run(std::vector<std::string> words) {
 }
 
 TEST(SpmdCommand, AsksListsAndChecks) {
-  EXPECT_THAT(run({"relu", "--mesh=2", "--in=4[0]"}).out, HasSubstr("gives  output 0"));
+  EXPECT_THAT(run({"relu", "--mesh=2", "--in=4[0]"}).out, HasSubstr("gives  out  4[0]"));
   EXPECT_THAT(run({"--list"}).out, HasSubstr("matmul"));
   const std::string cases = AUTOPHI_SOURCE_DIR "/tests/distributed/spmd/cases/abs.yaml";
   const Result checked = run({"--cases=" + cases});
@@ -35,8 +35,8 @@ TEST(SpmdCommand, WhatIsNotReadIsAnError) {
     std::vector<std::string> words;
     const char* message;
   } rows[] = {
-      {{}, "ask a rule, or give --cases or --list; see autophi spmd --help."},
-      {{"relu", "gelu"}, "two rules are named, 'relu' and 'gelu'."},
+      {{}, "name an operator, or give --cases or --list; see autophi spmd --help."},
+      {{"relu", "gelu"}, "two operators are named, 'relu' and 'gelu'."},
       {{"--rule"}, "unknown flag '--rule'"},
       {{"relu", "--mesh"}, "--mesh needs a value."},
       {{"--list=all"}, "--list takes no value, got 'all'."},
@@ -49,7 +49,7 @@ TEST(SpmdCommand, WhatIsNotReadIsAnError) {
       {{"x.yaml", "--out=4[0]"}, "--out goes with one question"},
       {{"x.yaml", "--attr", "a=1"}, "--attr goes with one question"},
       {{"x.yaml", "--strict"}, "--strict goes with one question"},
-      {{"x.yaml", "relu"}, "the rule 'relu' goes with one question"},
+      {{"x.yaml", "relu"}, "the operator 'relu' goes with one question"},
   };
   for (const auto& row : rows) {
     const Result r = run(row.words);

@@ -1,0 +1,45 @@
+// Words for attributes.
+#include "api/rules/attr_value.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace phi {
+
+std::string_view name_of(AttrKind kind) {
+  constexpr std::string_view kNames[] = {
+      "bool",  "int",          "float",          "number",         "string",
+      "dtype", "list of ints", "list of floats", "list of strings"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+void detail::refuse_attr(const AttrValue& value, AttrKind expected) {
+  throw errors::InvalidArgument("an attribute is '{}', expected {} {}.", to_text(value),
+                                expected == AttrKind::kInt ? "an" : "a", name_of(expected));
+}
+
+namespace {
+
+struct Text {
+  std::string operator()(bool v) const { return v ? "true" : "false"; }
+  // A float's digits, not those of the double that holds it.
+  std::string operator()(double v) const {
+    const auto narrow = static_cast<float>(v);
+    return narrow == v ? fmt::format("{}", narrow) : fmt::format("{}", v);
+  }
+  std::string operator()(DataType v) const { return std::string(name_of(v)); }
+  template <typename T>
+  std::string operator()(const T& v) const {
+    if constexpr (detail::kIsList<T>) {
+      return fmt::format("{}", fmt::join(v, ","));
+    } else {
+      return fmt::format("{}", v);
+    }
+  }
+};
+
+}  // namespace
+
+std::string to_text(const AttrValue& value) { return std::visit(Text(), value); }
+
+}  // namespace phi

@@ -1,0 +1,261 @@
+// Asking an operator's functions with tensors and attributes as they come.
+#include "api/rules/op_rule.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "phi/common/nearest_name.h"
+
+namespace phi {
+namespace {
+
+using distributed::SpmdResult;
+using distributed::TensorDistAttr;
+using distributed::TensorSpec;
+
+std::string names_of(std::span<const OpRule::Tensor> tensors) {
+  std::string names;
+  for (const auto& tensor : tensors)
+    names += (names.empty() ? "" : ", ") + std::string(tensor.name);
+  return names;
+}
+
+// The slots of all arguments, lists one element after the other.
+std::vector<const OpTensor*> flat(const OpQuestion& question) {
+  std::vector<const OpTensor*> slots;
+  for (const auto& argument : question.inputs) {
+    for (const OpTensor& tensor : argument) slots.push_back(&tensor);
+  }
+  return slots;
+}
+
+// Inputs that the rule is not shown, the last ones, are needed whole.
+OpAnswer combine(const OpQuestion& question, const SpmdResult& spmd, const OutputMetas& metas) {
+  PHI_CHECK(spmd.outputs.size() == metas.size(),
+            errors::Internal("the rule answers for {} outputs, the shape function for {}.",
+                             spmd.outputs.size(), metas.size()));
+  OpAnswer answer;
+  for (const OpTensor* slot : flat(question)) {
+    const size_t i = answer.inputs.size();
+    answer.inputs.push_back(slot->attr == nullptr    ? nullptr
+                            : i < spmd.inputs.size() ? spmd.inputs[i]
+                                                     : TensorDistAttr::replicated(question.mesh));
+  }
+  for (size_t i = 0; i < metas.size(); ++i) {
+    answer.outputs.push_back({metas[i], metas[i] ? spmd.outputs[i] : nullptr});
+  }
+  return answer;
+}
+
+// What a call without a rule does.
+SpmdResult replicated(const OpQuestion& question, size_t num_outputs) {
+  SpmdResult result;
+  for (size_t i = 0; i < num_outputs; ++i) {
+    result.outputs.push_back(TensorDistAttr::replicated(question.mesh));
+  }
+  return result;
+}
+
+// The tensors of each argument of which some have no dtype.
+std::vector<std::vector<TensorMeta*>> without_dtype(OpQuestion& question) {
+  std::vector<std::vector<TensorMeta*>> result;
+  for (auto& argument : question.inputs) {
+    std::vector<TensorMeta*> open;
+    for (OpTensor& tensor : argument) {
+      if (tensor.attr != nullptr && tensor.meta.dtype == DataType::UNDEFINED) {
+        open.push_back(&tensor.meta);
+      }
+    }
+    if (!open.empty()) result.push_back(std::move(open));
+  }
+  return result;
+}
+
+void set_dtype(const std::vector<TensorMeta*>& tensors, DataType dtype) {
+  for (TensorMeta* tensor : tensors) tensor->dtype = dtype;
+}
+
+// Gives `others` of the arguments from number `first` on another dtype than float32 so that
+// `accepted()`; where none will do they are as before.
+template <typename Accepted>
+bool choose(const std::vector<std::vector<TensorMeta*>>& open, size_t first, int others,
+            const Accepted& accepted) {
+  if (others == 0) return accepted();
+  for (size_t i = first; i < open.size(); ++i) {
+    for (const DataType dtype : {DataType::INT64, DataType::BOOL, DataType::UINT8}) {
+      set_dtype(open[i], dtype);
+      if (choose(open, i + 1, others - 1, accepted)) return true;
+    }
+    set_dtype(open[i], DataType::FLOAT32);
+  }
+  return false;
+}
+
+}  // namespace
+
+OpRule&& OpRule::asks(Ask ask) && {
+  ask_ = ask;
+  return std::move(*this);
+}
+
+OpRule&& OpRule::infers(Infer infer) && {
+  infer_ = infer;
+  return std::move(*this);
+}
+
+OpRule&& OpRule::tensor(const char* name, TensorKind kind) && {
+  tensors_.push_back({name, kind});
+  return std::move(*this);
+}
+
+OpRule&& OpRule::attribute(Attribute attribute) && {
+  attributes_.push_back(std::move(attribute));
+  return std::move(*this);
+}
+
+OpRule&& OpRule::output(const char* name) && {
+  outputs_.push_back(name);
+  return std::move(*this);
+}
+
+const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const Attribute& attribute : attributes_) {
+    if (attribute.name == name) return attribute;
+    names.emplace_back(attribute.name);
+  }
+  throw errors::InvalidArgument("{} has no attribute '{}'{}", name_, name,
+                                names.empty() ? "; it takes none." : did_you_mean(name, names));
+}
+
+std::vector<AttrValue> OpRule::attributes(
+    const std::vector<std::pair<std::string, AttrValue>>& given) const {
+  std::vector<std::optional<AttrValue>> values;
+  for (const Attribute& attribute : attributes_) values.push_back(attribute.by_default);
+  for (const auto& [name, value] : given) {
+    values[static_cast<size_t>(&attribute(name) - attributes_.data())] = value;
+  }
+  std::vector<AttrValue> result;
+  for (size_t i = 0; i < values.size(); ++i) {
+    PHI_CHECK(values[i].has_value(),
+              errors::InvalidArgument("the attribute '{}' of {} has no default; give it.",
+                                      attributes_[i].name, name_));
+    result.push_back(*values[i]);
+  }
+  return result;
+}
+
+RuleArgs OpRule::args(const OpQuestion& question) const {
+  PHI_CHECK(question.inputs.size() == tensors_.size(),
+            errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", question.inputs.size(),
+                                    name_, tensors_.size(), names_of(tensors_)));
+  PHI_CHECK(question.attributes.size() == attributes_.size(),
+            errors::InvalidArgument("{} attributes are given, {} takes {}.",
+                                    question.attributes.size(), name_, attributes_.size()));
+  RuleArgs args;
+  args.attributes_ = question.attributes;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const auto& [name, kind] = tensors_[i];
+    const auto& given = question.inputs[i];
+    PHI_CHECK(kind == TensorKind::kList || given.size() == 1,
+              errors::InvalidArgument("{} of {} is one tensor, {} are given.", name, name_,
+                                      given.size()));
+    auto& specs = args.specs_.emplace_back();
+    auto& metas = args.metas_.emplace_back();
+    for (const OpTensor& tensor : given) {
+      PHI_CHECK(tensor.attr != nullptr || kind == TensorKind::kOptional,
+                errors::InvalidArgument("{} of {} is not optional; give it.", name, name_));
+      PHI_CHECK(tensor.attr == nullptr || tensor.attr->mesh() == question.mesh,
+                errors::InvalidArgument("{} of {} lies on another mesh.", name, name_));
+      if (tensor.attr != nullptr) tensor.attr->check_fits(tensor.meta.dims);
+      specs.push_back({tensor.meta.dims, tensor.attr, name});
+      metas.push_back(tensor.meta);
+    }
+  }
+  return args;
+}
+
+OpQuestion OpRule::with_dtypes(OpQuestion question) const {
+  const auto open = without_dtype(question);
+  for (const auto& tensors : open) set_dtype(tensors, DataType::FLOAT32);
+  const auto accepted = [&] {
+    try {
+      infer_(args(question));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (int others = 0; others <= (open.empty() ? -1 : 2); ++others) {
+    if (choose(open, 0, others, accepted)) break;
+  }
+  return question;
+}
+
+OpAnswer OpRule::answer(const OpQuestion& asked, distributed::Conflicts* conflicts) const {
+  const OpQuestion question = with_dtypes(asked);
+  const RuleArgs given = args(question);
+  const OutputMetas metas = infer_(given);
+  return combine(
+      question,
+      ask_ == nullptr ? replicated(question, metas.size()) : ask_(given).forward(conflicts), metas);
+}
+
+OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTensor> outputs,
+                                 distributed::Conflicts* conflicts) const {
+  const OpQuestion question = with_dtypes(asked);
+  const RuleArgs given = args(question);
+  const OutputMetas metas = infer_(given);
+  PHI_CHECK(outputs.size() == metas.size(),
+            errors::InvalidArgument("{} outputs are given, {} has {}.", outputs.size(), name_,
+                                    metas.size()));
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < metas.size(); ++i) {
+    specs.push_back({});
+    if (!metas[i] || outputs[i].attr == nullptr) continue;
+    const Dims& dims = outputs[i].meta.dims;
+    PHI_CHECK(dims == metas[i]->dims || !metas[i]->dims.known(),
+              errors::InvalidArgument("output {} is given as {}, {} makes {}.", i, dims.to_string(),
+                                      name_, metas[i]->dims.to_string()));
+    outputs[i].attr->check_fits(dims);
+    specs[i] = {dims, outputs[i].attr};
+  }
+  return combine(
+      question,
+      ask_ == nullptr ? replicated(question, metas.size()) : ask_(given).backward(specs, conflicts),
+      metas);
+}
+
+namespace rules {
+
+std::span<const OpRule> all() {
+  static const auto& sorted = *[] {
+    auto* list = new std::vector<OpRule>(generated());
+    std::sort(list->begin(), list->end(),
+              [](const OpRule& a, const OpRule& b) { return a.name() < b.name(); });
+    return list;
+  }();
+  return sorted;
+}
+
+const OpRule& find(std::string_view name) {
+  const auto list = all();
+  const auto it =
+      std::lower_bound(list.begin(), list.end(), name,
+                       [](const OpRule& rule, std::string_view n) { return rule.name() < n; });
+  if (it != list.end() && it->name() == name) return *it;
+  std::vector<std::string_view> near;
+  for (const OpRule& rule : list) near.push_back(rule.name());
+  std::stable_sort(near.begin(), near.end(), [&](std::string_view a, std::string_view b) {
+    return edit_distance(name, a) < edit_distance(name, b);
+  });
+  near.resize(std::min<size_t>(near.size(), 3));
+  throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
+                         fmt::join(near, ", "));
+}
+
+}  // namespace rules
+
+}  // namespace phi

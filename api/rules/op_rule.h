@@ -1,0 +1,158 @@
+// OpRule: how an operator's placement rule and shape function are asked by name, with values for
+// its attributes: for tools and tests. Operators that run call the typed functions themselves.
+//
+//   const OpRule& matmul = rules::find("matmul");
+//   const OpAnswer answer =
+//       matmul.answer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
+//   answer.inputs[0]; answer.outputs[0].attr;
+//
+// Each operator with a kernel has one, generated from its YAML entry (api/generated/op_rules.cc);
+// no static initialisers: the list is made when it is first asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/rules/attr_value.h"
+#include "distributed/spmd/rule.h"
+#include "phi/core/meta.h"
+#include "phi/infermeta/output_metas.h"
+
+namespace phi {
+
+enum class TensorKind : uint8_t { kOne, kOptional, kList };
+
+/// A tensor in a question. UNDEFINED dtypes are chosen by OpRule::with_dtypes.
+struct OpTensor {
+  TensorMeta meta;
+  const distributed::TensorDistAttr* attr = nullptr;  // null: an optional tensor that is not given
+};
+
+struct OpQuestion {
+  distributed::ProcessMesh mesh;
+  std::vector<std::vector<OpTensor>> inputs;  // an entry per argument: one tensor, or a list
+  std::vector<AttrValue> attributes;          // in the operator's order
+};
+
+struct OpAnswer {
+  struct Output {
+    std::optional<TensorMeta> meta;  // none: an optional output that is absent
+    const distributed::TensorDistAttr* attr = nullptr;
+  };
+  std::vector<const distributed::TensorDistAttr*> inputs;  // lists one element after the other
+  std::vector<Output> outputs;
+};
+
+/// A question as the functions of one operator take it.
+class RuleArgs {
+ public:
+  const distributed::TensorSpec& spec(int arg) const { return specs_[arg][0]; }
+  const distributed::TensorSpec* optional_spec(int arg) const {
+    return spec(arg).absent() ? nullptr : &spec(arg);
+  }
+  std::span<const distributed::TensorSpec> list_spec(int arg) const { return specs_[arg]; }
+  const TensorMeta& meta(int arg) const { return metas_[arg][0]; }
+  const TensorMeta* optional_meta(int arg) const {
+    return spec(arg).absent() ? nullptr : &meta(arg);
+  }
+  std::span<const TensorMeta> list_meta(int arg) const { return metas_[arg]; }
+  template <typename T>
+  T attr(int i) const {
+    return attr_from<T>(attributes_[i]);
+  }
+
+ private:
+  friend class OpRule;
+  std::vector<std::vector<distributed::TensorSpec>> specs_;
+  std::vector<std::vector<TensorMeta>> metas_;
+  std::vector<AttrValue> attributes_;
+};
+
+class OpRule {
+ public:
+  using Ask = distributed::SpmdRule (*)(const RuleArgs&);
+  using Infer = OutputMetas (*)(const RuleArgs&);
+  struct Tensor {
+    const char* name;
+    TensorKind kind;
+  };
+  struct Attribute {
+    const char* name;
+    AttrKind kind;
+    std::optional<AttrValue> by_default;
+  };
+
+  /// `rule` names it: a function, a declaration, or nothing where inputs and outputs are
+  /// replicated.
+  OpRule(const char* name, const char* rule) : name_(name), rule_(rule) {}
+  /// An operator without a rule is given none.
+  OpRule&& asks(Ask ask) &&;
+  OpRule&& infers(Infer infer) &&;
+  OpRule&& tensor(const char* name, TensorKind kind = TensorKind::kOne) &&;
+  /// Of type T; `by_default` is its value where none is given.
+  template <typename T>
+  static Attribute required(const char* name) {
+    return {name, attr_kind<T>(), std::nullopt};
+  }
+  template <typename T>
+  static Attribute optional(const char* name, const T& by_default) {
+    return {name, attr_kind<T>(), attr_value(by_default)};
+  }
+  OpRule&& attribute(Attribute attribute) &&;
+  OpRule&& output(const char* name) &&;
+
+  std::string_view name() const { return name_; }
+  std::string_view rule() const { return rule_; }
+  std::span<const Tensor> tensors() const { return tensors_; }
+  std::span<const Attribute> attributes() const { return attributes_; }
+  /// Names; the last may stand for a list.
+  std::span<const char* const> outputs() const { return outputs_; }
+
+  /// Errors: InvalidArgument with the nearest name.
+  const Attribute& attribute(std::string_view name) const;
+  /// A value for each attribute: what is given, else its default. Errors: InvalidArgument for a
+  /// name that the operator lacks, and for an attribute without value or default.
+  std::vector<AttrValue> attributes(
+      const std::vector<std::pair<std::string, AttrValue>>& given) const;
+
+  /// The question with a dtype for each tensor: float32 where none is said, or what the shape
+  /// function takes: up to two tensors of int64 or bool.
+  OpQuestion with_dtypes(OpQuestion question) const;
+
+  /// What a call of the operator does. Errors: those of the shape function, which is asked first,
+  /// and of the rule; InvalidArgument if the tensors are not those that the operator takes.
+  OpAnswer answer(const OpQuestion& question, distributed::Conflicts* conflicts = nullptr) const;
+  /// The inputs that make outputs lie as those given do; one for each output, of its shape.
+  OpAnswer answer_backward(const OpQuestion& question, std::span<const OpTensor> outputs,
+                           distributed::Conflicts* conflicts = nullptr) const;
+
+  /// The rule alone, for shapes that no shape function is to see. Not for an operator without one.
+  distributed::SpmdRule ask(const RuleArgs& args) const { return ask_(args); }
+  /// Errors: InvalidArgument if tensors or attributes are not those that the operator takes.
+  RuleArgs args(const OpQuestion& question) const;
+
+ private:
+  const char* name_;
+  const char* rule_;
+  Ask ask_ = nullptr;
+  Infer infer_ = nullptr;
+  std::vector<Tensor> tensors_;
+  std::vector<Attribute> attributes_;
+  std::vector<const char*> outputs_;
+};
+
+namespace rules {
+/// Of all operators with a kernel, sorted by name.
+std::span<const OpRule> all();
+/// Errors: NotFound with the nearest names.
+const OpRule& find(std::string_view name);
+/// Defined by generated code, in YAML order.
+std::vector<OpRule> generated();
+}  // namespace rules
+
+}  // namespace phi

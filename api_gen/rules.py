@@ -1,0 +1,58 @@
+"""Operators to view objects: how each one's rule and shape function are asked by name."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from api_gen import cpp
+from api_gen.lower import declared_rule, rule_name
+from api_gen.model import Attr, Notation, Op, Param, TensorArg
+
+
+@dataclass(frozen=True)
+class RuleView:
+    name: str
+    rule: str  # as OpDef names it
+    parts: tuple[str, ...]  # the calls that make the OpRule
+    batch: str  # the value of a variable that `ask` uses, if it does
+    ask: str  # empty: replicated
+    infer: str
+
+
+def lower_rules(ops: Sequence[Op]) -> list[RuleView]:
+    """Of the ops that reach a kernel; others are calls of these."""
+    return [_view(op) for op in ops if op.kernel and op.infer_meta]
+
+
+def _view(op: Op) -> RuleView:
+    assert op.infer_meta
+    spmd = op.infer_meta.spmd
+    batch, ask = "", ""
+    if isinstance(spmd, Notation):
+        batch, ask = declared_rule(spmd, "batch")
+    elif spmd:
+        ask = _call(op, spmd.func, spmd.params, cpp.spec)
+    infer = _call(op, op.infer_meta.func, op.infer_meta.params, cpp.meta)
+    outputs = [f'.output("{output.name}")' for output in op.outputs]
+    return RuleView(op.name, rule_name(op.infer_meta),
+                    (*map(_tensor, op.tensors), *map(_attribute, op.attrs), *outputs),
+                    batch, ask, infer)
+
+
+def _call(op: Op, func: str, params: Sequence[Param], form: Callable[[Param], str]) -> str:
+    def value(param: Param) -> str:
+        if not isinstance(param, Attr):
+            return form(param)
+        return f"args.attr<{cpp.value_type(param)}>({op.attrs.index(param)})"
+    return f"{func}({', '.join(map(value, params))})"
+
+
+def _tensor(tensor: TensorArg) -> str:
+    kind = ", TensorKind::kList" if tensor.is_list else ", TensorKind::kOptional" if tensor.optional else ""
+    return f'.tensor("{tensor.name}"{kind})'
+
+
+def _attribute(attr: Attr) -> str:
+    kind = cpp.value_type(attr)
+    if attr.default is None:
+        return f'.attribute(OpRule::required<{kind}>("{attr.name}"))'
+    return f'.attribute(OpRule::optional<{kind}>("{attr.name}", {attr.default}))'

@@ -1,0 +1,173 @@
+// What is answered by name is what calls do: the parity tables and their gradients are captured on
+// drawn placements, and each call in the programs is asked again by name.
+#include <gflags/gflags.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/autograd/autograd.h"
+#include "api/capture/program.h"
+#include "api/rules/op_rule.h"
+#include "distributed/comm/dry/dry_world.h"
+#include "tests/api/op_cases.h"
+#include "tests/support/error_matchers.h"
+
+DEFINE_uint32(seed, 20261122, "draws the placements");
+
+namespace phi::testing {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+// What only the kernel finds cannot be captured, and these tables have no optimizers.
+const std::set<std::string_view> kNotCaptured = {
+    "nonzero", "masked_select", "masked_select_grad", "unique", "sgd_",    "momentum_",   "adamw_",
+    "arange",  "uniform",       "gaussian",           "full",   "dropout", "dropout_grad"};
+
+// The outputs of a case, and the gradients of its inputs.
+TensorList with_gradients(const ParityCase& test, const TensorList& inputs) {
+  TensorList outputs, sources, seeds, wanted;
+  for (const Tensor& out : test.call(inputs)) {
+    if (!out.defined()) continue;
+    outputs.push_back(out);
+    if (!out.requires_grad()) continue;
+    sources.push_back(out);
+    seeds.push_back(full_like(out, 1.0f));
+  }
+  for (const Tensor& x : inputs) {
+    if (x.requires_grad()) wanted.push_back(x);
+  }
+  if (sources.empty()) return outputs;
+  for (const Tensor& gradient : grad(sources, wanted, seeds)) {
+    if (gradient.defined()) outputs.push_back(gradient);
+  }
+  return outputs;
+}
+
+class Asking {
+ public:
+  explicit Asking(const ProcessMesh& mesh) : mesh_(mesh) {}
+
+  void ask_all(const ir::Body& body) {
+    for (const ir::Operation& call : body.operations) {
+      if (call.kind == ir::Kind::kCall && is_distributed(body, call)) ask(body, call);
+    }
+  }
+  const std::set<std::string_view>& asked() const { return asked_; }
+
+ private:
+  static bool is_distributed(const ir::Body& body, const ir::Operation& call) {
+    return std::any_of(call.inputs.begin(), call.inputs.end(), [&](ir::ValueId x) {
+      return x != ir::kAbsent && body.values[x].attr != nullptr;
+    });
+  }
+
+  // A plain tensor is replicated.
+  OpTensor tensor(const ir::Body& body, ir::ValueId x) const {
+    if (x == ir::kAbsent) return {};
+    const ir::Value& value = body.values[x];
+    return {value.meta, value.attr != nullptr ? value.attr : TensorDistAttr::replicated(mesh_)};
+  }
+
+  OpQuestion question(const OpRule& rule, const ir::Body& body, const ir::Operation& call) const {
+    OpQuestion question{mesh_, {}, {}};
+    for (size_t arg = 0; arg + 1 < call.input_begin.size(); ++arg) {
+      auto& argument = question.inputs.emplace_back();
+      for (int slot = call.input_begin[arg]; slot < call.input_begin[arg + 1]; ++slot) {
+        argument.push_back(tensor(body, call.inputs[slot]));
+      }
+    }
+    std::vector<std::pair<std::string, AttrValue>> given;
+    for (const ir::Attribute& attribute : call.attributes) {
+      given.emplace_back(attribute.name, attribute.value);
+    }
+    question.attributes = rule.attributes(given);
+    return question;
+  }
+
+  void ask(const ir::Body& body, const ir::Operation& call) {
+    SCOPED_TRACE(call.op->name);
+    const OpRule& rule = rules::find(call.op->name);
+    asked_.insert(rule.name());
+    const OpAnswer answer = rule.answer(question(rule, body, call));
+    ASSERT_EQ(answer.inputs.size(), call.inputs.size());
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      if (call.inputs[i] == ir::kAbsent || i >= call.taken.size() || !call.taken[i]) continue;
+      EXPECT_EQ(answer.inputs[i], call.taken[i]) << "input " << i;
+    }
+    ASSERT_EQ(answer.outputs.size(), call.outputs.size());
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      if (call.outputs[i] == ir::kAbsent) continue;  // not wanted
+      const ir::Value& made = body.values[call.outputs[i]];
+      ASSERT_TRUE(answer.outputs[i].meta.has_value()) << "output " << i;
+      EXPECT_EQ(answer.outputs[i].meta->to_string(), made.meta.to_string()) << "output " << i;
+      // What is written in place then lies as it lay.
+      if (i < call.inplace.size() && call.inplace[i] >= 0) continue;
+      EXPECT_EQ(answer.outputs[i].attr, made.attr) << "output " << i;
+    }
+  }
+
+  ProcessMesh mesh_;
+  std::set<std::string_view> asked_;
+};
+
+TEST(RulesByName, AnswerWhatCallsDo) {
+  SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
+  const ProcessMesh mesh({2, 2});
+  distributed::DryWorld world(0, 4);
+  const distributed::World::Scope scope(world);
+  Asking asking(mesh);
+  std::mt19937 rng(FLAGS_seed);
+  for (const auto& table : {elementwise_cases(), reduction_cases(), product_cases(),
+                            norm_and_loss_cases(), lookup_cases(), shape_cases()}) {
+    for (const ParityCase& test : table) {
+      if (kNotCaptured.contains(test.name)) continue;
+      for (const Choice& choice : choices(test.inputs, 2, 6, rng)) {
+        SCOPED_TRACE(test.name + " " + to_string(choice));
+        TensorList inputs;
+        for (size_t i = 0; i < test.inputs.size(); ++i) {
+          inputs.push_back(distributed::shard_tensor(test.inputs[i], mesh, choice[i]).detach());
+          const bool has_gradient = test.name != "flash_attention_with_kvcache";
+          if (has_gradient && is_floating(inputs.back().dtype())) inputs.back().set_requires_grad();
+        }
+        const Program program =
+            capture([&](const TensorList& in) { return with_gradients(test, in); }, inputs);
+        asking.ask_all(program.body());
+        if (HasFailure()) return;
+      }
+    }
+  }
+  for (const OpRule& rule : rules::all()) {
+    EXPECT_NE(asking.asked().contains(rule.name()), kNotCaptured.contains(rule.name()))
+        << rule.name();
+  }
+}
+
+// As on plain tensors, and by name: rules see only shapes that fit.
+TEST(RulesByName, WrongShapesAreTheShapeFunctionsErrorEverywhere) {
+  const ProcessMesh mesh({2, 2});
+  distributed::DryWorld world(0, 4);
+  const distributed::World::Scope scope(world);
+  const Tensor x = full({4, 4}, 1.0f);
+  const Tensor y = full({5, 4}, 1.0f);
+  const auto words = ThrowsError(ErrorCode::kInvalidArgument,
+                                 "x is f32[4,4] and y is f32[5,4] with transpose_x=false");
+  EXPECT_THAT([&] { matmul(x, y); }, words);
+  const Tensor sharded = distributed::shard_tensor(x, mesh, {distributed::Shard(0)});
+  EXPECT_THAT([&] { matmul(sharded, y); }, words);
+  const OpRule& rule = rules::find("matmul");
+  const auto* attr = TensorDistAttr::replicated(mesh);
+  const OpQuestion question{mesh, {{{x.meta(), attr}}, {{y.meta(), attr}}}, rule.attributes({})};
+  EXPECT_THAT([&] { rule.answer(question); }, words);
+}
+
+}  // namespace
+}  // namespace phi::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}
