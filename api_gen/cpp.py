@@ -26,7 +26,7 @@ _BY_REFERENCE = {
 }
 
 
-# How an attribute shows in OpDef (phi/core/op_def.h).
+# What an attribute is taken for where its type is not known (phi/core/attribute.h).
 _KINDS = {
     AttrType.INT: "kInt",
     AttrType.INT64: "kInt",
@@ -35,7 +35,7 @@ _KINDS = {
     AttrType.FLOAT: "kFloat",
     AttrType.DOUBLE: "kFloat",
     AttrType.DATA_TYPE: "kDataType",
-    AttrType.DATA_LAYOUT: "kLayout",
+    AttrType.DATA_LAYOUT: "kString",
     AttrType.STR: "kString",
     AttrType.INTS: "kInts",
     AttrType.INT64S: "kInts",
@@ -44,13 +44,13 @@ _KINDS = {
     AttrType.STRS: "kStrings",
     AttrType.INT_ARRAY: "kInts",
     AttrType.SCALAR: "kNumber",
-    AttrType.SCALARS: "kNumbers",
+    AttrType.SCALARS: "kFloats",
     AttrType.PLACE: "kPlace",
 }
 
 
 def attribute_kind(attr: Attr) -> str:
-    return f"AttributeType::{_KINDS[attr.type]}"
+    return f"AttributeKind::{_KINDS[attr.type]}"
 
 
 def attr_type(attr: Attr | Literal) -> str:

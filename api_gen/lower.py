@@ -29,7 +29,7 @@ class OpDefView:
     rule: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: tuple[tuple[str, str, str], ...]  # name, AttributeType, whether it decides
+    attributes: tuple[tuple[str, str, str], ...]  # name, AttributeKind, whether it decides
     kernel: str
     taken: tuple[int, ...]  # the inputs that are tensor arguments of the kernel
     meta_only: int

@@ -48,7 +48,7 @@ CALLS = HANDLES + ("api/call",)
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
-    Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute)\.", META, libraries=("fmt",)),
+    Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute|attribute_value)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
     # Generated, and the only generated file in phi: kernels are checked against it.

@@ -24,7 +24,7 @@ class Attrs {
     std::apply([&](const Values&... value) { (append(key, op, i++, value), ...); }, values_);
   }
 
-  /// The op's own; places, which belong to the run and not to the program, are left empty.
+  /// The op's own.
   std::vector<AttributeValue> values(const OpDef& op) const {
     std::vector<AttributeValue> all;
     std::apply([&](const Values&... value) { (all.push_back(value_of(value)), ...); }, values_);
@@ -39,10 +39,10 @@ class Attrs {
   }
   template <typename Value>
   static AttributeValue value_of(const Value& value) {
-    if constexpr (requires { attribute_value(value); }) {
-      return attribute_value(value);
+    if constexpr (std::is_same_v<Value, GradMask>) {
+      return {};  // no attribute of an op
     } else {
-      return {};
+      return attribute_value(value);
     }
   }
 

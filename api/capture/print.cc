@@ -8,6 +8,20 @@
 namespace phi::ir {
 namespace {
 
+struct Text {
+  std::string operator()(bool x) const { return x ? "true" : "false"; }
+  std::string operator()(int64_t x) const { return std::to_string(x); }
+  std::string operator()(double x) const { return fmt::format("{}", x); }
+  std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
+  std::string operator()(DataType x) const { return std::string(name_of(x)); }
+  template <typename T>
+  std::string operator()(const std::vector<T>& x) const {
+    return fmt::format("[{}]", fmt::join(x, ","));
+  }
+};
+
+std::string text_of(const AttributeValue& value) { return std::visit(Text(), value); }
+
 class BodyText {
  public:
   BodyText(const Body& body, std::string indent) : body_(body), indent_(std::move(indent)) {}
@@ -64,7 +78,7 @@ class BodyText {
     std::string attributes;
     for (const Attribute& attribute : operation.attributes) {
       attributes += fmt::format("{}{}={}", attributes.empty() ? "" : ", ", attribute.name,
-                                to_string(attribute.value));
+                                text_of(attribute.value));
     }
     std::string out = fmt::format("{}({})", operation.op->name, arguments);
     if (!attributes.empty()) out += " {" + attributes + "}";

@@ -36,7 +36,7 @@ class Recording::CallOf final : public RecordedCall {
   void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
     for (size_t i = 0; i < attributes.size(); ++i) {
       const AttributeDef& attribute = operation_.op->attributes[i];
-      if (attribute.type == AttributeType::kPlace) continue;
+      if (attribute.kind == AttributeKind::kPlace) continue;
       operation_.attributes.push_back({attribute.name, attributes[i]});
     }
     operation_.taken.resize(operation_.inputs.size(), nullptr);

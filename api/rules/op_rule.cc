@@ -130,14 +130,14 @@ const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
                                 names.empty() ? "; it takes none." : did_you_mean(name, names));
 }
 
-std::vector<AttrValue> OpRule::attributes(
-    const std::vector<std::pair<std::string, AttrValue>>& given) const {
-  std::vector<std::optional<AttrValue>> values;
+std::vector<AttributeValue> OpRule::attributes(
+    const std::vector<std::pair<std::string, AttributeValue>>& given) const {
+  std::vector<std::optional<AttributeValue>> values;
   for (const Attribute& attribute : attributes_) values.push_back(attribute.by_default);
   for (const auto& [name, value] : given) {
     values[static_cast<size_t>(&attribute(name) - attributes_.data())] = value;
   }
-  std::vector<AttrValue> result;
+  std::vector<AttributeValue> result;
   for (size_t i = 0; i < values.size(); ++i) {
     PHI_CHECK(values[i].has_value(),
               errors::InvalidArgument("the attribute '{}' of {} has no default; give it.",

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/rules/attr_value.h"
 #include "distributed/spmd/rule.h"
+#include "phi/core/attribute_value.h"
 #include "phi/core/meta.h"
 #include "phi/infermeta/output_metas.h"
 
@@ -36,7 +36,7 @@ struct OpTensor {
 struct OpQuestion {
   distributed::ProcessMesh mesh;
   std::vector<std::vector<OpTensor>> inputs;  // an entry per argument: one tensor, or a list
-  std::vector<AttrValue> attributes;          // in the operator's order
+  std::vector<AttributeValue> attributes;     // in the operator's order
 };
 
 struct OpAnswer {
@@ -63,14 +63,14 @@ class RuleArgs {
   std::span<const TensorMeta> list_meta(int arg) const { return metas_[arg]; }
   template <typename T>
   T attr(int i) const {
-    return attr_from<T>(attributes_[i]);
+    return attribute_from<T>(attributes_[i]);
   }
 
  private:
   friend class OpRule;
   std::vector<std::vector<distributed::TensorSpec>> specs_;
   std::vector<std::vector<TensorMeta>> metas_;
-  std::vector<AttrValue> attributes_;
+  std::vector<AttributeValue> attributes_;
 };
 
 class OpRule {
@@ -83,8 +83,8 @@ class OpRule {
   };
   struct Attribute {
     const char* name;
-    AttrKind kind;
-    std::optional<AttrValue> by_default;
+    AttributeKind kind;
+    std::optional<AttributeValue> by_default;
   };
 
   /// `rule` names it: a function, a declaration, or nothing where inputs and outputs are
@@ -97,11 +97,11 @@ class OpRule {
   /// Of type T; `by_default` is its value where none is given.
   template <typename T>
   static Attribute required(const char* name) {
-    return {name, attr_kind<T>(), std::nullopt};
+    return {name, attribute_kind<T>(), std::nullopt};
   }
   template <typename T>
   static Attribute optional(const char* name, const T& by_default) {
-    return {name, attr_kind<T>(), attr_value(by_default)};
+    return {name, attribute_kind<T>(), attribute_value(by_default)};
   }
   OpRule&& attribute(Attribute attribute) &&;
   OpRule&& output(const char* name) &&;
@@ -117,8 +117,8 @@ class OpRule {
   const Attribute& attribute(std::string_view name) const;
   /// A value for each attribute: what is given, else its default. Errors: InvalidArgument for a
   /// name that the operator lacks, and for an attribute without value or default.
-  std::vector<AttrValue> attributes(
-      const std::vector<std::pair<std::string, AttrValue>>& given) const;
+  std::vector<AttributeValue> attributes(
+      const std::vector<std::pair<std::string, AttributeValue>>& given) const;
 
   /// The question with a dtype for each tensor: float32 where none is said, or what the shape
   /// function takes: up to two tensors of int64 or bool.

@@ -15,6 +15,20 @@
 
 namespace phi {
 
+/// What an operator takes: what a text given for the attribute is read as.
+enum class AttributeKind : uint8_t {
+  kBool,
+  kInt,
+  kFloat,
+  kNumber,  // a Scalar: any of the three above
+  kString,
+  kDataType,
+  kInts,
+  kFloats,
+  kStrings,
+  kPlace,  // belongs to the run: a captured program has none
+};
+
 /// Any number, kept without loss: floating, integral or bool.
 class Scalar {
  public:

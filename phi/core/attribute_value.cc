@@ -1,53 +1,45 @@
-// From the types that attributes have in calls to values, and to text.
+// Words for attributes.
 #include "phi/core/attribute_value.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace phi {
 
-AttributeValue attribute_value(const Scalar& value) {
-  if (value.dtype() == DataType::BOOL) return value.to<bool>();
-  if (is_floating(value.dtype())) return value.to<double>();
-  return value.to<int64_t>();
+std::string_view name_of(AttributeKind kind) {
+  constexpr std::string_view kNames[] = {
+      "bool",  "int",          "float",          "number",          "string",
+      "dtype", "list of ints", "list of floats", "list of strings", "place"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
-AttributeValue attribute_value(DataLayout value) { return std::string(name_of(value)); }
-
-AttributeValue attribute_value(const IntArray& value) {
-  return std::vector<int64_t>(value.values().begin(), value.values().end());
-}
-AttributeValue attribute_value(const std::vector<int>& values) {
-  return std::vector<int64_t>(values.begin(), values.end());
-}
-AttributeValue attribute_value(const std::vector<int64_t>& values) { return values; }
-AttributeValue attribute_value(const std::vector<bool>& values) {
-  return std::vector<int64_t>(values.begin(), values.end());
-}
-AttributeValue attribute_value(const std::vector<float>& values) {
-  return std::vector<double>(values.begin(), values.end());
-}
-AttributeValue attribute_value(const std::vector<double>& values) { return values; }
-AttributeValue attribute_value(const std::vector<std::string>& values) { return values; }
-AttributeValue attribute_value(const std::vector<Scalar>& values) {
-  std::vector<double> numbers;
-  for (const Scalar& value : values) numbers.push_back(value.to<double>());
-  return numbers;
+void detail::refuse_attribute(const AttributeValue& value, AttributeKind expected) {
+  throw errors::InvalidArgument("an attribute is '{}', expected {} {}.", to_text(value),
+                                expected == AttributeKind::kInt ? "an" : "a", name_of(expected));
 }
 
 namespace {
+
 struct Text {
-  std::string operator()(bool x) const { return x ? "true" : "false"; }
-  std::string operator()(int64_t x) const { return std::to_string(x); }
-  std::string operator()(double x) const { return fmt::format("{}", x); }
-  std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
-  std::string operator()(DataType x) const { return std::string(name_of(x)); }
+  std::string operator()(bool v) const { return v ? "true" : "false"; }
+  // A float's digits, not those of the double that holds it.
+  std::string operator()(double v) const {
+    const auto narrow = static_cast<float>(v);
+    return narrow == v ? fmt::format("{}", narrow) : fmt::format("{}", v);
+  }
+  std::string operator()(DataType v) const { return std::string(name_of(v)); }
   template <typename T>
-  std::string operator()(const std::vector<T>& x) const {
-    return fmt::format("[{}]", fmt::join(x, ","));
+  std::string operator()(const T& v) const {
+    if constexpr (detail::kIsList<T>) {
+      return fmt::format("{}", fmt::join(v, ","));
+    } else {
+      return fmt::format("{}", v);
+    }
   }
 };
+
 }  // namespace
 
-std::string to_string(const AttributeValue& value) { return std::visit(Text(), value); }
+std::string to_text(const AttributeValue& value) { return std::visit(Text(), value); }
 
 }  // namespace phi

@@ -1,47 +1,145 @@
-// AttributeValue: an attribute of any operator as data, for those that look at calls from outside:
-// captured programs, rules asked by name, printers. Calls themselves pass attributes by their own
-// types.
+// AttributeValue: an attribute of an operator whose C++ type is not known where it is held, and the
+// ways to and from the types that operators take.
+//
+//   const AttributeValue value = attribute_value(Scalar(0.5f));    // a double
+//   const float epsilon = attribute_from<float>(value);       // 0.5f; from an int too
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "phi/common/dtype.h"
+#include "phi/common/errors.h"
 #include "phi/common/layout.h"
+#include "phi/common/place.h"
 #include "phi/core/attribute.h"
 
 namespace phi {
 
-/// Integers of all widths are int64, both floating types double; a Scalar is what it holds;
-/// IntArray and vectors of integers are lists.
+/// Integers of all widths are int64, both floating types double, a Scalar is what it holds;
+/// IntArray and vectors of integers are lists. Types that no placement or shape depends on (Place,
+/// DataLayout) are kept as text.
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, DataType, std::vector<int64_t>,
                  std::vector<double>, std::vector<std::string>>;
 
-inline AttributeValue attribute_value(bool value) { return value; }
-inline AttributeValue attribute_value(std::integral auto value) {
-  return static_cast<int64_t>(value);
-}
-inline AttributeValue attribute_value(std::floating_point auto value) {
-  return static_cast<double>(value);
-}
-inline AttributeValue attribute_value(const std::string& value) { return value; }
-inline AttributeValue attribute_value(DataType value) { return value; }
-AttributeValue attribute_value(DataLayout value);
-AttributeValue attribute_value(const Scalar& value);
-AttributeValue attribute_value(const IntArray& value);
-AttributeValue attribute_value(const std::vector<int>& values);
-AttributeValue attribute_value(const std::vector<int64_t>& values);
-AttributeValue attribute_value(const std::vector<float>& values);
-AttributeValue attribute_value(const std::vector<double>& values);
-AttributeValue attribute_value(const std::vector<bool>& values);
-AttributeValue attribute_value(const std::vector<std::string>& values);
-AttributeValue attribute_value(const std::vector<Scalar>& values);
+/// "bool", "int", ..., "list of ints".
+std::string_view name_of(AttributeKind kind);
 
-/// "true", "3", "0.5", "\"text\"", "float32", "[1,2]"
-std::string to_string(const AttributeValue& value);
+namespace detail {
+
+/// What a vector of T is kept as.
+template <typename T>
+using ListElement =
+    std::conditional_t<std::is_integral_v<T>, int64_t,
+                       std::conditional_t<std::is_same_v<T, std::string>, std::string, double>>;
+
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+
+[[noreturn]] void refuse_attribute(const AttributeValue& value, AttributeKind expected);
+
+}  // namespace detail
+
+template <typename T>
+constexpr AttributeKind attribute_kind() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return AttributeKind::kBool;
+  } else if constexpr (std::is_integral_v<T>) {
+    return AttributeKind::kInt;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return AttributeKind::kFloat;
+  } else if constexpr (std::is_same_v<T, Scalar>) {
+    return AttributeKind::kNumber;
+  } else if constexpr (std::is_same_v<T, DataType>) {
+    return AttributeKind::kDataType;
+  } else if constexpr (std::is_same_v<T, Place>) {
+    return AttributeKind::kPlace;
+  } else if constexpr (std::is_same_v<T, IntArray>) {
+    return AttributeKind::kInts;
+  } else if constexpr (detail::kIsList<T>) {
+    using Element = detail::ListElement<typename T::value_type>;
+    return std::is_same_v<Element, int64_t>  ? AttributeKind::kInts
+           : std::is_same_v<Element, double> ? AttributeKind::kFloats
+                                             : AttributeKind::kStrings;
+  } else {
+    return AttributeKind::kString;
+  }
+}
+
+template <typename T>
+AttributeValue attribute_value(const T& value) {
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DataType> ||
+                std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<int64_t>(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (std::is_same_v<T, Scalar>) {
+    if (value.dtype() == DataType::BOOL) return value.template to<bool>();
+    if (is_floating(value.dtype())) return value.template to<double>();
+    return value.template to<int64_t>();
+  } else if constexpr (std::is_same_v<T, IntArray>) {
+    return std::vector<int64_t>(value.values().begin(), value.values().end());
+  } else if constexpr (detail::kIsList<T>) {
+    std::vector<detail::ListElement<typename T::value_type>> list;
+    for (const typename T::value_type& element : value) {
+      if constexpr (std::is_same_v<typename T::value_type, Scalar>) {
+        list.push_back(element.template to<double>());
+      } else {
+        list.push_back(element);
+      }
+    }
+    return list;
+  } else if constexpr (std::is_same_v<T, Place>) {
+    return value.to_string();
+  } else {
+    static_assert(std::is_same_v<T, DataLayout>);
+    return std::string(name_of(value));
+  }
+}
+
+/// Numbers are converted. Errors: InvalidArgument where `value` is something else.
+template <typename T>
+T attribute_from(const AttributeValue& value) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Scalar>) {
+    return std::visit(
+        [&](const auto& held) -> T {
+          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(held)>>) {
+            return T(held);
+          } else {
+            detail::refuse_attribute(value, attribute_kind<T>());
+          }
+        },
+        value);
+  } else if constexpr (std::is_same_v<T, IntArray> || detail::kIsList<T>) {
+    using Element = std::conditional_t<
+        attribute_kind<T>() == AttributeKind::kInts, int64_t,
+        std::conditional_t<attribute_kind<T>() == AttributeKind::kFloats, double, std::string>>;
+    const auto* list = std::get_if<std::vector<Element>>(&value);
+    if (list == nullptr) detail::refuse_attribute(value, attribute_kind<T>());
+    if constexpr (std::is_same_v<T, IntArray>) {
+      return IntArray(*list);
+    } else {
+      return T(list->begin(), list->end());
+    }
+  } else {
+    static_assert(std::is_same_v<T, std::string> || std::is_same_v<T, DataType>,
+                  "no rule or shape function takes this type of attribute");
+    const T* held = std::get_if<T>(&value);
+    if (held == nullptr) detail::refuse_attribute(value, attribute_kind<T>());
+    return *held;
+  }
+}
+
+/// "true", "3", "1,2": as the command line takes it.
+std::string to_text(const AttributeValue& value);
 
 }  // namespace phi

@@ -5,29 +5,14 @@
 #include <span>
 #include <string_view>
 
+#include "phi/core/attribute.h"
 #include "phi/core/kernel_registry.h"
 
 namespace phi {
 
-/// How an attribute shows as AttributeValue; kNumber: a Scalar, which is what it holds.
-enum class AttributeType : uint8_t {
-  kBool,
-  kInt,
-  kFloat,
-  kString,
-  kDataType,
-  kInts,
-  kFloats,
-  kStrings,
-  kNumber,
-  kNumbers,  // a list of them, which shows as kFloats
-  kLayout,   // shows as its name
-  kPlace,    // has no value: it belongs to the run
-};
-
 struct AttributeDef {
   const char* name;
-  AttributeType type;
+  AttributeKind kind;
   bool decides;  // shapes or placements depend on it
 };
 

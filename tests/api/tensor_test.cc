@@ -164,9 +164,9 @@ TEST(CallKey, DistinguishesAttributes) {
 }
 
 TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
-  constexpr AttributeDef kAttributes[] = {{"axis", AttributeType::kInt, true},
-                                          {"value", AttributeType::kNumber, false},
-                                          {"place", AttributeType::kPlace, false}};
+  constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt, true},
+                                          {"value", AttributeKind::kNumber, false},
+                                          {"place", AttributeKind::kPlace, false}};
   const OpDef& add = ops::add;
   const OpDef op{add.id,      add.name,  add.rule,      add.inputs, add.outputs,
                  kAttributes, add.taken, add.meta_only, add.kernel};

@@ -50,13 +50,13 @@ def test_a_call_has_its_attributes_and_tensors():
     assert "const Call call(ops::f, attrs(name, where), x);" in body and "call.gives(out);" in body
     assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["api.h"]
     assert 'const Call call(as(ops::f, "f_"), attrs(name, where), x);' in definitions(texts)["f_"]
-    assert ('kFAttributes[] = {{"name", AttributeType::kString, false}, '
-            '{"where", AttributeType::kPlace, false}};') in " ".join(texts["ops.cc"].split())
+    assert ('kFAttributes[] = {{"name", AttributeKind::kString, false}, '
+            '{"where", AttributeKind::kPlace, false}};') in " ".join(texts["ops.cc"].split())
 
 
 def test_attributes_decide_where_shapes_or_placements_depend_on_them():
     def deciding(text):
-        return re.findall(r'{"(\w+)", AttributeType::\w+, true}', generated(text)["ops.cc"])
+        return re.findall(r'{"(\w+)", AttributeKind::\w+, true}', generated(text)["ops.cc"])
 
     assert deciding(op("param: [x, a, b]", "(Tensor x, float a, int b)")) == []
     assert deciding(op("param: [x, a]", "(Tensor x, float a, int b)").replace(

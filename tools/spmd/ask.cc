@@ -115,7 +115,7 @@ double parse_float(const std::string& text, const std::string& where) {
   throw UsageError("'" + text + "' in " + where + " is no number.");
 }
 
-AttrValue parse_attr(const std::string& name, const std::string& text, AttrKind kind) {
+AttributeValue parse_attr(const std::string& name, const std::string& text, AttributeKind kind) {
   const std::string where = "attribute " + name;
   const auto list = [&](auto parse) {
     std::vector<decltype(parse(text, where))> values;
@@ -123,33 +123,33 @@ AttrValue parse_attr(const std::string& name, const std::string& text, AttrKind 
     return values;
   };
   switch (kind) {
-    case AttrKind::kBool:
+    case AttributeKind::kBool:
       if (text == "true" || text == "1") return true;
       if (text == "false" || text == "0") return false;
       throw UsageError(where + " is '" + text + "', expected true or false.");
-    case AttrKind::kInt:
+    case AttributeKind::kInt:
       return parse_int(text, where);
-    case AttrKind::kNumber:
+    case AttributeKind::kNumber:
       if (text.find_first_not_of("-0123456789") == std::string::npos) return parse_int(text, where);
       return parse_float(text, where);
-    case AttrKind::kFloat:
+    case AttributeKind::kFloat:
       return parse_float(text, where);
-    case AttrKind::kString:
+    case AttributeKind::kString:
       return text;
-    case AttrKind::kDataType:
+    case AttributeKind::kDataType:
       return parse_any_dtype(text);
-    case AttrKind::kInts:
+    case AttributeKind::kInts:
       return list(parse_int);
-    case AttrKind::kFloats:
+    case AttributeKind::kFloats:
       return list(parse_float);
-    case AttrKind::kStrings:
+    case AttributeKind::kStrings:
       return split(text, ',');
   }
   return false;
 }
 
-std::vector<AttrValue> parse_attrs(const OpRule& rule, const std::vector<std::string>& given) {
-  std::vector<std::pair<std::string, AttrValue>> values;
+std::vector<AttributeValue> parse_attrs(const OpRule& rule, const std::vector<std::string>& given) {
+  std::vector<std::pair<std::string, AttributeValue>> values;
   for (const auto& text : given) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) {

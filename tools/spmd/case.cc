@@ -38,24 +38,24 @@ std::vector<TensorSpec> outputs_of(const Question& question, const ProcessMesh& 
 }
 
 // False, 0 or nothing: what an attribute is that a case does not give.
-AttrValue zero_of(AttrKind kind) {
+AttributeValue zero_of(AttributeKind kind) {
   switch (kind) {
-    case AttrKind::kBool:
+    case AttributeKind::kBool:
       return false;
-    case AttrKind::kInt:
-    case AttrKind::kNumber:
+    case AttributeKind::kInt:
+    case AttributeKind::kNumber:
       return int64_t{0};
-    case AttrKind::kFloat:
+    case AttributeKind::kFloat:
       return 0.0;
-    case AttrKind::kString:
+    case AttributeKind::kString:
       return std::string();
-    case AttrKind::kDataType:
+    case AttributeKind::kDataType:
       return DataType::UNDEFINED;
-    case AttrKind::kInts:
+    case AttributeKind::kInts:
       return std::vector<int64_t>();
-    case AttrKind::kFloats:
+    case AttributeKind::kFloats:
       return std::vector<double>();
-    case AttrKind::kStrings:
+    case AttributeKind::kStrings:
       return std::vector<std::string>();
   }
   return false;

@@ -31,8 +31,8 @@ struct ArgumentText {
 struct Question {
   std::vector<int64_t> mesh;
   std::vector<ArgumentText> inputs;
-  std::vector<ArgumentText> outputs;                     // backward only
-  std::vector<std::pair<std::string, AttrValue>> attrs;  // by the recorded names
+  std::vector<ArgumentText> outputs;                          // backward only
+  std::vector<std::pair<std::string, AttributeValue>> attrs;  // by the recorded names
   Direction direction = Direction::kForward;
 };
 

@@ -122,40 +122,40 @@ class Reader {
     return result;
   }
 
-  AttrValue number(const YAML::Node& node, const std::string& name) const {
+  AttributeValue number(const YAML::Node& node, const std::string& name) const {
     int64_t value = 0;
     if (YAML::convert<int64_t>::decode(node, value)) return value;
     return scalar<double>(node, name, "number");
   }
 
-  AttrValue attr(const YAML::Node& node, const std::string& name, AttrKind kind) const {
+  AttributeValue attr(const YAML::Node& node, const std::string& name, AttributeKind kind) const {
     switch (kind) {
-      case AttrKind::kBool:
+      case AttributeKind::kBool:
         return scalar<bool>(node, name, "bool");
-      case AttrKind::kInt:
+      case AttributeKind::kInt:
         return integer(node, name);
-      case AttrKind::kFloat:
+      case AttributeKind::kFloat:
         return scalar<double>(node, name, "float");
-      case AttrKind::kNumber:
+      case AttributeKind::kNumber:
         return number(node, name);
-      case AttrKind::kString:
+      case AttributeKind::kString:
         return scalar<std::string>(node, name, "string");
-      case AttrKind::kDataType:
+      case AttributeKind::kDataType:
         return parse_dtype(scalar<std::string>(node, name, "dtype"));
-      case AttrKind::kInts:
+      case AttributeKind::kInts:
         return integers(node, name);
-      case AttrKind::kFloats:
-      case AttrKind::kStrings:
+      case AttributeKind::kFloats:
+      case AttributeKind::kStrings:
         break;
     }
     fail(node, fmt::format("{} is a {}, which no recorded rule takes.", name, name_of(kind)));
   }
 
   // Those without effect are read and left out.
-  std::vector<std::pair<std::string, AttrValue>> attrs(const YAML::Node& map,
-                                                       const Reference& reference,
-                                                       Direction direction) const {
-    std::vector<std::pair<std::string, AttrValue>> values;
+  std::vector<std::pair<std::string, AttributeValue>> attrs(const YAML::Node& map,
+                                                            const Reference& reference,
+                                                            Direction direction) const {
+    std::vector<std::pair<std::string, AttributeValue>> values;
     if (!map) return values;
     if (!map.IsMap()) fail(map, "attrs is no map.");
     for (const auto& entry : map) {

@@ -35,7 +35,7 @@ const TensorDistAttr* attr(std::initializer_list<distributed::Placement> placeme
 const auto R = Replicate();
 
 OpQuestion question(const OpRule& rule, std::vector<std::vector<OpTensor>> inputs,
-                    const std::vector<std::pair<std::string, AttrValue>>& attributes = {}) {
+                    const std::vector<std::pair<std::string, AttributeValue>>& attributes = {}) {
   return {mesh(), std::move(inputs), rule.attributes(attributes)};
 }
 
@@ -213,33 +213,34 @@ TEST(OpRules, NamesAreSortedAndUnique) {
   for (size_t i = 1; i < all.size(); ++i) EXPECT_LT(all[i - 1].name(), all[i].name());
 }
 
-TEST(AttrValue, ComesBackAsItWas) {
-  EXPECT_EQ(attr_from<int>(attr_value(-3)), -3);
-  EXPECT_EQ(attr_from<float>(attr_value(0.1f)), 0.1f);
-  EXPECT_EQ(attr_from<bool>(attr_value(true)), true);
-  EXPECT_EQ(attr_from<std::string>(attr_value(std::string("mode"))), "mode");
-  EXPECT_EQ(attr_from<DataType>(attr_value(DataType::INT64)), DataType::INT64);
-  EXPECT_EQ(attr_from<IntArray>(attr_value(IntArray{2, 3})), (IntArray{2, 3}));
-  EXPECT_EQ(attr_from<std::vector<int>>(attr_value(std::vector<int>{1, 2})), (std::vector{1, 2}));
-  EXPECT_EQ(attr_from<std::vector<bool>>(attr_value(std::vector<bool>{true, false})),
+TEST(AttributeValue, ComesBackAsItWas) {
+  EXPECT_EQ(attribute_from<int>(attribute_value(-3)), -3);
+  EXPECT_EQ(attribute_from<float>(attribute_value(0.1f)), 0.1f);
+  EXPECT_EQ(attribute_from<bool>(attribute_value(true)), true);
+  EXPECT_EQ(attribute_from<std::string>(attribute_value(std::string("mode"))), "mode");
+  EXPECT_EQ(attribute_from<DataType>(attribute_value(DataType::INT64)), DataType::INT64);
+  EXPECT_EQ(attribute_from<IntArray>(attribute_value(IntArray{2, 3})), (IntArray{2, 3}));
+  EXPECT_EQ(attribute_from<std::vector<int>>(attribute_value(std::vector<int>{1, 2})),
+            (std::vector{1, 2}));
+  EXPECT_EQ(attribute_from<std::vector<bool>>(attribute_value(std::vector<bool>{true, false})),
             (std::vector<bool>{true, false}));
-  EXPECT_EQ(attr_from<std::vector<float>>(attr_value(std::vector<float>{0.5f})),
+  EXPECT_EQ(attribute_from<std::vector<float>>(attribute_value(std::vector<float>{0.5f})),
             std::vector<float>{0.5f});
   for (const Scalar& value : {Scalar(2), Scalar(0.5), Scalar(true)}) {
-    EXPECT_EQ(attr_from<Scalar>(attr_value(value)), value);
+    EXPECT_EQ(attribute_from<Scalar>(attribute_value(value)), value);
   }
-  EXPECT_EQ(attr_from<float>(AttrValue(int64_t{2})), 2.0f);
+  EXPECT_EQ(attribute_from<float>(AttributeValue(int64_t{2})), 2.0f);
   EXPECT_THAT(
-      [] { attr_from<IntArray>(AttrValue(int64_t{2})); },
+      [] { attribute_from<IntArray>(AttributeValue(int64_t{2})); },
       ThrowsError(ErrorCode::kInvalidArgument, "an attribute is '2', expected a list of ints"));
 }
 
-TEST(AttrValue, TextIsThatOfTheType) {
-  EXPECT_EQ(to_text(attr_value(1e-6f)), "1e-06");
-  EXPECT_EQ(to_text(attr_value(0.1)), "0.1");
-  EXPECT_EQ(to_text(attr_value(std::vector<int>{1, 2})), "1,2");
-  EXPECT_EQ(to_text(attr_value(DataType::BFLOAT16)), "bfloat16");
-  EXPECT_EQ(to_text(attr_value(CPUPlace())), "cpu");
+TEST(AttributeValue, TextIsThatOfTheType) {
+  EXPECT_EQ(to_text(attribute_value(1e-6f)), "1e-06");
+  EXPECT_EQ(to_text(attribute_value(0.1)), "0.1");
+  EXPECT_EQ(to_text(attribute_value(std::vector<int>{1, 2})), "1,2");
+  EXPECT_EQ(to_text(attribute_value(DataType::BFLOAT16)), "bfloat16");
+  EXPECT_EQ(to_text(attribute_value(CPUPlace())), "cpu");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class Asking {
         argument.push_back(tensor(body, call.inputs[slot]));
       }
     }
-    std::vector<std::pair<std::string, AttrValue>> given;
+    std::vector<std::pair<std::string, AttributeValue>> given;
     for (const ir::Attribute& attribute : call.attributes) {
       given.emplace_back(attribute.name, attribute.value);
     }

@@ -14,47 +14,47 @@ namespace {
 
 constexpr const char* kMatmulInputs[] = {"x", "y"};
 constexpr int kMatmulTaken[] = {0, 1};
-constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeType::kBool, true},
-                                              {"transpose_y", AttributeType::kBool, true}};
+constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
+                                              {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
 constexpr const char* kReluInputs[] = {"x"};
 constexpr int kReluTaken[] = {0};
 constexpr const char* kReluOutputs[] = {"out"};
 constexpr const char* kSplitInputs[] = {"x"};
 constexpr int kSplitTaken[] = {0};
-constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeType::kInts, true},
-                                             {"axis", AttributeType::kNumber, true}};
+constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeKind::kInts, true},
+                                             {"axis", AttributeKind::kNumber, true}};
 constexpr const char* kSplitOutputs[] = {"out"};
 constexpr const char* kConcatInputs[] = {"x"};
 constexpr int kConcatTaken[] = {0};
-constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeType::kNumber, true}};
+constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeKind::kNumber, true}};
 constexpr const char* kConcatOutputs[] = {"out"};
 constexpr const char* kNormInputs[] = {"x", "scale"};
 constexpr int kNormTaken[] = {0, 1};
-constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeType::kFloat, true}};
+constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeKind::kFloat, true}};
 constexpr const char* kNormOutputs[] = {"out", "mean"};
 constexpr const char* kNonzeroInputs[] = {"condition"};
 constexpr int kNonzeroTaken[] = {0};
 constexpr const char* kNonzeroOutputs[] = {"out"};
 constexpr const char* kReshapeInputs[] = {"x"};
 constexpr int kReshapeTaken[] = {0};
-constexpr AttributeDef kReshapeAttributes[] = {{"shape", AttributeType::kInts, true}};
+constexpr AttributeDef kReshapeAttributes[] = {{"shape", AttributeKind::kInts, true}};
 constexpr const char* kReshapeOutputs[] = {"out"};
 constexpr AttributeDef kFullAttributes[] = {
-    {"shape", AttributeType::kInts, true}, {"value", AttributeType::kNumber, false},
-    {"dtype", AttributeType::kDataType, true}, {"place", AttributeType::kPlace, false}};
+    {"shape", AttributeKind::kInts, true}, {"value", AttributeKind::kNumber, false},
+    {"dtype", AttributeKind::kDataType, true}, {"place", AttributeKind::kPlace, false}};
 constexpr const char* kFullOutputs[] = {"out"};
 constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
 constexpr int kMomentum_Taken[] = {0, 1, 2, 3};
-constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeType::kFloat, false}};
+constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
 constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
 constexpr const char* kBmmInputs[] = {"x", "y"};
 constexpr int kBmmTaken[] = {0, 1};
 constexpr const char* kBmmOutputs[] = {"out"};
 constexpr const char* kMatmulGradInputs[] = {"x", "y", "out_grad"};
 constexpr int kMatmulGradTaken[] = {0, 1, 2};
-constexpr AttributeDef kMatmulGradAttributes[] = {{"transpose_x", AttributeType::kBool, true},
-                                                  {"transpose_y", AttributeType::kBool, true}};
+constexpr AttributeDef kMatmulGradAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
+                                                  {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulGradOutputs[] = {"x_grad", "y_grad"};
 constexpr const char* kReluGradInputs[] = {"out", "out_grad"};
 constexpr int kReluGradTaken[] = {0, 1};
@@ -64,8 +64,8 @@ constexpr int kReluDoubleGradTaken[] = {0, 1};
 constexpr const char* kReluDoubleGradOutputs[] = {"grad_out_grad"};
 constexpr const char* kNormGradInputs[] = {"x", "scale", "mean", "out_grad"};
 constexpr int kNormGradTaken[] = {0, 1, 2, 3};
-constexpr AttributeDef kNormGradAttributes[] = {{"epsilon", AttributeType::kFloat, false},
-                                                {"centered", AttributeType::kBool, false}};
+constexpr AttributeDef kNormGradAttributes[] = {{"epsilon", AttributeKind::kFloat, false},
+                                                {"centered", AttributeKind::kBool, false}};
 constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 
 }  // namespace
