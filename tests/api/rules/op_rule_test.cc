@@ -78,6 +78,14 @@ TEST(OpRule, TheShapeFunctionIsAskedFirst) {
       ThrowsError(ErrorCode::kInvalidArgument, "x is f32[4,4] and y is f32[5,4]"));
 }
 
+TEST(OpRule, TheRuleAloneNamesTheArguments) {
+  const OpRule& matmul = rules::find("matmul");
+  const OpQuestion q = question(matmul, {{tensor({4, 4}, {R, R})}, {tensor({5, 4}, {R, R})}});
+  EXPECT_THAT(
+      [&] { matmul.ask(matmul.args(q)); },
+      ThrowsError(ErrorCode::kInvalidArgument, "factor k is 4 in x [4,4] and 5 in y [5,4]"));
+}
+
 TEST(OpRule, WithoutARuleAllIsReplicated) {
   const OpRule& select = rules::find("masked_select");
   EXPECT_EQ(select.rule(), "");

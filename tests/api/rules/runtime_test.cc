@@ -7,7 +7,9 @@
 #include <set>
 
 #include "api/autograd/autograd.h"
+#include "api/call/dist_args.h"
 #include "api/capture/program.h"
+#include "api/generated/ops.h"
 #include "api/rules/op_rule.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "tests/api/op_cases.h"
@@ -161,6 +163,20 @@ TEST(RulesByName, WrongShapesAreTheShapeFunctionsErrorEverywhere) {
   const auto* attr = TensorDistAttr::replicated(mesh);
   const OpQuestion question{mesh, {{{x.meta(), attr}}, {{y.meta(), attr}}}, rule.attributes({})};
   EXPECT_THAT([&] { rule.answer(question); }, words);
+}
+
+TEST(RulesByName, CallsTellRulesTheNamesOfTheirArguments) {
+  const ProcessMesh mesh({2, 2});
+  distributed::DryWorld world(0, 4);
+  const distributed::World::Scope scope(world);
+  const Tensor x = distributed::shard_tensor(full({4, 4}, 1.0f), mesh, {});
+  const TensorList parts = {x, x};
+  const DistArgs args = on_one_mesh(ops::concat, parts);
+  args.prepare();
+  for (const auto& spec : args.list_spec(0)) EXPECT_STREQ(spec.name, "x");
+  const DistArgs product = on_one_mesh(ops::matmul, x, x);
+  product.prepare();
+  EXPECT_STREQ(product.spec(1).name, "y");
 }
 
 }  // namespace
