@@ -135,6 +135,7 @@ AttributeValue parse_attr(const std::string& name, const std::string& text, Attr
     case AttributeKind::kFloat:
       return parse_float(text, where);
     case AttributeKind::kString:
+    case AttributeKind::kPlace:
       return text;
     case AttributeKind::kDataType:
       return parse_any_dtype(text);

@@ -48,6 +48,7 @@ AttributeValue zero_of(AttributeKind kind) {
     case AttributeKind::kFloat:
       return 0.0;
     case AttributeKind::kString:
+    case AttributeKind::kPlace:
       return std::string();
     case AttributeKind::kDataType:
       return DataType::UNDEFINED;

@@ -139,6 +139,7 @@ class Reader {
       case AttributeKind::kNumber:
         return number(node, name);
       case AttributeKind::kString:
+      case AttributeKind::kPlace:
         return scalar<std::string>(node, name, "string");
       case AttributeKind::kDataType:
         return parse_dtype(scalar<std::string>(node, name, "dtype"));
