@@ -171,10 +171,10 @@ TEST(RulesByName, CallsTellRulesTheNamesOfTheirArguments) {
   const distributed::World::Scope scope(world);
   const Tensor x = distributed::shard_tensor(full({4, 4}, 1.0f), mesh, {});
   const TensorList parts = {x, x};
-  const DistArgs args = on_one_mesh(ops::concat, parts);
+  const DistArgs args(ops::concat, parts);
   args.prepare();
   for (const auto& spec : args.list_spec(0)) EXPECT_STREQ(spec.name, "x");
-  const DistArgs product = on_one_mesh(ops::matmul, x, x);
+  const DistArgs product(ops::matmul, x, x);
   product.prepare();
   EXPECT_STREQ(product.spec(1).name, "y");
 }

@@ -184,6 +184,7 @@ TEST(Rules, LargeMeshGivesTheSameAnswer) {
 TEST(Rules, WrongArgumentsAreNamed) {
   const auto x = spec({8, 4}, {R, R});
   const auto row = spec({8}, {R, R});
+  const auto heads = spec({2, 8, 4, 6}, {R, R});
   const TensorSpec parts[] = {x, row};
   const struct {
     std::function<void()> call;
@@ -191,6 +192,8 @@ TEST(Rules, WrongArgumentsAreNamed) {
   } cases[] = {
       {[&] { FlashAttentionInferSpmd(x, x, x, nullptr, nullptr, 0, false, false, false); },
        "q [8,4], k [8,4] and v [8,4] must be [batch, sequence, heads, head_dim]"},
+      {[&] { FlashAttentionInferSpmd(heads, x, x, nullptr, nullptr, 0, false, false, false); },
+       "q [2,8,4,6], k [8,4] and v [8,4] must be [batch, sequence, heads, head_dim]"},
       {[&] { ConcatInferSpmd(parts, 0); }, "x holds [8,4] and [8]; give tensors of as many dims"},
       {[&] { GatherInferSpmd(x, x, 0); }, "index is [8,4], expected one dim or none"},
       {[&] {

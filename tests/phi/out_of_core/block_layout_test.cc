@@ -120,6 +120,15 @@ TEST(BlockLayout, RowsThatBeginOnPagesNeedNoMore) {
   EXPECT_EQ(read_cost(array, layout, 16, 2048).requests, 64 * 4);
 }
 
+TEST(BlockLayout, ARangeOfWholePiecesHasNoEmptyOne) {
+  const BlockedArray array = bytes_on_disk(512, 512, 512, 0);  // 1 MiB, what a piece has at most
+  const BlockLayout layout = layout_of(array, 512, 512);
+  AlignedBuffer buffer(static_cast<size_t>(layout.buffer_bytes));
+  const auto pieces = pieces_of(array, layout, {0, 0, 512, 512}, buffer.data());
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0].bytes.size(), size_t{1} << 20);
+}
+
 TEST(BlockLayout, ShortRowsAreReadAsOneRange) {
   const BlockedArray array = bytes_on_disk(1000, 300, 300, 0);
   const BlockLayout layout = layout_of(array, 100, 200);
