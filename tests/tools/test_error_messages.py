@@ -40,7 +40,6 @@ UNTESTED = {
     "--{} goes with {}.": "command_line_test.cc: --number goes with --loud",
     "'": "the beginning of what is put together: tool_test.cc, is no number",
     "--attr '": "the beginning of what is put together: tool_test.cc, is not of the form name=value",
-    "the rule '": "the beginning of what is put together: spmd_command_test.cc",
     "{}:{}: case is no int.": "tool_test.cc: case is no int",
     "'{}' may not be read: {}.": ROOT_MAY,
     "'{}' may not be opened: {}; give another path.": ROOT_MAY,
