@@ -85,7 +85,7 @@ LAYERS = (
     Layer("api declarations", r"api/generated/(api|backward_api|ops)\.h$|distributed/api\.h$", HANDLES),
     Layer("api/call", r"api/call/", HANDLES),
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
-    Layer("api/autograd", r"api/autograd/", CALLS + ("api/capture",)),
+    Layer("api/autograd", r"api/autograd/", CALLS),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
     Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture")),
     # The top: may include everything, and nothing above includes it.

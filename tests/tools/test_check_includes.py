@@ -81,6 +81,7 @@ api/tensor/tensor.cc                     "api/generated/api.h"                  
 api/call/decision.cc                     "api/autograd/grad_node.h"              (api/autograd)
 api/capture/program.cc                   "api/stablehlo/stablehlo.h"             (api/stablehlo)
 api/autograd/grad_node.cc                "phi/api.h"                             (api)
+api/autograd/grad_node.cc                "api/capture/recording.h"               (api/capture)
 api/training/optimizer.cc                "api/runtime.h"                         (api)
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
 tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
