@@ -1,6 +1,5 @@
 """View objects to text, text to files that are written only when they change."""
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,14 +7,14 @@ from pathlib import Path
 
 import jinja2
 
-from api_gen import layout, lower, reference, rules
+from api_gen import groups, layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_names
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import nodes_by_op
 
 FOLDER = "api/generated"
-KERNEL_SIGNATURES = "phi/generated/kernel_signatures.h"  # kernels include nothing of api/
-_OPS_PER_FILE = 12
+KERNELS = "phi/generated/kernels"  # kernels include nothing of api/
+_SWEPT = (f"{FOLDER}/ops/*.h", f"{FOLDER}/ops/*.cc", f"{KERNELS}/*.h")
 
 
 @cache
@@ -42,8 +41,7 @@ class Outputs:
         if not any(path.endswith(".cc") for path in self.texts):
             return []
         known = {out / path for path in self.texts}
-        return sorted(path for pattern in ("api_*.cc", "backward_*.cc")
-                      for path in (out / FOLDER).glob(pattern) if path not in known)
+        return sorted(path for pattern in _SWEPT for path in out.glob(pattern) if path not in known)
 
     def write(self, out: Path) -> list[Path]:
         """The files that changed."""
@@ -58,24 +56,6 @@ def _read(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def file_count(ops: int) -> int:
-    """A power of two, so that most ops keep their file as ops are added."""
-    count = 1
-    while count * _OPS_PER_FILE < ops:
-        count *= 2
-    return count
-
-
-def file_of(op: str, count: int) -> int:
-    return zlib.crc32(op.encode()) % count
-
-
-def _parts(names: Sequence[str]) -> list[list[str]]:
-    """The names of each file."""
-    count = file_count(len(names)) if names else 0
-    return [[name for name in names if file_of(name, count) == k] for k in range(count)]
-
-
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
@@ -83,27 +63,35 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     sources = ", ".join(dict.fromkeys(op.at.file for op in (*ops, *gradients)))
     check_names(ops, gradients)
     operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
+    lower.check_kernels(operators)
     nodes = nodes_by_op(operators, gradients)
     check_attributes([*ops, *map(lower.gradient_op, gradients)], nodes)
-    functions = [f for op in ops for f in lower.lower_functions(op, nodes.get(op.name))]
-    backward = [f for gradient in gradients
-                for f in lower.lower_gradient(gradient, nodes.get(gradient.name))]
-    views = {"sources": sources, "kernels": lower.lower_kernels(operators),
-             "op_defs": lower.lower_op_defs(operators), "functions": functions}
+    every = groups.groups(ops, gradients)
+    families = groups.kernel_families(operators)
 
-    def text(template: str, **more: object) -> str:
-        return layout.fit(environment.get_template(template).render(**{**views, **more}))
+    def text(template: str, **views: object) -> str:
+        return layout.fit(environment.get_template(template).render(**{"sources": sources, **views}))
 
-    texts = {path: text(f"{Path(path).name}.j2")
-             for path in (KERNEL_SIGNATURES, f"{FOLDER}/ops.h", f"{FOLDER}/api.h")}
-    texts[f"{FOLDER}/backward_api.h"] = text("backward_api.h.j2", functions=backward)
+    texts = {f"{KERNELS}/{name}.h": text("kernels.h.j2", kernels=kernels)
+             for name, kernels in groups.families(operators).items()}
+    texts[f"{FOLDER}/api.h"] = text("api.h.j2", groups=sorted(group.name for group in every))
+    for group in every:
+        own = [nodes.get(name) for name in (entry.name for entry in (*group.ops, *group.gradients))]
+        views = {
+            "sources": group.sources, "op": group.name,
+            "functions": [f for op in group.ops for f in lower.lower_functions(op, nodes.get(op.name))],
+            "gradients": [f for gradient in group.gradients
+                          for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
+            "op_defs": lower.lower_op_defs(group.operators),
+            "nodes": [node for node in own if node],
+            "composite": group.is_composite, "calls": groups.called_groups(group, every),
+            "families": sorted({families[lower.kernel_view(op).name]
+                                for op in group.operators if op.kernel})}
+        texts[f"{FOLDER}/ops/{group.name}.h"] = text("op.h.j2", **views)
+        if not declare_only:
+            texts[f"{FOLDER}/ops/{group.name}.cc"] = text("op.cc.j2", **views)
     if not declare_only:
-        texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2")
+        texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2", op_defs=lower.lower_op_defs(operators))
         texts[f"{FOLDER}/op_rules.cc"] = text("op_rules.cc.j2", rules=rules.lower_rules(operators))
-        for kind, entries, made in (("api", ops, functions), ("backward", gradients, backward)):
-            for k, names in enumerate(_parts([entry.name for entry in entries])):
-                texts[f"{FOLDER}/{kind}_{k}.cc"] = text(
-                    f"{kind}.cc.j2", functions=[f for f in made if f.op in names],
-                    nodes=[nodes[name] for name in names if name in nodes])
         texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts)

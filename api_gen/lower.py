@@ -134,15 +134,20 @@ def op_cpp_name(name: str) -> str:
     return name + "_op" if name in _OPS_FUNCTIONS else name
 
 
-def lower_kernels(ops: Sequence[Op]) -> list[KernelView]:
-    """One view per kernel name. Errors: two ops that want different signatures of one kernel."""
+def kernel_view(op: Op) -> KernelView:
+    assert op.kernel
+    types = tuple(map(cpp.kernel_type, op.kernel.params))
+    return KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)))
+
+
+def check_kernels(ops: Sequence[Op]) -> None:
+    """Errors: two ops that want different signatures of one kernel."""
     seen: dict[str, tuple[Op, KernelView]] = {}
     errors = []
     for op in ops:
         if not op.kernel:
             continue
-        types = tuple(map(cpp.kernel_type, op.kernel.params))
-        view = KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)))
+        view = kernel_view(op)
         first, agreed = seen.setdefault(view.name, (op, view))
         if agreed != view:
             errors.append(SpecError(
@@ -152,7 +157,6 @@ def lower_kernels(ops: Sequence[Op]) -> list[KernelView]:
                 "ops that share a kernel must call it alike; use 'param' or another kernel name"))
     if errors:
         raise SpecErrors(errors)
-    return [view for _, view in sorted(seen.values(), key=lambda entry: entry[1].name)]
 
 
 def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:

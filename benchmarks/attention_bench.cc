@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "phi/kernels/flash_attention_grad_kernel.h"
-#include "phi/kernels/flash_attention_kernel.h"
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/attention.h"
 
 namespace phi {
 namespace {
@@ -46,12 +46,13 @@ struct Tensors {
     forward();
   }
   void forward() {
-    FlashAttentionKernel<T>(CpuContext(), q, k, v, nullptr, nullptr, 0.0f, causal, false, true,
-                            &out, nullptr, &lse, nullptr);
+    registered<kernels::flash_attention, T>(KernelContext(), q, k, v, nullptr, nullptr, 0.0f,
+                                            causal, false, true, &out, nullptr, &lse, nullptr);
   }
   void backward() {
-    FlashAttentionGradKernel<T>(CpuContext(), q, k, v, out, lse, nullptr, nullptr, out_grad, 0.0f,
-                                causal, true, &q_grad, &k_grad, &v_grad);
+    registered<kernels::flash_attention_grad, T>(KernelContext(), q, k, v, out, lse, nullptr,
+                                                 nullptr, out_grad, 0.0f, causal, true, &q_grad,
+                                                 &k_grad, &v_grad);
   }
 
   DenseTensor q, k, v, out, out_grad, lse;

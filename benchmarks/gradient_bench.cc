@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <random>
 
-#include "phi/kernels/lookup_grad_kernel.h"
-#include "phi/kernels/matmul_grad_kernel.h"
-#include "phi/kernels/random_kernel.h"
-#include "phi/kernels/reduce_kernel.h"
-#include "phi/kernels/rope_kernel.h"
-#include "phi/kernels/shape_kernel.h"
-#include "phi/kernels/softmax_kernel.h"
-#include "phi/kernels/swiglu_kernel.h"
-#include "phi/kernels/unary_grad_kernel.h"
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/attention.h"
+#include "phi/generated/kernels/elementwise.h"
+#include "phi/generated/kernels/lookup.h"
+#include "phi/generated/kernels/matmul.h"
+#include "phi/generated/kernels/random.h"
+#include "phi/generated/kernels/reduction.h"
+#include "phi/generated/kernels/shape.h"
+#include "phi/generated/kernels/unary.h"
 
 namespace phi {
 namespace {
@@ -55,7 +55,7 @@ void matmul_grad(benchmark::State& state) {
   const DenseTensor g = random_tensor<T>({8, kTokens / 8, n});
   DenseTensor dx = random_tensor<T>(x.dims()), dw = random_tensor<T>(w.dims());
   for (auto _ : state) {
-    MatmulGradKernel<T>(CpuContext(), x, w, g, false, false, &dx, &dw);
+    registered<kernels::matmul_grad, T>(KernelContext(), x, w, g, false, false, &dx, &dw);
     benchmark::ClobberMemory();
   }
   state.counters["GFLOP/s"] = benchmark::Counter(4e-9 * double(kTokens) * double(k * n),
@@ -75,7 +75,7 @@ void measure_unary(benchmark::State& state, const Dims& dims, F body) {
 template <typename T, bool kApproximate>
 void gelu_grad(benchmark::State& state) {
   measure_unary<T>(state, {kTokens, kHidden}, [](const auto& x, const auto& g, auto* dx) {
-    GeluGradKernel<T>(CpuContext(), x, g, kApproximate, dx);
+    registered<kernels::gelu_grad, T>(KernelContext(), x, g, kApproximate, dx);
   });
 }
 BENCHMARK(gelu_grad<float, false>);
@@ -85,7 +85,7 @@ BENCHMARK(gelu_grad<bfloat16, true>);
 template <typename T>
 void silu_grad(benchmark::State& state) {
   measure_unary<T>(state, {kTokens, kHidden}, [](const auto& x, const auto& g, auto* dx) {
-    SiluGradKernel<T>(CpuContext(), x, g, dx);
+    registered<kernels::silu_grad, T>(KernelContext(), x, g, dx);
   });
 }
 BENCHMARK(silu_grad<float>);
@@ -93,7 +93,7 @@ BENCHMARK(silu_grad<float>);
 template <typename T>
 void tanh_grad(benchmark::State& state) {
   measure_unary<T>(state, {kTokens, kHidden}, [](const auto& x, const auto& g, auto* dx) {
-    TanhGradKernel<T>(CpuContext(), x, g, dx);
+    registered<kernels::tanh_grad, T>(KernelContext(), x, g, dx);
   });
 }
 BENCHMARK(tanh_grad<float>);
@@ -101,7 +101,7 @@ BENCHMARK(tanh_grad<float>);
 template <typename T>
 void softmax_grad(benchmark::State& state) {
   measure_unary<T>(state, {8 * 6 * 256, 256}, [](const auto& x, const auto& g, auto* dx) {
-    SoftmaxGradKernel<T>(CpuContext(), x, g, -1, dx);
+    registered<kernels::softmax_grad, T>(KernelContext(), x, g, -1, dx);
   });
 }
 BENCHMARK(softmax_grad<float>);
@@ -113,8 +113,9 @@ void rope_grad(benchmark::State& state) {
   const DenseTensor g = random_tensor<T>(dims);
   DenseTensor dq = random_tensor<T>(dims), dk = random_tensor<T>(dims);
   measure_bytes(state, 4 * g.nbytes(), [&] {
-    FusedRopeGradKernel<T>(CpuContext(), g, &g, nullptr, nullptr, nullptr, nullptr, false, false,
-                           1e4f, &dq, &dk, nullptr);
+    registered<kernels::fused_rotary_position_embedding_grad, T>(KernelContext(), g, &g, nullptr,
+                                                                 nullptr, nullptr, nullptr, false,
+                                                                 false, 1e4f, &dq, &dk, nullptr);
   });
 }
 BENCHMARK(rope_grad<float>);
@@ -127,7 +128,7 @@ void swiglu_grad(benchmark::State& state) {
   const DenseTensor g = random_tensor<T>(dims);
   DenseTensor dx = random_tensor<T>(dims), dy = random_tensor<T>(dims);
   measure_bytes(state, 5 * x.nbytes(),
-                [&] { SwiGLUGradKernel<T>(CpuContext(), x, &y, g, &dx, &dy); });
+                [&] { registered<kernels::swiglu_grad, T>(KernelContext(), x, &y, g, &dx, &dy); });
 }
 BENCHMARK(swiglu_grad<float>);
 BENCHMARK(swiglu_grad<bfloat16>);
@@ -141,7 +142,8 @@ void dropout_grad(benchmark::State& state) {
   std::generate_n(mask.mutable_data<uint8_t>(), mask.numel(), [&] { return engine() & 1u; });
   DenseTensor dx = random_tensor<T>(dims);
   measure_bytes(state, 2 * g.nbytes() + mask.nbytes(), [&] {
-    DropoutGradKernel<T>(CpuContext(), mask, g, 0.5, false, "upscale_in_train", &dx);
+    registered<kernels::dropout_grad, T>(KernelContext(), mask, g, 0.5, false, "upscale_in_train",
+                                         &dx);
   });
 }
 BENCHMARK(dropout_grad<float>);
@@ -151,7 +153,8 @@ template <typename T>
 void reduce_as(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({kTokens, state.range(0)});
   DenseTensor out = random_tensor<T>({state.range(0)});
-  measure_bytes(state, x.nbytes(), [&] { ReduceAsKernel<T>(CpuContext(), x, &out); });
+  measure_bytes(state, x.nbytes(),
+                [&] { registered<kernels::reduce_as, T>(KernelContext(), x, &out); });
 }
 BENCHMARK(reduce_as<float>)->Arg(kWidth)->Arg(kHidden);
 BENCHMARK(reduce_as<bfloat16>)->Arg(kHidden);
@@ -160,7 +163,8 @@ template <typename T>
 void squared_l2_norm(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({kTokens, kHidden});
   DenseTensor out = random_tensor<float>({});
-  measure_bytes(state, x.nbytes(), [&] { SquaredL2NormKernel<T>(CpuContext(), x, &out); });
+  measure_bytes(state, x.nbytes(),
+                [&] { registered<kernels::squared_l2_norm, T>(KernelContext(), x, &out); });
 }
 BENCHMARK(squared_l2_norm<float>);
 BENCHMARK(squared_l2_norm<bfloat16>);
@@ -172,7 +176,7 @@ void embedding_grad(benchmark::State& state) {
   const DenseTensor g = random_tensor<T>({kTokens, kWidth});
   DenseTensor dw = random_tensor<T>({state.range(0), kWidth});
   measure_bytes(state, g.nbytes() + dw.nbytes(),
-                [&] { EmbeddingGradKernel<T>(CpuContext(), ids, g, -1, &dw); });
+                [&] { registered<kernels::embedding_grad, T>(KernelContext(), ids, g, -1, &dw); });
 }
 BENCHMARK(embedding_grad<float>)->Arg(256)->Arg(50304);
 BENCHMARK(embedding_grad<bfloat16>)->Arg(256);
@@ -181,8 +185,9 @@ template <typename T>
 void slice_grad(benchmark::State& state) {
   const DenseTensor g = random_tensor<T>({8, 128, kWidth});
   DenseTensor dx = random_tensor<T>({8, 256, kWidth});
-  measure_bytes(state, g.nbytes() + dx.nbytes(),
-                [&] { SliceGradKernel<T>(CpuContext(), g, {1}, {64}, {192}, &dx); });
+  measure_bytes(state, g.nbytes() + dx.nbytes(), [&] {
+    registered<kernels::slice_grad, T>(KernelContext(), g, {1}, {64}, {192}, &dx);
+  });
 }
 BENCHMARK(slice_grad<float>);
 

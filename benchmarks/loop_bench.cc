@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <random>
 
-#include "phi/kernels/cross_entropy_grad_kernel.h"
-#include "phi/kernels/cross_entropy_kernel.h"
-#include "phi/kernels/elementwise_kernel.h"
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/binary.h"
+#include "phi/generated/kernels/creation.h"
+#include "phi/generated/kernels/elementwise.h"
+#include "phi/generated/kernels/loss.h"
+#include "phi/generated/kernels/normalisation.h"
+#include "phi/generated/kernels/optimizer.h"
+#include "phi/generated/kernels/reduction.h"
+#include "phi/generated/kernels/unary.h"
 #include "phi/kernels/functors/hd.h"
-#include "phi/kernels/normalisation_grad_kernel.h"
-#include "phi/kernels/normalisation_kernel.h"
-#include "phi/kernels/optimizer_kernel.h"
-#include "phi/kernels/reduce_kernel.h"
-#include "phi/kernels/softmax_kernel.h"
-#include "phi/kernels/swiglu_kernel.h"
-#include "phi/kernels/unary_kernel.h"
 
 namespace phi {
 namespace {
@@ -49,7 +48,8 @@ template <typename T, bool kApproximate>
 void gelu(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({kTokens, kHidden});
   DenseTensor out = random_tensor<T>(x.dims());
-  measure(state, 2 * x.nbytes(), [&] { GeluKernel<T>(CpuContext(), x, kApproximate, &out); });
+  measure(state, 2 * x.nbytes(),
+          [&] { registered<kernels::gelu, T>(KernelContext(), x, kApproximate, &out); });
 }
 BENCHMARK(gelu<float, false>);
 BENCHMARK(gelu<float, true>);
@@ -59,7 +59,8 @@ template <typename T>
 void swiglu(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({kTokens, kHidden});
   DenseTensor out = random_tensor<T>(x.dims());
-  measure(state, 3 * x.nbytes(), [&] { SwiGLUKernel<T>(CpuContext(), x, &x, &out); });
+  measure(state, 3 * x.nbytes(),
+          [&] { registered<kernels::swiglu, T>(KernelContext(), x, &x, &out); });
 }
 BENCHMARK(swiglu<float>);
 BENCHMARK(swiglu<bfloat16>);
@@ -71,7 +72,8 @@ void add(benchmark::State& state) {
   const DenseTensor y =
       state.range(1) ? random_tensor<T>({state.range(0)}) : random_tensor<T>(x.dims());
   DenseTensor out = random_tensor<T>(x.dims());
-  measure(state, 2 * x.nbytes() + y.nbytes(), [&] { AddKernel<T>(CpuContext(), x, y, &out); });
+  measure(state, 2 * x.nbytes() + y.nbytes(),
+          [&] { registered<kernels::add, T>(KernelContext(), x, y, &out); });
 }
 BENCHMARK(add<float>)->Args({kWidth, 0})->Args({kWidth, 1})->Args({kHidden, 1});
 BENCHMARK(add<bfloat16>)->Args({kWidth, 0})->Args({kWidth, 1})->Args({kHidden, 1});
@@ -80,7 +82,8 @@ template <typename From, typename To>
 void cast(benchmark::State& state) {
   const DenseTensor x = random_tensor<From>({kTokens, kWidth});
   DenseTensor out = random_tensor<To>(x.dims());
-  measure(state, x.nbytes() + out.nbytes(), [&] { CastKernel<From>(CpuContext(), x, &out); });
+  measure(state, x.nbytes() + out.nbytes(),
+          [&] { registered<kernels::cast, From>(KernelContext(), x, &out); });
 }
 BENCHMARK(cast<float, bfloat16>);
 BENCHMARK(cast<bfloat16, float>);
@@ -91,7 +94,7 @@ void sum(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({kTokens, state.range(0)});
   DenseTensor out = random_tensor<T>({kTokens});
   const IntArray last{-1};
-  measure(state, x.nbytes(), [&] { SumKernel<T>(CpuContext(), x, last, &out); });
+  measure(state, x.nbytes(), [&] { registered<kernels::sum, T>(KernelContext(), x, last, &out); });
 }
 BENCHMARK(sum<float>)->Arg(kWidth);
 BENCHMARK(sum<bfloat16>)->Arg(kWidth);
@@ -100,7 +103,8 @@ template <typename T>
 void softmax(benchmark::State& state) {
   const DenseTensor x = random_tensor<T>({8 * 6 * 256, 256});
   DenseTensor out = random_tensor<T>(x.dims());
-  measure(state, 2 * x.nbytes(), [&] { SoftmaxKernel<T>(CpuContext(), x, -1, &out); });
+  measure(state, 2 * x.nbytes(),
+          [&] { registered<kernels::softmax, T>(KernelContext(), x, -1, &out); });
 }
 BENCHMARK(softmax<float>);
 BENCHMARK(softmax<bfloat16>);
@@ -112,8 +116,8 @@ void cross_entropy(benchmark::State& state) {
       DenseTensor::from<int64_t>(std::vector<int64_t>(kTokens, 7), {kTokens, 1});
   DenseTensor shares = random_tensor<T>(x.dims()), loss = random_tensor<T>({kTokens, 1});
   measure(state, 2 * x.nbytes(), [&] {
-    CrossEntropyWithSoftmaxKernel<T>(CpuContext(), x, label, false, true, true, -100, -1, &shares,
-                                     &loss);
+    registered<kernels::cross_entropy_with_softmax, T>(KernelContext(), x, label, false, true, true,
+                                                       -100, -1, &shares, &loss);
   });
 }
 BENCHMARK(cross_entropy<float>);
@@ -127,8 +131,8 @@ void cross_entropy_grad(benchmark::State& state) {
   const DenseTensor loss_grad = random_tensor<T>({kTokens, 1});
   DenseTensor dx = random_tensor<T>(shares.dims());
   measure(state, 2 * shares.nbytes(), [&] {
-    CrossEntropyWithSoftmaxGradKernel<T>(CpuContext(), label, shares, loss_grad, false, true, -100,
-                                         -1, &dx);
+    registered<kernels::cross_entropy_with_softmax_grad, T>(KernelContext(), label, shares,
+                                                            loss_grad, false, true, -100, -1, &dx);
   });
 }
 BENCHMARK(cross_entropy_grad<float>);
@@ -141,7 +145,8 @@ void layer_norm(benchmark::State& state) {
   DenseTensor out = random_tensor<T>(x.dims());
   DenseTensor mean = random_tensor<float>({kTokens}), variance = random_tensor<float>({kTokens});
   measure(state, 2 * x.nbytes(), [&] {
-    LayerNormKernel<T>(CpuContext(), x, &scale, &scale, 1e-5f, 1, &out, &mean, &variance);
+    registered<kernels::layer_norm, T>(KernelContext(), x, &scale, &scale, 1e-5f, 1, &out, &mean,
+                                       &variance);
   });
 }
 BENCHMARK(layer_norm<float>);
@@ -155,7 +160,8 @@ void layer_norm_grad(benchmark::State& state) {
   DenseTensor dx = random_tensor<T>(x.dims());
   DenseTensor dscale = random_tensor<float>({kWidth}), dbias = random_tensor<float>({kWidth});
   measure(state, 3 * x.nbytes(), [&] {
-    LayerNormGradKernel<T>(CpuContext(), x, &scale, mean, mean, x, 1e-5f, 1, &dx, &dscale, &dbias);
+    registered<kernels::layer_norm_grad, T>(KernelContext(), x, &scale, mean, mean, x, 1e-5f, 1,
+                                            &dx, &dscale, &dbias);
   });
 }
 BENCHMARK(layer_norm_grad<float>);
@@ -174,8 +180,8 @@ void adamw(benchmark::State& state) {
   const DenseTensor step = DenseTensor::from(std::span(&number, 1), {});
   DenseTensor* masters = kIs16Bit<T> ? &master : nullptr;
   measure(state, (kIs16Bit<T> ? 6 : 4) * m.nbytes() + (kIs16Bit<T> ? 2 : 3) * w.nbytes(), [&] {
-    AdamwKernel<T>(CpuContext(), w, g, m, v, masters, lr, step, nullptr, 0.9f, 0.95f, 1e-8f, 0.1f,
-                   &w, &m, &v, masters);
+    registered<kernels::adamw, T>(KernelContext(), w, g, m, v, masters, lr, step, nullptr, 0.9f,
+                                  0.95f, 1e-8f, 0.1f, &w, &m, &v, masters);
   });
 }
 BENCHMARK(adamw<float>);

@@ -16,6 +16,16 @@ function(autophi_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
 endfunction()
 
+# autophi_precompile(TARGET header...): headers that most sources of the target include, parsed once.
+function(autophi_precompile target)
+  list(TRANSFORM ARGN PREPEND "<" OUTPUT_VARIABLE headers)
+  list(TRANSFORM headers APPEND ">")
+  target_precompile_headers(${target} PRIVATE ${headers})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache asks for it
+  endif()
+endfunction()
+
 # autophi_test(NAME SOURCES file... DEPS target...): one GoogleTest program, its cases known to ctest.
 function(autophi_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})

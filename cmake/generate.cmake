@@ -2,7 +2,7 @@
 #
 # Gives the target autophi_generated_headers, on which whatever includes api/generated/*.h depends,
 # and the lists AUTOPHI_GENERATED_SOURCES and AUTOPHI_GENERATED_RULES (of those that need no kernels).
-# Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels' signatures to phi/generated.
+# Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels' signatures to phi/generated/kernels.
 
 # autophi_find_generator_python(VARIABLE): an interpreter that has PyYAML and Jinja2, one that also
 # has pytest if there is any. A value given by the user stays.
@@ -24,19 +24,21 @@ function(autophi_find_generator_python variable)
                       "python3-yaml python3-jinja2. Or set ${variable}.")
 endfunction()
 
-# autophi_generate(OPS file... BACKWARD file...): the files are relative to the project's root.
+# autophi_generate(OPS folder BACKWARD folder): of YAML files, relative to the project's root.
 function(autophi_generate)
-  cmake_parse_arguments(ARG "" "" "OPS;BACKWARD" ${ARGN})
+  cmake_parse_arguments(ARG "" "OPS;BACKWARD" "" ${ARGN})
+  foreach(kind OPS BACKWARD)
+    file(GLOB ${kind} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${ARG_${kind}}/*.yaml)
+  endforeach()
   autophi_find_generator_python(AUTOPHI_GENERATOR_PYTHON)
   set(AUTOPHI_GENERATOR_PYTHON ${AUTOPHI_GENERATOR_PYTHON} PARENT_SCOPE)
   set(out ${PROJECT_BINARY_DIR})
   set(command ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
-              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${ARG_OPS} --backward ${ARG_BACKWARD})
+              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${OPS} --backward ${BACKWARD})
   file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
                                                 ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
-  list(TRANSFORM ARG_OPS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE ops)
-  list(TRANSFORM ARG_BACKWARD PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE gradients)
-  set(inputs ${ops} ${gradients} ${generator})
+  set(inputs ${OPS} ${BACKWARD} ${generator})
+  list(TRANSFORM inputs PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^yaml")
   # How many sources there are depends on the YAML, so a change of it configures anew.
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
 

@@ -51,8 +51,8 @@ LAYERS = (
     Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute|attribute_value)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
-    # Generated, and the only generated file in phi: kernels are checked against it.
-    Layer("phi/kernel signatures", r"phi/generated/kernel_signatures\.h$", CORE),
+    # Generated, and all that is generated in phi: kernels are checked against it.
+    Layer("phi/kernel signatures", r"phi/generated/kernels/", CORE),
     Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures"),
           libraries=("fmt", "glog", "dnnl", "blas", "openmp", "cuda")),
     Layer("phi/memory/plan", r"phi/memory/plan/", META + ("phi/core",)),
@@ -82,7 +82,7 @@ LAYERS = (
                                                    "distributed runtime")),
     Layer("api/rules", r"api/rules/", PURE + ("distributed/spmd", "phi/infermeta")),
     # Functions on tensors that the floors above call and define.
-    Layer("api declarations", r"api/generated/(api|backward_api|ops)\.h$|distributed/api\.h$", HANDLES),
+    Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$", HANDLES),
     Layer("api/call", r"api/call/", HANDLES),
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
     Layer("api/autograd", r"api/autograd/", CALLS),

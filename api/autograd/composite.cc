@@ -1,7 +1,22 @@
 // Gradients made of other operators.
 #include "api/autograd/composite.h"
 
-#include "api/generated/api.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/concat.h"
+#include "api/generated/ops/divide.h"
+#include "api/generated/ops/equal.h"
+#include "api/generated/ops/expand_as.h"
+#include "api/generated/ops/full_like.h"
+#include "api/generated/ops/greater_equal.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/reduce_as.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/split.h"
+#include "api/generated/ops/sum.h"
+#include "api/generated/ops/transpose.h"
+#include "api/generated/ops/where.h"
 #include "phi/infermeta/axes.h"
 
 namespace phi::composite {

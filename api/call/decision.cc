@@ -28,7 +28,7 @@ Decision::Decision(const DistArgs& args, const Inferred& inferred)
   const auto& [spmd, outputs, dtype] = inferred;
   // What it takes is for launch to know; whether it is there every rank must find.
   if (dtype != DataType::UNDEFINED) {
-    op_.kernel.select<KernelSignature<>, CpuContext>(DeviceKind::CPU, dtype);
+    op_.kernel.check_has(DeviceKind::CPU, dtype);
   }
   PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
             errors::Internal(

@@ -46,7 +46,7 @@ namespace detail {
 /// The launch on a rank that computes nothing: recorded where a program is captured, else planned.
 /// Errors: Unimplemented for an output whose shape only the kernel finds.
 template <typename Signature, typename... Args>
-[[gnu::cold, gnu::noinline]] void launch_dry(const CpuContext& context, const OpDef& op,
+[[gnu::cold, gnu::noinline]] void launch_dry(const KernelContext& context, const OpDef& op,
                                              DataType dtype, Args&&... args) {
   check_shapes_known(op, args...);
   if (Recorder* recorder = RankContext::current().recorder()) {
@@ -57,13 +57,13 @@ template <typename Signature, typename... Args>
   plan_args(op, args...);
   const auto erased = op.kernel.find_dry(dtype);
   if (!erased) return;
-  const auto kernel = reinterpret_cast<typename Signature::template Function<CpuContext>>(erased);
+  const auto kernel = reinterpret_cast<typename Signature::Function>(erased);
   kernel(context, std::forward<Args>(args)...);
 }
 
 template <typename Signature, typename... Args>
-void launch_in(const CpuContext& context, const OpDef& op, DataType dtype, Args&&... args) {
-  const auto kernel = op.kernel.select<Signature, CpuContext>(DeviceKind::CPU, dtype);
+void launch_in(const KernelContext& context, const OpDef& op, DataType dtype, Args&&... args) {
+  const auto kernel = op.kernel.select<Signature>(DeviceKind::CPU, dtype);
   const LaunchScope scope(op, args...);
   if (scope.is_dry()) [[unlikely]] {
     return launch_dry<Signature>(context, op, dtype, std::forward<Args>(args)...);
@@ -77,16 +77,18 @@ void launch_in(const CpuContext& context, const OpDef& op, DataType dtype, Args&
 }
 }  // namespace detail
 
-/// On plain tensors. Errors: Unimplemented if there is no kernel for dtype.
-template <typename Signature, typename... Args>
+/// On plain tensors. Name: of phi::kernels. Errors: Unimplemented if there is no kernel for dtype.
+template <typename Name, typename... Args>
 void launch(const OpDef& op, DataType dtype, Args&&... args) {
-  detail::launch_in<Signature>(CpuContext(), op, dtype, std::forward<Args>(args)...);
+  detail::launch_in<typename Name::Signature>(KernelContext(), op, dtype,
+                                              std::forward<Args>(args)...);
 }
 
 /// On the local parts of a distributed call.
-template <typename Signature, typename... Args>
+template <typename Name, typename... Args>
 void launch(const OpDef& op, const Decision& decision, DataType dtype, Args&&... args) {
-  detail::launch_in<Signature>(CpuContext(&decision), op, dtype, std::forward<Args>(args)...);
+  detail::launch_in<typename Name::Signature>(KernelContext(CPUPlace(), &decision), op, dtype,
+                                              std::forward<Args>(args)...);
 }
 
 }  // namespace phi

@@ -102,14 +102,14 @@ class LaunchStep;
 template <typename... Params>
 class LaunchStep<KernelSignature<Params...>> final : public Step {
  public:
-  using Kernel = typename KernelSignature<Params...>::template Function<CpuContext>;
+  using Kernel = typename KernelSignature<Params...>::Function;
 
   template <typename... Args>
   LaunchStep(const OpDef& op, DataType dtype, std::shared_ptr<const LaunchView> view,
              const Args&... args)
       : op_(op),
         dtype_(dtype),
-        kernel_(op.kernel.select<KernelSignature<Params...>, CpuContext>(DeviceKind::CPU, dtype)),
+        kernel_(op.kernel.select<KernelSignature<Params...>>(DeviceKind::CPU, dtype)),
         view_(std::move(view)),
         args_(HeldArg<Params>(args)...) {}
 
@@ -119,7 +119,9 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
     std::apply([&](auto&... args) { (visit_one<Params>(args, visitor, position), ...); }, args_);
   }
   void run() override {
-    std::apply([&](auto&... args) { kernel_(CpuContext(view_.get()), args.get()...); }, args_);
+    std::apply(
+        [&](auto&... args) { kernel_(KernelContext(CPUPlace(), view_.get()), args.get()...); },
+        args_);
   }
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
   // Kernels that talk to other ranks have a dry form, which counts their messages.

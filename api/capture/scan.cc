@@ -6,7 +6,7 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/capture/recording.h"
-#include "api/generated/api.h"
+#include "api/generated/ops/assign.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
 

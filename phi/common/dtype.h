@@ -57,6 +57,29 @@ constexpr DataType dtype_of() {
   return DataType::UNDEFINED;
 }
 
+// What is done for several element types is said with one of these lists.
+template <typename... Ts>
+struct TypeList {};
+
+namespace detail {
+template <typename, typename>
+struct Join;
+template <typename... As, typename... Bs>
+struct Join<TypeList<As...>, TypeList<Bs...>> {
+  using type = TypeList<As..., Bs...>;
+};
+}  // namespace detail
+/// The types of both lists.
+template <typename A, typename B>
+using join_t = typename detail::Join<A, B>::type;
+
+using Floats = TypeList<float16, bfloat16, float, double>;
+using SignedIntegers = TypeList<int32_t, int64_t>;
+using Integers = join_t<TypeList<uint8_t>, SignedIntegers>;
+using SignedNumbers = join_t<SignedIntegers, Floats>;
+using Numbers = join_t<Integers, Floats>;
+using AllTypes = join_t<TypeList<bool>, Numbers>;
+
 /// The type in which sums of T are kept: float for 16-bit floats, int64 for integers and bool.
 template <typename T>
 using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double,

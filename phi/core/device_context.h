@@ -1,10 +1,12 @@
-// What a kernel gets besides its arguments: where the local arrays lie in their global tensors, and
-// a way to combine a few numbers with the ranks that hold the other parts.
+// What a kernel gets besides its arguments: the place that it runs on, where the local arrays lie
+// in their global tensors, and a way to combine a few numbers with the ranks that hold the other
+// parts.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "phi/common/place.h"
 #include "phi/core/box.h"
 #include "phi/core/dense_tensor.h"
 
@@ -25,12 +27,15 @@ class LaunchView : public std::enable_shared_from_this<LaunchView> {
   virtual void combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const = 0;
 };
 
-/// A kernel of the CPU backend gets this as its first argument; a CUDA build adds GpuContext.
-class CpuContext {
+/// One launch, the same for every kind of device; kernels see the context of their own kind.
+class KernelContext {
  public:
-  explicit CpuContext(const LaunchView* view = nullptr) : view_(view) {}
+  /// `view` is null in a call on plain tensors: every array is then whole.
+  explicit KernelContext(const Place& place = CPUPlace(), const LaunchView* view = nullptr)
+      : view_(view), place_(place) {}
 
-  /// Null in a call on plain tensors: every array is then whole.
+  /// Where the arrays lie, and where a kernel puts those that it makes.
+  const Place& place() const { return place_; }
   const LaunchView* view() const { return view_; }
   ShardBox input_box(int i, const Dims& local) const {
     return view_ ? view_->input_box(i) : ShardBox{local, Box::whole(local)};
@@ -41,6 +46,15 @@ class CpuContext {
 
  private:
   const LaunchView* view_;
+  Place place_;
+};
+
+/// The context of kernels that run on the CPU. Kernels are templates on it, so that one source can
+/// serve two kinds of devices.
+class CpuContext : public KernelContext {
+ public:
+  explicit CpuContext(const KernelContext& launch = KernelContext()) : KernelContext(launch) {}
+  explicit CpuContext(const LaunchView* view) : KernelContext(CPUPlace(), view) {}
 };
 
 }  // namespace phi

@@ -1,10 +1,13 @@
-// Kernels by name, backend and dtype.
+// Kernels by name, kind of device and dtype.
 //
-// The generator writes a signature per kernel (phi/generated/kernel_signatures.h):
-//   namespace phi::kernels { using matmul = KernelSignature<const DenseTensor&, const DenseTensor&,
-//                                                           bool, bool, DenseTensor*>; }
-// and a kernel file registers its template, checked against that signature by the compiler:
-//   PHI_REGISTER_KERNEL(matmul, CPU, MatmulKernel, float, double, bfloat16, float16);
+// A kernel is a template on its element type and the context of its device. What its YAML entry
+// says that it takes, the generator writes as a type (phi/generated/kernels/<the YAML file>.h):
+//   struct relu {
+//     using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+//     static constexpr const char* kName = "relu";
+//   };
+// and the compiler checks the definition against it where it is registered:
+//   PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Numbers);
 #pragma once
 
 #include <array>
@@ -20,11 +23,14 @@ namespace phi {
 
 template <typename... Args>
 struct KernelSignature {
+  /// As launches call it, whatever the device.
+  using Function = void (*)(const KernelContext&, Args...);
+  /// As kernels define it.
   template <typename Context>
-  using Function = void (*)(const Context&, Args...);
+  using Definition = void (*)(const Context&, Args...);
 };
 
-/// The kernels of one name: a table of function pointers by backend and dtype.
+/// The kernels of one name: a table of function pointers by kind of device and dtype.
 class Kernel {
  public:
   using Erased = void (*)();
@@ -47,13 +53,16 @@ class Kernel {
   /// communicate count their messages. Null if there is none.
   void add_dry(DataType dtype, Erased function) { dry_[static_cast<int>(dtype)] = function; }
   Erased find_dry(DataType dtype) const { return dry_[static_cast<int>(dtype)]; }
-  /// Errors: Unimplemented, listing the dtypes and backends that the kernel has.
-  template <typename Signature, typename Context>
-  typename Signature::template Function<Context> select(DeviceKind kind, DataType dtype) const {
-    const Erased function = find(kind, dtype);
-    if (!function) [[unlikely]]
+  /// Errors: those of select.
+  void check_has(DeviceKind kind, DataType dtype) const {
+    if (!find(kind, dtype)) [[unlikely]]
       throw_missing(kind, dtype);
-    return reinterpret_cast<typename Signature::template Function<Context>>(function);
+  }
+  /// Errors: Unimplemented, listing the dtypes that the kernel takes on this kind of device.
+  template <typename Signature>
+  typename Signature::Function select(DeviceKind kind, DataType dtype) const {
+    check_has(kind, dtype);
+    return reinterpret_cast<typename Signature::Function>(find(kind, dtype));
   }
 
  private:
@@ -73,49 +82,55 @@ struct ContextOf<DeviceKind::CPU> {
   using type = CpuContext;
 };
 
-template <typename Signature, DeviceKind kKind, typename T>
-bool register_kernel(
-    const char* name,
-    typename Signature::template Function<typename ContextOf<kKind>::type> function) {
-  Kernel::named(name).add(kKind, dtype_of<T>(), reinterpret_cast<Kernel::Erased>(function));
+/// Definitions: a lambda without captures that gives the address of the kernel for <T, Context>.
+template <typename Definitions, typename Context, typename T, typename Signature>
+struct KernelEntry;
+template <typename Definitions, typename Context, typename T, typename... Args>
+struct KernelEntry<Definitions, Context, T, KernelSignature<Args...>> {
+  static void run(const KernelContext& launch, Args... args) {
+    using Definition = typename KernelSignature<Args...>::template Definition<Context>;
+    constexpr Definition kernel = Definitions{}.template operator()<T, Context>();
+    kernel(Context(launch), args...);
+  }
+};
+
+/// Name: of phi::kernels.
+template <typename Name, DeviceKind kKind, typename... Ts, typename Definitions>
+bool register_kernel(TypeList<Ts...>, Definitions) {
+  using Context = typename ContextOf<kKind>::type;
+  Kernel& kernel = Kernel::named(Name::kName);
+  (kernel.add(kKind, dtype_of<Ts>(),
+              reinterpret_cast<Kernel::Erased>(
+                  &KernelEntry<Definitions, Context, Ts, typename Name::Signature>::run)),
+   ...);
   return true;
 }
 
-template <typename Signature, typename T>
-bool register_dry_kernel(const char* name,
-                         typename Signature::template Function<CpuContext> function) {
-  Kernel::named(name).add_dry(dtype_of<T>(), reinterpret_cast<Kernel::Erased>(function));
+template <typename Name, typename... Ts, typename Definitions>
+bool register_dry_kernel(TypeList<Ts...>, Definitions) {
+  Kernel& kernel = Kernel::named(Name::kName);
+  (kernel.add_dry(dtype_of<Ts>(),
+                  reinterpret_cast<Kernel::Erased>(
+                      &KernelEntry<Definitions, KernelContext, Ts, typename Name::Signature>::run)),
+   ...);
   return true;
 }
 
 }  // namespace detail
 }  // namespace phi
 
-#define PHI_REGISTER_ONE_DRY_(name, backend, function, T)                                 \
-  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_##name##_, __COUNTER__) = \
-      ::phi::detail::register_dry_kernel<::phi::kernels::name, T>(#name, &function<T>);
-#define PHI_REGISTER_ONE_(name, backend, function, T)                                      \
-  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_##name##_, __COUNTER__) =  \
-      ::phi::detail::register_kernel<::phi::kernels::name, ::phi::DeviceKind::backend, T>( \
-          #name, &function<T>);
 #define PHI_CONCAT_INNER_(a, b) a##b
 #define PHI_CONCAT_(a, b) PHI_CONCAT_INNER_(a, b)
-#define PHI_EACH_1_(m, n, b, f, t) m(n, b, f, t)
-#define PHI_EACH_2_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_1_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_3_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_2_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_4_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_3_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_5_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_4_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_6_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_5_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_7_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_6_(m, n, b, f, __VA_ARGS__)
-#define PHI_EACH_8_(m, n, b, f, t, ...) m(n, b, f, t) PHI_EACH_7_(m, n, b, f, __VA_ARGS__)
-#define PHI_PICK_(_1, _2, _3, _4, _5, _6, _7, _8, name, ...) name
-/// One line per kernel, at namespace scope: name, backend (CPU), function template, dtypes.
-#define PHI_REGISTER_KERNEL(name, backend, function, ...)                                 \
-  PHI_PICK_(__VA_ARGS__, PHI_EACH_8_, PHI_EACH_7_, PHI_EACH_6_, PHI_EACH_5_, PHI_EACH_4_, \
-            PHI_EACH_3_, PHI_EACH_2_, PHI_EACH_1_)                                        \
-  (PHI_REGISTER_ONE_, name, backend, function, __VA_ARGS__) static_assert(true)
-/// The same for what a kernel does in a dry run: its messages. Arrays have no bytes then.
-#define PHI_REGISTER_DRY_KERNEL(name, function, ...)                                      \
-  PHI_PICK_(__VA_ARGS__, PHI_EACH_8_, PHI_EACH_7_, PHI_EACH_6_, PHI_EACH_5_, PHI_EACH_4_, \
-            PHI_EACH_3_, PHI_EACH_2_, PHI_EACH_1_)                                        \
-  (PHI_REGISTER_ONE_DRY_, name, CPU, function, __VA_ARGS__) static_assert(true)
+#define PHI_DEFINITIONS_(function) \
+  []<typename T, typename Context>() consteval { return &function<T, Context>; }
+/// One line per kernel, in namespace phi: name, kind of device, function template, TypeList.
+#define PHI_REGISTER_KERNEL(name, kind, function, types)                             \
+  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) =     \
+      ::phi::detail::register_kernel<::phi::kernels::name, ::phi::DeviceKind::kind>( \
+          types{}, PHI_DEFINITIONS_(function))
+/// The same for what a kernel does in a dry run, on any device: its messages. Arrays have no bytes
+/// then.
+#define PHI_REGISTER_DRY_KERNEL(name, function, types)                           \
+  [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) = \
+      ::phi::detail::register_dry_kernel<::phi::kernels::name>(types{},          \
+                                                               PHI_DEFINITIONS_(function))

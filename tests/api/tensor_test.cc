@@ -6,7 +6,6 @@
 
 #include "api/call/attrs.h"
 #include "api/call/decision.h"
-#include "api/generated/ops.h"
 #include "distributed/api.h"
 #include "phi/api.h"
 #include "tests/support/error_matchers.h"

@@ -31,18 +31,18 @@ def gradients_of(text: str):
 
 
 def generated(text: str, backward: str = "") -> dict[str, str]:
-    """Texts by file name."""
+    """Texts by path below the folders of generated files: "ops/relu.cc", "kernels/ops.h"."""
     ops, gradients = ops_of(text), gradients_of(backward)
     if gradients:
         check_forward_references(ops, gradients)
-    return {Path(path).name: text for path, text in render(ops, gradients).texts.items()}
+    return {path.split("generated/")[1]: text for path, text in render(ops, gradients).texts.items()}
 
 
 def definitions(texts: dict[str, str]) -> dict[str, str]:
     """Generated functions and classes by name, `intermediate::` in front where they are there."""
     found = {}
     for file, text in texts.items():
-        if not re.match(r"(api|backward)_\d+\.cc", file):
+        if not re.match(r"ops/\w+\.cc", file):
             continue
         for part in re.split(r"\n(?=// Generated for )", text)[1:]:
             body = part[:re.search(r"^(\};?|\w.* \})$", part, re.MULTILINE).end()] + "\n"

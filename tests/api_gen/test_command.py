@@ -25,8 +25,9 @@ GRADIENT = """- backward_op: relu_grad
   infer_meta: {func: UnchangedInferMeta, param: [out]}
   kernel: {func: relu_grad}
 """
-HEADERS = {"api.h", "backward_api.h", "kernel_signatures.h", "ops.h"}
-ALL = HEADERS | {"ops.cc", "op_rules.cc", "api_0.cc", "op_reference.md"}
+API = "api/generated/"
+HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
+ALL = HEADERS | {API + name for name in ("ops.cc", "op_rules.cc", "ops/relu.cc", "op_reference.md")}
 
 
 class Command:
@@ -44,7 +45,8 @@ class Command:
         return Result(code, *self.capsys.readouterr())
 
     def files(self) -> set[str]:
-        return {path.name for path in (self.folder / "out").glob("*/generated/*")}
+        out = self.folder / "out"
+        return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
 
 
 @dataclass
@@ -96,8 +98,7 @@ def test_keys_without_effect_are_listed(command):
 
 def test_list_outputs_writes_nothing(command):
     listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
-    signatures = "kernel_signatures.h"
-    assert set(listed) == {f"{'phi' if name == signatures else 'api'}/generated/{name}" for name in ALL}
+    assert set(listed) == ALL
     assert not command.files()
 
 
@@ -107,16 +108,16 @@ def test_check_tells_stale_files_and_writes_nothing(command):
     command.write("ops.yaml", RELU.replace("func: relu", "func: relu6"))
     result = command.run("--ops=ops.yaml", "--check")
     assert result.returncode == 1
-    stale = {line.rsplit("/", 1)[1] for line in result.stderr.splitlines()}
-    assert stale == {"api_0.cc", "kernel_signatures.h", "ops.cc", "op_reference.md"}
+    stale = {line.split("out/", 1)[1] for line in result.stderr.splitlines()}
+    assert stale == {"phi/generated/kernels/ops.h",
+                     *(API + name for name in ("ops/relu.cc", "ops.cc", "op_reference.md"))}
     assert "relu6" not in (command.folder / "out/api/generated/ops.cc").read_text()
 
 
 def test_sources_that_are_no_outputs_any_more_go(command):
-    many = "".join(RELU.replace("relu\n", f"relu{i}\n", 1) for i in range(13))
-    command.write("ops.yaml", many)
+    command.write("ops.yaml", RELU + RELU.replace("relu\n", "relu6\n", 1))
     command.run("--ops=ops.yaml")
-    assert "api_1.cc" in command.files()
+    assert API + "ops/relu6.cc" in command.files()
     command.write("ops.yaml", RELU)
     assert command.run("--ops=ops.yaml", "--check").returncode == 1
     command.run("--ops=ops.yaml")
@@ -127,7 +128,9 @@ def test_gradients_are_generated(command):
     command.write("ops.yaml", RELU + "  backward: relu_grad\n")
     command.write("backward.yaml", GRADIENT)
     command.run("--ops=ops.yaml", "--backward=backward.yaml")
-    assert command.files() == ALL | {"backward_0.cc"}
+    assert command.files() == ALL | {"phi/generated/kernels/backward.h"}
+    source = command.folder / "out" / API / "ops/relu.cc"
+    assert "\nTensor relu_grad(" in source.read_text()
     command.write("ops.yaml", RELU)
     command.run("--ops=ops.yaml")
     assert command.files() == ALL
@@ -136,9 +139,20 @@ def test_gradients_are_generated(command):
 def test_several_files(command):
     command.write("more.yaml", RELU.replace("op: relu", "op: gelu"))
     assert command.run("--ops", "ops.yaml", "more.yaml").returncode == 0
-    text = (command.folder / "out/api/generated/api.h").read_text()
-    assert "Source     ops.yaml" in text and "Source     more.yaml" in text
+    texts = [(command.folder / "out" / API / f"ops/{op}.h").read_text() for op in ("relu", "gelu")]
+    assert "Source     ops.yaml" in texts[0] and "Source     more.yaml" in texts[1]
 
+
+def test_an_entry_changes_the_files_of_its_op_alone(command):
+    gelu = RELU.replace("relu", "gelu")
+    command.write("ops.yaml", RELU + gelu)
+    command.run("--ops=ops.yaml")
+    command.write("ops.yaml", RELU + gelu.replace("(Tensor x)", "(Tensor x, float a)").replace(
+        "func: gelu", "func: gelu, param: [x, a]"))
+    stale = command.run("--ops=ops.yaml", "--check").stderr
+    assert {line.split("out/", 1)[1] for line in stale.splitlines()} == {
+        "phi/generated/kernels/ops.h", *(API + name for name in (
+            "ops/gelu.h", "ops/gelu.cc", "ops.cc", "op_rules.cc", "op_reference.md"))}
 
 def test_a_comment_in_the_yaml_compiles_nothing_anew(command):
     command.write("ops.yaml", RELU + "  backward: relu_grad\n")

@@ -7,10 +7,10 @@ from conftest import ROOT, definitions, generated
 import pytest
 
 from api_gen.backward import parse_backward
-from api_gen.emit import file_count, file_of, render
+from api_gen.emit import render
 from api_gen.parse import parse_ops
 
-FILES = [ROOT / "yaml" / name for name in ("ops.yaml", "backward.yaml")]
+FILES = [sorted((ROOT / "yaml" / folder).glob("*.yaml")) for folder in ("ops", "backward")]
 
 
 def body_of(name: str, text: str) -> str:
@@ -48,7 +48,7 @@ def test_a_call_has_its_attributes_and_tensors():
                          "  inplace: (x -> out)\n"))
     body = definitions(texts)["f"]
     assert "const Call call(ops::f, attrs(name, where), x);" in body and "call.gives(out);" in body
-    assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["api.h"]
+    assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["ops/f.h"]
     assert 'const Call call(as(ops::f, "f_"), attrs(name, where), x);' in definitions(texts)["f_"]
     assert ('kFAttributes[] = {{"name", AttributeKind::kString, false}, '
             '{"where", AttributeKind::kPlace, false}};') in " ".join(texts["ops.cc"].split())
@@ -99,9 +99,9 @@ def test_arguments_that_nobody_reads_have_no_name():
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
     declared = "const std::optional<Tensor>& y"
     texts = generated(op("param: [x, a]", "(Tensor x, Tensor y, int a = 0)", "  optional: y\n"))
-    assert f"{declared} = std::nullopt, int a = 0);" in texts["api.h"]
+    assert f"{declared} = std::nullopt, int a = 0);" in texts["ops/f.h"]
     texts = generated(op("param: [x, a]", "(Tensor x, Tensor y, int a)", "  optional: y\n"))
-    assert f"{declared}, int a);" in texts["api.h"]
+    assert f"{declared}, int a);" in texts["ops/f.h"]
 
 
 def test_kernel_without_tensors_reshards_nothing():
@@ -119,14 +119,14 @@ def test_variables_give_way_to_arguments():
 
 def test_op_names_that_the_registry_needs():
     texts = generated(op("param: [x]").replace("op: f", "op: all"))
-    assert "extern const OpDef all_op;" in texts["ops.h"]
+    assert "extern const OpDef all_op;" in texts["ops/all.h"]
     assert "ops::all_op" in definitions(texts)["all"]
 
 
 def test_literals_give_kernel_types():
-    text = generated(op('param: [x, false, 3, 0.5, "sum"]'))["kernel_signatures.h"]
-    assert ("using f = KernelSignature<const DenseTensor&, bool, int, float, const std::string&, "
-            "DenseTensor*>;") in text
+    text = generated(op('param: [x, false, 3, 0.5, "sum"]'))["kernels/ops.h"]
+    assert ("struct f { using Signature = KernelSignature<const DenseTensor&, bool, int, float, "
+            "const std::string&, DenseTensor*>;") in " ".join(text.split())
 
 
 def test_hidden_outputs_with_several_shown():
@@ -154,14 +154,47 @@ def test_hidden_outputs_with_several_shown():
 
 
 def test_our_ops_are_the_same_every_time():
-    ops, backward = ((f"yaml/{path.name}", path.read_text(encoding="utf-8")) for path in FILES)
-    first, second = (render(parse_ops([ops]), parse_backward([backward])).texts for _ in range(2))
+    ops, backward = ([(path.name, path.read_text(encoding="utf-8")) for path in paths]
+                     for paths in FILES)
+    first, second = (render(parse_ops(ops), parse_backward(backward)).texts for _ in range(2))
     assert first == second
 
 
-def test_ops_keep_their_file_as_others_come():
-    assert [file_count(n) for n in (1, 12, 13, 48, 49, 96)] == [1, 1, 2, 4, 8, 8]
-    assert file_of("matmul", 8) == file_of("matmul", 8) < 8
+CALLER = """
+- op: f
+  args: (Tensor x)
+  output: Tensor
+  infer_meta: {func: F}
+  kernel: {func: f}
+  backward: f_grad
+- op: f_twice
+  args: (Tensor x)
+  output: Tensor
+  invoke: f_(x)
+"""
+CALLED = """
+- backward_op: f_grad
+  forward: f (Tensor x) -> Tensor(out)
+  args: (Tensor x, Tensor out_grad)
+  output: Tensor(x_grad)
+  invoke: f_twice(out_grad)
+"""
+
+
+def test_a_source_includes_what_its_functions_call():
+    texts = generated(CALLER, CALLED)
+    assert '#include "api/generated/ops/f.h"' in texts["ops/f_twice.cc"]
+    assert '#include "api/generated/ops/f_twice.h"' in texts["ops/f.cc"]
+    assert texts["api.h"].count("#include") == 2
+
+
+def test_a_kernel_of_two_families_is_declared_once():
+    one = op("param: [x]")
+    ops = parse_ops([("a.yaml", one), ("b.yaml", one.replace("op: f", "op: g"))])
+    texts = render(ops).texts
+    assert "struct f " in texts["phi/generated/kernels/a.h"]
+    assert "phi/generated/kernels/b.h" not in texts
+    assert '#include "phi/generated/kernels/a.h"' in texts["api/generated/ops/g.cc"]
 
 
 GRADIENT = """

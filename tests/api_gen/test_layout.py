@@ -15,8 +15,9 @@ from api_gen.parse import parse_ops
 
 
 def generated_sources() -> dict[str, str]:
-    ops, backward = ([(f"yaml/{name}", (ROOT / "yaml" / name).read_text(encoding="utf-8"))]
-                     for name in ("ops.yaml", "backward.yaml"))
+    ops, backward = ([(f"yaml/{folder}/{file.name}", file.read_text(encoding="utf-8"))
+                      for file in sorted((ROOT / "yaml" / folder).glob("*.yaml"))]
+                     for folder in ("ops", "backward"))
     texts = render(parse_ops(ops), parse_backward(backward)).texts
     return {name: text for name, text in texts.items() if name.endswith((".h", ".cc"))}
 

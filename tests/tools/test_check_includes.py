@@ -22,7 +22,7 @@ phi/common/dims.cc                       <vector> <fmt/format.h> "phi/common/err
 phi/core/meta.h                          "phi/common/dims.h" "phi/core/attribute.h"
 phi/core/storage/storage.h               "phi/core/meta.h" "phi/core/rank_context.h" <sys/mman.h>
 phi/infermeta/shape.cc                   "phi/core/meta.h" "phi/infermeta/axes.h"
-phi/kernels/cpu/matmul/matmul_kernel.cc  "phi/generated/kernel_signatures.h" <dnnl.hpp> <omp.h> "phi/infermeta/axes.h"
+phi/kernels/cpu/matmul/matmul_kernel.cc  "phi/generated/kernels/matmul.h" <dnnl.hpp> <omp.h> "phi/infermeta/axes.h"
 phi/autograd/engine.cc                   "phi/core/dense_tensor.h" "phi/infermeta/shape.h"
 distributed/mesh/process_mesh.h          "phi/common/errors.h" "phi/core/box.h"
 distributed/placement/dist_attr.h        "distributed/mesh/process_mesh.h"
@@ -36,10 +36,10 @@ distributed/comm/world.cc                "distributed/comm/mpi/mpi_world.h" "phi
 distributed/comm/mpi/mpi_world.cc        <mpi.h> "distributed/comm/world.h"
 distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/reshard/execute.h"
 api/tensor/tensor.cc                     "distributed/comm/world.h" "distributed/tensor/dist_tensor.h"
-api/call/decision.cc                     "api/tensor/tensor.h" "api/generated/ops.h" "distributed/api.h"
+api/call/decision.cc                     "api/tensor/tensor.h" "api/generated/ops/add.h" "distributed/api.h"
 api/autograd/grad_node.cc                "api/call/args.h" "api/generated/api.h" "phi/autograd/engine.h"
 api/stablehlo/shape.cc                   "api/capture/ir.h" <nlohmann/json.hpp>
-api/generated/api_0.cc                   "api/runtime.h" "api/training/optimizer.h"
+api/generated/ops/add.cc                 "api/runtime.h" "api/training/optimizer.h"
 phi/memory/io/uring/uring_engine.cc      <liburing.h> "phi/memory/plan/page.h"
 phi/out_of_core/block_reader.cc          "phi/memory/io/async_file.h" "phi/kernels/cpu/matmul/gemm.h"
 phi/api.h                                "api/tensor/tensor.h"
@@ -54,7 +54,7 @@ phi/core/meta.h                          "phi/core/dense_tensor.h"              
 phi/core/storage/storage.cc              "phi/infermeta/shape.h"                 (phi/infermeta)
 phi/core/storage/storage.cc              <distributed/comm/world.h>              (distributed/comm)
 phi/infermeta/shape.cc                   "phi/kernels/shape_kernel.h"            (phi/kernels)
-phi/infermeta/shape.cc                   "phi/generated/kernel_signatures.h"     (phi/kernel signatures)
+phi/infermeta/shape.cc                   "phi/generated/kernels/shape.h"         (phi/kernel signatures)
 phi/kernels/cpu/sum.cc                   "api/generated/api.h"                   (api declarations)
 phi/kernels/cpu/sum.cc                   "distributed/mesh/process_mesh.h"       (distributed/mesh)
 phi/kernels/cpu/sum.cc                   <mpi.h>                                 not mpi

@@ -1,26 +1,23 @@
 // CPU kernels that make arrays from attributes, copy them or change their dtype.
-#include "phi/kernels/creation_kernel.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/creation.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/unary_kernel.h"
-
 namespace phi {
 
-template <typename T>
-void FullKernel(const CpuContext&, const Scalar& value, DenseTensor* out) {
+/// Every element is `value`.
+template <typename T, typename Context>
+void FullKernel(const Context&, const Scalar& value, DenseTensor* out) {
   const T element =
       is_floating(value.dtype()) ? convert_value<T>(value.to<double>()) : value.to<T>();
   std::fill_n(out->mutable_data<T>(), out->numel(), element);
 }
 
-template <typename T>
-void ArangeKernel(const CpuContext& ctx, const Scalar& start, const Scalar& step,
-                  DenseTensor* out) {
+/// Element i of the global array is start + i step.
+template <typename T, typename Context>
+void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, DenseTensor* out) {
   // In double the i-th element has one rounding of its own, not the sum of those before it.
   using C = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
   const bool fractional = is_floating(start.dtype()) || is_floating(step.dtype());
@@ -42,27 +39,27 @@ void ArangeKernel(const CpuContext& ctx, const Scalar& start, const Scalar& step
     values[i] = convert_value<T>(from + static_cast<C>(first + i) * by);
 }
 
-template <typename T>
-void CastKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+/// x in out's dtype; T is x's. Floats lose their fraction on the way to integers, NaN becomes 0 and
+/// what lies outside int32 or int64 the nearest number that does not (uint8 goes by way of int32
+/// and keeps its low bits, so -1 becomes 255). Integers keep their low bits; bool is x != 0.
+template <typename T, typename Context>
+void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
   visit_dtype(out->dtype(),
               [&]<typename To>() { convert(from, out->mutable_data<To>(), x.numel()); });
 }
 
-template <typename T>
-void AssignKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+/// A copy.
+template <typename T, typename Context>
+void AssignKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   if (x.numel() > 0 && from != to) std::memcpy(to, from, x.nbytes());
 }
 
-PHI_REGISTER_KERNEL(full, CPU, FullKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(arange, CPU, ArangeKernel, uint8_t, int32_t, int64_t, float16, bfloat16, float,
-                    double);
-PHI_REGISTER_KERNEL(cast, CPU, CastKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(assign, CPU, AssignKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
+PHI_REGISTER_KERNEL(full, CPU, FullKernel, AllTypes);
+PHI_REGISTER_KERNEL(arange, CPU, ArangeKernel, Numbers);
+PHI_REGISTER_KERNEL(cast, CPU, CastKernel, AllTypes);
+PHI_REGISTER_KERNEL(assign, CPU, AssignKernel, AllTypes);
 
 }  // namespace phi

@@ -1,11 +1,12 @@
 // nonzero and masked_select on the CPU: count, allocate, fill. And masked_select's gradient.
-#include "phi/kernels/data_dependent_kernel.h"
-
+//
+// Such kernels find the shape of their outputs: an output comes with its dtype set and no storage,
+// and is assigned.
 #include <algorithm>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/data_dependent.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
@@ -69,8 +70,10 @@ void select_same(const T* x, const bool* mask, int64_t n, T* out) {
 
 }  // namespace
 
-template <typename T>
-void NonZeroKernel(const CpuContext&, const DenseTensor& condition, DenseTensor* out) {
+/// out: int64 [n, ndim], the coordinates of the n elements that are not zero, in row-major order
+/// (NaN is not zero). T is any dtype.
+template <typename T, typename Context>
+void NonZeroKernel(const Context&, const DenseTensor& condition, DenseTensor* out) {
   const T* x = condition.data<T>();
   const int64_t n = condition.numel();
   const int64_t found = std::count_if(x, x + n, is_nonzero<T>);
@@ -85,8 +88,10 @@ void NonZeroKernel(const CpuContext&, const DenseTensor& condition, DenseTensor*
   }
 }
 
-template <typename T>
-void MaskedSelectKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& mask,
+/// The elements of x where mask is true, row-major, 1-D; x and mask are broadcast to one shape.
+/// T is any dtype.
+template <typename T, typename Context>
+void MaskedSelectKernel(const Context&, const DenseTensor& x, const DenseTensor& mask,
                         DenseTensor* out) {
   const Dims full = broadcast_dims(x.dims(), mask.dims(), "x", "mask");
   const bool* chosen = mask.data<bool>();
@@ -101,8 +106,10 @@ void MaskedSelectKernel(const CpuContext&, const DenseTensor& x, const DenseTens
   for_each_chosen(x.dims(), mask, full, [&](int64_t at) { *to++ = from[at]; });
 }
 
-template <typename T>
-void MaskedSelectGradKernel(const CpuContext&, const DenseTensor& mask, const DenseTensor& out_grad,
+/// Puts out_grad [n] back where mask is true, zeros elsewhere; an element of x that was broadcast
+/// gets the sum of its places. x_grad is allocated.
+template <typename T, typename Context>
+void MaskedSelectGradKernel(const Context&, const DenseTensor& mask, const DenseTensor& out_grad,
                             DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const Dims full = broadcast_dims(dims, mask.dims(), "x", "mask");
@@ -119,11 +126,8 @@ void MaskedSelectGradKernel(const CpuContext&, const DenseTensor& mask, const De
   convert(sums.data(), to, x_grad->numel());
 }
 
-PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, float, double, bfloat16, float16, bool, uint8_t,
-                    int32_t, int64_t);
-PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, float, double, bfloat16, float16, bool,
-                    uint8_t, int32_t, int64_t);
-PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, float, double, bfloat16,
-                    float16);
+PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, AllTypes);
+PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, AllTypes);
+PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, Floats);
 
 }  // namespace phi

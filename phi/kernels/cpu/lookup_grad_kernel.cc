@@ -1,13 +1,15 @@
-// Gradients of table lookups on the CPU. Positions are sorted by row first, so that every row of
-// the gradient is written once and summed in the computing type.
-#include "phi/kernels/lookup_grad_kernel.h"
-
+// Gradients of table lookups on the CPU: each row of the table gets the sum of the gradients of the
+// places where it was looked up, in rising order of these; 16-bit sums are kept in float. Positions
+// are sorted by row first, so that every row of the gradient is written once.
+//
+// Where the table is sharded along the looked-up tensor dim, a rank sums for the rows that it
+// holds. Errors are those of the forward kernels.
 #include <algorithm>
 #include <span>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
 #include "phi/kernels/functors/hd.h"
@@ -85,8 +87,9 @@ class RowSums {
 
 }  // namespace
 
-template <typename T>
-void EmbeddingGradKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& out_grad,
+/// The row `padding_idx` gets zeros; a negative one means none.
+template <typename T, typename Context>
+void EmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                          int64_t padding_idx, DenseTensor* weight_grad) {
   const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
   const int64_t width = weight_grad->dims()[1];
@@ -97,8 +100,8 @@ void EmbeddingGradKernel(const CpuContext& ctx, const DenseTensor& x, const Dens
   }
 }
 
-template <typename T>
-void GatherGradKernel(const CpuContext& ctx, const DenseTensor& index, const DenseTensor& out_grad,
+template <typename T, typename Context>
+void GatherGradKernel(const Context& ctx, const DenseTensor& index, const DenseTensor& out_grad,
                       const Scalar& axis, DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const auto given = axis.to<int64_t>();
@@ -114,7 +117,7 @@ void GatherGradKernel(const CpuContext& ctx, const DenseTensor& index, const Den
   }
 }
 
-PHI_REGISTER_KERNEL(embedding_grad, CPU, EmbeddingGradKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(gather_grad, CPU, GatherGradKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(embedding_grad, CPU, EmbeddingGradKernel, Floats);
+PHI_REGISTER_KERNEL(gather_grad, CPU, GatherGradKernel, Floats);
 
 }  // namespace phi

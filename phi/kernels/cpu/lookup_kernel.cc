@@ -1,16 +1,20 @@
-// Table lookups on the CPU.
-#include "phi/kernels/lookup_kernel.h"
-
+// Table lookups on the CPU: embedding, gather, one_hot.
+//
+// Where the table is sharded along the looked-up tensor dim, ids that this rank does not hold give
+// zeros, so that the ranks' results sum to the whole. Ids outside the global table are errors on
+// every rank alike.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
 
 namespace phi {
 
-template <typename T>
-void EmbeddingKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& weight,
+/// T is weight's dtype; x is int32 or int64. A negative `padding_idx` means none.
+/// Errors: InvalidArgument with the id, its position in x and the vocabulary's size.
+template <typename T, typename Context>
+void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& weight,
                      int64_t padding_idx, DenseTensor* out) {
   const LookupTable table(ctx.input_box(1, weight.dims()), 0);
   const int64_t width = weight.dims()[1];
@@ -24,8 +28,9 @@ void EmbeddingKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTen
   look_up(table, x, "x", "the vocabulary", copy, clear);
 }
 
-template <typename T>
-void GatherKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& index,
+/// Any T. Errors: InvalidArgument with the index, its position and the extent.
+template <typename T, typename Context>
+void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                   const Scalar& axis, DenseTensor* out) {
   const int64_t given = axis.to<int64_t>();
   const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
@@ -47,8 +52,10 @@ void GatherKernel(const CpuContext& ctx, const DenseTensor& x, const DenseTensor
   }
 }
 
-template <typename T>
-void OneHotKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+/// T is x's dtype (int32, int64), out is float32. The number of classes is the global extent of
+/// out's last tensor dim. Errors: InvalidArgument with the value, its position and that number.
+template <typename T, typename Context>
+void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int last = out->ndim() - 1;
   const LookupTable table(ctx.output_box(0, out->dims()), last);
   const int64_t width = out->dims()[last];
@@ -59,9 +66,8 @@ void OneHotKernel(const CpuContext& ctx, const DenseTensor& x, DenseTensor* out)
       [](int64_t) {});
 }
 
-PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(gather, CPU, GatherKernel, float, double, bfloat16, float16, bool, uint8_t,
-                    int32_t, int64_t);
-PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, int32_t, int64_t);
+PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Floats);
+PHI_REGISTER_KERNEL(gather, CPU, GatherKernel, AllTypes);
+PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

@@ -1,13 +1,11 @@
 // Gradients of layer_norm and rms_norm on the CPU: memory is read once, rows stay in cache between
 // the sums over them and the elements that need these sums.
-#include "phi/kernels/normalisation_grad_kernel.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/normalisation.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -123,8 +121,15 @@ void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseT
 
 }  // namespace
 
-template <typename T>
-void LayerNormGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor* scale,
+/// With y = (x - mean) * f, f = 1 / sqrt(variance + epsilon), g = out_grad * scale and averages
+/// <.> over a row:
+///   x_grad = f * (g - <g> - y * <g * y>),  scale_grad = sum over rows of out_grad * y,
+///   bias_grad = sum over rows of out_grad.
+/// Each output may be null: it is not wanted. scale_grad and bias_grad have scale's and bias's
+/// dtypes and are summed in float (double for double); where rows are sharded they are partial
+/// sums.
+template <typename T, typename Context>
+void LayerNormGradKernel(const Context&, const DenseTensor& x, const DenseTensor* scale,
                          const DenseTensor& mean, const DenseTensor& variance,
                          const DenseTensor& out_grad, float epsilon, int begin_norm_axis,
                          DenseTensor* x_grad, DenseTensor* scale_grad, DenseTensor* bias_grad) {
@@ -139,8 +144,9 @@ void LayerNormGradKernel(const CpuContext&, const DenseTensor& x, const DenseTen
       bias_grad);
 }
 
-template <typename T>
-void RmsNormGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& scale,
+/// With y = x * invvar: x_grad = invvar * (g - y * <g * y>), scale_grad as above.
+template <typename T, typename Context>
+void RmsNormGradKernel(const Context&, const DenseTensor& x, const DenseTensor& scale,
                        const DenseTensor& invvar, const DenseTensor& out_grad, DenseTensor* x_grad,
                        DenseTensor* scale_grad) {
   using C = compute_t<T>;
@@ -151,7 +157,7 @@ void RmsNormGradKernel(const CpuContext&, const DenseTensor& x, const DenseTenso
       nullptr);
 }
 
-PHI_REGISTER_KERNEL(layer_norm_grad, CPU, LayerNormGradKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(rms_norm_grad, CPU, RmsNormGradKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(layer_norm_grad, CPU, LayerNormGradKernel, Floats);
+PHI_REGISTER_KERNEL(rms_norm_grad, CPU, RmsNormGradKernel, Floats);
 
 }  // namespace phi

@@ -1,10 +1,8 @@
 // layer_norm and rms_norm on the CPU: each row stays in cache for its passes.
-#include "phi/kernels/normalisation_kernel.h"
-
 #include <cmath>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/normalisation.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -32,8 +30,12 @@ inline void affine_row(const C* x, int64_t n, C shift, C factor, const C* scale,
 
 }  // namespace
 
-template <typename T>
-void LayerNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor* scale,
+/// out = (x - mean) / sqrt(variance + epsilon) * scale + bias over the tensor dims from
+/// `begin_norm_axis` on; variance is that of the population, taken in a second pass around the
+/// mean.
+/// Ba, Kiros, Hinton: Layer Normalization, 2016.
+template <typename T, typename Context>
+void LayerNormKernel(const Context&, const DenseTensor& x, const DenseTensor* scale,
                      const DenseTensor* bias, float epsilon, int begin_norm_axis, DenseTensor* out,
                      DenseTensor* mean, DenseTensor* variance) {
   using C = compute_t<T>;
@@ -61,8 +63,10 @@ void LayerNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor*
   });
 }
 
-template <typename T>
-void RmsNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& scale, float epsilon,
+/// invvar = 1 / sqrt(mean(x^2) + epsilon) over the last tensor dim, out = x * invvar * scale.
+/// Zhang, Sennrich: Root Mean Square Layer Normalization, 2019.
+template <typename T, typename Context>
+void RmsNormKernel(const Context&, const DenseTensor& x, const DenseTensor& scale, float epsilon,
                    DenseTensor* out, DenseTensor* invvar) {
   using C = compute_t<T>;
   const int64_t n = x.dims().back();
@@ -83,7 +87,7 @@ void RmsNormKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& s
   });
 }
 
-PHI_REGISTER_KERNEL(layer_norm, CPU, LayerNormKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(rms_norm, CPU, RmsNormKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(layer_norm, CPU, LayerNormKernel, Floats);
+PHI_REGISTER_KERNEL(rms_norm, CPU, RmsNormKernel, Floats);
 
 }  // namespace phi

@@ -1,6 +1,13 @@
-// Optimizer steps on the CPU: one vectorised pass, block by block where dtypes differ.
-#include "phi/kernels/optimizer_kernel.h"
-
+// Steps of the optimizers on the CPU, each one vectorised pass over param, grad and states, block
+// by block where dtypes differ.
+//
+// learning_rate and grad_scale are float32 arrays of one element, `step` is an int64 one, so that a
+// captured program can be given others. Errors: InvalidArgument naming one that is not.
+// All: g = grad * grad_scale, 1 if that is absent; where it is not finite all stays as it is. With
+// master_param, a float32 copy of a 16-bit param, the step is taken on the master and rounded into
+// param. Otherwise a 16-bit param is widened, updated and rounded. States are float32 for 16-bit
+// params, else param's dtype; grad may be float32 beside any param. An output may be its input's
+// buffer, as it is when called as an op, or another one. T is param's dtype.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,7 +15,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/optimizer.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -82,8 +89,10 @@ void keep(const DenseTensor& x, DenseTensor* out) {
 
 }  // namespace
 
-template <typename T>
-void SgdKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+/// g += weight_decay * param (an L2 penalty: decay goes through the gradient, after grad_scale),
+/// param -= learning_rate * g.
+template <typename T, typename Context>
+void SgdKernel(const Context&, const DenseTensor& param, const DenseTensor& grad,
                const DenseTensor* master_param, const DenseTensor& learning_rate,
                const DenseTensor* grad_scale, float weight_decay, DenseTensor* param_out,
                DenseTensor* master_param_out) {
@@ -103,8 +112,12 @@ void SgdKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& g
   update_all<T>(param, grad, master_param, param_out, master_param_out, update);
 }
 
-template <typename T>
-void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+/// g += weight_decay * param, velocity = mu * velocity + g, and then
+/// param -= learning_rate * (use_nesterov ? g + mu * velocity : velocity).
+/// The first step takes velocity 0. Sutskever, Martens, Dahl, Hinton, 2013; the learning rate
+/// stands outside of the velocity, so that a change of it acts at once.
+template <typename T, typename Context>
+void MomentumKernel(const Context&, const DenseTensor& param, const DenseTensor& grad,
                     const DenseTensor& velocity, const DenseTensor* master_param,
                     const DenseTensor& learning_rate, const DenseTensor* grad_scale, float mu,
                     bool use_nesterov, float weight_decay, DenseTensor* param_out,
@@ -136,8 +149,13 @@ void MomentumKernel(const CpuContext&, const DenseTensor& param, const DenseTens
   update_all<T>(param, grad, master_param, param_out, master_param_out, update);
 }
 
-template <typename T>
-void AdamwKernel(const CpuContext&, const DenseTensor& param, const DenseTensor& grad,
+/// moment1 = beta1 * moment1 + (1 - beta1) * g, moment2 = beta2 * moment2 + (1 - beta2) * g^2,
+/// param -= learning_rate * (m / (sqrt(v) + epsilon) + weight_decay * param) with
+/// m = moment1 / (1 - beta1^step), v = moment2 / (1 - beta2^step); `step` counts from 1.
+/// Loshchilov, Hutter: Decoupled Weight Decay Regularization, 2019.
+/// Errors: InvalidArgument for step < 1.
+template <typename T, typename Context>
+void AdamwKernel(const Context&, const DenseTensor& param, const DenseTensor& grad,
                  const DenseTensor& moment1, const DenseTensor& moment2,
                  const DenseTensor* master_param, const DenseTensor& learning_rate,
                  const DenseTensor& step, const DenseTensor* grad_scale, float beta1, float beta2,
@@ -188,8 +206,8 @@ void AdamwKernel(const CpuContext&, const DenseTensor& param, const DenseTensor&
   update_all<T>(param, grad, master_param, param_out, master_param_out, update);
 }
 
-PHI_REGISTER_KERNEL(sgd, CPU, SgdKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(momentum, CPU, MomentumKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(adamw, CPU, AdamwKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(sgd, CPU, SgdKernel, Floats);
+PHI_REGISTER_KERNEL(momentum, CPU, MomentumKernel, Floats);
+PHI_REGISTER_KERNEL(adamw, CPU, AdamwKernel, Floats);
 
 }  // namespace phi

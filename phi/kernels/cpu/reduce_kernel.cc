@@ -1,10 +1,8 @@
-// CPU kernels of reductions.
-#include "phi/kernels/reduce_kernel.h"
-
+// Reductions on the CPU. An empty `axis` is all; negative ones count from the back.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/reduce.h"
@@ -47,7 +45,7 @@ int64_t global_count(const ShardBox& where, AxisSet axes) {
 }
 
 // Adds up `sums` over the ranks that share the reduced tensor dims.
-void combine_sums(const CpuContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
+void combine_sums(const KernelContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
   for (int d = 0; ctx.view() && d < ndim; ++d) {
     if (axes.has(d)) ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
   }
@@ -56,9 +54,9 @@ void combine_sums(const CpuContext& ctx, AxisSet axes, int ndim, DenseTensor* su
 // Quotients of parts do not add up to that of their sum: the ranks add first, and the one that has
 // the first part of what is reduced divides; the others hold 0.
 template <typename T>
-void integer_mean(const CpuContext& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
+void integer_mean(const KernelContext& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   const ShardBox where = ctx.input_box(0, x.dims());
-  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, CPUPlace());
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
   reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, Store(&sums));
   combine_sums(ctx, axes, x.ndim(), &sums);
   bool is_first = true;
@@ -108,24 +106,27 @@ void argmax_columns(const T* x, int64_t rows, int64_t row_stride, int64_t column
 
 }  // namespace
 
-template <typename T>
-void SumKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+/// T is x's dtype; out may be of any other, which elements are cast to before they are added.
+template <typename T, typename Context>
+void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
   visit_dtype(out->dtype(), [&]<typename To>() {
     using Reducer = SumReducerFor<To>;
     if constexpr (kCastsOnReading<T, To>) {
       reduce_loop<Reducer>(x.data<T>(), x.dims(), axes, Store(out));
     } else {
-      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, CPUPlace());
+      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, ctx.place());
       convert(x.data<T>(), cast.mutable_data<To>(), x.numel());
       reduce_loop<Reducer>(cast.data<To>(), x.dims(), axes, Store(out));
     }
   });
 }
 
-template <typename T>
-void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis,
-                DenseTensor* out) {
+/// The local sum over the *global* number of elements, so that the results of the ranks that hold
+/// parts of x add up to the mean. Means of integers lose their fraction; the ranks that share what
+/// is reduced add up their sums, and one of them holds the mean.
+template <typename T, typename Context>
+void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
   if constexpr (std::is_integral_v<T>) {
     integer_mean<T>(ctx, x, axes, out);
@@ -141,19 +142,22 @@ void MeanKernel(const CpuContext& ctx, const DenseTensor& x, const IntArray& axi
 }
 
 // The messages of integer_mean.
-template <typename T>
-void MeanDry(const CpuContext& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
-  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, CPUPlace());
+template <typename T, typename Context>
+void MeanDry(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
   combine_sums(ctx, normalise_axes(axis, x.dims()), x.ndim(), &sums);
 }
 
-template <typename T>
-void MaxKernel(const CpuContext&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+/// NaN wins; -inf (the lowest integer) where there is nothing to reduce, as in an empty shard.
+template <typename T, typename Context>
+void MaxKernel(const Context&, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   reduce_loop<MaxReducer<T>>(x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), Store(out));
 }
 
-template <typename T>
-void ReduceAsKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+/// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
+/// those of size 1 in out alone.
+template <typename T, typename Context>
+void ReduceAsKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const int added = x.ndim() - out->ndim();
   AxisSet axes;
   for (int d = 0; d < x.ndim(); ++d) {
@@ -163,8 +167,9 @@ void ReduceAsKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
   reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, Store(out));
 }
 
-template <typename T>
-void SquaredL2NormKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+/// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
+template <typename T, typename Context>
+void SquaredL2NormKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
   const int64_t n = x.numel();
   double sum = 0;
@@ -182,8 +187,9 @@ void SquaredL2NormKernel(const CpuContext&, const DenseTensor& x, DenseTensor* o
   store(0, &sum, 1);
 }
 
-template <typename T>
-void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, bool flatten,
+/// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
+template <typename T, typename Context>
+void ArgMaxKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
   if (x.numel() == 0) return;
   int64_t outer = 1;
@@ -212,16 +218,12 @@ void ArgMaxKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis, b
   }
 }
 
-PHI_REGISTER_KERNEL(sum, CPU, SumKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
-                    double);
-PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, int32_t, int64_t, float16, bfloat16, float, double);
-PHI_REGISTER_DRY_KERNEL(mean, MeanDry, int32_t, int64_t);
-PHI_REGISTER_KERNEL(max, CPU, MaxKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16, float,
-                    double);
-PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, int32_t, int64_t, float16, bfloat16, float,
-                    double);
-PHI_REGISTER_KERNEL(squared_l2_norm, CPU, SquaredL2NormKernel, float16, bfloat16, float, double);
-PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, uint8_t, int32_t, int64_t, float16, bfloat16, float,
-                    double);
+PHI_REGISTER_KERNEL(sum, CPU, SumKernel, AllTypes);
+PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, SignedNumbers);
+PHI_REGISTER_DRY_KERNEL(mean, MeanDry, SignedIntegers);
+PHI_REGISTER_KERNEL(max, CPU, MaxKernel, AllTypes);
+PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(squared_l2_norm, CPU, SquaredL2NormKernel, Floats);
+PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, Numbers);
 
 }  // namespace phi

@@ -1,14 +1,15 @@
 // Rotary position embedding on the CPU: one row of sines and cosines per position, shared by all
 // heads of q, k and v.
-#include "phi/kernels/rope_kernel.h"
-
+//
+// J. Su, Y. Lu, S. Pan, B. Wen, Y. Liu, "RoFormer: Enhanced Transformer with Rotary Position
+// Embedding", 2021.
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/attention.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -22,8 +23,8 @@ template <typename T, Turn kTurn>
 class AngleRow {
  public:
   using C = compute_t<T>;
-  AngleRow(const CpuContext& ctx, const DenseTensor* sin, const DenseTensor* cos, int64_t head_dim,
-           bool adjacent, double base)
+  AngleRow(const KernelContext& ctx, const DenseTensor* sin, const DenseTensor* cos,
+           int64_t head_dim, bool adjacent, double base)
       : head_dim_(head_dim), adjacent_(adjacent), sin_(head_dim), cos_(head_dim) {
     if (sin) {
       const int seq_dim = sin->ndim() == 2 ? 0 : 1;
@@ -117,7 +118,7 @@ class AngleRow {
 /// Positions of the local array's tokens.
 class Positions {
  public:
-  Positions(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* ids, int seq_dim)
+  Positions(const KernelContext& ctx, const DenseTensor& q, const DenseTensor* ids, int seq_dim)
       : first_(ctx.input_box(0, q.dims()).box.offset[seq_dim]), ids_(ids) {
     if (!ids) return;
     PHI_CHECK(ids->dims()[0] == q.dims()[1 - seq_dim] && ids->dims()[1] == q.dims()[seq_dim],
@@ -148,7 +149,7 @@ struct Rotation {
 
 /// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
 template <typename T, Turn kTurn>
-void rotate_all(const CpuContext& ctx, const Rotation& how,
+void rotate_all(const KernelContext& ctx, const Rotation& how,
                 const std::array<const DenseTensor*, 3>& inputs,
                 const std::array<DenseTensor*, 3>& outputs) {
   const DenseTensor& q = *inputs[0];
@@ -176,8 +177,19 @@ void rotate_all(const CpuContext& ctx, const Rotation& how,
 
 }  // namespace
 
-template <typename T>
-void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor* k,
+/// Rotates each pair (a, b) of a head by its angle: a' = a cos - b sin, b' = b cos + a sin.
+///
+/// Pairs      use_neox_rotary_style true: the elements 2 i and 2 i + 1; false: i and
+///            i + head_dim / 2. (These are the flag's meanings in Paddle, whose name for them other
+///            projects use the other way round.)
+/// Angles     Pair i at position p has the angle p * base^(-2 i / head_dim) in both styles. Where
+///            sin and cos are given, element e takes row p, column e of them instead.
+/// Positions  position_ids, else the global index in the sequence: on a rank that holds a part of
+///            the sequence they go on where the part before ends.
+/// k and v are rotated as q is; absent ones have null results. T in float, double, bfloat16,
+/// float16. Errors: InvalidArgument for a position that the tables have no row for.
+template <typename T, typename Context>
+void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor* k,
                      const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
                      const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
                      float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
@@ -187,8 +199,10 @@ void FusedRopeKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTen
       {out_q, out_k, out_v});
 }
 
-template <typename T>
-void FusedRopeGradKernel(const CpuContext& ctx, const DenseTensor& out_q_grad,
+/// The gradients, rotated back: q_grad a = g_a cos_a + g_b sin_b, q_grad b = g_b cos_b - g_a sin_a.
+/// A null gradient is not computed.
+template <typename T, typename Context>
+void FusedRopeGradKernel(const Context& ctx, const DenseTensor& out_q_grad,
                          const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
                          const DenseTensor* sin, const DenseTensor* cos,
                          const DenseTensor* position_ids, bool use_neox_rotary_style,
@@ -199,9 +213,7 @@ void FusedRopeGradKernel(const CpuContext& ctx, const DenseTensor& out_q_grad,
       {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
 }
 
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding, CPU, FusedRopeKernel, float, double, bfloat16,
-                    float16);
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, CPU, FusedRopeGradKernel, float, double,
-                    bfloat16, float16);
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding, CPU, FusedRopeKernel, Floats);
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, CPU, FusedRopeGradKernel, Floats);
 
 }  // namespace phi

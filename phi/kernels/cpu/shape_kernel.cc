@@ -1,15 +1,14 @@
-// CPU kernels that copy elements in rows: reshape, concat, split, slice, expand, tril.
-#include "phi/kernels/shape_kernel.h"
-
+// CPU kernels that move elements without changing them, in rows: reshape, concat, split, slice,
+// expand, tril. What shape the result has, they read from out.
 #include <algorithm>
 #include <cstring>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/shape.h"
-#include "phi/kernels/cpu/broadcast.h"
 #include "phi/kernels/cpu/element_width.h"
+#include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/strided_walk.h"
 
 namespace phi {
@@ -86,15 +85,17 @@ class SliceWalk {
 
 }  // namespace
 
-template <typename T>
-void ReshapeKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+/// The same elements in row-major order; also squeeze and unsqueeze. out may be x.
+template <typename T, typename Context>
+void ReshapeKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const void* from = x.raw_data();
   void* to = out->mutable_raw_data();
   if (x.numel() > 0 && from != to) std::memcpy(to, from, x.nbytes());
 }
 
-template <typename T>
-void ConcatKernel(const CpuContext&, std::span<const DenseTensor* const> x, const Scalar& axis,
+/// `axis` is whole on every rank.
+template <typename T, typename Context>
+void ConcatKernel(const Context&, std::span<const DenseTensor* const> x, const Scalar& axis,
                   DenseTensor* out) {
   const int d = normalise_axis(axis.to<int64_t>(), out->ndim(), out->dims());
   const int64_t rows = out->dims().numel(0, d);
@@ -107,8 +108,9 @@ void ConcatKernel(const CpuContext&, std::span<const DenseTensor* const> x, cons
   }
 }
 
-template <typename T>
-void SplitKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis,
+/// `axis` is whole on every rank.
+template <typename T, typename Context>
+void SplitKernel(const Context&, const DenseTensor& x, const Scalar& axis,
                  std::span<DenseTensor* const> out) {
   const int d = normalise_axis(axis.to<int64_t>(), x.ndim(), x.dims());
   const int64_t rows = x.dims().numel(0, d);
@@ -121,8 +123,9 @@ void SplitKernel(const CpuContext&, const DenseTensor& x, const Scalar& axis,
   }
 }
 
-template <typename T>
-void SliceKernel(const CpuContext&, const DenseTensor& input, const std::vector<int64_t>& axes,
+/// The tensor dims in `axes` are whole on every rank.
+template <typename T, typename Context>
+void SliceKernel(const Context&, const DenseTensor& input, const std::vector<int64_t>& axes,
                  const IntArray& starts, const IntArray& ends, DenseTensor* out) {
   if (out->numel() == 0) return;
   const SliceWalk slice(input.dims(), axes, starts, ends);
@@ -134,10 +137,11 @@ void SliceKernel(const CpuContext&, const DenseTensor& input, const std::vector<
   });
 }
 
-template <typename T>
-void SliceGradKernel(const CpuContext&, const DenseTensor& out_grad,
-                     const std::vector<int64_t>& axes, const IntArray& starts, const IntArray& ends,
-                     DenseTensor* input_grad) {
+/// out_grad in the place of the slice, zeros around it. The tensor dims in `axes` are whole on
+/// every rank.
+template <typename T, typename Context>
+void SliceGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
+                     const IntArray& starts, const IntArray& ends, DenseTensor* input_grad) {
   if (input_grad->numel() == 0) return;
   std::memset(input_grad->mutable_raw_data(), 0, input_grad->nbytes());
   if (out_grad.numel() == 0) return;
@@ -150,16 +154,17 @@ void SliceGradKernel(const CpuContext&, const DenseTensor& out_grad,
   });
 }
 
-template <typename T>
-void ExpandKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+template <typename T, typename Context>
+void ExpandKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   using W = width_t<T>;
   if (out->numel() == 0) return;
   expand(static_cast<const W*>(x.raw_data()), x.dims(), static_cast<W*>(out->mutable_raw_data()),
          out->dims());
 }
 
-template <typename T>
-void TrilKernel(const CpuContext& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
+/// Zero above the diagonal of the *global* matrices, whatever part of them is here. out may be x.
+template <typename T, typename Context>
+void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
   if (x.numel() == 0) return;
   const Box here = ctx.output_box(0, x.dims()).box;
   const int row_dim = x.ndim() - 2;
@@ -182,18 +187,12 @@ void TrilKernel(const CpuContext& ctx, const DenseTensor& x, int diagonal, Dense
   }
 }
 
-PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(split, CPU, SplitKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, float16, bfloat16, float, double);
-PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
-PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, bool, uint8_t, int32_t, int64_t, float16, bfloat16,
-                    float, double);
+PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, AllTypes);
+PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, AllTypes);
+PHI_REGISTER_KERNEL(split, CPU, SplitKernel, AllTypes);
+PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, AllTypes);
+PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Floats);
+PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, AllTypes);
+PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, AllTypes);
 
 }  // namespace phi

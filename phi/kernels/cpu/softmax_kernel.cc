@@ -1,11 +1,9 @@
 // softmax and its gradient on the CPU: rows for the last tensor dim, blocks of columns for any
 // other.
-#include "phi/kernels/softmax_kernel.h"
-
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -121,8 +119,9 @@ struct AxisView {
 
 }  // namespace
 
-template <typename T>
-void SoftmaxKernel(const CpuContext&, const DenseTensor& x, int axis, DenseTensor* out) {
+/// out = exp(x - max) / sum(exp(x - max)) along `axis`.
+template <typename T, typename Context>
+void SoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* out) {
   if (x.numel() == 0) return;
   const AxisView view(x.dims(), axis);
   const T* from = x.data<T>();
@@ -135,8 +134,9 @@ void SoftmaxKernel(const CpuContext&, const DenseTensor& x, int axis, DenseTenso
   });
 }
 
-template <typename T>
-void SoftmaxGradKernel(const CpuContext&, const DenseTensor& out, const DenseTensor& out_grad,
+/// x_grad = out * (out_grad - sum(out * out_grad)) along `axis`. x_grad may be out_grad.
+template <typename T, typename Context>
+void SoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
                        int axis, DenseTensor* x_grad) {
   if (out.numel() == 0) return;
   const AxisView view(out.dims(), axis);
@@ -150,7 +150,7 @@ void SoftmaxGradKernel(const CpuContext&, const DenseTensor& out, const DenseTen
   });
 }
 
-PHI_REGISTER_KERNEL(softmax, CPU, SoftmaxKernel, float, double, bfloat16, float16);
-PHI_REGISTER_KERNEL(softmax_grad, CPU, SoftmaxGradKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(softmax, CPU, SoftmaxKernel, Floats);
+PHI_REGISTER_KERNEL(softmax_grad, CPU, SoftmaxGradKernel, Floats);
 
 }  // namespace phi

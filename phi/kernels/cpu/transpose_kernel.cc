@@ -6,12 +6,10 @@
 #endif
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/element_width.h"
 #include "phi/kernels/cpu/strided_walk.h"
-#include "phi/kernels/shape_kernel.h"
-
 namespace phi {
 namespace {
 
@@ -182,8 +180,8 @@ void transpose(const W* x, W* out, StridedWalk<2> walk) {
 
 }  // namespace
 
-template <typename T>
-void TransposeKernel(const CpuContext&, const DenseTensor& x, const std::vector<int>& perm,
+template <typename T, typename Context>
+void TransposeKernel(const Context&, const DenseTensor& x, const std::vector<int>& perm,
                      DenseTensor* out) {
   using W = width_t<T>;
   if (x.numel() == 0) return;
@@ -191,7 +189,6 @@ void TransposeKernel(const CpuContext&, const DenseTensor& x, const std::vector<
             loops_of(x.dims(), perm, out->dims()));
 }
 
-PHI_REGISTER_KERNEL(transpose, CPU, TransposeKernel, bool, uint8_t, int32_t, int64_t, float16,
-                    bfloat16, float, double);
+PHI_REGISTER_KERNEL(transpose, CPU, TransposeKernel, AllTypes);
 
 }  // namespace phi

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
-#include "phi/kernels/data_dependent_kernel.h"
+#include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -99,8 +98,13 @@ void assign_items(const Items<T>& x, const Groups& groups, const TensorMeta& met
 
 }  // namespace
 
-template <typename T>
-void UniqueKernel(const CpuContext&, const DenseTensor& x, bool return_index, bool return_inverse,
+/// The different values of x in rising order; with an axis, the different slices along it in
+/// lexicographic order. NaN counts as one value, larger than all others.
+///
+/// Of dtype `dtype`, and only if asked for: indices of first occurrences, for each item of x its
+/// place in out (inverse), and for each item of out how often it occurs (counts).
+template <typename T, typename Context>
+void UniqueKernel(const Context&, const DenseTensor& x, bool return_index, bool return_inverse,
                   bool return_counts, const std::vector<int>& axis, DataType dtype,
                   DenseTensor* out, DenseTensor* indices, DenseTensor* inverse,
                   DenseTensor* counts) {
@@ -131,7 +135,6 @@ void UniqueKernel(const CpuContext&, const DenseTensor& x, bool return_index, bo
   }
 }
 
-PHI_REGISTER_KERNEL(unique, CPU, UniqueKernel, float, double, bfloat16, float16, bool, uint8_t,
-                    int32_t, int64_t);
+PHI_REGISTER_KERNEL(unique, CPU, UniqueKernel, AllTypes);
 
 }  // namespace phi

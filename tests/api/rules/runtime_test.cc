@@ -9,7 +9,6 @@
 #include "api/autograd/autograd.h"
 #include "api/call/dist_args.h"
 #include "api/capture/program.h"
-#include "api/generated/ops.h"
 #include "api/rules/op_rule.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "tests/api/op_cases.h"

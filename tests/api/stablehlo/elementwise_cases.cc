@@ -1,5 +1,4 @@
 // Elementwise operators and their gradients.
-#include "api/generated/backward_api.h"
 #include "tests/api/stablehlo/case_inputs.h"
 
 namespace phi::testing {

@@ -1,5 +1,4 @@
 // Normalisation, loss, attention, rotary embedding and lookups, with their gradients.
-#include "api/generated/backward_api.h"
 #include "tests/api/stablehlo/case_inputs.h"
 
 namespace phi::testing {

@@ -1,5 +1,4 @@
 // Reductions and products, with the gradients of the latter.
-#include "api/generated/backward_api.h"
 #include "tests/api/stablehlo/case_inputs.h"
 
 namespace phi::testing {

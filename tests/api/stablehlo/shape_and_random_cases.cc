@@ -1,5 +1,4 @@
 // Operators that move elements, make them from attributes, or draw them.
-#include "api/generated/backward_api.h"
 #include "tests/api/stablehlo/case_inputs.h"
 
 namespace phi::testing {

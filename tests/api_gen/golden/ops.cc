@@ -1,6 +1,6 @@
 // The operators by number and by name.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
-#include "api/generated/ops.h"
+#include "phi/core/op_def.h"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,22 @@
 #include "phi/common/errors.h"
 
 namespace phi::ops {
+
+extern const OpDef matmul;
+extern const OpDef relu;
+extern const OpDef split;
+extern const OpDef concat;
+extern const OpDef norm;
+extern const OpDef nonzero;
+extern const OpDef reshape;
+extern const OpDef full;
+extern const OpDef momentum_;
+extern const OpDef bmm;
+extern const OpDef matmul_grad;
+extern const OpDef relu_grad;
+extern const OpDef relu_double_grad;
+extern const OpDef norm_grad;
+
 namespace {
 
 constexpr const char* kMatmulInputs[] = {"x", "y"};

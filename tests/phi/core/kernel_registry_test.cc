@@ -9,25 +9,29 @@
 namespace phi {
 
 namespace kernels {
-using registry_test_double = KernelSignature<const DenseTensor&, DenseTensor*>;
-}
+struct registry_test_double {
+  using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  static constexpr const char* kName = "registry_test_double";
+};
+}  // namespace kernels
 
-template <typename T>
-void DoubleKernel(const CpuContext&, const DenseTensor& x, DenseTensor* out) {
+using TwoTypes = TypeList<float, int64_t>;
+template <typename T, typename Context>
+void DoubleKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   for (int64_t i = 0; i < x.numel(); ++i) out->mutable_data<T>()[i] = 2 * x.data<T>()[i];
 }
-PHI_REGISTER_KERNEL(registry_test_double, CPU, DoubleKernel, float, int64_t);
+PHI_REGISTER_KERNEL(registry_test_double, CPU, DoubleKernel, TwoTypes);
 
 namespace {
 
 TEST(KernelRegistry, SelectsByNamePlaceAndDtype) {
   const Kernel& kernel = Kernel::named("registry_test_double");
   const auto run =
-      kernel.select<kernels::registry_test_double, CpuContext>(DeviceKind::CPU, DataType::INT64);
+      kernel.select<kernels::registry_test_double::Signature>(DeviceKind::CPU, DataType::INT64);
   const std::vector<int64_t> values = {1, 2};
   const DenseTensor x = DenseTensor::from<int64_t>(values, {2});
   DenseTensor out = DenseTensor::empty(x.meta(), CPUPlace());
-  run(CpuContext(), x, &out);
+  run(KernelContext(), x, &out);
   EXPECT_THAT(out.values<int64_t>(), ::testing::ElementsAre(2, 4));
   EXPECT_EQ(&kernel, &Kernel::named("registry_test_double"));
   EXPECT_THAT(Kernel::names(), ::testing::Contains("registry_test_double"));
@@ -35,7 +39,7 @@ TEST(KernelRegistry, SelectsByNamePlaceAndDtype) {
 
 TEST(KernelRegistry, AMissingKernelListsWhatIsThere) {
   const auto select = [](const char* name, DeviceKind kind, DataType dtype) {
-    Kernel::named(name).select<kernels::registry_test_double, CpuContext>(kind, dtype);
+    Kernel::named(name).select<kernels::registry_test_double::Signature>(kind, dtype);
   };
   EXPECT_THAT([&] { select("registry_test_double", DeviceKind::CPU, DataType::BOOL); },
               ThrowsError(ErrorCode::kUnimplemented,

@@ -1,10 +1,10 @@
 // full, arange, cast and assign.
-#include "phi/kernels/creation_kernel.h"
 
 #include <limits>
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/creation.h"
 #include "phi/infermeta/creation.h"
-#include "phi/kernels/unary_kernel.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {
@@ -19,12 +19,12 @@ TEST(FullKernel, EveryElementInEveryDtype) {
   for_all_dtypes([]<typename T>() {
     for (const Dims& dims : {Dims(), Dims{0}, Dims{3, 100}}) {
       DenseTensor out = blank<T>(dims);
-      FullKernel<T>(CpuContext(), 1, &out);
+      registered<kernels::full, T>(KernelContext(), 1, &out);
       EXPECT_EQ(to_doubles(out), Values(dims.numel(), 1));
     }
   });
   DenseTensor out = blank<bfloat16>({2});
-  FullKernel<bfloat16>(CpuContext(), -0.5, &out);
+  registered<kernels::full, bfloat16>(KernelContext(), -0.5, &out);
   EXPECT_EQ(to_doubles(out), (Values{-0.5, -0.5}));
 }
 
@@ -50,7 +50,7 @@ TEST(ArangeKernel, CountsInTheDtypeOfOut) {
     DenseTensor out = blank_like(ArangeInferMeta(row.start, row.end, row.step, row.dtype));
     visit_dtype(row.dtype, [&]<typename T>() {
       if constexpr (!std::is_same_v<T, bool>) {
-        ArangeKernel<T>(CpuContext(), row.start, row.step, &out);
+        registered<kernels::arange, T>(KernelContext(), row.start, row.step, &out);
       }
     });
     EXPECT_EQ(to_doubles(out), row.expected) << out.meta().to_string();
@@ -59,7 +59,7 @@ TEST(ArangeKernel, CountsInTheDtypeOfOut) {
 
 TEST(ArangeKernel, LateElementsHaveOneRounding) {
   DenseTensor out = DenseTensor::empty({{1000000}, DataType::FLOAT32}, CPUPlace());
-  ArangeKernel<float>(CpuContext(), 0, 0.1, &out);
+  registered<kernels::arange, float>(KernelContext(), 0, 0.1, &out);
   EXPECT_EQ(out.values<float>()[999999], static_cast<float>(999999 * 0.1));
 }
 
@@ -67,7 +67,7 @@ TEST(ArangeKernel, AShardCountsFromItsOffset) {
   FakeView view;
   view.outputs = {part({10}, 0, 4, 7)};
   DenseTensor out = blank<int64_t>({3});
-  ArangeKernel<int64_t>(CpuContext(&view), 100, 10, &out);
+  registered<kernels::arange, int64_t>(KernelContext(CPUPlace(), &view), 100, 10, &out);
   EXPECT_EQ(to_doubles(out), (Values{140, 150, 160}));
 }
 
@@ -79,7 +79,7 @@ TEST(CastKernel, BetweenAllDtypes) {
     const DenseTensor x = tensor<From>(xs, {3, 100});
     for_all_dtypes([&]<typename To>() {
       DenseTensor out = blank<To>({3, 100});
-      CastKernel<From>(CpuContext(), x, &out);
+      registered<kernels::cast, From>(KernelContext(), x, &out);
       Values expected = to_doubles(x);
       if (std::is_same_v<To, bool>) {
         for (double& v : expected) v = v != 0;
@@ -93,19 +93,20 @@ TEST(CastKernel, BetweenAllDtypes) {
 TEST(CastKernel, TruncatesAndRounds) {
   const DenseTensor x = tensor<float>({-1.75, 2.9, 1 + 0x1p-9, 0.001, NAN, 1e30}, {6});
   DenseTensor halves = blank<float16>({6});
-  CastKernel<float>(CpuContext(), x, &halves);
+  registered<kernels::cast, float>(KernelContext(), x, &halves);
   EXPECT_EQ(to_doubles(halves)[2], 1 + 0x1p-9);
   EXPECT_EQ(to_doubles(halves)[5], INFINITY);
   EXPECT_TRUE(std::isnan(to_doubles(halves)[4]));
   DenseTensor brains = blank<bfloat16>({6});
-  CastKernel<float>(CpuContext(), x, &brains);
+  registered<kernels::cast, float>(KernelContext(), x, &brains);
   EXPECT_EQ(to_doubles(brains)[2], 1);
   EXPECT_TRUE(std::isnan(to_doubles(brains)[4]));
   DenseTensor flags = blank<bool>({6});
-  CastKernel<float>(CpuContext(), x, &flags);
+  registered<kernels::cast, float>(KernelContext(), x, &flags);
   EXPECT_EQ(to_doubles(flags), (Values{1, 1, 1, 1, 1, 1}));
   DenseTensor whole_numbers = blank<int32_t>({2});
-  CastKernel<float>(CpuContext(), tensor<float>({-1.75, 2.9}, {2}), &whole_numbers);
+  registered<kernels::cast, float>(KernelContext(), tensor<float>({-1.75, 2.9}, {2}),
+                                   &whole_numbers);
   EXPECT_EQ(to_doubles(whole_numbers), (Values{-1, 2}));
 }
 
@@ -114,7 +115,7 @@ TEST(AssignKernel, CopiesEveryDtype) {
     for (const Dims& dims : {Dims(), Dims{0, 2}, Dims{5, 3}}) {
       const DenseTensor x = tensor<T>(Values(dims.numel(), 1), dims);
       DenseTensor out = blank<T>(dims);
-      AssignKernel<T>(CpuContext(), x, &out);
+      registered<kernels::assign, T>(KernelContext(), x, &out);
       EXPECT_EQ(to_doubles(out), to_doubles(x));
     }
   });
@@ -155,7 +156,7 @@ TEST(CastKernel, RareNumbersBetweenAllDtypes) {
     const DenseTensor x = rare_tensor<From>({static_cast<int64_t>(list.size())});
     for_all_dtypes([&]<typename To>() {
       DenseTensor out = blank<To>(x.dims());
-      CastKernel<From>(CpuContext(), x, &out);
+      registered<kernels::cast, From>(KernelContext(), x, &out);
       for (size_t i = 0; i < list.size(); ++i) {
         const To expected = cast_oracle<To, From>(list[i]);
         const To got = out.data<To>()[i];
@@ -177,7 +178,7 @@ void check_casts(const Values& xs) {
   const DenseTensor x = tensor<From>(xs, {n});
   for_all_dtypes([&]<typename To>() {
     DenseTensor out = blank<To>({n});
-    CastKernel<From>(CpuContext(), x, &out);
+    registered<kernels::cast, From>(KernelContext(), x, &out);
     int failures = 0;
     for (int64_t i = 0; i < n && failures < 3; ++i) {
       const To expected = cast_oracle<To, From>(x.data<From>()[i]);
@@ -203,9 +204,9 @@ TEST(CastKernel, EveryNumberOf16BitsAndRandomFloats) {
 TEST(CastKernel, FloatsBeyondIntegersAreTheNearest) {
   const DenseTensor x = tensor<float>({NAN, INFINITY, -INFINITY, 3e9, -3e9, 1e19, -2.5}, {7});
   DenseTensor ints = blank<int32_t>({7}), longs = blank<int64_t>({7}), bytes = blank<uint8_t>({7});
-  CastKernel<float>(CpuContext(), x, &ints);
-  CastKernel<float>(CpuContext(), x, &longs);
-  CastKernel<float>(CpuContext(), x, &bytes);
+  registered<kernels::cast, float>(KernelContext(), x, &ints);
+  registered<kernels::cast, float>(KernelContext(), x, &longs);
+  registered<kernels::cast, float>(KernelContext(), x, &bytes);
   constexpr double kMost = 2147483647.0, kLeast = -2147483648.0;
   EXPECT_EQ(to_doubles(ints), (Values{0, kMost, kLeast, kMost, kLeast, kMost, -2}));
   EXPECT_EQ(longs.values<int64_t>()[1], std::numeric_limits<int64_t>::max());
@@ -215,21 +216,22 @@ TEST(CastKernel, FloatsBeyondIntegersAreTheNearest) {
   EXPECT_EQ(to_doubles(bytes), (Values{0, 255, 0, 255, 0, 255, 254}));
   // At the very ends: the last float below 2^31, 2^31 and -2^31.
   DenseTensor ends = blank<int32_t>({3});
-  CastKernel<float>(CpuContext(), tensor<float>({2147483520.0, 0x1p31, -0x1p31}, {3}), &ends);
+  registered<kernels::cast, float>(KernelContext(),
+                                   tensor<float>({2147483520.0, 0x1p31, -0x1p31}, {3}), &ends);
   EXPECT_EQ(to_doubles(ends), (Values{2147483520.0, kMost, kLeast}));
 }
 
 TEST(FullKernel, RareValuesOfOtherDtypes) {
   DenseTensor longs = blank<int64_t>({1});
-  FullKernel<int64_t>(CpuContext(), NAN, &longs);
+  registered<kernels::full, int64_t>(KernelContext(), NAN, &longs);
   EXPECT_EQ(longs.values<int64_t>()[0], 0);
-  FullKernel<int64_t>(CpuContext(), INFINITY, &longs);
+  registered<kernels::full, int64_t>(KernelContext(), INFINITY, &longs);
   EXPECT_EQ(longs.values<int64_t>()[0], std::numeric_limits<int64_t>::max());
-  FullKernel<int64_t>(CpuContext(), int64_t{9007199254740993}, &longs);
+  registered<kernels::full, int64_t>(KernelContext(), int64_t{9007199254740993}, &longs);
   EXPECT_EQ(longs.values<int64_t>()[0], 9007199254740993);
   for (double v : rare_floats<float>()) {
     DenseTensor out = blank<float>({1});
-    FullKernel<float>(CpuContext(), v, &out);
+    registered<kernels::full, float>(KernelContext(), v, &out);
     EXPECT_TRUE(same_number(to_doubles(out)[0], v)) << v;
   }
 }

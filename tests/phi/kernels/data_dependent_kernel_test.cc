@@ -1,8 +1,9 @@
 // nonzero, masked_select and unique against hand-made results and sorted sets.
-#include "phi/kernels/data_dependent_kernel.h"
 
 #include <map>
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/data_dependent.h"
 #include "phi/infermeta/data_dependent.h"
 #include "tests/phi/kernels/gradient_check.h"
 
@@ -14,7 +15,7 @@ DenseTensor unmade(const TensorMeta& meta) { return {meta, nullptr}; }
 TEST(NonZeroKernel, RowMajorCoordinates) {
   const DenseTensor x = tensor<float>({0, 2, 0, -1, NAN, 0}, {2, 3});
   DenseTensor out = unmade(NonZeroInferMeta(x.meta()));
-  NonZeroKernel<float>(CpuContext(), x, &out);
+  registered<kernels::nonzero, float>(KernelContext(), x, &out);
   EXPECT_EQ(out.meta().to_string(), "i64[3,2]");
   EXPECT_EQ(to_doubles(out), Values({0, 1, 1, 0, 1, 1}));
 }
@@ -22,13 +23,13 @@ TEST(NonZeroKernel, RowMajorCoordinates) {
 TEST(NonZeroKernel, EveryDtypeAndNothingFound) {
   const auto check = []<typename T>(T) {
     DenseTensor out = unmade(NonZeroInferMeta({{3}, dtype_of<T>()}));
-    NonZeroKernel<T>(CpuContext(), tensor<T>({0, 1, 1}, {3}), &out);
+    registered<kernels::nonzero, T>(KernelContext(), tensor<T>({0, 1, 1}, {3}), &out);
     EXPECT_EQ(to_doubles(out), Values({1, 2}));
-    NonZeroKernel<T>(CpuContext(), tensor<T>({0, 0}, {2}), &out);
+    registered<kernels::nonzero, T>(KernelContext(), tensor<T>({0, 0}, {2}), &out);
     EXPECT_EQ(out.dims(), Dims({0, 1}));
-    NonZeroKernel<T>(CpuContext(), blank<T>({0, 4}), &out);
+    registered<kernels::nonzero, T>(KernelContext(), blank<T>({0, 4}), &out);
     EXPECT_EQ(out.dims(), Dims({0, 2}));
-    NonZeroKernel<T>(CpuContext(), tensor<T>({1}, {}), &out);
+    registered<kernels::nonzero, T>(KernelContext(), tensor<T>({1}, {}), &out);
     EXPECT_EQ(out.dims(), Dims({1, 0}));
   };
   check(float()), check(double()), check(bfloat16()), check(float16());
@@ -40,7 +41,7 @@ TEST(MaskedSelectKernel, SameShapeAndBroadcast) {
   const auto select = [&](const DenseTensor& from, const Values& mask, const Dims& dims) {
     const DenseTensor m = tensor<bool>(mask, dims);
     DenseTensor out = unmade(MaskedSelectInferMeta(from.meta(), m.meta()));
-    MaskedSelectKernel<float>(CpuContext(), from, m, &out);
+    registered<kernels::masked_select, float>(KernelContext(), from, m, &out);
     return to_doubles(out);
   };
   EXPECT_EQ(select(x, {1, 0, 0, 0, 1, 1}, {2, 3}), Values({1, 5, 6}));
@@ -61,8 +62,8 @@ template <typename T>
 Unique unique(const DenseTensor& x, const std::vector<int>& axis, DataType dtype) {
   const auto [om, im, vm, cm] = UniqueInferMeta(x.meta(), true, true, true, axis, dtype);
   Unique u{unmade(om), unmade(*im), unmade(*vm), unmade(*cm)};
-  UniqueKernel<T>(CpuContext(), x, true, true, true, axis, dtype, &u.out, &u.indices, &u.inverse,
-                  &u.counts);
+  registered<kernels::unique, T>(KernelContext(), x, true, true, true, axis, dtype, &u.out,
+                                 &u.indices, &u.inverse, &u.counts);
   EXPECT_EQ(u.indices.dtype(), dtype);
   return u;
 }
@@ -113,8 +114,8 @@ TEST(UniqueKernel, NanIsOneValueAndEmptyIsEmpty) {
 
 TEST(UniqueKernel, OutputsNotAskedForAreNull) {
   DenseTensor out = unmade({{kUnknownDim}, DataType::BOOL});
-  UniqueKernel<bool>(CpuContext(), tensor<bool>({1, 0, 1}, {3}), false, false, false, {},
-                     DataType::INT64, &out, nullptr, nullptr, nullptr);
+  registered<kernels::unique, bool>(KernelContext(), tensor<bool>({1, 0, 1}, {3}), false, false,
+                                    false, {}, DataType::INT64, &out, nullptr, nullptr, nullptr);
   EXPECT_EQ(to_doubles(out), Values({0, 1}));
 }
 
@@ -141,13 +142,13 @@ struct MaskedSelect {
   template <typename T>
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out = unmade(MaskedSelectInferMeta(in[0].meta(), mask.meta()));
-    MaskedSelectKernel<T>(CpuContext(), in[0], mask, &out);
+    registered<kernels::masked_select, T>(KernelContext(), in[0], mask, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(in[0].dims())};
-    MaskedSelectGradKernel<T>(CpuContext(), mask, out_grad, &grads[0]);
+    registered<kernels::masked_select_grad, T>(KernelContext(), mask, out_grad, &grads[0]);
     return grads;
   }
 };

@@ -1,8 +1,8 @@
 // Gradients of embedding and gather against differences, whole and sharded.
-#include "phi/kernels/lookup_grad_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/lookup.h"
 #include "phi/infermeta/lookup.h"
-#include "phi/kernels/lookup_kernel.h"
 #include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
@@ -15,13 +15,13 @@ struct Embedding {
   template <typename T>
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out = blank_like(EmbeddingInferMeta(ids.meta(), in[0].meta(), padding_idx, false));
-    EmbeddingKernel<T>(CpuContext(), ids, in[0], padding_idx, &out);
+    registered<kernels::embedding, T>(KernelContext(), ids, in[0], padding_idx, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(in[0].dims())};
-    EmbeddingGradKernel<T>(CpuContext(), ids, out_grad, padding_idx, &grads[0]);
+    registered<kernels::embedding_grad, T>(KernelContext(), ids, out_grad, padding_idx, &grads[0]);
     return grads;
   }
 };
@@ -43,7 +43,8 @@ TEST(EmbeddingGradKernel, VocabularyShardsMakeTheWhole) {
     FakeView view;
     view.outputs = {part(table, 0, begin, end)};
     DenseTensor grad = blank<float>({end - begin, 2});
-    EmbeddingGradKernel<float>(CpuContext(&view), op.ids, out_grad, op.padding_idx, &grad);
+    registered<kernels::embedding_grad, float>(KernelContext(CPUPlace(), &view), op.ids, out_grad,
+                                               op.padding_idx, &grad);
     EXPECT_EQ(to_doubles(grad), cut(whole_grad, table, 0, begin, end));
   }
 }
@@ -52,7 +53,7 @@ TEST(EmbeddingGradKernel, FrequentIdsAreSummedInFloat) {
   const DenseTensor ids = tensor<int64_t>(Values(1000, 1.0), {1000});
   const DenseTensor out_grad = tensor<bfloat16>(Values(1000, 1.0), {1000, 1});
   DenseTensor grad = blank<bfloat16>({2, 1});
-  EmbeddingGradKernel<bfloat16>(CpuContext(), ids, out_grad, -1, &grad);
+  registered<kernels::embedding_grad, bfloat16>(KernelContext(), ids, out_grad, -1, &grad);
   EXPECT_EQ(to_doubles(grad), (Values{0, 1000}));  // 16-bit sums would stop at 256
 }
 
@@ -61,8 +62,9 @@ TEST(EmbeddingGradKernel, IdOutsideTheGlobalVocabularyIsNamed) {
   view.outputs = {part({6, 2}, 0, 0, 3)};
   DenseTensor grad = blank<float>({3, 2});
   expect_error("x holds 6 at flat position 1, but the vocabulary has 6 entries", [&] {
-    EmbeddingGradKernel<float>(CpuContext(&view), tensor<int64_t>({5, 6}, {2}),
-                               blank<float>({2, 2}), -1, &grad);
+    registered<kernels::embedding_grad, float>(KernelContext(CPUPlace(), &view),
+                                               tensor<int64_t>({5, 6}, {2}), blank<float>({2, 2}),
+                                               -1, &grad);
   });
 }
 
@@ -73,13 +75,13 @@ struct Gather {
   template <typename T>
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out = blank_like(GatherInferMeta(in[0].meta(), index.meta(), axis));
-    GatherKernel<T>(CpuContext(), in[0], index, axis, &out);
+    registered<kernels::gather, T>(KernelContext(), in[0], index, axis, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(in[0].dims())};
-    GatherGradKernel<T>(CpuContext(), index, out_grad, axis, &grads[0]);
+    registered<kernels::gather_grad, T>(KernelContext(), index, out_grad, axis, &grads[0]);
     return grads;
   }
 };
@@ -96,7 +98,8 @@ TEST(GatherGradKernel, EqualsFiniteDifferencesAlongAnyAxis) {
 TEST(GatherGradKernel, IndexOutsideIsNamed) {
   DenseTensor grad = blank<float>({3});
   expect_error("index holds 3 at flat position 0, but x's tensor dim has 3 entries", [&] {
-    GatherGradKernel<float>(CpuContext(), tensor<int32_t>({3}, {1}), blank<float>({1}), 0, &grad);
+    registered<kernels::gather_grad, float>(KernelContext(), tensor<int32_t>({3}, {1}),
+                                            blank<float>({1}), 0, &grad);
   });
 }
 
@@ -108,12 +111,12 @@ TEST(LookupGradKernels, RareGradientsKeepToTheirRows) {
     g[3 * 3 + 1] = odd;  // of id 4, which comes twice
     const DenseTensor out_grad = tensor<float>(g, {4, 3});
     DenseTensor weight = blank<float>({5, 3}), x = blank<float>({5, 3});
-    EmbeddingGradKernel<float>(CpuContext(), ids, out_grad, -1, &weight);
-    GatherGradKernel<float>(CpuContext(), ids, out_grad, 0, &x);
+    registered<kernels::embedding_grad, float>(KernelContext(), ids, out_grad, -1, &weight);
+    registered<kernels::gather_grad, float>(KernelContext(), ids, out_grad, 0, &x);
     const Values expected = {1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 2, odd, 2};
     expect_close<float>(weight, expected, "embedding");
     expect_close<float>(x, expected, "gather");
-    EmbeddingGradKernel<float>(CpuContext(), ids, out_grad, 4, &weight);
+    registered<kernels::embedding_grad, float>(KernelContext(), ids, out_grad, 4, &weight);
     EXPECT_EQ(to_doubles(weight), Values({1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}));
   }
 }
@@ -124,10 +127,11 @@ void check_illegal_ids() {
     const DenseTensor ids = DenseTensor::from<Id>(std::span(&id, 1), {1});
     DenseTensor grad = blank<float>({5, 2});
     expect_error("5 entries", [&] {
-      EmbeddingGradKernel<float>(CpuContext(), ids, blank<float>({1, 2}), -1, &grad);
+      registered<kernels::embedding_grad, float>(KernelContext(), ids, blank<float>({1, 2}), -1,
+                                                 &grad);
     });
     expect_error("5 entries", [&] {
-      GatherGradKernel<float>(CpuContext(), ids, blank<float>({1, 2}), 0, &grad);
+      registered<kernels::gather_grad, float>(KernelContext(), ids, blank<float>({1, 2}), 0, &grad);
     });
   }
 }

@@ -1,6 +1,7 @@
 // embedding, gather and one_hot against index arithmetic, whole and sharded.
-#include "phi/kernels/lookup_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/lookup.h"
 #include "phi/infermeta/lookup.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -20,7 +21,7 @@ TYPED_TEST(EmbeddingKernelTest, CopiesRowsAndClearsPadding) {
     const DenseTensor x = tensor<int32_t>(ids, {2, 3});
     const DenseTensor w = tensor<T>(weight, {5, 3});
     DenseTensor out = blank_like(EmbeddingInferMeta(x.meta(), w.meta(), padding, false));
-    EmbeddingKernel<T>(CpuContext(), x, w, padding, &out);
+    registered<kernels::embedding, T>(KernelContext(), x, w, padding, &out);
     Values expected;
     for (double id : ids) {
       for (int d = 0; d < 3; ++d)
@@ -37,7 +38,7 @@ TEST(EmbeddingKernel, VocabularyShardsSumToTheWhole) {
   const DenseTensor x = tensor<int64_t>({6, 0, 3, 3, 5}, {5});
   const DenseTensor whole_weight = tensor<double>(weight, table);
   DenseTensor expected = blank<double>({5, 2});
-  EmbeddingKernel<double>(CpuContext(), x, whole_weight, 3, &expected);
+  registered<kernels::embedding, double>(KernelContext(), x, whole_weight, 3, &expected);
   Values sum(10, 0.0);
   const int64_t bounds[] = {0, 3, 3, 7};  // the middle rank has an empty shard
   for (int rank = 0; rank < 3; ++rank) {
@@ -47,7 +48,7 @@ TEST(EmbeddingKernel, VocabularyShardsSumToTheWhole) {
     view.inputs = {whole({5}), part(table, 0, begin, end)};
     const DenseTensor shard = tensor<double>(cut(weight, table, 0, begin, end), {end - begin, 2});
     DenseTensor out = blank<double>({5, 2});
-    EmbeddingKernel<double>(CpuContext(&view), x, shard, 3, &out);
+    registered<kernels::embedding, double>(KernelContext(CPUPlace(), &view), x, shard, 3, &out);
     const Values part_values = to_doubles(out);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += part_values[i];
   }
@@ -61,10 +62,12 @@ TEST(EmbeddingKernel, IdOutsideTheGlobalVocabularyIsNamed) {
   const DenseTensor shard = tensor<float>(Values(6, 1.0), {3, 2});
   DenseTensor out = blank<float>({2, 2});
   expect_error("x holds 6 at flat position 1, but the vocabulary has 6 entries", [&] {
-    EmbeddingKernel<float>(CpuContext(&view), tensor<int64_t>({5, 6}, {2}), shard, -1, &out);
+    registered<kernels::embedding, float>(KernelContext(CPUPlace(), &view),
+                                          tensor<int64_t>({5, 6}, {2}), shard, -1, &out);
   });
   expect_error("x holds -1 at flat position 0", [&] {
-    EmbeddingKernel<float>(CpuContext(&view), tensor<int32_t>({-1, 6}, {2}), shard, -1, &out);
+    registered<kernels::embedding, float>(KernelContext(CPUPlace(), &view),
+                                          tensor<int32_t>({-1, 6}, {2}), shard, -1, &out);
   });
 }
 
@@ -79,7 +82,7 @@ TEST(GatherKernel, PicksSlicesAlongAnyAxis) {
     const DenseTensor xt = tensor<float>(x, dims);
     const DenseTensor it = tensor<int64_t>(picks, {static_cast<int64_t>(picks.size())});
     DenseTensor out = blank_like(GatherInferMeta(xt.meta(), it.meta(), axis));
-    GatherKernel<float>(CpuContext(), xt, it, axis, &out);
+    registered<kernels::gather, float>(KernelContext(), xt, it, axis, &out);
     Values expected;
     const int64_t inner = dims.numel(at + 1, 3);
     for (int64_t o = 0; o < dims.numel(0, at); ++o) {
@@ -96,7 +99,7 @@ TEST(GatherKernel, ScalarIndexRemovesTheAxis) {
   const DenseTensor x = tensor<int32_t>({1, 2, 3, 4, 5, 6}, {2, 3});
   const DenseTensor index = tensor<int32_t>({2}, {});
   DenseTensor out = blank_like(GatherInferMeta(x.meta(), index.meta(), 1));
-  GatherKernel<int32_t>(CpuContext(), x, index, 1, &out);
+  registered<kernels::gather, int32_t>(KernelContext(), x, index, 1, &out);
   EXPECT_EQ(out.dims(), Dims{2});
   EXPECT_EQ(to_doubles(out), Values({3, 6}));
 }
@@ -111,7 +114,7 @@ TEST(GatherKernel, ShardsSumToTheWholeAndErrorsNameTheIndex) {
     view.inputs = {part(dims, 1, begin, end), whole({3})};
     const DenseTensor shard = tensor<double>(cut(x, dims, 1, begin, end), {2, end - begin});
     DenseTensor out = blank<double>({2, 3});
-    GatherKernel<double>(CpuContext(&view), shard, index, -1, &out);
+    registered<kernels::gather, double>(KernelContext(CPUPlace(), &view), shard, index, -1, &out);
     const Values values = to_doubles(out);
     for (int i = 0; i < 6; ++i) sum[i] += values[i];
   }
@@ -119,33 +122,37 @@ TEST(GatherKernel, ShardsSumToTheWholeAndErrorsNameTheIndex) {
 
   DenseTensor out = blank<double>({2, 1});
   expect_error("index holds 5 at flat position 0, but x's tensor dim has 5 entries", [&] {
-    GatherKernel<double>(CpuContext(), tensor<double>(x, dims), tensor<int64_t>({5}, {1}), 1, &out);
+    registered<kernels::gather, double>(KernelContext(), tensor<double>(x, dims),
+                                        tensor<int64_t>({5}, {1}), 1, &out);
   });
 }
 
 TEST(OneHotKernel, WholeAndSharded) {
   const DenseTensor x = tensor<int64_t>({2, 0, 1}, {3});
   DenseTensor out = blank_like(OneHotInferMeta(x.meta(), 3));
-  OneHotKernel<int64_t>(CpuContext(), x, &out);
+  registered<kernels::one_hot, int64_t>(KernelContext(), x, &out);
   EXPECT_EQ(to_doubles(out), Values({0, 0, 1, 1, 0, 0, 0, 1, 0}));
 
   FakeView view;
   view.inputs = {whole({3})};
   view.outputs = {part({3, 3}, 1, 1, 3)};
   DenseTensor shard = blank<float>({3, 2});
-  OneHotKernel<int64_t>(CpuContext(&view), x, &shard);
+  registered<kernels::one_hot, int64_t>(KernelContext(CPUPlace(), &view), x, &shard);
   EXPECT_EQ(to_doubles(shard), Values({0, 1, 0, 0, 1, 0}));
   expect_error("x holds 3 at flat position 0, but num_classes has 3 entries", [&] {
-    OneHotKernel<int64_t>(CpuContext(&view), tensor<int64_t>({3, 0, 0}, {3}), &shard);
+    registered<kernels::one_hot, int64_t>(KernelContext(CPUPlace(), &view),
+                                          tensor<int64_t>({3, 0, 0}, {3}), &shard);
   });
 }
 
 TEST(LookupKernels, EmptyArrays) {
   DenseTensor out = blank<float>({0, 2});
-  EmbeddingKernel<float>(CpuContext(), blank<int32_t>({0}), blank<float>({3, 2}), -1, &out);
-  GatherKernel<float>(CpuContext(), blank<float>({3, 2}), blank<int32_t>({0}), 0, &out);
+  registered<kernels::embedding, float>(KernelContext(), blank<int32_t>({0}), blank<float>({3, 2}),
+                                        -1, &out);
+  registered<kernels::gather, float>(KernelContext(), blank<float>({3, 2}), blank<int32_t>({0}), 0,
+                                     &out);
   DenseTensor hot = blank<float>({0, 4});
-  OneHotKernel<int32_t>(CpuContext(), blank<int32_t>({0}), &hot);
+  registered<kernels::one_hot, int32_t>(KernelContext(), blank<int32_t>({0}), &hot);
 }
 
 template <typename Id>
@@ -164,8 +171,8 @@ void check_rare_rows() {
     for (double id : legal_ids(extent)) ids.push_back(static_cast<Id>(id));
     const auto picked = static_cast<int64_t>(ids.size());
     DenseTensor out = blank<T>({picked, 40}), gathered = blank<T>({picked, 40});
-    EmbeddingKernel<T>(CpuContext(), id_tensor(ids), weight, -1, &out);
-    GatherKernel<T>(CpuContext(), weight, id_tensor(ids), 0, &gathered);
+    registered<kernels::embedding, T>(KernelContext(), id_tensor(ids), weight, -1, &out);
+    registered<kernels::gather, T>(KernelContext(), weight, id_tensor(ids), 0, &gathered);
     for (int64_t i = 0; i < picked; ++i) {
       const int64_t row = ids[i];
       EXPECT_EQ(bits_of(out.rows(i, i + 1)), bits_of(weight.rows(row, row + 1))) << row;
@@ -173,7 +180,8 @@ void check_rare_rows() {
     }
     FakeView elsewhere;
     elsewhere.inputs = {whole({picked}), part(table, 0, extent, extent)};
-    EmbeddingKernel<T>(CpuContext(&elsewhere), id_tensor(ids), blank<T>({0, 40}), -1, &out);
+    registered<kernels::embedding, T>(KernelContext(CPUPlace(), &elsewhere), id_tensor(ids),
+                                      blank<T>({0, 40}), -1, &out);
     EXPECT_EQ(bits_of(out), std::vector<uint64_t>(out.numel(), 0));
   }
 }
@@ -195,19 +203,23 @@ void check_illegal_ids() {
     lookup.inputs = {whole({2}), part(table, 0, 0, 3)};
     place.inputs = {part(table, 0, 0, 3), whole({2})};
     const std::string what = "holds " + std::to_string(id) + " at flat position 1";
-    expect_error(what,
-                 [&] { EmbeddingKernel<float>(CpuContext(), ids, blank<float>(table), -1, &out); });
     expect_error(what, [&] {
-      EmbeddingKernel<float>(CpuContext(&lookup), ids, blank<float>({3, 2}), -1, &out);
+      registered<kernels::embedding, float>(KernelContext(), ids, blank<float>(table), -1, &out);
     });
     expect_error(what, [&] {
-      GatherKernel<float>(CpuContext(&place), blank<float>({3, 2}), ids, 0, &out);
+      registered<kernels::embedding, float>(KernelContext(CPUPlace(), &lookup), ids,
+                                            blank<float>({3, 2}), -1, &out);
     });
-    expect_error(what, [&] { OneHotKernel<Id>(CpuContext(), ids, &hot); });
+    expect_error(what, [&] {
+      registered<kernels::gather, float>(KernelContext(CPUPlace(), &place), blank<float>({3, 2}),
+                                         ids, 0, &out);
+    });
+    expect_error(what, [&] { registered<kernels::one_hot, Id>(KernelContext(), ids, &hot); });
   }
   DenseTensor none = blank<float>({1, 2});
   expect_error("the vocabulary has 0 entries", [&] {
-    EmbeddingKernel<float>(CpuContext(), id_tensor<Id>({0}), blank<float>({0, 2}), -1, &none);
+    registered<kernels::embedding, float>(KernelContext(), id_tensor<Id>({0}), blank<float>({0, 2}),
+                                          -1, &none);
   });
 }
 

@@ -1,8 +1,8 @@
 // Gradients of layer_norm and rms_norm against differences of the forward kernels.
-#include "phi/kernels/normalisation_grad_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/normalisation.h"
 #include "phi/infermeta/normalisation.h"
-#include "phi/kernels/normalisation_kernel.h"
 #include "tests/phi/kernels/finite_differences.h"
 
 namespace phi::testing {
@@ -29,7 +29,8 @@ struct LayerNorm {
                       bt = tensor<T>(bias, {n()});
     const auto [om, mm, vm] = LayerNormInferMeta(xt.meta(), &st.meta(), &bt.meta(), kEpsilon, axis);
     Forward f{blank_like(om), blank_like(mm), blank_like(vm)};
-    LayerNormKernel<T>(CpuContext(), xt, &st, &bt, kEpsilon, axis, &f.out, &f.mean, &f.variance);
+    registered<kernels::layer_norm, T>(KernelContext(), xt, &st, &bt, kEpsilon, axis, &f.out,
+                                       &f.mean, &f.variance);
     return f;
   }
 };
@@ -50,10 +51,10 @@ Gradients layer_norm_gradients(const LayerNorm& p, const Wanted& wanted = {},
   const LayerNorm::Forward f = p.forward<T>(p.x(), scale, p.bias());
   const DenseTensor st = tensor<W>(scale, {p.n()});
   Gradients g{blank<T>(p.dims), blank<W>({p.n()}), blank<W>({p.n()})};
-  LayerNormGradKernel<T>(CpuContext(), tensor<T>(p.x(), p.dims), with_scale ? &st : nullptr, f.mean,
-                         f.variance, tensor<T>(p.out_grad(), p.dims), kEpsilon, p.axis,
-                         wanted.x ? &g.x : nullptr, wanted.scale ? &g.scale : nullptr,
-                         wanted.bias ? &g.bias : nullptr);
+  registered<kernels::layer_norm_grad, T>(
+      KernelContext(), tensor<T>(p.x(), p.dims), with_scale ? &st : nullptr, f.mean, f.variance,
+      tensor<T>(p.out_grad(), p.dims), kEpsilon, p.axis, wanted.x ? &g.x : nullptr,
+      wanted.scale ? &g.scale : nullptr, wanted.bias ? &g.bias : nullptr);
   return g;
 }
 
@@ -143,15 +144,15 @@ struct RmsNorm {
     const DenseTensor xt = tensor<T>(x, dims), st = tensor<T>(scale, {n()});
     const auto [om, im] = RmsNormInferMeta(xt.meta(), st.meta(), kEpsilon);
     std::pair<DenseTensor, DenseTensor> f{blank_like(om), blank_like(im)};
-    RmsNormKernel<T>(CpuContext(), xt, st, kEpsilon, &f.first, &f.second);
+    registered<kernels::rms_norm, T>(KernelContext(), xt, st, kEpsilon, &f.first, &f.second);
     return f;
   }
   template <typename T>
   std::pair<DenseTensor, DenseTensor> gradients() const {
     std::pair<DenseTensor, DenseTensor> g{blank<T>(dims), blank<T>({n()})};
-    RmsNormGradKernel<T>(CpuContext(), tensor<T>(x(), dims), tensor<T>(scale(), {n()}),
-                         forward<T>(x(), scale()).second, tensor<T>(out_grad(), dims), &g.first,
-                         &g.second);
+    registered<kernels::rms_norm_grad, T>(
+        KernelContext(), tensor<T>(x(), dims), tensor<T>(scale(), {n()}),
+        forward<T>(x(), scale()).second, tensor<T>(out_grad(), dims), &g.first, &g.second);
     return g;
   }
 };
@@ -191,8 +192,9 @@ TEST(NormalisationGradKernels, ConstantAndRareRows) {
                       variance = tensor<float>({0, NAN, 0}, {3}),
                       ones = tensor<float>(Values(n, 1.0), {n});
     DenseTensor dx = blank<float>(dims), dscale = blank<float>({n}), dbias = blank<float>({n});
-    LayerNormGradKernel<float>(CpuContext(), tensor<float>(x, dims), &ones, mean, variance,
-                               tensor<float>(g, dims), kEpsilon, 1, &dx, &dscale, &dbias);
+    registered<kernels::layer_norm_grad, float>(KernelContext(), tensor<float>(x, dims), &ones,
+                                                mean, variance, tensor<float>(g, dims), kEpsilon, 1,
+                                                &dx, &dscale, &dbias);
     const Values got = to_doubles(dx);
     const double factor = 1 / std::sqrt(double{kEpsilon});
     for (const int64_t r : {int64_t{0}, int64_t{2}}) {
@@ -204,14 +206,14 @@ TEST(NormalisationGradKernels, ConstantAndRareRows) {
     }
     for (int64_t i = 0; i < n; ++i) EXPECT_TRUE(std::isnan(got[n + i])) << i;
     x.assign(3 * n, 0.75);
-    LayerNormGradKernel<float>(CpuContext(), tensor<float>(x, dims), &ones,
-                               tensor<float>(Values(3, 0.75), {3}),
-                               tensor<float>(Values(3, 0.0), {3}), tensor<float>(g, dims), kEpsilon,
-                               1, &dx, &dscale, &dbias);
+    registered<kernels::layer_norm_grad, float>(
+        KernelContext(), tensor<float>(x, dims), &ones, tensor<float>(Values(3, 0.75), {3}),
+        tensor<float>(Values(3, 0.0), {3}), tensor<float>(g, dims), kEpsilon, 1, &dx, &dscale,
+        &dbias);
     EXPECT_EQ(to_doubles(dscale), Values(n, 0.0));
-    RmsNormGradKernel<float>(CpuContext(), tensor<float>(Values(3 * n, 0.0), dims), ones,
-                             tensor<float>(Values(3, 2.0), {3}), tensor<float>(g, dims), &dx,
-                             &dscale);
+    registered<kernels::rms_norm_grad, float>(
+        KernelContext(), tensor<float>(Values(3 * n, 0.0), dims), ones,
+        tensor<float>(Values(3, 2.0), {3}), tensor<float>(g, dims), &dx, &dscale);
     for (int64_t i = 0; i < 3 * n; ++i) EXPECT_NEAR(to_doubles(dx)[i], 2 * g[i], 1e-6);
     EXPECT_EQ(to_doubles(dscale), Values(n, 0.0));
   }

@@ -1,6 +1,7 @@
 // layer_norm and rms_norm against double-precision formulas.
-#include "phi/kernels/normalisation_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/normalisation.h"
 #include "phi/infermeta/normalisation.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -50,8 +51,9 @@ TYPED_TEST(NormalisationKernelTest, LayerNorm) {
       DenseTensor out = blank_like(om);
       DenseTensor mean = blank_like(mm);
       DenseTensor variance = blank_like(vm);
-      LayerNormKernel<T>(CpuContext(), xt, weights & 1 ? &st : nullptr, weights & 2 ? &bt : nullptr,
-                         1e-5f, axis, &out, &mean, &variance);
+      registered<kernels::layer_norm, T>(KernelContext(), xt, weights & 1 ? &st : nullptr,
+                                         weights & 2 ? &bt : nullptr, 1e-5f, axis, &out, &mean,
+                                         &variance);
       const LayerNormOracle oracle(x, n, weights & 1 ? scale : Values(),
                                    weights & 2 ? bias : Values(), 1e-5f);
       expect_close<T>(out, oracle.out, dims.to_string());
@@ -72,7 +74,7 @@ TYPED_TEST(NormalisationKernelTest, RmsNorm) {
     const auto [om, im] = RmsNormInferMeta(xt.meta(), st.meta(), 1e-6f);
     DenseTensor out = blank_like(om);
     DenseTensor invvar = blank_like(im);
-    RmsNormKernel<T>(CpuContext(), xt, st, 1e-6f, &out, &invvar);
+    registered<kernels::rms_norm, T>(KernelContext(), xt, st, 1e-6f, &out, &invvar);
     Values y;
     Values inverses;
     for (size_t start = 0; start < x.size(); start += n) {
@@ -93,19 +95,22 @@ TEST(LayerNormKernel, VarianceSurvivesALargeMean) {
   DenseTensor out = blank<float>({1, 1000});
   DenseTensor mean = blank<float>({1});
   DenseTensor variance = blank<float>({1});
-  LayerNormKernel<float>(CpuContext(), xt, nullptr, nullptr, 0.0f, 1, &out, &mean, &variance);
+  registered<kernels::layer_norm, float>(KernelContext(), xt, nullptr, nullptr, 0.0f, 1, &out,
+                                         &mean, &variance);
   EXPECT_NEAR(to_doubles(variance)[0], 0.25, 1e-3);
 }
 
 TEST(NormalisationKernels, EmptyArrays) {
   DenseTensor out = blank<float>({0, 4});
   DenseTensor mean = blank<float>({0});
-  LayerNormKernel<float>(CpuContext(), blank<float>({0, 4}), nullptr, nullptr, 1e-5f, 1, &out,
-                         &mean, &mean);
-  RmsNormKernel<float>(CpuContext(), blank<float>({0, 4}), blank<float>({4}), 1e-5f, &out, &mean);
+  registered<kernels::layer_norm, float>(KernelContext(), blank<float>({0, 4}), nullptr, nullptr,
+                                         1e-5f, 1, &out, &mean, &mean);
+  registered<kernels::rms_norm, float>(KernelContext(), blank<float>({0, 4}), blank<float>({4}),
+                                       1e-5f, &out, &mean);
   DenseTensor flat = blank<float>({2, 0});
   DenseTensor two = blank<float>({2});
-  RmsNormKernel<float>(CpuContext(), blank<float>({2, 0}), blank<float>({0}), 1e-5f, &flat, &two);
+  registered<kernels::rms_norm, float>(KernelContext(), blank<float>({2, 0}), blank<float>({0}),
+                                       1e-5f, &flat, &two);
 }
 
 // Constant rows have no variance and become the bias; one odd number spoils its row and no other.
@@ -121,8 +126,9 @@ TYPED_TEST(NormalisationKernelTest, ConstantAndRareRows) {
                           bias = tensor<T>(Values(n, 0.5), {n});
         DenseTensor out = blank<T>({3, n}), rms = blank<T>({3, n}), mean = blank<compute_t<T>>({3}),
                     variance = mean.clone();
-        LayerNormKernel<T>(CpuContext(), xt, &scale, &bias, 1e-5f, 1, &out, &mean, &variance);
-        RmsNormKernel<T>(CpuContext(), xt, scale, 0.0f, &rms, &mean);
+        registered<kernels::layer_norm, T>(KernelContext(), xt, &scale, &bias, 1e-5f, 1, &out,
+                                           &mean, &variance);
+        registered<kernels::rms_norm, T>(KernelContext(), xt, scale, 0.0f, &rms, &mean);
         const Values got = to_doubles(out), squares = to_doubles(rms);
         for (int64_t i = 0; i < 3 * n; ++i) {
           const bool spoilt = i / n == 1 && odd != 0.75;
@@ -145,10 +151,11 @@ TYPED_TEST(NormalisationKernelTest, ZeroRowsStayZero) {
     const DenseTensor x = tensor<T>(Values(2 * n, 0.0), {2, n}),
                       ones = tensor<T>(Values(n, 1), {n});
     DenseTensor out = blank<T>({2, n}), mean = blank<compute_t<T>>({2}), variance = mean.clone();
-    LayerNormKernel<T>(CpuContext(), x, nullptr, nullptr, 1e-5f, 1, &out, &mean, &variance);
+    registered<kernels::layer_norm, T>(KernelContext(), x, nullptr, nullptr, 1e-5f, 1, &out, &mean,
+                                       &variance);
     EXPECT_EQ(to_doubles(out), Values(2 * n, 0.0));
     EXPECT_EQ(to_doubles(variance), Values(2, 0.0));
-    RmsNormKernel<T>(CpuContext(), x, ones, 1e-6f, &out, &mean);
+    registered<kernels::rms_norm, T>(KernelContext(), x, ones, 1e-6f, &out, &mean);
     EXPECT_EQ(to_doubles(out), Values(2 * n, 0.0));
   }
 }

@@ -1,8 +1,9 @@
 // Reductions against sums over every element in double precision.
-#include "phi/kernels/reduce_kernel.h"
 
 #include <limits>
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/reduce.h"
 #include "tests/phi/kernels/dense_oracle.h"
@@ -79,7 +80,7 @@ void check(Kernel kernel, double (*oracle)(const Values&), bool whole_numbers) {
     const TensorMeta meta =
         ReduceInferMeta({row.dims, dtype_of<Out>()}, row.axis, /*keepdim=*/false);
     DenseTensor out = blank<Out>(meta.dims);
-    kernel(CpuContext(), tensor<T>(xs, row.dims), row.axis, &out);
+    kernel(KernelContext(), tensor<T>(xs, row.dims), row.axis, &out);
     expect_close<Out>(out, expected,
                       std::string(name_of(dtype_of<T>())) + row.dims.to_string() + " over " +
                           row.axis.to_string());
@@ -101,23 +102,23 @@ double max_of(const Values& values) {
 }
 
 TEST(SumKernel, FloatingDtypes) {
-  check<float, float>(SumKernel<float>, sum_of, false);
-  check<double, double>(SumKernel<double>, sum_of, false);
-  check<float16, float16>(SumKernel<float16>, sum_of, false);
-  check<bfloat16, bfloat16>(SumKernel<bfloat16>, sum_of, false);
+  check<float, float>(registered<kernels::sum, float>, sum_of, false);
+  check<double, double>(registered<kernels::sum, double>, sum_of, false);
+  check<float16, float16>(registered<kernels::sum, float16>, sum_of, false);
+  check<bfloat16, bfloat16>(registered<kernels::sum, bfloat16>, sum_of, false);
 }
 
 TEST(SumKernel, IntegersAndBoolSumInInt64) {
-  check<bool, int64_t>(SumKernel<bool>, sum_of, true);
-  check<uint8_t, int64_t>(SumKernel<uint8_t>, sum_of, true);
-  check<int32_t, int64_t>(SumKernel<int32_t>, sum_of, true);
-  check<int64_t, int64_t>(SumKernel<int64_t>, sum_of, true);
+  check<bool, int64_t>(registered<kernels::sum, bool>, sum_of, true);
+  check<uint8_t, int64_t>(registered<kernels::sum, uint8_t>, sum_of, true);
+  check<int32_t, int64_t>(registered<kernels::sum, int32_t>, sum_of, true);
+  check<int64_t, int64_t>(registered<kernels::sum, int64_t>, sum_of, true);
 }
 
 TEST(SumKernel, WritesTheDtypeOfOut) {
-  check<float16, float>(SumKernel<float16>, sum_of, false);
-  check<int32_t, double>(SumKernel<int32_t>, sum_of, true);
-  check<float, int32_t>(SumKernel<float>, sum_of, true);
+  check<float16, float>(registered<kernels::sum, float16>, sum_of, false);
+  check<int32_t, double>(registered<kernels::sum, int32_t>, sum_of, true);
+  check<float, int32_t>(registered<kernels::sum, float>, sum_of, true);
 }
 
 // Elements are cast to the dtype of out, and then added.
@@ -127,8 +128,8 @@ void expect_cast_sum(const Values& xs, double expected) {
   Values columns;
   for (double v : xs) columns.insert(columns.end(), {v, v});
   DenseTensor out = blank<To>({}), both = blank<To>({2});
-  SumKernel<T>(CpuContext(), tensor<T>(xs, {n}), {}, &out);
-  SumKernel<T>(CpuContext(), tensor<T>(columns, {n, 2}), {0}, &both);
+  registered<kernels::sum, T>(KernelContext(), tensor<T>(xs, {n}), {}, &out);
+  registered<kernels::sum, T>(KernelContext(), tensor<T>(columns, {n, 2}), {0}, &both);
   const std::string what =
       std::string(name_of(dtype_of<T>())) + " to " + std::string(name_of(dtype_of<To>()));
   EXPECT_EQ(to_doubles(out), Values{expected}) << what;
@@ -162,37 +163,39 @@ TEST(SumKernel, LongFloatSumsKeepTheirPrecision) {
   DenseTensor x = DenseTensor::empty({{kCount / 4, 4}, DataType::FLOAT32}, CPUPlace());
   std::fill_n(x.mutable_data<float>(), kCount, 0.1f);
   DenseTensor out = blank<float>({});
-  SumKernel<float>(CpuContext(), x, {}, &out);
+  registered<kernels::sum, float>(KernelContext(), x, {}, &out);
   EXPECT_FLOAT_EQ(out.values<float>()[0], 0.1f * kCount);
   DenseTensor columns = blank<float>({4});
-  SumKernel<float>(CpuContext(), x, {0}, &columns);
+  registered<kernels::sum, float>(KernelContext(), x, {0}, &columns);
   for (float v : columns.values<float>()) EXPECT_FLOAT_EQ(v, 0.1f * (kCount / 4));
 }
 
 TEST(MeanKernel, FloatingDtypes) {
-  check<float, float>(MeanKernel<float>, mean_of, false);
-  check<double, double>(MeanKernel<double>, mean_of, false);
-  check<float16, float16>(MeanKernel<float16>, mean_of, false);
-  check<bfloat16, bfloat16>(MeanKernel<bfloat16>, mean_of, false);
+  check<float, float>(registered<kernels::mean, float>, mean_of, false);
+  check<double, double>(registered<kernels::mean, double>, mean_of, false);
+  check<float16, float16>(registered<kernels::mean, float16>, mean_of, false);
+  check<bfloat16, bfloat16>(registered<kernels::mean, bfloat16>, mean_of, false);
 }
 
 double truncated_mean_of(const Values& values) { return std::trunc(mean_of(values)); }
 
 TEST(MeanKernel, IntegersLoseTheirFraction) {
   DenseTensor out = blank<int32_t>({});
-  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({3, 4, 4}, {3}), {}, &out);
+  registered<kernels::mean, int32_t>(KernelContext(), tensor<int32_t>({3, 4, 4}, {3}), {}, &out);
   EXPECT_EQ(to_doubles(out), Values{3});
-  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({-3, -4, -4}, {3}), {}, &out);
+  registered<kernels::mean, int32_t>(KernelContext(), tensor<int32_t>({-3, -4, -4}, {3}), {}, &out);
   EXPECT_EQ(to_doubles(out), Values{-3});
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
-  MeanKernel<int32_t>(CpuContext(), tensor<int32_t>({kMost, kMost}, {2}), {}, &out);
+  registered<kernels::mean, int32_t>(KernelContext(), tensor<int32_t>({kMost, kMost}, {2}), {},
+                                     &out);
   EXPECT_EQ(to_doubles(out), Values{kMost});
   const Values xs = {7, -2, 9, 4, 4, 4, -5, 1, 1, 0, 0, 1};
   const Row row{{4, 3}, {0}};
   Values expected;
   for (const Values& group : groups(xs, row)) expected.push_back(truncated_mean_of(group));
   DenseTensor columns = blank<int64_t>({3});
-  MeanKernel<int64_t>(CpuContext(), tensor<int64_t>(xs, row.dims), row.axis, &columns);
+  registered<kernels::mean, int64_t>(KernelContext(), tensor<int64_t>(xs, row.dims), row.axis,
+                                     &columns);
   EXPECT_EQ(to_doubles(columns), expected);
 }
 
@@ -209,8 +212,9 @@ TEST(MeanKernel, PartsOfIntegersAddUpToTheMean) {
     view.inputs = {part(dims, 0, begin, end)};
     view.ranks = &ranks;
     DenseTensor out = blank<int32_t>({});
-    MeanKernel<int32_t>(CpuContext(&view),
-                        tensor<int32_t>(cut(xs, dims, 0, begin, end), {end - begin}), {0}, &out);
+    registered<kernels::mean, int32_t>(KernelContext(CPUPlace(), &view),
+                                       tensor<int32_t>(cut(xs, dims, 0, begin, end), {end - begin}),
+                                       {0}, &out);
     const std::lock_guard lock(mutex);
     total[0] += to_doubles(out)[0];
   });
@@ -226,7 +230,7 @@ TEST(MeanKernel, UnevenShardsAddUpToTheMean) {
     view.inputs = {part(dims, 0, begin, end)};
     const DenseTensor x = tensor<double>(cut(xs, dims, 0, begin, end), {end - begin, 3});
     DenseTensor out = blank<double>({3});
-    MeanKernel<double>(CpuContext(&view), x, {0}, &out);
+    registered<kernels::mean, double>(KernelContext(CPUPlace(), &view), x, {0}, &out);
     for (int i = 0; i < 3; ++i) total[i] += to_doubles(out)[i];
   }
   for (int i = 0; i < 3; ++i) {
@@ -278,7 +282,7 @@ void check_reduce_as() {
   for (const Row& row : rows) {
     const Values xs = random_values(row.x.numel(), 3);
     DenseTensor out = blank<T>(row.target);
-    ReduceAsKernel<T>(CpuContext(), tensor<T>(xs, row.x), &out);
+    registered<kernels::reduce_as, T>(KernelContext(), tensor<T>(xs, row.x), &out);
     expect_close<T>(out, summed_to(xs, row.x, row.target),
                     row.x.to_string() + " to " + row.target.to_string());
   }
@@ -293,7 +297,8 @@ TEST(ReduceAsKernel, SumsWhatWasBroadcast) {
 
 TEST(ReduceAsKernel, SixteenBitSumsAreKeptInFloat) {
   DenseTensor out = blank<bfloat16>({2});
-  ReduceAsKernel<bfloat16>(CpuContext(), tensor<bfloat16>(Values(4096, 1.0), {2048, 2}), &out);
+  registered<kernels::reduce_as, bfloat16>(KernelContext(),
+                                           tensor<bfloat16>(Values(4096, 1.0), {2048, 2}), &out);
   EXPECT_EQ(to_doubles(out), Values(2, 2048.0));
 }
 
@@ -304,7 +309,7 @@ void check_squared_norm() {
     double sum = 0;
     for (double x : xs) sum += x * x;
     DenseTensor out = blank<Out>({});
-    SquaredL2NormKernel<T>(CpuContext(), tensor<T>(xs, dims), &out);
+    registered<kernels::squared_l2_norm, T>(KernelContext(), tensor<T>(xs, dims), &out);
     expect_close<Out>(out, {sum}, dims.to_string());
   }
 }
@@ -320,18 +325,18 @@ TEST(SquaredL2NormKernel, SmallTermsAreNotLost) {
   Values xs(1 << 20, 1e-3);
   xs[0] = 1e3;
   DenseTensor out = blank<float>({});
-  SquaredL2NormKernel<float>(CpuContext(), tensor<float>(xs, {1 << 20}), &out);
+  registered<kernels::squared_l2_norm, float>(KernelContext(), tensor<float>(xs, {1 << 20}), &out);
   EXPECT_FLOAT_EQ(out.values<float>()[0], 1e6 + (1 << 20) * 1e-6);
 }
 
 TEST(MaxKernel, AllDtypes) {
-  check<float, float>(MaxKernel<float>, max_of<float>, false);
-  check<double, double>(MaxKernel<double>, max_of<double>, false);
-  check<float16, float16>(MaxKernel<float16>, max_of<float>, false);
-  check<bfloat16, bfloat16>(MaxKernel<bfloat16>, max_of<float>, false);
-  check<uint8_t, uint8_t>(MaxKernel<uint8_t>, max_of<uint8_t>, true);
-  check<int32_t, int32_t>(MaxKernel<int32_t>, max_of<int32_t>, true);
-  check<bool, bool>(MaxKernel<bool>, max_of<bool>, true);
+  check<float, float>(registered<kernels::max, float>, max_of<float>, false);
+  check<double, double>(registered<kernels::max, double>, max_of<double>, false);
+  check<float16, float16>(registered<kernels::max, float16>, max_of<float>, false);
+  check<bfloat16, bfloat16>(registered<kernels::max, bfloat16>, max_of<float>, false);
+  check<uint8_t, uint8_t>(registered<kernels::max, uint8_t>, max_of<uint8_t>, true);
+  check<int32_t, int32_t>(registered<kernels::max, int32_t>, max_of<int32_t>, true);
+  check<bool, bool>(registered<kernels::max, bool>, max_of<bool>, true);
 }
 
 TEST(MaxKernel, NaNWinsWhereverItIs) {
@@ -339,10 +344,10 @@ TEST(MaxKernel, NaNWinsWhereverItIs) {
     Values xs = random_values(2000, 4);
     xs[at] = NAN;
     DenseTensor out = blank<float>({});
-    MaxKernel<float>(CpuContext(), tensor<float>(xs, {2000}), {}, &out);
+    registered<kernels::max, float>(KernelContext(), tensor<float>(xs, {2000}), {}, &out);
     EXPECT_TRUE(std::isnan(to_doubles(out)[0])) << at;
     DenseTensor columns = blank<float>({2});
-    MaxKernel<float>(CpuContext(), tensor<float>(xs, {1000, 2}), {0}, &columns);
+    registered<kernels::max, float>(KernelContext(), tensor<float>(xs, {1000, 2}), {0}, &columns);
     EXPECT_TRUE(std::isnan(to_doubles(columns)[at % 2])) << at;
   }
 }
@@ -364,10 +369,12 @@ void check_argmax() {
     Values xs = random_values(row.dims.numel(), 6, 0, 9);
     for (double& v : xs) v = std::round(v);  // has ties
     DenseTensor out = blank<int64_t>(ReduceInferMeta({row.dims}, row.axis, false).dims);
-    ArgMaxKernel<T>(CpuContext(), tensor<T>(xs, row.dims), row.axis[0], false, &out);
+    registered<kernels::argmax, T>(KernelContext(), tensor<T>(xs, row.dims), row.axis[0], false,
+                                   &out);
     EXPECT_EQ(to_doubles(out), first_largest(groups(xs, row))) << row.dims.to_string();
     DenseTensor flat = blank<int32_t>({});
-    ArgMaxKernel<T>(CpuContext(), tensor<T>(xs, row.dims), row.axis[0], true, &flat);
+    registered<kernels::argmax, T>(KernelContext(), tensor<T>(xs, row.dims), row.axis[0], true,
+                                   &flat);
     EXPECT_EQ(to_doubles(flat), first_largest({xs})) << row.dims.to_string();
   }
 }
@@ -383,11 +390,13 @@ TEST(ArgMaxKernel, TakesTheFirstOfEquals) {
 
 TEST(ArgMaxKernel, TakesTheFirstNaNAndTheOnlyElementOfAScalar) {
   DenseTensor out = blank<int64_t>({});
-  ArgMaxKernel<float>(CpuContext(), tensor<float>({1, 5, NAN, 9, NAN}, {5}), -1, false, &out);
+  registered<kernels::argmax, float>(KernelContext(), tensor<float>({1, 5, NAN, 9, NAN}, {5}), -1,
+                                     false, &out);
   EXPECT_EQ(to_doubles(out)[0], 2);
-  ArgMaxKernel<float>(CpuContext(), tensor<float>({3}, {}), 0, false, &out);
+  registered<kernels::argmax, float>(KernelContext(), tensor<float>({3}, {}), 0, false, &out);
   EXPECT_EQ(to_doubles(out)[0], 0);
-  ArgMaxKernel<float>(CpuContext(), tensor<float>({-INFINITY, -INFINITY}, {2}), 0, false, &out);
+  registered<kernels::argmax, float>(KernelContext(), tensor<float>({-INFINITY, -INFINITY}, {2}), 0,
+                                     false, &out);
   EXPECT_EQ(to_doubles(out)[0], 0);
 }
 
@@ -407,7 +416,7 @@ double squares_of(const Values& values) {
 }
 
 template <typename T>
-using ReduceKernelOf = void (*)(const CpuContext&, const DenseTensor&, const IntArray&,
+using ReduceKernelOf = void (*)(const KernelContext&, const DenseTensor&, const IntArray&,
                                 DenseTensor*);
 
 // Both loops: along rows, and down the columns of the same rows.
@@ -420,9 +429,9 @@ void expect_row_reduced(ReduceKernelOf<T> kernel, const Values& row, double expe
   for (int64_t c = 0; c < kColumns; ++c) rows.insert(rows.end(), row.begin(), row.end());
   for (double v : row) columns.insert(columns.end(), kColumns, v);
   DenseTensor out = blank<T>({kColumns});
-  kernel(CpuContext(), tensor<T>(rows, {kColumns, n}), {1}, &out);
+  kernel(KernelContext(), tensor<T>(rows, {kColumns, n}), {1}, &out);
   for (double got : to_doubles(out)) expect_steps<T>(got, expected, steps, what + " along a row");
-  kernel(CpuContext(), tensor<T>(columns, {n, kColumns}), {0}, &out);
+  kernel(KernelContext(), tensor<T>(columns, {n, kColumns}), {0}, &out);
   for (double got : to_doubles(out)) expect_steps<T>(got, expected, steps, what + " down columns");
 }
 
@@ -436,14 +445,16 @@ void check_odd_numbers() {
         row[at] = odd;
         const std::string what =
             std::to_string(odd) + " at " + std::to_string(at) + " of " + std::to_string(n);
-        expect_row_reduced<T>(SumKernel<T>, row, sum_of(row), 2, "sum with " + what);
-        expect_row_reduced<T>(MeanKernel<T>, row, mean_of(row), 2, "mean with " + what);
-        expect_row_reduced<T>(MaxKernel<T>, row, nan_or_max(row), 0, "max with " + what);
+        expect_row_reduced<T>(registered<kernels::sum, T>, row, sum_of(row), 2, "sum with " + what);
+        expect_row_reduced<T>(registered<kernels::mean, T>, row, mean_of(row), 2,
+                              "mean with " + what);
+        expect_row_reduced<T>(registered<kernels::max, T>, row, nan_or_max(row), 0,
+                              "max with " + what);
         DenseTensor norm = blank<std::conditional_t<std::is_same_v<T, double>, double, float>>({});
-        SquaredL2NormKernel<T>(CpuContext(), tensor<T>(row, {n}), &norm);
+        registered<kernels::squared_l2_norm, T>(KernelContext(), tensor<T>(row, {n}), &norm);
         expect_steps<float>(to_doubles(norm)[0], squares_of(row), 2, "norm with " + what);
         DenseTensor as = blank<T>({1});
-        ReduceAsKernel<T>(CpuContext(), tensor<T>(row, {n, 1}), &as);
+        registered<kernels::reduce_as, T>(KernelContext(), tensor<T>(row, {n, 1}), &as);
         expect_steps<T>(to_doubles(as)[0], sum_of(row), 2, "reduce_as with " + what);
       }
     }
@@ -465,12 +476,12 @@ void check_rare_pairs() {
       const Values pair = {a, b};
       const std::string what = std::to_string(a) + " and " + std::to_string(b);
       DenseTensor out = blank<T>({});
-      MaxKernel<T>(CpuContext(), tensor<T>(pair, {2}), {}, &out);
+      registered<kernels::max, T>(KernelContext(), tensor<T>(pair, {2}), {}, &out);
       expect_steps<T>(to_doubles(out)[0], nan_or_max(pair), 0, "max of " + what);
-      SumKernel<T>(CpuContext(), tensor<T>(pair, {2}), {}, &out);
+      registered<kernels::sum, T>(KernelContext(), tensor<T>(pair, {2}), {}, &out);
       expect_steps<T>(to_doubles(out)[0], a + b, 1, "sum of " + what);
       DenseTensor index = blank<int64_t>({});
-      ArgMaxKernel<T>(CpuContext(), tensor<T>(pair, {2}), 0, false, &index);
+      registered<kernels::argmax, T>(KernelContext(), tensor<T>(pair, {2}), 0, false, &index);
       const double first = std::isnan(a) || a >= b ? 0 : 1;
       EXPECT_EQ(to_doubles(index)[0], std::isnan(b) && !std::isnan(a) ? 1 : first) << what;
     }
@@ -495,9 +506,9 @@ void check_rare_integers() {
   const DenseTensor x = DenseTensor::from<T>(xs, {pairs, 2});
   DenseTensor sums = blank<int64_t>({pairs}), most = blank<T>({pairs}),
               where = blank<int64_t>({pairs});
-  SumKernel<T>(CpuContext(), x, {1}, &sums);
-  MaxKernel<T>(CpuContext(), x, {1}, &most);
-  ArgMaxKernel<T>(CpuContext(), x, 1, false, &where);
+  registered<kernels::sum, T>(KernelContext(), x, {1}, &sums);
+  registered<kernels::max, T>(KernelContext(), x, {1}, &most);
+  registered<kernels::argmax, T>(KernelContext(), x, 1, false, &where);
   for (int64_t i = 0; i < pairs; ++i) {
     const T a = xs[2 * i], b = xs[2 * i + 1];
     const auto wrapped = static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
@@ -513,7 +524,8 @@ TEST(ReduceKernels, PairsOfRareIntegers) {
   DenseTensor most = blank<int64_t>({});
   for (int64_t value : rare_integers<int64_t>()) {  // doubles do not hold them all
     const int64_t pair[] = {std::numeric_limits<int64_t>::min(), value};
-    MaxKernel<int64_t>(CpuContext(), DenseTensor::from<int64_t>(pair, {2}), {}, &most);
+    registered<kernels::max, int64_t>(KernelContext(), DenseTensor::from<int64_t>(pair, {2}), {},
+                                      &most);
     EXPECT_EQ(most.values<int64_t>()[0], value);
   }
   check_rare_integers<int64_t>();
@@ -529,10 +541,12 @@ TEST(ArgMaxKernel, FirstNanOrLargestAnywhere) {
         if (at + 1 < n) row[n - 1] = std::isnan(odd) ? INFINITY : odd;  // a later equal or more
         for (double v : row) columns.insert(columns.end(), {v, v});
         DenseTensor index = blank<int64_t>({});
-        ArgMaxKernel<float>(CpuContext(), tensor<float>(row, {n}), 0, false, &index);
+        registered<kernels::argmax, float>(KernelContext(), tensor<float>(row, {n}), 0, false,
+                                           &index);
         EXPECT_EQ(to_doubles(index)[0], at) << odd;
         DenseTensor both = blank<int64_t>({2});
-        ArgMaxKernel<float>(CpuContext(), tensor<float>(columns, {n, 2}), 0, false, &both);
+        registered<kernels::argmax, float>(KernelContext(), tensor<float>(columns, {n, 2}), 0,
+                                           false, &both);
         EXPECT_EQ(to_doubles(both), Values(2, static_cast<double>(at))) << odd;
       }
     }

@@ -1,9 +1,10 @@
 // Rotary position embedding against complex multiplication in double precision, its gradients
 // against differences.
-#include "phi/kernels/rope_kernel.h"
 
 #include <complex>
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/attention.h"
 #include "phi/infermeta/attention.h"
 #include "tests/phi/kernels/gradient_check.h"
 
@@ -53,8 +54,9 @@ TYPED_TEST(RopeKernelTest, RotatesQKV) {
       const auto [qm, km, vm] = FusedRopeInferMeta(qt.meta(), &kt.meta(), &kt.meta(), nullptr,
                                                    nullptr, nullptr, adjacent, time_major, 100.0f);
       DenseTensor out_q = blank_like(qm), out_k = blank_like(*km), out_v = blank_like(*vm);
-      FusedRopeKernel<T>(CpuContext(), qt, &kt, &kt, nullptr, nullptr, nullptr, adjacent,
-                         time_major, 100.0f, &out_q, &out_k, &out_v);
+      registered<kernels::fused_rotary_position_embedding, T>(
+          KernelContext(), qt, &kt, &kt, nullptr, nullptr, nullptr, adjacent, time_major, 100.0f,
+          &out_q, &out_k, &out_v);
       const auto token = [](int64_t, int64_t s) { return s; };
       expect_close<T>(out_q, oracle(q, q_dims, r, token), "q");
       expect_close<T>(out_k, oracle(k, k_dims, r, token), "k");
@@ -69,8 +71,9 @@ TEST(RopeKernel, PositionIdsChooseTheAngle) {
   const Values ids = {5, 0, 900, 2, 2, 7};
   const DenseTensor qt = tensor<double>(q, dims), it = tensor<int64_t>(ids, {2, 3});
   DenseTensor out = blank<double>(dims);
-  FusedRopeKernel<double>(CpuContext(), qt, nullptr, nullptr, nullptr, nullptr, &it, false, false,
-                          10000.0f, &out, nullptr, nullptr);
+  registered<kernels::fused_rotary_position_embedding, double>(
+      KernelContext(), qt, nullptr, nullptr, nullptr, nullptr, &it, false, false, 10000.0f, &out,
+      nullptr, nullptr);
   expect_close<double>(out, oracle(q, dims, {.adjacent = false},
                                    [&](int64_t b, int64_t s) { return ids[b * 3 + s]; }));
 }
@@ -81,8 +84,9 @@ TEST(RopeKernel, PositionsThatLieOtherwiseThanTheTokensAreNamed) {
   expect_error(ErrorCode::kPreconditionNotMet,
                "position_ids has [2,2] here and q [2,3,1,4]; shard its batch and sequence as q's",
                [&] {
-                 FusedRopeKernel<double>(CpuContext(), q, nullptr, nullptr, nullptr, nullptr, &ids,
-                                         false, false, 10000.0f, &out, nullptr, nullptr);
+                 registered<kernels::fused_rotary_position_embedding, double>(
+                     KernelContext(), q, nullptr, nullptr, nullptr, nullptr, &ids, false, false,
+                     10000.0f, &out, nullptr, nullptr);
                });
 }
 
@@ -98,8 +102,9 @@ TEST(RopeKernel, TablesReplaceTheAngles) {
   for (const Dims& table : {Dims{3, 4}, Dims{1, 3, 1, 4}}) {
     const DenseTensor sin = tensor<double>(sines, table), cos = tensor<double>(cosines, table);
     DenseTensor out = blank<double>(dims);
-    FusedRopeKernel<double>(CpuContext(), qt, nullptr, nullptr, &sin, &cos, nullptr, true, false,
-                            10000.0f, &out, nullptr, nullptr);
+    registered<kernels::fused_rotary_position_embedding, double>(
+        KernelContext(), qt, nullptr, nullptr, &sin, &cos, nullptr, true, false, 10000.0f, &out,
+        nullptr, nullptr);
     const Values got = to_doubles(out);
     EXPECT_EQ(got[0], q[0]);   // position 0 stays
     EXPECT_EQ(got[8], -q[9]);  // position 1: (a, b) -> (-b, a)
@@ -107,8 +112,9 @@ TEST(RopeKernel, TablesReplaceTheAngles) {
     EXPECT_EQ(got[16], -q[16]);  // position 2: half a turn
     const DenseTensor far = tensor<int32_t>({0, 1, 3}, {1, 3});
     expect_error("position 3 is asked for, but sin and cos have the rows [0, 3)", [&] {
-      FusedRopeKernel<double>(CpuContext(), qt, nullptr, nullptr, &sin, &cos, &far, true, false,
-                              10000.0f, &out, nullptr, nullptr);
+      registered<kernels::fused_rotary_position_embedding, double>(
+          KernelContext(), qt, nullptr, nullptr, &sin, &cos, &far, true, false, 10000.0f, &out,
+          nullptr, nullptr);
     });
   }
 }
@@ -123,8 +129,9 @@ TEST(RopeKernel, PartsOfTheSequenceEqualTheWhole) {
     const Dims local = with_extent(dims, 1, end - begin);
     const DenseTensor qt = tensor<double>(cut(q, dims, 1, begin, end), local);
     DenseTensor out = blank<double>(local);
-    FusedRopeKernel<double>(CpuContext(&view), qt, nullptr, nullptr, nullptr, nullptr, nullptr,
-                            true, false, 10000.0f, &out, nullptr, nullptr);
+    registered<kernels::fused_rotary_position_embedding, double>(
+        KernelContext(CPUPlace(), &view), qt, nullptr, nullptr, nullptr, nullptr, nullptr, true,
+        false, 10000.0f, &out, nullptr, nullptr);
     expect_close<double>(out, cut(expected, dims, 1, begin, end));
   }
 }
@@ -145,9 +152,9 @@ struct Rope {
     Tensors out = {blank<T>(in[0].dims()), blank<T>(in.back().dims())};
     const DenseTensor* k = in.size() == 2 ? &in[1] : nullptr;
     const DenseTensor sin = table<T>(in[0].dims(), 7), cos = table<T>(in[0].dims(), 8);
-    FusedRopeKernel<T>(CpuContext(), in[0], k, nullptr, tables ? &sin : nullptr,
-                       tables ? &cos : nullptr, nullptr, adjacent, time_major, 50.0f, &out[0],
-                       k ? &out[1] : nullptr, nullptr);
+    registered<kernels::fused_rotary_position_embedding, T>(
+        KernelContext(), in[0], k, nullptr, tables ? &sin : nullptr, tables ? &cos : nullptr,
+        nullptr, adjacent, time_major, 50.0f, &out[0], k ? &out[1] : nullptr, nullptr);
     // The sum of both depends on both.
     if (!k) return out[0];
     for (int64_t i = 0; i < out[0].numel(); ++i) {
@@ -162,9 +169,10 @@ struct Rope {
     for (const DenseTensor& x : in) grads.push_back(blank<T>(x.dims()));
     const bool k = in.size() == 2;
     const DenseTensor sin = table<T>(in[0].dims(), 7), cos = table<T>(in[0].dims(), 8);
-    FusedRopeGradKernel<T>(CpuContext(), out_grad, k ? &out_grad : nullptr, nullptr,
-                           tables ? &sin : nullptr, tables ? &cos : nullptr, nullptr, adjacent,
-                           time_major, 50.0f, &grads[0], k ? &grads[1] : nullptr, nullptr);
+    registered<kernels::fused_rotary_position_embedding_grad, T>(
+        KernelContext(), out_grad, k ? &out_grad : nullptr, nullptr, tables ? &sin : nullptr,
+        tables ? &cos : nullptr, nullptr, adjacent, time_major, 50.0f, &grads[0],
+        k ? &grads[1] : nullptr, nullptr);
     return grads;
   }
 };
@@ -185,13 +193,15 @@ TEST(RopeGradKernel, TurnsBackAPartOfTheSequenceAndSkipsUnwantedGradients) {
   const Values x = random_values(dims.numel(), 1);
   FakeView view;
   view.inputs = {part(dims, 1, 4, 6), part(dims, 1, 4, 6)};
-  const CpuContext ctx(&view);
+  const KernelContext ctx(CPUPlace(), &view);
   const DenseTensor xt = tensor<double>(cut(x, dims, 1, 4, 6), {1, 2, 1, 4});
   DenseTensor out = blank<double>(xt.dims()), back = blank<double>(xt.dims());
-  FusedRopeKernel<double>(ctx, xt, nullptr, nullptr, nullptr, nullptr, nullptr, true, false, 100.0f,
-                          &out, nullptr, nullptr);
-  FusedRopeGradKernel<double>(ctx, out, &out, nullptr, nullptr, nullptr, nullptr, true, false,
-                              100.0f, nullptr, &back, nullptr);
+  registered<kernels::fused_rotary_position_embedding, double>(ctx, xt, nullptr, nullptr, nullptr,
+                                                               nullptr, nullptr, true, false,
+                                                               100.0f, &out, nullptr, nullptr);
+  registered<kernels::fused_rotary_position_embedding_grad, double>(
+      ctx, out, &out, nullptr, nullptr, nullptr, nullptr, true, false, 100.0f, nullptr, &back,
+      nullptr);
   expect_close<double>(back, to_doubles(xt));
 }
 

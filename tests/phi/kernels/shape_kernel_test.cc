@@ -1,6 +1,7 @@
 // Kernels that move elements, against index arithmetic one element at a time.
-#include "phi/kernels/shape_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/shape.h"
 #include "tests/phi/kernels/gradient_check.h"
 
@@ -77,7 +78,7 @@ TEST(TransposeKernel, AllDtypesAndOrders) {
         expected[i] = xs[offset_of(from, row.dims)];
       }
       DenseTensor out = blank<T>(out_dims);
-      TransposeKernel<T>(CpuContext(), x, row.perm, &out);
+      registered<kernels::transpose, T>(KernelContext(), x, row.perm, &out);
       EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
     });
   }
@@ -108,7 +109,7 @@ TEST(SplitKernel, PartsAreSlicesAndConcatIsItsInverse) {
         out.push_back(&p);
         in.push_back(&p);
       }
-      SplitKernel<T>(CpuContext(), x, row.axis, out);
+      registered<kernels::split, T>(KernelContext(), x, row.axis, out);
       int64_t begin = 0;
       for (const DenseTensor& p : parts) {
         const int64_t end = begin + p.dims()[axis];
@@ -116,7 +117,7 @@ TEST(SplitKernel, PartsAreSlicesAndConcatIsItsInverse) {
         begin = end;
       }
       DenseTensor joined = blank<T>(row.dims);
-      ConcatKernel<T>(CpuContext(), in, row.axis, &joined);
+      registered<kernels::concat, T>(KernelContext(), in, row.axis, &joined);
       EXPECT_EQ(to_doubles(joined), to_doubles(x)) << x.meta().to_string();
     });
   }
@@ -159,7 +160,7 @@ TEST(SliceKernel, BoundsFromBothEndsAndRemovedDims) {
       }
       DenseTensor out =
           blank_like(SliceInferMeta(x.meta(), row.axes, row.starts, row.ends, {}, row.decrease));
-      SliceKernel<T>(CpuContext(), x, row.axes, row.starts, row.ends, &out);
+      registered<kernels::slice, T>(KernelContext(), x, row.axes, row.starts, row.ends, &out);
       EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
     });
   }
@@ -191,7 +192,7 @@ TEST(ExpandKernel, RepeatsTensorDimsOfOne) {
         }
         expected[i] = xs[offset_of(from, x_dims)];
       }
-      ExpandKernel<T>(CpuContext(), x, &out);
+      registered<kernels::expand, T>(KernelContext(), x, &out);
       EXPECT_EQ(to_doubles(out), expected) << x.meta().to_string();
     });
   }
@@ -201,10 +202,10 @@ TEST(ReshapeKernel, CopiesUnlessOutIsX) {
   for_all_dtypes([]<typename T>() {
     const DenseTensor x = counting_tensor<T>({4, 6});
     DenseTensor out = blank<T>({2, 12});
-    ReshapeKernel<T>(CpuContext(), x, &out);
+    registered<kernels::reshape, T>(KernelContext(), x, &out);
     EXPECT_EQ(to_doubles(out), to_doubles(x));
     DenseTensor view = x.view({24});
-    ReshapeKernel<T>(CpuContext(), x, &view);
+    registered<kernels::reshape, T>(KernelContext(), x, &view);
     EXPECT_EQ(to_doubles(view), to_doubles(out));
   });
 }
@@ -227,9 +228,9 @@ TEST(TrilKernel, WholeMatricesInPlaceAndNot) {
         DenseTensor x = counting_tensor<T>(dims);
         const Values expected = lower_triangle(to_doubles(x), dims, diagonal);
         DenseTensor out = blank<T>(dims);
-        TrilKernel<T>(CpuContext(), x, diagonal, &out);
+        registered<kernels::tril, T>(KernelContext(), x, diagonal, &out);
         EXPECT_EQ(to_doubles(out), expected) << dims.to_string() << diagonal;
-        TrilKernel<T>(CpuContext(), x, diagonal, &x);
+        registered<kernels::tril, T>(KernelContext(), x, diagonal, &x);
         EXPECT_EQ(to_doubles(x), expected) << dims.to_string() << diagonal;
       });
     }
@@ -248,7 +249,7 @@ TEST(TrilKernel, ShardedRowsAndColumnsAreThePartsOfTheWhole) {
         view.inputs = view.outputs = {part(dims, axis, begin, end)};
         const DenseTensor x = tensor<float>(cut(xs, dims, axis, begin, end), local);
         DenseTensor out = blank<float>(local);
-        TrilKernel<float>(CpuContext(&view), x, diagonal, &out);
+        registered<kernels::tril, float>(KernelContext(CPUPlace(), &view), x, diagonal, &out);
         EXPECT_EQ(to_doubles(out), cut(whole_result, dims, axis, begin, end));
       }
     }
@@ -265,13 +266,13 @@ struct Slice {
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out =
         blank_like(SliceInferMeta(in[0].meta(), axes, starts, ends, {}, decrease_axis));
-    SliceKernel<T>(CpuContext(), in[0], axes, starts, ends, &out);
+    registered<kernels::slice, T>(KernelContext(), in[0], axes, starts, ends, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(in[0].dims())};
-    SliceGradKernel<T>(CpuContext(), out_grad, axes, starts, ends, &grads[0]);
+    registered<kernels::slice_grad, T>(KernelContext(), out_grad, axes, starts, ends, &grads[0]);
     return grads;
   }
 };
@@ -319,27 +320,28 @@ TEST(ShapeKernels, RareExtentsAndNumbersMoveBitByBit) {
     expect_bits_move(
         dims, turned,
         []<typename T>(const DenseTensor& x, DenseTensor* out) {
-          TransposeKernel<T>(CpuContext(), x, {1, 0}, out);
+          registered<kernels::transpose, T>(KernelContext(), x, {1, 0}, out);
         },
         "transpose");
     for (const int diagonal : {-1, 0, 1, 100, -100}) {
       expect_bits_move(
           dims, dims,
           [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
-            TrilKernel<T>(CpuContext(), x, diagonal, out);
+            registered<kernels::tril, T>(KernelContext(), x, diagonal, out);
           },
           "tril");
     }
     expect_bits_move(
         dims, {rows, columns / 2},
         [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
-          SliceKernel<T>(CpuContext(), x, {1}, {columns - columns / 2}, {columns}, out);
+          registered<kernels::slice, T>(KernelContext(), x, {1}, {columns - columns / 2}, {columns},
+                                        out);
         },
         "slice");
     expect_bits_move(
         {rows, 1, columns}, {rows, 3, columns},
         []<typename T>(const DenseTensor& x, DenseTensor* out) {
-          ExpandKernel<T>(CpuContext(), x, out);
+          registered<kernels::expand, T>(KernelContext(), x, out);
         },
         "expand");
     expect_bits_move(
@@ -347,7 +349,7 @@ TEST(ShapeKernels, RareExtentsAndNumbersMoveBitByBit) {
         [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
           const DenseTensor nothing = blank<T>({rows, 0});
           const DenseTensor* parts[] = {&nothing, &x, &nothing, &x};
-          ConcatKernel<T>(CpuContext(), parts, 1, out);
+          registered<kernels::concat, T>(KernelContext(), parts, 1, out);
         },
         "concat");
     expect_bits_move(
@@ -355,7 +357,7 @@ TEST(ShapeKernels, RareExtentsAndNumbersMoveBitByBit) {
         [&]<typename T>(const DenseTensor& x, DenseTensor* out) {
           DenseTensor rest = blank<T>({rows, columns - columns / 3}), none = blank<T>({rows, 0});
           DenseTensor* parts[] = {&rest, &none, out};
-          SplitKernel<T>(CpuContext(), x, 1, parts);
+          registered<kernels::split, T>(KernelContext(), x, 1, parts);
         },
         "split");
   }
@@ -365,7 +367,7 @@ TEST(ShapeKernels, RareExtentsAndNumbersMoveBitByBit) {
 TEST(SliceGradKernel, RareGradientsKeepToTheSlice) {
   DenseTensor grad = tensor<float>(Values(4 * 33, NAN), {4, 33});
   const DenseTensor out_grad = tensor<float>(Values(2 * 33, INFINITY), {2, 33});
-  SliceGradKernel<float>(CpuContext(), out_grad, {0}, {1}, {3}, &grad);
+  registered<kernels::slice_grad, float>(KernelContext(), out_grad, {0}, {1}, {3}, &grad);
   const Values got = to_doubles(grad);
   for (int64_t i = 0; i < 4 * 33; ++i)
     EXPECT_EQ(got[i], i / 33 == 1 || i / 33 == 2 ? INFINITY : 0) << i;

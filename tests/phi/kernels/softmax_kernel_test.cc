@@ -1,6 +1,7 @@
 // softmax along every axis against double-precision sums, its gradient against differences.
-#include "phi/kernels/softmax_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/normalisation.h"
 #include "tests/phi/kernels/gradient_check.h"
 
@@ -37,11 +38,11 @@ TYPED_TEST(SoftmaxKernelTest, EveryAxis) {
       const Values x = random_values(dims.numel(), 1, -6, 6);
       const DenseTensor xt = tensor<T>(x, dims);
       DenseTensor out = blank_like(SoftmaxInferMeta(xt.meta(), axis));
-      SoftmaxKernel<T>(CpuContext(), xt, axis, &out);
+      registered<kernels::softmax, T>(KernelContext(), xt, axis, &out);
       expect_close<T>(out, softmax_oracle(x, dims, axis < 0 ? axis + dims.ndim() : axis),
                       dims.to_string() + " axis " + std::to_string(axis));
       DenseTensor same = xt.clone();
-      SoftmaxKernel<T>(CpuContext(), same, axis, &same);
+      registered<kernels::softmax, T>(KernelContext(), same, axis, &same);
       EXPECT_EQ(to_doubles(same), to_doubles(out)) << "in place";
     }
   }
@@ -50,13 +51,13 @@ TYPED_TEST(SoftmaxKernelTest, EveryAxis) {
 TEST(SoftmaxKernel, LargeAndMaskedLogits) {
   const DenseTensor x = tensor<float>({1e30, 1e30, -INFINITY, -1e30}, {1, 4});
   DenseTensor out = blank<float>({1, 4});
-  SoftmaxKernel<float>(CpuContext(), x, 1, &out);
+  registered<kernels::softmax, float>(KernelContext(), x, 1, &out);
   EXPECT_EQ(to_doubles(out), Values({0.5, 0.5, 0, 0}));
 }
 
 TEST(SoftmaxKernel, OneElementOfNoTensorDims) {
   DenseTensor out = blank<float>({});
-  SoftmaxKernel<float>(CpuContext(), tensor<float>({3}, {}), -1, &out);
+  registered<kernels::softmax, float>(KernelContext(), tensor<float>({3}, {}), -1, &out);
   EXPECT_EQ(to_doubles(out), Values({1}));
 }
 
@@ -66,15 +67,15 @@ struct Softmax {
   template <typename T>
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out = blank<T>(in[0].dims());
-    SoftmaxKernel<T>(CpuContext(), in[0], axis, &out);
+    registered<kernels::softmax, T>(KernelContext(), in[0], axis, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors&, const DenseTensor& out, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(out.dims())};
-    SoftmaxGradKernel<T>(CpuContext(), out, out_grad, axis, &grads[0]);
+    registered<kernels::softmax_grad, T>(KernelContext(), out, out_grad, axis, &grads[0]);
     DenseTensor same = out_grad.clone();
-    SoftmaxGradKernel<T>(CpuContext(), out, same, axis, &same);
+    registered<kernels::softmax_grad, T>(KernelContext(), out, same, axis, &same);
     EXPECT_EQ(to_doubles(same), to_doubles(grads[0])) << "in place";
     return grads;
   }
@@ -98,7 +99,7 @@ TEST(SoftmaxKernel, NanAnywhereMakesItsRowNan) {
         Values row(n, other);
         row[at] = nan;
         DenseTensor out = blank<float>({1, n});
-        SoftmaxKernel<float>(CpuContext(), tensor<float>(row, {1, n}), -1, &out);
+        registered<kernels::softmax, float>(KernelContext(), tensor<float>(row, {1, n}), -1, &out);
         for (const double share : to_doubles(out)) {
           EXPECT_TRUE(std::isnan(share)) << n << " elements, NaN at " << at << ", rest " << other;
         }
@@ -131,8 +132,8 @@ void expect_softmax_rows(const std::vector<Values>& rows, const std::string& wha
     for (int64_t c = 0; c < n; ++c) columns[c * m + r] = rows[r][c];
   }
   DenseTensor out = blank<T>({m, n}), down = blank<T>({n, m});
-  SoftmaxKernel<T>(CpuContext(), tensor<T>(x, {m, n}), -1, &out);
-  SoftmaxKernel<T>(CpuContext(), tensor<T>(columns, {n, m}), 0, &down);
+  registered<kernels::softmax, T>(KernelContext(), tensor<T>(x, {m, n}), -1, &out);
+  registered<kernels::softmax, T>(KernelContext(), tensor<T>(columns, {n, m}), 0, &down);
   expect_close<T>(out, expected, what);
   const Values got = to_doubles(down);
   Values back(m * n);
@@ -175,8 +176,8 @@ TEST(SoftmaxGradKernel, RareRowsKeepToThemselves) {
   std::fill_n(out.begin() + 2 * n, n, 1.0 / static_cast<double>(n));
   g[n] = 1e30;  // has no share
   DenseTensor grad = blank<float>({3, n});
-  SoftmaxGradKernel<float>(CpuContext(), tensor<float>(out, {3, n}), tensor<float>(g, {3, n}), -1,
-                           &grad);
+  registered<kernels::softmax_grad, float>(KernelContext(), tensor<float>(out, {3, n}),
+                                           tensor<float>(g, {3, n}), -1, &grad);
   const Values got = to_doubles(grad);
   for (int64_t c = 0; c < n; ++c) {
     EXPECT_TRUE(std::isnan(got[c]));

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "phi/kernels/cpu/elementwise_loop.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/functors/unary_grad.h"

@@ -3,9 +3,9 @@
 
 namespace phi {
 
-AttentionPlaces attention_places(const CpuContext& ctx, const DenseTensor& q, const DenseTensor& k,
-                                 const DenseTensor& v, const DenseTensor* attn_mask,
-                                 int mask_input) {
+AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
+                                 const DenseTensor& k, const DenseTensor& v,
+                                 const DenseTensor* attn_mask, int mask_input) {
   AttentionPlaces places{ctx.input_box(0, q.dims()), ctx.input_box(1, k.dims()), {}};
   PHI_CHECK(places.k.box.size[1] == places.k.global[1],
             errors::PreconditionNotMet("k has {} of {} here, but every query needs the whole of "

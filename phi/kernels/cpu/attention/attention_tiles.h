@@ -58,9 +58,9 @@ struct AttentionPlaces {
 
 /// `mask_input` is attn_mask's number among the op's tensors; q, k and v are 0, 1 and 2.
 /// Errors: PreconditionNotMet unless k's sequence is whole and v lies as k does.
-AttentionPlaces attention_places(const CpuContext& ctx, const DenseTensor& q, const DenseTensor& k,
-                                 const DenseTensor& v, const DenseTensor* attn_mask,
-                                 int mask_input);
+AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
+                                 const DenseTensor& k, const DenseTensor& v,
+                                 const DenseTensor* attn_mask, int mask_input);
 
 /// Drops weights by their global position.
 struct AttentionDropout {

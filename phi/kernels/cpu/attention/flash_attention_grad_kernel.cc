@@ -1,7 +1,8 @@
-// Gradient of attention on the CPU: for each key head, tiles of the queries that share it against
-// tiles of its keys, five small GEMMs per pair of tiles.
-#include "phi/kernels/flash_attention_grad_kernel.h"
-
+// Gradient of attention without the full score matrix on the CPU: for each key head, tiles of the
+// queries that share it against tiles of its keys, five small GEMMs per pair of tiles.
+//
+// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023,
+// algorithm 2: weights are made anew, tile by tile, from the scores and their log-sum-exp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +10,7 @@
 #include <utility>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/attention.h"
 #include "phi/kernels/cpu/attention/attention_tiles.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/fast_math.h"
@@ -200,8 +201,19 @@ T* data_if_wanted(DenseTensor* x) {
 
 }  // namespace
 
-template <typename T>
-void FlashAttentionGradKernel(const CpuContext& ctx, const DenseTensor& q, const DenseTensor& k,
+/// With S = q k^T / sqrt(head_dim) + attn_mask, P = exp(S - softmax_lse), M the forward op's
+/// dropout (0 or 1 / (1 - dropout)) and D = rowsum(out_grad * out):
+///   v_grad = (P * M)^T out_grad,  dS = P * (M * (out_grad v^T) - D),
+///   q_grad = dS k / sqrt(head_dim),  k_grad = dS^T q / sqrt(head_dim).
+/// k_grad and v_grad sum over the query heads that share a key head. A query that sees no key
+/// (softmax_lse is -inf) adds nothing. Each output may be null: it is not wanted.
+///
+/// Arguments and sharding as FlashAttentionKernel; `seed_offset` is what it wrote. Where queries or
+/// query heads are sharded more finely than keys, k_grad and v_grad are partial sums. Memory beside
+/// the outputs: a few tiles, and k_grad and v_grad of one head.
+///
+template <typename T, typename Context>
+void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                               const DenseTensor& v, const DenseTensor& out,
                               const DenseTensor& softmax_lse, const DenseTensor* seed_offset,
                               const DenseTensor* attn_mask, const DenseTensor& out_grad,
@@ -219,7 +231,6 @@ void FlashAttentionGradKernel(const CpuContext& ctx, const DenseTensor& q, const
   });
 }
 
-PHI_REGISTER_KERNEL(flash_attention_grad, CPU, FlashAttentionGradKernel, float, double, bfloat16,
-                    float16);
+PHI_REGISTER_KERNEL(flash_attention_grad, CPU, FlashAttentionGradKernel, Floats);
 
 }  // namespace phi

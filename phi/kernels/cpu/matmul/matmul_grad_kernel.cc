@@ -1,9 +1,7 @@
 // Gradients of matrix products on the CPU: each is a product again. For x [batch, m, k] and y
 // [k, n] both are one GEMM call, over all rows of the batch.
-#include "phi/kernels/matmul_grad_kernel.h"
-
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernel_signatures.h"
+#include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
 
 namespace phi {
@@ -16,8 +14,11 @@ ProductOperand flipped(ProductOperand operand) {
 
 }  // namespace
 
-template <typename T>
-void MatmulGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor& y,
+/// For out = op(x) op(y): the gradient of op(x) is out_grad op(y)^T and that of op(y) is
+/// op(x)^T out_grad, each summed over the batch that its tensor was broadcast to. A null gradient
+/// is not computed.
+template <typename T, typename Context>
+void MatmulGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
                       DenseTensor* x_grad, DenseTensor* y_grad) {
   const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
@@ -43,6 +44,6 @@ void MatmulGradKernel(const CpuContext&, const DenseTensor& x, const DenseTensor
   }
 }
 
-PHI_REGISTER_KERNEL(matmul_grad, CPU, MatmulGradKernel, float, double, bfloat16, float16);
+PHI_REGISTER_KERNEL(matmul_grad, CPU, MatmulGradKernel, Floats);
 
 }  // namespace phi

@@ -1,8 +1,8 @@
 // Gradient of attention against differences of the forward kernel: tile edges, masks, grouped
 // heads, dropout, parts of a sharded problem, unwanted outputs.
-#include "phi/kernels/flash_attention_grad_kernel.h"
 
-#include "phi/kernels/flash_attention_kernel.h"
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/attention.h"
 #include "tests/phi/kernels/attention/attention_problem.h"
 #include "tests/phi/kernels/finite_differences.h"
 
@@ -25,9 +25,10 @@ Forward forward(const Problem& p, const Values& q, const Values& k, const Values
   Forward f{blank<T>(p.out_dims()), blank<compute_t<T>>(p.lse_dims())};
   DenseTensor mask, seed_offset = blank<int64_t>({2});
   if (p.mask_kind) mask = tensor<T>(p.mask(), p.mask_dims());
-  FlashAttentionKernel<T>(CpuContext(), tensor<T>(q, p.q_dims()), tensor<T>(k, p.k_dims()),
-                          tensor<T>(v, p.v_dims()), &seed(), p.mask_kind ? &mask : nullptr,
-                          p.dropout, p.causal, false, false, &f.out, nullptr, &f.lse, &seed_offset);
+  registered<kernels::flash_attention, T>(
+      KernelContext(), tensor<T>(q, p.q_dims()), tensor<T>(k, p.k_dims()), tensor<T>(v, p.v_dims()),
+      &seed(), p.mask_kind ? &mask : nullptr, p.dropout, p.causal, false, false, &f.out, nullptr,
+      &f.lse, &seed_offset);
   return f;
 }
 
@@ -44,8 +45,8 @@ Gradients gradients(const Problem& p, const Wanted& wanted = {}) {
   const Forward f = forward<T>(p, p.q(), p.k(), p.v());
   DenseTensor mask, q = blank<T>(p.q_dims()), k = blank<T>(p.k_dims()), v = blank<T>(p.v_dims());
   if (p.mask_kind) mask = tensor<T>(p.mask(), p.mask_dims());
-  FlashAttentionGradKernel<T>(
-      CpuContext(), tensor<T>(p.q(), p.q_dims()), tensor<T>(p.k(), p.k_dims()),
+  registered<kernels::flash_attention_grad, T>(
+      KernelContext(), tensor<T>(p.q(), p.q_dims()), tensor<T>(p.k(), p.k_dims()),
       tensor<T>(p.v(), p.v_dims()), f.out, f.lse, &seed(), p.mask_kind ? &mask : nullptr,
       tensor<T>(p.out_grad(), p.out_dims()), p.dropout, p.causal, false, wanted.q ? &q : nullptr,
       wanted.k ? &k : nullptr, wanted.v ? &v : nullptr);
@@ -259,10 +260,10 @@ void expect_parts_make_the_whole(const Problem& p, const Split& split) {
     const DenseTensor k = keys(p.k(), p.k_dims()), v = keys(p.v(), p.v_dims());
     DenseTensor dq = blank<double>(q.dims()), dk = blank<double>(k.dims()),
                 dv = blank<double>(v.dims());
-    FlashAttentionGradKernel<double>(CpuContext(&view), q, k, v,
-                                     local(to_doubles(f.out), p.out_dims(), split.axis), lse,
-                                     &seed(), &mask, local(p.out_grad(), p.out_dims(), split.axis),
-                                     p.dropout, p.causal, false, &dq, &dk, &dv);
+    registered<kernels::flash_attention_grad, double>(
+        KernelContext(CPUPlace(), &view), q, k, v,
+        local(to_doubles(f.out), p.out_dims(), split.axis), lse, &seed(), &mask,
+        local(p.out_grad(), p.out_dims(), split.axis), p.dropout, p.causal, false, &dq, &dk, &dv);
     expect_close<double>(dq, cut(expected.q, p.q_dims(), split.axis, begin, end), "q_grad");
     if (!whole_k) {
       expect_close<double>(dk, cut(expected.k, p.k_dims(), k_axis, from, to), "k_grad");
@@ -297,8 +298,9 @@ TEST(FlashAttentionGradKernel, MissingKeysAreNamed) {
   FakeView view;
   view.inputs = {part(p.q_dims(), 2, 0, 2), part(p.k_dims(), 2, 2, 4), part(p.k_dims(), 2, 2, 4)};
   expect_error(ErrorCode::kPreconditionNotMet, "lacks index 0 of tensor dim 2", [&] {
-    FlashAttentionGradKernel<float>(CpuContext(&view), x, x, x, x, lse, nullptr, nullptr, x, 0.0f,
-                                    false, true, &grad, &grad, &grad);
+    registered<kernels::flash_attention_grad, float>(KernelContext(CPUPlace(), &view), x, x, x, x,
+                                                     lse, nullptr, nullptr, x, 0.0f, false, true,
+                                                     &grad, &grad, &grad);
   });
 }
 

@@ -1,7 +1,8 @@
 // Attention against the full score matrix in double precision; tile edges, masks, grouped heads,
 // dropout, and parts of a sharded problem.
-#include "phi/kernels/flash_attention_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/attention.h"
 #include "phi/infermeta/attention.h"
 #include "tests/phi/kernels/attention/attention_problem.h"
 #include "tests/support/error_matchers.h"
@@ -78,9 +79,9 @@ Attended attend(const Problem& p, double dropout = 0, bool is_test = false,
       p.mask_kind ? &mask.meta() : nullptr, static_cast<float>(dropout), p.causal, true, is_test);
   Attended run{blank_like(om), blank_like(*sm), blank_like(lm),
                dm ? blank_like(*dm) : DenseTensor()};
-  FlashAttentionKernel<T>(CpuContext(), q, k, v, seed, p.mask_kind ? &mask : nullptr,
-                          static_cast<float>(dropout), p.causal, true, is_test, &run.out,
-                          &run.softmax, &run.lse, dm ? &run.seed_offset : nullptr);
+  registered<kernels::flash_attention, T>(
+      KernelContext(), q, k, v, seed, p.mask_kind ? &mask : nullptr, static_cast<float>(dropout),
+      p.causal, true, is_test, &run.out, &run.softmax, &run.lse, dm ? &run.seed_offset : nullptr);
   return run;
 }
 
@@ -124,9 +125,9 @@ TYPED_TEST(FlashAttentionKernelTest, NanKeepsToTheQueriesThatSeeIt) {
       Values in[3] = {random_values(n * 4, 1), random_values(n * 4, 2), random_values(n * 4, 3)};
       in[which][at * 4 + 1] = NAN;
       DenseTensor out = blank<T>(dims), lse = blank<compute_t<T>>({1, 1, n});
-      FlashAttentionKernel<T>(CpuContext(), tensor<T>(in[0], dims), tensor<T>(in[1], dims),
-                              tensor<T>(in[2], dims), nullptr, nullptr, 0.0f, /*causal=*/true,
-                              false, true, &out, nullptr, &lse, nullptr);
+      registered<kernels::flash_attention, T>(
+          KernelContext(), tensor<T>(in[0], dims), tensor<T>(in[1], dims), tensor<T>(in[2], dims),
+          nullptr, nullptr, 0.0f, /*causal=*/true, false, true, &out, nullptr, &lse, nullptr);
       const Values got = to_doubles(out);
       for (int64_t i = 0; i < n; ++i) {
         const bool spoilt = which == 0 ? i == at : i >= at;
@@ -200,8 +201,9 @@ TEST(FlashAttentionKernel, PartsEqualTheWhole) {
       }
       DenseTensor out = blank<double>(with_extent(p.out_dims(), axis.q, end - begin));
       DenseTensor lse = blank<double>({q_local[0], q_local[2], q_local[1]});
-      FlashAttentionKernel<double>(CpuContext(&view), q, k, v, &seed, &whole_mask, 0.5f, true,
-                                   false, false, &out, nullptr, &lse, nullptr);
+      registered<kernels::flash_attention, double>(KernelContext(CPUPlace(), &view), q, k, v, &seed,
+                                                   &whole_mask, 0.5f, true, false, false, &out,
+                                                   nullptr, &lse, nullptr);
       expect_close<double>(out, cut(expected, p.out_dims(), axis.q, begin, end),
                            "axis " + std::to_string(axis.q));
     }
@@ -215,8 +217,9 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
   view.inputs = {part(p.q_dims(), 2, 0, 2), part(p.k_dims(), 2, 2, 4), part(p.k_dims(), 2, 2, 4),
                  whole({}), whole({})};
   const auto run = [&] {
-    FlashAttentionKernel<float>(CpuContext(&view), q, q, q, nullptr, nullptr, 0.0f, false, false,
-                                true, &out, nullptr, &lse, nullptr);
+    registered<kernels::flash_attention, float>(KernelContext(CPUPlace(), &view), q, q, q, nullptr,
+                                                nullptr, 0.0f, false, false, true, &out, nullptr,
+                                                &lse, nullptr);
   };
   expect_error(ErrorCode::kPreconditionNotMet, "lacks index 0 of tensor dim 2", run);
   view.inputs[1] = view.inputs[2] = part(p.k_dims(), 1, 0, 2);
@@ -244,9 +247,9 @@ TYPED_TEST(FlashAttentionKernelTest, WithKvcacheReadsOnWhereTheCacheEnds) {
     const DenseTensor lengths =
         tensor<int64_t>({static_cast<double>(begin), static_cast<double>(begin)}, {2});
     DenseTensor out = blank_like(q.meta());
-    FlashAttentionWithKvcacheKernel<T>(CpuContext(), q, piece(p.k(), p.k_dims()),
-                                       piece(p.v(), p.v_dims()), keys, values, lengths, &out, &keys,
-                                       &values);
+    registered<kernels::flash_attention_with_kvcache, T>(
+        KernelContext(), q, piece(p.k(), p.k_dims()), piece(p.v(), p.v_dims()), keys, values,
+        lengths, &out, &keys, &values);
     expect_close<T>(out, cut(expected, p.out_dims(), 1, begin, end),
                     "from " + std::to_string(begin));
   }
@@ -265,16 +268,16 @@ TYPED_TEST(FlashAttentionKernelTest, WithKvcacheAtTheEnds) {
     DenseTensor values = keys.clone();
     DenseTensor out = blank<T>(p.out_dims());
     const DenseTensor empty = tensor<int64_t>({0, 0}, {2});
-    FlashAttentionWithKvcacheKernel<T>(CpuContext(), tensor<T>(p.q(), p.q_dims()),
-                                       tensor<T>(p.k(), p.k_dims()), tensor<T>(p.v(), p.v_dims()),
-                                       keys, values, empty, &out, &keys, &values);
+    registered<kernels::flash_attention_with_kvcache, T>(
+        KernelContext(), tensor<T>(p.q(), p.q_dims()), tensor<T>(p.k(), p.k_dims()),
+        tensor<T>(p.v(), p.v_dims()), keys, values, empty, &out, &keys, &values);
     expect_close<T>(out, Oracle(p).out, p.name());
     const Values before = to_doubles(keys);
     const Dims none_q = with_extent(p.q_dims(), 1, 0), none_k = with_extent(p.k_dims(), 1, 0);
     DenseTensor nothing = blank<T>(none_q);
-    FlashAttentionWithKvcacheKernel<T>(CpuContext(), blank<T>(none_q), blank<T>(none_k),
-                                       blank<T>(none_k), keys, values, tensor<int64_t>({5, 0}, {2}),
-                                       &nothing, &keys, &values);
+    registered<kernels::flash_attention_with_kvcache, T>(
+        KernelContext(), blank<T>(none_q), blank<T>(none_k), blank<T>(none_k), keys, values,
+        tensor<int64_t>({5, 0}, {2}), &nothing, &keys, &values);
     EXPECT_EQ(to_doubles(keys), before);
   }
 }
@@ -286,8 +289,8 @@ TEST(FlashAttentionKernel, WithKvcacheLeavesACacheAloneThatIsNotItsOutput) {
   DenseTensor out = blank_like(x.meta());
   DenseTensor keys = blank_like(cache.meta());
   DenseTensor values = blank_like(cache.meta());
-  FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
-                                         tensor<int64_t>({1}, {1}), &out, &keys, &values);
+  registered<kernels::flash_attention_with_kvcache, float>(
+      KernelContext(), x, x, x, cache, cache, tensor<int64_t>({1}, {1}), &out, &keys, &values);
   EXPECT_EQ(to_doubles(cache), before);
   Values after = before;
   std::copy_n(to_doubles(x).begin(), 8, after.begin() + 8);
@@ -300,8 +303,9 @@ TEST(FlashAttentionKernel, WithKvcacheSaysThatThereIsNoRoom) {
   const auto read_behind = [&](double held) -> std::string {
     try {
       DenseTensor out = x.clone();
-      FlashAttentionWithKvcacheKernel<float>(CpuContext(), x, x, x, cache, cache,
-                                             tensor<int64_t>({held}, {1}), &out, &cache, &cache);
+      registered<kernels::flash_attention_with_kvcache, float>(KernelContext(), x, x, x, cache,
+                                                               cache, tensor<int64_t>({held}, {1}),
+                                                               &out, &cache, &cache);
     } catch (const Error& error) {
       return words_of(error, ErrorCode::kOutOfRange);
     }

@@ -1,8 +1,8 @@
 // Gradients of matrix products: all layouts against differences, and the corners by hand.
-#include "phi/kernels/matmul_grad_kernel.h"
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/matmul.h"
 #include "phi/infermeta/matmul.h"
-#include "phi/kernels/matmul_kernel.h"
 #include "tests/phi/kernels/gradient_check.h"
 
 namespace phi::testing {
@@ -16,14 +16,14 @@ struct Matmul {
   DenseTensor forward(const Tensors& in) const {
     DenseTensor out =
         blank_like(MatmulInferMeta(in[0].meta(), in[1].meta(), transpose_x, transpose_y));
-    MatmulKernel<T>(CpuContext(), in[0], in[1], transpose_x, transpose_y, &out);
+    registered<kernels::matmul, T>(KernelContext(), in[0], in[1], transpose_x, transpose_y, &out);
     return out;
   }
   template <typename T>
   Tensors gradients(const Tensors& in, const DenseTensor&, const DenseTensor& out_grad) const {
     Tensors grads = {blank<T>(in[0].dims()), blank<T>(in[1].dims())};
-    MatmulGradKernel<T>(CpuContext(), in[0], in[1], out_grad, transpose_x, transpose_y, &grads[0],
-                        &grads[1]);
+    registered<kernels::matmul_grad, T>(KernelContext(), in[0], in[1], out_grad, transpose_x,
+                                        transpose_y, &grads[0], &grads[1]);
     return grads;
   }
 };
@@ -109,9 +109,12 @@ TEST(MatmulGradKernel, UnwantedGradientsAreNotMade) {
   const Tensors both = op.gradients<float>(in, g, g);
   DenseTensor x_grad = blank<float>({2, 3});
   DenseTensor y_grad = blank<float>({3, 4});
-  MatmulGradKernel<float>(CpuContext(), in[0], in[1], g, false, false, &x_grad, nullptr);
-  MatmulGradKernel<float>(CpuContext(), in[0], in[1], g, false, false, nullptr, &y_grad);
-  MatmulGradKernel<float>(CpuContext(), in[0], in[1], g, false, false, nullptr, nullptr);
+  registered<kernels::matmul_grad, float>(KernelContext(), in[0], in[1], g, false, false, &x_grad,
+                                          nullptr);
+  registered<kernels::matmul_grad, float>(KernelContext(), in[0], in[1], g, false, false, nullptr,
+                                          &y_grad);
+  registered<kernels::matmul_grad, float>(KernelContext(), in[0], in[1], g, false, false, nullptr,
+                                          nullptr);
   EXPECT_EQ(to_doubles(x_grad), to_doubles(both[0]));
   EXPECT_EQ(to_doubles(y_grad), to_doubles(both[1]));
 }

@@ -1,8 +1,9 @@
 // Matrix products against a double-precision triple loop.
-#include "phi/kernels/matmul_kernel.h"
 
 #include <array>
 
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/matmul.h"
 #include "phi/infermeta/matmul.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -113,7 +114,7 @@ TYPED_TEST(MatmulKernelTest, EqualsTripleLoop) {
     const DenseTensor yt = tensor<T>(y, c.y);
     DenseTensor out =
         blank_like(MatmulInferMeta(xt.meta(), yt.meta(), c.transpose_x, c.transpose_y));
-    MatmulKernel<T>(CpuContext(), xt, yt, c.transpose_x, c.transpose_y, &out);
+    registered<kernels::matmul, T>(KernelContext(), xt, yt, c.transpose_x, c.transpose_y, &out);
     expect_close<T>(out, oracle(c, x, y, out.dims()), c.x.to_string() + " @ " + c.y.to_string());
   }
 }
@@ -130,7 +131,8 @@ TYPED_TEST(MatmulKernelTest, RareExtents) {
           const Case c{tx ? Dims{k, m} : Dims{m, k}, ty ? Dims{n, k} : Dims{k, n}, tx, ty};
           const Values x = random_values(m * k, 1), y = random_values(k * n, 2);
           DenseTensor out = tensor<T>(Values(m * n, NAN), {m, n});
-          MatmulKernel<T>(CpuContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx, ty, &out);
+          registered<kernels::matmul, T>(KernelContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx,
+                                         ty, &out);
           expect_close<T>(out, oracle(c, x, y, {m, n}),
                           c.x.to_string() + " @ " + c.y.to_string() + std::to_string(flags));
         }
@@ -157,7 +159,8 @@ TYPED_TEST(MatmulKernelTest, NanAndInfinityMeetZeros) {
           Values x(m * k, in_x ? 1.0 : 0.0), y(k * n, in_x ? 0.0 : 1.0);
           (in_x ? x : y).back() = odd;
           DenseTensor out = blank<T>({m, n});
-          MatmulKernel<T>(CpuContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx, ty, &out);
+          registered<kernels::matmul, T>(KernelContext(), tensor<T>(x, c.x), tensor<T>(y, c.y), tx,
+                                         ty, &out);
           expect_close<T>(out, oracle(c, x, y, {m, n}),
                           c.x.to_string() + " @ " + c.y.to_string() + std::to_string(flags));
         }
@@ -171,15 +174,15 @@ TEST(MatmulKernel, ProductsThatOverflow) {
   DenseTensor out = blank<float>({1, 1});
   const auto product = [&](const Values& x, const Values& y) {
     const auto k = static_cast<int64_t>(x.size());
-    MatmulKernel<float>(CpuContext(), tensor<float>(x, {1, k}), tensor<float>(y, {k, 1}), false,
-                        false, &out);
+    registered<kernels::matmul, float>(KernelContext(), tensor<float>(x, {1, k}),
+                                       tensor<float>(y, {k, 1}), false, false, &out);
     return to_doubles(out)[0];
   };
   EXPECT_EQ(product({0x1p64}, {0x1p64}), INFINITY);
   EXPECT_EQ(product({1e30, 1e30}, {1, -1}), 0);
   DenseTensor half = blank<float16>({1, 1});
-  MatmulKernel<float16>(CpuContext(), tensor<float16>({256, 256}, {1, 2}),
-                        tensor<float16>({256, -255}, {2, 1}), false, false, &half);
+  registered<kernels::matmul, float16>(KernelContext(), tensor<float16>({256, 256}, {1, 2}),
+                                       tensor<float16>({256, -255}, {2, 1}), false, false, &half);
   EXPECT_EQ(to_doubles(half)[0], 256);  // the terms alone are beyond float16
 }
 

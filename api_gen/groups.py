@@ -1,0 +1,74 @@
+"""What shares a generated source: an op and its gradients; and a header of kernels: a YAML file."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from api_gen.lower import KernelView, gradient_op, kernel_view
+from api_gen.model import BackwardOp, Op
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str  # of the op
+    ops: tuple[Op, ...]  # the op; none where only its gradients are given
+    gradients: tuple[BackwardOp, ...]
+
+    @property
+    def operators(self) -> tuple[Op, ...]:
+        """Those with a kernel or a call; a gradient made of others has neither."""
+        return (*self.ops, *(g.operator for g in self.gradients if g.operator))
+
+    @property
+    def sources(self) -> str:
+        return ", ".join(dict.fromkeys(entry.at.file for entry in (*self.ops, *self.gradients)))
+
+    @property
+    def is_composite(self) -> bool:
+        return any(gradient.composite for gradient in self.gradients)
+
+
+def groups(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> list[Group]:
+    forward = {gradient.name: gradient.forward.name for gradient in gradients}
+
+    def root(name: str) -> str:
+        while name in forward:
+            name = forward[name]
+        return name
+
+    names = dict.fromkeys([*(op.name for op in ops), *(root(g.name) for g in gradients)])
+    return [Group(name, tuple(op for op in ops if op.name == name),
+                  tuple(g for g in gradients if root(g.name) == name)) for name in names]
+
+
+def called_groups(group: Group, every: Sequence[Group]) -> list[str]:
+    """Names of the other groups whose functions this one calls by `invoke`."""
+    owner = {entry.name: other.name for other in every for entry in (*other.ops, *other.gradients)}
+    calls = [op.invoke for op in (*group.ops, *map(gradient_op, group.gradients)) if op.invoke]
+    words = re.findall(r"\w+", " ".join(text for call in calls for text in (call.target, *call.args)))
+    found = {owner[name] for word in words for name in (word, word.removesuffix("_")) if name in owner}
+    return sorted(found - {group.name})
+
+
+def family(op: Op) -> str:
+    """Kernels of one YAML file share a header, those of its gradients' file of the same name too."""
+    return PurePath(op.at.file).stem
+
+
+def families(operators: Sequence[Op]) -> dict[str, list[KernelView]]:
+    """The kernels that each family's header declares: those that its ops name first."""
+    result: dict[str, list[KernelView]] = {}
+    for kernel, name in kernel_families(operators).items():
+        view = next(view for op in operators if op.kernel and (view := kernel_view(op)).name == kernel)
+        result.setdefault(name, []).append(view)
+    return {name: sorted(views, key=lambda view: view.name) for name, views in sorted(result.items())}
+
+
+def kernel_families(operators: Sequence[Op]) -> dict[str, str]:
+    """The family of each kernel, by its name."""
+    result: dict[str, str] = {}
+    for op in operators:
+        if op.kernel:
+            result.setdefault(kernel_view(op).name, family(op))
+    return result

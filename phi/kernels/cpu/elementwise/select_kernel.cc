@@ -1,0 +1,91 @@
+// where and add_n on the CPU. Inputs broadcast to out's dims; out may be the first input.
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/elementwise.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/element_width.h"
+#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/functors/binary.h"
+
+namespace phi {
+namespace {
+
+template <int kStrideX, int kStrideY, typename W>
+void select_run(const bool* condition, const W* x, const W* y, W* out, int64_t n) {
+  const W x0 = *x;
+  const W y0 = *y;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    // Both are read whatever the condition, so that the choice is a blend.
+    const W a = kStrideX ? x[i] : x0;
+    const W b = kStrideY ? y[i] : y0;
+    out[i] = condition[i] ? a : b;
+  }
+}
+
+template <typename W>
+void select_row(const bool* condition, int64_t condition_stride, const W* x, int64_t x_stride,
+                const W* y, int64_t y_stride, W* out, int64_t n) {
+  if (condition_stride == 0) {
+    const W* chosen = *condition ? x : y;
+    const int64_t stride = *condition ? x_stride : y_stride;
+    for (int64_t i = 0; i < n; ++i) out[i] = chosen[i * stride];
+  } else if (x_stride == 1) {
+    if (y_stride == 1) return select_run<1, 1>(condition, x, y, out, n);
+    select_run<1, 0>(condition, x, y, out, n);
+  } else {
+    if (y_stride == 1) return select_run<0, 1>(condition, x, y, out, n);
+    select_run<0, 0>(condition, x, y, out, n);
+  }
+}
+
+template <typename W>
+void select(const DenseTensor& condition, const DenseTensor& x, const DenseTensor& y,
+            DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const bool* c = condition.data<bool>();
+  const W* xs = static_cast<const W*>(x.raw_data());
+  const W* ys = static_cast<const W*>(y.raw_data());
+  W* result = static_cast<W*>(out->mutable_raw_data());
+  const Broadcast<3> walk(out->dims(), {&condition.dims(), &x.dims(), &y.dims()});
+  walk.for_each_row([&](int64_t at, const std::array<int64_t, 3>& from, int64_t count) {
+    select_row(c + from[0], walk.inner_stride(0), xs + from[1], walk.inner_stride(1), ys + from[2],
+               walk.inner_stride(2), result + at, count);
+  });
+}
+
+}  // namespace
+
+/// x where `condition` (bool), else y.
+template <typename T, typename Context>
+void WhereKernel(const Context&, const DenseTensor& condition, const DenseTensor& x,
+                 const DenseTensor& y, DenseTensor* out) {
+  select<width_t<T>>(condition, x, y, out);
+}
+
+/// The sum of `inputs`, all of out's dims.
+template <typename T, typename Context>
+void AddNKernel(const Context&, std::span<const DenseTensor* const> inputs, DenseTensor* out) {
+  using C = compute_t<T>;
+  const AddFunctor<C> add;
+  T* result = out->mutable_data<T>();
+  const int64_t n = out->numel();
+  // Block by block, so that the running sum stays in the cache (and in float for 16-bit floats).
+  C sum[kConvertBlock];
+  C term[kConvertBlock];
+  for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
+    const int64_t count = std::min(kConvertBlock, n - begin);
+    convert(inputs[0]->data<T>() + begin, sum, count);
+    for (const DenseTensor* input : inputs.subspan(1)) {
+      convert(input->data<T>() + begin, term, count);
+      for (int64_t i = 0; i < count; ++i) sum[i] = add(sum[i], term[i]);
+    }
+    convert(sum, result + begin, count);
+  }
+}
+
+PHI_REGISTER_KERNEL(where, CPU, WhereKernel, AllTypes);
+PHI_REGISTER_KERNEL(add_n, CPU, AddNKernel, AllTypes);
+
+}  // namespace phi

@@ -1,0 +1,100 @@
+// Elementwise kernels of one input on the CPU; out may be x.
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/unary.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/functors/unary.h"
+
+namespace phi {
+namespace {
+
+template <typename T, typename F>
+void unary(const DenseTensor& x, DenseTensor* out, F f) {
+  unary_loop(x.data<T>(), out->mutable_data<T>(), x.numel(), f);
+}
+
+// Wraps around as the product of `exponent` factors does.
+template <typename T>
+struct IntegerPowFunctor {
+  int64_t exponent;
+  T operator()(T x) const {
+    const MultiplyFunctor<T> multiply;
+    T result = 1;
+    for (int64_t e = exponent; e > 0; e >>= 1) {
+      if (e & 1) result = multiply(result, x);
+      x = multiply(x, x);
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+#define PHI_DEFINE_UNARY_KERNEL_(Name)                                        \
+  template <typename T, typename Context>                                     \
+  void Name##Kernel(const Context&, const DenseTensor& x, DenseTensor* out) { \
+    unary<T>(x, out, Name##Functor<compute_t<T>>());                          \
+  }
+PHI_DEFINE_UNARY_KERNEL_(Exp)
+PHI_DEFINE_UNARY_KERNEL_(Log)
+PHI_DEFINE_UNARY_KERNEL_(Sqrt)
+PHI_DEFINE_UNARY_KERNEL_(Rsqrt)
+PHI_DEFINE_UNARY_KERNEL_(Square)
+PHI_DEFINE_UNARY_KERNEL_(Tanh)
+PHI_DEFINE_UNARY_KERNEL_(Sigmoid)
+PHI_DEFINE_UNARY_KERNEL_(Relu)
+PHI_DEFINE_UNARY_KERNEL_(Silu)
+#undef PHI_DEFINE_UNARY_KERNEL_
+
+/// x Phi(x); with `approximate` its tanh form.
+template <typename T, typename Context>
+void GeluKernel(const Context&, const DenseTensor& x, bool approximate, DenseTensor* out) {
+  if (approximate) return unary<T>(x, out, GeluTanhFunctor<compute_t<T>>());
+  unary<T>(x, out, GeluFunctor<compute_t<T>>());
+}
+
+/// x to the power y. Errors: InvalidArgument for integers to a power that is not a whole number
+/// from 0 on.
+template <typename T, typename Context>
+void PowKernel(const Context&, const DenseTensor& x, const Scalar& y, DenseTensor* out) {
+  using C = compute_t<T>;
+  const double exponent = y.to<double>();
+  if constexpr (std::is_integral_v<T>) {
+    PHI_CHECK(exponent >= 0 && exponent == std::floor(exponent) && exponent < 0x1p63,
+              errors::InvalidArgument("y is {} for x {}: integers take whole powers from 0 on; "
+                                      "cast x to a floating type for others.",
+                                      y.to_string(), x.meta().to_string()));
+    unary<T>(x, out, IntegerPowFunctor<T>{static_cast<int64_t>(exponent)});
+  } else {
+    if (exponent == 2.0) return unary<T>(x, out, SquareFunctor<C>());
+    unary<T>(x, out, PowFunctor<C>{static_cast<C>(exponent)});
+  }
+}
+
+/// x scale + bias, or (x + bias) scale; scale and bias are taken in x's dtype.
+template <typename T, typename Context>
+void ScaleKernel(const Context&, const DenseTensor& x, const Scalar& scale, const Scalar& bias,
+                 bool bias_after_scale, DenseTensor* out) {
+  using C = compute_t<T>;
+  if (bias_after_scale) {
+    return unary<T>(x, out, ScaleFunctor<C, true>{scale.to<C>(), bias.to<C>()});
+  }
+  unary<T>(x, out, ScaleFunctor<C, false>{scale.to<C>(), bias.to<C>()});
+}
+
+PHI_REGISTER_KERNEL(exp, CPU, ExpKernel, Floats);
+PHI_REGISTER_KERNEL(log, CPU, LogKernel, Floats);
+PHI_REGISTER_KERNEL(sqrt, CPU, SqrtKernel, Floats);
+PHI_REGISTER_KERNEL(rsqrt, CPU, RsqrtKernel, Floats);
+PHI_REGISTER_KERNEL(tanh, CPU, TanhKernel, Floats);
+PHI_REGISTER_KERNEL(sigmoid, CPU, SigmoidKernel, Floats);
+PHI_REGISTER_KERNEL(gelu, CPU, GeluKernel, Floats);
+PHI_REGISTER_KERNEL(silu, CPU, SiluKernel, Floats);
+PHI_REGISTER_KERNEL(square, CPU, SquareKernel, Numbers);
+PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Numbers);
+PHI_REGISTER_KERNEL(pow, CPU, PowKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(scale, CPU, ScaleKernel, Numbers);
+
+}  // namespace phi

@@ -1,0 +1,175 @@
+// What softmax with cross entropy and its gradient share: rows of classes, labels, and numbers per
+// row that ranks combine where the classes are sharded.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device_context.h"
+#include "phi/kernels/cpu/rows.h"
+
+namespace phi {
+
+/// The local array as rows of classes: row o * inner + i holds the elements (o, :, i).
+struct ClassLayout {
+  int axis;
+  int64_t outer;
+  int64_t classes;  // here
+  int64_t inner;
+  int64_t rows() const { return outer * inner; }
+};
+
+inline ClassLayout class_layout(const Dims& dims, int axis) {
+  const int at = axis < 0 ? axis + dims.ndim() : axis;
+  return {at, dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
+}
+
+/// Copies rows of classes between the array and contiguous buffers of the computing type.
+template <typename T>
+class ClassRows {
+ public:
+  using C = compute_t<T>;
+  explicit ClassRows(const ClassLayout& layout) : layout_(layout), buffer_(layout.classes) {}
+
+  const C* read(const T* data, int64_t r) {
+    const T* first = data + start(r);
+    if (layout_.inner == 1) {
+      if constexpr (!kIs16Bit<T>) return first;
+      convert(first, buffer_.data(), layout_.classes);
+    } else {
+      for (int64_t c = 0; c < layout_.classes; ++c)
+        buffer_[c] = static_cast<C>(first[c * layout_.inner]);
+    }
+    return buffer_.data();
+  }
+  /// A place to make row r, for `write` to take.
+  C* place(int64_t r, T* data) {
+    if constexpr (!kIs16Bit<T>) {
+      if (layout_.inner == 1) return data + start(r);
+    }
+    return buffer_.data();
+  }
+  void write(const C* row, int64_t r, T* data) {
+    T* first = data + start(r);
+    if constexpr (!kIs16Bit<T>) {
+      if (row == first) return;  // made in place
+    }
+    if (layout_.inner == 1) return convert(row, first, layout_.classes);
+    for (int64_t c = 0; c < layout_.classes; ++c) first[c * layout_.inner] = static_cast<T>(row[c]);
+  }
+
+ private:
+  int64_t start(int64_t r) const {
+    return r / layout_.inner * layout_.classes * layout_.inner + r % layout_.inner;
+  }
+  ClassLayout layout_;
+  std::vector<C> buffer_;
+};
+
+/// What a row's label asks of a local row of logits or log-probabilities.
+template <typename T>
+class Labels {
+ public:
+  using C = compute_t<T>;
+  Labels(const DenseTensor& label, const ClassLayout& layout, const ShardBox& box, bool soft,
+         int ignore_index)
+      : soft_(soft), soft_rows_(layout), begin_(box.box.offset[layout.axis]) {
+    if (soft) {
+      soft_data_ = label.data<T>();
+      classes_ = layout.classes;
+    } else {
+      read_hard(label, layout, box.global[layout.axis], ignore_index);
+    }
+  }
+
+  /// The sum over local classes of label * value(logit), a term of zero weight counting as 0.
+  template <typename Value>
+  C weigh(int64_t r, const C* row, Value value) {
+    if (soft_) {
+      const C* shares = weights(r);
+      return row_sum<C>(classes_, [&](int64_t c) {
+        return shares[c] == C(0) ? C(0) : shares[c] * value(row[c]);
+      });
+    }
+    const int64_t here = local_class(r);
+    return here >= 0 ? value(row[here]) : C(0);
+  }
+
+  /// The weights of row r's local classes; soft labels only.
+  const C* weights(int64_t r) { return soft_rows_.read(soft_data_, r); }
+  /// Whether row r has no loss; hard labels only, as is the next.
+  bool ignored(int64_t r) const { return hard_[r] == kIgnored; }
+  /// The place of row r's class in the local row, -1 if it is elsewhere or ignored.
+  int64_t local_class(int64_t r) const {
+    const int64_t here = hard_[r] - begin_;
+    return hard_[r] != kIgnored && here >= 0 && here < classes_ ? here : -1;
+  }
+
+ private:
+  static constexpr int64_t kIgnored = -1;  // no class has this number
+
+  void read_hard(const DenseTensor& label, const ClassLayout& layout, int64_t global_classes,
+                 int ignore_index) {
+    classes_ = layout.classes;
+    hard_.resize(layout.rows());
+    visit_dtype(label.dtype(), [&]<typename L>() {
+      if constexpr (std::is_same_v<L, int32_t> || std::is_same_v<L, int64_t>) {
+        const L* values = label.data<L>();
+        for (size_t r = 0; r < hard_.size(); ++r) {
+          const int64_t value = values[r];
+          PHI_CHECK(
+              value == ignore_index || (value >= 0 && value < global_classes),
+              errors::InvalidArgument("label of row {} is {}, but input has {} classes; it "
+                                      "must be in [0, {}) or ignore_index ({}).",
+                                      r, value, global_classes, global_classes, ignore_index));
+          hard_[r] = value == ignore_index ? kIgnored : value;
+        }
+      }
+    });
+  }
+
+  bool soft_;
+  ClassRows<T> soft_rows_;
+  const T* soft_data_ = nullptr;
+  std::vector<int64_t> hard_;
+  int64_t begin_;
+  int64_t classes_ = 0;
+};
+
+/// One number per row, combined over the ranks that share the class dim.
+template <typename C>
+class RowNumbers {
+ public:
+  RowNumbers(const KernelContext& ctx, int64_t rows)
+      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())),
+        data_(values_.template mutable_data<C>()) {}
+  C& operator[](int64_t r) { return data_[r]; }
+  /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
+  void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
+    if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
+  }
+
+ private:
+  DenseTensor values_;
+  C* data_;
+};
+
+/// Whether any rank that shares the class dim has less than the whole of it. Must come out alike
+/// on all of them: of two ranks sharing one class, one has it all and the other none.
+inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int axis) {
+  return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
+}
+
+/// The messages of `times` combinations of one number per row, in a dry run.
+template <typename C>
+void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {
+  DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, ctx.place());
+  for (int i = 0; i < times; ++i) {
+    ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
+  }
+}
+
+}  // namespace phi

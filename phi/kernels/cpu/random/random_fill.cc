@@ -1,0 +1,119 @@
+// Gaussian and uniform values of a part of a tensor.
+#include "phi/kernels/random_fill.h"
+
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/functors/fast_math.h"
+
+namespace phi {
+namespace {
+
+// A word as a float in [0, 1], in steps of 2^-31 near 0.
+PHI_HD float unit_float(uint32_t word) {
+  return (static_cast<float>(static_cast<int32_t>(word >> 1)) + 0.5f) * 0x1p-31f;
+}
+
+// Not inlined: one compiled body makes every batch, so that equal inputs give equal bits.
+template <typename C>
+[[gnu::noinline]] void gaussian_batch(const BatchBlocks& blocks, uint64_t seed, C mean, C std,
+                                      BatchValues<C>* values) {
+  const BatchWords random(blocks, seed, RandomUse::kGaussian);
+  // Box-Muller: words 0 and 1 make elements 0 and 1, words 2 and 3 the others.
+  alignas(32) float z[4][kBatchBlocks];
+  for (int pair = 0; pair < 4; pair += 2) {
+    for (int s = 0; s < kBatchBlocks; ++s) {
+      const float radius = std::sqrt(-2.0f * fast::log(unit_float(random.words[pair][s])));
+      float sine;
+      float cosine;
+      fast::sincos_turns(unit_float(random.words[pair + 1][s]), &sine, &cosine);
+      z[pair][s] = radius * cosine;
+      z[pair + 1][s] = radius * sine;
+    }
+  }
+  for (int s = 0; s < kBatchBlocks; ++s) {
+    for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = mean + std * static_cast<C>(z[w][s]);
+  }
+}
+
+// A word as a number in [0, 1), with as many bits as C holds exactly.
+PHI_HD void unit_value(uint32_t word, float* out) {
+  *out = static_cast<float>(static_cast<int32_t>(word >> 8)) * 0x1p-24f;
+}
+PHI_HD void unit_value(uint32_t word, double* out) { *out = static_cast<double>(word) * 0x1p-32; }
+
+template <typename C>
+[[gnu::noinline]] void uniform_batch(const BatchBlocks& blocks, uint64_t seed, C min, C max,
+                                     BatchValues<C>* values) {
+  const BatchWords random(blocks, seed, RandomUse::kUniform);
+  const C below_max = std::nextafter(max, min);
+  for (int s = 0; s < kBatchBlocks; ++s) {
+    for (int w = 0; w < 4; ++w) {
+      C u;
+      unit_value(random.words[w][s], &u);
+      const C value = min + u * (max - min);
+      (*values)[4 * s + w] = value < max ? value : below_max;  // rounding may have met max
+    }
+  }
+}
+
+template <typename F>
+void visit_floating(DataType dtype, F&& f) {
+  switch (dtype) {
+    case DataType::FLOAT16:
+      return f.template operator()<float16>();
+    case DataType::BFLOAT16:
+      return f.template operator()<bfloat16>();
+    case DataType::FLOAT32:
+      return f.template operator()<float>();
+    case DataType::FLOAT64:
+      return f.template operator()<double>();
+    default:
+      throw errors::InvalidArgument(
+          "random values of dtype {} are asked for, but they are floating; take float32 and cast.",
+          name_of(dtype));
+  }
+}
+
+void check_size(const ShardBox& where, const DenseTensor& out) {
+  PHI_CHECK(out.dims() == where.box.size,
+            errors::InvalidArgument("out is {}, but box {} has other extents.",
+                                    out.meta().to_string(), where.box.to_string()));
+}
+
+}  // namespace
+
+void fill_gaussian(const ShardBox& where, float mean, float std, uint64_t seed, DenseTensor* out) {
+  PHI_CHECK(std >= 0.0f, errors::InvalidArgument("std is {}, but it must be at least 0.", std));
+  check_size(where, *out);
+  visit_floating(out->dtype(), [&]<typename T>() {
+    using C = compute_t<T>;
+    T* const to = out->mutable_data<T>();
+    draw_random<C>(
+        where,
+        [&](const BatchBlocks& blocks, BatchValues<C>* values) {
+          gaussian_batch<C>(blocks, seed, mean, std, values);
+        },
+        [&](int64_t at, const C* values, int64_t n) { convert(values, to + at, n); });
+  });
+}
+
+void fill_uniform(const ShardBox& where, double min, double max, uint64_t seed, DenseTensor* out) {
+  PHI_CHECK(min <= max, errors::InvalidArgument(
+                            "min is {} and max is {}: max must be at least min.", min, max));
+  check_size(where, *out);
+  visit_floating(out->dtype(), [&]<typename T>() {
+    using C = compute_t<T>;
+    T* const to = out->mutable_data<T>();
+    draw_random<C>(
+        where,
+        [&](const BatchBlocks& blocks, BatchValues<C>* values) {
+          uniform_batch<C>(blocks, seed, static_cast<C>(min), static_cast<C>(max), values);
+        },
+        [&](int64_t at, const C* values, int64_t n) { convert(values, to + at, n); });
+  });
+}
+
+}  // namespace phi

@@ -1,0 +1,62 @@
+// What each of these kernels takes: PHI_REGISTER_KERNEL checks it, launches call it.
+// Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "phi/core/attribute.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/kernel_registry.h"
+
+namespace phi::kernels {
+
+struct bmm {
+  using Signature = KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>;
+  static constexpr const char* kName = "bmm";
+};
+struct concat {
+  using Signature =
+      KernelSignature<std::span<const DenseTensor* const>, const Scalar&, DenseTensor*>;
+  static constexpr const char* kName = "concat";
+};
+struct full {
+  using Signature = KernelSignature<const Scalar&, DenseTensor*>;
+  static constexpr const char* kName = "full";
+};
+struct matmul {
+  using Signature =
+      KernelSignature<const DenseTensor&, const DenseTensor&, bool, bool, DenseTensor*>;
+  static constexpr const char* kName = "matmul";
+};
+struct momentum {
+  using Signature =
+      KernelSignature<const DenseTensor&, const DenseTensor&, const DenseTensor&,
+                      const DenseTensor*, float, DenseTensor*, DenseTensor*, DenseTensor*>;
+  static constexpr const char* kName = "momentum";
+};
+struct nonzero {
+  using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  static constexpr const char* kName = "nonzero";
+};
+struct norm {
+  using Signature =
+      KernelSignature<const DenseTensor&, const DenseTensor*, float, DenseTensor*, DenseTensor*>;
+  static constexpr const char* kName = "norm";
+};
+struct relu {
+  using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  static constexpr const char* kName = "relu";
+};
+struct reshape {
+  using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  static constexpr const char* kName = "reshape";
+};
+struct split {
+  using Signature =
+      KernelSignature<const DenseTensor&, const Scalar&, std::span<DenseTensor* const>>;
+  static constexpr const char* kName = "split";
+};
+
+}  // namespace phi::kernels
