@@ -8,16 +8,8 @@ namespace phi {
 
 using distributed::TensorDistAttr;
 
-distributed::SpmdResult replicated(const DistArgs& args, size_t num_outputs) {
-  const TensorDistAttr* attr = TensorDistAttr::replicated(args.mesh());
-  distributed::SpmdResult result;
-  for (size_t i = 0; i < args.num_slots(); ++i)
-    result.inputs.push_back(args.slot(i) ? attr : nullptr);
-  for (size_t i = 0; i < num_outputs; ++i) result.outputs.push_back(attr);
-  return result;
-}
-
-Decision::Decision(const DistArgs& args, const Inferred& inferred)
+Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
+                   const OutputMetas& outputs, DataType dtype)
     : op_(args.op()), mesh_(args.mesh()) {
   const auto coord = mesh_.coord_of(RankContext::current().rank());
   computes_here_ = coord.has_value();
@@ -25,24 +17,16 @@ Decision::Decision(const DistArgs& args, const Inferred& inferred)
     return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
-  const auto& [spmd, outputs, dtype] = inferred;
   // What it takes is for launch to know; whether it is there every rank must find.
   if (dtype != DataType::UNDEFINED) {
     op_.kernel.select<KernelSignature<>, CpuContext>(DeviceKind::CPU, dtype);
   }
-  PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
-            errors::Internal(
-                "rule {} answers for {} inputs and {} outputs; the call has {} and {}.", op_.rule,
-                spmd.inputs.size(), spmd.outputs.size(), args.num_slots(), outputs.size()));
   for (size_t i = 0; i < args.num_slots(); ++i) {
     if (!args.slot(i)) {
       inputs_.push_back({});
       continue;
     }
-    // Trailing inputs that the rule is not shown are needed whole.
-    const TensorDistAttr* attr =
-        i < spmd.inputs.size() ? spmd.inputs[i] : TensorDistAttr::replicated(mesh_);
-    inputs_.push_back({attr, box_of(args.slot(i)->dims(), *attr)});
+    inputs_.push_back({spmd.inputs[i], box_of(args.slot(i)->dims(), *spmd.inputs[i])});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) {
@@ -122,9 +106,21 @@ void DecisionCache::clear() {
   size_ = 0;
 }
 
-void detail::rethrow_with_inputs(const DistArgs& args) {
+const Decision* find_decision(const DistArgs& args, CallKey& key) {
+  key.append(&args.op());
+  args.append_to(key);
+  return DecisionCache::current().find(key, key.hash());
+}
+
+const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details) {
   try {
-    throw;
+    const RuleFunctions& rule = args.op().rule;
+    const RuleArgs question = args.question(std::move(details.attributes));
+    OutputMetas outputs = rule.infer(question);
+    if (details.wanted) outputs = details.wanted->select(std::move(outputs));
+    const auto spmd = rule.forward(question, outputs.size());
+    return DecisionCache::current().add(
+        key, key.hash(), std::make_shared<const Decision>(args, spmd, outputs, details.dtype));
   } catch (Error& error) {
     error.note("called with " + args.describe());
     throw;

@@ -98,20 +98,21 @@ uint64_t DistArgs::meta_only_slots() const {
   return slots;
 }
 
-void DistArgs::prepare() const {
+RuleArgs DistArgs::question(std::vector<AttributeValue> attributes) const {
+  RuleArgs question(mesh_, std::move(attributes));
   for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    question.add_argument();
     for (int i = 0; i < ranges_[arg].count; ++i) {
       const DistTensor* x = slots_[ranges_[arg].first + i];
       if (!x) {
-        specs_.push_back({});
-        metas_.push_back({});
+        question.add({}, {});
         continue;
       }
       const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
-      specs_.push_back({x->dims(), attr, op_.inputs[arg]});
-      metas_.push_back(x->meta());
+      question.add({x->dims(), attr, op_.inputs[arg]}, x->meta());
     }
   }
+  return question;
 }
 
 std::string DistArgs::describe() const {

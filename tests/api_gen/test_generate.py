@@ -87,8 +87,9 @@ def test_kinds_of_tensors_are_those_of_the_entry():
 
 
 def test_an_op_without_rule_asks_none():
-    text = rule_of(op("param: [x]"))
-    assert 'return OpRule("f", "").infers(infer_f)' in text and "ask_f" not in text
+    text = generated(op("param: [x]"))["op_rules.cc"]
+    assert "ask_f" not in text
+    assert 'const RuleFunctions f = {"", nullptr, infer_f};' in text
 
 
 def test_arguments_that_nobody_reads_have_no_name():
@@ -110,11 +111,9 @@ def test_kernel_without_tensors_reshards_nothing():
 
 
 def test_variables_give_way_to_arguments():
-    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule)")
-    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, rule], spmd_rule: R, "
-                                     "spmd_param: [x, rule]"))
-    assert "const auto meta_ = F(x.meta(), rule);" in body and "return out_;" in body
-    assert "const auto rule_ = R(args.spec(0), rule);" in body
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta)")
+    body = body_of("f", text)
+    assert "const auto meta_ = F(x.meta());" in body and "return out_;" in body
 
 
 def test_op_names_that_the_registry_needs():

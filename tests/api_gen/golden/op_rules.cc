@@ -1,5 +1,6 @@
-// How the rule and the shape function of each operator are asked by name; see api/rules/op_rule.h.
+// How the rule and the shape function of each operator are asked; see api/rules/rule_functions.h.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
+#include "api/generated/ops.h"
 #include "api/rules/op_rule.h"
 #include "distributed/spmd/rules.h"
 #include "phi/infermeta/infermeta.h"
@@ -18,9 +19,7 @@ OutputMetas infer_matmul(const RuleArgs& args) {
 }
 
 OpRule rule_of_matmul() {
-  return OpRule("matmul", "MatmulInferSpmd")
-      .asks(ask_matmul)
-      .infers(infer_matmul)
+  return OpRule("matmul", rules::of::matmul)
       .tensor("x")
       .tensor("y")
       .attribute(OpRule::optional<bool>("transpose_x", false))
@@ -36,13 +35,7 @@ distributed::SpmdRule ask_relu(const RuleArgs& args) {
 
 OutputMetas infer_relu(const RuleArgs& args) { return metas(UnchangedInferMeta(args.meta(0))); }
 
-OpRule rule_of_relu() {
-  return OpRule("relu", "ElementwiseUnaryInferSpmd")
-      .asks(ask_relu)
-      .infers(infer_relu)
-      .tensor("x")
-      .output("out");
-}
+OpRule rule_of_relu() { return OpRule("relu", rules::of::relu).tensor("x").output("out"); }
 
 // ---- split ----
 
@@ -55,9 +48,7 @@ OutputMetas infer_split(const RuleArgs& args) {
 }
 
 OpRule rule_of_split() {
-  return OpRule("split", "SplitInferSpmd")
-      .asks(ask_split)
-      .infers(infer_split)
+  return OpRule("split", rules::of::split)
       .tensor("x")
       .attribute(OpRule::required<IntArray>("sections"))
       .attribute(OpRule::optional<Scalar>("axis", 0))
@@ -71,8 +62,7 @@ OutputMetas infer_concat(const RuleArgs& args) {
 }
 
 OpRule rule_of_concat() {
-  return OpRule("concat", "")
-      .infers(infer_concat)
+  return OpRule("concat", rules::of::concat)
       .tensor("x", TensorKind::kList)
       .attribute(OpRule::optional<Scalar>("axis", 0))
       .output("out");
@@ -89,9 +79,7 @@ OutputMetas infer_norm(const RuleArgs& args) {
 }
 
 OpRule rule_of_norm() {
-  return OpRule("norm", "NormInferSpmd")
-      .asks(ask_norm)
-      .infers(infer_norm)
+  return OpRule("norm", rules::of::norm)
       .tensor("x")
       .tensor("scale", TensorKind::kOptional)
       .attribute(OpRule::optional<float>("epsilon", 1e-5f))
@@ -106,11 +94,7 @@ distributed::SpmdRule ask_nonzero(const RuleArgs& args) { return NonZeroInferSpm
 OutputMetas infer_nonzero(const RuleArgs& args) { return metas(NonZeroInferMeta(args.meta(0))); }
 
 OpRule rule_of_nonzero() {
-  return OpRule("nonzero", "NonZeroInferSpmd")
-      .asks(ask_nonzero)
-      .infers(infer_nonzero)
-      .tensor("condition")
-      .output("out");
+  return OpRule("nonzero", rules::of::nonzero).tensor("condition").output("out");
 }
 
 // ---- reshape ----
@@ -124,9 +108,7 @@ OutputMetas infer_reshape(const RuleArgs& args) {
 }
 
 OpRule rule_of_reshape() {
-  return OpRule("reshape", "ReshapeInferSpmd")
-      .asks(ask_reshape)
-      .infers(infer_reshape)
+  return OpRule("reshape", rules::of::reshape)
       .tensor("x")
       .attribute(OpRule::required<IntArray>("shape"))
       .output("out");
@@ -139,8 +121,7 @@ OutputMetas infer_full(const RuleArgs& args) {
 }
 
 OpRule rule_of_full() {
-  return OpRule("full", "")
-      .infers(infer_full)
+  return OpRule("full", rules::of::full)
       .attribute(OpRule::required<IntArray>("shape"))
       .attribute(OpRule::required<Scalar>("value"))
       .attribute(OpRule::optional<DataType>("dtype", DataType::FLOAT32))
@@ -159,9 +140,7 @@ OutputMetas infer_momentum_(const RuleArgs& args) {
 }
 
 OpRule rule_of_momentum_() {
-  return OpRule("momentum_", "MomentumInferSpmd")
-      .asks(ask_momentum_)
-      .infers(infer_momentum_)
+  return OpRule("momentum_", rules::of::momentum_)
       .tensor("param")
       .tensor("grad")
       .tensor("velocity")
@@ -186,14 +165,7 @@ OutputMetas infer_bmm(const RuleArgs& args) {
   return metas(BmmInferMeta(args.meta(0), args.meta(1)));
 }
 
-OpRule rule_of_bmm() {
-  return OpRule("bmm", "... m k, ... k n -> ... m n")
-      .asks(ask_bmm)
-      .infers(infer_bmm)
-      .tensor("x")
-      .tensor("y")
-      .output("out");
-}
+OpRule rule_of_bmm() { return OpRule("bmm", rules::of::bmm).tensor("x").tensor("y").output("out"); }
 
 // ---- matmul_grad ----
 
@@ -207,9 +179,7 @@ OutputMetas infer_matmul_grad(const RuleArgs& args) {
 }
 
 OpRule rule_of_matmul_grad() {
-  return OpRule("matmul_grad", "MatmulGradInferSpmd")
-      .asks(ask_matmul_grad)
-      .infers(infer_matmul_grad)
+  return OpRule("matmul_grad", rules::of::matmul_grad)
       .tensor("x")
       .tensor("y")
       .tensor("out_grad")
@@ -230,9 +200,7 @@ OutputMetas infer_relu_grad(const RuleArgs& args) {
 }
 
 OpRule rule_of_relu_grad() {
-  return OpRule("relu_grad", "ElementwiseUnaryGradInferSpmd")
-      .asks(ask_relu_grad)
-      .infers(infer_relu_grad)
+  return OpRule("relu_grad", rules::of::relu_grad)
       .tensor("out")
       .tensor("out_grad")
       .output("x_grad");
@@ -249,9 +217,7 @@ OutputMetas infer_relu_double_grad(const RuleArgs& args) {
 }
 
 OpRule rule_of_relu_double_grad() {
-  return OpRule("relu_double_grad", "ElementwiseUnaryGradInferSpmd")
-      .asks(ask_relu_double_grad)
-      .infers(infer_relu_double_grad)
+  return OpRule("relu_double_grad", rules::of::relu_double_grad)
       .tensor("out")
       .tensor("grad_x_grad")
       .output("grad_out_grad");
@@ -268,9 +234,7 @@ OutputMetas infer_norm_grad(const RuleArgs& args) {
 }
 
 OpRule rule_of_norm_grad() {
-  return OpRule("norm_grad", "NormGradInferSpmd")
-      .asks(ask_norm_grad)
-      .infers(infer_norm_grad)
+  return OpRule("norm_grad", rules::of::norm_grad)
       .tensor("x")
       .tensor("scale", TensorKind::kOptional)
       .tensor("mean")
@@ -282,6 +246,24 @@ OpRule rule_of_norm_grad() {
 }
 
 }  // namespace
+
+namespace rules::of {
+const RuleFunctions matmul = {"MatmulInferSpmd", ask_matmul, infer_matmul};
+const RuleFunctions relu = {"ElementwiseUnaryInferSpmd", ask_relu, infer_relu};
+const RuleFunctions split = {"SplitInferSpmd", ask_split, infer_split};
+const RuleFunctions concat = {"", nullptr, infer_concat};
+const RuleFunctions norm = {"NormInferSpmd", ask_norm, infer_norm};
+const RuleFunctions nonzero = {"NonZeroInferSpmd", ask_nonzero, infer_nonzero};
+const RuleFunctions reshape = {"ReshapeInferSpmd", ask_reshape, infer_reshape};
+const RuleFunctions full = {"", nullptr, infer_full};
+const RuleFunctions momentum_ = {"MomentumInferSpmd", ask_momentum_, infer_momentum_};
+const RuleFunctions bmm = {"... m k, ... k n -> ... m n", ask_bmm, infer_bmm};
+const RuleFunctions matmul_grad = {"MatmulGradInferSpmd", ask_matmul_grad, infer_matmul_grad};
+const RuleFunctions relu_grad = {"ElementwiseUnaryGradInferSpmd", ask_relu_grad, infer_relu_grad};
+const RuleFunctions relu_double_grad = {"ElementwiseUnaryGradInferSpmd", ask_relu_double_grad,
+                                        infer_relu_double_grad};
+const RuleFunctions norm_grad = {"NormGradInferSpmd", ask_norm_grad, infer_norm_grad};
+}  // namespace rules::of
 
 std::vector<OpRule> rules::generated() {
   std::vector<OpRule> list;

@@ -1,4 +1,4 @@
-// The operators by number and by name.
+// The operators, in YAML order and by name.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #include "api/generated/ops.h"
 
@@ -70,34 +70,35 @@ constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 
 }  // namespace
 
-const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs,
-                      kMatmulAttributes, kMatmulTaken, 0, Kernel::named("matmul")};
-const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, {},
-                    kReluTaken, 0, Kernel::named("relu")};
-const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, kSplitAttributes,
+const OpDef matmul = {"matmul", rules::of::matmul, kMatmulInputs, kMatmulOutputs, kMatmulAttributes,
+                      kMatmulTaken, 0, Kernel::named("matmul")};
+const OpDef relu = {"relu", rules::of::relu, kReluInputs, kReluOutputs, {}, kReluTaken, 0,
+                    Kernel::named("relu")};
+const OpDef split = {"split", rules::of::split, kSplitInputs, kSplitOutputs, kSplitAttributes,
                      kSplitTaken, 0, Kernel::named("split")};
-const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, kConcatAttributes,
+const OpDef concat = {"concat", rules::of::concat, kConcatInputs, kConcatOutputs, kConcatAttributes,
                       kConcatTaken, 0, Kernel::named("concat")};
-const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, kNormAttributes,
-                    kNormTaken, 0, Kernel::named("norm")};
-const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs, {},
+const OpDef norm = {"norm", rules::of::norm, kNormInputs, kNormOutputs, kNormAttributes, kNormTaken,
+                    0, Kernel::named("norm")};
+const OpDef nonzero = {"nonzero", rules::of::nonzero, kNonzeroInputs, kNonzeroOutputs, {},
                        kNonzeroTaken, 0, Kernel::named("nonzero")};
-const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs,
+const OpDef reshape = {"reshape", rules::of::reshape, kReshapeInputs, kReshapeOutputs,
                        kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
-const OpDef full = {7, "full", "", {}, kFullOutputs, kFullAttributes, {}, 0, Kernel::named("full")};
-const OpDef momentum_ = {8, "momentum_", "MomentumInferSpmd", kMomentum_Inputs, kMomentum_Outputs,
+const OpDef full = {"full", rules::of::full, {}, kFullOutputs, kFullAttributes, {}, 0,
+                    Kernel::named("full")};
+const OpDef momentum_ = {"momentum_", rules::of::momentum_, kMomentum_Inputs, kMomentum_Outputs,
                          kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
-const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, {}, kBmmTaken,
-                   0, Kernel::named("bmm")};
-const OpDef matmul_grad = {10, "matmul_grad", "MatmulGradInferSpmd", kMatmulGradInputs,
+const OpDef bmm = {"bmm", rules::of::bmm, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
+                   Kernel::named("bmm")};
+const OpDef matmul_grad = {"matmul_grad", rules::of::matmul_grad, kMatmulGradInputs,
                            kMatmulGradOutputs, kMatmulGradAttributes, kMatmulGradTaken, 0,
                            Kernel::named("matmul_grad")};
-const OpDef relu_grad = {11, "relu_grad", "ElementwiseUnaryGradInferSpmd", kReluGradInputs,
-                         kReluGradOutputs, {}, kReluGradTaken, 0, Kernel::named("relu_grad")};
-const OpDef relu_double_grad = {12, "relu_double_grad", "ElementwiseUnaryGradInferSpmd",
+const OpDef relu_grad = {"relu_grad", rules::of::relu_grad, kReluGradInputs, kReluGradOutputs, {},
+                         kReluGradTaken, 0, Kernel::named("relu_grad")};
+const OpDef relu_double_grad = {"relu_double_grad", rules::of::relu_double_grad,
                                 kReluDoubleGradInputs, kReluDoubleGradOutputs, {},
                                 kReluDoubleGradTaken, 0, Kernel::named("relu_grad")};
-const OpDef norm_grad = {13, "norm_grad", "NormGradInferSpmd", kNormGradInputs, kNormGradOutputs,
+const OpDef norm_grad = {"norm_grad", rules::of::norm_grad, kNormGradInputs, kNormGradOutputs,
                          kNormGradAttributes, kNormGradTaken, 0, Kernel::named("norm_grad")};
 
 std::span<const OpDef* const> all() {

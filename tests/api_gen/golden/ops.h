@@ -1,4 +1,4 @@
-// One OpDef per operator.
+// One OpDef per operator, and how its rule and shape function are asked.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
@@ -22,3 +22,22 @@ extern const OpDef relu_double_grad;
 extern const OpDef norm_grad;
 
 }  // namespace phi::ops
+
+namespace phi::rules::of {
+
+extern const RuleFunctions matmul;
+extern const RuleFunctions relu;
+extern const RuleFunctions split;
+extern const RuleFunctions concat;
+extern const RuleFunctions norm;
+extern const RuleFunctions nonzero;
+extern const RuleFunctions reshape;
+extern const RuleFunctions full;
+extern const RuleFunctions momentum_;
+extern const RuleFunctions bmm;
+extern const RuleFunctions matmul_grad;
+extern const RuleFunctions relu_grad;
+extern const RuleFunctions relu_double_grad;
+extern const RuleFunctions norm_grad;
+
+}  // namespace phi::rules::of
