@@ -11,12 +11,12 @@ from api_gen.nodes import NodeView
 RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
-    "dense_out dense_outs local_out local_outs as attrs metas replicated "
+    "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded check_not_recorded grad "
-    "recompute ops kernels intermediate composite distributed detail errors std".split())
+    "recompute ops rules kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
-VARIABLES = ("call", "args", "decision", "local", "wanted", "outputs", "recorded")
+VARIABLES = ("call", "args", "decision", "local", "wanted", "recorded")
 # Gradients that a GradMask (api/call/grad_mask.h) can tell apart.
 _MASK_BITS = 32
 

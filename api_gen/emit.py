@@ -14,7 +14,7 @@ from api_gen.nodes import nodes_by_op
 
 FOLDER = "api/generated"
 KERNELS = "phi/generated/kernels"  # kernels include nothing of api/
-_SWEPT = (f"{FOLDER}/ops/*.h", f"{FOLDER}/ops/*.cc", f"{KERNELS}/*.h")
+_SWEPT = (f"{FOLDER}/ops/*.h", f"{FOLDER}/ops/*.cc", f"{FOLDER}/defs/*.cc", f"{KERNELS}/*.h")
 
 
 @cache
@@ -23,6 +23,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, autoescape=False)
+    environment.filters["zip"] = zip
     environment.filters["quoted"] = lambda text: '"' + text + '"'
     return environment
 
@@ -92,6 +93,9 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
             texts[f"{FOLDER}/ops/{group.name}.cc"] = text("op.cc.j2", **views)
     if not declare_only:
         texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2", op_defs=lower.lower_op_defs(operators))
-        texts[f"{FOLDER}/op_rules.cc"] = text("op_rules.cc.j2", rules=rules.lower_rules(operators))
+        for name, members in groups.by_family(operators).items():
+            texts[f"{FOLDER}/defs/{name}.cc"] = text(
+                "defs.cc.j2", sources=", ".join(dict.fromkeys(op.at.file for op in members)),
+                op_defs=lower.lower_op_defs(members), rules=rules.lower_rules(members))
         texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts)

@@ -52,8 +52,17 @@ def called_groups(group: Group, every: Sequence[Group]) -> list[str]:
 
 
 def family(op: Op) -> str:
-    """Kernels of one YAML file share a header, those of its gradients' file of the same name too."""
+    """Ops of one YAML file, and of the gradients' file of the same name."""
     return PurePath(op.at.file).stem
+
+
+def by_family(operators: Sequence[Op]) -> dict[str, list[Op]]:
+    """The ops that reach a kernel."""
+    result: dict[str, list[Op]] = {}
+    for op in operators:
+        if op.kernel and op.infer_meta:
+            result.setdefault(family(op), []).append(op)
+    return result
 
 
 def families(operators: Sequence[Op]) -> dict[str, list[KernelView]]:

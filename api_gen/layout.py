@@ -82,4 +82,4 @@ def _fit_chain(line: str) -> tuple[str, ...]:
         return ()
     start = line.find(" = ") + 3 if " = " in line[:dots[0]] else len(line) - len(line.lstrip())
     calls = [line[a:b] for a, b in zip(dots, [*dots[1:], len(line)])]
-    return (line[:dots[0]], *(" " * (start + 4) + call for call in calls))
+    return (*_fit_line(line[:dots[0]]), *(" " * (start + 4) + call for call in calls))

@@ -8,7 +8,7 @@ from api_gen import cpp
 from api_gen.checks import VARIABLES, check_generated
 from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Notation, Op, Output, Param, Rule, Source,
-                           TensorArg, Term)
+                           TensorArg)
 from api_gen.nodes import NodeView
 
 # Names in namespace phi::ops that are functions.
@@ -23,10 +23,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class OpDefView:
-    id: int
     name: str
     cpp_name: str
-    rule: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: tuple[tuple[str, str, str], ...]  # name, AttributeKind, whether it decides
@@ -70,7 +68,7 @@ class OutputView:
 
     @property
     def local_arg(self) -> str:
-        return f"local_outs({self.name})" if self.is_list else f"local_out({self.name})"
+        return f"local_out{'s' if self.is_list else ''}(decision, {self.name})"
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,6 @@ class FunctionView:
     outputs: tuple[OutputView, ...] = ()
     tensors: tuple[str, ...] = ()
     dense_infer: str = ""
-    infer: str = ""
-    rule: tuple[tuple[str, str], ...] = ()  # variables (name, value), the rule is the last
     attrs: tuple[str, ...] = ()
     called: str = ""
     place: str = ""
@@ -165,7 +161,7 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
     for op in ops:
         if not op.kernel or not op.infer_meta:
             continue
-        views.append(OpDefView(len(views), op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
+        views.append(OpDefView(op.name, op_cpp_name(op.name),
                                tuple(t.name for t in op.tensors), tuple(o.name for o in op.outputs),
                                _attributes(op), _dense_kernel(op),
                                tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
@@ -282,10 +278,6 @@ def _source_tensors(tensors: Sequence[TensorArg]) -> Sequence[TensorArg]:
     return tensors
 
 
-def _select(op: Op, metas: str) -> str:
-    return f"wanted.select({metas})" if op.selective else metas
-
-
 def _returned(types: Sequence[str]) -> str:
     return types[0] if len(types) == 1 else f"std::tuple<{_join(types)}>"
 
@@ -329,9 +321,6 @@ class _Builder:
             recorded=self._recorded(outputs), outputs=tuple(outputs),
             tensors=tuple(t.name for t in op.tensors),
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
-            infer=_select(op, _call("metas", [_call(self.infer_meta.func,
-                                                    map(cpp.meta, self.infer_meta.params))])),
-            rule=self._rule(),
             attrs=(*(attr.name for attr in op.attrs), *(["wanted"] if op.selective else [])),
             called=(f"ops::{op_cpp_name(op.name)}" if name == op.name else
                     f'as(ops::{op_cpp_name(op.name)}, "{name}")'),
@@ -390,16 +379,6 @@ class _Builder:
                         overwritten=tuple((o.target, "true" if o.target in node.values else "false")
                                           for o in outputs if o.target))
 
-    def _rule(self) -> tuple[tuple[str, str], ...]:
-        spmd = self.infer_meta.spmd
-        if spmd is None:
-            return ()
-        if isinstance(spmd, Rule):
-            return ((self.fresh("rule"), _call(spmd.func, map(cpp.spec, spmd.params))),)
-        batch = self.fresh("batch")
-        value, rule = declared_rule(spmd, batch)
-        return (*([(batch, value)] if value else []), (self.fresh("rule"), rule))
-
     def _dtype(self) -> str:
         source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
         return _resolve(source, "dtype", lambda tensors: (
@@ -410,22 +389,6 @@ class _Builder:
         source = self.kernel.backend or Source(tensors=self.op.tensors)
         return _resolve(source, "place", lambda tensors: _call(
             "place_of", [t.name for t in tensors]))
-
-
-def declared_rule(notation: Notation, batch: str) -> tuple[str, str]:
-    """The value of the variable `batch`, if one is needed, and the declaration that a hand-written
-    rule of this pattern would make."""
-    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
-               for i, term in enumerate(notation.inputs) if term.batch]
-    inputs = [_call(".input", [f"args.spec({i})", *_factor_args(term, batch)])
-              for i, term in enumerate(notation.inputs)]
-    outputs = [_call(".output", _factor_args(term, batch)) for term in notation.outputs]
-    return (_call("distributed::Factors::batch", batched) if batched else "",
-            "".join(["distributed::Factors()", *inputs, *outputs]))
-
-
-def _factor_args(term: Term, batch: str) -> list[str]:
-    return [*([batch] if term.batch else []), f'"{term.letters}"']
 
 
 def _is_plain(tensors: Sequence[TensorArg]) -> bool:
@@ -504,7 +467,4 @@ def _signature_text(op: Op) -> str:
 
 
 def placement_text(op: Op) -> str:
-    spmd = op.infer_meta.spmd if op.infer_meta else None
-    if spmd is None:
-        return "inputs and outputs replicated"
-    return spmd.text if isinstance(spmd, Notation) else spmd.func
+    return (rule_name(op.infer_meta) if op.infer_meta else "") or "inputs and outputs replicated"

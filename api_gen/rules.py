@@ -1,17 +1,18 @@
-"""Operators to view objects: how each one's rule and shape function are asked by name."""
+"""Operators to view objects: how each one's rule and shape function are asked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from api_gen import cpp
-from api_gen.lower import declared_rule, rule_name
-from api_gen.model import Attr, Notation, Op, Param, TensorArg
+from api_gen.lower import op_cpp_name, rule_name
+from api_gen.model import Attr, Notation, Op, Param, TensorArg, Term
 
 
 @dataclass(frozen=True)
 class RuleView:
     name: str
-    rule: str  # as OpDef names it
+    cpp_name: str  # of its OpDef
+    rule: str  # its name
     parts: tuple[str, ...]  # the calls that make the OpRule
     batch: str  # the value of a variable that `ask` uses, if it does
     ask: str  # empty: replicated
@@ -28,14 +29,30 @@ def _view(op: Op) -> RuleView:
     spmd = op.infer_meta.spmd
     batch, ask = "", ""
     if isinstance(spmd, Notation):
-        batch, ask = declared_rule(spmd, "batch")
+        batch, ask = _declared(spmd)
     elif spmd:
         ask = _call(op, spmd.func, spmd.params, cpp.spec)
     infer = _call(op, op.infer_meta.func, op.infer_meta.params, cpp.meta)
     outputs = [f'.output("{output.name}")' for output in op.outputs]
-    return RuleView(op.name, rule_name(op.infer_meta),
+    return RuleView(op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
                     (*map(_tensor, op.tensors), *map(_attribute, op.attrs), *outputs),
                     batch, ask, infer)
+
+
+def _declared(notation: Notation) -> tuple[str, str]:
+    """The value of the variable `batch`, if one is needed, and the declaration that a hand-written
+    rule of this pattern would make."""
+    batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
+               for i, term in enumerate(notation.inputs) if term.batch]
+    inputs = [f".input({', '.join([f'args.spec({i})', *_factor_args(term)])})"
+              for i, term in enumerate(notation.inputs)]
+    outputs = [f".output({', '.join(_factor_args(term))})" for term in notation.outputs]
+    return (f"distributed::Factors::batch({', '.join(batched)})" if batched else "",
+            "".join(["distributed::Factors()", *inputs, *outputs]))
+
+
+def _factor_args(term: Term) -> list[str]:
+    return [*(["batch"] if term.batch else []), f'"{term.letters}"']
 
 
 def _call(op: Op, func: str, params: Sequence[Param], form: Callable[[Param], str]) -> str:

@@ -61,7 +61,7 @@ function(autophi_generate)
 
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
   set(rules ${outputs})
-  list(FILTER rules INCLUDE REGEX "/op_rules\\.cc$")
+  list(FILTER rules INCLUDE REGEX "/(defs/.*|ops)\\.cc$")
   list(REMOVE_ITEM outputs ${rules})
   set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)
   set(AUTOPHI_GENERATED_RULES ${rules} PARENT_SCOPE)

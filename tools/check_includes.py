@@ -83,7 +83,7 @@ LAYERS = (
     Layer("api/rules", r"api/rules/", PURE + ("distributed/spmd", "phi/infermeta")),
     # Functions on tensors that the floors above call and define.
     Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$", HANDLES),
-    Layer("api/call", r"api/call/", HANDLES),
+    Layer("api/call", r"api/call/", HANDLES + ("api/rules",)),
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
     Layer("api/autograd", r"api/autograd/", CALLS),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),

@@ -56,10 +56,10 @@ bool any_requires_grad(const Args&... args) {
          autograd::grad_enabled();
 }
 
-/// The place of the first tensor given.
+/// The place of the first tensor given; the rank's if there is none.
 template <typename... Args>
 Place place_of(const Args&... args) {
-  Place place = CPUPlace();
+  Place place = RankContext::current().place();
   (any_tensor(args, [&](const Tensor& x) { return (place = x.place()).defined(); }) || ...);
   return place;
 }

@@ -32,6 +32,16 @@ class Attrs {
     return all;
   }
 
+  /// A gradient's `wanted`; null: the op makes all its outputs.
+  const GradMask* wanted() const {
+    const GradMask* mask = nullptr;
+    const auto look = [&](const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, GradMask>) mask = &value;
+    };
+    std::apply([&](const Values&... value) { (look(value), ...); }, values_);
+    return mask;
+  }
+
  private:
   template <typename Value>
   static void append(CallKey& key, const OpDef& op, size_t i, const Value& value) {

@@ -34,6 +34,11 @@ template <typename... Args>
                                                                           const Args&... args) {
   return recorder.begin(op, CallSlots::of(args...));
 }
+template <typename AttrList>
+[[gnu::cold, gnu::noinline]] const Decision& ask(const DistArgs& args, const CallKey& key,
+                                                 const AttrList& attributes, DataType dtype) {
+  return make_decision(args, key, {attributes.values(args.op()), attributes.wanted(), dtype});
+}
 template <typename AttrList, typename... Outs>
 [[gnu::cold, gnu::noinline]] void end_recorded(RecordedCall& call, const OpDef& op,
                                                const AttrList& attributes, const Outs&... outs) {
@@ -61,12 +66,14 @@ class Call {
   DistArgs on_one_mesh() const {
     return std::apply([this](const Args&... args) { return DistArgs(op_, args...); }, args_);
   }
-  /// From the cache, or `infer()` asked; valid as long as the call.
-  template <typename Infer>
-  const Decision& decide(const DistArgs& args, Infer&& infer) const {
+  /// From the cache, or the op's rule and shape function asked; valid as long as the call. `dtype`:
+  /// of the kernel that will be launched; UNDEFINED: none will.
+  const Decision& decide(const DistArgs& args, DataType dtype = DataType::UNDEFINED) const {
     CallKey key;
     attributes_.append_to(key, op_);
-    const Decision& decision = phi::decide(op_, args, key, infer);
+    const Decision* found = find_decision(args, key);
+    const Decision& decision = found ? *found : detail::ask(args, key, attributes_, dtype);
+    if (!decision.computes_here()) detail::count_clipped(op_);
     if (recorded_) [[unlikely]]
       recorded_->decided(decision);
     return decision;

@@ -3,46 +3,31 @@
 
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/core/host_array.h"
 
 namespace phi {
 
 using distributed::TensorDistAttr;
 
-distributed::SpmdResult replicated(const DistArgs& args, size_t num_outputs) {
-  const TensorDistAttr* attr = TensorDistAttr::replicated(args.mesh());
-  distributed::SpmdResult result;
-  for (size_t i = 0; i < args.num_slots(); ++i)
-    result.inputs.push_back(args.slot(i) ? attr : nullptr);
-  for (size_t i = 0; i < num_outputs; ++i) result.outputs.push_back(attr);
-  return result;
-}
-
-Decision::Decision(const DistArgs& args, const Inferred& inferred)
-    : op_(args.op()), mesh_(args.mesh()) {
+Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
+                   const OutputMetas& outputs, DataType dtype)
+    : op_(args.op()), mesh_(args.mesh()), place_(args.place()) {
   const auto coord = mesh_.coord_of(RankContext::current().rank());
   computes_here_ = coord.has_value();
   const auto box_of = [&](const Dims& dims, const TensorDistAttr& attr) {
     return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
-  const auto& [spmd, outputs, dtype] = inferred;
   // What it takes is for launch to know; whether it is there every rank must find.
   if (dtype != DataType::UNDEFINED) {
-    op_.kernel.check_has(DeviceKind::CPU, dtype);
+    op_.kernel.check_has(Device::of(place_).kernels(), dtype);
   }
-  PHI_CHECK(spmd.inputs.size() <= args.num_slots() && spmd.outputs.size() == outputs.size(),
-            errors::Internal(
-                "rule {} answers for {} inputs and {} outputs; the call has {} and {}.", op_.rule,
-                spmd.inputs.size(), spmd.outputs.size(), args.num_slots(), outputs.size()));
   for (size_t i = 0; i < args.num_slots(); ++i) {
     if (!args.slot(i)) {
       inputs_.push_back({});
       continue;
     }
-    // Trailing inputs that the rule is not shown are needed whole.
-    const TensorDistAttr* attr =
-        i < spmd.inputs.size() ? spmd.inputs[i] : TensorDistAttr::replicated(mesh_);
-    inputs_.push_back({attr, box_of(args.slot(i)->dims(), *attr)});
+    inputs_.push_back({spmd.inputs[i], box_of(args.slot(i)->dims(), *spmd.inputs[i])});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) {
@@ -63,12 +48,13 @@ Decision::Decision(const DistArgs& args, const Inferred& inferred)
 void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const {
   const auto reduce =
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
+  HostArray bytes = values->initialized() ? HostArray(*values, HostArray::kUpdate) : HostArray();
   for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {
     auto& world = distributed::World::current();
-    void* const data = values->initialized() ? values->mutable_raw_data() : nullptr;
     world.group(mesh_.sub_ranks(world.rank(), m))
-        .all_reduce(data, values->numel(), values->dtype(), reduce);
+        .all_reduce(bytes.data(), values->numel(), values->dtype(), reduce);
   }
+  bytes.finish();
 }
 
 DecisionCache& DecisionCache::current() {
@@ -122,9 +108,21 @@ void DecisionCache::clear() {
   size_ = 0;
 }
 
-void detail::rethrow_with_inputs(const DistArgs& args) {
+const Decision* find_decision(const DistArgs& args, CallKey& key) {
+  key.append(&args.op());
+  args.append_to(key);
+  return DecisionCache::current().find(key, key.hash());
+}
+
+const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details) {
   try {
-    throw;
+    const RuleFunctions& rule = args.op().rule;
+    const RuleArgs question = args.question(std::move(details.attributes));
+    OutputMetas outputs = rule.infer(question);
+    if (details.wanted) outputs = details.wanted->select(std::move(outputs));
+    const auto spmd = rule.forward(question, outputs.size());
+    return DecisionCache::current().add(
+        key, key.hash(), std::make_shared<const Decision>(args, spmd, outputs, details.dtype));
   } catch (Error& error) {
     error.note("called with " + args.describe());
     throw;

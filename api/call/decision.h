@@ -14,16 +14,6 @@
 
 namespace phi {
 
-/// What a rule and a shape function say of one call.
-struct Inferred {
-  distributed::SpmdResult spmd;
-  OutputMetas outputs;
-  DataType dtype = DataType::UNDEFINED;  // of the kernel that will be launched, if one will
-};
-
-/// The answer where an op has no rule: all inputs and all `num_outputs` outputs replicated.
-distributed::SpmdResult replicated(const DistArgs& args, size_t num_outputs);
-
 class Decision final : public LaunchView {
  public:
   struct Output {
@@ -38,12 +28,16 @@ class Decision final : public LaunchView {
     ShardBox box;
   };
 
-  /// Errors: Internal if rule and shape function do not agree on the number of tensors;
-  /// Unimplemented, on every rank alike, if the op has no kernel of this dtype.
-  Decision(const DistArgs& args, const Inferred& inferred);
+  /// `dtype`: of the kernel that will be launched; UNDEFINED: none will.
+  /// Errors: Unimplemented, on every rank alike, if the op has no kernel of this dtype;
+  /// InvalidArgument for inputs on several places.
+  Decision(const DistArgs& args, const distributed::SpmdResult& spmd, const OutputMetas& outputs,
+           DataType dtype);
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }
+  /// Where inputs and outputs lie, on this rank; elsewhere they lie on that rank's own.
+  const Place& place() const { return place_; }
   /// This rank is in the op's mesh: the one place where that question is asked.
   bool computes_here() const { return computes_here_; }
   const Input& input(size_t slot) const { return inputs_[slot]; }
@@ -58,6 +52,7 @@ class Decision final : public LaunchView {
  private:
   const OpDef& op_;
   distributed::ProcessMesh mesh_;
+  Place place_;
   bool computes_here_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
@@ -88,10 +83,21 @@ class DecisionCache {
   size_t size_ = 0;
 };
 
-namespace detail {
-/// Adds what the call was to an error that rule or shape function threw.
-[[noreturn]] void rethrow_with_inputs(const DistArgs& args);
+/// What is in the cache for this call; null: nothing. `key` has the attributes; op and inputs are
+/// added to it. A decision lives until the cache is cleared; callers use it for the one call.
+const Decision* find_decision(const DistArgs& args, CallKey& key);
 
+/// What a call is beside its tensors.
+struct CallDetails {
+  std::vector<AttributeValue> attributes;
+  const GradMask* wanted;  // null: all outputs
+  DataType dtype;          // of the kernel; UNDEFINED: none
+};
+/// Asks the op's shape function, then its rule, and puts the decision in the cache. Errors: theirs,
+/// with what the call was.
+const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details);
+
+namespace detail {
 inline void count_clipped(const OpDef& op) {
   RankContext& rank = RankContext::current();
   ++rank.counters().ops_clipped;
@@ -99,27 +105,5 @@ inline void count_clipped(const OpDef& op) {
     trace->add(TraceKind::kClipped, op.name);
 }
 }  // namespace detail
-
-/// The decision for this call: from the cache, or `infer()` asked. `key` has the attributes; op and
-/// inputs are added to it. A decision lives until the cache is cleared; callers use it for the one
-/// call.
-template <typename Infer>
-const Decision& decide(const OpDef& op, const DistArgs& args, CallKey& key, Infer&& infer) {
-  key.append(op.id);
-  args.append_to(key);
-  const uint64_t hash = key.hash();
-  DecisionCache& cache = DecisionCache::current();
-  const Decision* decision = cache.find(key, hash);
-  if (!decision) [[unlikely]] {
-    try {
-      args.prepare();
-      decision = &cache.add(key, hash, std::make_shared<const Decision>(args, infer()));
-    } catch (const Error&) {
-      detail::rethrow_with_inputs(args);
-    }
-  }
-  if (!decision->computes_here()) detail::count_clipped(op);
-  return *decision;
-}
 
 }  // namespace phi

@@ -83,9 +83,22 @@ void DistArgs::append_to(CallKey& key) const {
   for (const DistTensor* x : slots_) {
     key.append(x ? reinterpret_cast<uintptr_t>(x->attr()) : 0);
     if (!x) continue;
-    key.append(static_cast<int32_t>(x->dtype()) | x->dims().ndim() << 8);
+    const Place& place = x->place();
+    key.append(static_cast<int32_t>(x->dtype()) | x->dims().ndim() << 8 |
+               static_cast<int32_t>(place.kind) << 16 | place.index << 24);
     key.append_bytes(x->dims().begin(), x->dims().ndim() * sizeof(int64_t));
   }
+}
+
+Place DistArgs::place() const {
+  const DistTensor* first = nullptr;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const DistTensor* x = slots_[i];
+    if (!x) continue;
+    if (!first) first = x;
+    if (x->place() != first->place()) throw_several_places(op_, first->place(), x->place());
+  }
+  return first ? first->place() : RankContext::current().place();
 }
 
 uint64_t DistArgs::meta_only_slots() const {
@@ -98,20 +111,21 @@ uint64_t DistArgs::meta_only_slots() const {
   return slots;
 }
 
-void DistArgs::prepare() const {
+RuleArgs DistArgs::question(std::vector<AttributeValue> attributes) const {
+  RuleArgs question(mesh_, std::move(attributes));
   for (size_t arg = 0; arg < ranges_.size(); ++arg) {
+    question.add_argument();
     for (int i = 0; i < ranges_[arg].count; ++i) {
       const DistTensor* x = slots_[ranges_[arg].first + i];
       if (!x) {
-        specs_.push_back({});
-        metas_.push_back({});
+        question.add({}, {});
         continue;
       }
       const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
-      specs_.push_back({x->dims(), attr, op_.inputs[arg]});
-      metas_.push_back(x->meta());
+      question.add({x->dims(), attr, op_.inputs[arg]}, x->meta());
     }
   }
+  return question;
 }
 
 std::string DistArgs::describe() const {

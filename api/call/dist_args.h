@@ -10,7 +10,7 @@
 
 #include "api/call/args.h"
 #include "api/call/call_key.h"
-#include "distributed/spmd/rule.h"
+#include "api/rules/rule_functions.h"
 #include "phi/core/op_def.h"
 
 namespace phi {
@@ -29,27 +29,17 @@ class DistArgs {
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }
+  /// That of all tensors; the rank's if there are none. Errors: InvalidArgument if they lie on
+  /// several.
+  Place place() const;
   size_t num_slots() const { return slots_.size(); }
   /// Null for an absent optional tensor.
   const distributed::DistTensor* slot(size_t i) const { return slots_[i]; }
 
   void append_to(CallKey& key) const;
 
-  // For rules and shape functions, by argument; see prepare().
-  const distributed::TensorSpec& spec(int arg) const { return specs_[ranges_[arg].first]; }
-  const distributed::TensorSpec* optional_spec(int arg) const {
-    return present(arg) ? &spec(arg) : nullptr;
-  }
-  std::span<const distributed::TensorSpec> list_spec(int arg) const {
-    return {specs_.data() + ranges_[arg].first, static_cast<size_t>(ranges_[arg].count)};
-  }
-  const TensorMeta& meta(int arg) const { return slots_[ranges_[arg].first]->meta(); }
-  const TensorMeta* optional_meta(int arg) const { return present(arg) ? &meta(arg) : nullptr; }
-  std::span<const TensorMeta> list_meta(int arg) const {
-    return {metas_.data() + ranges_[arg].first, static_cast<size_t>(ranges_[arg].count)};
-  }
-  /// Fills in what the members above give; done once a decision is not in the cache.
-  void prepare() const;
+  /// As rule and shape function take them: inputs of other meshes as they will arrive.
+  RuleArgs question(std::vector<AttributeValue> attributes) const;
 
   struct Range {
     int first;
@@ -58,7 +48,6 @@ class DistArgs {
   const Range& range(int arg) const { return ranges_[arg]; }
   /// Bit i: the bytes of slot i are not used.
   uint64_t meta_only_slots() const;
-  bool present(int arg) const { return slots_[ranges_[arg].first] != nullptr; }
   /// "x f32[64,32] [S0] on mesh(dp=2), y ...": for messages.
   std::string describe() const;
 
@@ -88,8 +77,6 @@ class DistArgs {
   InlineVector<Range, 8> ranges_;
   bool any_plain_ = false;
   std::list<distributed::DistTensor> replicated_;  // plain arguments on the mesh
-  mutable std::vector<distributed::TensorSpec> specs_;
-  mutable std::vector<TensorMeta> metas_;
 };
 
 /// The local arrays that the kernel takes, by argument.

@@ -1,13 +1,15 @@
-// Launching a kernel: select by backend and dtype, count, call. The one place where a dry run
+// Launching a kernel: select by place and dtype, count, call. The one place where a dry run
 // differs for operators: there the kernel is counted and its outputs stay without bytes.
 #pragma once
 
 #include <utility>
 
+#include "api/call/common_place.h"
 #include "api/call/decision.h"
 #include "api/call/launch_step.h"
 #include "api/call/placeholder_args.h"
 #include "api/call/traced_shapes.h"
+#include "phi/core/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
 #include "phi/core/trace.h"
@@ -52,7 +54,8 @@ template <typename Signature, typename... Args>
   if (Recorder* recorder = RankContext::current().recorder()) {
     using Recorded = LaunchStep<Signature>;
     auto view = context.view() ? context.view()->shared_from_this() : nullptr;
-    return recorder->add(std::make_unique<Recorded>(op, dtype, std::move(view), args...));
+    return recorder->add(
+        std::make_unique<Recorded>(op, dtype, context.place(), std::move(view), args...));
   }
   plan_args(op, args...);
   const auto erased = op.kernel.find_dry(dtype);
@@ -62,13 +65,17 @@ template <typename Signature, typename... Args>
 }
 
 template <typename Signature, typename... Args>
-void launch_in(const KernelContext& context, const OpDef& op, DataType dtype, Args&&... args) {
-  const auto kernel = op.kernel.select<Signature>(DeviceKind::CPU, dtype);
+void launch_at(const Place& place, const LaunchView* view, const OpDef& op, DataType dtype,
+               Args&&... args) {
+  Device& device = Device::of(place);
+  const KernelContext context(place, view);
+  const auto kernel = op.kernel.select<Signature>(device.kernels(), dtype);
   const LaunchScope scope(op, args...);
   if (scope.is_dry()) [[unlikely]] {
     return launch_dry<Signature>(context, op, dtype, std::forward<Args>(args)...);
   }
   try {
+    const Device::Work work(device);
     kernel(context, std::forward<Args>(args)...);
   } catch (Error& error) {
     name_placeholders(error, op, args...);
@@ -77,17 +84,19 @@ void launch_in(const KernelContext& context, const OpDef& op, DataType dtype, Ar
 }
 }  // namespace detail
 
-/// On plain tensors. Name: of phi::kernels. Errors: Unimplemented if there is no kernel for dtype.
+/// On plain tensors, where they lie. Name: of phi::kernels. Errors: Unimplemented if there is no
+/// kernel for dtype; InvalidArgument for tensors of several places.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, DataType dtype, Args&&... args) {
-  detail::launch_in<typename Name::Signature>(KernelContext(), op, dtype,
+  const Place place = detail::common_place(op, args...);
+  detail::launch_at<typename Name::Signature>(place, nullptr, op, dtype,
                                               std::forward<Args>(args)...);
 }
 
 /// On the local parts of a distributed call.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, const Decision& decision, DataType dtype, Args&&... args) {
-  detail::launch_in<typename Name::Signature>(KernelContext(CPUPlace(), &decision), op, dtype,
+  detail::launch_at<typename Name::Signature>(decision.place(), &decision, op, dtype,
                                               std::forward<Args>(args)...);
 }
 

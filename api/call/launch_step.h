@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "phi/core/device.h"
 #include "phi/core/device_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/core/op_def.h"
@@ -105,11 +106,12 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
   using Kernel = typename KernelSignature<Params...>::Function;
 
   template <typename... Args>
-  LaunchStep(const OpDef& op, DataType dtype, std::shared_ptr<const LaunchView> view,
-             const Args&... args)
+  LaunchStep(const OpDef& op, DataType dtype, const Place& place,
+             std::shared_ptr<const LaunchView> view, const Args&... args)
       : op_(op),
         dtype_(dtype),
-        kernel_(op.kernel.select<KernelSignature<Params...>>(DeviceKind::CPU, dtype)),
+        place_(place),
+        kernel_(op.kernel.select<KernelSignature<Params...>>(Device::of(place).kernels(), dtype)),
         view_(std::move(view)),
         args_(HeldArg<Params>(args)...) {}
 
@@ -119,9 +121,9 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
     std::apply([&](auto&... args) { (visit_one<Params>(args, visitor, position), ...); }, args_);
   }
   void run() override {
-    std::apply(
-        [&](auto&... args) { kernel_(KernelContext(CPUPlace(), view_.get()), args.get()...); },
-        args_);
+    const Device::Work work(Device::of(place_));
+    const KernelContext context(place_, view_.get());
+    std::apply([&](auto&... args) { kernel_(context, args.get()...); }, args_);
   }
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
   // Kernels that talk to other ranks have a dry form, which counts their messages.
@@ -136,6 +138,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
 
   const OpDef& op_;
   DataType dtype_;
+  Place place_;
   Kernel kernel_;
   std::shared_ptr<const LaunchView> view_;
   std::tuple<HeldArg<Params>...> args_;

@@ -34,7 +34,7 @@ Tensor new_distributed(const Decision& decision, size_t slot) {
   const Decision::Output& out = decision.output(slot);
   if (!out.present) return {};
   if (!decision.computes_here()) {
-    return Tensor(DistTensor::clipped(out.global, out.attr, CPUPlace(), decision.op().name));
+    return Tensor(DistTensor::clipped(out.global, out.attr, decision.place(), decision.op().name));
   }
   return Tensor(DistTensor(out.global, out.attr, DenseTensor(out.local, nullptr)));
 }
@@ -53,18 +53,18 @@ OutList dense_outs(TensorList& outs) {
   return list;
 }
 
-DenseTensor* local_out(Tensor& out) {
+DenseTensor* local_out(const Decision& decision, Tensor& out) {
   if (!out.defined()) return nullptr;
   DistTensor& dist = out.dist();
   if (!dist.local().defined() && dist.dims().known()) {
-    dist.local() = DenseTensor::empty(dist.local().meta(), CPUPlace());
+    dist.local() = DenseTensor::empty(dist.local().meta(), decision.place());
   }
   return &dist.local();
 }
 
-OutList local_outs(TensorList& outs) {
+OutList local_outs(const Decision& decision, TensorList& outs) {
   OutList list;
-  for (Tensor& out : outs) list.add(local_out(out));
+  for (Tensor& out : outs) list.add(local_out(decision, out));
   return list;
 }
 

@@ -23,8 +23,8 @@ TensorList new_distributed_list(const Decision& decision, size_t first_slot);
 /// What the kernel writes to; null for an absent output.
 inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }
 OutList dense_outs(TensorList& outs);
-DenseTensor* local_out(Tensor& out);
-OutList local_outs(TensorList& outs);
+DenseTensor* local_out(const Decision& decision, Tensor& out);
+OutList local_outs(const Decision& decision, TensorList& outs);
 
 // Inplace calls. Optional tensors that are absent take part in nothing.
 

@@ -7,12 +7,12 @@
 #include <algorithm>
 
 #include "phi/common/nearest_name.h"
+#include "phi/core/op_def.h"
 
 namespace phi {
 namespace {
 
 using distributed::SpmdResult;
-using distributed::TensorDistAttr;
 using distributed::TensorSpec;
 
 std::string names_of(std::span<const OpRule::Tensor> tensors) {
@@ -22,40 +22,13 @@ std::string names_of(std::span<const OpRule::Tensor> tensors) {
   return names;
 }
 
-// The slots of all arguments, lists one element after the other.
-std::vector<const OpTensor*> flat(const OpQuestion& question) {
-  std::vector<const OpTensor*> slots;
-  for (const auto& argument : question.inputs) {
-    for (const OpTensor& tensor : argument) slots.push_back(&tensor);
-  }
-  return slots;
-}
-
-// Inputs that the rule is not shown, the last ones, are needed whole.
-OpAnswer combine(const OpQuestion& question, const SpmdResult& spmd, const OutputMetas& metas) {
-  PHI_CHECK(spmd.outputs.size() == metas.size(),
-            errors::Internal("the rule answers for {} outputs, the shape function for {}.",
-                             spmd.outputs.size(), metas.size()));
+OpAnswer answer_of(const SpmdResult& spmd, const OutputMetas& metas) {
   OpAnswer answer;
-  for (const OpTensor* slot : flat(question)) {
-    const size_t i = answer.inputs.size();
-    answer.inputs.push_back(slot->attr == nullptr    ? nullptr
-                            : i < spmd.inputs.size() ? spmd.inputs[i]
-                                                     : TensorDistAttr::replicated(question.mesh));
-  }
+  answer.inputs.assign(spmd.inputs.begin(), spmd.inputs.end());
   for (size_t i = 0; i < metas.size(); ++i) {
     answer.outputs.push_back({metas[i], metas[i] ? spmd.outputs[i] : nullptr});
   }
   return answer;
-}
-
-// What a call without a rule does.
-SpmdResult replicated(const OpQuestion& question, size_t num_outputs) {
-  SpmdResult result;
-  for (size_t i = 0; i < num_outputs; ++i) {
-    result.outputs.push_back(TensorDistAttr::replicated(question.mesh));
-  }
-  return result;
 }
 
 // The tensors of each argument of which some have no dtype.
@@ -94,16 +67,6 @@ bool choose(const std::vector<std::vector<TensorMeta*>>& open, size_t first, int
 }
 
 }  // namespace
-
-OpRule&& OpRule::asks(Ask ask) && {
-  ask_ = ask;
-  return std::move(*this);
-}
-
-OpRule&& OpRule::infers(Infer infer) && {
-  infer_ = infer;
-  return std::move(*this);
-}
 
 OpRule&& OpRule::tensor(const char* name, TensorKind kind) && {
   tensors_.push_back({name, kind});
@@ -154,24 +117,21 @@ RuleArgs OpRule::args(const OpQuestion& question) const {
   PHI_CHECK(question.attributes.size() == attributes_.size(),
             errors::InvalidArgument("{} attributes are given, {} takes {}.",
                                     question.attributes.size(), name_, attributes_.size()));
-  RuleArgs args;
-  args.attributes_ = question.attributes;
+  RuleArgs args(question.mesh, question.attributes);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto& [name, kind] = tensors_[i];
     const auto& given = question.inputs[i];
     PHI_CHECK(kind == TensorKind::kList || given.size() == 1,
               errors::InvalidArgument("{} of {} is one tensor, {} are given.", name, name_,
                                       given.size()));
-    auto& specs = args.specs_.emplace_back();
-    auto& metas = args.metas_.emplace_back();
+    args.add_argument();
     for (const OpTensor& tensor : given) {
       PHI_CHECK(tensor.attr != nullptr || kind == TensorKind::kOptional,
                 errors::InvalidArgument("{} of {} is not optional; give it.", name, name_));
       PHI_CHECK(tensor.attr == nullptr || tensor.attr->mesh() == question.mesh,
                 errors::InvalidArgument("{} of {} lies on another mesh.", name, name_));
       if (tensor.attr != nullptr) tensor.attr->check_fits(tensor.meta.dims);
-      specs.push_back({tensor.meta.dims, tensor.attr, name});
-      metas.push_back(tensor.meta);
+      args.add({tensor.meta.dims, tensor.attr, name}, tensor.meta);
     }
   }
   return args;
@@ -182,7 +142,7 @@ OpQuestion OpRule::with_dtypes(OpQuestion question) const {
   for (const auto& tensors : open) set_dtype(tensors, DataType::FLOAT32);
   const auto accepted = [&] {
     try {
-      infer_(args(question));
+      functions_.infer(args(question));
       return true;
     } catch (const Error&) {
       return false;
@@ -197,17 +157,15 @@ OpQuestion OpRule::with_dtypes(OpQuestion question) const {
 OpAnswer OpRule::answer(const OpQuestion& asked, distributed::Conflicts* conflicts) const {
   const OpQuestion question = with_dtypes(asked);
   const RuleArgs given = args(question);
-  const OutputMetas metas = infer_(given);
-  return combine(
-      question,
-      ask_ == nullptr ? replicated(question, metas.size()) : ask_(given).forward(conflicts), metas);
+  const OutputMetas metas = functions_.infer(given);
+  return answer_of(functions_.forward(given, metas.size(), conflicts), metas);
 }
 
 OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTensor> outputs,
                                  distributed::Conflicts* conflicts) const {
   const OpQuestion question = with_dtypes(asked);
   const RuleArgs given = args(question);
-  const OutputMetas metas = infer_(given);
+  const OutputMetas metas = functions_.infer(given);
   PHI_CHECK(outputs.size() == metas.size(),
             errors::InvalidArgument("{} outputs are given, {} has {}.", outputs.size(), name_,
                                     metas.size()));
@@ -222,17 +180,15 @@ OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTens
     outputs[i].attr->check_fits(dims);
     specs[i] = {dims, outputs[i].attr};
   }
-  return combine(
-      question,
-      ask_ == nullptr ? replicated(question, metas.size()) : ask_(given).backward(specs, conflicts),
-      metas);
+  return answer_of(functions_.backward(given, specs, conflicts), metas);
 }
 
 namespace rules {
 
 std::span<const OpRule> all() {
   static const auto& sorted = *[] {
-    auto* list = new std::vector<OpRule>(generated());
+    auto* list = new std::vector<OpRule>;
+    for (const OpDef* op : ops::all()) list->push_back(op->rule.describe(op->rule));
     std::sort(list->begin(), list->end(),
               [](const OpRule& a, const OpRule& b) { return a.name() < b.name(); });
     return list;
@@ -243,17 +199,9 @@ std::span<const OpRule> all() {
 const OpRule& find(std::string_view name) {
   const auto list = all();
   const auto it =
-      std::lower_bound(list.begin(), list.end(), name,
+      std::lower_bound(list.begin(), list.end(), std::string_view(ops::find(name).name),
                        [](const OpRule& rule, std::string_view n) { return rule.name() < n; });
-  if (it != list.end() && it->name() == name) return *it;
-  std::vector<std::string_view> near;
-  for (const OpRule& rule : list) near.push_back(rule.name());
-  std::stable_sort(near.begin(), near.end(), [&](std::string_view a, std::string_view b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  near.resize(std::min<size_t>(near.size(), 3));
-  throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
-                         fmt::join(near, ", "));
+  return *it;
 }
 
 }  // namespace rules

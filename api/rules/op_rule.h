@@ -1,12 +1,12 @@
 // OpRule: how an operator's placement rule and shape function are asked by name, with values for
-// its attributes: for tools and tests. Operators that run call the typed functions themselves.
+// its attributes: for tools and tests. Calls ask the same functions (rule_functions.h).
 //
 //   const OpRule& matmul = rules::find("matmul");
 //   const OpAnswer answer =
 //       matmul.answer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
 //   answer.inputs[0]; answer.outputs[0].attr;
 //
-// Each operator with a kernel has one, generated from its YAML entry (api/generated/op_rules.cc);
+// Each operator with a kernel has one, generated from its YAML entry (api/generated/defs);
 // no static initialisers: the list is made when it is first asked for.
 #pragma once
 
@@ -18,10 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/spmd/rule.h"
-#include "phi/core/attribute_value.h"
-#include "phi/core/meta.h"
-#include "phi/infermeta/output_metas.h"
+#include "api/rules/rule_functions.h"
 
 namespace phi {
 
@@ -48,35 +45,8 @@ struct OpAnswer {
   std::vector<Output> outputs;
 };
 
-/// A question as the functions of one operator take it.
-class RuleArgs {
- public:
-  const distributed::TensorSpec& spec(int arg) const { return specs_[arg][0]; }
-  const distributed::TensorSpec* optional_spec(int arg) const {
-    return spec(arg).absent() ? nullptr : &spec(arg);
-  }
-  std::span<const distributed::TensorSpec> list_spec(int arg) const { return specs_[arg]; }
-  const TensorMeta& meta(int arg) const { return metas_[arg][0]; }
-  const TensorMeta* optional_meta(int arg) const {
-    return spec(arg).absent() ? nullptr : &meta(arg);
-  }
-  std::span<const TensorMeta> list_meta(int arg) const { return metas_[arg]; }
-  template <typename T>
-  T attr(int i) const {
-    return attribute_from<T>(attributes_[i]);
-  }
-
- private:
-  friend class OpRule;
-  std::vector<std::vector<distributed::TensorSpec>> specs_;
-  std::vector<std::vector<TensorMeta>> metas_;
-  std::vector<AttributeValue> attributes_;
-};
-
 class OpRule {
  public:
-  using Ask = distributed::SpmdRule (*)(const RuleArgs&);
-  using Infer = OutputMetas (*)(const RuleArgs&);
   struct Tensor {
     const char* name;
     TensorKind kind;
@@ -87,27 +57,24 @@ class OpRule {
     std::optional<AttributeValue> by_default;
   };
 
-  /// `rule` names it: a function, a declaration, or nothing where inputs and outputs are
-  /// replicated.
-  OpRule(const char* name, const char* rule) : name_(name), rule_(rule) {}
-  /// An operator without a rule is given none.
-  OpRule&& asks(Ask ask) &&;
-  OpRule&& infers(Infer infer) &&;
+  OpRule(const char* name, const RuleFunctions& functions) : name_(name), functions_(functions) {}
   OpRule&& tensor(const char* name, TensorKind kind = TensorKind::kOne) &&;
   /// Of type T; `by_default` is its value where none is given.
   template <typename T>
   static Attribute required(const char* name) {
     return {name, attribute_kind<T>(), std::nullopt};
   }
+  /// Not inlined: GCC 12 sees the end of a string in that of any value (GCC bug 105562).
   template <typename T>
-  static Attribute optional(const char* name, const T& by_default) {
+  [[gnu::noinline]] static Attribute optional(const char* name, const T& by_default) {
     return {name, attribute_kind<T>(), attribute_value(by_default)};
   }
   OpRule&& attribute(Attribute attribute) &&;
   OpRule&& output(const char* name) &&;
 
   std::string_view name() const { return name_; }
-  std::string_view rule() const { return rule_; }
+  /// A function, a declaration, or nothing where inputs and outputs are replicated.
+  std::string_view rule() const { return functions_.name; }
   std::span<const Tensor> tensors() const { return tensors_; }
   std::span<const Attribute> attributes() const { return attributes_; }
   /// Names; the last may stand for a list.
@@ -132,15 +99,13 @@ class OpRule {
                            distributed::Conflicts* conflicts = nullptr) const;
 
   /// The rule alone, for shapes that no shape function is to see. Not for an operator without one.
-  distributed::SpmdRule ask(const RuleArgs& args) const { return ask_(args); }
+  distributed::SpmdRule ask(const RuleArgs& args) const { return functions_.ask(args); }
   /// Errors: InvalidArgument if tensors or attributes are not those that the operator takes.
   RuleArgs args(const OpQuestion& question) const;
 
  private:
   const char* name_;
-  const char* rule_;
-  Ask ask_ = nullptr;
-  Infer infer_ = nullptr;
+  RuleFunctions functions_;
   std::vector<Tensor> tensors_;
   std::vector<Attribute> attributes_;
   std::vector<const char*> outputs_;
@@ -151,8 +116,6 @@ namespace rules {
 std::span<const OpRule> all();
 /// Errors: NotFound with the nearest names.
 const OpRule& find(std::string_view name);
-/// Defined by generated code, in YAML order.
-std::vector<OpRule> generated();
 }  // namespace rules
 
 }  // namespace phi

@@ -37,7 +37,7 @@ Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser) {
 Tensor deferred(std::shared_ptr<const Storage::Source> source) {
   const TensorMeta meta = source->meta();
   const bool crosses_now = source->tier() && !deferred_transfer();
-  auto storage = Storage::from_source(CPUPlace(), std::move(source));
+  auto storage = Storage::from_source(RankContext::current().place(), std::move(source));
   if (crosses_now) storage->materialise();
   return Tensor(DenseTensor(meta, std::move(storage)));
 }

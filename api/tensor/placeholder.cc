@@ -42,10 +42,11 @@ Tensor placeholder(const Dims& shape, DataType dtype, const ProcessMesh& mesh,
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   attr->check_fits(shape);
   const TensorMeta global{shape, dtype};
+  const Place& place = RankContext::current().place();
   const auto coord = mesh.coord_of(RankContext::current().rank());
-  if (!coord) return Tensor(DistTensor::clipped(global, attr, CPUPlace(), "placeholder"));
+  if (!coord) return Tensor(DistTensor::clipped(global, attr, place, "placeholder"));
   const TensorMeta local{local_box(shape, *attr, *coord).size, dtype};
-  return Tensor(DistTensor(global, attr, absent(local, CPUPlace())));
+  return Tensor(DistTensor(global, attr, absent(local, place)));
 }
 
 }  // namespace distributed

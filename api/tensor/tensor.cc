@@ -41,7 +41,8 @@ void Tensor::copy_to_host(DataType dtype, void* out) const {
                 local.nbytes());
     return;
   }
-  std::memcpy(out, local.raw_data(), local.nbytes());
+  Device::of(local.place())
+      .copy_to_host(out, static_cast<const std::byte*>(local.raw_data()), local.nbytes());
   count_download(local);
 }
 

@@ -1,7 +1,8 @@
 // Group: an ordered set of ranks and the collective calls among them.
 //
 //   Group& group = World::current().group(ranks);          // members only; costs no communication
-//   group.all_reduce(x.mutable_raw_data(), x.numel(), x.dtype(), ReduceKind::kSum);
+//   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);  // HostArray
+//   bytes(x,..
 //
 // Every member issues the same calls in the same order; each call has a sequence number in its
 // group. Counts are in elements of the dtype; a peer is a position in the group, not a rank.
@@ -53,8 +54,14 @@ struct Recv {
   size_t bytes = 0;
 };
 
+/// The calls as declared here are made of messages. A library of collectives has a group of its
+/// own, which overrides those that it does better (World::make_group).
 class Group {
  public:
+  virtual ~Group() = default;
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
   std::span<const int64_t> ranks() const { return ranks_; }
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
   /// This rank's place in ranks().
@@ -68,44 +75,48 @@ class Group {
   /// `count` elements of each member, in order of position: out holds count * size().
   void all_gather(const void* in, void* out, int64_t count, DataType dtype);
   /// counts[i] elements of member i. `in` may be the member's own part of `out`.
-  void all_gather_v(const void* in, void* out, std::span<const int64_t> counts, DataType dtype);
+  virtual void all_gather_v(const void* in, void* out, std::span<const int64_t> counts,
+                            DataType dtype);
 
   /// Part i of `in` goes to member i; part j of `out` comes from member j.
   void all_to_all(const void* in, void* out, int64_t count, DataType dtype);
-  void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
-                    std::span<const int64_t> recv_counts, DataType dtype);
+  virtual void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
+                            std::span<const int64_t> recv_counts, DataType dtype);
 
   /// `in` and `out` may be the same array.
-  void all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
+  virtual void all_reduce(const void* in, void* out, int64_t count, DataType dtype,
+                          ReduceKind kind);
   void all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
     all_reduce(data, data, count, dtype, kind);
   }
 
   /// Member i gets part i of the elementwise reduction; `in` holds all parts.
   void reduce_scatter(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
-  void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts, DataType dtype,
-                        ReduceKind kind);
+  virtual void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts,
+                                DataType dtype, ReduceKind kind);
 
   /// Everyone gets what the member at position `root` has.
-  void broadcast(void* data, int64_t count, DataType dtype, int64_t root);
+  virtual void broadcast(void* data, int64_t count, DataType dtype, int64_t root);
 
   /// No member leaves before all have come.
-  void barrier();
+  virtual void barrier();
 
   /// Point-to-point messages, all under way at once; either list may be empty and a member may send
   /// to itself. Every member calls, also with nothing to do.
-  void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
+  virtual void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
   /// The same, returning when the messages are under way; any number of them may be, and other
   /// calls in between. It is a call like any other: it counts in the order of calls. `buffers` owns
   /// what the messages read and write and is kept until they are done; `counted_as` is the
   /// collective that they are in the rank's counters.
-  Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
-                          std::shared_ptr<const void> buffers,
-                          CommOp counted_as = CommOp::kExchange);
+  virtual Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
+                                  std::shared_ptr<const void> buffers,
+                                  CommOp counted_as = CommOp::kExchange);
+
+ protected:
+  Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
 
  private:
   friend class World;
-  Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
 
   class CallScope;
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "phi/common/errors.h"
+#include "phi/core/host_array.h"
 
 namespace phi::distributed {
 namespace {
@@ -134,6 +135,12 @@ void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count
   if (inputs.empty() || count == 0) return;
   visit_dtype(dtype,
               [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
+}
+
+void fill_identity(ReduceKind kind, DenseTensor& out) {
+  HostArray bytes(out, HostArray::kWrite);
+  fill_identity(bytes.data(), out.numel(), out.dtype(), kind);
+  bytes.finish();
 }
 
 void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind) {

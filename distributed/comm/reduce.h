@@ -1,4 +1,5 @@
-// Elementwise reduction of arrays that lie in this process, for every dtype and reduce kind.
+// Elementwise reduction of arrays that lie in this process's memory, for every dtype and reduce
+// kind.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 
 #include "distributed/placement/placement.h"
 #include "phi/common/dtype.h"
+#include "phi/core/dense_tensor.h"
 
 namespace phi::distributed {
 
@@ -20,5 +22,7 @@ void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count
 /// value for max (-inf for floats), the highest for min. Errors: InvalidArgument for avg, which has
 /// none.
 void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind);
+/// All of an array, wherever it lies.
+void fill_identity(ReduceKind kind, DenseTensor& out);
 
 }  // namespace phi::distributed

@@ -106,9 +106,13 @@ Group& World::group(std::span<const int64_t> ranks) {
                                     "more processes or use a smaller mesh.",
                                     sorted.front(), sorted.back(), size()));
   yield_point("world.group.not_found");
-  std::unique_ptr<Group> made(
-      new Group(*this, {ranks.begin(), ranks.end()}, own - ranks.begin(), hash));
+  auto made = make_group({ranks.begin(), ranks.end()}, own - ranks.begin(), hash);
   return *groups_.emplace(hash, std::move(made))->second;
+}
+
+std::unique_ptr<Group> World::make_group(std::vector<int64_t> ranks, int64_t position,
+                                         uint64_t hash) {
+  return std::unique_ptr<Group>(new Group(*this, std::move(ranks), position, hash));
 }
 
 Group& World::everyone() {

@@ -113,6 +113,10 @@ class World {
   explicit World(std::shared_ptr<RankContext> context);
 
   virtual std::unique_ptr<Messages> new_messages() = 0;
+  /// A backend that has a library of collectives gives a group of its own; this one's are made of
+  /// messages.
+  virtual std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
+                                            uint64_t hash);
   /// What this rank does now: kept for the reports of other ranks.
   virtual void note(const Call& call, CallState state) = 0;
   /// Withdraws all that is under way. For the destructors of backends whose messages need them.

@@ -14,7 +14,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/yield_point.h"
-#include "phi/core/box_copy.h"
+#include "phi/core/host_array.h"
 #include "phi/core/recorder.h"
 #include "phi/core/storage/box_source.h"
 #include "phi/core/trace.h"
@@ -31,14 +31,15 @@ DenseTensor all_reduced(const MoveSchedule& schedule, const ReshardStep& step,
                         const DenseTensor& in, const DenseTensor& into) {
   DenseTensor out = new_array(in.meta(), in.place(), into);
   const bool dry = RankContext::current().is_dry();
+  const HostArray from = dry ? HostArray() : HostArray(in, HostArray::kRead);
+  HostArray to = dry ? HostArray() : HostArray(out, HostArray::kWrite);
   if (schedule.group != nullptr) {
-    schedule.group->all_reduce(dry ? nullptr : in.raw_data(),
-                               dry ? nullptr : out.mutable_raw_data(), in.numel(), in.dtype(),
-                               step.reduce);
+    schedule.group->all_reduce(from.data(), to.data(), in.numel(), in.dtype(), step.reduce);
   } else if (!dry) {
-    const void* input = in.raw_data();
-    reduce_arrays({&input, 1}, out.mutable_raw_data(), in.numel(), in.dtype(), step.reduce);
+    const void* input = from.data();
+    reduce_arrays({&input, 1}, to.data(), in.numel(), in.dtype(), step.reduce);
   }
+  to.finish();
   return out;
 }
 
@@ -49,7 +50,7 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
   const TensorMeta local{local_box(global.dims, *step.to(), coord).size, global.dtype,
                          global.layout};
   DenseTensor out = new_array(local, place, into);
-  if (out.initialized()) fill_identity(out.mutable_raw_data(), out.numel(), out.dtype(), *kind);
+  if (out.initialized()) fill_identity(*kind, out);
   return out;
 }
 
@@ -87,8 +88,7 @@ DenseTensor part_of(const DenseTensor& global, const Box& box) {
   if (box.size == global.dims()) return global;
   DenseTensor part = DenseTensor::empty(meta, global.place());
   if (part.initialized()) {
-    copy_box(global.raw_data(), Box::whole(global.dims()), part.mutable_raw_data(), box, box,
-             size_of(meta.dtype));
+    copy_box(global, Box::whole(global.dims()), part, box, box);
   }
   return part;
 }

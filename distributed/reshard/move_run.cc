@@ -1,6 +1,7 @@
 // Packing what leaves, placing and reducing what arrives.
 #include "distributed/reshard/move_run.h"
 
+#include <algorithm>
 #include <span>
 
 #include "distributed/comm/reduce.h"
@@ -50,18 +51,27 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   const MoveSchedule& schedule = run->schedule_;
   const bool only_sends = schedule.receives && run->passes_through();
   if (!only_sends && !schedule.scatter_counts.empty() && schedule.group != nullptr) {
-    schedule.group->reduce_scatter_v(run->dry_ ? nullptr : run->in_.raw_data(),
-                                     run->dry_ ? nullptr : run->out_.mutable_raw_data(),
-                                     schedule.scatter_counts, run->out_.dtype(), run->step_.reduce);
+    run->open(/*only_sends=*/false);
+    schedule.group->reduce_scatter_v(run->from_.data(), run->to_.data(), schedule.scatter_counts,
+                                     run->out_.dtype(), run->step_.reduce);
     return {};
   }
   if (only_sends && schedule.group == nullptr) return {};
-  if (!run->dry_) run->staging_ = Staging(schedule.staging_bytes);
+  run->open(only_sends);
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
   yield_point("move_run.start.packed");
   return schedule.group->start_exchange(sends, recvs, run, op_of(run->step_.kind));
+}
+
+void MoveRun::open(bool only_sends) {
+  if (dry_) return;
+  const bool reads = !schedule_.sends.empty() || !schedule_.scatter_counts.empty() ||
+                     std::ranges::any_of(schedule_.recvs, &Leg::is_own);
+  if (reads) from_ = HostArray(in_, HostArray::kRead);
+  if (schedule_.receives && !only_sends) to_ = HostArray(out_, HostArray::kWrite);
+  staging_ = Staging(schedule_.staging_bytes);
 }
 
 DenseTensor MoveRun::finish() {
@@ -71,6 +81,7 @@ DenseTensor MoveRun::finish() {
   } else {
     unpack();
   }
+  to_.finish();
   return std::move(out_);
 }
 
@@ -93,9 +104,9 @@ std::vector<Send> MoveRun::packed_sends() {
 const void* MoveRun::piece_of_input(const Leg& leg) {
   if (dry_) return nullptr;
   const auto offset = contiguous_offset(schedule_.held, leg.box);
-  if (offset) return element(in_.raw_data(), *offset, width_);
+  if (offset) return element(from_.data(), *offset, width_);
   std::byte* packed = staging_.take(leg.bytes);
-  copy_box(in_.raw_data(), schedule_.held, packed, leg.box, leg.box, width_);
+  copy_box(from_.data(), schedule_.held, packed, leg.box, leg.box, width_);
   return packed;
 }
 
@@ -116,17 +127,16 @@ std::vector<Recv> MoveRun::landing_places() {
 void* MoveRun::landing_place(const Leg& leg, bool reduces) {
   if (dry_) return nullptr;
   if (!leg.offset || reduces) return staging_.take(leg.bytes);
-  return element(out_.mutable_raw_data(), *leg.offset, width_);
+  return element(to_.data(), *leg.offset, width_);
 }
 
 void MoveRun::unpack() {
   for (size_t i = 0; i < arrived_.size(); ++i) {
     const Leg& leg = schedule_.recvs[i];
     if (leg.is_own) {
-      copy_box(in_.raw_data(), schedule_.held, out_.mutable_raw_data(), schedule_.wanted, leg.box,
-               width_);
+      copy_box(from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box, width_);
     } else if (!leg.offset) {
-      copy_box(arrived_[i], leg.box, out_.mutable_raw_data(), schedule_.wanted, leg.box, width_);
+      copy_box(arrived_[i], leg.box, to_.data(), schedule_.wanted, leg.box, width_);
     }
   }
 }
@@ -138,13 +148,13 @@ void MoveRun::reduce() {
     const std::span inputs(arrived_.data() + i, n);
     const int64_t count = leg.box.numel();
     if (leg.offset) {
-      reduce_arrays(inputs, element(out_.mutable_raw_data(), *leg.offset, width_), count,
-                    out_.dtype(), step_.reduce);
+      reduce_arrays(inputs, element(to_.data(), *leg.offset, width_), count, out_.dtype(),
+                    step_.reduce);
       continue;
     }
     std::byte* reduced = staging_.take(leg.bytes);
     reduce_arrays(inputs, reduced, count, out_.dtype(), step_.reduce);
-    copy_box(reduced, leg.box, out_.mutable_raw_data(), schedule_.wanted, leg.box, width_);
+    copy_box(reduced, leg.box, to_.data(), schedule_.wanted, leg.box, width_);
   }
 }
 

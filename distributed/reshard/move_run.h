@@ -8,7 +8,7 @@
 #include "distributed/comm/transfer.h"
 #include "distributed/reshard/schedule.h"
 #include "distributed/reshard/staging.h"
-#include "phi/core/dense_tensor.h"
+#include "phi/core/host_array.h"
 
 namespace phi::distributed {
 
@@ -27,6 +27,7 @@ class MoveRun {
 
  private:
   bool passes_through() const;
+  void open(bool only_sends);
   std::vector<Send> packed_sends();
   const void* piece_of_input(const Leg& leg);
   std::vector<Recv> landing_places();
@@ -41,6 +42,9 @@ class MoveRun {
   const size_t width_;
   const bool dry_;  // messages are counted, and nothing is packed or placed
   DenseTensor out_;
+  // Where messages read and write, and own boxes are taken from and put.
+  HostArray from_;
+  HostArray to_;
   Staging staging_{0};
   // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)
   // in the input; null for an own box that is copied.

@@ -1,13 +1,11 @@
 // Steps of captured programs: reshards in one piece and in two, slices, fills.
 #include "distributed/reshard/recorded.h"
 
-#include <cstring>
-
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
-#include "phi/core/box_copy.h"
+#include "phi/core/host_array.h"
 
 namespace phi::distributed {
 namespace {
@@ -59,10 +57,7 @@ class ReshardStepBase : public Step {
     const DistTensor made = pending.wait_until_sent();
     if (!ends_.has_output || ends_.output.nbytes() == 0) return;
     // A rank whose part does not change in the last step has it elsewhere.
-    const void* bytes = made.local().raw_data();
-    if (bytes != ends_.output.raw_data()) {
-      std::memcpy(ends_.output.mutable_raw_data(), bytes, ends_.output.nbytes());
-    }
+    copy_array(made.local(), ends_.output);
   }
 
  private:
@@ -145,8 +140,7 @@ class Slice final : public Step {
     // Of a deferred array the part is brought here, and no more.
     const auto source = whole_.storage()->source();
     if (source && source->meta() == whole_.meta()) return bring_box(*source, part_, &out_);
-    copy_box(whole_.raw_data(), Box::whole(whole_.dims()), out_.mutable_raw_data(), part_, part_,
-             size_of(out_.dtype()));
+    copy_box(whole_, Box::whole(whole_.dims()), out_, part_, part_);
   }
   std::unique_ptr<Step> clone() const override { return std::make_unique<Slice>(*this); }
   bool is_repeatable() const override { return true; }
@@ -162,7 +156,7 @@ class Fill final : public Step {
   Fill(ReduceKind kind, const DenseTensor& out) : kind_(kind), out_(out) {}
   const char* name() const override { return "fill"; }
   void visit(const Visitor& visitor) override { visitor(out_, Access::kWrite); }
-  void run() override { fill_identity(out_.mutable_raw_data(), out_.numel(), out_.dtype(), kind_); }
+  void run() override { fill_identity(kind_, out_); }
   std::unique_ptr<Step> clone() const override { return std::make_unique<Fill>(*this); }
   bool is_repeatable() const override { return true; }
 

@@ -1,18 +1,17 @@
 // Staging: memory for boxes that do not lie in one piece.
 #pragma once
 
-#include "phi/core/storage/storage.h"
+#include "phi/core/host_array.h"
 
 namespace phi::distributed {
 
-/// Lives as long as the messages from and to it. It comes from the rank's block cache and counts as
-/// its memory, like a tensor.
+/// Lives as long as the messages from and to it.
 class Staging {
  public:
   explicit Staging(size_t bytes) {
     if (bytes == 0) return;
-    storage_ = Storage::allocate(bytes, CPUPlace());
-    next_ = storage_->data();
+    memory_ = HostMemory(bytes);
+    next_ = memory_.data();
   }
 
   /// Of all calls together, the sum of round_up(bytes) is at most the constructor's bytes.
@@ -24,7 +23,7 @@ class Staging {
   static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
  private:
-  IntrusivePtr<Storage> storage_;
+  HostMemory memory_;
   std::byte* next_ = nullptr;
 };
 

@@ -26,6 +26,8 @@ class DistTensor {
                           int64_t rank, const char* op = nullptr);
 
   bool defined() const { return attr_ != nullptr; }
+  /// Where this rank's part lies, or would.
+  const Place& place() const { return local_.place(); }
   const TensorMeta& meta() const { return global_; }
   const Dims& dims() const { return global_.dims; }
   DataType dtype() const { return global_.dtype; }

@@ -1,11 +1,11 @@
 // Edit distance by rows of its table.
 #include "phi/common/nearest_name.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace phi {
 
@@ -36,6 +36,15 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+std::string nearest_three(std::string_view word, std::vector<std::string> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const std::string& a, const std::string& b) {
+                     return edit_distance(word, a) < edit_distance(word, b);
+                   });
+  candidates.resize(std::min<size_t>(candidates.size(), 3));
+  return fmt::format("{}", fmt::join(candidates, ", "));
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -6,8 +6,9 @@
 
 namespace phi {
 
-enum class DeviceKind : uint8_t { UNDEFINED = 0, CPU, GPU };
-inline constexpr int kNumDeviceKinds = 3;
+/// CUSTOM: devices that a program adds itself (phi/core/device.h).
+enum class DeviceKind : uint8_t { UNDEFINED = 0, CPU, GPU, CUSTOM };
+inline constexpr int kNumDeviceKinds = 4;
 
 struct Place {
   DeviceKind kind = DeviceKind::UNDEFINED;
@@ -21,6 +22,8 @@ struct Place {
         return "cpu";
       case DeviceKind::GPU:
         return "gpu:" + std::to_string(index);
+      case DeviceKind::CUSTOM:
+        return "custom:" + std::to_string(index);
       case DeviceKind::UNDEFINED:
         break;
     }
@@ -29,6 +32,7 @@ struct Place {
 };
 
 inline Place CPUPlace() { return {DeviceKind::CPU, 0}; }
+inline Place CustomPlace(int index = 0) { return {DeviceKind::CUSTOM, static_cast<int8_t>(index)}; }
 inline Place GPUPlace(int index = 0) { return {DeviceKind::GPU, static_cast<int8_t>(index)}; }
 
 }  // namespace phi

@@ -1,8 +1,7 @@
 // CopyStep: one array's bytes into another of the same size.
 #pragma once
 
-#include <cstring>
-
+#include "phi/core/host_array.h"
 #include "phi/core/step.h"
 
 namespace phi {
@@ -15,10 +14,7 @@ class CopyStep final : public Step {
     visitor(from_, Access::kRead);
     visitor(to_, Access::kWrite);
   }
-  void run() override {
-    if (from_.nbytes() == 0) return;
-    std::memcpy(to_.mutable_raw_data(), from_.raw_data(), from_.nbytes());
-  }
+  void run() override { copy_array(from_, to_); }
   std::unique_ptr<Step> clone() const override { return std::make_unique<CopyStep>(*this); }
 
  private:

@@ -1,16 +1,18 @@
 // Views, copies and the errors of DenseTensor.
 #include "phi/core/dense_tensor.h"
 
-#include <cstring>
-
 #include "phi/common/errors.h"
+#include "phi/core/device.h"
+#include "phi/core/host_array.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
 DenseTensor DenseTensor::from(const TensorMeta& meta, const void* values) {
-  DenseTensor out = empty(meta, CPUPlace());
+  DenseTensor out = empty(meta, RankContext::current().place());
   if (!out.initialized() || meta.nbytes() == 0) return out;
-  std::memcpy(out.mutable_raw_data(), values, meta.nbytes());
+  Device::of(out.place())
+      .copy_from_host(static_cast<std::byte*>(out.mutable_raw_data()), values, meta.nbytes());
   count_transfer(Tier::kHost, Tier::kDevice, static_cast<int64_t>(meta.nbytes()));
   return out;
 }
@@ -31,6 +33,13 @@ void DenseTensor::bring_here() const {
 void DenseTensor::throw_wrong_dtype(DataType wanted) const {
   throw errors::InvalidArgument("a tensor {} is read as {}; cast it first.", meta_.to_string(),
                                 name_of(wanted));
+}
+
+void DenseTensor::throw_not_on_host() const {
+  throw errors::PreconditionNotMet(
+      "the elements of a tensor {} on {} are asked for where they lie, and the host cannot read "
+      "there; to_vector<T>() gives a copy.",
+      meta_.to_string(), place().to_string());
 }
 
 void DenseTensor::check_count(size_t given, const Dims& dims) {
@@ -59,7 +68,7 @@ DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
 
 DenseTensor DenseTensor::clone() const {
   DenseTensor out = empty(meta_, place());
-  if (nbytes() > 0 && out.initialized()) std::memcpy(out.mutable_raw_data(), raw_data(), nbytes());
+  if (out.initialized()) copy_array(*this, out);
   return out;
 }
 

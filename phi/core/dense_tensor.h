@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "phi/core/device.h"
 #include "phi/core/meta.h"
 #include "phi/core/storage/storage.h"
 
@@ -20,8 +21,8 @@ class DenseTensor {
   static DenseTensor empty(const TensorMeta& meta, const Place& place) {
     return {meta, Storage::allocate(meta.nbytes(), place)};
   }
-  /// A copy of `values`, counted as a transfer from the host. Errors: InvalidArgument if their
-  /// number is not dims.numel().
+  /// A copy of `values` on the rank's place, counted as a transfer from the host. Errors:
+  /// InvalidArgument if their number is not dims.numel().
   template <typename T>
   static DenseTensor from(std::span<const T> values, const Dims& dims) {
     check_count(values.size(), dims);
@@ -75,8 +76,10 @@ class DenseTensor {
   }
   const void* raw_data() const { return bytes(); }
   void* mutable_raw_data() { return bytes(); }
+  /// The same for the host. Errors: PreconditionNotMet for a device whose memory it does not reach.
   template <typename T>
   std::span<const T> values() const {
+    check_on_host();
     return {data<T>(), static_cast<size_t>(numel())};
   }
 
@@ -92,12 +95,17 @@ class DenseTensor {
       bring_here();
     return storage_->data() + byte_offset_;
   }
+  void check_on_host() const {
+    if (storage_ && storage_->place().kind != DeviceKind::CPU) [[unlikely]]
+      if (!Device::of(storage_->place()).is_host()) throw_not_on_host();
+  }
   void* checked_bytes(DataType wanted) const {
     check_dtype(wanted);
     return bytes();
   }
   void bring_here() const;
   [[noreturn]] void throw_wrong_dtype(DataType wanted) const;
+  [[noreturn]] void throw_not_on_host() const;
 
   TensorMeta meta_;
   IntrusivePtr<Storage> storage_;

@@ -16,10 +16,12 @@ struct AttributeDef {
   bool decides;  // shapes or placements depend on it
 };
 
+/// How an op's rule and shape function are asked; floors above know how (api/rules).
+struct RuleFunctions;
+
 struct OpDef {
-  int id;                               // dense, in YAML order
-  const char* name;                     // "matmul"
-  const char* rule;                     // "MatmulInferSpmd"; empty: inputs and outputs replicated
+  const char* name;  // "matmul"
+  const RuleFunctions& rule;
   std::span<const char* const> inputs;  // names of the tensor arguments
   std::span<const char* const> outputs;
   std::span<const AttributeDef> attributes;

@@ -48,6 +48,13 @@ class RankContext {
   int64_t world_size() const { return world_size_; }
   /// This rank allocates and computes nothing.
   bool is_dry() const { return execution_ == Execution::kDry; }
+  /// Where the rank computes: tensors that are not said to lie elsewhere lie there.
+  const Place& place() const { return place_; }
+  /// Its Device must be there. For a rank that has made no tensor yet.
+  void set_place(const Place& place) {
+    place_ = place;
+    memory_->set_device(place.kind);
+  }
   /// Parts of deferred tensors stay deferred until they are used, so that what has no room on the
   /// device waits where it is (a captured program under limits takes it from there).
   bool keeps_deferred() const { return keeps_deferred_; }
@@ -90,6 +97,7 @@ class RankContext {
   int64_t rank_;
   int64_t world_size_;
   Execution execution_;
+  Place place_ = CPUPlace();
   bool keeps_deferred_ = false;
   Counters counters_;
   TransferStats transfers_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/call/attrs.h"
+#include "api/call/call.h"
 #include "api/call/decision.h"
 #include "distributed/api.h"
 #include "phi/api.h"
@@ -167,7 +168,7 @@ TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
                                           {"value", AttributeKind::kNumber, false},
                                           {"place", AttributeKind::kPlace, false}};
   const OpDef& add = ops::add;
-  const OpDef op{add.id,      add.name,  add.rule,      add.inputs, add.outputs,
+  const OpDef op{add.name,    add.rule,  add.inputs,    add.outputs,
                  kAttributes, add.taken, add.meta_only, add.kernel};
   const int64_t axis = 2, other_axis = 3;
   const Scalar value = 0.5, other_value = 7;
@@ -198,9 +199,44 @@ TEST(DecisionCache, FindsWhatItWasGiven) {
   EXPECT_EQ(cache.size(), 300u);
 }
 
+// As ops of several libraries may be that have one name and one place in their lists.
+TEST(DecisionCache, DecisionsBelongToOnesOwnOpDef) {
+  const OpDef& relu = ops::relu;
+  static const RuleFunctions whole{"", nullptr, relu.rule.infer};
+  static const OpDef other{relu.name,       whole,      relu.inputs,    relu.outputs,
+                           relu.attributes, relu.taken, relu.meta_only, relu.kernel};
+  const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
+  const auto placed = [&](const OpDef& op) {
+    const Call call(op, attrs(), x);
+    const DistArgs args = call.on_one_mesh();
+    return call.decide(args, x.dtype()).output(0).attr;
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(placed(relu), x.dist_attr());
+    EXPECT_EQ(placed(other), distributed::TensorDistAttr::replicated(one()));
+  }
+}
+
+TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
+  const OpDef& relu = ops::relu;
+  const auto nothing = [](const RuleArgs&) -> distributed::SpmdRule {
+    return distributed::Factors();
+  };
+  static const RuleFunctions wrong{"NoSuchRule", nothing, relu.rule.infer};
+  static const OpDef other{relu.name,       wrong,      relu.inputs,    relu.outputs,
+                           relu.attributes, relu.taken, relu.meta_only, relu.kernel};
+  const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
+  const Call call(other, attrs(), x);
+  const DistArgs args = call.on_one_mesh();
+  EXPECT_THAT([&] { call.decide(args, x.dtype()); },
+              ThrowsError(ErrorCode::kInternal,
+                          "rule NoSuchRule answers for 0 inputs and 0 outputs; the call has 1 and "
+                          "1.\n  called with x f32[2,3] [S0]"));
+}
+
 TEST(Ops, RegistryKnowsThemAll) {
   EXPECT_GT(ops::all().size(), 50u);
-  EXPECT_STREQ(ops::find("matmul").rule, "MatmulInferSpmd");
+  EXPECT_STREQ(ops::find("matmul").rule.name, "MatmulInferSpmd");
   EXPECT_THAT([] { ops::find("matmull"); }, ThrowsError(ErrorCode::kNotFound, "matmul"));
   for (const OpDef* op : ops::all()) {
     EXPECT_NE(op->kernel.find(DeviceKind::CPU, DataType::FLOAT32) == nullptr &&

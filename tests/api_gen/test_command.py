@@ -27,7 +27,7 @@ GRADIENT = """- backward_op: relu_grad
 """
 API = "api/generated/"
 HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
-ALL = HEADERS | {API + name for name in ("ops.cc", "op_rules.cc", "ops/relu.cc", "op_reference.md")}
+ALL = HEADERS | {API + name for name in ("ops.cc", "defs/ops.cc", "ops/relu.cc", "op_reference.md")}
 
 
 class Command:
@@ -110,8 +110,8 @@ def test_check_tells_stale_files_and_writes_nothing(command):
     assert result.returncode == 1
     stale = {line.split("out/", 1)[1] for line in result.stderr.splitlines()}
     assert stale == {"phi/generated/kernels/ops.h",
-                     *(API + name for name in ("ops/relu.cc", "ops.cc", "op_reference.md"))}
-    assert "relu6" not in (command.folder / "out/api/generated/ops.cc").read_text()
+                     *(API + name for name in ("ops/relu.cc", "defs/ops.cc", "op_reference.md"))}
+    assert "relu6" not in (command.folder / "out/api/generated/defs/ops.cc").read_text()
 
 
 def test_sources_that_are_no_outputs_any_more_go(command):
@@ -128,7 +128,7 @@ def test_gradients_are_generated(command):
     command.write("ops.yaml", RELU + "  backward: relu_grad\n")
     command.write("backward.yaml", GRADIENT)
     command.run("--ops=ops.yaml", "--backward=backward.yaml")
-    assert command.files() == ALL | {"phi/generated/kernels/backward.h"}
+    assert command.files() == ALL | {"phi/generated/kernels/backward.h", API + "defs/backward.cc"}
     source = command.folder / "out" / API / "ops/relu.cc"
     assert "\nTensor relu_grad(" in source.read_text()
     command.write("ops.yaml", RELU)
@@ -152,7 +152,7 @@ def test_an_entry_changes_the_files_of_its_op_alone(command):
     stale = command.run("--ops=ops.yaml", "--check").stderr
     assert {line.split("out/", 1)[1] for line in stale.splitlines()} == {
         "phi/generated/kernels/ops.h", *(API + name for name in (
-            "ops/gelu.h", "ops/gelu.cc", "ops.cc", "op_rules.cc", "op_reference.md"))}
+            "ops/gelu.h", "ops/gelu.cc", "defs/ops.cc", "op_reference.md"))}
 
 def test_a_comment_in_the_yaml_compiles_nothing_anew(command):
     command.write("ops.yaml", RELU + "  backward: relu_grad\n")

@@ -51,12 +51,12 @@ def test_a_call_has_its_attributes_and_tensors():
     assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["ops/f.h"]
     assert 'const Call call(as(ops::f, "f_"), attrs(name, where), x);' in definitions(texts)["f_"]
     assert ('kFAttributes[] = {{"name", AttributeKind::kString, false}, '
-            '{"where", AttributeKind::kPlace, false}};') in " ".join(texts["ops.cc"].split())
+            '{"where", AttributeKind::kPlace, false}};') in " ".join(texts["defs/ops.cc"].split())
 
 
 def test_attributes_decide_where_shapes_or_placements_depend_on_them():
     def deciding(text):
-        return re.findall(r'{"(\w+)", AttributeKind::\w+, true}', generated(text)["ops.cc"])
+        return re.findall(r'{"(\w+)", AttributeKind::\w+, true}', generated(text)["defs/ops.cc"])
 
     assert deciding(op("param: [x, a, b]", "(Tensor x, float a, int b)")) == []
     assert deciding(op("param: [x, a]", "(Tensor x, float a, int b)").replace(
@@ -64,8 +64,8 @@ def test_attributes_decide_where_shapes_or_placements_depend_on_them():
 
 
 def rule_of(text: str) -> str:
-    """What is generated of the one op `f` in op_rules.cc."""
-    return generated(text)["op_rules.cc"].split("// ---- f ----")[1].split("}  // namespace\n")[0]
+    """What is generated of the one op `f` in defs/ops.cc."""
+    return generated(text)["defs/ops.cc"].split("// ---- f ----")[1].split("}  // namespace\n")[0]
 
 
 def test_rules_are_asked_with_the_ops_own_attributes():
@@ -87,8 +87,9 @@ def test_kinds_of_tensors_are_those_of_the_entry():
 
 
 def test_an_op_without_rule_asks_none():
-    text = rule_of(op("param: [x]"))
-    assert 'return OpRule("f", "").infers(infer_f)' in text and "ask_f" not in text
+    text = generated(op("param: [x]"))["defs/ops.cc"]
+    assert "ask_f" not in text
+    assert 'RuleFunctions kFRule = {"", nullptr, infer_f, describe_f};' in text
 
 
 def test_arguments_that_nobody_reads_have_no_name():
@@ -106,15 +107,13 @@ def test_optional_tensors_may_be_left_out_where_all_that_follows_may():
 
 def test_kernel_without_tensors_reshards_nothing():
     body = body_of("f", op("param: [a]", "(Tensor x, float a)"))
-    assert "reshard_inputs" not in body and "local_out(out)" in body
+    assert "reshard_inputs" not in body and "local_out(decision, out)" in body
 
 
 def test_variables_give_way_to_arguments():
-    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta, int rule)")
-    body = body_of("f", text.replace("F, param: [x]", "F, param: [x, rule], spmd_rule: R, "
-                                     "spmd_param: [x, rule]"))
-    assert "const auto meta_ = F(x.meta(), rule);" in body and "return out_;" in body
-    assert "const auto rule_ = R(args.spec(0), rule);" in body
+    text = op("param: [x]", "(Tensor x, Tensor out, Tensor meta)")
+    body = body_of("f", text)
+    assert "const auto meta_ = F(x.meta());" in body and "return out_;" in body
 
 
 def test_op_names_that_the_registry_needs():

@@ -106,16 +106,14 @@ SpmdRule cumsum(const RuleArgs& args) {
 }
 
 std::vector<OpRule> own_forms() {
-  const auto axes = [](const char* name, OpRule::Ask ask) {
-    return OpRule(name, "ReductionInferSpmd")
-        .asks(ask)
+  const auto axes = [](const char* name, RuleFunctions::Ask ask) {
+    return OpRule(name, {"ReductionInferSpmd", ask})
         .tensor("x")
         .attribute(OpRule::required<IntArray>("axis"))
         .attribute(OpRule::required<bool>("keep_dim"));
   };
-  const auto lists = [](const char* name, OpRule::Ask ask) {
-    return OpRule(name, "")
-        .asks(ask)
+  const auto lists = [](const char* name, RuleFunctions::Ask ask) {
+    return OpRule(name, {"", ask})
         .tensor("ins", TensorKind::kList)
         .tensor("outs", TensorKind::kList);
   };
@@ -125,35 +123,27 @@ std::vector<OpRule> own_forms() {
       axes("min", reduced<ReduceKind::kMin>),
       axes("prod", reduced<ReduceKind::kProd>),
       axes("reduce_base", reduce_base).attribute(OpRule::required<int>("reduce_type")),
-      OpRule("mean_all_grad", "").asks(mean_all_grad).tensor("x").tensor("out_grad"),
-      OpRule("expand_as", "")
-          .asks(expand_as)
+      OpRule("mean_all_grad", {"", mean_all_grad}).tensor("x").tensor("out_grad"),
+      OpRule("expand_as", {"", expand_as})
           .tensor("x")
           .tensor("y", TensorKind::kOptional)
           .attribute(OpRule::required<IntArray>("target_shape")),
-      OpRule("expand_as_grad", "")
-          .asks(expand_as_grad)
+      OpRule("expand_as_grad", {"", expand_as_grad})
           .tensor("x")
           .tensor("out_grad")
           .attribute(OpRule::required<IntArray>("target_shape")),
-      OpRule("tril", "").asks(tril).tensor("x").attribute(OpRule::required<int>("diagonal")),
+      OpRule("tril", {"", tril}).tensor("x").attribute(OpRule::required<int>("diagonal")),
       lists("data_parallel", data_parallel),
       lists("replicated", replicated),
-      OpRule("flatten", "")
-          .asks(flatten)
+      OpRule("flatten", {"", flatten})
           .tensor("x")
           .attribute(OpRule::required<int>("start_axis"))
           .attribute(OpRule::required<int>("stop_axis")),
-      OpRule("stack", "")
-          .asks(stack)
+      OpRule("stack", {"", stack})
           .tensor("x", TensorKind::kList)
           .attribute(OpRule::required<Scalar>("axis")),
-      OpRule("tile", "")
-          .asks(tile)
-          .tensor("x")
-          .attribute(OpRule::required<IntArray>("repeat_times")),
-      OpRule("cumsum", "")
-          .asks(cumsum)
+      OpRule("tile", {"", tile}).tensor("x").attribute(OpRule::required<IntArray>("repeat_times")),
+      OpRule("cumsum", {"", cumsum})
           .tensor("x")
           .attribute(OpRule::required<Scalar>("axis"))
           .attribute(OpRule::required<bool>("flatten"))

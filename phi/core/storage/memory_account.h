@@ -49,22 +49,26 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   void remove(Tier tier, int64_t bytes) {
     lower_tiers_[static_cast<int>(tier)].current.fetch_sub(bytes, std::memory_order_relaxed);
   }
-  /// Of Tier::kDevice: those of the CPU, the one kind of device that storages lie on.
+  /// The kind of device that the rank computes on: what Tier::kDevice and the limit mean.
+  void set_device(DeviceKind kind) { device_ = kind; }
   MemoryStats stats(Tier tier) const {
-    if (tier == Tier::kDevice) return stats(DeviceKind::CPU);
+    if (tier == Tier::kDevice) return stats(device_);
     const auto& tally = lower_tiers_[static_cast<int>(tier)];
     return {.current = tally.current.load(), .peak = tally.peak.load()};
   }
   void reset_peak(Tier tier) {
-    if (tier == Tier::kDevice) return reset_peak(DeviceKind::CPU);
+    if (tier == Tier::kDevice) return reset_peak(device_);
     auto& tally = lower_tiers_[static_cast<int>(tier)];
     tally.peak.store(tally.current.load());
   }
-  /// From here on storages on the CPU that would hold more than `bytes` together fail.
+  /// From here on storages on the rank's kind of device that would hold more than `bytes` together
+  /// fail.
   void set_device_limit(int64_t bytes) { device_limit_ = bytes; }
   int64_t device_limit() const { return device_limit_; }
+  /// Of that kind; there is no limit on others.
+  bool has_room(DeviceKind kind, int64_t bytes) const { return kind != device_ || has_room(bytes); }
   bool has_room(int64_t bytes) const {
-    const auto& tally = tallies_[static_cast<int>(DeviceKind::CPU)];
+    const auto& tally = tallies_[static_cast<int>(device_)];
     return bytes <= device_limit_ - tally.current.load(std::memory_order_relaxed);
   }
   /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
@@ -73,7 +77,8 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   MemoryStats planned() const {
     return {.current = planned_.current.load(), .peak = planned_.peak.load()};
   }
-  /// Where storages on the CPU get their memory; `blocks().release()` gives back what none uses.
+  /// Where storages' objects, and bytes on the CPU, get their memory; `blocks().release()` gives
+  /// back what none uses.
   BlockCache& blocks() { return blocks_; }
   static void destroy(MemoryAccount* account) { delete account; }
 
@@ -92,6 +97,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::array<Tally, kNumDeviceKinds> tallies_;
   std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
+  DeviceKind device_ = DeviceKind::CPU;
   int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
 };

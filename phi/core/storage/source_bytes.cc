@@ -69,7 +69,8 @@ void read_bytes(const Storage::Source& source, size_t offset, std::span<std::byt
 HostBytes::HostBytes(const DenseTensor& array) {
   const auto source = array.defined() ? array.storage()->source() : nullptr;
   if (!source || array.byte_offset() != 0 || source->meta().nbytes() != array.nbytes()) {
-    bytes_ = {static_cast<const std::byte*>(array.raw_data()), array.nbytes()};
+    on_host_ = HostArray(array, HostArray::kRead);
+    bytes_ = {on_host_.data(), array.nbytes()};
     return;
   }
   copy_.resize(array.nbytes());

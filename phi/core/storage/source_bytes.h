@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/host_array.h"
 #include "phi/core/storage/storage.h"
 
 namespace phi {
@@ -22,6 +23,7 @@ class HostBytes {
   std::span<const std::byte> get() const { return bytes_; }
 
  private:
+  HostArray on_host_;
   std::vector<std::byte> copy_;
   std::span<const std::byte> bytes_;
 };

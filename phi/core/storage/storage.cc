@@ -8,6 +8,8 @@
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/core/device.h"
+#include "phi/core/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace.h"
 
@@ -33,28 +35,20 @@ uint64_t next_id() {
   return next++;
 }
 
-std::byte* allocate_bytes(MemoryAccount& account, size_t nbytes) {
-  std::byte* memory = account.blocks().allocate(nbytes);
+void check_allocated(const std::byte* memory, size_t nbytes, const Place& place) {
   PHI_CHECK(memory != nullptr,
             errors::ResourceExhausted(
-                "cannot allocate {} bytes on cpu; tensors of this rank hold {} bytes.", nbytes,
-                memory_stats(CPUPlace()).current));
-  return memory;
+                "cannot allocate {} bytes on {}; tensors of this rank hold {} bytes.", nbytes,
+                place.to_string(), memory_stats(place).current));
 }
 
-void check_room(const MemoryAccount& account, size_t nbytes) {
-  PHI_CHECK(account.has_room(static_cast<int64_t>(nbytes)),
+void check_room(const MemoryAccount& account, size_t nbytes, const Place& place) {
+  PHI_CHECK(account.has_room(place.kind, static_cast<int64_t>(nbytes)),
             errors::ResourceExhausted(
                 "{} bytes do not fit on the device: it is limited to {} bytes, and tensors of this "
                 "rank hold {}. Raise the limit (memory.device of a job), or let a captured program "
                 "swap what it does not need at once.",
-                nbytes, account.device_limit(), memory_stats(CPUPlace()).current));
-}
-
-void check_place(const Place& place) {
-  PHI_CHECK(place.kind == DeviceKind::CPU,
-            errors::Unimplemented("this build has no allocator for place {}; use CPUPlace().",
-                                  place.to_string()));
+                nbytes, account.device_limit(), memory_stats(place).current));
 }
 
 // Held by one thread at a time. Sources may read other storages, so each has a lock of its own.
@@ -96,19 +90,21 @@ Storage::Storage(StorageState state, size_t nbytes, const Place& place,
 
 Storage* Storage::make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes) {
   const auto& account = RankContext::current().memory();
-  std::byte* block = allocate_bytes(*account, kHeader<Storage> + inline_bytes);
+  const size_t block_bytes = kHeader<Storage> + inline_bytes;
+  std::byte* block = account->blocks().allocate(block_bytes);
+  check_allocated(block, block_bytes, CPUPlace());
   return new (block) Storage(state, nbytes, place, account);
 }
 
 IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
-  check_place(place);
+  const Device& device = Device::of(place);
   if (RankContext::current().is_dry()) [[unlikely]] {
     Storage* storage = make(StorageState::kPlaceholder, nbytes, place, 0);
     storage->plan();
     return storage;
   }
-  if (nbytes <= kInlineLimit) {
-    check_room(*RankContext::current().memory(), nbytes);
+  if (nbytes <= kInlineLimit && (device.is_host() || nbytes == 0)) {
+    check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
     storage->data_ = reinterpret_cast<std::byte*>(storage) + kHeader<Storage>;
@@ -119,11 +115,12 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
 }
 
 IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
-  check_room(*RankContext::current().memory(), nbytes);
+  check_room(*RankContext::current().memory(), nbytes, place);
   // Not resident until the bytes are there, so that a failure leaves nothing to take off the
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
-  storage->data_ = allocate_bytes(*storage->account_, nbytes);
+  storage->data_ = Device::of(place).allocate(*storage->account_, nbytes);
+  check_allocated(storage->data_, nbytes, place);
   yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
@@ -138,7 +135,7 @@ IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& ab
 
 IntrusivePtr<Storage> Storage::from_source(const Place& place,
                                            std::shared_ptr<const Source> source) {
-  check_place(place);
+  Device::of(place);  // it must be there
   Storage* storage = make(source->state(), source->meta().nbytes(), place, 0);
   storage->source_ = std::move(source);
   return storage;
@@ -236,7 +233,7 @@ void Storage::give_back_bytes() {
   if (borrowed_) return;
   charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
   yield_point("storage.give_back.uncounted");
-  if (!inline_bytes_) charged().blocks().free(std::exchange(data_, nullptr), nbytes_);
+  if (!inline_bytes_) Device::of(place_).free(charged(), std::exchange(data_, nullptr), nbytes_);
   guest_ = nullptr;
 }
 
@@ -252,7 +249,10 @@ void Storage::destroy(Storage* storage) {
 }
 
 void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out) {
-  source.read(box, out);
+  HostArray bytes(*out, HostArray::kWrite);
+  DenseTensor on_host = bytes.array();
+  source.read(box, &on_host);
+  bytes.finish();
   const auto tier = source.tier();
   if (!tier) return;
   const int64_t bytes = source.stored_bytes(box);

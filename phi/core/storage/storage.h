@@ -49,8 +49,9 @@ class Storage : public RefCounted<Storage> {
     virtual ~Source() = default;
     /// The whole array that this source can give.
     virtual const TensorMeta& meta() const = 0;
-    /// Writes the elements of `box` to `out`, a resident array of the box's size. May be called by
-    /// several threads at once. Who brings bytes to the device calls bring_box, which counts them.
+    /// Writes the elements of `box` to `out`, an array of the host of the box's size. May be called
+    /// by several threads at once. Who brings bytes to the device calls bring_box, which counts
+    /// them.
     virtual void read(const Box& box, DenseTensor* out) const = 0;
     virtual StorageState state() const { return StorageState::kDeferred; }
     /// Where the bytes lie now; nothing for an initialiser, which makes them on the device.

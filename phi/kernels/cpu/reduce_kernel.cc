@@ -62,7 +62,7 @@ void integer_mean(const KernelContext& ctx, const DenseTensor& x, AxisSet axes, 
   bool is_first = true;
   for (int d = 0; d < x.ndim(); ++d) is_first &= !axes.has(d) || where.box.offset[d] == 0;
   const int64_t count = global_count(where, axes);
-  const auto totals = sums.values<int64_t>();
+  const auto totals = std::span(sums.data<int64_t>(), static_cast<size_t>(sums.numel()));
   std::transform(totals.begin(), totals.end(), out->mutable_data<T>(),
                  [=](int64_t total) { return static_cast<T>(is_first ? total / count : 0); });
 }

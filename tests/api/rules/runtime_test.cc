@@ -171,11 +171,10 @@ TEST(RulesByName, CallsTellRulesTheNamesOfTheirArguments) {
   const Tensor x = distributed::shard_tensor(full({4, 4}, 1.0f), mesh, {});
   const TensorList parts = {x, x};
   const DistArgs args(ops::concat, parts);
-  args.prepare();
-  for (const auto& spec : args.list_spec(0)) EXPECT_STREQ(spec.name, "x");
+  const RuleArgs question = args.question({});
+  for (const auto& spec : question.list_spec(0)) EXPECT_STREQ(spec.name, "x");
   const DistArgs product(ops::matmul, x, x);
-  product.prepare();
-  EXPECT_STREQ(product.spec(1).name, "y");
+  EXPECT_STREQ(product.question({}).spec(1).name, "y");
 }
 
 }  // namespace

@@ -8,16 +8,7 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     launch<kernels::bmm>(ops::bmm, x.dtype(), x.dense(), y.dense(), dense_out(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(BmmInferMeta(args.meta(0), args.meta(1)));
-      const auto batch =
-          distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
-      const auto rule = distributed::Factors()
-                            .input(args.spec(0), batch, "mk")
-                            .input(args.spec(1), batch, "kn")
-                            .output(batch, "mn");
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

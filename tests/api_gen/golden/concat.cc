@@ -8,10 +8,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     launch<kernels::concat>(ops::concat, dtype_of(x), list_dense(x), axis, dense_out(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      return Inferred{replicated(args, 1), metas(ConcatInferMeta(args.list_meta(0), axis)),
-                      dtype_of(x)};
-    });
+    const Decision& decision = call.decide(args, dtype_of(x));
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -12,11 +12,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                           dense_out(out), dense_out(mean));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(NormInferMeta(args.meta(0), args.optional_meta(1), epsilon));
-      const auto rule = NormInferSpmd(args.spec(0), args.optional_spec(1), epsilon);
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed(decision, 0);
     mean = new_distributed(decision, 1);
     const LocalArgs local = reshard_inputs(args, decision);

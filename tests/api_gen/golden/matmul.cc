@@ -9,11 +9,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                             dense_out(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(MatmulInferMeta(args.meta(0), args.meta(1), transpose_x, transpose_y));
-      const auto rule = MatmulInferSpmd(args.spec(0), args.spec(1), transpose_x, transpose_y);
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -13,12 +13,7 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                  dense_out(y_grad));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.meta(1))));
-      const auto rule =
-          MatmulGradInferSpmd(args.spec(0), args.spec(1), args.spec(2), transpose_x, transpose_y);
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     x_grad = new_distributed(decision, 0);
     y_grad = new_distributed(decision, 1);
     const LocalArgs local = reshard_inputs(args, decision);

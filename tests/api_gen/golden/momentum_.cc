@@ -16,13 +16,7 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                               dense_out(velocity), dense_out(master_param));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs =
-          metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3)));
-      const auto rule =
-          MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
-      return Inferred{rule.forward(), std::move(outputs), param.dtype()};
-    });
+    const Decision& decision = call.decide(args, param.dtype());
     check_inplace(param, decision.output(0).global);
     check_inplace(velocity, decision.output(1).global);
     check_inplace(master_param, decision.output(2).global);

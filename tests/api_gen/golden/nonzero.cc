@@ -8,11 +8,7 @@ Tensor nonzero(const Tensor& condition) {
     launch<kernels::nonzero>(ops::nonzero, condition.dtype(), condition.dense(), dense_out(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(NonZeroInferMeta(args.meta(0)));
-      const auto rule = NonZeroInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), std::move(outputs), condition.dtype()};
-    });
+    const Decision& decision = call.decide(args, condition.dtype());
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -15,12 +15,7 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                dense_out(scale_grad));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs =
-          wanted.select(metas(GeneralBinaryGradInferMeta(args.meta(0), args.optional_meta(1))));
-      const auto rule = NormGradInferSpmd(args.spec(0), args.optional_spec(1));
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     x_grad = new_distributed(decision, 0);
     scale_grad = new_distributed(decision, 1);
     const LocalArgs local = reshard_inputs(args, decision);

@@ -1,13 +1,8 @@
-// The operators by number and by name.
+// All operators.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
-#include "phi/core/op_def.h"
-
-#include <algorithm>
 #include <array>
-#include <string>
-#include <vector>
 
-#include "phi/common/errors.h"
+#include "phi/core/op_def.h"
 
 namespace phi::ops {
 
@@ -25,96 +20,6 @@ extern const OpDef matmul_grad;
 extern const OpDef relu_grad;
 extern const OpDef relu_double_grad;
 extern const OpDef norm_grad;
-
-namespace {
-
-constexpr const char* kMatmulInputs[] = {"x", "y"};
-constexpr int kMatmulTaken[] = {0, 1};
-constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
-                                              {"transpose_y", AttributeKind::kBool, true}};
-constexpr const char* kMatmulOutputs[] = {"out"};
-constexpr const char* kReluInputs[] = {"x"};
-constexpr int kReluTaken[] = {0};
-constexpr const char* kReluOutputs[] = {"out"};
-constexpr const char* kSplitInputs[] = {"x"};
-constexpr int kSplitTaken[] = {0};
-constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeKind::kInts, true},
-                                             {"axis", AttributeKind::kNumber, true}};
-constexpr const char* kSplitOutputs[] = {"out"};
-constexpr const char* kConcatInputs[] = {"x"};
-constexpr int kConcatTaken[] = {0};
-constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeKind::kNumber, true}};
-constexpr const char* kConcatOutputs[] = {"out"};
-constexpr const char* kNormInputs[] = {"x", "scale"};
-constexpr int kNormTaken[] = {0, 1};
-constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeKind::kFloat, true}};
-constexpr const char* kNormOutputs[] = {"out", "mean"};
-constexpr const char* kNonzeroInputs[] = {"condition"};
-constexpr int kNonzeroTaken[] = {0};
-constexpr const char* kNonzeroOutputs[] = {"out"};
-constexpr const char* kReshapeInputs[] = {"x"};
-constexpr int kReshapeTaken[] = {0};
-constexpr AttributeDef kReshapeAttributes[] = {{"shape", AttributeKind::kInts, true}};
-constexpr const char* kReshapeOutputs[] = {"out"};
-constexpr AttributeDef kFullAttributes[] = {
-    {"shape", AttributeKind::kInts, true}, {"value", AttributeKind::kNumber, false},
-    {"dtype", AttributeKind::kDataType, true}, {"place", AttributeKind::kPlace, false}};
-constexpr const char* kFullOutputs[] = {"out"};
-constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
-constexpr int kMomentum_Taken[] = {0, 1, 2, 3};
-constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
-constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
-constexpr const char* kBmmInputs[] = {"x", "y"};
-constexpr int kBmmTaken[] = {0, 1};
-constexpr const char* kBmmOutputs[] = {"out"};
-constexpr const char* kMatmulGradInputs[] = {"x", "y", "out_grad"};
-constexpr int kMatmulGradTaken[] = {0, 1, 2};
-constexpr AttributeDef kMatmulGradAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
-                                                  {"transpose_y", AttributeKind::kBool, true}};
-constexpr const char* kMatmulGradOutputs[] = {"x_grad", "y_grad"};
-constexpr const char* kReluGradInputs[] = {"out", "out_grad"};
-constexpr int kReluGradTaken[] = {0, 1};
-constexpr const char* kReluGradOutputs[] = {"x_grad"};
-constexpr const char* kReluDoubleGradInputs[] = {"out", "grad_x_grad"};
-constexpr int kReluDoubleGradTaken[] = {0, 1};
-constexpr const char* kReluDoubleGradOutputs[] = {"grad_out_grad"};
-constexpr const char* kNormGradInputs[] = {"x", "scale", "mean", "out_grad"};
-constexpr int kNormGradTaken[] = {0, 1, 2, 3};
-constexpr AttributeDef kNormGradAttributes[] = {{"epsilon", AttributeKind::kFloat, false},
-                                                {"centered", AttributeKind::kBool, false}};
-constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
-
-}  // namespace
-
-const OpDef matmul = {0, "matmul", "MatmulInferSpmd", kMatmulInputs, kMatmulOutputs,
-                      kMatmulAttributes, kMatmulTaken, 0, Kernel::named("matmul")};
-const OpDef relu = {1, "relu", "ElementwiseUnaryInferSpmd", kReluInputs, kReluOutputs, {},
-                    kReluTaken, 0, Kernel::named("relu")};
-const OpDef split = {2, "split", "SplitInferSpmd", kSplitInputs, kSplitOutputs, kSplitAttributes,
-                     kSplitTaken, 0, Kernel::named("split")};
-const OpDef concat = {3, "concat", "", kConcatInputs, kConcatOutputs, kConcatAttributes,
-                      kConcatTaken, 0, Kernel::named("concat")};
-const OpDef norm = {4, "norm", "NormInferSpmd", kNormInputs, kNormOutputs, kNormAttributes,
-                    kNormTaken, 0, Kernel::named("norm")};
-const OpDef nonzero = {5, "nonzero", "NonZeroInferSpmd", kNonzeroInputs, kNonzeroOutputs, {},
-                       kNonzeroTaken, 0, Kernel::named("nonzero")};
-const OpDef reshape = {6, "reshape", "ReshapeInferSpmd", kReshapeInputs, kReshapeOutputs,
-                       kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
-const OpDef full = {7, "full", "", {}, kFullOutputs, kFullAttributes, {}, 0, Kernel::named("full")};
-const OpDef momentum_ = {8, "momentum_", "MomentumInferSpmd", kMomentum_Inputs, kMomentum_Outputs,
-                         kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
-const OpDef bmm = {9, "bmm", "... m k, ... k n -> ... m n", kBmmInputs, kBmmOutputs, {}, kBmmTaken,
-                   0, Kernel::named("bmm")};
-const OpDef matmul_grad = {10, "matmul_grad", "MatmulGradInferSpmd", kMatmulGradInputs,
-                           kMatmulGradOutputs, kMatmulGradAttributes, kMatmulGradTaken, 0,
-                           Kernel::named("matmul_grad")};
-const OpDef relu_grad = {11, "relu_grad", "ElementwiseUnaryGradInferSpmd", kReluGradInputs,
-                         kReluGradOutputs, {}, kReluGradTaken, 0, Kernel::named("relu_grad")};
-const OpDef relu_double_grad = {12, "relu_double_grad", "ElementwiseUnaryGradInferSpmd",
-                                kReluDoubleGradInputs, kReluDoubleGradOutputs, {},
-                                kReluDoubleGradTaken, 0, Kernel::named("relu_grad")};
-const OpDef norm_grad = {13, "norm_grad", "NormGradInferSpmd", kNormGradInputs, kNormGradOutputs,
-                         kNormGradAttributes, kNormGradTaken, 0, Kernel::named("norm_grad")};
 
 std::span<const OpDef* const> all() {
   static constexpr std::array<const OpDef*, 14> list = {
@@ -134,43 +39,6 @@ std::span<const OpDef* const> all() {
       &norm_grad,
   };
   return list;
-}
-
-namespace {
-
-// Edits (insert, remove, replace one character) that make `b` of `a`.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-std::string nearest_names(std::string_view name) {
-  std::vector<std::pair<size_t, std::string_view>> near;
-  for (const OpDef* op : all()) near.emplace_back(distance(name, op->name), op->name);
-  const size_t count = std::min<size_t>(3, near.size());
-  std::partial_sort(near.begin(), near.begin() + count, near.end());
-  std::string text;
-  for (size_t i = 0; i < count; ++i) text += (i ? ", " : "") + std::string(near[i].second);
-  return text;
-}
-
-}  // namespace
-
-const OpDef& find(std::string_view name) {
-  for (const OpDef* op : all()) {
-    if (name == op->name) return *op;
-  }
-  throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
-                         nearest_names(name));
 }
 
 }  // namespace phi::ops

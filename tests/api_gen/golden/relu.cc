@@ -8,11 +8,7 @@ Tensor relu(const Tensor& x) {
     launch<kernels::relu>(ops::relu, x.dtype(), x.dense(), dense_out(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
-      const auto rule = ElementwiseUnaryInferSpmd(args.spec(0));
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -9,11 +9,7 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                dense_out(grad_out_grad));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(UnchangedInferMeta(args.meta(0)));
-      const auto rule = ElementwiseUnaryGradInferSpmd(args.spec(0), args.spec(1));
-      return Inferred{rule.forward(), std::move(outputs), out.dtype()};
-    });
+    const Decision& decision = call.decide(args, out.dtype());
     grad_out_grad = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

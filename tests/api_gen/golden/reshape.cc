@@ -7,11 +7,7 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     out = view_of(ops::reshape, x, meta);
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(ReshapeInferMeta(args.meta(0), shape));
-      const auto rule = ReshapeInferSpmd(args.spec(0), shape);
-      return Inferred{rule.forward(), std::move(outputs)};
-    });
+    const Decision& decision = call.decide(args);
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -9,11 +9,7 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     replace(x, view_of(ops::reshape, x, meta));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(ReshapeInferMeta(args.meta(0), shape));
-      const auto rule = ReshapeInferSpmd(args.spec(0), shape);
-      return Inferred{rule.forward(), std::move(outputs)};
-    });
+    const Decision& decision = call.decide(args);
     Tensor out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

@@ -8,11 +8,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
   } else {
     const DistArgs args = call.on_one_mesh();
-    const Decision& decision = call.decide(args, [&] {
-      auto outputs = metas(SplitInferMeta(args.meta(0), sections, axis));
-      const auto rule = SplitInferSpmd(args.spec(0), sections, axis);
-      return Inferred{rule.forward(), std::move(outputs), x.dtype()};
-    });
+    const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {

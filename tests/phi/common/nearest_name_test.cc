@@ -24,5 +24,10 @@ TEST(Nearest, ForgivesTyposAndNoMore) {
   EXPECT_EQ(did_you_mean("softmax", words), "");
 }
 
+TEST(Nearest, ThreeAreNamedInAnyCase) {
+  EXPECT_EQ(nearest_three("relo", {"matmul", "add", "relu", "elu"}), "relu, elu, add");
+  EXPECT_EQ(nearest_three("x", {"matmul"}), "matmul");
+}
+
 }  // namespace
 }  // namespace phi

@@ -215,7 +215,8 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
                                      DenseTensor* out, DenseTensor* k_cache_out,
                                      DenseTensor* v_cache_out) {
   const AttentionPlaces places = attention_places(ctx, q, k, v, nullptr, 0);
-  const auto lengths = cache_seqlens.values<int64_t>();
+  const auto lengths =
+      std::span(cache_seqlens.data<int64_t>(), static_cast<size_t>(cache_seqlens.numel()));
   start_from(k_cache, k_cache_out);
   start_from(v_cache, v_cache_out);
   std::vector<compute_t<T>> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));

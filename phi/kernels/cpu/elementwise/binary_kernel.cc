@@ -44,7 +44,7 @@ void MultiplyKernel(const Context&, const DenseTensor& x, const DenseTensor& y, 
 template <typename T, typename Context>
 void DivideKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   if constexpr (std::is_integral_v<T>) {
-    const auto divisors = y.values<T>();
+    const auto divisors = std::span(y.data<T>(), static_cast<size_t>(y.numel()));
     PHI_CHECK(
         out->numel() == 0 || std::ranges::find(divisors, T(0)) == divisors.end(),
         errors::InvalidArgument("y {} has a 0, which no integer can be divided by; cast x and "

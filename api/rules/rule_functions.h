@@ -1,0 +1,81 @@
+// RuleFunctions: how an operator's placement rule and its shape function are asked, whatever their
+// own parameters are. Each operator with a kernel has them, generated from its YAML entry
+// (api/generated/defs); its OpDef leads to them.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "distributed/spmd/rule.h"
+#include "phi/core/attribute_value.h"
+#include "phi/core/meta.h"
+#include "phi/infermeta/output_metas.h"
+
+namespace phi {
+
+/// The arguments of a call as the functions of one operator take them. All tensors are on one mesh.
+class RuleArgs {
+ public:
+  RuleArgs(const distributed::ProcessMesh& mesh, std::vector<AttributeValue> attributes)
+      : mesh_(mesh), attributes_(std::move(attributes)) {}
+  /// The next tensor argument: one tensor, an optional one, or the elements of a list.
+  void add_argument() { arguments_.emplace_back(); }
+  /// A tensor of the argument that was added last; its attr is null where it is absent.
+  void add(const distributed::TensorSpec& spec, const TensorMeta& meta) {
+    arguments_.back().specs.push_back(spec);
+    arguments_.back().metas.push_back(meta);
+  }
+
+  const distributed::ProcessMesh& mesh() const { return mesh_; }
+  const distributed::TensorSpec& spec(int arg) const { return arguments_[arg].specs[0]; }
+  const distributed::TensorSpec* optional_spec(int arg) const {
+    return spec(arg).absent() ? nullptr : &spec(arg);
+  }
+  std::span<const distributed::TensorSpec> list_spec(int arg) const {
+    return arguments_[arg].specs;
+  }
+  const TensorMeta& meta(int arg) const { return arguments_[arg].metas[0]; }
+  const TensorMeta* optional_meta(int arg) const {
+    return spec(arg).absent() ? nullptr : &meta(arg);
+  }
+  std::span<const TensorMeta> list_meta(int arg) const { return arguments_[arg].metas; }
+  template <typename T>
+  T attr(int i) const {
+    return attribute_from<T>(attributes_[i]);
+  }
+  /// All tensors, lists one element after the other.
+  std::vector<distributed::TensorSpec> slots() const;
+
+ private:
+  struct Argument {
+    std::vector<distributed::TensorSpec> specs;
+    std::vector<TensorMeta> metas;
+  };
+  distributed::ProcessMesh mesh_;
+  std::vector<Argument> arguments_;
+  std::vector<AttributeValue> attributes_;
+};
+
+class OpRule;
+
+struct RuleFunctions {
+  using Ask = distributed::SpmdRule (*)(const RuleArgs&);
+  using Infer = OutputMetas (*)(const RuleArgs&);
+  using Describe = OpRule (*)(const RuleFunctions&);
+
+  const char* name;   // of the rule: a function, a declaration, or nothing where there is none
+  Ask ask = nullptr;  // null: inputs and outputs are replicated
+  Infer infer = nullptr;
+  Describe describe = nullptr;  // by names, for tools
+
+  /// An attr for every tensor that is there. Inputs that the rule is not shown, the last ones, are
+  /// needed whole. Errors: the rule's; Internal if it does not answer for these tensors.
+  distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
+                                  distributed::Conflicts* conflicts = nullptr) const;
+  distributed::SpmdResult backward(const RuleArgs& args,
+                                   std::span<const distributed::TensorSpec> outputs,
+                                   distributed::Conflicts* conflicts = nullptr) const;
+};
+
+}  // namespace phi

@@ -1,0 +1,99 @@
+// Device: the memory that tensors of one place lie in, and how bytes get there. All that a backend
+// is to storages, copies and launches; one object per place, for the life of the process.
+//
+//   Device& device = Device::of(x.place());
+//   device.copy_to_host(values.data(), bytes, n);
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "phi/common/place.h"
+#include "phi/core/box.h"
+
+namespace phi {
+
+class MemoryAccount;
+
+class Device {
+ public:
+  /// Errors: Unimplemented if this process has no such device.
+  static Device& of(const Place& place) {
+    if (place.kind == DeviceKind::CPU) [[likely]]
+      return cpu();
+    return other(place);
+  }
+  /// Makes it the device of its place. Errors: AlreadyExists if there is one.
+  static void add(std::unique_ptr<Device> device);
+  virtual ~Device() = default;
+
+  const Place& place() const { return place_; }
+  /// The host reads and writes its memory as its own.
+  bool is_host() const { return is_host_; }
+  /// The kind whose kernels run here; its own, but for a device that runs those of another.
+  DeviceKind kernels() const { return kernels_; }
+
+  /// 64-byte aligned, not initialised; null if there is no room. Not for 0 bytes.
+  virtual std::byte* allocate(MemoryAccount& account, size_t nbytes) = 0;
+  /// What `allocate` gave for the same account and size.
+  virtual void free(MemoryAccount& account, std::byte* memory, size_t nbytes) = 0;
+
+  // Copies of n bytes, done when they return. `memory` is this device's.
+  virtual void copy_to_host(void* host, const std::byte* memory, size_t n) = 0;
+  virtual void copy_from_host(std::byte* memory, const void* host, size_t n) = 0;
+  virtual void copy(std::byte* to, const std::byte* from, size_t n) = 0;
+  /// As phi::copy_box, between two arrays of this device.
+  virtual void copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
+                        const Box& dst_box, const Box& region, size_t width) = 0;
+  virtual void fill(std::byte* memory, std::byte value, size_t n) = 0;
+  /// Returns when all that was launched is done. Errors: those of what was.
+  virtual void wait() {}
+
+  /// While it lives, a kernel of the device runs on the calling thread, or is launched.
+  class Work {
+   public:
+    explicit Work(Device& device) : device_(device) {
+      if (device_.brackets_work_) [[unlikely]]
+        device_.begin_work();
+    }
+    ~Work() {
+      if (device_.brackets_work_) [[unlikely]]
+        device_.end_work();
+    }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+   private:
+    Device& device_;
+  };
+
+ protected:
+  struct Traits {
+    bool is_host = false;
+    DeviceKind kernels = DeviceKind::UNDEFINED;
+    bool brackets_work = false;  // begin_work and end_work do something
+  };
+  Device(const Place& place, const Traits& traits)
+      : place_(place),
+        kernels_(traits.kernels),
+        is_host_(traits.is_host),
+        brackets_work_(traits.brackets_work) {}
+
+ private:
+  static Device& cpu();
+  static Device& other(const Place& place);
+  // May be nested.
+  virtual void begin_work() {}
+  virtual void end_work() {}
+
+  Place place_;
+  DeviceKind kernels_;
+  bool is_host_;
+  bool brackets_work_;
+};
+
+/// The first `nbytes` bytes of the one to the other, wherever they lie.
+void copy_bytes(std::byte* to, const Place& to_place, const std::byte* from,
+                const Place& from_place, size_t nbytes);
+
+}  // namespace phi

@@ -1,0 +1,66 @@
+// HostArray: an array as host code reads and writes it, on whatever device it lies.
+//
+//   HostArray bytes(x, HostArray::kUpdate);
+//   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);
+//   bytes.finish();
+#pragma once
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device.h"
+
+namespace phi {
+
+/// The array itself where the host reaches its memory, else a copy on the host that goes back when
+/// finish() is called.
+class HostArray {
+ public:
+  enum Use { kRead, kWrite, kUpdate };  // kWrite: all elements are written; none is brought here
+
+  /// None: data() is null.
+  HostArray() = default;
+  /// A deferred array comes to its device first. Errors: those of DenseTensor::data.
+  HostArray(const DenseTensor& array, Use use) : array_(array), use_(use) {
+    std::byte* const bytes = static_cast<std::byte*>(array_.mutable_raw_data());
+    if (Device::of(array_.place()).is_host()) [[likely]] {
+      data_ = bytes;
+    } else {
+      copy_to_host(bytes);
+    }
+  }
+
+  std::byte* data() const { return data_; }
+  /// The array that data() belongs to: on the host, of the same meta.
+  const DenseTensor& array() const { return copy_.defined() ? copy_ : array_; }
+  /// Once, at the end: what was written is the array's value.
+  void finish() {
+    if (copy_.defined() && use_ != kRead) copy_back();
+  }
+
+ private:
+  void copy_to_host(const std::byte* bytes);
+  void copy_back();
+
+  DenseTensor array_;
+  DenseTensor copy_;
+  std::byte* data_ = nullptr;
+  Use use_ = kRead;
+};
+
+/// Memory of the host for messages, counted as the rank's like a tensor's.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  explicit HostMemory(size_t nbytes) : storage_(Storage::allocate(nbytes, CPUPlace())) {}
+  std::byte* data() const { return storage_ ? storage_->data() : nullptr; }
+
+ private:
+  IntrusivePtr<Storage> storage_;
+};
+
+/// The bytes of `from` into `to`, which has as many, on whatever devices.
+void copy_array(const DenseTensor& from, DenseTensor& to);
+/// As phi::copy_box of arrays that hold these boxes, both of one place.
+void copy_box(const DenseTensor& from, const Box& from_box, DenseTensor& to, const Box& to_box,
+              const Box& region);
+
+}  // namespace phi

@@ -1,0 +1,322 @@
+// Operators and gradients of ops.yaml: what is known of them at run
+// time, and how their rules and shape functions are asked (api/rules/rule_functions.h).
+// Generated. Do not edit; change the YAML and build.
+#include "api/rules/op_rule.h"
+#include "distributed/spmd/rules.h"
+#include "phi/core/op_def.h"
+#include "phi/infermeta/infermeta.h"
+
+namespace phi {
+
+namespace ops {
+extern const OpDef matmul;
+extern const OpDef relu;
+extern const OpDef split;
+extern const OpDef concat;
+extern const OpDef norm;
+extern const OpDef nonzero;
+extern const OpDef reshape;
+extern const OpDef full;
+extern const OpDef momentum_;
+extern const OpDef bmm;
+}  // namespace ops
+
+// ---- matmul ----
+
+namespace {
+
+distributed::SpmdRule ask_matmul(const RuleArgs& args) {
+  return MatmulInferSpmd(args.spec(0), args.spec(1), args.attr<bool>(0), args.attr<bool>(1));
+}
+
+OutputMetas infer_matmul(const RuleArgs& args) {
+  return metas(MatmulInferMeta(args.meta(0), args.meta(1), args.attr<bool>(0), args.attr<bool>(1)));
+}
+
+OpRule describe_matmul(const RuleFunctions& functions) {
+  return OpRule("matmul", functions)
+      .tensor("x")
+      .tensor("y")
+      .attribute(OpRule::optional<bool>("transpose_x", false))
+      .attribute(OpRule::optional<bool>("transpose_y", false))
+      .output("out");
+}
+
+constexpr RuleFunctions kMatmulRule = {"MatmulInferSpmd", ask_matmul, infer_matmul,
+                                       describe_matmul};
+constexpr const char* kMatmulInputs[] = {"x", "y"};
+constexpr int kMatmulTaken[] = {0, 1};
+constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
+                                              {"transpose_y", AttributeKind::kBool, true}};
+constexpr const char* kMatmulOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::matmul = {"matmul", kMatmulRule, kMatmulInputs, kMatmulOutputs, kMatmulAttributes,
+                           kMatmulTaken, 0, Kernel::named("matmul")};
+
+// ---- relu ----
+
+namespace {
+
+distributed::SpmdRule ask_relu(const RuleArgs& args) {
+  return ElementwiseUnaryInferSpmd(args.spec(0));
+}
+
+OutputMetas infer_relu(const RuleArgs& args) { return metas(UnchangedInferMeta(args.meta(0))); }
+
+OpRule describe_relu(const RuleFunctions& functions) {
+  return OpRule("relu", functions).tensor("x").output("out");
+}
+
+constexpr RuleFunctions kReluRule = {"ElementwiseUnaryInferSpmd", ask_relu, infer_relu,
+                                     describe_relu};
+constexpr const char* kReluInputs[] = {"x"};
+constexpr int kReluTaken[] = {0};
+constexpr const char* kReluOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::relu = {"relu", kReluRule, kReluInputs, kReluOutputs, {}, kReluTaken, 0,
+                         Kernel::named("relu")};
+
+// ---- split ----
+
+namespace {
+
+distributed::SpmdRule ask_split(const RuleArgs& args) {
+  return SplitInferSpmd(args.spec(0), args.attr<IntArray>(0), args.attr<Scalar>(1));
+}
+
+OutputMetas infer_split(const RuleArgs& args) {
+  return metas(SplitInferMeta(args.meta(0), args.attr<IntArray>(0), args.attr<Scalar>(1)));
+}
+
+OpRule describe_split(const RuleFunctions& functions) {
+  return OpRule("split", functions)
+      .tensor("x")
+      .attribute(OpRule::required<IntArray>("sections"))
+      .attribute(OpRule::optional<Scalar>("axis", 0))
+      .output("out");
+}
+
+constexpr RuleFunctions kSplitRule = {"SplitInferSpmd", ask_split, infer_split, describe_split};
+constexpr const char* kSplitInputs[] = {"x"};
+constexpr int kSplitTaken[] = {0};
+constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeKind::kInts, true},
+                                             {"axis", AttributeKind::kNumber, true}};
+constexpr const char* kSplitOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::split = {"split", kSplitRule, kSplitInputs, kSplitOutputs, kSplitAttributes,
+                          kSplitTaken, 0, Kernel::named("split")};
+
+// ---- concat ----
+
+namespace {
+
+OutputMetas infer_concat(const RuleArgs& args) {
+  return metas(ConcatInferMeta(args.list_meta(0), args.attr<Scalar>(0)));
+}
+
+OpRule describe_concat(const RuleFunctions& functions) {
+  return OpRule("concat", functions)
+      .tensor("x", TensorKind::kList)
+      .attribute(OpRule::optional<Scalar>("axis", 0))
+      .output("out");
+}
+
+constexpr RuleFunctions kConcatRule = {"", nullptr, infer_concat, describe_concat};
+constexpr const char* kConcatInputs[] = {"x"};
+constexpr int kConcatTaken[] = {0};
+constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeKind::kNumber, true}};
+constexpr const char* kConcatOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::concat = {"concat", kConcatRule, kConcatInputs, kConcatOutputs, kConcatAttributes,
+                           kConcatTaken, 0, Kernel::named("concat")};
+
+// ---- norm ----
+
+namespace {
+
+distributed::SpmdRule ask_norm(const RuleArgs& args) {
+  return NormInferSpmd(args.spec(0), args.optional_spec(1), args.attr<float>(0));
+}
+
+OutputMetas infer_norm(const RuleArgs& args) {
+  return metas(NormInferMeta(args.meta(0), args.optional_meta(1), args.attr<float>(0)));
+}
+
+OpRule describe_norm(const RuleFunctions& functions) {
+  return OpRule("norm", functions)
+      .tensor("x")
+      .tensor("scale", TensorKind::kOptional)
+      .attribute(OpRule::optional<float>("epsilon", 1e-5f))
+      .output("out")
+      .output("mean");
+}
+
+constexpr RuleFunctions kNormRule = {"NormInferSpmd", ask_norm, infer_norm, describe_norm};
+constexpr const char* kNormInputs[] = {"x", "scale"};
+constexpr int kNormTaken[] = {0, 1};
+constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeKind::kFloat, true}};
+constexpr const char* kNormOutputs[] = {"out", "mean"};
+
+}  // namespace
+
+const OpDef ops::norm = {"norm", kNormRule, kNormInputs, kNormOutputs, kNormAttributes, kNormTaken,
+                         0, Kernel::named("norm")};
+
+// ---- nonzero ----
+
+namespace {
+
+distributed::SpmdRule ask_nonzero(const RuleArgs& args) { return NonZeroInferSpmd(args.spec(0)); }
+
+OutputMetas infer_nonzero(const RuleArgs& args) { return metas(NonZeroInferMeta(args.meta(0))); }
+
+OpRule describe_nonzero(const RuleFunctions& functions) {
+  return OpRule("nonzero", functions).tensor("condition").output("out");
+}
+
+constexpr RuleFunctions kNonzeroRule = {"NonZeroInferSpmd", ask_nonzero, infer_nonzero,
+                                        describe_nonzero};
+constexpr const char* kNonzeroInputs[] = {"condition"};
+constexpr int kNonzeroTaken[] = {0};
+constexpr const char* kNonzeroOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::nonzero = {"nonzero", kNonzeroRule, kNonzeroInputs, kNonzeroOutputs, {},
+                            kNonzeroTaken, 0, Kernel::named("nonzero")};
+
+// ---- reshape ----
+
+namespace {
+
+distributed::SpmdRule ask_reshape(const RuleArgs& args) {
+  return ReshapeInferSpmd(args.spec(0), args.attr<IntArray>(0));
+}
+
+OutputMetas infer_reshape(const RuleArgs& args) {
+  return metas(ReshapeInferMeta(args.meta(0), args.attr<IntArray>(0)));
+}
+
+OpRule describe_reshape(const RuleFunctions& functions) {
+  return OpRule("reshape", functions)
+      .tensor("x")
+      .attribute(OpRule::required<IntArray>("shape"))
+      .output("out");
+}
+
+constexpr RuleFunctions kReshapeRule = {"ReshapeInferSpmd", ask_reshape, infer_reshape,
+                                        describe_reshape};
+constexpr const char* kReshapeInputs[] = {"x"};
+constexpr int kReshapeTaken[] = {0};
+constexpr AttributeDef kReshapeAttributes[] = {{"shape", AttributeKind::kInts, true}};
+constexpr const char* kReshapeOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::reshape = {"reshape", kReshapeRule, kReshapeInputs, kReshapeOutputs,
+                            kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
+
+// ---- full ----
+
+namespace {
+
+OutputMetas infer_full(const RuleArgs& args) {
+  return metas(CreateInferMeta(args.attr<IntArray>(0), args.attr<DataType>(2)));
+}
+
+OpRule describe_full(const RuleFunctions& functions) {
+  return OpRule("full", functions)
+      .attribute(OpRule::required<IntArray>("shape"))
+      .attribute(OpRule::required<Scalar>("value"))
+      .attribute(OpRule::optional<DataType>("dtype", DataType::FLOAT32))
+      .attribute(OpRule::optional<Place>("place", CPUPlace()))
+      .output("out");
+}
+
+constexpr RuleFunctions kFullRule = {"", nullptr, infer_full, describe_full};
+constexpr AttributeDef kFullAttributes[] = {
+    {"shape", AttributeKind::kInts, true}, {"value", AttributeKind::kNumber, false},
+    {"dtype", AttributeKind::kDataType, true}, {"place", AttributeKind::kPlace, false}};
+constexpr const char* kFullOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::full = {"full", kFullRule, {}, kFullOutputs, kFullAttributes, {}, 0,
+                         Kernel::named("full")};
+
+// ---- momentum_ ----
+
+namespace {
+
+distributed::SpmdRule ask_momentum_(const RuleArgs& args) {
+  return MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
+}
+
+OutputMetas infer_momentum_(const RuleArgs& args) {
+  return metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3)));
+}
+
+OpRule describe_momentum_(const RuleFunctions& functions) {
+  return OpRule("momentum_", functions)
+      .tensor("param")
+      .tensor("grad")
+      .tensor("velocity")
+      .tensor("master_param", TensorKind::kOptional)
+      .attribute(OpRule::required<float>("mu"))
+      .output("param_out")
+      .output("velocity_out")
+      .output("master_param_out");
+}
+
+constexpr RuleFunctions kMomentum_Rule = {"MomentumInferSpmd", ask_momentum_, infer_momentum_,
+                                          describe_momentum_};
+constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
+constexpr int kMomentum_Taken[] = {0, 1, 2, 3};
+constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
+constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
+
+}  // namespace
+
+const OpDef ops::momentum_ = {"momentum_", kMomentum_Rule, kMomentum_Inputs, kMomentum_Outputs,
+                              kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
+
+// ---- bmm ----
+
+namespace {
+
+distributed::SpmdRule ask_bmm(const RuleArgs& args) {
+  const auto batch = distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
+  return distributed::Factors()
+      .input(args.spec(0), batch, "mk")
+      .input(args.spec(1), batch, "kn")
+      .output(batch, "mn");
+}
+
+OutputMetas infer_bmm(const RuleArgs& args) {
+  return metas(BmmInferMeta(args.meta(0), args.meta(1)));
+}
+
+OpRule describe_bmm(const RuleFunctions& functions) {
+  return OpRule("bmm", functions).tensor("x").tensor("y").output("out");
+}
+
+constexpr RuleFunctions kBmmRule = {"... m k, ... k n -> ... m n", ask_bmm, infer_bmm,
+                                    describe_bmm};
+constexpr const char* kBmmInputs[] = {"x", "y"};
+constexpr int kBmmTaken[] = {0, 1};
+constexpr const char* kBmmOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::bmm = {"bmm", kBmmRule, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
+                        Kernel::named("bmm")};
+
+}  // namespace phi
