@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/core/work.h"
 
 namespace phi::ops {
 namespace {
@@ -17,6 +18,10 @@ constexpr int kMatmulTaken[] = {0, 1};
 constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
+double kMatmulFlops(std::span<const Dims> shapes) {
+  return 2.0 * work::elements(shapes[2]) * work::extent(shapes[0], -1) * work::extent(
+      shapes[0], -2) / work::divisor(work::extent(shapes[2], -2));
+}
 constexpr const char* kReluInputs[] = {"x"};
 constexpr int kReluTaken[] = {0};
 constexpr const char* kReluOutputs[] = {"out"};
@@ -71,35 +76,37 @@ constexpr const char* kNormGradOutputs[] = {"x_grad", "scale_grad"};
 }  // namespace
 
 const OpDef matmul = {"matmul", rules::of::matmul, kMatmulInputs, kMatmulOutputs, kMatmulAttributes,
-                      kMatmulTaken, 0, Kernel::named("matmul")};
+                      kMatmulTaken, 0, Kernel::named("matmul"), kMatmulFlops};
 const OpDef relu = {"relu", rules::of::relu, kReluInputs, kReluOutputs, {}, kReluTaken, 0,
-                    Kernel::named("relu")};
+                    Kernel::named("relu"), nullptr};
 const OpDef split = {"split", rules::of::split, kSplitInputs, kSplitOutputs, kSplitAttributes,
-                     kSplitTaken, 0, Kernel::named("split")};
+                     kSplitTaken, 0, Kernel::named("split"), nullptr};
 const OpDef concat = {"concat", rules::of::concat, kConcatInputs, kConcatOutputs, kConcatAttributes,
-                      kConcatTaken, 0, Kernel::named("concat")};
+                      kConcatTaken, 0, Kernel::named("concat"), nullptr};
 const OpDef norm = {"norm", rules::of::norm, kNormInputs, kNormOutputs, kNormAttributes, kNormTaken,
-                    0, Kernel::named("norm")};
+                    0, Kernel::named("norm"), nullptr};
 const OpDef nonzero = {"nonzero", rules::of::nonzero, kNonzeroInputs, kNonzeroOutputs, {},
-                       kNonzeroTaken, 0, Kernel::named("nonzero")};
+                       kNonzeroTaken, 0, Kernel::named("nonzero"), nullptr};
 const OpDef reshape = {"reshape", rules::of::reshape, kReshapeInputs, kReshapeOutputs,
-                       kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
+                       kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape"), nullptr};
 const OpDef full = {"full", rules::of::full, {}, kFullOutputs, kFullAttributes, {}, 0,
-                    Kernel::named("full")};
+                    Kernel::named("full"), nullptr};
 const OpDef momentum_ = {"momentum_", rules::of::momentum_, kMomentum_Inputs, kMomentum_Outputs,
-                         kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
+                         kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum"),
+                         nullptr};
 const OpDef bmm = {"bmm", rules::of::bmm, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
-                   Kernel::named("bmm")};
+                   Kernel::named("bmm"), nullptr};
 const OpDef matmul_grad = {"matmul_grad", rules::of::matmul_grad, kMatmulGradInputs,
                            kMatmulGradOutputs, kMatmulGradAttributes, kMatmulGradTaken, 0,
-                           Kernel::named("matmul_grad")};
+                           Kernel::named("matmul_grad"), nullptr};
 const OpDef relu_grad = {"relu_grad", rules::of::relu_grad, kReluGradInputs, kReluGradOutputs, {},
-                         kReluGradTaken, 0, Kernel::named("relu_grad")};
+                         kReluGradTaken, 0, Kernel::named("relu_grad"), nullptr};
 const OpDef relu_double_grad = {"relu_double_grad", rules::of::relu_double_grad,
                                 kReluDoubleGradInputs, kReluDoubleGradOutputs, {},
-                                kReluDoubleGradTaken, 0, Kernel::named("relu_grad")};
+                                kReluDoubleGradTaken, 0, Kernel::named("relu_grad"), nullptr};
 const OpDef norm_grad = {"norm_grad", rules::of::norm_grad, kNormGradInputs, kNormGradOutputs,
-                         kNormGradAttributes, kNormGradTaken, 0, Kernel::named("norm_grad")};
+                         kNormGradAttributes, kNormGradTaken, 0, Kernel::named("norm_grad"),
+                         nullptr};
 
 std::span<const OpDef* const> all() {
   static constexpr std::array<const OpDef*, 14> list = {
