@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from api_gen.errors import listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, KernelAlternative, Notation, Output, TensorArg,
+from api_gen.model import (Alias, Attr, AttrType, Factor, KernelAlternative, Notation, Output, TensorArg,
                            Term)
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
@@ -291,6 +291,20 @@ def _term(text: str, form: str) -> Term:
         if not re.match(r"[a-z1]\Z", letter):
             raise Bad(f"'{letter}' is not a factor", form)
     return Term("".join(letters), bool(batch))
+
+
+def flops(text: str) -> tuple[Factor, ...]:
+    """`2 * out * x[-1] / out[0]`"""
+    factors = []
+    for sign, piece in zip(["*", *re.findall(r"[*/]", text)], re.split(r"[*/]", text)):
+        match = re.match(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)(?:\[(-?\d+)\])?)\s*\Z", piece)
+        if not match:
+            raise Bad(f"'{piece.strip()}' is not a factor",
+                      "numbers, tensors (their elements) and their extents, as in "
+                      "'2 * out * x[-1] / out[0]', are accepted")
+        dim = None if match[3] is None else int(match[3])
+        factors.append(Factor(sign == "/", match[1] or "", match[2] or "", dim))
+    return tuple(factors)
 
 
 def call(text: str) -> tuple[str, tuple[str, ...]]:

@@ -31,6 +31,7 @@ class OpDefView:
     kernel: str
     taken: tuple[int, ...]  # the inputs that are tensor arguments of the kernel
     meta_only: int
+    flops: str  # an expression of `shapes`, or nothing
 
     @property
     def constant(self) -> str:
@@ -166,8 +167,20 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
                                _attributes(op), _dense_kernel(op),
                                tuple(p.index for p in op.kernel.params if isinstance(p, TensorArg)),
                                sum(1 << t.index for t in op.tensors
-                                   if t.name in op.no_need_buffer)))
+                                   if t.name in op.no_need_buffer), _flops(op)))
     return views
+
+
+def _flops(op: Op) -> str:
+    assert op.kernel
+    slots = {tensor.name: i for i, tensor in enumerate((*op.tensors, *op.outputs))}
+    text = ""
+    for factor in op.kernel.flops:
+        shape = f"shapes[{slots[factor.tensor]}]" if factor.tensor else ""
+        value = (str(float(factor.number)) if factor.number else f"work::elements({shape})"
+                 if factor.dim is None else f"work::extent({shape}, {factor.dim})")
+        text += f" / work::divisor({value})" if factor.divides else f" * {value}"
+    return text.removeprefix(" * ")
 
 
 def _decisive(op: Op) -> set[str]:

@@ -129,11 +129,22 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """Of an estimate of work: a number, a tensor's elements, or one of its extents."""
+
+    divides: bool
+    number: str = ""
+    tensor: str = ""
+    dim: int | None = None
+
+
+@dataclass(frozen=True)
 class Kernel:
     alternatives: tuple[KernelAlternative, ...]
     params: tuple[Param, ...]
     data_type: Source | None = None
     backend: Source | None = None
+    flops: tuple[Factor, ...] = ()
 
     @property
     def dense(self) -> KernelAlternative | None:

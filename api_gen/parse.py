@@ -14,7 +14,7 @@ from typing import TypeVar
 from api_gen import effects, grammar
 from api_gen.document import Entry, Value, read_entries
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, InferMeta, Invoke, Kernel, Literal, Notation, Op,
+from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, Literal, Notation, Op,
                            Output, Param, Rule, Source, TensorArg)
 
 # Keys of Paddle's format that other generators read.
@@ -23,7 +23,7 @@ OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", 
            "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "data_dependent",
            *IGNORED)
 INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
-KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout")
+KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops")
 TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
 
 T = TypeVar("T")
@@ -250,7 +250,19 @@ def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) 
     _source(reader, "layout", AttrType.DATA_LAYOUT, args)
     return Kernel(alternatives, params,
                   _source(reader, "data_type", AttrType.DATA_TYPE, args),
-                  _source(reader, "backend", AttrType.PLACE, args))
+                  _source(reader, "backend", AttrType.PLACE, args),
+                  _flops(reader, params, outputs))
+
+
+def _flops(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> tuple[Factor, ...]:
+    """It speaks of single tensors that the kernel takes or gives."""
+    there = [x.name for x in (*params, *outputs)
+             if isinstance(x, (TensorArg, Output)) and not x.is_list]
+    factors = reader.read("kernel.flops", grammar.flops, ())
+    for factor in factors:
+        if factor.tensor:
+            reader.known("kernel.flops", factor.tensor, there, "tensor of the kernel")
+    return factors
 
 
 def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> Source | None:

@@ -14,8 +14,6 @@
 namespace phi {
 
 using distributed::DistTensor;
-using distributed::Placement;
-using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
 
 namespace {
@@ -23,11 +21,11 @@ namespace {
 const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
   if (!attr->has_partial()) return attr;
   distributed::PlacementArray placements = attr->placement_array();
-  for (Placement& p : placements) {
+  for (distributed::Placement& p : placements) {
     if (p.is_partial()) p = distributed::Replicate();
   }
-  return TensorDistAttr::get(attr->mesh(),
-                             std::span<const Placement>(placements.data(), attr->mesh().ndim()));
+  return TensorDistAttr::get(attr->mesh(), std::span<const distributed::Placement>(
+                                               placements.data(), attr->mesh().ndim()));
 }
 
 }  // namespace

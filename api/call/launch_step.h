@@ -23,7 +23,6 @@ class HeldArg {
   template <typename Arg>
   explicit HeldArg(const Arg& value) : value_(value) {}
   const std::decay_t<Param>& get() { return value_; }
-  void visit(const Step::Visitor&, bool) {}
 
  private:
   std::decay_t<Param> value_;
@@ -97,6 +96,10 @@ inline constexpr bool is_read =
     std::is_same_v<Param, const DenseTensor&> || std::is_same_v<Param, const DenseTensor*> ||
     std::is_same_v<Param, std::span<const DenseTensor* const>>;
 
+template <typename Param>
+inline constexpr bool is_written =
+    std::is_same_v<Param, DenseTensor*> || std::is_same_v<Param, std::span<DenseTensor* const>>;
+
 template <typename Signature>
 class LaunchStep;
 
@@ -117,8 +120,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
 
   const char* name() const override { return op_.name; }
   void visit(const Visitor& visitor) override {
-    size_t position = 0;  // among the kernel's tensor arguments
-    std::apply([&](auto&... args) { (visit_one<Params>(args, visitor, position), ...); }, args_);
+    for_each_argument([&](auto& arg, size_t, bool unread) { arg.visit(visitor, unread); });
   }
   void run() override {
     const Device::Work work(Device::of(place_));
@@ -128,12 +130,33 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
   // Kernels that talk to other ranks have a dry form, which counts their messages.
   bool is_repeatable() const override { return op_.kernel.find_dry(dtype_) == nullptr; }
+  StepCost cost() override {
+    StepCost cost = Step::cost();
+    if (op_.flops == nullptr) return cost;
+    std::vector<Dims> shapes(op_.inputs.size() + op_.outputs.size(), Dims{0});
+    for_each_argument([&](auto& arg, size_t tensor, bool unread) {
+      arg.visit([&](DenseTensor& array, Access) { shapes[tensor] = array.dims(); }, unread);
+    });
+    cost.flops = op_.flops(shapes);
+    return cost;
+  }
 
  private:
-  template <typename Param>
-  void visit_one(HeldArg<Param>& arg, const Visitor& visitor, size_t& position) {
-    arg.visit(visitor, is_read<Param> && op_.is_unread(position));
-    if (is_read<Param>) ++position;
+  // f(arg, tensor, unread): `tensor` counts the op's inputs, then its outputs. Arguments that are
+  // no arrays have none to be visited.
+  template <typename F>
+  void for_each_argument(F&& f) {
+    size_t position = 0;  // among the kernel's tensor arguments
+    size_t output = op_.inputs.size();
+    const auto visit = [&]<typename Param>(HeldArg<Param>& arg) {
+      if constexpr (is_read<Param>) {
+        f(arg, static_cast<size_t>(op_.taken[position]), op_.is_unread(position));
+        ++position;
+      } else if constexpr (is_written<Param>) {
+        f(arg, output++, false);
+      }
+    };
+    std::apply([&](auto&... args) { (visit(args), ...); }, args_);
   }
 
   const OpDef& op_;

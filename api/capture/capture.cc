@@ -3,13 +3,13 @@
 #include "api/capture/executor.h"
 #include "api/capture/program.h"
 #include "api/capture/recording.h"
+#include "api/capture/stand_in.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 
 namespace phi {
 namespace {
 
-using distributed::DistTensor;
 using distributed::World;
 
 // The rank's own place in a world where it computes nothing and is listened to.
@@ -32,13 +32,10 @@ class CaptureWorld {
   World::Scope scope_;
 };
 
-Tensor like(const Tensor& x) {
+Tensor input_like(const Tensor& x) {
   PHI_CHECK(x.defined(), errors::InvalidArgument("an undefined tensor is given as an input of a "
                                                  "captured function; leave it out."));
-  const int64_t rank = World::current().rank();
-  Tensor out = x.is_dist()
-                   ? Tensor(DistTensor::empty(x.meta(), x.dist_attr(), x.place(), rank, "capture"))
-                   : Tensor(DenseTensor::empty(x.meta(), x.place()));
+  Tensor out = ir::stand_in(x, "capture");
   if (x.requires_grad()) out.set_requires_grad();
   return out;
 }
@@ -54,7 +51,7 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
   try {
     TensorList placeholders;
     for (const Tensor& x : inputs) {
-      placeholders.push_back(like(x));
+      placeholders.push_back(input_like(x));
       recording->add_input(placeholders.back());
     }
     recording->finish(function(placeholders));

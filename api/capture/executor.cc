@@ -2,9 +2,7 @@
 #include "api/capture/executor.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <string_view>
 #include <unordered_map>
 
 #include "api/capture/reorder.h"
@@ -39,20 +37,11 @@ void check_input(const Port& port, const Tensor& given, size_t number) {
                                     number, given.to_string(), describe(port)));
 }
 
-// A guess, by which only the timing of transfers is chosen: the time of one core for a product of
-// matrices, or that of its memory.
-double seconds_of(const ir::RecordedStep& step) {
+// A guess: the time of one core and that of its memory.
+double seconds_of(const StepCost& cost) {
   constexpr double kFlops = 5e10;
   constexpr double kBytes = 1e10;
-  double bytes = 0;
-  double product = 1;
-  for (const ir::BufferUse& use : step.uses) {
-    bytes += static_cast<double>(use.nbytes);
-    product *= static_cast<double>(use.nbytes) / sizeof(float);
-  }
-  const bool multiplies = std::string_view(step.name).starts_with("matmul");
-  return bytes / kBytes +
-         (multiplies && step.uses.size() == 3 ? 2 * std::sqrt(product) / kFlops : 0);
+  return cost.bytes / kBytes + cost.flops / kFlops;
 }
 
 // A value that an engine keeps, for who reads its tensor between runs.
@@ -158,7 +147,7 @@ void Executor::find_externals() {
 memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
   memory::SwapStep out;
   out.name = step.name;
-  out.seconds = seconds_of(step);
+  out.seconds = seconds_of(step.step->cost());
   out.repeatable = step.step->is_repeatable();
   for (const ir::BufferUse& use : step.uses) {
     if (use.buffer < 0) continue;

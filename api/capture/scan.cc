@@ -6,6 +6,7 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/capture/recording.h"
+#include "api/capture/stand_in.h"
 #include "api/generated/ops/assign.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
@@ -13,20 +14,9 @@
 namespace phi {
 namespace {
 
-using distributed::DistTensor;
 using Edge = autograd::Edge<Tensor>;
 
-// A tensor like x, at the same place of a storage of its own, that stands for x within the body.
-Tensor stand_in(const Tensor& x) {
-  const DenseTensor& array = array_of(x);
-  if (x.is_dist() && !x.mesh().contains(RankContext::current().rank())) {
-    return Tensor(DistTensor::clipped(x.meta(), x.dist_attr(), x.place(), "scan"));
-  }
-  auto storage = Storage::allocate(array.storage()->nbytes(), array.place());
-  DenseTensor own(array.meta(), std::move(storage), array.byte_offset());
-  return x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(own)))
-                     : Tensor(std::move(own));
-}
+Tensor stand_in(const Tensor& x) { return ir::stand_in_at_same_place(x, "scan"); }
 
 const distributed::TensorDistAttr* attr_of(const Tensor& x) {
   return x.is_dist() ? x.dist_attr() : nullptr;

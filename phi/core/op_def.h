@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "phi/common/dims.h"
 #include "phi/core/attribute.h"
 #include "phi/core/kernel_registry.h"
 
@@ -28,6 +29,9 @@ struct OpDef {
   std::span<const int> taken;  // by the kernel: which of `inputs` each of its tensor arguments is
   uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
   const Kernel& kernel;
+  /// Floating-point operations of a launch, estimated from the local shapes of `inputs` and, behind
+  /// them, `outputs`; [0] for a tensor that is not there. Null: its time is that of its bytes.
+  double (*flops)(std::span<const Dims> shapes);
 
   /// Of tensor argument number `position` of the kernel only the meta is used.
   bool is_unread(size_t position) const { return (meta_only >> taken[position]) & 1u; }

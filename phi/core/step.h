@@ -14,6 +14,13 @@ namespace phi {
 /// What a step does with an array. kShape: it reads the dims and no byte.
 enum class Access : uint8_t { kRead, kWrite, kUpdate, kShape };
 
+/// What a step takes of a processor and of its memory: estimates, by which only the timing of
+/// transfers is chosen.
+struct StepCost {
+  double flops = 0;
+  double bytes = 0;
+};
+
 class Step {
  public:
   using Visitor = std::function<void(DenseTensor& array, Access access)>;
@@ -30,6 +37,14 @@ class Step {
   virtual bool is_repeatable() const { return false; }
   /// Bytes that it takes on the device beside its arrays, at most.
   virtual size_t scratch_bytes() const { return 0; }
+  /// The bytes of its arrays, each once. (It visits them and changes none.)
+  virtual StepCost cost() {
+    StepCost cost;
+    visit([&](DenseTensor& array, Access access) {
+      if (access != Access::kShape) cost.bytes += static_cast<double>(array.nbytes());
+    });
+    return cost;
+  }
 };
 
 }  // namespace phi

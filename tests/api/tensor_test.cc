@@ -168,8 +168,8 @@ TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
                                           {"value", AttributeKind::kNumber, false},
                                           {"place", AttributeKind::kPlace, false}};
   const OpDef& add = ops::add;
-  const OpDef op{add.name,    add.rule,  add.inputs,    add.outputs,
-                 kAttributes, add.taken, add.meta_only, add.kernel};
+  const OpDef op{add.name,  add.rule,      add.inputs, add.outputs, kAttributes,
+                 add.taken, add.meta_only, add.kernel, add.flops};
   const int64_t axis = 2, other_axis = 3;
   const Scalar value = 0.5, other_value = 7;
   const Place place = CPUPlace();
@@ -199,12 +199,16 @@ TEST(DecisionCache, FindsWhatItWasGiven) {
   EXPECT_EQ(cache.size(), 300u);
 }
 
+OpDef with_rule(const OpDef& op, const RuleFunctions& rule) {
+  return {op.name,  rule,         op.inputs, op.outputs, op.attributes,
+          op.taken, op.meta_only, op.kernel, op.flops};
+}
+
 // As ops of several libraries may be that have one name and one place in their lists.
 TEST(DecisionCache, DecisionsBelongToOnesOwnOpDef) {
   const OpDef& relu = ops::relu;
   static const RuleFunctions whole{"", nullptr, relu.rule.infer};
-  static const OpDef other{relu.name,       whole,      relu.inputs,    relu.outputs,
-                           relu.attributes, relu.taken, relu.meta_only, relu.kernel};
+  static const OpDef other = with_rule(relu, whole);
   const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
   const auto placed = [&](const OpDef& op) {
     const Call call(op, attrs(), x);
@@ -223,8 +227,7 @@ TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
     return distributed::Factors();
   };
   static const RuleFunctions wrong{"NoSuchRule", nothing, relu.rule.infer};
-  static const OpDef other{relu.name,       wrong,      relu.inputs,    relu.outputs,
-                           relu.attributes, relu.taken, relu.meta_only, relu.kernel};
+  static const OpDef other = with_rule(relu, wrong);
   const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
   const Call call(other, attrs(), x);
   const DistArgs args = call.on_one_mesh();

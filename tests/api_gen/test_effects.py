@@ -75,7 +75,8 @@ CHANGES = {
         "infer_meta.func": "F2", "infer_meta.param": "[x]", "infer_meta.spmd_rule": "R",
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
         "spmd": '"m, m -> m, m"', "kernel.func": "f2", "kernel.param": "[x, a]",
-        "kernel.data_type": "t > x", "kernel.backend": "p > x", "inplace": "(x -> out)",
+        "kernel.data_type": "t > x", "kernel.backend": "p > x", "kernel.flops": '"2 * out"',
+        "inplace": "(x -> out)",
         "optional": "y", "intermediate": "more", "no_need_buffer": "y",
         "data_dependent": "true", "backward": "f_grad"}),
     "a view": (SINGLE, None, {"view": "(x -> out)"}),
@@ -89,7 +90,7 @@ CHANGES = {
         "infer_meta.func": "F2", "infer_meta.param": "[x]", "infer_meta.spmd_rule": "R",
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
         "spmd": '"m, m, m -> m, m"', "kernel.func": "f2", "kernel.param": "[x, a]",
-        "kernel.data_type": "y", "kernel.backend": "y", "optional": "y", "no_need_buffer": "y",
+        "kernel.data_type": "y", "kernel.backend": "y", "kernel.flops": '"x[-1] / 2"', "optional": "y", "no_need_buffer": "y",
         "backward": "f_double_grad"}),
     "gradient that invokes": (INVOKED, None, {
         "backward_op": "f_grad2", "forward": f"f (Tensor y, Tensor x, {ATTRS}) -> {TWO}",
@@ -133,7 +134,7 @@ REFUSED = {
         **{f"kernel.{key}": ({"kernel.func": "f", f"kernel.{key}": value}, "kernel",
                              f"the op has 'invoke' too; {BOTH}")
            for key, value in {"func": "f", "param": "[x]", "data_type": "x", "backend": "x",
-                              "layout": "x"}.items()},
+                              "layout": "x", "flops": "x"}.items()},
         "spmd": ({"spmd": '"m, m -> m"'}, "spmd", f"the op has 'invoke' too; {BOTH}"),
         "data_dependent": ({"data_dependent": "true"}, "data_dependent",
                            f"the op has 'invoke' too; {BOTH}"),

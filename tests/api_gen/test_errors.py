@@ -152,6 +152,13 @@ CASES = [
      "an op without tensors has no placement rule; leaving it out is accepted: the result is a "
      "plain tensor"),
     # kernel
+    (dict(kernel='{func: f, flops: "2 + x"}'), 5, "kernel.flops",
+     "'2 + x' is not a factor; numbers, tensors (their elements) and their extents, as in "
+     "'2 * out * x[-1] / out[0]', are accepted"),
+    (dict(args="(Tensor x, Tensor[] y)", kernel='{func: f, flops: "x * y"}'), 5, "kernel.flops",
+     "unknown tensor of the kernel 'y'; accepted are 'x', 'out'"),
+    (dict(kernel='{func: f, param: [y], flops: "x"}'), 5, "kernel.flops",
+     "unknown tensor of the kernel 'x'; accepted are 'y', 'out'"),
     (dict(kernel='{func: "{dense -> dense}"}'), 5, "kernel.func",
      f"'{{dense -> dense}}' is not a kernel; {KERNEL}"),
     (dict(kernel='{func: "f {dense, dense}"}'), 5, "kernel.func",

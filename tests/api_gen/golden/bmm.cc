@@ -12,7 +12,8 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1], local_out(out));
+      launch<kernels::bmm>(ops::bmm, decision, x.dtype(), local[0], local[1],
+                           local_out(decision, out));
     }
   }
   call.gives(out);

@@ -13,7 +13,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::concat>(ops::concat, decision, dtype_of(x), local.list(0), axis,
-                              local_out(out));
+                              local_out(decision, out));
     }
   }
   call.gives(out);

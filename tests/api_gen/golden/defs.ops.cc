@@ -4,6 +4,7 @@
 #include "api/rules/op_rule.h"
 #include "distributed/spmd/rules.h"
 #include "phi/core/op_def.h"
+#include "phi/core/work.h"
 #include "phi/infermeta/infermeta.h"
 
 namespace phi {
@@ -49,11 +50,15 @@ constexpr int kMatmulTaken[] = {0, 1};
 constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
+double kMatmulFlops(std::span<const Dims> shapes) {
+  return 2.0 * work::elements(shapes[2]) * work::extent(shapes[0], -1) * work::extent(
+      shapes[0], -2) / work::divisor(work::extent(shapes[2], -2));
+}
 
 }  // namespace
 
 const OpDef ops::matmul = {"matmul", kMatmulRule, kMatmulInputs, kMatmulOutputs, kMatmulAttributes,
-                           kMatmulTaken, 0, Kernel::named("matmul")};
+                           kMatmulTaken, 0, Kernel::named("matmul"), kMatmulFlops};
 
 // ---- relu ----
 
@@ -78,7 +83,7 @@ constexpr const char* kReluOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::relu = {"relu", kReluRule, kReluInputs, kReluOutputs, {}, kReluTaken, 0,
-                         Kernel::named("relu")};
+                         Kernel::named("relu"), nullptr};
 
 // ---- split ----
 
@@ -110,7 +115,7 @@ constexpr const char* kSplitOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::split = {"split", kSplitRule, kSplitInputs, kSplitOutputs, kSplitAttributes,
-                          kSplitTaken, 0, Kernel::named("split")};
+                          kSplitTaken, 0, Kernel::named("split"), nullptr};
 
 // ---- concat ----
 
@@ -136,7 +141,7 @@ constexpr const char* kConcatOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::concat = {"concat", kConcatRule, kConcatInputs, kConcatOutputs, kConcatAttributes,
-                           kConcatTaken, 0, Kernel::named("concat")};
+                           kConcatTaken, 0, Kernel::named("concat"), nullptr};
 
 // ---- norm ----
 
@@ -168,7 +173,7 @@ constexpr const char* kNormOutputs[] = {"out", "mean"};
 }  // namespace
 
 const OpDef ops::norm = {"norm", kNormRule, kNormInputs, kNormOutputs, kNormAttributes, kNormTaken,
-                         0, Kernel::named("norm")};
+                         0, Kernel::named("norm"), nullptr};
 
 // ---- nonzero ----
 
@@ -191,7 +196,7 @@ constexpr const char* kNonzeroOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::nonzero = {"nonzero", kNonzeroRule, kNonzeroInputs, kNonzeroOutputs, {},
-                            kNonzeroTaken, 0, Kernel::named("nonzero")};
+                            kNonzeroTaken, 0, Kernel::named("nonzero"), nullptr};
 
 // ---- reshape ----
 
@@ -222,7 +227,8 @@ constexpr const char* kReshapeOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::reshape = {"reshape", kReshapeRule, kReshapeInputs, kReshapeOutputs,
-                            kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape")};
+                            kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape"),
+                            nullptr};
 
 // ---- full ----
 
@@ -250,7 +256,7 @@ constexpr const char* kFullOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::full = {"full", kFullRule, {}, kFullOutputs, kFullAttributes, {}, 0,
-                         Kernel::named("full")};
+                         Kernel::named("full"), nullptr};
 
 // ---- momentum_ ----
 
@@ -286,7 +292,8 @@ constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "maste
 }  // namespace
 
 const OpDef ops::momentum_ = {"momentum_", kMomentum_Rule, kMomentum_Inputs, kMomentum_Outputs,
-                              kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum")};
+                              kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum"),
+                              nullptr};
 
 // ---- bmm ----
 
@@ -317,6 +324,6 @@ constexpr const char* kBmmOutputs[] = {"out"};
 }  // namespace
 
 const OpDef ops::bmm = {"bmm", kBmmRule, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
-                        Kernel::named("bmm")};
+                        Kernel::named("bmm"), nullptr};
 
 }  // namespace phi

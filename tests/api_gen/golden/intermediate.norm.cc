@@ -18,7 +18,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::norm>(ops::norm, decision, x.dtype(), local[0], local.optional(1), epsilon,
-                            local_out(out), local_out(mean));
+                            local_out(decision, out), local_out(decision, mean));
     }
   }
   call.gives(out, mean);

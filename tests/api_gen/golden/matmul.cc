@@ -14,7 +14,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::matmul>(ops::matmul, decision, x.dtype(), local[0], local[1], transpose_x,
-                              transpose_y, local_out(out));
+                              transpose_y, local_out(decision, out));
     }
   }
   call.gives(out);

@@ -19,8 +19,8 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::matmul_grad>(ops::matmul_grad, decision, x.dtype(), local[0], local[1],
-                                   local[2], transpose_x, transpose_y, local_out(x_grad),
-                                   local_out(y_grad));
+                                   local[2], transpose_x, transpose_y, local_out(decision, x_grad),
+                                   local_out(decision, y_grad));
     }
   }
   call.gives(x_grad, y_grad);

@@ -29,8 +29,9 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
       reuse_buffer(velocity_out, local[2]);
       reuse_buffer(master_param_out, local.optional(3));
       launch<kernels::momentum>(ops::momentum_, decision, param.dtype(), local[0], local[1],
-                                local[2], local.optional(3), mu, local_out(param_out),
-                                local_out(velocity_out), local_out(master_param_out));
+                                local[2], local.optional(3), mu, local_out(decision, param_out),
+                                local_out(decision, velocity_out),
+                                local_out(decision, master_param_out));
     }
     assign_inplace(param, param_out);
     assign_inplace(velocity, velocity_out);

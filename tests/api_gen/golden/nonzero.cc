@@ -12,7 +12,8 @@ Tensor nonzero(const Tensor& condition) {
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      launch<kernels::nonzero>(ops::nonzero, decision, condition.dtype(), local[0], local_out(out));
+      launch<kernels::nonzero>(ops::nonzero, decision, condition.dtype(), local[0],
+                               local_out(decision, out));
     }
     settle_shapes(decision, out);
   }

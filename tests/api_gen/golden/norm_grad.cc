@@ -21,8 +21,8 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::norm_grad>(ops::norm_grad, decision, x.dtype(), local[0], local.optional(1),
-                                 local[2], local[3], epsilon, centered, local_out(x_grad),
-                                 local_out(scale_grad));
+                                 local[2], local[3], epsilon, centered, local_out(decision, x_grad),
+                                 local_out(decision, scale_grad));
     }
   }
   call.gives(x_grad, scale_grad);

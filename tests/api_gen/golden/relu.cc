@@ -12,7 +12,7 @@ Tensor relu(const Tensor& x) {
     out = new_distributed(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
+      launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(decision, out));
     }
   }
   call.gives(out);

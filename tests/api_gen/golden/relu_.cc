@@ -15,7 +15,7 @@ Tensor& relu_(Tensor& x) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       reuse_buffer(out, local[0]);
-      launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(out));
+      launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(decision, out));
     }
     assign_inplace(x, out);
   }

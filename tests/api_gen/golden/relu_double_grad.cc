@@ -14,7 +14,7 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::relu_grad>(ops::relu_double_grad, decision, out.dtype(), local[0], local[1],
-                                 local_out(grad_out_grad));
+                                 local_out(decision, grad_out_grad));
     }
   }
   call.gives(grad_out_grad);

@@ -14,7 +14,7 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       launch<kernels::relu_grad>(ops::relu_grad, decision, out.dtype(), local[0], local[1],
-                                 local_out(x_grad));
+                                 local_out(decision, x_grad));
     }
   }
   call.gives(x_grad);

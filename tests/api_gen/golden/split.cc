@@ -12,7 +12,8 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis, local_outs(out));
+      launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
+                             local_outs(decision, out));
     }
   }
   call.gives(out);

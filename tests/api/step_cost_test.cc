@@ -1,0 +1,88 @@
+// What the launch of an op is estimated to cost: from the shapes of its arrays and the entry's
+// kernel.flops, never from its name.
+#include <gtest/gtest.h>
+
+#include "api/generated/backward_api.h"
+#include "distributed/api.h"
+#include "distributed/comm/dry/dry_world.h"
+#include "phi/api.h"
+#include "phi/core/recorder.h"
+
+namespace phi {
+namespace {
+
+class Costs final : public Recorder {
+ public:
+  void add(std::unique_ptr<Step> step) override { costs_.push_back(step->cost()); }
+  void moved(const ShownValue&, const ShownValue&) override {}
+  CallRecorder* calls() override { return nullptr; }
+  /// Of the one step that was recorded since the last time.
+  StepCost only() {
+    EXPECT_EQ(costs_.size(), 1u);
+    const StepCost cost = costs_.at(0);
+    costs_.clear();
+    return cost;
+  }
+
+ private:
+  std::vector<StepCost> costs_;
+};
+
+class StepCosts : public ::testing::Test {
+ protected:
+  StepCosts() { world_.rank_context().record_steps_to(&costs_); }
+  ~StepCosts() override { world_.rank_context().record_steps_to(nullptr); }
+
+  static Tensor x(const Dims& dims) { return placeholder(dims, DataType::FLOAT32, CPUPlace()); }
+
+  distributed::DryWorld world_{0, 2};
+  distributed::World::Scope scope_{world_};
+  Costs costs_;
+};
+
+TEST_F(StepCosts, ProductsCountEachMultiplication) {
+  matmul(x({3, 4}), x({4, 5}));
+  EXPECT_EQ(costs_.only().flops, 2 * 3 * 4 * 5);
+  matmul(x({4, 3}), x({5, 4}), true, true);
+  EXPECT_EQ(costs_.only().flops, 2 * 3 * 4 * 5);
+  matmul(x({2, 7, 3, 4}), x({7, 4, 5}));
+  EXPECT_EQ(costs_.only().flops, 2 * 2 * 7 * 3 * 4 * 5);
+  matmul(x({4}), x({4, 5}));
+  EXPECT_EQ(costs_.only().flops, 2 * 4 * 5);
+  matmul_grad(x({2, 3, 4}), x({4, 5}), x({2, 3, 5}), false, false);
+  EXPECT_EQ(costs_.only().flops, 2 * 2 * (2 * 3) * 4 * 5);
+}
+
+TEST_F(StepCosts, NothingIsMultipliedWhereThereIsNothing) {
+  matmul(x({0, 4}), x({4, 5}));
+  EXPECT_EQ(costs_.only().flops, 0);
+}
+
+TEST_F(StepCosts, AttentionCountsItsScores) {
+  const Tensor q = x({2, 5, 4, 8}), k = x({2, 6, 2, 8}), v = x({2, 6, 2, 8});
+  intermediate::flash_attention(q, k, v);
+  EXPECT_EQ(costs_.only().flops, 2 * 2.0 * (2 * 5 * 4 * 8) * 6);
+}
+
+TEST_F(StepCosts, OtherOpsCostTheirBytes) {
+  add(x({3, 4}), x({3, 4}));
+  const StepCost cost = costs_.only();
+  EXPECT_EQ(cost.flops, 0);
+  EXPECT_EQ(cost.bytes, 3 * 3 * 4 * sizeof(float));
+}
+
+TEST_F(StepCosts, WhatTheKernelIsNotGivenCostsNothing) {
+  slice_grad(x({8, 4}), x({2, 4}), {0}, {1}, {3}, {});
+  EXPECT_EQ(costs_.only().bytes, (8 + 2) * 4 * sizeof(float));
+}
+
+// The local parts.
+TEST_F(StepCosts, ARankCountsItsShare) {
+  const distributed::ProcessMesh mesh({2});
+  const auto w = distributed::placeholder({4, 6}, DataType::FLOAT32, mesh, {distributed::Shard(1)});
+  matmul(x({3, 4}), w);
+  EXPECT_EQ(costs_.only().flops, 2 * 3 * 4 * 3);
+}
+
+}  // namespace
+}  // namespace phi
