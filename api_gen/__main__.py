@@ -1,6 +1,6 @@
 """Command line: operator YAML to generated files.
 
-    python3 -m api_gen --ops=yaml/ops.yaml --out=build
+    python3 -m api_gen --ops yaml/ops/*.yaml --out=build
 
 The exit status is 1 for errors in the YAML and, with --check, for files that are not up to date.
 """

@@ -399,7 +399,10 @@ class _Builder:
                 "dtype_of", [t.name for t in tensors])))
 
     def _place(self) -> str:
+        """An attribute that says none leaves it to the tensors, or to the rank."""
         source = self.kernel.backend or Source(tensors=self.op.tensors)
+        if source.attr and not source.tensors:
+            return f"place_or({source.attr.name}, place_of())"
         return _resolve(source, "place", lambda tensors: _call(
             "place_of", [t.name for t in tensors]))
 

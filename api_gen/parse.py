@@ -1,6 +1,6 @@
 """YAML text to operators.
 
-    ops = parse_ops([("yaml/ops.yaml", text)])
+    ops = parse_ops([("yaml/ops/unary.yaml", text)])
 
 Every error names file, line, op and key, what is wrong and what is accepted. Faults are gathered,
 one per entry, and raised together.

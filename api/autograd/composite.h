@@ -1,4 +1,4 @@
-// Gradients made of other operators (`composite` in yaml/backward.yaml). Being made of operators
+// Gradients made of other operators (`composite` in yaml/backward). Being made of operators
 // they are distributed, clipped and differentiable without more. `wanted` says which of several
 // results to compute; the others stay undefined.
 #pragma once

@@ -9,6 +9,7 @@
 #include "api/tensor/tensor.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/inline_vector.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 

@@ -1,6 +1,7 @@
 // Choice of the op's mesh, specs for rules, and the reshard of inputs.
 #include "api/call/dist_args.h"
 
+#include "api/call/common_place.h"
 #include "api/call/decision.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"

@@ -88,7 +88,7 @@ Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory
 }
 
 Executor::~Executor() {
-  if (charged_) charged_->remove(DeviceKind::CPU, plan().arena_bytes);
+  if (charged_) charged_->remove(arena_->place().kind, plan().arena_bytes);
 }
 
 // ---- buffers ----
@@ -235,6 +235,11 @@ memory::SwapPlan Executor::make_plan() {
 }
 
 void Executor::plan_buffers() {
+  const Place& place = RankContext::current().place();
+  PHI_CHECK(Device::of(place).is_host(),
+            errors::Unimplemented("a captured program keeps its arrays in memory of the host, and "
+                                  "this rank computes on {}; run the function as it is there.",
+                                  place.to_string()));
   memory::SwapPlan plan = make_plan();
   binds_each_launch_ = plan.launches.size() != program_.steps.size();
   const auto& account = RankContext::current().memory();
@@ -242,13 +247,13 @@ void Executor::plan_buffers() {
             errors::ResourceExhausted("the arena of a captured program takes {} bytes, but the "
                                       "device is limited to {} and tensors hold {}.",
                                       plan.arena_bytes, account->device_limit(),
-                                      memory_stats(CPUPlace()).current));
+                                      memory_stats(Tier::kDevice).current));
   engine_ = std::make_shared<memory::SwapEngine>(
       std::move(plan), memory::SwapEngineOptions{.disk_folder = memory_.disk_folder});
   charged_ = account;
-  charged_->add(DeviceKind::CPU, engine_->plan().arena_bytes);
+  charged_->add(place.kind, engine_->plan().arena_bytes);
   const auto arena_bytes = static_cast<size_t>(engine_->plan().arena_bytes);
-  arena_ = Storage::borrow(engine_->arena(), arena_bytes, CPUPlace());
+  arena_ = Storage::borrow(engine_->arena(), arena_bytes, place);
 }
 
 // ---- arrays ----
@@ -406,7 +411,7 @@ TensorList Executor::run(const TensorList& inputs) {
   take_externals();
   for (const int buffer : made_per_run_) {
     const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
-    give(buffer, Storage::allocate(nbytes, CPUPlace()), 0);
+    give(buffer, Storage::allocate(nbytes, RankContext::current().place()), 0);
   }
   engine_->begin_run();
   run_steps();

@@ -73,6 +73,11 @@ OpRule&& OpRule::tensor(const char* name, TensorKind kind) && {
   return std::move(*this);
 }
 
+OpRule::Attribute OpRule::optional(const char* name, AttributeKind kind,
+                                   AttributeValue by_default) {
+  return {name, kind, std::move(by_default)};
+}
+
 OpRule&& OpRule::attribute(Attribute attribute) && {
   attributes_.push_back(std::move(attribute));
   return std::move(*this);

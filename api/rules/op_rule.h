@@ -64,11 +64,11 @@ class OpRule {
   static Attribute required(const char* name) {
     return {name, attribute_kind<T>(), std::nullopt};
   }
-  /// Not inlined: GCC 12 sees the end of a string in that of any value (GCC bug 105562).
   template <typename T>
-  [[gnu::noinline]] static Attribute optional(const char* name, const T& by_default) {
-    return {name, attribute_kind<T>(), attribute_value(by_default)};
+  static Attribute optional(const char* name, const T& by_default) {
+    return optional(name, attribute_kind<T>(), attribute_value(by_default));
   }
+  static Attribute optional(const char* name, AttributeKind kind, AttributeValue by_default);
   OpRule&& attribute(Attribute attribute) &&;
   OpRule&& output(const char* name) &&;
 

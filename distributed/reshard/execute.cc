@@ -14,6 +14,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/yield_point.h"
+#include "phi/core/box_copy.h"
 #include "phi/core/host_array.h"
 #include "phi/core/recorder.h"
 #include "phi/core/storage/box_source.h"
@@ -71,24 +72,30 @@ DistTensor laid_out(const DenseTensor& global, DistTensor made) {
   return made;
 }
 
-// A box of an array; of a deferred one straight from where its bytes lie.
-DenseTensor part_of(const DenseTensor& global, const Box& box) {
+// A box of an array on `place`; of a deferred one straight from where its bytes lie.
+DenseTensor part_of(const DenseTensor& global, const Box& box, const Place& place) {
   const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
   if (auto source = source_of(global)) {
     const RankContext& rank = RankContext::current();
     if (rank.is_dry() || rank.keeps_deferred()) {
       auto part = std::make_shared<const BoxSource>(std::move(source), box);
-      return {meta, rank.is_dry() ? Storage::planned_from_source(global.place(), std::move(part))
-                                  : Storage::from_source(global.place(), std::move(part))};
+      return {meta, rank.is_dry() ? Storage::planned_from_source(place, std::move(part))
+                                  : Storage::from_source(place, std::move(part))};
     }
-    DenseTensor part = DenseTensor::empty(meta, global.place());
+    DenseTensor part = DenseTensor::empty(meta, place);
     bring_box(*source, box, &part);
     return part;
   }
-  if (box.size == global.dims()) return global;
-  DenseTensor part = DenseTensor::empty(meta, global.place());
-  if (part.initialized()) {
+  if (box.size == global.dims() && global.place() == place) return global;
+  DenseTensor part = DenseTensor::empty(meta, place);
+  if (!part.initialized()) return part;
+  if (global.place() == place) {
     copy_box(global, Box::whole(global.dims()), part, box, box);
+  } else {
+    const HostArray from(global, HostArray::kRead);
+    HostArray to(part, HostArray::kWrite);
+    copy_box(from.data(), Box::whole(global.dims()), to.data(), box, box, size_of(meta.dtype));
+    to.finish();
   }
   return part;
 }
@@ -96,12 +103,13 @@ DenseTensor part_of(const DenseTensor& global, const Box& box) {
 // The part that a captured program takes, if it has to be taken in each run: of a tensor that was
 // there before, or that the program writes to, what its source gives now need not be its value
 // then.
-std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box& box) {
+std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box& box,
+                                            const Place& place) {
   const RankContext& rank = RankContext::current();
   if (rank.recorder() == nullptr || !source_of(global)) return std::nullopt;
   const Storage& storage = *global.storage();
   if (storage.was_made_under(*rank.memory()) && storage.version() == 0) return std::nullopt;
-  return DenseTensor::empty({box.size, global.dtype(), global.meta().layout}, global.place());
+  return DenseTensor::empty({box.size, global.dtype(), global.meta().layout}, place);
 }
 
 // A value reduced over one rank is the value; only any and all make something else of it.
@@ -298,9 +306,10 @@ PendingReshard::~PendingReshard() = default;
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   attr->check_fits(global.dims());
   const TensorMeta& meta = global.meta();
+  const Place& place = RankContext::current().place();
   const auto coord = attr->mesh().coord_of(World::current().rank());
   if (!coord) {
-    return laid_out(global, DistTensor::clipped(meta, attr, global.place(), OpScope::current()));
+    return laid_out(global, DistTensor::clipped(meta, attr, place, OpScope::current()));
   }
   ReshardStep fill;
   fill.kind = ReshardStep::Kind::kFillPartial;
@@ -309,13 +318,13 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   for (int m : attr->partial_dims()) fill.over |= 1u << m;
   Recorder* const recorder = RankContext::current().recorder();
   if (const auto kind = filled_with(fill, *coord)) {
-    const DenseTensor local = filled(fill, {}, meta, global.place(), *coord, {});
+    const DenseTensor local = filled(fill, {}, meta, place, *coord, {});
     if (recorder) recorder->add(recorded_fill(*kind, local));
     return laid_out(global, {meta, attr, local});
   }
   const Box box = local_box(meta.dims, *attr, *coord);
-  const auto each_run = part_in_each_run(global, box);
-  const DenseTensor local = each_run ? *each_run : part_of(global, box);
+  const auto each_run = part_in_each_run(global, box, place);
+  const DenseTensor local = each_run ? *each_run : part_of(global, box, place);
   const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
   if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
   return laid_out(global, {meta, attr, local});

@@ -11,11 +11,8 @@
 namespace phi::distributed {
 namespace {
 
-std::byte* element(void* base, int64_t index, size_t width) {
-  return static_cast<std::byte*>(base) + static_cast<size_t>(index) * width;
-}
-const std::byte* element(const void* base, int64_t index, size_t width) {
-  return static_cast<const std::byte*>(base) + static_cast<size_t>(index) * width;
+std::byte* element(std::byte* base, int64_t index, size_t width) {
+  return base + static_cast<size_t>(index) * width;
 }
 
 // The collective that a step is, though its messages are an exchange.

@@ -136,6 +136,7 @@ class Slice final : public Step {
     visitor(whole_, Access::kRead);
     visitor(out_, Access::kWrite);
   }
+  // Programs run on one place, that of their rank.
   void run() override {
     // Of a deferred array the part is brought here, and no more.
     const auto source = whole_.storage()->source();

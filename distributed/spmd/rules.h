@@ -1,4 +1,4 @@
-// All rule functions that yaml/ops.yaml names.
+// All rule functions that the YAML names.
 #pragma once
 
 #include "distributed/spmd/rules/attention.h"

@@ -34,19 +34,6 @@ const Reasons kNoLowering = {
     {"flash_attention_with_kvcache_", "generation is not exported"},
 };
 
-// The ops that run while `f` does.
-template <typename F>
-void note_ops(F&& f, Names* ops) {
-  Trace trace;
-  RankContext::current().record_to(&trace);
-  f();
-  RankContext::current().record_to(nullptr);
-  ASSERT_EQ(trace.dropped(), 0u);
-  for (size_t i = 0; i < trace.size(); ++i) {
-    if (trace[i].kind == TraceKind::kOp) ops->insert(trace[i].name);
-  }
-}
-
 void note_nodes(const autograd::Node<Tensor>* node, Names* nodes) {
   if (!node) return;
   nodes->insert(node->name());
@@ -63,12 +50,12 @@ Covered covered(const std::vector<OpTable>& tables) {
   Covered seen;
   for (const OpTable& table : tables) {
     for (const ParityCase& test : table.cases()) {
-      note_ops([&] { test.call(test.inputs); }, &seen.forward);
+      seen.forward.merge(ops_run([&] { test.call(test.inputs); }));
       if (!is_differentiable(test)) continue;
       for (const Tensor& out : recorded(test, with_gradients(test.inputs)).outputs) {
         note_nodes(out.grad_link().node(), &seen.nodes);
       }
-      note_ops([&] { gradients(test, test.inputs); }, &seen.backward);
+      seen.backward.merge(ops_run([&] { gradients(test, test.inputs); }));
     }
   }
   return seen;

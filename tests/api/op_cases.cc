@@ -1,12 +1,16 @@
 // Calls of every op, as tables that several tests go through.
 #include "tests/api/op_cases.h"
 
+#include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
+#include "phi/core/trace.h"
 #include "tests/api/op_calls.h"
+
+DEFINE_string(op, "", "only calls that run this operator, by its name in the YAML");
 
 namespace phi::testing {
 
@@ -416,6 +420,29 @@ const std::vector<OpTable>& op_tables() {
       {"RareNumbers", rare_number_cases, kFewPlacements, /*is_smooth=*/false},
   };
   return tables;
+}
+
+std::set<std::string> ops_run(const std::function<void()>& call) {
+  Trace trace;
+  RankContext::current().record_to(&trace);
+  call();
+  RankContext::current().record_to(nullptr);
+  EXPECT_EQ(trace.dropped(), 0u);
+  std::set<std::string> names;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].kind == TraceKind::kOp) names.insert(trace[i].name);
+  }
+  return names;
+}
+
+std::vector<ParityCase> chosen_cases(const OpTable& table) {
+  std::vector<ParityCase> cases = table.cases();
+  if (!FLAGS_op.empty()) {
+    std::erase_if(cases, [](const ParityCase& test) {
+      return !ops_run([&] { test.call(test.inputs); }).contains(FLAGS_op);
+    });
+  }
+  return cases;
 }
 
 void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,

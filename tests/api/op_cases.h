@@ -1,6 +1,9 @@
 // Calls of every op, as tables that several tests go through: a new op gets a row here.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tests/api/parity.h"
@@ -43,6 +46,10 @@ struct OpTable {
 };
 /// All of the above.
 const std::vector<OpTable>& op_tables();
+/// The ops that one call on its plain inputs runs, by name.
+std::set<std::string> ops_run(const std::function<void()>& call);
+/// Those of a table's cases that run the op which --op names; all of them without it.
+std::vector<ParityCase> chosen_cases(const OpTable& table);
 
 /// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
 /// outside; `seed` draws the placements where there are too many.

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "api/autograd/autograd.h"
+#include "api/generated/ops/gaussian.h"
+
 namespace phi::testing {
 
 std::string op_of(const ParityCase& test) { return test.name.substr(0, test.name.find(' ')); }

@@ -5,6 +5,7 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
 #include "tests/api/op_cases.h"
 
 DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
@@ -22,10 +23,20 @@ TEST(SameValues, TheComparisonCanFail) {
   expect_same_values(full({2}, NAN), full({2}, NAN), 0);
 }
 
+TEST(ChosenCases, AreThere) {
+  size_t count = 0;
+  for (const OpTable& table : op_tables()) count += chosen_cases(table).size();
+  EXPECT_GT(count, 0u) << "no case runs the operator that --op names; give it a row in op_cases.cc";
+}
+
 class OpParity : public ::testing::TestWithParam<OpTable> {};
 
 TEST_P(OpParity, DistributedIsTheSame) {
-  expect_parity_everywhere(GetParam().cases(), FLAGS_seed, GetParam().sampling);
+  expect_parity_everywhere(chosen_cases(GetParam()), FLAGS_seed, GetParam().sampling);
+}
+
+TEST_P(OpParity, PlainTensorsAreTheSameOnTheDevice) {
+  for (const ParityCase& test : chosen_cases(GetParam())) expect_same_on_device(test);
 }
 INSTANTIATE_TEST_SUITE_P(Tables, OpParity, ::testing::ValuesIn(op_tables()),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -1,12 +1,17 @@
 // The comparison of distributed and single-process calls.
 #include "tests/api/parity.h"
 
+#include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "distributed/comm/local/local_world.h"
+#include "phi/core/host_array.h"
+#include "tests/support/closed_device.h"
 #include "tests/support/rare_values.h"
+
+DEFINE_string(place, "cpu", "where ranks compute: cpu, closed");
 
 namespace phi::testing {
 
@@ -59,7 +64,8 @@ namespace {
 std::vector<double> as_doubles(const Tensor& x) {
   return visit_dtype(x.dtype(), [&]<typename T>() {
     std::vector<double> out;
-    for (const T& v : x.values<T>()) {
+    const HostArray values(x.dense(), HostArray::kRead);
+    for (const T& v : values.array().values<T>()) {
       if constexpr (sizeof(T) == 2)
         out.push_back(static_cast<float>(v));
       else
@@ -69,7 +75,31 @@ std::vector<double> as_doubles(const Tensor& x) {
   });
 }
 
+Place place_of_rank(int64_t rank) {
+  return FLAGS_place == "closed" ? closed_device(static_cast<int>(rank)) : CPUPlace();
+}
+
 }  // namespace
+
+void expect_same_on_device(const ParityCase& test) {
+  const std::vector<Tensor> expected = test.call(test.inputs);
+  RankContext context;
+  context.set_place(place_of_rank(0));
+  const RankContext::Scope scope(context);
+  std::vector<Tensor> inputs;
+  for (const Tensor& x : test.inputs) {
+    inputs.emplace_back(DenseTensor::from(x.meta(), x.dense().raw_data()));
+  }
+  const std::vector<Tensor> actual = test.call(inputs);
+  SCOPED_TRACE(test.name + " on " + context.place().to_string());
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(actual[i].defined(), expected[i].defined()) << "output " << i;
+    if (!expected[i].defined()) continue;
+    EXPECT_EQ(actual[i].place(), context.place()) << "output " << i;
+    expect_same_values(actual[i], expected[i], 0);
+  }
+}
 
 void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance) {
   ASSERT_EQ(actual.shape(), expected.shape());
@@ -91,7 +121,8 @@ void expect_same_values(const Tensor& actual, const Tensor& expected, double tol
 void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices) {
   const std::vector<Tensor> expected = test.call(test.inputs);
-  distributed::run_ranks(world, [&](distributed::World&) {
+  distributed::run_ranks(world, [&](distributed::World& own) {
+    own.rank_context().set_place(place_of_rank(own.rank()));
     for (const Choice& choice : choices) {
       SCOPED_TRACE(test.name + " " + to_string(choice) + " on " + mesh.to_string() + " at rank " +
                    std::to_string(distributed::rank()));
@@ -107,6 +138,7 @@ void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
         ASSERT_EQ(actual[i].shape(), expected[i].shape()) << "output " << i;
         const bool here = mesh.contains(distributed::rank());
         ASSERT_EQ(actual[i].initialized(), here) << "output " << i << " " << actual[i].to_string();
+        ASSERT_EQ(actual[i].place(), own.rank_context().place()) << "output " << i;
         if (!here) {
           ASSERT_EQ(actual[i].nbytes_here(), 0u);
         }

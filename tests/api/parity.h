@@ -1,13 +1,19 @@
 // Distributed = single process: runs a call on plain tensors and on sharded ones and compares.
 #pragma once
 
+#include <gflags/gflags_declare.h>
+
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/core/rank_context.h"
+
+/// Where ranks compute: "cpu" (the default), or "closed", a device for each whose memory the host
+/// cannot touch (support/closed_device.h). Expected values come from the CPU.
+DECLARE_string(place);
 
 namespace phi::testing {
 
@@ -41,6 +47,9 @@ std::string to_string(const Choice& choice);
 /// On each of `world` thread ranks: shard the inputs as each choice says, call, gather, compare.
 void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices);
+
+/// The same call on plain tensors of the place that --place says (below), against one on the CPU.
+void expect_same_on_device(const ParityCase& test);
 
 /// Whether the whole values agree; dtype, shape and elements, NaN with NaN.
 void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance);

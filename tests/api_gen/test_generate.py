@@ -35,7 +35,7 @@ def op(kernel: str, args: str = "(Tensor x, Tensor y)", more: str = "") -> str:
      "(ops::f, dtype_or(dtype, x.dtype()), "),
     ("param: [x]", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x, y));"),
     ("backend: x", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x));"),
-    ("backend: place", "(Tensor x, Place place)", "", "new_tensor(meta, place);"),
+    ("backend: place", "(Tensor x, Place place)", "", "new_tensor(meta, place_or(place, place_of()));"),
     ("backend: place > x", "(Tensor x, Place place)", "",
      "new_tensor(meta, place_or(place, place_of(x)));"),
 ])

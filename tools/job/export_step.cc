@@ -56,7 +56,7 @@ TensorList placeholder_inputs(const JobStep& step) {
   const int64_t batch = run.micro_batch_size();
   const int64_t seq = step.config().model.seq_len;
   const auto plain = [](const Dims& shape, DataType dtype) {
-    return placeholder(shape, dtype, CPUPlace());
+    return placeholder(shape, dtype, RankContext::current().place());
   };
   TensorList inputs;
   for (int64_t m = 0; m < run.micro_batches; ++m) {

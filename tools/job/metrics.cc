@@ -19,7 +19,7 @@ Metrics::Metrics(const std::string& path) {
 
 void Metrics::write(int64_t step, const StepResult& result, const Progress& progress) {
   if (!out_.is_open()) return;
-  const MemoryStats memory = memory_stats(CPUPlace());
+  const MemoryStats memory = memory_stats(Tier::kDevice);
   const nlohmann::ordered_json line = {{"step", step},
                                        {"loss", result.loss},
                                        {"lr", result.learning_rate},

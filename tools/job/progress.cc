@@ -62,7 +62,7 @@ void Progress::done(int64_t step, double loss) {
   if (style_ == Style::kBar) line += " " + bar(step);
   line += fmt::format("  loss {:.4f}  {} tok/s", loss,
                       with_separators(static_cast<int64_t>(tokens_per_s(step))));
-  line += fmt::format("  {}", human_bytes(memory_stats(CPUPlace()).peak));
+  line += fmt::format("  {}", human_bytes(memory_stats(Tier::kDevice).peak));
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));
   if (style_ == Style::kBar) {
     // Back to the line's start, and erase what a longer line before has left behind.

@@ -249,10 +249,10 @@ void Storage::destroy(Storage* storage) {
 }
 
 void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out) {
-  HostArray bytes(*out, HostArray::kWrite);
-  DenseTensor on_host = bytes.array();
+  HostArray written(*out, HostArray::kWrite);
+  DenseTensor on_host = written.array();
   source.read(box, &on_host);
-  bytes.finish();
+  written.finish();
   const auto tier = source.tier();
   if (!tier) return;
   const int64_t bytes = source.stored_bytes(box);

@@ -1,0 +1,120 @@
+// Memory that is mapped once and opened and closed with mprotect.
+#include "support/closed_device.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+#include "phi/core/box_copy.h"
+
+namespace phi::testing {
+namespace {
+
+constexpr size_t kReserved = size_t{1} << 30;  // address space; memory is taken as it is used
+constexpr size_t kAlignment = 64;
+constexpr int kNaNByte = 0xff;
+
+size_t rounded(size_t nbytes) { return (nbytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+ClosedDevice::ClosedDevice(const Place& place)
+    : Device(place, {.is_host = false, .kernels = DeviceKind::CPU, .brackets_work = true}) {
+  void* memory =
+      mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::runtime_error("no address space for a closed device");
+  base_ = static_cast<std::byte*>(memory);
+}
+
+std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
+  const size_t size = rounded(nbytes);
+  std::byte* memory = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = free_.find(size);
+    if (it != free_.end()) {
+      memory = it->second;
+      free_.erase(it);
+    } else if (size <= kReserved - used_) {
+      memory = base_ + used_;
+      used_ += size;
+      if (working_ > 0) protect(PROT_READ | PROT_WRITE);
+    }
+    if (memory == nullptr) return nullptr;
+    held_ += size;
+  }
+  fill(memory, std::byte{kNaNByte}, size);
+  return memory;
+}
+
+void ClosedDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
+  const std::lock_guard lock(mutex_);
+  free_.emplace(rounded(nbytes), memory);
+  held_ -= rounded(nbytes);
+}
+
+void ClosedDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
+  const Work work(*this);
+  std::memcpy(host, memory, n);
+}
+
+void ClosedDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
+  const Work work(*this);
+  std::memcpy(memory, host, n);
+}
+
+void ClosedDevice::copy(std::byte* to, const std::byte* from, size_t n) {
+  const Work work(*this);
+  std::memcpy(to, from, n);
+}
+
+void ClosedDevice::copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
+                            const Box& dst_box, const Box& region, size_t width) {
+  const Work work(*this);
+  phi::copy_box(src, src_box, dst, dst_box, region, width);
+}
+
+void ClosedDevice::fill(std::byte* memory, std::byte value, size_t n) {
+  const Work work(*this);
+  std::memset(memory, static_cast<int>(value), n);
+}
+
+size_t ClosedDevice::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+void ClosedDevice::begin_work() {
+  const std::lock_guard lock(mutex_);
+  if (working_++ == 0) protect(PROT_READ | PROT_WRITE);
+}
+
+void ClosedDevice::end_work() {
+  const std::lock_guard lock(mutex_);
+  if (--working_ == 0) protect(PROT_NONE);
+}
+
+void ClosedDevice::protect(int protection) {
+  if (used_ > 0 && mprotect(base_, used_, protection) != 0) {
+    throw std::runtime_error("the memory of a closed device cannot be opened or closed");
+  }
+}
+
+ClosedDevice& closed_device_at(int index) {
+  static std::mutex mutex;
+  static std::map<int, ClosedDevice*> devices;
+  const std::lock_guard lock(mutex);
+  ClosedDevice*& device = devices[index];
+  if (device == nullptr) {
+    auto made = std::make_unique<ClosedDevice>(CustomPlace(index));
+    device = made.get();
+    Device::add(std::move(made));
+  }
+  return *device;
+}
+
+Place closed_device(int index) { return closed_device_at(index).place(); }
+
+}  // namespace phi::testing
