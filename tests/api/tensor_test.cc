@@ -7,6 +7,7 @@
 #include "api/call/attrs.h"
 #include "api/call/call.h"
 #include "api/call/decision.h"
+#include "api/generated/backward_api.h"
 #include "api/generated/ops.h"
 #include "distributed/api.h"
 #include "phi/api.h"
@@ -219,6 +220,16 @@ TEST(DecisionCache, DecisionsBelongToOnesOwnOpDef) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(placed(relu), x.dist_attr());
     EXPECT_EQ(placed(other), distributed::TensorDistAttr::replicated(one()));
+  }
+}
+
+TEST(DecisionCache, GradientsThatNobodyWantsAreNoOutputs) {
+  const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
+  const Tensor y = full({3, 4}, 1.0f), out_grad = full({2, 4}, 1.0f);
+  for (const int wanted : {0, 1, 0}) {
+    const auto [x_grad, y_grad] = matmul_grad(x, y, out_grad, false, false, GradMask({wanted}));
+    EXPECT_EQ(x_grad.defined(), wanted == 0);
+    EXPECT_EQ(y_grad.defined(), wanted == 1);
   }
 }
 
