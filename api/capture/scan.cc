@@ -39,6 +39,21 @@ void check_layers(const std::vector<TensorList>& layers) {
   }
 }
 
+// Steps of a body find a tensor of each layer at one place of its storage.
+void check_places(const std::vector<TensorList>& layers) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (size_t k = 0; k < layers[i].size(); ++k) {
+      const size_t offset = array_of(layers[i][k]).byte_offset();
+      const size_t of_first = array_of(layers[0][k]).byte_offset();
+      PHI_CHECK(offset == of_first,
+                errors::Unimplemented("scan: tensor {} of layer {} begins {} bytes into its "
+                                      "storage, that of layer 0 {}, which a captured scan does "
+                                      "not; assign() one of them.",
+                                      k, i, offset, of_first));
+    }
+  }
+}
+
 Tensor checked(const Tensor& y, const Tensor& x) {
   PHI_CHECK(y.defined() && alike(y, x),
             errors::InvalidArgument("scan: the function gives {} for an x of {}; the next layer "
@@ -194,6 +209,7 @@ bool leads_to(const Body& body, const Tensor& x, const std::set<const Node*>& no
 
 Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers,
                      ir::Recording& recording) {
+  check_places(layers);
   bool recorded = any_requires_grad(x);
   for (const TensorList& layer : layers) recorded = recorded || any_requires_grad(layer);
   Body body;

@@ -221,6 +221,16 @@ TEST(DecisionCache, DecisionsBelongToOnesOwnOpDef) {
   }
 }
 
+TEST(DecisionCache, GradientsThatNobodyWantsAreNoOutputs) {
+  const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
+  const Tensor y = full({3, 4}, 1.0f), out_grad = full({2, 4}, 1.0f);
+  for (const int wanted : {0, 1, 0}) {
+    const auto [x_grad, y_grad] = matmul_grad(x, y, out_grad, false, false, GradMask({wanted}));
+    EXPECT_EQ(x_grad.defined(), wanted == 0);
+    EXPECT_EQ(y_grad.defined(), wanted == 1);
+  }
+}
+
 TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
   const OpDef& relu = ops::relu;
   const auto nothing = [](const RuleArgs&) -> distributed::SpmdRule {

@@ -23,4 +23,13 @@ inline Tensor weights(const Dims& shape, uint64_t seed) {
   return w;
 }
 
+/// The same behind other values in one storage.
+inline Tensor weights_within(const Dims& shape, uint64_t seed) {
+  const Tensor own = weights(shape, seed);
+  const Tensor whole = weights({3, own.dense().numel()}, seed + 1);
+  const size_t offset = own.nbytes_here();
+  const DenseTensor part(own.meta(), whole.dense().storage(), offset);
+  return Tensor(part);
+}
+
 }  // namespace phi::testing

@@ -25,7 +25,19 @@ using distributed::World;
 using distributed::testing::on_ranks;
 using phi::testing::bytes_of;
 using phi::testing::weights;
+using phi::testing::weights_within;
 using ::testing::HasSubstr;
+
+TEST(Capture, InputsMayLieWithinLargerStorages) {
+  const auto f = [](const TensorList& in) { return TensorList{gelu(in[0])}; };
+  const Tensor within = weights_within({4, 8}, 1);
+  for (const Tensor& captured : {within, weights({4, 8}, 7)}) {
+    const Program program = capture(f, {captured});
+    for (const Tensor& x : {within, weights({4, 8}, 2)}) {
+      EXPECT_EQ(bytes_of(program.run({x})[0]), bytes_of(f({x})[0]));
+    }
+  }
+}
 
 // Two layers and a loss.
 struct Mlp {

@@ -19,6 +19,7 @@ using distributed::World;
 using distributed::testing::on_ranks;
 using phi::testing::bytes_of;
 using phi::testing::weights;
+using phi::testing::weights_within;
 using ::testing::HasSubstr;
 
 Tensor block(const Tensor& x, const TensorList& w) {
@@ -65,6 +66,21 @@ TEST(Scan, CapturedItHasTheBitsOfTheLoop) {
   EXPECT_EQ(program.bodies().size(), 2u);
   EXPECT_THAT(program.to_string(), HasSubstr("scan 5 x body0"));
   EXPECT_THAT(program.to_string(), HasSubstr("scan reversed 5 x body1"));
+}
+
+TEST(Scan, LayersMayLieWithinLargerStorages) {
+  std::vector<TensorList> layers;
+  for (uint64_t i = 0; i < 3; ++i) {
+    layers.push_back({weights_within({8, 16}, 10 + i), weights_within({16, 8}, 100 + i)});
+  }
+  const auto f = [&](const TensorList& in) { return TensorList{scan(block, in[0], layers)}; };
+  const Tensor x = weights_within({4, 8}, 1);
+  expect_same(capture(f, {x}).run({x}), f({x}));
+  layers[1][0] = weights({8, 16}, 77);
+  EXPECT_THAT(
+      [&] { capture(f, {x}); },
+      ThrowsError(ErrorCode::kUnimplemented,
+                  "tensor 0 of layer 1 begins 0 bytes into its storage, that of layer 0 512"));
 }
 
 TEST(Scan, ForwardAlone) {
