@@ -1,7 +1,7 @@
 // The name that somebody meant: for messages about names that do not exist.
 //
-//   nearest("matmull", names) == "matmul";  did_you_mean("layrs", keys) == ", did you mean
-//   'layers'?"
+//   nearest("matmull", names) == "matmul";
+//   did_you_mean("layrs", keys) == ", did you mean 'layers'?";
 #pragma once
 
 #include <cstddef>
