@@ -2,7 +2,7 @@
 // the decision by the attributes, and tells the program that is being captured of the call.
 //
 //   Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
-//   ... out is made ...
+//   ... out is made
 //   call.gives(out);
 #pragma once
 

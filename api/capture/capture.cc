@@ -16,7 +16,10 @@ using distributed::World;
 class CaptureWorld {
  public:
   explicit CaptureWorld(const World& outer) : world_(outer.rank(), outer.size()), scope_(world_) {}
-  ~CaptureWorld() { world_.rank_context().record_steps_to(nullptr); }
+  ~CaptureWorld() {
+    world_.rank_context().record_steps_to(nullptr);
+    world_.rank_context().record_to(nullptr);
+  }
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
 
@@ -24,6 +27,7 @@ class CaptureWorld {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory());
     context.record_steps_to(recording.get());
+    context.record_to(recording->trace());
     return recording;
   }
 

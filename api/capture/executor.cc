@@ -65,6 +65,38 @@ class EngineSource final : public Storage::Source {
   BufferId buffer_;
 };
 
+// Ops that left no step: views, and those of other ranks.
+void show(Trace* trace, const ir::ShownOps& ops) {
+  if (!trace) [[likely]]
+    return;
+  for (const TraceEvent* op : ops) {
+    TraceEvent* const event = trace->add(op->kind, op->name);
+    if (!event) continue;
+    if (op->detail) event->detail = trace->text(op->detail);
+    if (op->kind == TraceKind::kOp) event->duration_ns = 0;
+  }
+}
+
+// A step in the trace, with the ops before it that have none: one event per op that the rank
+// counts, and others for what it does not count.
+class TracedStep {
+ public:
+  TracedStep(Trace* trace, const ir::RecordedStep& step, bool again)
+      : span_(shown_before(trace, step, again),
+              step.op && !again ? TraceKind::kOp : TraceKind::kStepOfProgram, step.name) {
+    if (span_.event() && step.op && step.op->detail) [[unlikely]]
+      span_.event()->detail = trace->text(step.op->detail);
+  }
+
+ private:
+  static Trace* shown_before(Trace* trace, const ir::RecordedStep& step, bool again) {
+    if (!again) show(trace, step.before);
+    return trace;
+  }
+
+  TraceScope span_;
+};
+
 bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine) {
   const auto* own = dynamic_cast<const EngineSource*>(source);
   return own && own->is_of(engine);
@@ -432,18 +464,20 @@ void Executor::run_steps() {
   const char* name = "";
   try {
     for (; launch < engine_->num_launches(); ++launch) {
-      const int32_t number = engine_->step(launch);
-      ir::RecordedStep& step = program_.steps[static_cast<size_t>(number)];
+      const auto number = static_cast<size_t>(engine_->step(launch));
+      ir::RecordedStep& step = program_.steps[number];
       name = step.name;
       if (binds_each_launch_) bind_planned(step, launch);
       engine_->before_launch(launch);
       {
         const OpScope scope(name);
-        const TraceScope traced(rank.trace(), TraceKind::kOp, name);
+        const bool again = plan().launches[static_cast<size_t>(launch)].recompute;
+        const TracedStep traced(rank.trace(), step, again);
         step.step->run();
       }
       engine_->after_launch(launch);
     }
+    show(rank.trace(), program_.ops_behind);
   } catch (Error& error) {
     error.note(fmt::format("step {} ({}) of a captured program", launch, name));
     throw;

@@ -2,6 +2,7 @@
 #include "api/capture/flatten.h"
 
 #include <unordered_map>
+#include <utility>
 
 #include "phi/common/errors.h"
 
@@ -19,12 +20,15 @@ class Flattener {
 
   FlatProgram run() {
     for (RecordedStep& step : recording_.steps()) {
+      append(step.before);
       if (step.scan) {
         repeat(*step.scan);
       } else {
-        flat_.steps.push_back({step.name, std::move(step.step), step.uses});
+        add({step.name, std::move(step.step), step.uses, nullptr, step.op});
       }
     }
+    append(recording_.ops_behind());
+    flat_.ops_behind = std::move(ops_);
     return std::move(flat_);
   }
 
@@ -45,6 +49,7 @@ class Flattener {
       check_result(scan, trip);
       if (is_last) trip[scan.carried_out] = scan.last;
       for (const RecordedStep& step : recording_.steps(scan.body)) add(step, trip);
+      append(recording_.ops_behind(scan.body));
       carried = resolve(scan.carried_out, trip);
     }
   }
@@ -56,12 +61,20 @@ class Flattener {
                                     "it make a new one."));
   }
 
+  void append(const ShownOps& ops) { ops_.insert(ops_.end(), ops.begin(), ops.end()); }
+
+  void add(RecordedStep step) {
+    step.before = std::exchange(ops_, {});
+    flat_.steps.push_back(std::move(step));
+  }
+
   void add(const RecordedStep& step, Trip& trip) {
-    RecordedStep copy{step.name, step.step->clone(), step.uses};
+    append(step.before);
+    RecordedStep copy{step.name, step.step->clone(), step.uses, nullptr, step.op};
     for (BufferUse& use : copy.uses) {
       if (use.buffer >= 0) use.buffer = resolve(use.buffer, trip);
     }
-    flat_.steps.push_back(std::move(copy));
+    add(std::move(copy));
   }
 
   int resolve(int buffer, Trip& trip) {
@@ -78,6 +91,7 @@ class Flattener {
 
   Recording& recording_;
   FlatProgram flat_;
+  ShownOps ops_;                                      // since the last step
   std::unordered_map<int, std::vector<Trip>> trips_;  // by body
 };
 

@@ -10,6 +10,7 @@ namespace phi::ir {
 struct FlatProgram {
   std::vector<RecordedStep> steps;  // no scans
   std::vector<Buffer> buffers;      // those of the recording, then those of single trips
+  ShownOps ops_behind;              // behind the last step
 };
 
 /// Takes the program's own steps; those of bodies are copied for each trip.

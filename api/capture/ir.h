@@ -1,7 +1,7 @@
 // The parts of a captured program, as data: values, operations, loops. Names, shapes and placements
 // are global: they are the same on every rank of the job.
 //
-//   %7: f32[8,256,384] [S0,R] on mesh(dp=2,tp=2) = matmul(%5, %6) {transpose_y=false}
+//   | %7: f32[8,256,384] [S0,R] on mesh(dp=2,tp=2) = matmul(%5, %6) {transpose_y=false}
 #pragma once
 
 #include <cstdint>

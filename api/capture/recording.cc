@@ -1,6 +1,8 @@
 // Values by key, externals, and the steps of this rank.
 #include "api/capture/recording.h"
 
+#include <utility>
+
 #include "phi/common/errors.h"
 #include "phi/core/copy_step.h"
 
@@ -152,6 +154,7 @@ ValueId Recording::add_external(const Tensor& x) {
 // ---- scans ----
 
 int Recording::begin_body(int follows) {
+  take_ops();
   stack_.push_back(static_cast<int>(frames_.size()));
   frames_.push_back(std::make_unique<Frame>());
   top().follows = follows;
@@ -161,6 +164,7 @@ int Recording::begin_body(int follows) {
 
 void Recording::end_body(const TensorList& results) {
   for (const Tensor& x : results) value_of(x);
+  take_ops();
   const Counters& now = RankContext::current().counters();
   top().counted.ops_launched = now.ops_launched - top().counted.ops_launched;
   top().counted.ops_clipped = now.ops_clipped - top().counted.ops_clipped;
@@ -266,7 +270,13 @@ ValueId Recording::element(const Tensor& x, const Element& which) {
 }
 
 void Recording::add_scan_step(const ScanEnds& ends) {
-  if (frame(ends.body).steps.empty()) return;  // of other ranks
+  if (frame(ends.body).steps.empty()) {  // of other ranks
+    const ShownOps& trip = frame(ends.body).ops;
+    for (int64_t i = 0; i < ends.trips; ++i) {
+      top().ops.insert(top().ops.end(), trip.begin(), trip.end());
+    }
+    return;
+  }
   auto scan = std::make_unique<RecordedScan>();
   scan->body = ends.body;
   scan->trips = ends.trips;
@@ -285,7 +295,7 @@ void Recording::add_scan_step(const ScanEnds& ends) {
   }
   RecordedStep step;
   step.scan = std::move(scan);
-  top().steps.push_back(std::move(step));
+  add_step(std::move(step));
 }
 
 // ---- moves ----
@@ -327,7 +337,29 @@ void Recording::add(std::unique_ptr<Step> step) {
   });
   recorded.name = step->name();
   recorded.step = std::move(step);
-  top().steps.push_back(std::move(recorded));
+  take_ops();
+  // An op that has not ended is the one that adds the step.
+  ShownOps& ops = top().ops;
+  if (!ops.empty() && ops.back()->duration_ns == TraceEvent::kUnfinished &&
+      ops.back()->kind == TraceKind::kOp) {
+    recorded.op = ops.back();
+    ops.pop_back();
+  }
+  add_step(std::move(recorded));
+}
+
+void Recording::add_step(RecordedStep step) {
+  step.before = std::exchange(top().ops, {});
+  top().steps.push_back(std::move(step));
+}
+
+// What the capture has counted since this was last asked belongs to the body that is open.
+void Recording::take_ops() {
+  for (; taken_ < trace_.size(); ++taken_) {
+    const TraceEvent& event = trace_[taken_];
+    const bool is_op = event.kind == TraceKind::kOp || event.kind == TraceKind::kClipped;
+    if (is_op) top().ops.push_back(&event);
+  }
 }
 
 // ---- the end ----
@@ -418,6 +450,7 @@ void Recording::finish(const TensorList& outputs) {
   for (const External& parameter : parameters_) body.inputs.push_back(parameter.value);
   for (const External& constant : constants_) body.inputs.push_back(constant.value);
   for (size_t i = 1; i < frames_.size(); ++i) bodies_.push_back(std::move(frames_[i]->body));
+  take_ops();
   counted_ = RankContext::current().counters();
   for (const auto& frame : frames_) {
     frame->values.clear();

@@ -5,6 +5,7 @@
 // operator writes to the same storage, so the same key stands for a new value from then on.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -13,8 +14,12 @@
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
 #include "phi/core/step.h"
+#include "phi/core/trace.h"
 
 namespace phi::ir {
+
+/// Ops in the order of the capture, as its trace has them.
+using ShownOps = std::vector<const TraceEvent*>;
 
 /// Bytes that steps use: a storage, known by number.
 struct Buffer {
@@ -55,6 +60,8 @@ struct RecordedStep {
   std::unique_ptr<Step> step;   // null: a scan, or taken by the executor
   std::vector<BufferUse> uses;  // in the order of Step::visit
   std::unique_ptr<RecordedScan> scan = nullptr;
+  const TraceEvent* op = nullptr;  // that it launches; null: it is none
+  ShownOps before = {};  // those without a step, since the step before: views, ops of other ranks
 };
 
 /// What a tensor outside the program was when it was first used.
@@ -153,6 +160,12 @@ class Recording final : public Recorder, public CallRecorder {
   bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
   /// What a run does.
   const Counters& counted() const { return counted_; }
+  /// Where the ops of the capture are listed, so that each run can show them: the trace of a run
+  /// has an event for each op that it counts, whether that left a step or not.
+  Trace* trace() { return &trace_; }
+  /// Ops behind the last step of the program, or of body `number`.
+  const ShownOps& ops_behind() const { return frames_[0]->ops; }
+  const ShownOps& ops_behind(int number) const { return frame(number).ops; }
 
  private:
   class CallOf;
@@ -182,6 +195,7 @@ class Recording final : public Recorder, public CallRecorder {
     std::unordered_map<Key, ValueId, KeyHash> values;
     std::unordered_map<uint64_t, ValueId> last_value;  // by storage
     std::vector<RecordedStep> steps;
+    ShownOps ops;      // since the last of these steps
     size_t scan = 0;   // the operation of the program that repeats it
     Counters counted;  // before it; then in it
   };
@@ -212,6 +226,8 @@ class Recording final : public Recorder, public CallRecorder {
   int buffer_of(const Tensor& x);
   static void check_inputs_unwritten(const Frame& body, const ScanEnds& ends);
   void add_scan_step(const ScanEnds& ends);
+  void add_step(RecordedStep step);
+  void take_ops();
   Port port_of(const Tensor& x);
   Port output_port(const Tensor& x);
   void put_back(External& parameter);
@@ -234,6 +250,8 @@ class Recording final : public Recorder, public CallRecorder {
   std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage
   int calls_ = 0;                                     // that have begun and not ended
   Counters counted_;
+  Trace trace_{std::numeric_limits<size_t>::max()};
+  size_t taken_ = 0;  // of its events
 };
 
 }  // namespace phi::ir

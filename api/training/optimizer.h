@@ -1,16 +1,18 @@
 // Optimizer: updates distributed parameters from their gradients, with states that lie like the
 // parameters or are split further over data-parallel ranks (ZeRO).
 //
-//   Optimizer optimizer({.kind = OptimizerKind::kAdamW, .grad_clip = 1.0}, parameters,
-//   ZeroStage{2}); loss.backward(); optimizer.step(rate.at(step));
+//   const OptimizerConfig config{.kind = OptimizerKind::kAdamW, .grad_clip = 1.0};
+//   Optimizer optimizer(config, parameters, ZeroStage{2});
+//   loss.backward();
+//   optimizer.step(rate.at(step));
 //
 // ZeRO (Rajbhandari et al. 2019) is placements plus reshard. With A the placements of a parameter,
 // and A' = shard_further(A, "dp"):
-//   stage   parameter  gradient                      states
-//   0       A          as A, reduced at the step     A
-//   1       A          as A until the step, then A'  A'
-//   2       A          A' as soon as it is computed  A'
-//   3       A'         A' as soon as it is computed  A'
+//   | stage   parameter  gradient                      states
+//   | 0       A          as A, reduced at the step     A
+//   | 1       A          as A until the step, then A'  A'
+//   | 2       A          A' as soon as it is computed  A'
+//   | 3       A'         A' as soon as it is computed  A'
 // In stage 3 an operator that needs a parameter whole gathers it for itself and lets it go again:
 // that is what operators do with inputs anyway. The caller makes the parameters in A'.
 #pragma once

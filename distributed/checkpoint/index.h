@@ -1,11 +1,11 @@
 // The index of a checkpoint: for each tensor its global shape and dtype, and in which files its
 // pieces lie, each a box of the global tensor.
 //
-//   {"metadata": {"total_size": 8192, "save": "5f0c..."},
-//    "weight_map": {"bias": "model-00001-of-00002.safetensors"},
-//    "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
-//        {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
-//         "offset": [0, 0], "size": [32, 32]}, ...]}, ...}}
+//   | {"metadata": {"total_size": 8192, "save": "5f0c..."},
+//   |  "weight_map": {"bias": "model-00001-of-00002.safetensors"},
+//   |  "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
+//   |      {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
+//   |       "offset": [0, 0], "size": [32, 32]}, ...]}, ...}}
 //
 // metadata.total_size and weight_map are what other tools know (Hugging Face's sharded
 // checkpoints); weight_map names the tensors that lie whole in one file. An index with a weight_map

@@ -1,6 +1,7 @@
 // Saving tensors: weights, optimizer states, anything that has a name.
 //
-//   save("ckpt", {{"w", w}, {"b", b}});
+//   const std::vector<NamedTensor> tensors{{"w", w}, {"b", b}};
+//   save("ckpt", tensors);
 //
 // In the folder: one safetensors file per rank that has something to write
 // (model-00003-of-00008.safetensors; model.safetensors where one process saves), and an index

@@ -1,8 +1,9 @@
 // Transfer: messages of one Group::start_exchange, under way while the rank does other things.
 //
-//   auto rows = std::make_shared<Rows>(...);                        // holds what is sent and
-//   filled Transfer t = group.start_exchange(rows->sends, rows->recvs, rows); compute(); t.wait();
-//   // rows->... has arrived
+//   auto rows = std::make_shared<Rows>(x);   // holds what is sent and what is filled
+//   Transfer t = group.start_exchange(rows->sends, rows->recvs, rows);
+//   compute();
+//   t.wait();                                // what the receives of rows point to has arrived
 //
 // Messages move whenever the rank is in any call of its world, in done() or in wait(); a rank that
 // computes for long delays its peers and stops nobody for good.

@@ -1,7 +1,8 @@
 // ProcessMesh: an n-D array of ranks with named mesh dims.
 //
 //   ProcessMesh mesh({2, 4}, {"dp", "tp"});          // ranks 0..7 in row-major order
-//   mesh.coord_of(5) == MeshCoord{1, 1};  mesh.sub_ranks(5, 1) == {4, 5, 6, 7};
+//   mesh.coord_of(5) == MeshCoord{1, 1};
+//   mesh.sub_ranks(5, 1);                            // 4, 5, 6, 7
 //
 // A mesh is a handle on an immutable interned description: equal meshes are the same pointer, so
 // comparing and hashing cost one word. A regular mesh (rank = offset + sum of coord * stride, which

@@ -1,8 +1,8 @@
 // Placement: what one mesh dim does to a tensor.
 //
-//   Replicate()          every rank along the mesh dim holds the same
-//   Shard(1)             tensor dim 1 is split along the mesh dim
-//   Partial(kSum)        the value is the sum of what the ranks along the mesh dim hold
+//   Replicate();                  // every rank along the mesh dim holds the same
+//   Shard(1);                     // tensor dim 1 is split along the mesh dim
+//   Partial(ReduceKind::kSum);    // the value is the sum of what the ranks along the mesh dim hold
 #pragma once
 
 #include <cstdint>

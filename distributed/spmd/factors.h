@@ -11,12 +11,12 @@
 // mesh dims that split the factor.
 //
 // Policies, stated once for all rules (engine.cc carries them out):
-//   one factor, placed differently   the tensor given first decides
-//   one mesh dim, several factors    the factor met first keeps it, going through the tensors in
-//                                    order and through each from its first dim to its last
-//   partial inputs                   become whole
-//   dims that are never split        take part like the others, and then give the mesh dim up
-//   one factor, two sizes            an error: no placement makes that right
+//   | one factor, placed differently   the tensor given first decides
+//   | one mesh dim, several factors    the factor met first keeps it, going through the tensors in
+//   |                                  order and through each from its first dim to its last
+//   | partial inputs                   become whole
+//   | dims that are never split        take part like the others, and then give the mesh dim up
+//   | one factor, two sizes            an error: no placement makes that right
 // The setters below change a policy for one rule.
 #pragma once
 

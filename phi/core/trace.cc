@@ -13,6 +13,8 @@ std::string_view name_of(TraceKind kind) {
       return "clipped_action";
     case TraceKind::kOp:
       return "op";
+    case TraceKind::kStepOfProgram:
+      return "program";
     case TraceKind::kClipped:
       return "clipped";
     case TraceKind::kReshard:

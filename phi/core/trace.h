@@ -25,7 +25,8 @@ enum class TraceKind : uint8_t {
   kStep,           // of the job; also the work before and after the steps
   kAction,         // of a schedule: forward, backward, optimizer; and recomputing within it
   kClippedAction,  // one of other ranks
-  kOp,             // a kernel
+  kOp,             // a kernel, or a view
+  kStepOfProgram,  // what a captured program does besides: copies, moves, kernels run once more
   kClipped,        // an op of other ranks: a moment
   kReshard,        // a reshard and its steps
   kCall,           // a call of a group, or waiting for one that was started

@@ -76,6 +76,7 @@ class EventWriter {
   static const char* detail_key(TraceKind kind) {
     switch (kind) {
       case TraceKind::kOp:
+      case TraceKind::kStepOfProgram:
         return "shapes";
       case TraceKind::kReshard:
         return "change";
@@ -136,6 +137,7 @@ TraceLane lane_of(TraceKind kind) {
     case TraceKind::kAction:
       return TraceLane::kActions;
     case TraceKind::kOp:
+    case TraceKind::kStepOfProgram:
       return TraceLane::kOps;
     case TraceKind::kClipped:
     case TraceKind::kClippedAction:

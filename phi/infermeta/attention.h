@@ -28,9 +28,8 @@ FlashAttentionInferMeta(const TensorMeta& q, const TensorMeta& k, const TensorMe
 /// Attention of q [batch, s, heads, head_dim] over caches that k [batch, s, kv_heads, head_dim] and
 /// v [batch, s, kv_heads, v_dim] are first added to.
 ///
-/// Arguments  k_cache [batch, room, kv_heads, head_dim], v_cache [batch, room, kv_heads, v_dim]
-/// with
-///            room >= s; cache_seqlens int64 [batch], how many positions they hold for each entry.
+/// Arguments  k_cache [batch, room, kv_heads, head_dim], v_cache [batch, room, kv_heads, v_dim],
+///            where room >= s; cache_seqlens int64 [batch], how many positions they hold for each.
 /// Outputs    out [batch, s, heads, v_dim]; the caches.
 /// Errors     InvalidArgument naming the argument, its shape and what fits.
 std::tuple<TensorMeta, TensorMeta, TensorMeta> FlashAttentionWithKvcacheInferMeta(

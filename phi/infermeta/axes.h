@@ -1,6 +1,6 @@
 // Axes and broadcasting: the arithmetic that shape functions and kernels share.
 //
-//   AxisSet reduced = normalise_axes(axis, x);   // throws for a wrong or repeated axis
+//   AxisSet reduced = normalise_axes(axis, x.dims);   // throws for a wrong or repeated axis
 //   if (reduced.has(0)) ...
 #pragma once
 

@@ -1,7 +1,7 @@
 // Shapes and dtypes of gradients: each is as the tensor that it is the gradient of.
 //
-//   auto [x_grad, y_grad] = GeneralBinaryGradInferMeta(x, y);           // two TensorMetas
-//   auto [x_grad, s_grad] = GeneralBinaryGradInferMeta(x, scale_or_null);  // the second optional
+//   auto [x_grad, y_grad] = GeneralBinaryGradInferMeta(x, y);        // two TensorMetas
+//   auto [in_grad, s_grad] = GeneralBinaryGradInferMeta(x, &scale);  // the second is optional
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // Shape and dtype inference of matrix products.
 //
-//   MatmulInferMeta({{8, 3, 4}, FLOAT32}, {{4, 5}, FLOAT32}, false, false).dims == Dims{8, 3, 5};
+//   const TensorMeta x{{8, 3, 4}, DataType::FLOAT32}, y{{4, 5}, DataType::FLOAT32};
+//   MatmulInferMeta(x, y, false, false).dims == Dims{8, 3, 5};
 #pragma once
 
 #include "phi/core/meta.h"

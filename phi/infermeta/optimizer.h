@@ -1,10 +1,10 @@
 // Shapes and dtypes of the optimizers' steps. Every tensor has param's shape; outputs are as the
 // inputs that they update.
 //
-//   param         floating
-//   grad          param's dtype or float32
-//   moments       (velocity, moment1, moment2) float32 beside a 16-bit param, else param's dtype
-//   master_param  float32, beside a 16-bit param only
+//   | param         floating
+//   | grad          param's dtype or float32
+//   | moments       (velocity, moment1, moment2) float32 beside a 16-bit param, else param's dtype
+//   | master_param  float32, beside a 16-bit param only
 //
 // Errors: InvalidArgument naming the argument, its shape and dtype, and what fits.
 #pragma once

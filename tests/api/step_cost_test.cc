@@ -2,7 +2,7 @@
 // kernel.flops, never from its name.
 #include <gtest/gtest.h>
 
-#include "api/generated/backward_api.h"
+#include "api/generated/api.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/api.h"

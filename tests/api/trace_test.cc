@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "api/autograd/autograd.h"
@@ -146,6 +149,84 @@ TEST(ApiTrace, AnActionElsewhereIsAClippedOne) {
     ASSERT_THAT(trace.names(kind), ElementsAre("F3"));
     EXPECT_STREQ(trace.of(kind)[0].detail, "forward");
   });
+}
+
+// Ops and clipped ops as a trace shows them, but for when; and how many of each the rank counted.
+struct ShownAndCounted {
+  std::multiset<std::tuple<TraceKind, std::string, std::string>> shown;
+  int64_t launched = 0;
+  int64_t clipped = 0;
+  friend bool operator==(const ShownAndCounted&, const ShownAndCounted&) = default;
+};
+
+template <typename Run>
+ShownAndCounted ops_of(Run&& run) {
+  ShownAndCounted ops;
+  const Counters& counters = RankContext::current().counters();
+  const Counters before = counters;
+  const Recorded trace;
+  run();
+  for (const TraceKind kind : {TraceKind::kOp, TraceKind::kClipped}) {
+    for (const TraceEvent& event : trace.of(kind)) {
+      ops.shown.emplace(kind, event.name, event.detail ? event.detail : "");
+    }
+  }
+  ops.launched = counters.ops_launched - before.ops_launched;
+  ops.clipped = counters.ops_clipped - before.ops_clipped;
+  EXPECT_EQ(trace.of(TraceKind::kOp).size(), static_cast<size_t>(ops.launched));
+  EXPECT_EQ(trace.of(TraceKind::kClipped).size(), static_cast<size_t>(ops.clipped));
+  return ops;
+}
+
+// Two stages, the first with a scan: kernels, views between them and at the end, an inplace
+// operator, a copy, and on each rank ops of the other.
+TEST(ApiTrace, ARunOfAProgramShowsTheOpsOfTheFunction) {
+  run_ranks(2, [](World& world) {
+    const ProcessMesh first({1}, {"x"}, {0}), second({1}, {"x"}, {1});
+    std::vector<TensorList> layers;
+    for (int i = 0; i < 3; ++i) layers.push_back({full({8, 8}, 0.1f)});
+    const auto f = [&](const TensorList& in) {
+      Tensor x = reshape(shard_tensor(in[0], first, {Replicate()}), {4, 8});
+      x = scan(
+          [](const Tensor& h, const TensorList& w) {
+            return tanh(reshape(matmul(h, w[0]), {4, 8}));
+          },
+          x, layers);
+      Tensor y = add(reshard(x, second, {Replicate()}), full({8}, 1.0f));
+      scale_(y, 2.0);
+      return TensorList{reshape(y, {8, 4})};
+    };
+    const Tensor x = full({32}, 1.0f);
+    const Program program = capture(f, {x});
+    const ShownAndCounted eager = ops_of([&] { f({x}); });
+    EXPECT_GT(eager.launched, 0);
+    EXPECT_GT(eager.clipped, 0);
+    for (int run = 0; run < 2; ++run) {
+      const ShownAndCounted captured = ops_of([&] { program.run({x}); });
+      EXPECT_EQ(captured, eager) << "rank " << world.rank() << " run " << run;
+    }
+  });
+}
+
+TEST(ApiTrace, AKernelThatALimitedProgramRunsAgainIsNoOp) {
+  const auto f = [](const TensorList& in) {
+    TensorList parts;
+    for (int i = 1; i <= 8; ++i) parts.push_back(scale(in[0], i));
+    Tensor sum = in[0];
+    for (const Tensor& part : parts) sum = multiply(sum, part);
+    for (const Tensor& part : parts) sum = add(sum, part);
+    return TensorList{sum};
+  };
+  const Tensor x = full({128, 128}, 1.0f);  // 64 KiB
+  const Program program = capture(f, {x});
+  program.limit_memory({.limits = {.device_bytes = 640 << 10}});
+  const ShownAndCounted eager = ops_of([&] { f({x}); });
+  EXPECT_EQ(ops_of([&] { program.run({x}); }), eager);
+  ASSERT_GT(program.swap_stats().recomputed_launches, 0);
+  const Recorded trace;
+  program.run({x});
+  EXPECT_THAT(trace.names(TraceKind::kStepOfProgram), ::testing::Each("scale"));
+  EXPECT_FALSE(trace.of(TraceKind::kStepOfProgram).empty());
 }
 
 TEST(ApiTrace, AFullTraceCostsNoResult) {

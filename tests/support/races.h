@@ -1,6 +1,6 @@
 // Tests of races: many threads at once, again and again with other seeds.
 //
-//   for_each_seed([](uint64_t seed) {
+//   for_each_seed(100, [&](uint64_t seed) {
 //     at_once(8, [&](int thread) { storage->materialise(); });
 //     EXPECT_EQ(source->reads, 1);
 //   });

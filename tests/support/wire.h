@@ -1,7 +1,7 @@
 // What a rank hands to the transport and takes from it: counted at the messages that a backend
 // posts, below groups and their counters.
 //
-//   on_counted_ranks(4, [](CountedWorld& world) {
+//   on_counted_ranks(4, [&](CountedWorld& world) {
 //     relu(x);
 //     EXPECT_EQ(world.wire(), Wire{});
 //   });

@@ -1,5 +1,6 @@
 """tools/check: runs every check on what changed, and names those that failed."""
 
+import json
 import subprocess
 
 import pytest
@@ -10,6 +11,10 @@ def git_repo(repo):
     """One commit with a source file; clang-format finds fault with files that say `bad`."""
     repo.stand_in("clang-format", '! grep -l "bad" "${@:3}"')
     repo.write("phi/core/old.cc", "// bad format, but committed\n")
+    repo.write("tools/examples.yaml", "around: {}\n")
+    repo.write("build/compile_commands.json", json.dumps(
+        [{"file": str(repo.root / "tools/autophi.cc"), "command": "g++ -c tools/autophi.cc"}]))
+    repo.write(".gitignore", "build/\n")
     git = ["git", "-C", str(repo.root), "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "start"]):
         subprocess.run(git + command, check=True, timeout=60)
@@ -58,6 +63,17 @@ def test_golden_files_belong_to_it(git_repo):
     assert result.stderr.splitlines()[-1] == "[check] error: failed: generator"
 
 
+def test_examples_are_compiled_unless_nothing_is_built(git_repo):
+    git_repo.stand_in("g++", 'case "$*" in *-fsyntax-only*) exit 1 ;; esac; echo 12.2.0')
+    assert git_repo.run("check", "--no-build").returncode == 0
+    result = git_repo.run("check")
+    assert result.stderr.splitlines()[-1] == "[check] error: failed: examples"
+    git_repo.write("phi/core/new.h", "// A table.\n//\n//   | int a = 0;\n")
+    result = git_repo.run("check", "--no-build")
+    assert "phi/core/new.h:3: text that ends as a statement does" in result.stderr
+    assert result.stderr.splitlines()[-1] == "[check] error: failed: examples"
+
+
 def test_tests_on_demand(git_repo):
     assert git_repo.run("check", "--test").returncode == 0
     assert len(git_repo.calls_of("ctest")) == 2  # all tests, and those of races again
@@ -68,7 +84,6 @@ def test_tidy_reads_only_changed_compiled_sources(git_repo):
     git_repo.write("phi/core/not_built.cc", "// fine\n")
     git_repo.write("build/compile_commands.json",
                    f'[{{"file": "{new}"}}, {{"file": "{git_repo.root}/phi/core/old.cc"}}]')
-    git_repo.write(".gitignore", "build/\n")
     git_repo.stand_in("clang-tidy", 'case "$*" in *new.cc) exit 1 ;; esac')
     result = git_repo.run("check", "--no-build", "--tidy")
     assert result.stderr.splitlines()[-1] == "[check] error: failed: clang-tidy"

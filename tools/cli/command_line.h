@@ -1,7 +1,7 @@
 // What the subcommands of autophi share: flags by gflags with errors that help, and the rule which
 // rank speaks for the job before the ranks know each other.
 //
-//   const auto words = cli::parse_flags(argc, argv);       // throws cli::UsageError
+//   const auto words = cli::parse_flags(argc, argv, own);  // throws cli::UsageError
 //   if (words.empty()) throw cli::UsageError("which job? ...");
 #pragma once
 

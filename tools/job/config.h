@@ -1,20 +1,20 @@
 // JobConfig: what a job file says, checked. All keys have defaults that make a small job.
 //
-//   mode: forward                 # forward | train | generate
-//   model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
-//           dropout: 0.0, seed: 1}
-//   model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, kv_heads: 6,
-//           ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
-//   mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
-//   data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
-//   run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
-//         capture: false,
-//         schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
-//   optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
-//               grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
-//   memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
-//   weights: DIR                                     # start from these
-//   generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
+//   | mode: forward                 # forward | train | generate
+//   | model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
+//   |         dropout: 0.0, seed: 1}
+//   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
+//   |         kv_heads: 6, ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
+//   | mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
+//   | data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
+//   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
+//   |       capture: false,
+//   |       schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
+//   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
+//   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
+//   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
+//   | weights: DIR                                     # start from these
+//   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
 // Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
 // exist is answered with the nearest one that does, and one that this job does not read

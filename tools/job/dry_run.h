@@ -1,6 +1,6 @@
 // Dry runs: one process plays one rank of a job of any size, without a byte of a tensor.
 //
-//   autophi run JOB.yaml --dry_run --world_size=16384 --rank=77 --report=r77.json
+//   | autophi run JOB.yaml --dry_run --world_size=16384 --rank=77 --report=r77.json
 #pragma once
 
 #include <gflags/gflags_declare.h>

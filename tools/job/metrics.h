@@ -1,6 +1,6 @@
 // Metrics: a line of JSON per step, for plots and for watching a job.
 //
-//   {"step": 3, "loss": 4.7, "lr": 0.0003, "grad_norm": 1.9, "tokens_per_s": 4100, ...}
+//   | {"step": 3, "loss": 4.7, "lr": 0.0003, "grad_norm": 1.9, "tokens_per_s": 4100, ...}
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The report of a job: what every rank did and the job's results, as JSON and as a table.
 //
-//   const auto ranks = gather_ranks(World::current(), this_rank(stage, parameter_bytes));
+//   const auto ranks = gather_ranks(World::current(), this_rank(stage));
 //   write_report(report, "out.json");
 //   std::cout << table(report);
 #pragma once

@@ -1,7 +1,7 @@
 // TextData: files read as bytes, and batches of windows drawn from them.
 //
 //   const TextData text = TextData::open({"phi", "README.md"}, "");
-//   Tensor ids = shard_tensor(text.ids(draw, kInputs), mesh, {Shard(0)});  // reads own rows only
+//   Tensor ids = shard_tensor(text.ids(draw), mesh, {Shard(0)});  // reads own rows only
 //
 // A window's place depends on (seed, number of the sample) alone, so every mesh sees the same
 // batches and no rank needs to ask another. Files are memory-mapped when a window in them is first

@@ -1,8 +1,7 @@
 // The reference's rules: by which of our operators each recorded name is answered, and what the
 // reference does otherwise than operators that run need it.
 //
-//   const Reference& matmul = find_reference("matmul_v2");   // matmul, with trans_x for
-//   transpose_x
+//   const Reference& matmul = find_reference("matmul_v2");   // matmul; trans_x is transpose_x
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The local backend: all ranks are threads of one process. For tests, ThreadSanitizer, debuggers.
 //
-//   run_ranks(4, [](World& world) { ... world.everyone().barrier(); ... });
+//   run_ranks(4, [](World& world) { world.everyone().barrier(); });
 #pragma once
 
 #include <functional>

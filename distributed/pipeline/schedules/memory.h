@@ -24,11 +24,11 @@ std::vector<PeakMicroBatches> peak_micro_batches(const Schedule& schedule);
 
 /// The `input` and `total` that a stage of the schedule may reach, as published: p stages, stage i,
 /// m micro-batches, v chunks
-///   gpipe         m
-///   1f1b          min(m, p - i)
-///   interleaved   min(m v, 2(p - 1 - i) + (v - 1) p + 1)
-///   zb_h1         min(m, p - i), in total min(m, p)
-///   zb_h2         min(m, 2(p - i) - 1), in total min(m, 2p - 1)
+///   | gpipe         m
+///   | 1f1b          min(m, p - i)
+///   | interleaved   min(m v, 2(p - 1 - i) + (v - 1) p + 1)
+///   | zb_h1         min(m, p - i), in total min(m, p)
+///   | zb_h2         min(m, 2(p - i) - 1), in total min(m, 2p - 1)
 struct MemoryBound {
   int input = 0;
   int total = 0;

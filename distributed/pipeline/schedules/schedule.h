@@ -1,9 +1,9 @@
 // A pipeline schedule as data: what each stage runs, in which order.
 //
-//   const Schedule s = make_schedule(parse_schedule_kind("zb_h1"), /*stages=*/8,
-//   /*micro_batches=*/24); check(s);                                               // complete, no
-//   deadlock, memory bound simulate(s, {18.522, 18.086, 9.337, 0.601}).bubble_rate;  // 0.1585 for
-//   (const Step& step : program_order(s)) ...           // what every rank walks through
+//   const Schedule s = make_schedule(ScheduleKind::kZeroBubbleH1, 8, 24);  // stages, micro-batches
+//   check(s);                                                  // complete, no deadlock, memory
+//   simulate(s, {18.522, 18.086, 9.337, 0.601}).bubble_rate;   // 0.1585
+//   for (const Step& step : program_order(s)) ...              // what every rank walks through
 //
 // A model of stages * chunks parts runs on `stages` stages: stage i holds the parts i, i + stages,
 // i + 2 * stages, ... as its chunks 0, 1, 2, ... (Narayanan et al. 2021); such a part is called a

@@ -1,11 +1,11 @@
 // Storage: the bytes of a tensor, or the reason why there are none.
 //
 // Every storage has an identity (process-unique id) whatever its state:
-//   resident     bytes are here
-//   placeholder  never had bytes here: the rank is outside the mesh, a program is being captured,
-//                or this is a dry run
-//   deferred     an initialiser, or where the user's data lies, is known; bytes come on first use
-//   swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
+//   | resident     bytes are here
+//   | placeholder  never had bytes here: the rank is outside the mesh, a program is being captured,
+//   |              or this is a dry run
+//   | deferred     an initialiser, or where the user's data lies, is known; bytes come on first use
+//   | swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
 #pragma once
 
 #include <atomic>

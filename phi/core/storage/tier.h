@@ -1,9 +1,9 @@
 // The tiers that bytes can lie on, and exact counts of what moves between them.
 //
-//   device  where kernels compute. Without a GPU this is host memory that storages hold, limited
-//           where the job gives a limit
-//   host    memory that holds values for the user or for a device that has no room
-//   disk    files: those that the user gives and those that values are swapped out to
+//   | device  where kernels compute. Without a GPU this is host memory that storages hold, limited
+//   |         where the job gives a limit
+//   | host    memory that holds values for the user or for a device that has no room
+//   | disk    files: those that the user gives and those that values are swapped out to
 #pragma once
 
 #include <array>

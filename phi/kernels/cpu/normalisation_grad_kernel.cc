@@ -123,8 +123,8 @@ void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseT
 
 /// With y = (x - mean) * f, f = 1 / sqrt(variance + epsilon), g = out_grad * scale and averages
 /// <.> over a row:
-///   x_grad = f * (g - <g> - y * <g * y>),  scale_grad = sum over rows of out_grad * y,
-///   bias_grad = sum over rows of out_grad.
+///   | x_grad = f * (g - <g> - y * <g * y>),  scale_grad = sum over rows of out_grad * y,
+///   | bias_grad = sum over rows of out_grad.
 /// Each output may be null: it is not wanted. scale_grad and bias_grad have scale's and bias's
 /// dtypes and are summed in float (double for double); where rows are sharded they are partial
 /// sums.

@@ -3,11 +3,11 @@
 //
 //   SwapEngine engine(make_swap_plan(program, limits), {.disk_folder = "/scratch"});
 //   engine.put(weight, bytes);
-//   for (each run) {
+//   for (int run = 0; run < runs; ++run) {
 //     engine.begin_run();
 //     for (int32_t i = 0; i < engine.num_launches(); ++i) {
 //       engine.before_launch(i);
-//       run(engine.step(i), engine.pointer(i, 0), engine.pointer(i, 1), ...);
+//       compute(engine.step(i), engine.pointer(i, 0), engine.pointer(i, 1));
 //       engine.after_launch(i);
 //     }
 //     engine.end_run();

@@ -333,6 +333,7 @@ TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
 // An alias is answered by our operator, under the reference's names.
 TEST(SpmdTool, AliasesNameOurAttributes) {
   EXPECT_EQ(find_reference("matmul_v2").rule, &rules::find("matmul"));
+  EXPECT_EQ(find_reference("elementwise_unary").rule, &rules::find("exp"));
   const std::string question =
       "rule: matmul_v2\n"
       "cases:\n"
@@ -343,6 +344,13 @@ TEST(SpmdTool, AliasesNameOurAttributes) {
       "  expect: {inputs: [{dims_mapping: [-1, 0]}, {dims_mapping: [-1, -1]}], "
       "outputs: [{dims_mapping: [0, -1]}]}\n";
   EXPECT_EQ(check(question).first, "1 passed, 0 failed\n");
+}
+
+TEST(SpmdTool, OperatorsOfOursAnswerUnderTheirNames) {
+  for (const OpRule& rule : rules::all()) {
+    EXPECT_EQ(find_reference(rule.name()).name, rule.name());
+  }
+  EXPECT_EQ(find_reference("tanh").rule, &rules::find("tanh"));
 }
 
 }  // namespace

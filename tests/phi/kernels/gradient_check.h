@@ -5,6 +5,7 @@
 //     template <typename T> Tensors gradients(const Tensors& in, const DenseTensor& out,
 //                                             const DenseTensor& out_grad) const;
 //   };
+// are the gradients of
 //   check_gradients(Square{}, {{{3, 4}, -2, 2}});
 #pragma once
 

@@ -1,6 +1,6 @@
 // Memory of a process as the system sees it.
 //
-//   EXPECT_LT(resident_growth([] { shard_tensor(huge, mesh, {Shard(0)}); }), 100 << 20);
+//   EXPECT_LT(resident_growth([&] { shard_tensor(huge, mesh, {Shard(0)}); }), 100 << 20);
 #pragma once
 
 #include <cstdint>

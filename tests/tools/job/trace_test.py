@@ -155,6 +155,20 @@ class Trace(unittest.TestCase):
         events, _, report = self.traced(2, job({"zero_stage": 3}), "--mesh=dp=2")
         self.check_report(events, report)
 
+    def test_captured_steps(self):
+        """The first step captures, the others run what it captured: all say what they do, op by op."""
+        for processes, mesh in ((2, "pp=2"), (4, "pp=2,tp=2")):
+            ops = {}
+            for capture in (False, True):
+                events, _, report = self.traced(processes, job({"capture": capture}), f"--mesh={mesh}")
+                self.check_report(events, report)
+                ops[capture] = collections.Counter(
+                    (e["pid"], e["cat"], e["name"], e["args"]["step"], e["args"].get("shapes"))
+                    for e in events
+                    if e.get("cat") in ("op", "clipped") and "step" in e["args"]
+                )
+            self.assertEqual(ops[True], ops[False])
+
     def test_one_process_and_forward(self):
         text = launch.job_text(run={"micro_batches": MICRO_BATCHES})
         events, other, report = self.traced(0, text, "--mesh=1")

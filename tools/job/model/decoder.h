@@ -2,11 +2,11 @@
 // kind has and another has not is its Architecture.
 //
 // The mesh dims have these meanings, each may be missing:
-//   pp  pipeline stages: layers are shared out in order; a stage is the slice of the mesh at one
-//       coordinate. All ranks run all of the program; ranks outside a stage hold nothing of it.
-//   tp  weights are split: the products into heads and into the MLP by columns, the products out
-//       of them by rows, embedding and head by vocabulary.
-//   dp  batches are split by rows.
+//   | pp  pipeline stages: layers are shared out in order; a stage is the slice of the mesh at one
+//   |     coordinate. All ranks run all of the program; ranks outside a stage hold nothing of it.
+//   | tp  weights are split: the products into heads and into the MLP by columns, the products out
+//   |     of them by rows, embedding and head by vocabulary.
+//   | dp  batches are split by rows.
 // With sequence_parallel, tp also splits activations between those pairs of products, by position.
 // With zero_stage 3, dp also splits the parameters.
 #pragma once

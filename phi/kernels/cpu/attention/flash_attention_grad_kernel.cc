@@ -203,8 +203,8 @@ T* data_if_wanted(DenseTensor* x) {
 
 /// With S = q k^T / sqrt(head_dim) + attn_mask, P = exp(S - softmax_lse), M the forward op's
 /// dropout (0 or 1 / (1 - dropout)) and D = rowsum(out_grad * out):
-///   v_grad = (P * M)^T out_grad,  dS = P * (M * (out_grad v^T) - D),
-///   q_grad = dS k / sqrt(head_dim),  k_grad = dS^T q / sqrt(head_dim).
+///   | v_grad = (P * M)^T out_grad,  dS = P * (M * (out_grad v^T) - D),
+///   | q_grad = dS k / sqrt(head_dim),  k_grad = dS^T q / sqrt(head_dim).
 /// k_grad and v_grad sum over the query heads that share a key head. A query that sees no key
 /// (softmax_lse is -inf) adds nothing. Each output may be null: it is not wanted.
 ///

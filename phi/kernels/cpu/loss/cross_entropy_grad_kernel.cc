@@ -56,7 +56,7 @@ void soft_row(const C* shares, const C* weights, int64_t n, C total, bool use_so
 }  // namespace
 
 /// With use_softmax, `softmax` holds softmax(input) and
-///   input_grad = (softmax * sum(label) - label) * loss_grad,
+///   | input_grad = (softmax * sum(label) - label) * loss_grad,
 /// where a hard label is one-hot and the sum goes over the classes. Without it `softmax` is a copy
 /// of the probabilities given, and input_grad = -label / softmax * loss_grad. Where a class weighs
 /// 0 the quotient counts as 0; rows whose hard label is `ignore_index` are 0.

@@ -8,8 +8,8 @@
 //
 //   PackedRight<bfloat16> keys;
 //   keys.pack(head_dim, n, k, ldk, /*trans_b=*/true);
-//   gemm({.m = 64, .n = 256, .k = head_dim}, scale, q, ldq, keys, {.column = 512}, 0.0f, scores,
-//   256);
+//   const GemmShape shape{.m = 64, .n = 256, .k = head_dim};
+//   gemm(shape, scale, q, ldq, keys, {.column = 512}, 0.0f, scores, 256);
 #pragma once
 
 #include <cstdint>

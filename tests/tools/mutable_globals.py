@@ -1,0 +1,104 @@
+"""What of the product can change and belongs to no object: as docs/architecture.md says, nothing that differs
+by rank but through the rank's own thread. Reads the symbols of the built objects; each must be in ALLOWED, and
+each entry must still be met.
+
+Usage: mutable_globals.py BUILD_DIR
+"""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+# A thread's own: a rank is a process or a thread.
+THREADS = {
+    r"phi::RankContext::current_": "whose rank the thread is",
+    r"phi::distributed::World::(current_|process_world\(\)::single)": "the rank's world",
+    r"phi::OpScope::current_": "the op that errors name",
+    r"phi::autograd::(grad_enabled_flag\(\)|detail::BackwardPass<.*>::current\(\)|Node<.*>::destroy\(.*\)|"
+    r"Node<.*>::next_sequence\(\))::\w+": "what autograd is doing",
+    r"phi::\(anonymous namespace\)::next_id\(\)::(next|end)": "numbers of storages that the thread has taken",
+    r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
+    r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
+    r"phi::distributed::\(anonymous namespace\)::scratch\(.*\)::buffer": "memory for one call",
+    r"phi::detail::.*(gemm_16bit|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
+    r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
+}
+# Shared by all ranks of a process, and the same for each.
+SHARED = {
+    r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
+    r"phi::\(anonymous namespace\)::table\(\)::instance": "kernels by name, complete when the program is loaded",
+    r"phi::(rules::all|stablehlo::find_lowering)\(.*\)::\w+": "constant when made",
+    r"phi::distributed::\(anonymous namespace\)::intern\(.*\)::\w+": "meshes; equal ones are one",
+    r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
+    r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
+    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)": "the process's place in its job",
+    r"phi::distributed::pipeline::kScheduleKinds": "constant",
+    r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
+    r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
+        "what the machine has",
+    r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
+    r"phi::for_each_slot<.*::absent": "constant",
+    r"phi::distributed::checkpoint::.*::is_ours\(.*\)::pattern": "constant",
+    r".*::vlocal__": "glog's: whether a line of VLOG is on",
+}
+# The compiler's, and those of libraries that are compiled in.
+NOT_OURS = re.compile(r"DW\.ref\.|guard variable for |TLS init function for |std::|fmt::|nlohmann::|\.L|__tls_guard|_ZGR"
+                      r"|std::ios_base::Init|std::__ioinit|google::|fL[A-Z]+::|__gnu_cxx::")
+
+
+def objects(build: Path) -> list[Path]:
+    """Those that make up the libraries: everything of phi/, distributed/ and api/."""
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    found = []
+    for entry in commands:
+        words = shlex.split(entry["command"])
+        output = words[words.index("-o") + 1]
+        if output.split("/")[0] in ("phi", "distributed", "api"):
+            found.append(build / output)
+    return found
+
+
+def symbols(path: Path) -> set[tuple[bool, str]]:
+    """What lies in writable sections: whether each thread has its own, and the name."""
+    text = subprocess.run(["objdump", "-tC", path], check=True, capture_output=True, text=True).stdout
+    found = set()
+    for line in text.splitlines():
+        match = re.match(r"[0-9a-f]+ .{7} (\.[\w.]+\S*)\s+[0-9a-f]+ +(?:\.hidden )?(.+)$", line)
+        if not match or match.group(1) == match.group(2):
+            continue
+        section, name = match.groups()
+        of_thread = re.match(r"\.t(bss|data)\b", section) is not None
+        is_written = re.match(r"\.(bss|data)\b(?!\.rel\.ro)", section) is not None
+        if (of_thread or is_written) and not NOT_OURS.match(name):
+            found.add((of_thread, name))
+    return found
+
+
+def main() -> int:
+    files = objects(Path(sys.argv[1]))
+    missing = [file for file in files if not file.exists()]
+    if missing or not files:
+        print(f"mutable globals: {len(missing)} of {len(files)} objects are not built, {missing[:1]}", file=sys.stderr)
+        return 2
+    found = set().union(*(symbols(file) for file in files))
+    met, wrong = set(), []
+    for of_thread, name in sorted(found):
+        entry = next((e for e in (THREADS if of_thread else SHARED) if re.fullmatch(e, name)), None)
+        if entry is None:
+            wrong.append(f"{'of a thread' if of_thread else 'global'}: {name}")
+        met.add(entry)
+    for line in wrong:
+        print(f"{line}: belongs into an object (RankContext, if a rank has one), or into the list with a reason",
+              file=sys.stderr)
+    unmet = [entry for entry in (*THREADS, *SHARED) if entry not in met]
+    for entry in unmet:
+        print(f"{entry}: in the list, but not there any more", file=sys.stderr)
+    print(f"mutable globals: {len(found)} in {len(files)} objects, {len(wrong)} that are not listed")
+    return 1 if wrong or unmet or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

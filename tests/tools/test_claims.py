@@ -1,0 +1,63 @@
+"""Sentences of docs that say where alone something is done, held against the sources."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+
+
+def sources(*folders: str, suffixes=(".h", ".cc")) -> dict[str, str]:
+    """The text of sources, by path, without comments."""
+    return {path.relative_to(ROOT).as_posix(): re.sub(r"//[^\n]*", "", path.read_text())
+            for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes}
+
+
+def files_with(pattern: str, files: dict[str, str]) -> set[str]:
+    return {path for path, text in files.items() if re.search(pattern, text)}
+
+
+def test_a_recorder_is_told_where_the_page_says():
+    table = re.search(r"Who tells, besides `api/capture` itself:\n\n(.*?)\n\n", ARCHITECTURE, re.DOTALL).group(1)
+    told = {row.split("|")[1].strip(): set(re.findall(r"`([\w/]+\.(?:h|cc))`", row.split("|")[2]))
+            for row in table.splitlines()[2:]}
+    assert set(told) == {"calls", "steps", "moves", "aliases", "no one"}
+    files = {path: text for path, text in sources("phi", "distributed", "api").items()
+             if not path.startswith("api/capture/")}
+    asked = files_with(r"\brecorder\(\)|CallRecorder::current\(\)", files)
+    defined = {"phi/core/rank_context.h", "api/call/call_recorder.h"}
+    assert asked - defined == set().union(*told.values())
+    assert files_with(r"recorder\w*(\(\))?->add\(", files) == told["steps"]
+    assert files_with(r"recorder->(moved|used)\(", files) == told["moves"]
+    assert files_with(r"recorder->alias\(", files) == told["aliases"]
+    assert files_with(r"recorder\.begin\(|recorder->begin\(", files) == told["calls"]
+
+
+def test_a_generated_function_asks_once_whether_it_computes():
+    assert "A generated function asks that here and nowhere else" in ARCHITECTURE
+    templates = sources("api_gen/templates", suffixes=(".j2",))
+    assert {path: text.count("computes_here") for path, text in templates.items() if "computes_here" in text} == {
+        "api_gen/templates/distributed_branch.j2": 1}
+    # Of the rest only who makes the decision looks the rank up in the op's mesh.
+    calls = sources("api/call")
+    assert files_with(r"computes_here_ = ", calls) == {"api/call/decision.cc"}
+
+
+def test_rules_are_listed_by_nobody():
+    """`nothing else lists rules`: a function of distributed/spmd/rules is named where it is, and by its callers."""
+    assert "nothing\nelse lists rules" in ARCHITECTURE
+    rules = sources("distributed/spmd/rules")
+    functions = {name for text in rules.values() for name in re.findall(r"\b(\w+InferSpmd)\(", text)}
+    assert len(functions) > 40
+    for path, text in sources("phi", "distributed", "api", "tools").items():
+        named = {name for name in functions if re.search(rf"\b{name}\b", text)}
+        # A table of rules would name many. That of the reference has forms that no op of ours has.
+        allowed = path in rules or path == "tools/spmd/reference.cc" or len(named) <= 3
+        assert allowed, f"{path} names {sorted(named)}"
+
+
+def test_the_rules_by_name_need_neither_kernels_nor_devices():
+    assert "`api_rules` needs neither kernels nor devices." in ARCHITECTURE
+    linked = re.search(r"target_link_libraries\(api_rules ([^)]*)\)", (ROOT / "api/rules/CMakeLists.txt").read_text()
+                       if (ROOT / "api/rules/CMakeLists.txt").exists() else (ROOT / "api/CMakeLists.txt").read_text())
+    assert linked and not re.search(r"kernel|\bapi\b|comm|tensor", linked.group(1)), linked.group(1)
