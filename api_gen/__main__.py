@@ -13,6 +13,7 @@ from api_gen import effects
 from api_gen.backward import check_forward_references, parse_backward
 from api_gen.emit import render
 from api_gen.errors import SpecError, SpecErrors
+from api_gen.functions import Functions
 from api_gen.parse import parse_ops
 
 
@@ -25,6 +26,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", required=True, type=Path, metavar="DIR",
                         help="files go to DIR/api/generated, kernels' signatures to "
                         "DIR/phi/generated")
+    parser.add_argument("--functions", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
+                        help="folders whose headers declare the shape functions and rules: others "
+                        "are errors, and sources include what they need; without it any name is "
+                        "taken")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",
@@ -55,7 +60,8 @@ def main(argv: list[str] | None = None) -> int:
         gradients = parse_backward(_read(options.backward))
         if options.backward:
             check_forward_references(ops, gradients)
-        outputs = render(ops, gradients, options.declare_only)
+        outputs = render(ops, gradients, options.declare_only,
+                         Functions(options.functions))
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

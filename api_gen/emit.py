@@ -1,6 +1,6 @@
 """View objects to text, text to files that are written only when they change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -9,8 +9,9 @@ import jinja2
 
 from api_gen import groups, layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_names
+from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
-from api_gen.nodes import nodes_by_op
+from api_gen.nodes import NodeView, nodes_by_op
 
 FOLDER = "api/generated"
 KERNELS = "phi/generated/kernels"  # kernels include nothing of api/
@@ -58,44 +59,64 @@ def _read(path: Path) -> str | None:
 
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
-           declare_only: bool = False) -> Outputs:
+           declare_only: bool = False, functions: Functions = Functions()) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
-    environment = _environment()
-    sources = ", ".join(dict.fromkeys(op.at.file for op in (*ops, *gradients)))
     check_names(ops, gradients)
     operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
     lower.check_kernels(operators)
+    functions.check(operators)
     nodes = nodes_by_op(operators, gradients)
     check_attributes([*ops, *map(lower.gradient_op, gradients)], nodes)
     every = groups.groups(ops, gradients)
-    families = groups.kernel_families(operators)
+    sources = _files((*ops, *gradients))
 
-    def text(template: str, **views: object) -> str:
-        return layout.fit(environment.get_template(template).render(**{"sources": sources, **views}))
-
-    texts = {f"{KERNELS}/{name}.h": text("kernels.h.j2", kernels=kernels)
+    texts = {f"{KERNELS}/{name}.h": _text("kernels.h.j2", sources, kernels=kernels)
              for name, kernels in groups.families(operators).items()}
-    texts[f"{FOLDER}/api.h"] = text("api.h.j2", groups=sorted(group.name for group in every))
+    texts[f"{FOLDER}/api.h"] = _text("api.h.j2", sources, groups=sorted(group.name for group in every))
+    families = groups.kernel_families(operators)
     for group in every:
-        own = [nodes.get(name) for name in (entry.name for entry in (*group.ops, *group.gradients))]
-        views = {
-            "sources": group.sources, "op": group.name,
-            "functions": [f for op in group.ops for f in lower.lower_functions(op, nodes.get(op.name))],
-            "gradients": [f for gradient in group.gradients
-                          for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
-            "op_defs": lower.lower_op_defs(group.operators),
-            "nodes": [node for node in own if node],
-            "composite": group.is_composite, "calls": groups.called_groups(group, every),
-            "families": sorted({families[lower.kernel_view(op).name]
-                                for op in group.operators if op.kernel})}
-        texts[f"{FOLDER}/ops/{group.name}.h"] = text("op.h.j2", **views)
+        views = _views(group, nodes, families)
+        texts[f"{FOLDER}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
         if not declare_only:
-            texts[f"{FOLDER}/ops/{group.name}.cc"] = text("op.cc.j2", **views)
+            texts[f"{FOLDER}/ops/{group.name}.cc"] = _text(
+                "op.cc.j2", group.sources, **views, calls=groups.called_groups(group, every),
+                headers=functions.of_shapes(group.operators))
     if not declare_only:
-        texts[f"{FOLDER}/ops.cc"] = text("ops.cc.j2", op_defs=lower.lower_op_defs(operators))
         for name, members in groups.by_family(operators).items():
-            texts[f"{FOLDER}/defs/{name}.cc"] = text(
-                "defs.cc.j2", sources=", ".join(dict.fromkeys(op.at.file for op in members)),
-                op_defs=lower.lower_op_defs(members), rules=rules.lower_rules(members))
+            texts[f"{FOLDER}/defs/{name}.cc"] = _definitions(members, functions)
+        texts[f"{FOLDER}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=lower.lower_op_defs(operators))
         texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts)
+
+
+def _text(template: str, sources: str, **views: object) -> str:
+    return layout.fit(_environment().get_template(template).render(sources=sources, **views))
+
+
+def _files(entries: Iterable[Op | BackwardOp]) -> str:
+    return ", ".join(dict.fromkeys(entry.at.file for entry in entries))
+
+
+def _views(group: groups.Group, nodes: Mapping[str, NodeView], families: Mapping[str, str]) -> dict:
+    """What the header and the source of an op and its gradients show."""
+    entries = (*group.ops, *group.gradients)
+    return {
+        "op": group.name,
+        "functions": [f for op in group.ops for f in lower.lower_functions(op, nodes.get(op.name))],
+        "gradients": [f for gradient in group.gradients
+                      for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
+        "op_defs": lower.lower_op_defs(group.operators),
+        "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
+        "composite": group.is_composite,
+        "families": sorted({families[lower.kernel_view(op).name]
+                            for op in group.operators if op.kernel})}
+
+
+def _definitions(members: Sequence[Op], functions: Functions) -> str:
+    defs = lower.lower_op_defs(members)
+    headers = {"api/rules/op_rule.h", "phi/core/op_def.h", *functions.of_rules(members),
+               *functions.of_shapes(members)}
+    if any(op.flops for op in defs):
+        headers.add("phi/core/work.h")
+    return _text("defs.cc.j2", _files(members), headers=sorted(headers), op_defs=defs,
+                 rules=rules.lower_rules(members))

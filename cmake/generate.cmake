@@ -24,9 +24,10 @@ function(autophi_find_generator_python variable)
                       "python3-yaml python3-jinja2. Or set ${variable}.")
 endfunction()
 
-# autophi_generate(OPS folder BACKWARD folder): of YAML files, relative to the project's root.
+# autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder...): YAML files, and headers of shape
+# functions and rules, relative to the project's root.
 function(autophi_generate)
-  cmake_parse_arguments(ARG "" "OPS;BACKWARD" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "OPS;BACKWARD" "FUNCTIONS" ${ARGN})
   foreach(kind OPS BACKWARD)
     file(GLOB ${kind} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${ARG_${kind}}/*.yaml)
   endforeach()
@@ -34,9 +35,14 @@ function(autophi_generate)
   set(AUTOPHI_GENERATOR_PYTHON ${AUTOPHI_GENERATOR_PYTHON} PARENT_SCOPE)
   set(out ${PROJECT_BINARY_DIR})
   set(command ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
-              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${OPS} --backward ${BACKWARD})
+              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${OPS} --backward ${BACKWARD} --functions ${ARG_FUNCTIONS})
   file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
                                                 ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
+  set(declarations)
+  foreach(folder ${ARG_FUNCTIONS})
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+    list(APPEND declarations ${headers})
+  endforeach()
   set(inputs ${OPS} ${BACKWARD} ${generator})
   list(TRANSFORM inputs PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^yaml")
   # How many sources there are depends on the YAML, so a change of it configures anew.
@@ -55,7 +61,7 @@ function(autophi_generate)
   add_custom_command(
     OUTPUT ${out}/api/generated/stamp BYPRODUCTS ${outputs}
     COMMAND ${command} COMMAND ${CMAKE_COMMAND} -E touch ${out}/api/generated/stamp
-    DEPENDS ${inputs} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DEPENDS ${inputs} ${declarations} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     COMMENT "Generating operators" VERBATIM)
   add_custom_target(autophi_generated_headers DEPENDS ${out}/api/generated/stamp)
 

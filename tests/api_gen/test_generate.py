@@ -8,6 +8,8 @@ import pytest
 
 from api_gen.backward import parse_backward
 from api_gen.emit import render
+from api_gen.errors import SpecErrors
+from api_gen.functions import Functions
 from api_gen.parse import parse_ops
 
 FILES = [sorted((ROOT / "yaml" / folder).glob("*.yaml")) for folder in ("ops", "backward")]
@@ -185,6 +187,34 @@ def test_a_source_includes_what_its_functions_call():
     assert '#include "api/generated/ops/f.h"' in texts["ops/f_twice.cc"]
     assert '#include "api/generated/ops/f_twice.h"' in texts["ops/f.cc"]
     assert texts["api.h"].count("#include") == 2
+
+
+FUNCTIONS = """
+/// Not declared: OtherInferMeta().
+TensorMeta FInferMeta(const TensorMeta& x);
+SpmdRule FInferSpmd(const TensorSpec& x);
+"""
+NAMED = op("param: [x]").replace("func: F,", "func: FInferMeta, spmd_rule: FInferSpmd,")
+
+
+def test_sources_include_the_headers_of_their_functions(tmp_path):
+    (tmp_path / "f.h").write_text(FUNCTIONS)
+    texts = render(parse_ops([("ops.yaml", NAMED)]), functions=Functions([tmp_path])).texts
+    include = f'#include "{tmp_path}/f.h"'
+    assert texts["api/generated/ops/f.cc"].count(include) == 1
+    assert texts["api/generated/defs/ops.cc"].count(include) == 1
+    assert "infermeta.h" not in texts["api/generated/ops/f.cc"]
+
+
+@pytest.mark.parametrize("key, old, new", [
+    ("infer_meta.func", "FInferMeta", "OtherInferMeta"),
+    ("infer_meta.spmd_rule", "FInferSpmd", "GInferSpmd"),
+])
+def test_functions_that_no_header_declares_are_errors(tmp_path, key, old, new):
+    (tmp_path / "f.h").write_text(FUNCTIONS)
+    with pytest.raises(SpecErrors) as caught:
+        render(parse_ops([("ops.yaml", NAMED.replace(old, new))]), functions=Functions([tmp_path]))
+    assert f"ops.yaml:4: op 'f', key '{key}': no header of {tmp_path} declares '{new}'" in str(caught.value)
 
 
 def test_a_kernel_of_two_families_is_declared_once():

@@ -1,7 +1,8 @@
-// Operators and gradients of ops.yaml: what is known of them at run
-// time, and how their rules and shape functions are asked (api/rules/rule_functions.h).
+// Operators and gradients of ops.yaml: what is known of them at run time, and how their rules and
+// shape functions are asked (api/rules/rule_functions.h).
 // Generated. Do not edit; change the YAML and build.
 #include "api/rules/op_rule.h"
+#include "distributed/spmd/factors.h"
 #include "distributed/spmd/rules.h"
 #include "phi/core/op_def.h"
 #include "phi/core/work.h"
