@@ -45,59 +45,75 @@ class LaunchScope {
 };
 
 namespace detail {
-/// The launch on a rank that computes nothing: recorded where a program is captured, else planned.
-/// Errors: Unimplemented for an output whose shape only the kernel finds.
-template <typename Signature, typename... Args>
-[[gnu::cold, gnu::noinline]] void launch_dry(const KernelContext& context, const OpDef& op,
-                                             DataType dtype, Args&&... args) {
-  check_shapes_known(op, args...);
-  if (Recorder* recorder = RankContext::current().recorder()) {
-    using Recorded = LaunchStep<Signature>;
-    auto view = context.view() ? context.view()->shared_from_this() : nullptr;
-    return recorder->add(
-        std::make_unique<Recorded>(op, dtype, context.place(), std::move(view), args...));
-  }
-  plan_args(op, args...);
-  const auto erased = op.kernel.find_dry(dtype);
-  if (!erased) return;
-  const auto kernel = reinterpret_cast<typename Signature::Function>(erased);
-  kernel(context, std::forward<Args>(args)...);
-}
 
-template <typename Signature, typename... Args>
-void launch_at(const Place& place, const LaunchView* view, const OpDef& op, DataType dtype,
-               Args&&... args) {
-  Device& device = Device::of(place);
-  const KernelContext context(place, view);
-  const auto kernel = op.kernel.select<Signature>(device.kernels(), dtype);
-  const LaunchScope scope(op, args...);
-  if (scope.is_dry()) [[unlikely]] {
-    return launch_dry<Signature>(context, op, dtype, std::forward<Args>(args)...);
+template <typename Signature>
+struct Launch;
+
+/// The launches of all kernels of one signature.
+template <typename... Params>
+struct Launch<KernelSignature<Params...>> {
+  using Signature = KernelSignature<Params...>;
+
+  static void plain(const OpDef& op, DataType dtype, Params... args) {
+    at(common_place(op, args...), nullptr, op, dtype, args...);
   }
-  try {
-    const Device::Work work(device);
-    kernel(context, std::forward<Args>(args)...);
-  } catch (Error& error) {
-    name_placeholders(error, op, args...);
-    throw;
+
+  static void at(const Place& place, const LaunchView* view, const OpDef& op, DataType dtype,
+                 Params... args) {
+    Device& device = Device::of(place);
+    const KernelContext context(place, view);
+    const auto kernel = op.kernel.template select<Signature>(device.kernels(), dtype);
+    const LaunchScope scope(op, args...);
+    if (scope.is_dry()) [[unlikely]] {
+      return dry(context, op, dtype, args...);
+    }
+    try {
+      const Device::Work work(device);
+      kernel(context, args...);
+    } catch (Error& error) {
+      name_placeholders(error, op, args...);
+      throw;
+    }
   }
-}
+
+ private:
+  // On a rank that computes nothing: recorded where a program is captured, else planned.
+  [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
+                                               DataType dtype, Params... args) {
+    check_shapes_known(op, args...);
+    if (Recorder* recorder = RankContext::current().recorder()) {
+      auto view = context.view() ? context.view()->shared_from_this() : nullptr;
+      return recorder->add(std::make_unique<LaunchStep<Signature>>(op, dtype, context.place(),
+                                                                   std::move(view), args...));
+    }
+    plan_args(op, args...);
+    const auto erased = op.kernel.find_dry(dtype);
+    if (!erased) return;
+    reinterpret_cast<typename Signature::Function>(erased)(context, args...);
+  }
+};
+
+// What most operators have is compiled once (launch.cc), not with each of them.
+extern template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;
+extern template struct Launch<
+    KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
+extern template struct Launch<KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
+
 }  // namespace detail
 
 /// On plain tensors, where they lie. Name: of phi::kernels. Errors: Unimplemented if there is no
-/// kernel for dtype; InvalidArgument for tensors of several places.
+/// kernel for dtype, and in a dry run for an output whose shape only the kernel finds;
+/// InvalidArgument for tensors of several places.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, DataType dtype, Args&&... args) {
-  const Place place = detail::common_place(op, args...);
-  detail::launch_at<typename Name::Signature>(place, nullptr, op, dtype,
-                                              std::forward<Args>(args)...);
+  detail::Launch<typename Name::Signature>::plain(op, dtype, std::forward<Args>(args)...);
 }
 
 /// On the local parts of a distributed call.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, const Decision& decision, DataType dtype, Args&&... args) {
-  detail::launch_at<typename Name::Signature>(decision.place(), &decision, op, dtype,
-                                              std::forward<Args>(args)...);
+  detail::Launch<typename Name::Signature>::at(decision.place(), &decision, op, dtype,
+                                               std::forward<Args>(args)...);
 }
 
 }  // namespace phi

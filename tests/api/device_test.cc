@@ -1,0 +1,107 @@
+// Operators and tensors where the rank computes on a device of its own (support/closed_device.h);
+// that all operators do is in op_parity_test and gradient_test.
+#include "phi/core/device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
+#include "tests/support/closed_device.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::testing {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::Replicate;
+using distributed::Shard;
+using ::testing::ElementsAre;
+
+const std::vector<float> kNumbers = {1, 2, 3, 4};
+
+class OnADevice : public ::testing::Test {
+ protected:
+  OnADevice() : scope_(rank_) { rank_.set_place(closed_device(0)); }
+
+  RankContext rank_;
+  RankContext::Scope scope_;
+};
+
+TEST_F(OnADevice, TensorsLieWhereTheRankComputes) {
+  const Place place = closed_device(0);
+  EXPECT_EQ(Tensor::from<float>(kNumbers, {4}).place(), place);
+  EXPECT_EQ(full({2}, 1.0f).place(), place);
+  EXPECT_EQ(deferred_full({2}, 1.0f).place(), place);
+  EXPECT_EQ(relu(full({2}, 1.0f)).place(), place);
+  EXPECT_EQ(full({2}, 1.0f, DataType::FLOAT32, CPUPlace()).place(), CPUPlace());
+  EXPECT_EQ(full_like(full({2}, 1.0f), 2.0f, DataType::UNDEFINED, CPUPlace()).place(), CPUPlace());
+}
+
+TEST_F(OnADevice, ValuesComeBackAsCopies) {
+  const Tensor x = scale(Tensor::from<float>(kNumbers, {4}), 2.0f, 0.0f);
+  EXPECT_THAT(x.to_vector<float>(), ElementsAre(2, 4, 6, 8));
+  EXPECT_EQ(sum(x).item(), 20);
+  EXPECT_THAT([&] { x.values<float>(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "on custom:0"));
+}
+
+TEST_F(OnADevice, GradientsLieThere) {
+  Tensor x = Tensor::from<float>(kNumbers, {4});
+  x.set_requires_grad();
+  sum(square(x)).backward();
+  EXPECT_EQ(x.grad().place(), closed_device(0));
+  EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(2, 4, 6, 8));
+}
+
+TEST_F(OnADevice, TensorsOfTwoPlacesDoNotMeet) {
+  const Tensor here = full({2}, 1.0f);
+  const Tensor there = full({2}, 1.0f, DataType::FLOAT32, CPUPlace());
+  const auto error =
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "add takes tensors of one place, and these lie on custom:0 and on cpu");
+  EXPECT_THAT([&] { add(here, there); }, error);
+  const ProcessMesh mesh({1}, {"x"}, {0});
+  const Tensor sharded = distributed::shard_tensor(here, mesh, {Shard(0)});
+  EXPECT_THAT([&] { add(sharded, there); }, error);
+  EXPECT_THAT([&] { add(sharded, there); }, error) << "also when the call is known";
+  EXPECT_THAT(add(sharded, here).local().to_vector<float>(), ElementsAre(2, 2));
+  EXPECT_THAT([&] { add(sharded, there); }, error);
+}
+
+TEST_F(OnADevice, ShardingMovesTheRanksPartThere) {
+  const ProcessMesh mesh({1}, {"x"}, {0});
+  const Tensor on_cpu = full({4}, 3.0f, DataType::FLOAT32, CPUPlace());
+  const Tensor moved = distributed::shard_tensor(on_cpu, mesh, {Shard(0)});
+  EXPECT_EQ(moved.place(), closed_device(0));
+  EXPECT_THAT(moved.local().to_vector<float>(), ElementsAre(3, 3, 3, 3));
+}
+
+TEST_F(OnADevice, CapturingIsRefused) {
+  const Tensor x = full({2}, 1.0f);
+  EXPECT_THAT([&] { capture([](const TensorList& in) { return TensorList{relu(in[0])}; }, {x}); },
+              ThrowsError(ErrorCode::kUnimplemented, "this rank computes on custom:0"));
+}
+
+// What an operator makes lies on the place of each rank, also where it is not computed.
+TEST(DevicesOfRanks, RanksOutsideKnowTheirOwnPlace) {
+  distributed::run_ranks(2, [](distributed::World& world) {
+    const Place place = closed_device(static_cast<int>(world.rank()));
+    world.rank_context().set_place(place);
+    const ProcessMesh first({1}, {"x"}, {0});
+    const ProcessMesh both({2}, {"x"}, {0, 1});
+    const Tensor x =
+        distributed::shard_tensor(Tensor::from<float>(kNumbers, {4}), first, {Replicate()});
+    const Tensor y = exp(x);
+    EXPECT_EQ(y.place(), place);
+    EXPECT_EQ(y.initialized(), world.rank() == 0);
+    const Tensor z = distributed::reshard(relu(x), both, {Shard(0)});
+    EXPECT_EQ(z.place(), place);
+    const float first_value = world.rank() == 0 ? 1 : 3;
+    EXPECT_THAT(z.local().to_vector<float>(), ElementsAre(first_value, first_value + 1));
+  });
+}
+
+}  // namespace
+}  // namespace phi::testing
