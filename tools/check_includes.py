@@ -80,7 +80,7 @@ LAYERS = (
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),
     Layer("api/tensor", r"api/tensor/", RUNTIME + ("distributed/reshard runtime",
                                                    "distributed runtime")),
-    Layer("api/rules", r"api/rules/", PURE + ("distributed/spmd", "phi/infermeta")),
+    Layer("api/rules", r"api/rules/", CORE + PURE + ("distributed/spmd", "phi/infermeta")),
     # Functions on tensors that the floors above call and define.
     Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$", HANDLES),
     Layer("api/call", r"api/call/", HANDLES + ("api/rules",)),

@@ -2,8 +2,8 @@
 #include "api/autograd/grad_node.h"
 
 #include "api/call/call.h"
-#include "api/generated/ops/add_n.h"
 #include "api/generated/ops/add.h"
+#include "api/generated/ops/add_n.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"

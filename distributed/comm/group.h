@@ -1,8 +1,8 @@
 // Group: an ordered set of ranks and the collective calls among them.
 //
 //   Group& group = World::current().group(ranks);          // members only; costs no communication
-//   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);  // HostArray
-//   bytes(x,..
+//   HostArray bytes(x, HostArray::kUpdate);
+//   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);
 //
 // Every member issues the same calls in the same order; each call has a sequence number in its
 // group. Counts are in elements of the dtype; a peer is a position in the group, not a rank.

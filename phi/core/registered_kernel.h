@@ -7,11 +7,12 @@
 
 namespace phi {
 
-template <typename Name, typename T, typename Signature = typename Name::Signature>
+template <typename Name, typename T, typename = typename Name::Signature>
 struct RegisteredKernel;
 template <typename Name, typename T, typename... Args>
 struct RegisteredKernel<Name, T, KernelSignature<Args...>> {
-  using Function = typename KernelSignature<Args...>::Function;
+  using Signature = KernelSignature<Args...>;
+  using Function = typename Signature::Function;
   /// Runs on the context's place. Errors: Unimplemented if there is none for it; the kernel's.
   void operator()(const KernelContext& context, Args... args) const {
     select(context.place().kind)(context, args...);

@@ -110,6 +110,45 @@ def test_only_ranks_of_mpirun_may_leak(repo):
     assert "ranks=ASAN_OPTIONS=allocator_may_return_null=1:verbosity=1:detect_leaks=0" in output
 
 
+@pytest.fixture
+def programs(repo):
+    """Stand-ins for the test programs of an operator: they say how they were called."""
+    repo.write("tests/phi/kernels/elementwise/unary_kernel_test.cc", "registered<kernels::relu, T>;\n")
+    repo.write("tests/phi/kernels/relu_kernel_test.cc", "registered<kernels::relu_grad, T>;\n")
+    repo.write("tests/phi/kernels/other_kernel_test.cc", "registered<kernels::relu6, T>;\n")
+
+    def program(name, body=""):
+        repo.write(f"build/bin/{name}", f'#!{repo.bin}/bash\necho "{name} $* $AUTOPHI_LOOP_ISA" >> '
+                   f'"{repo.log}"\n{body}\n').chmod(0o755)
+    for name in ("op_parity_test", "gradient_test", "phi_kernels_unary_kernel_test",
+                 "phi_kernels_relu_kernel_test"):
+        program(name)
+    repo.program = program
+    return repo
+
+
+def test_an_operator_builds_and_runs_what_concerns_it(programs):
+    result = programs.run("test", "--no-setup", "--op", "relu")
+    assert result.returncode == 0, result.stderr
+    (build,) = [call for call in programs.calls_of("cmake") if "--build" in call]
+    kernels = "phi_kernels_relu_kernel_test phi_kernels_unary_kernel_test"
+    assert build.endswith(f"--target op_parity_test gradient_test {kernels}")
+    assert [call.split() for call in programs.calls if "_test " in call and "cmake" not in call] == [
+        *([name, "--gtest_brief=1", *isa] for name in kernels.split() for isa in ([], ["base"])),
+        ["op_parity_test", "--op=relu", "--gtest_brief=1"],
+        ["op_parity_test", "--op=relu", "--place=closed", "--gtest_brief=1"],
+        ["gradient_test", "--op=relu", "--gtest_brief=1"]]
+    assert programs.calls_of("ctest") == []
+    assert result.stdout.splitlines()[-1] == "[test] all tests of operator relu passed"
+
+
+@pytest.mark.parametrize("name", ["op_parity_test", "gradient_test", "phi_kernels_relu_kernel_test"])
+def test_a_failing_test_of_an_operator_fails(programs, name):
+    programs.program(name, "exit 1")
+    result = programs.run("test", "--no-setup", "--op", "relu")
+    assert result.returncode != 0 and "passed" not in result.stdout
+
+
 @pytest.mark.parametrize("args, message", [(("--preset", "fast"), "unknown preset 'fast'"),
                                            (("--fast",), "unknown argument '--fast'"),
                                            (("-R",), "-R needs a value")])

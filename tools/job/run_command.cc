@@ -229,7 +229,8 @@ class Job {
     const Decoder model(config_.model, config_.run, mesh_,
                         setup_.weights ? &*setup_.weights : nullptr);
     const MemoryAccount& memory = *world_.rank_context().memory();
-    const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
+    const int64_t parameter_peak =
+        (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
     JobReport report = describe(model);
     if (speaks()) std::cout << header(report) << std::flush;
     training::StateBytes states;
