@@ -34,7 +34,8 @@ SHARED = {
     r"phi::distributed::\(anonymous namespace\)::intern\(.*\)::\w+": "meshes; equal ones are one",
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
-    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)": "the process's place in its job",
+    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)":
+        "the process's place in its job",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
     r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
@@ -45,8 +46,8 @@ SHARED = {
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
 }
 # The compiler's, and those of libraries that are compiled in.
-NOT_OURS = re.compile(r"DW\.ref\.|guard variable for |TLS init function for |std::|fmt::|nlohmann::|\.L|__tls_guard|_ZGR"
-                      r"|std::ios_base::Init|std::__ioinit|google::|fL[A-Z]+::|__gnu_cxx::")
+NOT_OURS = re.compile(r"DW\.ref\.|guard variable for |TLS init function for |std::|fmt::|nlohmann::|\.L|__tls_guard|_ZGR|google::"
+                      r"|fL[A-Z]+::|__gnu_cxx::")
 
 
 def objects(build: Path) -> list[Path]:

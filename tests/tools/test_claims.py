@@ -61,3 +61,15 @@ def test_the_rules_by_name_need_neither_kernels_nor_devices():
     linked = re.search(r"target_link_libraries\(api_rules ([^)]*)\)", (ROOT / "api/rules/CMakeLists.txt").read_text()
                        if (ROOT / "api/rules/CMakeLists.txt").exists() else (ROOT / "api/CMakeLists.txt").read_text())
     assert linked and not re.search(r"kernel|\bapi\b|comm|tensor", linked.group(1)), linked.group(1)
+
+
+def test_an_op_is_named_in_the_files_that_the_page_lists():
+    page = (ROOT / "docs/adding_an_op.md").read_text()
+    assert "No file of the product but\nthese names it" in page
+    rows = [row.split("|") for row in page.splitlines() if row.startswith("| ") and not row.startswith("| part")]
+    listed = {path for row in rows for path in re.findall(r"`(\w+/[\w/]+\.\w+)`", row[2])}
+    files = sources("api", "phi", "distributed", "yaml", suffixes=(".h", ".cc", ".txt", ".yaml"))
+    named = {path for path, text in files.items() if re.search("swiglu", text, re.IGNORECASE)}
+    assert {path for path in listed if not path.startswith("tests/")} == named
+    tests = [path for path in listed if path.startswith("tests/")]
+    assert len(tests) > 3 and all("swiglu" in (ROOT / path).read_text().lower() for path in tests)
