@@ -37,9 +37,9 @@ const Reasons kNoLowering = {
 template <typename F>
 void note_ops(F&& f, Names* ops) {
   Trace trace;
-  RankContext::current().record_to(&trace);
+  RankContext::current().trace_to(&trace);
   f();
-  RankContext::current().record_to(nullptr);
+  RankContext::current().trace_to(nullptr);
   ASSERT_EQ(trace.dropped(), 0u);
   for (size_t i = 0; i < trace.size(); ++i) {
     if (trace[i].kind == TraceKind::kOp) ops->insert(trace[i].name);
