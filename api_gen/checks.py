@@ -13,10 +13,10 @@ RUNTIME_NAMES = frozenset(
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
-    "settle_shapes any_requires_grad record without_grad without_bytes check_inplace_recorded check_not_recorded grad "
+    "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
     "recompute ops rules kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
-VARIABLES = ("call", "args", "decision", "local", "wanted", "recorded")
+VARIABLES = ("call", "args", "decision", "local", "wanted", "tracked")
 # Gradients that a GradMask (api/call/grad_mask.h) can tell apart.
 _MASK_BITS = 32
 
@@ -45,7 +45,7 @@ def check_names(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
 
 def check_attributes(ops: Sequence[Op], nodes: Mapping[str, NodeView]) -> None:
     """Each attribute decides something: the shapes, the placements, the kernel's work, where the
-    outputs are made, or the gradient. `nodes`: what records an op, by its name. Errors: SpecErrors."""
+    outputs are made, or the gradient. `nodes`: what tracks an op, by its name. Errors: SpecErrors."""
     errors = []
     for op in ops:
         node = nodes.get(op.name)

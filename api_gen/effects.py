@@ -25,7 +25,7 @@ OF_KERNELS: Mapping[str, str] = {
 }
 OF_KERNELS_OF_GRADIENTS: Mapping[str, str] = {"composite": "the kernel computes the gradient"}
 OF_CALLS: Mapping[str, str] = {
-    "backward": "a call of ops is recorded by these, each with its own gradient",
+    "backward": "a call of ops is tracked by these, each with its own gradient",
 }
 
 

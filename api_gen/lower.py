@@ -73,8 +73,8 @@ class OutputView:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """How a call becomes a node of the recorded program."""
+class Tracked:
+    """How a call becomes a node of the tracked program."""
 
     node: str  # the expression that makes the node
     inputs: tuple[str, ...]  # the tensors that may need a gradient
@@ -114,7 +114,7 @@ class FunctionView:
     view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
-    recorded: Recorded | None = None
+    tracked: Tracked | None = None
 
     @property
     def made(self) -> tuple[OutputView, ...]:
@@ -214,7 +214,7 @@ def _dense_kernel(op: Op) -> str:
 
 def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
     """The functions of an op: name, name_ if it is inplace, and both with all outputs in
-    phi::intermediate if some outputs are hidden. `node`: what records them."""
+    phi::intermediate if some outputs are hidden. `node`: what tracks them."""
     check_generated(op)
     if op.invoke:
         return [_invocation(op)]
@@ -331,7 +331,7 @@ class _Builder:
             result=results[0] if len(results) == 1 else "{" + _join(results) + "}",
             doc=_doc(op, self.inplace, op.outputs), namespace="intermediate" if hidden else "",
             selective=op.selective,
-            recorded=self._recorded(outputs), outputs=tuple(outputs),
+            tracked=self._tracked(outputs), outputs=tuple(outputs),
             tensors=tuple(t.name for t in op.tensors),
             dense_infer=_call(self.infer_meta.func, map(cpp.dense_meta, self.infer_meta.params)),
             attrs=(*(attr.name for attr in op.attrs), *(["wanted"] if op.selective else [])),
@@ -368,7 +368,7 @@ class _Builder:
                                     self.op.tensors[index[target]] if target else None))
         return views
 
-    def _recorded(self, outputs: Sequence[OutputView]) -> Recorded | None:
+    def _tracked(self, outputs: Sequence[OutputView]) -> Tracked | None:
         node = self.node
         if node is None:
             return None
@@ -386,7 +386,7 @@ class _Builder:
                 results.append(view.target or view.name)
             elif not view.is_list:  # a list is the last: nothing is counted after it
                 results.append(f"without_grad({view.name})")
-        return Recorded(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
+        return Tracked(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
                         inputs=tuple(t.name for t in self.op.tensors if t.name in node.inputs),
                         outputs=tuple(results), before=before,
                         overwritten=tuple((o.target, "true" if o.target in node.values else "false")

@@ -1,4 +1,4 @@
-"""An op and its gradient to view objects: the node class that records calls of the op."""
+"""An op and its gradient to view objects: the node class that tracks calls of the op."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class MemberView:
 @dataclass(frozen=True)
 class NodeView:
     name: str
-    op: str  # whose calls it records
+    op: str  # whose calls it tracks
     gradient: str
     source: str
     members: tuple[MemberView, ...]
@@ -118,7 +118,7 @@ class _NodeBuilder:
 
 
 def nodes_by_op(ops: Iterable[Op], gradients: Iterable[BackwardOp]) -> dict[str, NodeView]:
-    """Of the ops that have a gradient. One that invokes others is recorded by these."""
+    """Of the ops that have a gradient. One that invokes others is tracked by these."""
     by_name = {gradient.name: gradient for gradient in gradients}
     return {op.name: lower_node(op, by_name[op.backward])
             for op in ops if op.backward in by_name and not op.invoke}

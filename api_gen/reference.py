@@ -10,7 +10,7 @@ from api_gen.nodes import NodeView
 
 def page(ops: Sequence[Op], gradients: Sequence[BackwardOp], nodes: Mapping[str, NodeView],
          sources: str) -> str:
-    """`nodes`: by name, of the ops and gradients that are recorded."""
+    """`nodes`: by name, of the ops and gradients that are tracked."""
     names = sorted(op.name for op in ops)
     lines = ["# Operators", "", f"Generated from {sources}; {len(ops)} operators.", "",
              " · ".join(f"[{name}](#{name})" for name in names), ""]

@@ -20,7 +20,7 @@ Edge edge_of(const Tensor& x) {
   return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};
 }
 
-void check_recorded(const Tensor& x, const char* what) {
+void check_tracked(const Tensor& x, const char* what) {
   PHI_CHECK(x.defined() && x.requires_grad(),
             errors::PreconditionNotMet(
                 "{} {} does not require a gradient: nothing that it was made from does, or it was "
@@ -46,7 +46,7 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
 }
 
 Root root_of(const Tensor& output, const Tensor& grad) {
-  check_recorded(output, "the output");
+  check_tracked(output, "the output");
   const autograd::GradMode no_grad(false);
   return {edge_of(output), seed_of(output, grad)};
 }
@@ -87,7 +87,7 @@ class RecomputeNode final : public GradNode {
     }
     Tensor result;
     {
-      const autograd::GradMode record(true);
+      const autograd::GradMode track(true);
       TracedAction traced("recompute");
       result = f_(inputs);
       traced.made(result);
@@ -122,7 +122,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   Options options;
   options.retain_graph = retain_graph;
   for (const Tensor& x : inputs) {
-    check_recorded(x, "the input");
+    check_tracked(x, "the input");
     options.captures.push_back(edge_of(x));
   }
   std::vector<Tensor> grads = autograd::run_backward(std::move(roots), options);
@@ -150,7 +150,7 @@ Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
     const NoGrad no_grad;
     result = f(inputs).detach();
   }
-  record(new RecomputeNode(std::move(f), inputs), result);
+  track(new RecomputeNode(std::move(f), inputs), result);
   return result;
 }
 
@@ -214,7 +214,7 @@ void Tensor::backward(const Tensor& grad, bool retain_graph) const {
 }
 
 void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
-  check_recorded(*this, "the tensor");
+  check_tracked(*this, "the tensor");
   impl_->link.node()->add_hook(impl_->link.slot(), std::move(hook));
 }
 

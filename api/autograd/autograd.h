@@ -1,4 +1,4 @@
-// Gradients of recorded programs. The members of Tensor (requires_grad, backward, grad, ...) do the
+// Gradients of tracked programs. The members of Tensor (requires_grad, backward, grad, ...) do the
 // usual; here is the rest.
 //
 //   w.set_requires_grad();
@@ -15,7 +15,7 @@
 
 namespace phi {
 
-/// Nothing is recorded on this thread (this rank) while one lives.
+/// Nothing is tracked on this thread (this rank) while one lives.
 class NoGrad {
  public:
   NoGrad() : mode_(false) {}

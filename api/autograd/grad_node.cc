@@ -271,27 +271,27 @@ void LeafNode::backward(const Incoming& in, Outgoing&) {
   }
 }
 
-// ---- recording ----
+// ---- tracking ----
 
-void record_output(const IntrusivePtr<GradNode>& node, Tensor& out) {
+void track_output(const IntrusivePtr<GradNode>& node, Tensor& out) {
   const int slot = node->add_output(out);
   if (out.defined() && is_floating(out.dtype())) out.set_grad_link(GradLink(node, slot));
 }
 
-void record_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out) {
+void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out) {
   Tensor absent;
-  record_output(node, out ? *out : absent);
+  track_output(node, out ? *out : absent);
 }
 
-void record_output(const IntrusivePtr<GradNode>& node, TensorList& outs) {
-  for (Tensor& out : outs) record_output(node, out);
+void track_output(const IntrusivePtr<GradNode>& node, TensorList& outs) {
+  for (Tensor& out : outs) track_output(node, out);
 }
 
-void record_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output) {
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output) {
   node->add_output(output.out);
 }
 
-void check_inplace_recorded(const Tensor& x, bool needs_value) {
+void check_inplace_tracked(const Tensor& x, bool needs_value) {
   PHI_CHECK(!x.requires_grad() || !x.is_leaf(),
             errors::PreconditionNotMet(
                 "{} is a leaf that requires a gradient; write to it under NoGrad, or use the "
@@ -303,11 +303,11 @@ void check_inplace_recorded(const Tensor& x, bool needs_value) {
                                        x.to_string()));
 }
 
-void check_inplace_recorded(const OptionalTensor& x, bool needs_value) {
-  if (x && x->defined()) check_inplace_recorded(*x, needs_value);
+void check_inplace_tracked(const OptionalTensor& x, bool needs_value) {
+  if (x && x->defined()) check_inplace_tracked(*x, needs_value);
 }
 
-void throw_written_unrecorded(const Tensor& x) {
+void throw_written_untracked(const Tensor& x) {
   throw errors::PreconditionNotMet(
       "{} requires a gradient, and this inplace operation has none; call it under NoGrad, or on a "
       "detached tensor.",

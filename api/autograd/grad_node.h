@@ -1,4 +1,4 @@
-// GradNode: a recorded operation on tensors. Generated classes, one per differentiable op, keep
+// GradNode: a tracked operation on tensors. Generated classes, one per differentiable op, keep
 // what the gradient needs and call the gradient function; reshard and recompute have their own.
 //
 // A node is built from meta alone where the rank does not compute, so every rank has the same
@@ -75,7 +75,7 @@ class GradNode : public autograd::Node<Tensor> {
   using autograd::Node<Tensor>::Node;
 
   int num_outputs() const override { return static_cast<int>(outputs_.size()); }
-  /// The next output of the recorded operation; gives its slot.
+  /// The next output of the tracked operation; gives its slot.
   int add_output(const Tensor& out);
   const TensorForm& output(int slot) const { return outputs_[static_cast<size_t>(slot)]; }
   /// For a reshard that gathers: the tensor that its output can be gathered from again.
@@ -152,33 +152,33 @@ class LeafNode final : public GradNode {
 };
 
 /// Makes `out...`, tensors or lists, the outputs of `node`. Integer outputs have no gradient.
-void record_output(const IntrusivePtr<GradNode>& node, Tensor& out);
-void record_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out);
-void record_output(const IntrusivePtr<GradNode>& node, TensorList& outs);
-/// An output that the gradient knows nothing of: it ends the recorded program.
+void track_output(const IntrusivePtr<GradNode>& node, Tensor& out);
+void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out);
+void track_output(const IntrusivePtr<GradNode>& node, TensorList& outs);
+/// An output that the gradient knows nothing of: it ends the tracked program.
 struct WithoutGrad {
   Tensor& out;
 };
 inline WithoutGrad without_grad(Tensor& out) { return {out}; }
-void record_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output);
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output);
 template <typename... Outputs>
-void record(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
-  (record_output(node, outputs), ...);
+void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
+  (track_output(node, outputs), ...);
 }
 
-/// For an inplace call about to be recorded that writes to x. Errors: PreconditionNotMet if x is a
+/// For an inplace call about to be tracked that writes to x. Errors: PreconditionNotMet if x is a
 /// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
-void check_inplace_recorded(const Tensor& x, bool needs_value);
-void check_inplace_recorded(const OptionalTensor& x, bool needs_value);
-[[noreturn]] void throw_written_unrecorded(const Tensor& x);
+void check_inplace_tracked(const Tensor& x, bool needs_value);
+void check_inplace_tracked(const OptionalTensor& x, bool needs_value);
+[[noreturn]] void throw_written_untracked(const Tensor& x);
 
 /// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of
-/// the tensors that it writes to requires one: what is recorded of it would not be its history any
+/// the tensors that it writes to requires one: what is tracked of it would not be its history any
 /// more.
 template <typename... Tensors>
-void check_not_recorded(const Tensors&... written) {
+void check_not_tracked(const Tensors&... written) {
   const auto check = [](const Tensor& x) {
-    if (x.requires_grad()) throw_written_unrecorded(x);
+    if (x.requires_grad()) throw_written_untracked(x);
     return false;
   };
   if (autograd::grad_enabled()) (any_tensor(written, check) || ...);

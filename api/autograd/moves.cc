@@ -56,8 +56,8 @@ bool is_gather(const Tensor& from, const Tensor& to) {
   return true;
 }
 
-Tensor recorded_move(const char* name, const Tensor& from, Tensor to) {
-  if (any_requires_grad(from)) record(new MoveNode(name, from, is_gather(from, to)), to);
+Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
+  if (any_requires_grad(from)) track(new MoveNode(name, from, is_gather(from, to)), to);
   return to;
 }
 
@@ -124,7 +124,7 @@ Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {
   const OpScope scope("shard_tensor");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
-  return recorded_move(
+  return tracked_move(
       "shard_tensor", x,
       Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr) : distribute(x.dense(), attr)));
 }
@@ -133,7 +133,7 @@ Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placeme
   const OpScope scope("reshard");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
   if (x.dist_attr() == attr) return x;
-  return recorded_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
+  return tracked_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
 }
 
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
@@ -151,7 +151,7 @@ Tensor PendingTensor::wait() {
   Tensor to(pending_.wait());
   if (from_.defined()) {
     const Tensor from = std::exchange(from_, {});
-    record(new MoveNode("reshard", from, is_gather(from, to)), to);
+    track(new MoveNode("reshard", from, is_gather(from, to)), to);
   }
   return to;
 }
@@ -161,7 +161,7 @@ Tensor gathered_everywhere(const Tensor& x) {
   const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
   Tensor whole(distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh)).local());
   if (any_requires_grad(x)) {
-    record(new MoveNode("gathered_everywhere", x, /*gathers=*/false), whole);
+    track(new MoveNode("gathered_everywhere", x, /*gathers=*/false), whole);
   }
   return whole;
 }
@@ -173,17 +173,17 @@ Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMe
   attr->check_fits(global_shape);
   const TensorMeta global{global_shape, local.dtype(), local.layout()};
   const auto coord = mesh.coord_of(rank());
-  const auto recorded = [&](Tensor out) {
-    if (any_requires_grad(local)) record(new FromLocalNode(local), out);
+  const auto tracked = [&](Tensor out) {
+    if (any_requires_grad(local)) track(new FromLocalNode(local), out);
     return out;
   };
-  if (!coord) return recorded(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
+  if (!coord) return tracked(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
   const Dims expected = local_box(global_shape, *attr, *coord).size;
   PHI_CHECK(local.shape() == expected,
             errors::InvalidArgument("rank {} gives {}, but of a tensor {} it holds {}.", rank(),
                                     local.shape().to_string(), describe(global_shape, *attr),
                                     expected.to_string()));
-  return recorded(Tensor(DistTensor(global, attr, local.dense())));
+  return tracked(Tensor(DistTensor(global, attr, local.dense())));
 }
 
 }  // namespace phi::distributed
@@ -195,7 +195,7 @@ Tensor Tensor::local() const {
   if (any_requires_grad(*this)) {
     const OpScope scope("local");
     distributed::check_parts_are_disjoint(*this);
-    record(new distributed::LocalNode(*this), part);
+    track(new distributed::LocalNode(*this), part);
   }
   return part;
 }

@@ -50,7 +50,7 @@ bool any_distributed(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
 }
 
-/// A call on these tensors is recorded for a backward pass.
+/// A call on these tensors is tracked for a backward pass.
 template <typename... Args>
 bool any_requires_grad(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&

@@ -38,7 +38,7 @@ class Decision final : public LaunchView {
   const distributed::ProcessMesh& mesh() const { return mesh_; }
   /// Where inputs and outputs lie, on this rank; elsewhere they lie on that rank's own.
   const Place& place() const { return place_; }
-  /// This rank is in the op's mesh: the one place where that question is asked.
+  /// This rank is in the op's mesh; found here for all who need to know.
   bool computes_here() const { return computes_here_; }
   const Input& input(size_t slot) const { return inputs_[slot]; }
   const Output& output(size_t slot) const { return outputs_[slot]; }

@@ -1,5 +1,5 @@
-// Launching a kernel: select by place and dtype, count, call. The one place where a dry run
-// differs for operators: there the kernel is counted and its outputs stay without bytes.
+// Launching a kernel: select by place and dtype, count, call. In a dry run the kernel is counted
+// and its outputs stay without bytes.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@
 
 namespace phi {
 
-/// One op that runs on this rank: counts it, and records it where the rank keeps a trace.
+/// One op that runs on this rank: counts it, and shows it where the rank keeps a trace.
 class LaunchScope {
  public:
   /// `args`: the local arrays that it reads and writes; others are passed over.

@@ -18,7 +18,7 @@ class CaptureWorld {
   explicit CaptureWorld(const World& outer) : world_(outer.rank(), outer.size()), scope_(world_) {}
   ~CaptureWorld() {
     world_.rank_context().record_steps_to(nullptr);
-    world_.rank_context().record_to(nullptr);
+    world_.rank_context().trace_to(nullptr);
   }
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
@@ -27,7 +27,7 @@ class CaptureWorld {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory());
     context.record_steps_to(recording.get());
-    context.record_to(recording->trace());
+    context.trace_to(recording->trace());
     return recording;
   }
 

@@ -210,14 +210,14 @@ bool leads_to(const Body& body, const Tensor& x, const std::set<const Node*>& no
 Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers,
                      ir::Recording& recording) {
   check_places(layers);
-  bool recorded = any_requires_grad(x);
-  for (const TensorList& layer : layers) recorded = recorded || any_requires_grad(layer);
+  bool tracked = any_requires_grad(x);
+  for (const TensorList& layer : layers) tracked = tracked || any_requires_grad(layer);
   Body body;
   const uint64_t begin = newest_node();
   body.number = recording.begin_body(-1);
-  body.x = leaf_like(x, recorded, recording);
+  body.x = leaf_like(x, tracked, recording);
   for (const Tensor& w : layers[0]) {
-    body.layer.push_back(leaf_like(w, recorded && w.requires_grad(), recording));
+    body.layer.push_back(leaf_like(w, tracked && w.requires_grad(), recording));
   }
   body.y = checked(f(body.x, body.layer), x);
   const bool has_gradient = leads_to(body, x, nodes_behind(body.y, begin));
@@ -234,7 +234,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<T
     ends.inputs.push_back({body.layer[k], column(layers, k)});
   }
   recording.add_scan(ends);
-  if (recorded && has_gradient) record(new ScanNode(x, layers, std::move(body)), y);
+  if (tracked && has_gradient) track(new ScanNode(x, layers, std::move(body)), y);
   return y;
 }
 

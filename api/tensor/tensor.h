@@ -25,7 +25,7 @@ namespace phi {
 class GradNode;
 class Tensor;
 
-/// Where a tensor comes from in the recorded program: output `slot` of `node`.
+/// Where a tensor comes from in the tracked program: output `slot` of `node`.
 class GradLink {
  public:
   GradLink() = default;
@@ -149,12 +149,12 @@ class Tensor {
 
   // ---- gradients ----
 
-  /// Operations on this tensor are recorded (unless under NoGrad).
+  /// Operations on this tensor are tracked (unless under NoGrad).
   bool requires_grad() const { return impl_ && impl_->link.node(); }
-  /// Starts (a leaf) or ends recording. Errors: InvalidArgument for a dtype that is not floating;
+  /// Starts (a leaf) or ends tracking. Errors: InvalidArgument for a dtype that is not floating;
   /// PreconditionNotMet to end it for a tensor that an operation made: detach() that.
   Tensor& set_requires_grad(bool wanted = true);
-  /// Was not made by a recorded operation.
+  /// Was not made by a tracked operation.
   bool is_leaf() const;
   /// A leaf's gradient so far, with the mesh and placements of the leaf; undefined if none arrived.
   /// Partial sums of several backward passes are reduced here, once. Collective over the mesh.

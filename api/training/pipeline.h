@@ -55,7 +55,7 @@ class PipelineProgram {
 Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
                     const Tensor& loss_scale = Tensor());
 
-/// The same forward only, without recording: micro-batches one after the other.
+/// The same forward only, without tracking: micro-batches one after the other.
 Tensor run_forward(PipelineModel& model, int64_t micro_batches);
 
 }  // namespace phi::training

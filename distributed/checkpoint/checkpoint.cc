@@ -79,26 +79,26 @@ class Checkpoint::State {
   }
 
   const std::string& path() const { return path_; }
-  const std::map<std::string, TensorRecord>& tensors() const { return tensors_; }
+  const std::map<std::string, IndexedTensor>& tensors() const { return tensors_; }
   int64_t bytes_read() const { return bytes_read_.load(); }
 
-  const TensorRecord& find(const std::string& name) const {
+  const IndexedTensor& find(const std::string& name) const {
     const auto found = tensors_.find(name);
     if (found != tensors_.end()) return found->second;
     std::vector<std::string> names;
-    for (const auto& [known, record] : tensors_) names.push_back(known);
+    for (const auto& [known, indexed] : tensors_) names.push_back(known);
     throw errors::NotFound("the checkpoint '{}' has no tensor '{}'{}", path_, name,
                            ending(did_you_mean(name, names)));
   }
 
   // Copies `box` of the tensor to `out`, row-major, in the dtype on disk.
-  void read(const TensorRecord& record, const Box& box, void* out) const {
-    for (const Piece& piece : record.pieces) {
+  void read(const IndexedTensor& indexed, const Box& box, void* out) const {
+    for (const Piece& piece : indexed.pieces) {
       const Box region = intersect(piece.box, box);
       if (region.empty()) continue;
       const FilePtr file = this->file(piece.file);
       const TensorEntry* entry = file->find(piece.name);
-      const TensorMeta expected{piece.box.size, record.meta.dtype};
+      const TensorMeta expected{piece.box.size, indexed.meta.dtype};
       PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
                                                file->path(), piece.name));
       PHI_CHECK(
@@ -106,7 +106,7 @@ class Checkpoint::State {
           errors::InvalidArgument("'{}': tensor '{}' is {}; the index tells of {}.", file->path(),
                                   piece.name, entry->meta.to_string(), expected.to_string()));
       file->read(*entry, piece.box, region, out, box);
-      bytes_read_ += region.numel() * static_cast<int64_t>(size_of(record.meta.dtype));
+      bytes_read_ += region.numel() * static_cast<int64_t>(size_of(indexed.meta.dtype));
     }
   }
 
@@ -124,20 +124,20 @@ class Checkpoint::State {
     const std::string path = (folder_ / kIndexFile).string();
     Index index = Index::decode(read_text(path), path);
     save_id_ = index.save_id;
-    for (TensorRecord& record : index.tensors) {
-      if (record.meta.dtype == DataType::UNDEFINED) complete(&record);
-      tensors_[record.name] = std::move(record);
+    for (IndexedTensor& indexed : index.tensors) {
+      if (indexed.meta.dtype == DataType::UNDEFINED) complete(&indexed);
+      tensors_[indexed.name] = std::move(indexed);
     }
   }
 
   // Of a weight_map's tensor only the file knows more.
-  void complete(TensorRecord* record) const {
-    Piece& piece = record->pieces.front();
+  void complete(IndexedTensor* indexed) const {
+    Piece& piece = indexed->pieces.front();
     const FilePtr in = file(piece.file);
     const TensorEntry* entry = in->find(piece.name);
     PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
                                              in->path(), piece.name));
-    record->meta = entry->meta;
+    indexed->meta = entry->meta;
     piece.box = Box::whole(entry->meta.dims);
   }
 
@@ -166,7 +166,7 @@ class Checkpoint::State {
   std::string path_;
   fs::path folder_;
   std::string save_id_;  // empty: any files will do
-  std::map<std::string, TensorRecord> tensors_;
+  std::map<std::string, IndexedTensor> tensors_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, FilePtr> files_;  // those in use, by name
   mutable std::atomic<int64_t> bytes_read_{0};
@@ -174,26 +174,26 @@ class Checkpoint::State {
 
 class Checkpoint::PieceSource final : public Storage::Source {
  public:
-  PieceSource(std::shared_ptr<const State> state, const TensorRecord& record, DataType dtype)
-      : state_(std::move(state)), record_(record), meta_{record.meta.dims, dtype} {}
+  PieceSource(std::shared_ptr<const State> state, const IndexedTensor& indexed, DataType dtype)
+      : state_(std::move(state)), indexed_(indexed), meta_{indexed.meta.dims, dtype} {}
 
   const TensorMeta& meta() const override { return meta_; }
   std::optional<Tier> tier() const override { return Tier::kDisk; }
   int64_t stored_bytes(const Box& box) const override {
-    return box.numel() * static_cast<int64_t>(size_of(record_.meta.dtype));
+    return box.numel() * static_cast<int64_t>(size_of(indexed_.meta.dtype));
   }
 
   void read(const Box& box, DenseTensor* out) const override {
     PHI_CHECK(out->dims() == box.size && out->dtype() == meta_.dtype,
               errors::InvalidArgument("box {} of tensor '{}' {} is read into {}.", box.to_string(),
-                                      record_.name, meta_.to_string(), out->meta().to_string()));
+                                      indexed_.name, meta_.to_string(), out->meta().to_string()));
     auto* to = static_cast<std::byte*>(out->mutable_raw_data());
-    const DataType stored = record_.meta.dtype;
-    if (stored == meta_.dtype) return state_->read(record_, box, to);
+    const DataType stored = indexed_.meta.dtype;
+    if (stored == meta_.dtype) return state_->read(indexed_, box, to);
     std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
                                        size_of(stored));
     for_each_chunk(box, kChunkElements, [&](const Box& chunk) {
-      state_->read(record_, chunk, chunk_bytes.data());
+      state_->read(indexed_, chunk, chunk_bytes.data());
       convert(chunk_bytes.data(), stored, to, meta_.dtype, chunk.numel());
       to += static_cast<size_t>(chunk.numel()) * size_of(meta_.dtype);
     });
@@ -201,7 +201,7 @@ class Checkpoint::PieceSource final : public Storage::Source {
 
  private:
   std::shared_ptr<const State> state_;
-  const TensorRecord& record_;  // in the state
+  const IndexedTensor& indexed_;  // in the state
   TensorMeta meta_;
 };
 
@@ -220,7 +220,7 @@ const TensorMeta& Checkpoint::meta(const std::string& name) const {
 
 std::vector<std::string> Checkpoint::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, record] : state_->tensors()) names.push_back(name);
+  for (const auto& [name, indexed] : state_->tensors()) names.push_back(name);
   return names;
 }
 
@@ -230,18 +230,18 @@ std::shared_ptr<const Storage::Source> Checkpoint::source(const std::string& nam
 
 std::shared_ptr<const Storage::Source> Checkpoint::source(const std::string& name,
                                                           DataType dtype) const {
-  const TensorRecord& record = state_->find(name);
-  PHI_CHECK(convertible(record.meta.dtype, dtype),
+  const IndexedTensor& indexed = state_->find(name);
+  PHI_CHECK(convertible(indexed.meta.dtype, dtype),
             errors::InvalidArgument("tensor '{}' is {} in '{}' and is not converted to {}.", name,
-                                    record.meta.to_string(), path(), phi::name_of(dtype)));
-  return std::make_shared<const PieceSource>(state_, record, dtype);
+                                    indexed.meta.to_string(), path(), phi::name_of(dtype)));
+  return std::make_shared<const PieceSource>(state_, indexed, dtype);
 }
 
 void Checkpoint::check(std::span<const Wanted> wanted, Extras extras) const {
   std::set<std::string> wanted_names;
   for (const Wanted& w : wanted) wanted_names.insert(w.name);
   std::vector<std::string> unused;  // what a missing name may have been meant for
-  for (const auto& [name, record] : state_->tensors()) {
+  for (const auto& [name, indexed] : state_->tensors()) {
     if (!wanted_names.contains(name)) unused.push_back(name);
   }
   std::string faults;

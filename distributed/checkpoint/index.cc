@@ -14,16 +14,16 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-Json encode_tensor(const TensorRecord& record) {
+Json encode_tensor(const IndexedTensor& indexed) {
   Json pieces = Json::array();
-  for (const Piece& piece : record.pieces) {
+  for (const Piece& piece : indexed.pieces) {
     pieces.push_back({{"file", piece.file},
                       {"name", piece.name},
                       {"offset", piece.box.offset.to_vector()},
                       {"size", piece.box.size.to_vector()}});
   }
-  return {{"dtype", safetensors_name_of(record.meta.dtype)},
-          {"shape", record.meta.dims.to_vector()},
+  return {{"dtype", safetensors_name_of(indexed.meta.dtype)},
+          {"shape", indexed.meta.dims.to_vector()},
           {"pieces", std::move(pieces)}};
 }
 
@@ -36,8 +36,8 @@ std::string lines_of(const Json& object) {
   return fmt::format("{{{}\n }}", fmt::join(lines, ","));
 }
 
-bool is_whole(const TensorRecord& record) {
-  return record.pieces.size() == 1 && record.pieces[0].name == record.name;
+bool is_whole(const IndexedTensor& indexed) {
+  return indexed.pieces.size() == 1 && indexed.pieces[0].name == indexed.name;
 }
 
 std::string decode_file(const JsonFile& file, const Json& value, const std::string& tensor) {
@@ -48,13 +48,13 @@ std::string decode_file(const JsonFile& file, const Json& value, const std::stri
   return name;
 }
 
-TensorRecord decode_tensor(const JsonFile& file, const std::string& name, const Json& value) {
+IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const Json& value) {
   const std::string tensor = fmt::format("tensor '{}'", name);
-  TensorRecord record{name, {}, {}};
-  record.meta.dtype = dtype_of_safetensors_name(
+  IndexedTensor indexed{name, {}, {}};
+  indexed.meta.dtype = dtype_of_safetensors_name(
       file.string(file.member(value, "dtype", tensor), "dtype of " + tensor));
-  record.meta.dims = file.dims(file.member(value, "shape", tensor), "shape of " + tensor);
-  PHI_CHECK(record.meta.dtype != DataType::UNDEFINED && checked_nbytes(record.meta),
+  indexed.meta.dims = file.dims(file.member(value, "shape", tensor), "shape of " + tensor);
+  PHI_CHECK(indexed.meta.dtype != DataType::UNDEFINED && checked_nbytes(indexed.meta),
             errors::InvalidArgument("'{}': {} has an unknown dtype or too large a shape, {}.",
                                     file.path(), tensor, value.at("shape").dump()));
   const std::string piece_of = "a piece of " + tensor;
@@ -63,16 +63,16 @@ TensorRecord decode_tensor(const JsonFile& file, const std::string& name, const 
        file.array(file.member(value, "pieces", tensor), "pieces of " + tensor)) {
     Box box{file.dims(file.member(piece, "offset", piece_of), "offset of " + piece_of),
             file.dims(file.member(piece, "size", piece_of), "size of " + piece_of)};
-    record.pieces.push_back(
+    indexed.pieces.push_back(
         {decode_file(file, file.member(piece, "file", piece_of), tensor),
          file.string(file.member(piece, "name", piece_of), "name of " + piece_of), box});
     boxes.push_back(box);
   }
   PHI_CHECK(
-      is_grid(record.meta.dims, boxes),
+      is_grid(indexed.meta.dims, boxes),
       errors::InvalidArgument("'{}': the {} pieces of {} do not make {}, each element once.",
-                              file.path(), boxes.size(), tensor, record.meta.dims.to_string()));
-  return record;
+                              file.path(), boxes.size(), tensor, indexed.meta.dims.to_string()));
+  return indexed;
 }
 
 }  // namespace
@@ -103,15 +103,15 @@ bool is_grid(const Dims& global, std::span<const Box> boxes) {
 std::string Index::encode() const {
   size_t total = 0;
   Json weight_map = Json::object();
-  Json records = Json::object();
-  for (const TensorRecord& record : tensors) {
-    total += record.meta.nbytes();
-    if (is_whole(record)) weight_map[record.name] = record.pieces[0].file;
-    records[record.name] = encode_tensor(record);
+  Json entries = Json::object();
+  for (const IndexedTensor& indexed : tensors) {
+    total += indexed.meta.nbytes();
+    if (is_whole(indexed)) weight_map[indexed.name] = indexed.pieces[0].file;
+    entries[indexed.name] = encode_tensor(indexed);
   }
   const Json metadata = {{"total_size", total}, {kSaveKey, save_id}};
   return fmt::format("{{\n \"metadata\": {},\n \"weight_map\": {},\n \"tensors\": {}\n}}\n",
-                     metadata.dump(), lines_of(weight_map), lines_of(records));
+                     metadata.dump(), lines_of(weight_map), lines_of(entries));
 }
 
 Index Index::decode(std::string_view text, const std::string& path) {

@@ -33,15 +33,15 @@ struct Piece {
   Box box;           // of the global tensor
 };
 
-struct TensorRecord {
+struct IndexedTensor {
   std::string name;
   TensorMeta meta;            // dtype UNDEFINED: only the file knows (weight_map alone)
   std::vector<Piece> pieces;  // in row-major order; each element is in exactly one
 };
 
 struct Index {
-  std::string save_id;                // empty if it is not one of ours
-  std::vector<TensorRecord> tensors;  // ordered by name
+  std::string save_id;                 // empty if it is not one of ours
+  std::vector<IndexedTensor> tensors;  // ordered by name
 
   std::string encode() const;
   /// Errors: InvalidArgument naming the file and the tensor: bad JSON, wrong types, names of files

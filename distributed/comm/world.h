@@ -41,11 +41,11 @@ struct Call {
 enum class CallState : int32_t { kFinished = 0, kWaiting, kStarted };
 
 /// A line of the call log.
-struct CallRecord {
+struct LoggedCall {
   std::vector<int64_t> group;
   uint64_t sequence;
   CommOp op;
-  friend bool operator==(const CallRecord&, const CallRecord&) = default;
+  friend bool operator==(const LoggedCall&, const LoggedCall&) = default;
 };
 
 class World {
@@ -77,9 +77,9 @@ class World {
   Milliseconds deadline() const { return deadline_; }
   void set_deadline(Milliseconds deadline) { deadline_ = deadline; }
 
-  /// From now on every call is recorded; tests assert that the members of a group agree.
+  /// From now on every call is logged; tests assert that the members of a group agree.
   void enable_call_log() { logging_ = true; }
-  const std::vector<CallRecord>& call_log() const { return call_log_; }
+  const std::vector<LoggedCall>& call_log() const { return call_log_; }
 
   /// How many transfers are still under way, after a look at all of them: those that are done are
   /// over and their buffers released. Every call of a group looks at some. Errors: those of
@@ -142,7 +142,7 @@ class World {
   const uint64_t id_;
   Milliseconds deadline_ = kDefaultDeadline;
   bool logging_ = false;
-  std::vector<CallRecord> call_log_;
+  std::vector<LoggedCall> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;
   std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again

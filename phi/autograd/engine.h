@@ -1,7 +1,7 @@
-// The engine: runs recorded nodes backwards, each once, when all gradients of its outputs are in.
+// The engine: runs tracked nodes backwards, each once, when all gradients of its outputs are in.
 //
-// The order depends on the graph alone (leaves at once, else the node recorded last), so that all
-// ranks of a job, which record the same graph, issue the same collective calls.
+// The order depends on the graph alone (leaves at once, else the node tracked last), so that all
+// ranks of a job, which build the same graph, issue the same collective calls.
 //
 //   run_backward<Value>({{edge_of(loss), one}}, {});
 //

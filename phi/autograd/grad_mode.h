@@ -1,4 +1,4 @@
-// Whether operations of the calling thread (one rank) are recorded for a backward pass.
+// Whether operations of the calling thread (one rank) are tracked for a backward pass.
 #pragma once
 
 namespace phi::autograd {

@@ -1,4 +1,4 @@
-// Node: one recorded operation of a differentiable program. Generic over the values that flow, so
+// Node: one tracked operation of a differentiable program. Generic over the values that flow, so
 // that the graph and its engine know nothing of tensors:
 //
 //   struct Value { bool defined() const; };
@@ -45,7 +45,7 @@ class Node : public RefCounted<Node<Value>> {
   virtual ~Node() = default;
 
   const char* name() const { return name_; }
-  /// Grows in the order of recording, so that the nodes that use a value come after its own.
+  /// Grows in the order of tracking, so that the nodes that use a value come after its own.
   uint64_t sequence() const { return sequence_; }
   const std::vector<Edge<Value>>& edges() const { return edges_; }
   /// The end of the graph: it keeps the gradients that arrive.

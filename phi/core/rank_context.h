@@ -1,7 +1,8 @@
 // RankContext: everything that belongs to one rank and would otherwise be a global.
 //
 // A process under mpirun has one; the local backend (all ranks as threads of one process) gives
-// each thread its own with RankContext::Scope. Nothing else in the project is mutable and global.
+// each thread its own with RankContext::Scope. What else is global is the same for all ranks, or
+// what a thread has found out for itself: tests/tools/mutable_globals.py lists it.
 #pragma once
 
 #include <array>
@@ -66,10 +67,10 @@ class RankContext {
   bool deferred_transfer() const { return deferred_transfer_; }
   void set_deferred_transfer(bool deferred) { deferred_transfer_ = deferred; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
-  /// Where the rank records what it does; null (the default): nowhere.
+  /// Where the rank shows what it does; null (the default): nowhere.
   Trace* trace() const { return trace_; }
   /// The trace must live until another, or null, is given.
-  void record_to(Trace* trace) { trace_ = trace; }
+  void trace_to(Trace* trace) { trace_ = trace; }
   /// Takes what the rank would do, while it captures a program; null (the default): it does it.
   Recorder* recorder() const { return recorder_; }
   /// Only a dry rank may have one; it must live until another, or null, is given.

@@ -1,11 +1,11 @@
 // Trace: what one rank did when, event by event, for a picture of the whole job.
 //
 //   Trace trace;
-//   RankContext::current().record_to(&trace);      // from here on; null: off
+//   RankContext::current().trace_to(&trace);      // from here on; null: off
 //   { const TraceScope span(RankContext::current().trace(), TraceKind::kOp, "matmul"); ... }
 //   append_events(trace, {.rank = 0}, &json);      // phi/core/trace_json.h
 //
-// A rank that records nothing pays one test of a pointer per op. An event is a record of fixed size
+// A rank that keeps none pays one test of a pointer per op. An event is of fixed size
 // in memory that was set aside for many of them; its texts are kept once each. When the limit is
 // reached, later events are only counted.
 #pragma once
@@ -127,7 +127,7 @@ class TraceScope {
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
 
-  /// The event, to say more of it; null where nothing is recorded.
+  /// The event, to say more of it; null where there is no trace.
   TraceEvent* event() const { return event_; }
 
  private:

@@ -48,8 +48,8 @@ Counters& counters() { return RankContext::current().counters(); }
 // From its construction on, of the calling rank.
 class Deeds {
  public:
-  Deeds() { RankContext::current().record_to(&trace_); }
-  ~Deeds() { RankContext::current().record_to(nullptr); }
+  Deeds() { RankContext::current().trace_to(&trace_); }
+  ~Deeds() { RankContext::current().trace_to(nullptr); }
   Deeds(const Deeds&) = delete;
   Deeds& operator=(const Deeds&) = delete;
 

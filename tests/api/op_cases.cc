@@ -424,9 +424,9 @@ const std::vector<OpTable>& op_tables() {
 
 std::set<std::string> ops_run(const std::function<void()>& call) {
   Trace trace;
-  RankContext::current().record_to(&trace);
+  RankContext::current().trace_to(&trace);
   call();
-  RankContext::current().record_to(nullptr);
+  RankContext::current().trace_to(nullptr);
   EXPECT_EQ(trace.dropped(), 0u);
   std::set<std::string> names;
   for (size_t i = 0; i < trace.size(); ++i) {

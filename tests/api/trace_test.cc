@@ -34,9 +34,9 @@ using ::testing::HasSubstr;
 // Records while it lives.
 struct Recorded : Trace {
   explicit Recorded(size_t limit = kDefaultLimit) : Trace(limit) {
-    RankContext::current().record_to(this);
+    RankContext::current().trace_to(this);
   }
-  ~Recorded() { RankContext::current().record_to(nullptr); }
+  ~Recorded() { RankContext::current().trace_to(nullptr); }
 
   std::vector<TraceEvent> of(TraceKind kind) const {
     std::vector<TraceEvent> events;

@@ -181,7 +181,7 @@ def test_another_value_makes_other_code(kind, key):
     before = {**entry, **beside}
     after = {**before, key: change}
     if key != "backward":
-        others = None  # without `backward` it is a function that records nothing
+        others = None  # without `backward` it is a function that tracks nothing
     assert code_of(after, others) != code_of(before, others)
 
 

@@ -367,7 +367,7 @@ def test_fault_of_a_gradient(keys, line, key, message):
 @pytest.mark.parametrize("name, message", [
     ("f_grad_", "the name ends in '_'; a name without it is accepted: no gradient is inplace"),
     ("f", "function 'f' is there already, of 'f' at ops.yaml:1; a name may be used once"),
-    ("record", "'record' is a name of the runtime; any other name is accepted"),
+    ("track", "'track' is a name of the runtime; any other name is accepted"),
 ])
 def test_names_of_gradients(name, message):
     fails(gradient(name), f"backward.yaml:1: op '{name}', key 'backward_op': {message}", entry())

@@ -248,9 +248,9 @@ INPLACE = """
 
 def test_a_recorded_inplace_call_keeps_the_optional_tensor_that_it_wrote():
     bodies = definitions(generated(INPLACE, GRADIENT))
-    assert "record(new FGradNode(x, m_out), out, without_grad(m_out));" in bodies["f"]
-    assert ("if (recorded) check_inplace_recorded(m, /*needs_value=*/false);\n" in bodies["f_"]
-            and "record(new FGradNode(x, m.value_or(Tensor())), out, m);" in bodies["f_"])
+    assert "track(new FGradNode(x, m_out), out, without_grad(m_out));" in bodies["f"]
+    assert ("if (tracked) check_inplace_tracked(m, /*needs_value=*/false);\n" in bodies["f_"]
+            and "track(new FGradNode(x, m.value_or(Tensor())), out, m);" in bodies["f_"])
     assert "FGradNode(const Tensor& x, const Tensor& m_out)" in bodies["FGradNode"]
     assert "f_grad(x_.get(), m_out_.optional(), in.grad(0))" in bodies["FGradNode"]
 
@@ -259,7 +259,7 @@ def test_an_inplace_call_that_overwrites_what_the_gradient_needs():
     gradient = GRADIENT.replace("m_out, Tensor out_grad", "m, Tensor out_grad").replace(
         "(x, m_out", "(x, m").replace("optional: m_out", "optional: m")
     bodies = definitions(generated(INPLACE, gradient))
-    assert "check_inplace_recorded(m, /*needs_value=*/true);" in bodies["f_"]
+    assert "check_inplace_tracked(m, /*needs_value=*/true);" in bodies["f_"]
 
 
 def test_inplace_of_a_gradient_is_a_hint_that_changes_nothing():
@@ -282,7 +282,7 @@ def test_a_list_without_gradient_is_not_recorded():
           output: Tensor(x_grad)
           invoke: multiply(x, out_grad)
         """))["f"]
-    assert "record(new FGradNode(x), out);" in body
+    assert "track(new FGradNode(x), out);" in body
 
 
 def test_an_op_that_invokes_others_is_recorded_by_them():
@@ -305,4 +305,4 @@ def test_an_op_that_invokes_others_is_recorded_by_them():
 
 def test_a_gradient_that_no_op_names_is_a_function_and_records_nothing():
     bodies = definitions(generated(INPLACE.replace("  backward: f_grad\n", ""), GRADIENT))
-    assert bodies.keys() == {"f", "f_", "f_grad"} and "record" not in bodies["f"]
+    assert bodies.keys() == {"f", "f_", "f_grad"} and "track" not in bodies["f"]

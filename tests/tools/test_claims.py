@@ -73,3 +73,18 @@ def test_an_op_is_named_in_the_files_that_the_page_lists():
     assert {path for path in listed if not path.startswith("tests/")} == named
     tests = [path for path in listed if path.startswith("tests/")]
     assert len(tests) > 3 and all("swiglu" in (ROOT / path).read_text().lower() for path in tests)
+
+
+# Where something is recorded: what captures, what it listens to, and the cases of rules that were recorded elsewhere.
+CAPTURES = re.compile(r"api/capture/|api/call/(call|call_recorder|launch|outputs)\.|api/stablehlo/(lowering|shape)\.cc"
+                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd")
+
+
+def test_only_a_capture_records():
+    paths = [path.relative_to(ROOT).as_posix() for folder in ("phi", "distributed", "api", "tools", "api_gen", "yaml")
+             for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".h", ".cc", ".py", ".j2", ".yaml")]
+    others = [f"{path}: {line.strip()}" for path in paths if not CAPTURES.match(path)
+              for line in (ROOT / path).read_text().splitlines()
+              if re.search(r"record(?!er|ed\.h)", line, re.IGNORECASE)
+              and "is_recorded()" not in line and "execute|move_run|recorded" not in line]
+    assert others == []

@@ -1,4 +1,4 @@
-// Clocks, recording by steps, and the file.
+// Clocks, tracing by steps, and the file.
 #include "tools/job/job_trace.h"
 
 #include <fmt/format.h>
@@ -85,12 +85,12 @@ void JobTrace::step(int64_t number) {
   const char* name =
       number > 0 ? trace_.text(fmt::format("step {}", number)) : "before and after the steps";
   span_.emplace(&trace_, TraceKind::kStep, name);
-  world_.rank_context().record_to(&trace_);
+  world_.rank_context().trace_to(&trace_);
 }
 
 void JobTrace::stop() {
   span_.reset();
-  if (world_.rank_context().trace() == &trace_) world_.rank_context().record_to(nullptr);
+  if (world_.rank_context().trace() == &trace_) world_.rank_context().trace_to(nullptr);
 }
 
 // ---- clocks ----

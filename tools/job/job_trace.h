@@ -1,6 +1,6 @@
 // JobTrace: the trace of a job, all ranks in one file that ui.perfetto.dev opens.
 //
-//   JobTrace trace(world, "trace.json", {}, stage);   // set-up is recorded from here on
+//   JobTrace trace(world, "trace.json", {}, stage);   // set-up is traced from here on
 //   trace.step(1); ...; trace.step(2); ...            // what is done belongs to this step
 //   trace.write();
 //
@@ -22,7 +22,7 @@
 
 namespace phi::job {
 
-/// The steps that are recorded, from 1. All of them: also what is done before and after.
+/// The steps that are traced, from 1. All of them: also what is done before and after.
 struct TracedSteps {
   int64_t first = 0;
   int64_t last = std::numeric_limits<int64_t>::max();
@@ -43,12 +43,12 @@ class JobTrace {
   /// From here on the job does this step; 0: none.
   void step(int64_t number);
 
-  /// Ends recording.
+  /// Ends tracing.
   void stop();
   /// The same, and rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is
   /// in it; nothing without a trace. Errors: Unavailable.
   std::string write();
-  /// Ends recording after an error, when the ranks can no longer work together: writes what this
+  /// Ends tracing after an error, when the ranks can no longer work together: writes what this
   /// one has to a file of its own. Gives its name; nothing if there is no trace or no file.
   std::string write_alone() noexcept;
 

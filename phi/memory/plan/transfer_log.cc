@@ -1,4 +1,4 @@
-// Records planned transfers; estimates when they end.
+// Keeps planned transfers; estimates when they end.
 #include "phi/memory/plan/transfer_log.h"
 
 #include <algorithm>

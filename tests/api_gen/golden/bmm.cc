@@ -17,6 +17,6 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
     }
   }
   call.gives(out);
-  if (any_requires_grad(x, y)) record(new BmmGradNode(x, y), out);
+  if (any_requires_grad(x, y)) track(new BmmGradNode(x, y), out);
   return out;
 }

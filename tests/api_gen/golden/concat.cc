@@ -17,6 +17,6 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
     }
   }
   call.gives(out);
-  if (any_requires_grad(x)) record(new ConcatGradNode(x, axis), out);
+  if (any_requires_grad(x)) track(new ConcatGradNode(x, axis), out);
   return out;
 }

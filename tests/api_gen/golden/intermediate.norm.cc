@@ -23,7 +23,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
   }
   call.gives(out, mean);
   if (any_requires_grad(x, scale)) {
-    record(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
+    track(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }
   return {out, mean};
 }

@@ -18,6 +18,6 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
     }
   }
   call.gives(out);
-  if (any_requires_grad(x, y)) record(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
+  if (any_requires_grad(x, y)) track(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   return out;
 }

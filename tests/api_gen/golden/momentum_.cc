@@ -4,7 +4,7 @@ std::tuple<Tensor&, Tensor&, std::optional<Tensor>&> momentum_(Tensor& param, co
                                                                std::optional<Tensor>& master_param,
                                                                float mu) {
   const Call call(ops::momentum_, attrs(mu), param, grad, velocity, master_param);
-  check_not_recorded(param, velocity, master_param);
+  check_not_tracked(param, velocity, master_param);
   if (call.is_dense()) {
     const auto [param_out_meta, velocity_out_meta, master_param_out_meta] =
         MomentumInferMeta(param.meta(), grad.meta(), velocity.meta(), optional_meta(master_param));

@@ -16,6 +16,6 @@ Tensor relu(const Tensor& x) {
     }
   }
   call.gives(out);
-  if (any_requires_grad(x)) record(new ReluGradNode(out, x), out);
+  if (any_requires_grad(x)) track(new ReluGradNode(out, x), out);
   return out;
 }

@@ -1,8 +1,8 @@
 // Generated for op relu of ops.yaml. Do not edit; change the YAML and build.
 Tensor& relu_(Tensor& x) {
   const Call call(as(ops::relu, "relu_"), attrs(), x);
-  const bool recorded = any_requires_grad(x);
-  if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
+  const bool tracked = any_requires_grad(x);
+  if (tracked) check_inplace_tracked(x, /*needs_value=*/false);
   if (call.is_dense()) {
     const auto meta = UnchangedInferMeta(x.meta());
     check_inplace(x, meta);
@@ -20,6 +20,6 @@ Tensor& relu_(Tensor& x) {
     assign_inplace(x, out);
   }
   call.gives(x);
-  if (recorded) record(new ReluGradNode(x, x), x);
+  if (tracked) track(new ReluGradNode(x, x), x);
   return x;
 }

@@ -18,6 +18,6 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
     }
   }
   call.gives(x_grad);
-  if (any_requires_grad(out_grad)) record(new ReluDoubleGradNode(out, out_grad), x_grad);
+  if (any_requires_grad(out_grad)) track(new ReluDoubleGradNode(out, out_grad), x_grad);
   return x_grad;
 }

@@ -17,6 +17,6 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     }
   }
   call.gives(out);
-  if (any_requires_grad(x)) record(new ReshapeGradNode(x), out);
+  if (any_requires_grad(x)) track(new ReshapeGradNode(x), out);
   return out;
 }

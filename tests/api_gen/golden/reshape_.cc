@@ -1,9 +1,9 @@
 // Generated for op reshape of ops.yaml. Do not edit; change the YAML and build.
 Tensor& reshape_(Tensor& x, const IntArray& shape) {
   const Call call(as(ops::reshape, "reshape_"), attrs(shape), x);
-  const bool recorded = any_requires_grad(x);
-  if (recorded) check_inplace_recorded(x, /*needs_value=*/false);
-  const Tensor before = recorded ? without_bytes(x) : Tensor();
+  const bool tracked = any_requires_grad(x);
+  if (tracked) check_inplace_tracked(x, /*needs_value=*/false);
+  const Tensor before = tracked ? without_bytes(x) : Tensor();
   if (call.is_dense()) {
     const auto meta = ReshapeInferMeta(x.meta(), shape);
     replace(x, view_of(ops::reshape, x, meta));
@@ -20,6 +20,6 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     replace(x, out);
   }
   call.gives(x);
-  if (recorded) record(new ReshapeGradNode(before), x);
+  if (tracked) track(new ReshapeGradNode(before), x);
   return x;
 }

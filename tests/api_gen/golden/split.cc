@@ -17,6 +17,6 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     }
   }
   call.gives(out);
-  if (any_requires_grad(x)) record(new SplitGradNode(axis, x), out);
+  if (any_requires_grad(x)) track(new SplitGradNode(axis, x), out);
   return out;
 }

@@ -177,8 +177,8 @@ TEST(Checkpoint, WhatTheIndexSaysMustBeInTheFile) {
   const TemporaryFolder folder;
   save(folder.path(), std::vector{named<float>("w", {1, 2}, {2})});
   const std::string id = save_id(folder);
-  const auto index_of = [&](const TensorRecord& record) {
-    folder.write(kIndexFile, Index{id, {record}}.encode());
+  const auto index_of = [&](const IndexedTensor& indexed) {
+    folder.write(kIndexFile, Index{id, {indexed}}.encode());
     return open(folder.path());
   };
   const TensorMeta longer{Dims{3}, DataType::FLOAT32};

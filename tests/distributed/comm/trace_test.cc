@@ -35,8 +35,8 @@ std::vector<std::string_view> names_of(const std::vector<TraceEvent>& events) {
 
 // Records while it lives.
 struct Recorded : Trace {
-  explicit Recorded(World& world) : context(world.rank_context()) { context.record_to(this); }
-  ~Recorded() { context.record_to(nullptr); }
+  explicit Recorded(World& world) : context(world.rank_context()) { context.trace_to(this); }
+  ~Recorded() { context.trace_to(nullptr); }
   RankContext& context;
 };
 

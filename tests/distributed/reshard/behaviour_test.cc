@@ -220,7 +220,7 @@ TEST(Reshard, EveryRankOfAGroupIssuesTheSameCalls) {
     }
     // Per group: the number of calls and a digest of what they were.
     std::vector<int64_t> digest(16 * 16, 0);
-    for (const CallRecord& call : world.call_log()) {
+    for (const LoggedCall& call : world.call_log()) {
       size_t members = 0;
       for (int64_t rank : call.group) members |= size_t{1} << rank;
       digest[members] = digest[members] * 31 + static_cast<int64_t>(call.op) + 1;

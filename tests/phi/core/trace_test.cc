@@ -43,9 +43,9 @@ TEST(Trace, IsOffUntilAskedFor) {
   RankContext rank;
   EXPECT_EQ(rank.trace(), nullptr);
   Trace trace;
-  rank.record_to(&trace);
+  rank.trace_to(&trace);
   EXPECT_EQ(rank.trace(), &trace);
-  rank.record_to(nullptr);
+  rank.trace_to(nullptr);
   EXPECT_EQ(rank.trace(), nullptr);
 }
 

@@ -64,7 +64,7 @@ class Decoder {
   KeyValueCache make_cache(int64_t batch) const;
   /// Reads ids i64[B,S], plain, that follow what the cache holds, and adds them to it; without a
   /// cache they are the beginning. Gives the logits of what comes after the last one: float32
-  /// [B,1,vocab], on the last stage. Nothing is recorded for a backward pass.
+  /// [B,1,vocab], on the last stage. Nothing is tracked for a backward pass.
   /// Errors: InvalidArgument if they are more than seq_len positions together.
   Tensor next_logits(const Tensor& ids, KeyValueCache* cache = nullptr) const;
 
