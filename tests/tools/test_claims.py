@@ -1,5 +1,6 @@
 """Sentences of docs that say where alone something is done, held against the sources."""
 
+import os
 import re
 from pathlib import Path
 
@@ -88,3 +89,10 @@ def test_only_a_capture_records():
               if re.search(r"record(?!er|ed\.h)", line, re.IGNORECASE)
               and "is_recorded()" not in line and "execute|move_run|recorded" not in line]
     assert others == []
+
+
+def test_ci_runs_what_the_readme_says():
+    script = (ROOT / ".ci/run").read_text()
+    assert script.startswith("#!/usr/bin/env bash\n") and script.endswith("\nexec tools/test\n")
+    assert os.access(ROOT / ".ci/run", os.X_OK)
+    assert "tools/test" in (ROOT / "README.md").read_text()
