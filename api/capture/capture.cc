@@ -6,6 +6,7 @@
 #include "api/capture/stand_in.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 namespace {
@@ -50,6 +51,7 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
   PHI_CHECK(ir::Recording::current() == nullptr,
             errors::PreconditionNotMet("a function that is being captured captures another; "
                                        "call the inner one itself."));
+  Executor::check_runs_on(RankContext::current().place());
   CaptureWorld world(World::current());
   const auto recording = world.listen();
   try {

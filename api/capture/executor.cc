@@ -266,12 +266,16 @@ memory::SwapPlan Executor::make_plan() {
   }
 }
 
-void Executor::plan_buffers() {
-  const Place& place = RankContext::current().place();
+void Executor::check_runs_on(const Place& place) {
   PHI_CHECK(Device::of(place).is_host(),
             errors::Unimplemented("a captured program keeps its arrays in memory of the host, and "
                                   "this rank computes on {}; run the function as it is there.",
                                   place.to_string()));
+}
+
+void Executor::plan_buffers() {
+  const Place& place = RankContext::current().place();
+  check_runs_on(place);
   memory::SwapPlan plan = make_plan();
   binds_each_launch_ = plan.launches.size() != program_.steps.size();
   const auto& account = RankContext::current().memory();

@@ -14,6 +14,7 @@
 #include "phi/core/trace.h"
 #include "support/kernel_hook.h"
 #include "support/wire.h"
+#include "phi/api.h"
 #include "tests/api/op_cases.h"
 
 DEFINE_uint32(seed, 1, "of the placements that are drawn");

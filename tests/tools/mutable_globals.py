@@ -57,7 +57,7 @@ def objects(build: Path) -> list[Path]:
     for entry in commands:
         words = shlex.split(entry["command"])
         output = words[words.index("-o") + 1]
-        if output.split("/")[0] in ("phi", "distributed", "api"):
+        if output.split("/")[0] in ("phi", "distributed", "api") and output.endswith(".o"):
             found.append(build / output)
     return found
 

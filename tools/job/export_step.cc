@@ -5,6 +5,7 @@
 
 #include "api/stablehlo/stablehlo.h"
 #include "api/tensor/placeholder.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::job {
 namespace {

@@ -26,7 +26,7 @@ Generator::Generator(const JobConfig& config, const distributed::ProcessMesh& me
 char Generator::next() {
   const Tensor logits = logits_behind(unread());
   const auto position = static_cast<int64_t>(text_.size());
-  text_ += static_cast<char>(sample(logits.values<float>(), config_.generate, position));
+  text_ += static_cast<char>(sample(logits.to_vector<float>(), config_.generate, position));
   return text_.back();
 }
 

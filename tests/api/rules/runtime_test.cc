@@ -11,6 +11,7 @@
 #include "api/capture/program.h"
 #include "api/rules/op_rule.h"
 #include "distributed/comm/dry/dry_world.h"
+#include "phi/api.h"
 #include "tests/api/op_cases.h"
 #include "tests/support/error_matchers.h"
 

@@ -33,13 +33,13 @@ struct Unary {
 template <typename Forward, typename Gradient>
 Unary(Forward, Gradient, Kept) -> Unary<Forward, Gradient>;
 
-#define UNARY(Name, kept)                                                             \
+#define UNARY(name, kept)                                                             \
   Unary {                                                                             \
     []<typename T>(const DenseTensor& x, DenseTensor* out) {                          \
-      Name##Kernel<T>(KernelContext(), x, out);                                       \
+      registered<kernels::name, T>(KernelContext(), x, out);                          \
     },                                                                                \
         []<typename T>(const DenseTensor& a, const DenseTensor& g, DenseTensor* dx) { \
-          Name##GradKernel<T>(KernelContext(), a, g, dx);                             \
+          registered<kernels::name##_grad, T>(KernelContext(), a, g, dx);             \
         },                                                                            \
         Kept::kept                                                                    \
   }
@@ -52,12 +52,12 @@ void check(const Op& op, double low, double high, const char* what) {
 }
 
 TEST(UnaryGradKernel, EqualsFiniteDifferences) {
-  check(UNARY(Sqrt, kOutput), 0.5, 4, "sqrt");
-  check(UNARY(Rsqrt, kOutput), 0.75, 4, "rsqrt");
-  check(UNARY(Square, kInput), -3, 3, "square");
-  check(UNARY(Tanh, kOutput), -2, 2, "tanh");
-  check(UNARY(Sigmoid, kOutput), -3, 3, "sigmoid");
-  check(UNARY(Silu, kInput), -4, 4, "silu");
+  check(UNARY(sqrt, kOutput), 0.5, 4, "sqrt");
+  check(UNARY(rsqrt, kOutput), 0.75, 4, "rsqrt");
+  check(UNARY(square, kInput), -3, 3, "square");
+  check(UNARY(tanh, kOutput), -2, 2, "tanh");
+  check(UNARY(sigmoid, kOutput), -3, 3, "sigmoid");
+  check(UNARY(silu, kInput), -4, 4, "silu");
 }
 
 TEST(UnaryGradKernel, ReluPassesWherePositive) {
