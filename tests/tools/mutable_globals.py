@@ -29,7 +29,8 @@ THREADS = {
 # Shared by all ranks of a process, and the same for each.
 SHARED = {
     r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
-    r"phi::\(anonymous namespace\)::table\(\)::instance": "kernels by name, complete when the program is loaded",
+    r"phi::\(anonymous namespace\)::table\(\)::instance": "kernels by name, complete when the program is loaded; devices by place",
+    r"phi::Device::cpu\(\)::instance": "constant",
     r"phi::(rules::all|stablehlo::find_lowering)\(.*\)::\w+": "constant when made",
     r"phi::distributed::\(anonymous namespace\)::intern\(.*\)::\w+": "meshes; equal ones are one",
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
