@@ -27,6 +27,7 @@
 
 namespace phi::distributed {
 
+class Messages;
 class World;
 struct Call;
 
@@ -108,8 +109,11 @@ class Group {
   Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
 
   class CallScope;
+  struct PartSlice;
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
+  std::unique_ptr<Messages> post_slice(const PartSlice& slice, const std::byte* in,
+                                       std::byte* arrived);
   void reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype, ReduceKind kind);
   void gather_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
