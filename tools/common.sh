@@ -44,8 +44,6 @@ mpi_environment() {
   export OMPI_MCA_rmaps_base_oversubscribe=1
   # Unbound ranks that yield while they wait: else 8 ranks on 2 cores spin in each other's way.
   export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
-  # Containers without SYS_PTRACE refuse the kernel's cross-process copy; shared memory works.
-  export OMPI_MCA_btl_vader_single_copy_mechanism=none
   if [ "$(id -u)" -eq 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi

@@ -1,16 +1,11 @@
 """One measurement: a configuration trained in fresh processes."""
 
-import ctypes
-import functools
 import json
-import os
 import shutil
-import signal
 import socket
 import statistics
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,34 +20,6 @@ _TEXT = [str(_ROOT / "phi"), str(_ROOT / "distributed")]
 # As tools/common.sh: ranks unbound, and yielding while they wait.
 _MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-@functools.cache
-def _copying() -> dict[str, str]:
-    """Processes of one machine read each other's memory where the system lets them: a message then
-    needs nothing of a sender that computes. Containers may forbid it, and OpenMPI would only warn."""
-    first = os.fork()
-    if first == 0:
-        time.sleep(10)
-        os._exit(0)
-    second = os.fork()
-    if second == 0:
-        os._exit(0 if _can_read_memory_of(first) else 1)
-    _, status = os.waitpid(second, 0)
-    os.kill(first, signal.SIGKILL)
-    os.waitpid(first, 0)
-    return {"OMPI_MCA_btl_vader_single_copy_mechanism": "cma" if status == 0 else "none"}
-
-
-def _can_read_memory_of(pid: int) -> bool:
-    """Of a fork, which has what was there before at the same addresses."""
-    class Piece(ctypes.Structure):
-        _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
-
-    here = ctypes.create_string_buffer(8)
-    to, source = Piece(ctypes.addressof(here), 8), Piece(id(None), 8)
-    read = ctypes.CDLL(None).process_vm_readv
-    return read(pid, ctypes.byref(to), 1, ctypes.byref(source), 1, 0) == 8
 
 
 @dataclass(frozen=True)
@@ -151,7 +118,7 @@ def autophi_commands(job_content: dict, configuration: Configuration, setting: S
         if mpirun is None:
             raise RunError("mpirun is not in PATH; tools/setup installs it")
         words = [mpirun, "-n", str(configuration.processes), *words]
-    return [Command(words, {**_threads(configuration), **_MPI, **_copying()}, _ROOT)]
+    return [Command(words, {**_threads(configuration), **_MPI}, _ROOT)]
 
 
 def _torch_commands(configuration: Configuration, setting: Setting, folder: Path) -> list[Command]:

@@ -99,6 +99,16 @@ Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_
       hash_(hash),
       name_(rank_list(ranks_)) {}
 
+// The same stretch of each member's part.
+struct Group::PartSlice {
+  std::span<const int64_t> counts;  // elements of each part
+  int64_t begin;
+  int64_t length;  // at most: a part may end before
+  size_t width;    // bytes of an element
+
+  int64_t size_in(int64_t i) const { return std::clamp<int64_t>(counts[i] - begin, 0, length); }
+};
+
 // One call: numbers it, keeps the log, and tells the world and the trace that it begins and ends.
 class Group::CallScope {
  public:
@@ -276,37 +286,55 @@ void Group::reduce_scatter_v(const void* in, void* out, std::span<const int64_t>
   call.finish();
 }
 
-// Slice by slice: everyone sends its slice of part i to member i, who reduces what arrives. `out`
-// may be the own part of `in`.
+// Puts a slice of every part under way; null where this rank neither sends nor receives.
+std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::byte* in,
+                                            std::byte* arrived) {
+  sends_.clear();
+  recvs_.clear();
+  const int64_t mine = slice.size_in(position_);
+  size_t part = 0;
+  for (int64_t i = 0; i < size(); ++i) {
+    const int64_t theirs = slice.size_in(i);
+    if (i != position_ && theirs > 0) {
+      const std::byte* from = at(in, (part + static_cast<size_t>(slice.begin)) * slice.width);
+      sends_.push_back({i, from, static_cast<size_t>(theirs) * slice.width});
+    }
+    if (i != position_ && mine > 0) {
+      std::byte* to = at(arrived, static_cast<size_t>(i * mine) * slice.width);
+      recvs_.push_back({i, to, static_cast<size_t>(mine) * slice.width});
+    }
+    part += static_cast<size_t>(slice.counts[i]);
+  }
+  if (!sort_out(sends_, recvs_, call_->op)) return nullptr;
+  return world_.post(*call_, remote_sends_, remote_recvs_);
+}
+
+// Slice by slice: everyone sends its slice of part i to member i, who reduces what has arrived
+// while the next slice is on its way. `out` may be the own part of `in`.
 void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                          DataType dtype, ReduceKind kind) {
   const size_t width = size_of(dtype);
-  const int64_t slice = kSliceBytes / static_cast<int64_t>(width);
+  const int64_t length = kSliceBytes / static_cast<int64_t>(width);
+  const auto slice = [&](int64_t i) { return PartSlice{counts, i * length, length, width}; };
   const int64_t largest = *std::max_element(counts.begin(), counts.end());
-  const int64_t own = counts[position_];
-  std::byte* const arrived =
-      in ? scratch(static_cast<size_t>(std::min(slice, own)) * width * ranks_.size()) : nullptr;
+  const int64_t slices = (largest + length - 1) / length;
+  const size_t bytes = static_cast<size_t>(slice(0).size_in(position_)) * width * ranks_.size();
+  std::byte* const arrived = in ? scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
+  const auto landing = [&](int64_t i) { return at(arrived, i % 2 == 0 ? 0 : bytes); };
+  const int64_t own = std::accumulate(counts.begin(), counts.begin() + position_, int64_t{0});
   std::vector<const void*> inputs(ranks_.size());
-  for (int64_t begin = 0; begin < largest; begin += slice) {
-    const int64_t mine = std::clamp<int64_t>(own - begin, 0, slice);
-    sends_.clear();
-    recvs_.clear();
-    size_t part = 0;
-    for (int64_t i = 0; i < size(); ++i) {
-      const int64_t theirs = std::clamp<int64_t>(counts[i] - begin, 0, slice);
-      const std::byte* from = at(in, (part + static_cast<size_t>(begin)) * width);
-      std::byte* to = at(arrived, static_cast<size_t>(i * mine) * width);
-      if (i == position_) {
-        inputs[i] = from;
-      } else {
-        if (theirs > 0) sends_.push_back({i, from, static_cast<size_t>(theirs) * width});
-        if (mine > 0) recvs_.push_back({i, to, static_cast<size_t>(mine) * width});
-        inputs[i] = to;
-      }
-      part += static_cast<size_t>(counts[i]);
+  std::unique_ptr<Messages> arriving = post_slice(slice(0), in, landing(0));
+  for (int64_t i = 0; i < slices; ++i) {
+    auto next = i + 1 < slices ? post_slice(slice(i + 1), in, landing(i + 1)) : nullptr;
+    if (arriving) world_.finish(*call_, std::move(arriving));
+    arriving = std::move(next);
+    if (!in) continue;
+    const int64_t begin = slice(i).begin, mine = slice(i).size_in(position_);
+    for (int64_t j = 0; j < size(); ++j) {
+      inputs[j] = landing(i) + static_cast<size_t>(j * mine) * width;
     }
-    transfer(sends_, recvs_);
-    if (in) reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
+    inputs[position_] = in + static_cast<size_t>(own + begin) * width;
+    reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
   }
 }
 

@@ -28,6 +28,7 @@
 
 namespace phi::distributed {
 
+class Messages;
 class World;
 struct Call;
 
@@ -119,8 +120,11 @@ class Group {
   friend class World;
 
   class CallScope;
+  struct PartSlice;
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
+  std::unique_ptr<Messages> post_slice(const PartSlice& slice, const std::byte* in,
+                                       std::byte* arrived);
   void reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype, ReduceKind kind);
   void gather_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,

@@ -48,9 +48,18 @@ std::unique_ptr<Messages> World::free_messages() {
 }
 
 void World::carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
+  finish(call, post(call, sends, recvs));
+}
+
+std::unique_ptr<Messages> World::post(const Call& call, std::span<const Send> sends,
+                                      std::span<const Recv> recvs) {
   auto messages = free_messages();
   messages->post(call, sends, recvs);
   yield_point("world.carry.posted");
+  return messages;
+}
+
+void World::finish(const Call& call, std::unique_ptr<Messages> messages) {
   messages->wait(call);
   spare_.push_back(std::move(messages));
 }

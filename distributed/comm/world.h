@@ -129,6 +129,10 @@ class World {
 
   std::unique_ptr<Messages> free_messages();
   void carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs);
+  /// The two halves of it; other messages of the call may be posted in between.
+  std::unique_ptr<Messages> post(const Call& call, std::span<const Send> sends,
+                                 std::span<const Recv> recvs);
+  void finish(const Call& call, std::unique_ptr<Messages> messages);
   Transfer start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
                  std::shared_ptr<const void> buffers);
   bool test(Transfer::State& transfer) noexcept;

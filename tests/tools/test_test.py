@@ -68,6 +68,13 @@ def test_the_first_race_ends_a_test(repo):
     assert "halt_on_error=1" in repo.run("test", "--preset=tsan").stdout
 
 
+def test_how_messages_are_copied_is_left_to_the_user(repo):
+    setting = "OMPI_MCA_btl_vader_single_copy_mechanism"
+    repo.stand_in("ctest", f'echo "copied by [${{{setting}-}}]"')
+    assert "copied by []" in repo.run("test").stdout
+    assert "copied by [none]" in repo.run("test", **{setting: "none"}).stdout
+
+
 def test_selection_goes_to_ctest(repo):
     repo.run("test", "--no-setup", "-R", "reshard|comm", "-LE", "mpi", "-j", "1")
     assert repo.calls_of("ctest")[0].endswith("-j 1 -R reshard|comm -LE mpi")

@@ -286,6 +286,36 @@ TEST(Conformance, Exchange_RingWithMessagesToOneself) {
   });
 }
 
+// Backends send long messages in pieces of powers of two.
+TEST(Conformance, Exchange_MessagesOfManyLengthsBetweenTheSameTwo) {
+  on_all_world_sizes([](World& world) {
+    Group& group = world.everyone();
+    const int64_t to = (group.position() + 1) % group.size();
+    const int64_t from = (group.position() + group.size() - 1) % group.size();
+    const auto values = [](int64_t position, size_t bytes) {
+      return made_up_values<uint8_t>(position + static_cast<int64_t>(bytes), 0,
+                                     static_cast<int64_t>(bytes));
+    };
+    std::vector<std::vector<uint8_t>> out, in;
+    for (size_t step = 1 << 14; step <= 1 << 20; step *= 4) {
+      for (size_t bytes : {step - 1, step, step + 1, size_t{0}, 3 * step}) {
+        out.push_back(values(group.position(), bytes));
+        in.emplace_back(bytes);
+      }
+    }
+    std::vector<Send> sends;
+    std::vector<Recv> recvs;
+    for (size_t i = 0; i < out.size(); ++i) {
+      sends.push_back({to, out[i].data(), out[i].size()});
+      recvs.push_back({from, in[i].data(), in[i].size()});
+    }
+    group.exchange(sends, recvs);
+    for (const auto& message : in) {
+      ASSERT_EQ(message, values(from, message.size())) << message.size() << " bytes";
+    }
+  });
+}
+
 TEST(Conformance, Barrier_NobodyLeavesBeforeAllHaveCome) {
   on_all_world_sizes([](World& world) {
     using Clock = std::chrono::steady_clock;
