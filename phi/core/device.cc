@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -50,7 +51,10 @@ Table& table() {
 }  // namespace
 
 Device& Device::cpu() {
-  static auto& instance = *new Cpu;
+  // Never destroyed: tensors may live as long as the process. Not on the heap, where what tensors
+  // cost is counted.
+  alignas(Cpu) static std::byte memory[sizeof(Cpu)];
+  static auto& instance = *new (memory) Cpu;
   return instance;
 }
 

@@ -30,7 +30,8 @@ THREADS = {
 SHARED = {
     r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
     r"phi::\(anonymous namespace\)::table\(\)::instance": "kernels by name, complete when the program is loaded; devices by place",
-    r"phi::Device::cpu\(\)::instance": "constant",
+    r"phi::Device::cpu\(\)::\w+": "constant",
+    r"phi::distributed::\(anonymous namespace\)::single_copy_is_allowed\(\)::allowed": "what the machine allows",
     r"phi::(rules::all|stablehlo::find_lowering)\(.*\)::\w+": "constant when made",
     r"phi::distributed::\(anonymous namespace\)::intern\(.*\)::\w+": "meshes; equal ones are one",
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",

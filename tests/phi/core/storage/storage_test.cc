@@ -229,7 +229,7 @@ TEST(Storage, AFailedReadIsNoTransfer) {
 
 TEST(Storage, ErrorsSaySizeAndPlace) {
   EXPECT_THAT([] { Storage::allocate(8, GPUPlace(1)); },
-              ThrowsError(ErrorCode::kUnimplemented, "no allocator for place gpu:1"));
+              ThrowsError(ErrorCode::kUnimplemented, "no device for place gpu:1"));
   EXPECT_THAT([] { Storage::allocate(size_t{1} << 60, CPUPlace()); },
               ThrowsError(ErrorCode::kResourceExhausted, "cannot allocate 1152921504606846976"));
 }
