@@ -10,11 +10,11 @@
 
 #include "api/tensor/placeholder.h"
 #include "distributed/comm/dry/dry_world.h"
+#include "phi/api.h"
 #include "phi/core/op_def.h"
 #include "phi/core/trace.h"
 #include "support/kernel_hook.h"
 #include "support/wire.h"
-#include "phi/api.h"
 #include "tests/api/op_cases.h"
 
 DEFINE_uint32(seed, 1, "of the placements that are drawn");
