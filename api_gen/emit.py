@@ -73,9 +73,8 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     texts = {f"{KERNELS}/{name}.h": _text("kernels.h.j2", sources, kernels=kernels)
              for name, kernels in groups.families(operators).items()}
     texts[f"{FOLDER}/api.h"] = _text("api.h.j2", sources, groups=sorted(group.name for group in every))
-    families = groups.kernel_families(operators)
     for group in every:
-        views = _views(group, nodes, families)
+        views = _views(group, nodes)
         texts[f"{FOLDER}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
         if not declare_only:
             texts[f"{FOLDER}/ops/{group.name}.cc"] = _text(
@@ -97,7 +96,7 @@ def _files(entries: Iterable[Op | BackwardOp]) -> str:
     return ", ".join(dict.fromkeys(entry.at.file for entry in entries))
 
 
-def _views(group: groups.Group, nodes: Mapping[str, NodeView], families: Mapping[str, str]) -> dict:
+def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
     """What the header and the source of an op and its gradients show."""
     entries = (*group.ops, *group.gradients)
     return {
@@ -108,8 +107,8 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView], families: Mapping
         "op_defs": lower.lower_op_defs(group.operators),
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
         "composite": group.is_composite,
-        "families": sorted({families[lower.kernel_view(op).name]
-                            for op in group.operators if op.kernel})}
+        "kernels": sorted({lower.kernel_view(op) for op in group.operators if op.kernel},
+                          key=lambda kernel: kernel.name)}
 
 
 def _definitions(members: Sequence[Op], functions: Functions) -> str:

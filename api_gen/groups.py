@@ -67,17 +67,10 @@ def by_family(operators: Sequence[Op]) -> dict[str, list[Op]]:
 
 def families(operators: Sequence[Op]) -> dict[str, list[KernelView]]:
     """The kernels that each family's header declares: those that its ops name first."""
+    seen: set[str] = set()
     result: dict[str, list[KernelView]] = {}
-    for kernel, name in kernel_families(operators).items():
-        view = next(view for op in operators if op.kernel and (view := kernel_view(op)).name == kernel)
-        result.setdefault(name, []).append(view)
-    return {name: sorted(views, key=lambda view: view.name) for name, views in sorted(result.items())}
-
-
-def kernel_families(operators: Sequence[Op]) -> dict[str, str]:
-    """The family of each kernel, by its name."""
-    result: dict[str, str] = {}
     for op in operators:
-        if op.kernel:
-            result.setdefault(kernel_view(op).name, family(op))
-    return result
+        if op.kernel and (view := kernel_view(op)).name not in seen:
+            seen.add(view.name)
+            result.setdefault(family(op), []).append(view)
+    return {name: sorted(views, key=lambda view: view.name) for name, views in sorted(result.items())}

@@ -1,4 +1,4 @@
-// What each of these kernels takes: PHI_REGISTER_KERNEL checks it, launches call it.
+// What each of these kernels takes, for PHI_REGISTER_KERNEL to check.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
