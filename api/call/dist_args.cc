@@ -93,8 +93,7 @@ void DistArgs::append_to(CallKey& key) const {
 
 Place DistArgs::place() const {
   const DistTensor* first = nullptr;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const DistTensor* x = slots_[i];
+  for (const DistTensor* x : slots_) {
     if (!x) continue;
     if (!first) first = x;
     if (x->place() != first->place()) throw_several_places(op_, first->place(), x->place());

@@ -16,7 +16,10 @@ using distributed::World;
 // The rank's own place in a world where it computes nothing and is listened to.
 class CaptureWorld {
  public:
-  explicit CaptureWorld(const World& outer) : world_(outer.rank(), outer.size()), scope_(world_) {}
+  CaptureWorld(const World& outer, const Place& place)
+      : world_(outer.rank(), outer.size()), scope_(world_) {
+    world_.rank_context().set_place(place);
+  }
   ~CaptureWorld() {
     world_.rank_context().record_steps_to(nullptr);
     world_.rank_context().trace_to(nullptr);
@@ -51,8 +54,9 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
   PHI_CHECK(ir::Recording::current() == nullptr,
             errors::PreconditionNotMet("a function that is being captured captures another; "
                                        "call the inner one itself."));
-  Executor::check_runs_on(RankContext::current().place());
-  CaptureWorld world(World::current());
+  const Place place = RankContext::current().place();
+  Executor::check_runs_on(place);
+  CaptureWorld world(World::current(), place);
   const auto recording = world.listen();
   try {
     TensorList placeholders;

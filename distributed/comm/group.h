@@ -55,8 +55,9 @@ struct Recv {
   size_t bytes = 0;
 };
 
-/// The calls as declared here are made of messages. A library of collectives has a group of its
-/// own, which overrides those that it does better (World::make_group).
+/// The calls as declared here are made of messages between memory that the host reaches
+/// (HostArray). A library of collectives has a group of its own, which overrides those that it does
+/// better (World::make_group).
 class Group {
  public:
   virtual ~Group() = default;

@@ -55,6 +55,7 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   }
   if (only_sends && schedule.group == nullptr) return {};
   run->open(only_sends);
+  if (!run->dry_) run->staging_ = Staging(schedule.staging_bytes);
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
@@ -68,7 +69,6 @@ void MoveRun::open(bool only_sends) {
                      std::ranges::any_of(schedule_.recvs, &Leg::is_own);
   if (reads) from_ = HostArray(in_, HostArray::kRead);
   if (schedule_.receives && !only_sends) to_ = HostArray(out_, HostArray::kWrite);
-  staging_ = Staging(schedule_.staging_bytes);
 }
 
 DenseTensor MoveRun::finish() {

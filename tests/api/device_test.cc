@@ -5,9 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
+#include "phi/core/box_copy.h"
 #include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
 
@@ -82,6 +86,44 @@ TEST_F(OnADevice, CapturingIsRefused) {
   const Tensor x = full({2}, 1.0f);
   EXPECT_THAT([&] { capture([](const TensorList& in) { return TensorList{relu(in[0])}; }, {x}); },
               ThrowsError(ErrorCode::kUnimplemented, "this rank computes on custom:0"));
+}
+
+// A device of its own kind whose memory is the host's.
+class HostDevice final : public Device {
+ public:
+  HostDevice() : Device(CustomPlace(100), {.is_host = true, .kernels = DeviceKind::CPU}) {}
+  std::byte* allocate(MemoryAccount&, size_t nbytes) override {
+    return static_cast<std::byte*>(std::aligned_alloc(64, (nbytes + 63) / 64 * 64));
+  }
+  void free(MemoryAccount&, std::byte* memory, size_t) override { std::free(memory); }
+  void copy_to_host(void* host, const std::byte* memory, size_t n) override {
+    std::memcpy(host, memory, n);
+  }
+  void copy_from_host(std::byte* memory, const void* host, size_t n) override {
+    std::memcpy(memory, host, n);
+  }
+  void copy(std::byte* to, const std::byte* from, size_t n) override { std::memcpy(to, from, n); }
+  void copy_box(const std::byte* src, const Box& src_box, std::byte* dst, const Box& dst_box,
+                const Box& region, size_t width) override {
+    phi::copy_box(src, src_box, dst, dst_box, region, width);
+  }
+  void fill(std::byte* memory, std::byte value, size_t n) override {
+    std::memset(memory, static_cast<int>(value), n);
+  }
+};
+
+TEST(DevicesOfTheHost, CapturedProgramsRunWhereTheirRankDoes) {
+  Device::add(std::make_unique<HostDevice>());
+  RankContext rank;
+  const RankContext::Scope scope(rank);
+  rank.set_place(CustomPlace(100));
+  const Tensor x = full({2048}, 3.0f);  // with bytes of the device's own
+  // A tensor that is made within the program lies there as well.
+  Program program = capture(
+      [](const TensorList& in) { return TensorList{add(square(in[0]), full({2048}, 1.0f))}; }, {x});
+  const Tensor y = program.run({x})[0];
+  EXPECT_EQ(y.place(), CustomPlace(100));
+  EXPECT_THAT(y.to_vector<float>(), ::testing::Each(10));
 }
 
 // What an operator makes lies on the place of each rank, also where it is not computed.

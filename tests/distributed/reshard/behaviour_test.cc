@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
+#include "distributed/comm/messages.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
 #include "support/error_matchers.h"
@@ -235,6 +237,61 @@ TEST(Reshard, EveryRankOfAGroupIssuesTheSameCalls) {
       }
     }
   });
+}
+
+TEST(Reshard, AReduceScatterHoldsNoMemoryButItsResult) {
+  const ProcessMesh mesh({2});
+  run_ranks(2, [&](World&) {
+    const Dims dims{1 << 16};
+    const DistTensor x(TensorMeta{dims, DataType::FLOAT32}, TensorDistAttr::get(mesh, {Partial()}),
+                       range(dims));
+    reset_memory_peak(CPUPlace());
+    const int64_t before = memory_stats(CPUPlace()).current;
+    const DistTensor y = reshard(x, TensorDistAttr::get(mesh, {Shard(0)}));
+    EXPECT_EQ(memory_stats(CPUPlace()).peak - before, static_cast<int64_t>(y.local().nbytes()));
+  });
+}
+
+// A backend with a library of collectives: what its group overrides is what reshards call.
+class OwnGroup final : public Group {
+ public:
+  OwnGroup(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
+      : Group(world, std::move(ranks), position, hash) {}
+  void all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind) override {
+    std::memcpy(out, in, static_cast<size_t>(count) * size_of(dtype));
+    ++calls_of_its_own;
+  }
+  int calls_of_its_own = 0;
+};
+
+class OwnWorld final : public World {
+ public:
+  OwnWorld() : World(std::make_shared<RankContext>(0, 2)) {}
+  std::string_view backend() const override { return "own"; }
+  void fail(const std::string& /*message*/) override {}
+  OwnGroup* made = nullptr;
+
+ private:
+  std::unique_ptr<Messages> new_messages() override { return nullptr; }
+  void note(const Call&, CallState) override {}
+  std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
+                                    uint64_t hash) override {
+    auto group = std::make_unique<OwnGroup>(*this, std::move(ranks), position, hash);
+    made = group.get();
+    return group;
+  }
+};
+
+TEST(Reshard, ABackendsOwnGroupIsCalled) {
+  OwnWorld world;
+  const World::Scope scope(world);
+  const ProcessMesh mesh({2});
+  const DistTensor x(TensorMeta{{4}, DataType::FLOAT32}, TensorDistAttr::get(mesh, {Partial()}),
+                     range({4}));
+  const DistTensor y = reshard(x, TensorDistAttr::replicated(mesh));
+  ASSERT_NE(world.made, nullptr);
+  EXPECT_EQ(world.made->calls_of_its_own, 1);
+  EXPECT_THAT(as_doubles(y.local()), ElementsAre(1, 2, 3, 4));
 }
 
 TEST(Reshard, GatherGlobalOutsideTheMeshIsAnError) {
