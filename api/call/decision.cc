@@ -3,7 +3,7 @@
 
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi {
 

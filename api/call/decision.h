@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/call/dist_args.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device_context.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 #include "phi/infermeta/output_metas.h"
 
 namespace phi {

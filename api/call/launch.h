@@ -9,10 +9,10 @@
 #include "api/call/launch_step.h"
 #include "api/call/placeholder_args.h"
 #include "api/call/traced_shapes.h"
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 

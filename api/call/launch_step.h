@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "phi/core/device.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device.h"
+#include "phi/core/device/device_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/core/op_def.h"
 #include "phi/core/step.h"

@@ -8,7 +8,7 @@
 
 #include "api/tensor/tensor.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 

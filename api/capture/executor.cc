@@ -11,7 +11,7 @@
 #include "phi/core/box_copy.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/source_bytes.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 

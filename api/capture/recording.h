@@ -14,7 +14,7 @@
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
 #include "phi/core/step.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::ir {
 

@@ -11,7 +11,7 @@
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::training {
 

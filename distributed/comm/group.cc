@@ -20,7 +20,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::distributed {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "phi/common/errors.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "distributed/comm/world.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::distributed {
 

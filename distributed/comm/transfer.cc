@@ -10,7 +10,7 @@
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::distributed {
 

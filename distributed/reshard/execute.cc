@@ -15,10 +15,10 @@
 #include "phi/common/inline_vector.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/recorder.h"
 #include "phi/core/storage/box_source.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi::distributed {
 namespace {

@@ -8,7 +8,7 @@
 #include "distributed/comm/transfer.h"
 #include "distributed/reshard/schedule.h"
 #include "distributed/reshard/staging.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
 

@@ -5,7 +5,7 @@
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
 namespace {

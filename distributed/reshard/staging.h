@@ -1,7 +1,7 @@
 // Staging: memory for boxes that do not lie in one piece.
 #pragma once
 
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
 

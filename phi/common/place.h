@@ -6,7 +6,7 @@
 
 namespace phi {
 
-/// CUSTOM: devices that a program adds itself (phi/core/device.h).
+/// CUSTOM: devices that a program adds itself (phi/core/device/device.h).
 enum class DeviceKind : uint8_t { UNDEFINED = 0, CPU, GPU, CUSTOM };
 inline constexpr int kNumDeviceKinds = 4;
 

@@ -1,7 +1,7 @@
 // CopyStep: one array's bytes into another of the same size.
 #pragma once
 
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/step.h"
 
 namespace phi {

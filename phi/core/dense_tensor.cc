@@ -2,8 +2,8 @@
 #include "phi/core/dense_tensor.h"
 
 #include "phi/common/errors.h"
-#include "phi/core/device.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/device.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 
 namespace phi {

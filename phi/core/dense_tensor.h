@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 #include "phi/core/meta.h"
 #include "phi/core/storage/storage.h"
 

@@ -17,7 +17,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/common/place.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device_context.h"
 
 namespace phi {
 

@@ -15,7 +15,7 @@
 #include "api/stablehlo/stablehlo.h"
 #include "phi/core/op_def.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 #include "tests/api/op_gradients.h"
 
 namespace phi::testing {

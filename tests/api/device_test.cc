@@ -1,6 +1,6 @@
 // Operators and tensors where the rank computes on a device of its own (support/closed_device.h);
 // that all operators do is in op_parity_test and gradient_test.
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

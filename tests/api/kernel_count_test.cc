@@ -12,7 +12,7 @@
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/api.h"
 #include "phi/core/op_def.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 #include "support/kernel_hook.h"
 #include "support/wire.h"
 #include "tests/api/op_cases.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 #include "tests/api/op_calls.h"
 
 DEFINE_string(op, "", "only calls that run this operator, by its name in the YAML");

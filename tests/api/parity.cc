@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "distributed/comm/local/local_world.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 #include "tests/support/closed_device.h"
 #include "tests/support/rare_values.h"
 

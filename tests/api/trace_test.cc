@@ -1,6 +1,6 @@
 // What a trace shows of calls of the API: ops with their shapes, clipped ops, reshards,
 // recomputing.
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

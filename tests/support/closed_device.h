@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 
 namespace phi::testing {
 

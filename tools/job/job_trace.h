@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "distributed/comm/world.h"
-#include "phi/core/trace.h"
-#include "phi/core/trace_json.h"
+#include "phi/core/trace/trace.h"
+#include "phi/core/trace/trace_json.h"
 
 namespace phi::job {
 

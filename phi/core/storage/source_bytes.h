@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/storage/storage.h"
 
 namespace phi {

@@ -8,10 +8,10 @@
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/device.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 namespace {

@@ -1,5 +1,5 @@
 // What a trace shows of calls: who, which one, how many bytes, and arrows with two ends.
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

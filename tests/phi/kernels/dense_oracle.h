@@ -18,7 +18,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/functors/hd.h"
 #include "tests/support/rare_values.h"
 

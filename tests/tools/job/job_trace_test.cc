@@ -13,7 +13,7 @@
 #include <string>
 
 #include "distributed/comm/local/local_world.h"
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 #include "tools/cli/command_line.h"
 
 namespace phi::job {

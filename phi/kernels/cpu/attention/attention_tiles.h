@@ -11,7 +11,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/attention/attention_rows.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"

@@ -8,7 +8,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device_context.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/rows.h"
 
 namespace phi {

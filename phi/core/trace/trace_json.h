@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 

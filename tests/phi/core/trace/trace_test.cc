@@ -1,5 +1,5 @@
 // Traces: what is kept, what is dropped, and the JSON of it.
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "phi/core/rank_context.h"
-#include "phi/core/trace_json.h"
+#include "phi/core/trace/trace_json.h"
 
 namespace phi {
 namespace {

@@ -3,7 +3,7 @@
 //   Trace trace;
 //   RankContext::current().trace_to(&trace);      // from here on; null: off
 //   { const TraceScope span(RankContext::current().trace(), TraceKind::kOp, "matmul"); ... }
-//   append_events(trace, {.rank = 0}, &json);      // phi/core/trace_json.h
+//   append_events(trace, {.rank = 0}, &json);      // phi/core/trace/trace_json.h
 //
 // A rank that keeps none pays one test of a pointer per op. An event is of fixed size
 // in memory that was set aside for many of them; its texts are kept once each. When the limit is

@@ -1,5 +1,5 @@
 // The devices of this process: the CPU, whose memory is the host's, and those that are added.
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
 // The device layer: where storages get their bytes, how bytes cross, what the host is refused.
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/copy_step.h"
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/host_source.h"
 #include "tests/support/closed_device.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device.h"
+#include "phi/core/device/device.h"
 
 namespace phi {
 

@@ -1,5 +1,5 @@
 // Keeping events and texts.
-#include "phi/core/trace.h"
+#include "phi/core/trace/trace.h"
 
 namespace phi {
 

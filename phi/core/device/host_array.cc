@@ -1,5 +1,5 @@
 // Copies between arrays and the host.
-#include "phi/core/host_array.h"
+#include "phi/core/device/host_array.h"
 
 namespace phi {
 

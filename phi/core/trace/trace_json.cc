@@ -1,5 +1,5 @@
 // Writing of events.
-#include "phi/core/trace_json.h"
+#include "phi/core/trace/trace_json.h"
 
 #include <fmt/format.h>
 
