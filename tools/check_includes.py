@@ -87,7 +87,10 @@ LAYERS = (
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
     Layer("api/autograd", r"api/autograd/", CALLS),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
-    Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture")),
+    Layer("api/nn", r"api/nn/", CALLS + ("api/autograd", "api/capture"),
+          libraries=("fmt", "glog", "nlohmann")),
+    Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture", "api/nn")),
+    Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/api\.", libraries=("*",)),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),

@@ -57,6 +57,12 @@ Tensor grad_factor(const Tensor& norm, const Tensor& inverse_loss_scale, double 
   return add(factor, subtract(norm, norm));
 }
 
+std::vector<OptimizedParameter> as_optimized(const std::vector<Tensor>& parameters) {
+  std::vector<OptimizedParameter> optimized;
+  for (const Tensor& parameter : parameters) optimized.push_back({parameter});
+  return optimized;
+}
+
 int64_t bytes_of(const Tensor& x) {
   return x.defined() ? static_cast<int64_t>(x.nbytes_anywhere()) : 0;
 }
@@ -68,16 +74,21 @@ const TensorDistAttr* parameter_attr(const TensorDistAttr* attr, const Dims& sha
   return zero.stage == 3 ? distributed::shard_further(attr, shape, zero.mesh_dim) : attr;
 }
 
-Optimizer::Optimizer(const OptimizerConfig& config, std::vector<Tensor> parameters,
+Optimizer::Optimizer(const OptimizerConfig& config, const std::vector<Tensor>& parameters,
+                     const ZeroStage& zero)
+    : Optimizer(config, as_optimized(parameters), zero) {}
+
+Optimizer::Optimizer(const OptimizerConfig& config, std::vector<OptimizedParameter> parameters,
                      const ZeroStage& zero)
     : config_(config), zero_(zero) {
   PHI_CHECK(zero.stage >= 0 && zero.stage <= 3,
             errors::InvalidArgument("ZeRO stage {} does not exist; use 0 to 3.", zero.stage));
-  for (Tensor& parameter : parameters) slots_.push_back(make_slot(std::move(parameter)));
+  for (const OptimizedParameter& parameter : parameters) slots_.push_back(make_slot(parameter));
 }
 
-Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
+Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const {
   const NoGrad no_grad;
+  Tensor parameter = optimized.value;
   PHI_CHECK(zero_.stage == 0 || parameter.is_dist(),
             errors::InvalidArgument("ZeRO stage {} splits states over mesh dim {}, but parameter "
                                     "{} is a plain tensor; shard_tensor it, or use stage 0.",
@@ -89,7 +100,8 @@ Optimizer::Slot Optimizer::make_slot(Tensor parameter) const {
                                  : distributed::shard_further(parameter.dist_attr(),
                                                               parameter.shape(), zero_.mesh_dim);
   }
-  slot.decays = parameter.ndim() > 1;
+  slot.decays = optimized.decays.value_or(parameter.ndim() > 1);
+  slot.rate = optimized.rate;
   const bool is_16bit = size_of(parameter.dtype()) == 2;
   const DataType state_dtype = is_16bit ? DataType::FLOAT32 : parameter.dtype();
   const auto zeros = [&] {
@@ -181,16 +193,18 @@ Tensor Optimizer::grad_norm() const {
 void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
+  const Tensor rate = slot.rate == 1.0 ? numbers.learning_rate
+                                       : scale(numbers.learning_rate, slot.rate);
   switch (config_.kind) {
     case OptimizerKind::kSgd:
-      sgd_(part, slot.gradient, slot.master, numbers.learning_rate, grad_scale, decay);
+      sgd_(part, slot.gradient, slot.master, rate, grad_scale, decay);
       break;
     case OptimizerKind::kMomentum:
-      momentum_(part, slot.gradient, slot.moment1, slot.master, numbers.learning_rate, grad_scale,
+      momentum_(part, slot.gradient, slot.moment1, slot.master, rate, grad_scale,
                 static_cast<float>(config_.momentum), config_.nesterov, decay);
       break;
     case OptimizerKind::kAdamW:
-      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, numbers.learning_rate,
+      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
              numbers.step, grad_scale, static_cast<float>(config_.beta1),
              static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
       break;

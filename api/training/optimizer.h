@@ -42,11 +42,21 @@ struct StateBytes {
   int64_t states = 0;  // moments and float32 master weights
 };
 
+/// What is optimised, and how it differs from others.
+struct OptimizedParameter {
+  Tensor value;
+  std::optional<bool> decays = std::nullopt;  // by weight_decay; by default if it is a matrix or more
+  double rate = 1.0;                          // of the learning rate
+};
+
 class Optimizer {
  public:
   /// Parameters are leaves; they get requires_grad. 16-bit ones get float32 master weights.
   /// Errors: InvalidArgument for a stage other than 0 to 3, or a plain tensor with stages 1 to 3.
-  Optimizer(const OptimizerConfig& config, std::vector<Tensor> parameters, const ZeroStage& zero);
+  Optimizer(const OptimizerConfig& config, std::vector<OptimizedParameter> parameters,
+            const ZeroStage& zero);
+  Optimizer(const OptimizerConfig& config, const std::vector<Tensor>& parameters,
+            const ZeroStage& zero);
 
   struct Outcome {
     double grad_norm = 0.0;  // 2-norm of all gradients, before clipping; 0 if none was asked for
@@ -88,12 +98,13 @@ class Optimizer {
     Tensor parameter;
     const distributed::TensorDistAttr* attr = nullptr;  // of states and reduced gradients
     bool decays = true;
+    double rate = 1.0;
     Tensor gradient;  // reduced, during step()
     Tensor moment1;   // momentum: the velocity
     Tensor moment2;
     std::optional<Tensor> master;
   };
-  Slot make_slot(Tensor parameter) const;
+  Slot make_slot(const OptimizedParameter& optimized) const;
   void collect_gradients();
   Tensor grad_norm() const;
   void update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale);

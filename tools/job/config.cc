@@ -173,11 +173,11 @@ void read_generate(JobConfig* config, const Section& section) {
   GenerateConfig* generate = &config->generate;
   section.read("prompt", &generate->prompt);
   section.read("tokens", 1, kMaxExtent, &generate->tokens);
-  section.read("temperature", 0.0, 1e6, &generate->temperature);
-  section.read("top_k", 0, kMaxExtent, &generate->top_k);
-  section.read("top_p", 0.0, 1.0, &generate->top_p);
-  section.read("seed", 0, INT64_MAX, &generate->seed);
-  if (generate->top_p == 0.0) {
+  section.read("temperature", 0.0, 1e6, &generate->sampling.temperature);
+  section.read("top_k", 0, kMaxExtent, &generate->sampling.top_k);
+  section.read("top_p", 0.0, 1.0, &generate->sampling.top_p);
+  section.read("seed", 0, INT64_MAX, &generate->sampling.seed);
+  if (generate->sampling.top_p == 0.0) {
     throw config->wrong({"generate.top_p"},
                         "0 keeps no token; use 1 for all, temperature 0 for the likeliest.");
   }

@@ -29,6 +29,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/generation/sampler.h"
+#include "api/nn/recompute.h"
 #include "api/training/learning_rate.h"
 #include "api/training/optimizer_config.h"
 #include "phi/common/dtype.h"
@@ -73,9 +75,7 @@ struct DataConfig {
   int64_t seed = 1;
 };
 
-/// What is computed again in the backward pass instead of kept: nothing, the attention core, or
-/// whole layers.
-enum class Recompute : uint8_t { kNone, kSelective, kFull };
+using nn::Recompute;
 
 struct RunConfig {
   int64_t steps = 4;
@@ -110,10 +110,7 @@ struct JobOptimizer {
 struct GenerateConfig {
   std::string prompt{};
   int64_t tokens = 64;
-  double temperature = 1.0;  // 0: always the most likely token
-  int64_t top_k = 0;         // 0: all
-  double top_p = 1.0;        // of the probability that is kept, more than 0
-  int64_t seed = 1;
+  generation::SamplerOptions sampling;
 };
 
 struct JobConfig {

@@ -10,9 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "api/nn/loss.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
+#include "tools/job/build.h"
 #include "tools/job/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/export_step.h"
@@ -48,12 +50,12 @@ JobConfig settled_job(const std::string& file) {
 std::string exported(const JobConfig& config) {
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
   std::optional<PlayedRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
-  const Decoder model(config.model, config.run, mesh);
-  JobStep step(config, mesh, model);
-  const Program program =
-      capture([&](const TensorList& inputs) { return step.run(inputs); }, placeholder_inputs(step));
+  const auto model = build_model(config, mesh, /*weights=*/nullptr);
+  training::TrainStep step(*model, nn::cross_entropy, trainer_options(config));
+  const Program program = capture([&](const TensorList& inputs) { return step.run(inputs); },
+                                  placeholder_inputs(config, step));
   played.reset();  // constants have values again
-  return export_step(step, program);
+  return export_step(config, step, program);
 }
 
 void write(const std::string& text) {

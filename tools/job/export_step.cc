@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "api/nn/layout/shard.h"
 #include "api/stablehlo/stablehlo.h"
 #include "api/tensor/placeholder.h"
 #include "phi/core/rank_context.h"
@@ -15,23 +16,22 @@ const Storage* storage_of(const Tensor& x) {
 }
 
 // Empty if it is neither of the model nor of the optimizer.
-std::string name_of(const JobStep& step, const Tensor& parameter) {
+std::string name_of(const training::TrainStep& step, const Tensor& parameter) {
   const Storage* own = storage_of(parameter);
-  const auto& parameters = step.model().parameters();
-  for (const auto& [name, tensor] : parameters) {
+  for (const auto& [name, tensor] : step.model().named_parameters()) {
     if (storage_of(tensor) == own) return name;
   }
   if (!step.optimizer()) return "";
   for (const auto& state : step.optimizer()->states()) {
     if (storage_of(state.value) == own)
-      return fmt::format("{}.{}", parameters[state.parameter].first, state.name);
+      return fmt::format("{}.{}", step.optimized_names()[state.parameter], state.name);
   }
   return "";
 }
 
-std::vector<std::string> input_names(const JobStep& step, const Program& program) {
+std::vector<std::string> input_names(const training::TrainStep& step, const Program& program) {
   std::vector<std::string> names;
-  for (int64_t m = 0; m < step.config().run.micro_batches; ++m) {
+  for (int64_t m = 0; m < step.options().micro_batches; ++m) {
     names.push_back(fmt::format("ids{}", m));
     names.push_back(fmt::format("labels{}", m));
   }
@@ -44,25 +44,25 @@ std::vector<std::string> input_names(const JobStep& step, const Program& program
 
 }  // namespace
 
-std::string export_step(const JobStep& step, const Program& program) {
-  const JobConfig& config = step.config();
+std::string export_step(const JobConfig& config, const training::TrainStep& step,
+                        const Program& program) {
   return program.to_stablehlo({.name = config.model.kind + "_" + config.mode,
-                               .mesh = step.mesh(),
+                               .mesh = step.model().sharding()->mesh,
                                .inputs = input_names(step, program),
                                .outputs = {"loss", "grad_norm"}});
 }
 
-TensorList placeholder_inputs(const JobStep& step) {
-  const RunConfig& run = step.config().run;
+TensorList placeholder_inputs(const JobConfig& config, const training::TrainStep& step) {
+  const RunConfig& run = config.run;
   const int64_t batch = run.micro_batch_size();
-  const int64_t seq = step.config().model.seq_len;
+  const int64_t seq = config.model.seq_len;
   const auto plain = [](const Dims& shape, DataType dtype) {
     return placeholder(shape, dtype, RankContext::current().place());
   };
   TensorList inputs;
   for (int64_t m = 0; m < run.micro_batches; ++m) {
-    inputs.push_back(step.model().place_ids(plain({batch, seq}, DataType::INT64)));
-    inputs.push_back(step.model().place_labels(plain({batch, seq, 1}, DataType::INT64)));
+    inputs.push_back(step.place_inputs(plain({batch, seq}, DataType::INT64)));
+    inputs.push_back(step.place_labels(plain({batch, seq, 1}, DataType::INT64)));
   }
   if (!step.optimizer()) return inputs;
   inputs.push_back(plain({}, DataType::FLOAT32));

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "api/capture/program.h"
-#include "tools/job/job_step.h"
+#include "api/training/train_step.h"
+#include "tools/job/config.h"
 
 namespace phi::job {
 
@@ -12,9 +13,10 @@ namespace phi::job {
 /// micro-batches, learning_rate and step (and loss_scale, inverse_loss_scale), and parameters as
 /// the model calls them, their states PARAMETER.moment1 and so on; outputs loss and grad_norm, and
 /// new values PARAMETER.new.
-std::string export_step(const JobStep& step, const Program& program);
+std::string export_step(const JobConfig& config, const training::TrainStep& step,
+                        const Program& program);
 
 /// Inputs of the step without bytes, for a rank that is played.
-TensorList placeholder_inputs(const JobStep& step);
+TensorList placeholder_inputs(const JobConfig& config, const training::TrainStep& step);
 
 }  // namespace phi::job

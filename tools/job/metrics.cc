@@ -17,7 +17,7 @@ Metrics::Metrics(const std::string& path) {
             errors::Unavailable("cannot write the metrics '{}': {}.", path, std::strerror(errno)));
 }
 
-void Metrics::write(int64_t step, const StepResult& result, const Progress& progress) {
+void Metrics::write(int64_t step, const training::StepResult& result, const Progress& progress) {
   if (!out_.is_open()) return;
   const MemoryStats memory = memory_stats(Tier::kDevice);
   const nlohmann::ordered_json line = {{"step", step},

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "api/training/step_result.h"
 #include "tools/job/progress.h"
-#include "tools/job/step_result.h"
 
 namespace phi::job {
 
@@ -16,7 +16,7 @@ class Metrics {
  public:
   /// Appends to the file; an empty path writes nothing. Errors: Unavailable.
   explicit Metrics(const std::string& path);
-  void write(int64_t step, const StepResult& result, const Progress& progress);
+  void write(int64_t step, const training::StepResult& result, const Progress& progress);
 
  private:
   std::ofstream out_;

@@ -64,10 +64,10 @@ generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, se
   EXPECT_TRUE(config.run.sequence_parallel);
   EXPECT_EQ(config.weights, "w");
   EXPECT_EQ(config.generate.tokens, 7);
-  EXPECT_EQ(config.generate.temperature, 0.5);
-  EXPECT_EQ(config.generate.top_k, 4);
-  EXPECT_EQ(config.generate.top_p, 0.75);
-  EXPECT_EQ(config.generate.seed, 3);
+  EXPECT_EQ(config.generate.sampling.temperature, 0.5);
+  EXPECT_EQ(config.generate.sampling.top_k, 4);
+  EXPECT_EQ(config.generate.sampling.top_p, 0.75);
+  EXPECT_EQ(config.generate.sampling.seed, 3);
 }
 
 TEST(JobConfig, ReadsEveryKeyOfALlama) {

@@ -6,10 +6,12 @@
 
 #include <cstdio>
 
+#include "api/nn/loss.h"
 #include "api/stablehlo/stablehlo.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
 #include "tests/api/stablehlo/case_files.h"
+#include "tools/job/build.h"
 #include "tools/job/export_step.h"
 
 namespace phi::job {
@@ -39,7 +41,7 @@ void append_gathered(const TensorList& tensors, TensorList& to) {
 }
 
 // Tokens that differ from position to position, and those behind them.
-TensorList job_inputs(const JobConfig& config, const Decoder& model) {
+TensorList job_inputs(const JobConfig& config, const training::TrainStep& step) {
   const RunConfig& run = config.run;
   const Dims shape{run.micro_batch_size(), config.model.seq_len};
   TensorList inputs;
@@ -49,9 +51,9 @@ TensorList job_inputs(const JobConfig& config, const Decoder& model) {
       ids[i] = static_cast<int64_t>((i * i + 7 * i + static_cast<size_t>(m)) %
                                     static_cast<size_t>(config.model.vocab));
     const std::span<const int64_t> all(ids);
-    inputs.push_back(model.place_ids(Tensor::from(all.first(ids.size() - 1), shape)));
+    inputs.push_back(step.place_inputs(Tensor::from(all.first(ids.size() - 1), shape)));
     const Tensor labels = Tensor::from(all.subspan(1), {shape[0], shape[1], 1});
-    inputs.push_back(model.place_labels(labels));
+    inputs.push_back(step.place_labels(labels));
   }
   if (config.mode != "train") return inputs;
   inputs.push_back(full({}, 0.01f));
@@ -62,11 +64,11 @@ TensorList job_inputs(const JobConfig& config, const Decoder& model) {
 StablehloCase run_case(const StepCase& c) {
   const JobConfig config = parse_job(c.job, c.name);
   const ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const Decoder model(config.model, config.run, mesh);
-  JobStep step(config, mesh, model);
-  const TensorList inputs = job_inputs(config, model);
+  const auto model = build_model(config, mesh, /*weights=*/nullptr);
+  training::TrainStep step(*model, nn::cross_entropy, trainer_options(config));
+  const TensorList inputs = job_inputs(config, step);
   const Program program = capture([&](const TensorList& in) { return step.run(in); }, inputs);
-  StablehloCase out{c.name, export_step(step, program), {}, {}, c.tolerance};
+  StablehloCase out{c.name, export_step(config, step, program), {}, {}, c.tolerance};
   append_gathered(inputs, out.inputs);
   append_gathered(program.parameters(), out.inputs);
   const TensorList constants = program.constants();

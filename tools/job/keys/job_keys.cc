@@ -94,7 +94,7 @@ const Reader kLimitsDevice{"a limit memory.device",
                            [](const JobConfig& c) { return c.memory.is_limited(); },
                            [](const JobConfig&) { return std::string("none"); }};
 const Reader kSamples{"generate.temperature above 0",
-                      [](const JobConfig& c) { return c.generate.temperature > 0.0; },
+                      [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },
                       [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
 
 }  // namespace

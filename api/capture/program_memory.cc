@@ -1,0 +1,15 @@
+// A program's limits for its rank.
+#include "api/capture/program_memory.h"
+
+#include "phi/core/rank_context.h"
+
+namespace phi {
+
+void limit_rank(const ProgramMemory& memory) {
+  if (!memory.is_limited()) return;
+  RankContext& rank = RankContext::current();
+  rank.memory()->set_device_limit(memory.limits.device_bytes);
+  rank.set_keeps_deferred(true);
+}
+
+}  // namespace phi

@@ -1,0 +1,88 @@
+// One token after the other.
+#include "api/generation/generator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/slice.h"
+#include "api/nn/layout/shard.h"
+#include "distributed/api.h"
+#include "phi/common/errors.h"
+
+namespace phi::generation {
+namespace {
+
+std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
+  const auto length = std::ssize(prompt);
+  PHI_CHECK(length >= 1 && length <= window,
+            errors::InvalidArgument("a prompt of {} tokens for a model that sees {}; give 1 to {}.",
+                                    length, window, window));
+  return prompt;
+}
+
+}  // namespace
+
+Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt,
+                     const GeneratorOptions& options)
+    : model_(model),
+      options_(options),
+      cache_(model, /*batch=*/1, options.window),
+      tokens_(checked(std::move(prompt), options.window)) {
+  model.set_training(false);
+}
+
+int64_t Generator::next() {
+  const Tensor logits = logits_behind(unread());
+  const auto position = std::ssize(tokens_);
+  tokens_.push_back(sample(logits.to_vector<float>(), options_.sampling, position));
+  return tokens_.back();
+}
+
+Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
+  if (options_.capture) {
+    Tensor logits;
+    for (const int64_t id : ids) logits = run_captured(id);
+    return logits;
+  }
+  const auto count = std::ssize(ids);
+  const Tensor logits =
+      run({Tensor::from<int64_t>(ids, {1, count}), full({1}, cache_.length(), DataType::INT64)})[0];
+  cache_.advance(count);
+  return logits;
+}
+
+// A kilobyte or so to every rank, which then all choose alike.
+TensorList Generator::run(const TensorList& inputs) {
+  const nn::Sharding* sharding = model_.sharding();
+  const Tensor ids = sharding ? distributed::shard_tensor(inputs[0], sharding->inputs->mesh(),
+                                                          sharding->inputs->placements())
+                              : inputs[0];
+  Tensor logits = nn::logits_behind(model_, ids, inputs[1], &cache_);
+  if (options_.num_tokens > 0) logits = slice(logits, {2}, {0}, {options_.num_tokens});
+  return {sharding ? distributed::reshard(logits, sharding->mesh, {}) : logits};
+}
+
+Tensor Generator::run_captured(int64_t id) {
+  const TensorList inputs = {full({1, 1}, id, DataType::INT64),
+                             full({1}, cache_.length(), DataType::INT64)};
+  if (!program_) {
+    program_ = capture([this](const TensorList& in) { return run(in); }, inputs);
+    program_->limit_memory(options_.memory);
+  }
+  cache_.advance(1);
+  return program_->run(inputs)[0];
+}
+
+std::vector<int64_t> Generator::unread() {
+  const auto window = static_cast<size_t>(options_.window);
+  const auto held = static_cast<size_t>(cache_.length());
+  if (held + tokens_.size() - read_ > window) {
+    cache_.clear();
+    read_ = tokens_.size() - std::max<size_t>(window / 2, 1);
+  }
+  const auto begin = tokens_.begin() + static_cast<int64_t>(std::exchange(read_, tokens_.size()));
+  return {begin, tokens_.end()};
+}
+
+}  // namespace phi::generation

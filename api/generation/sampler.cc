@@ -1,0 +1,77 @@
+// Sampling in double precision.
+#include "api/generation/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "phi/common/errors.h"
+
+namespace phi::generation {
+namespace {
+
+void check_finite(std::span<const float> logits) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    PHI_CHECK(std::isfinite(logits[i]),
+              errors::InvalidArgument(
+                  "the logit of token {} is {}; the model's weights are broken.", i, logits[i]));
+  }
+}
+
+// Tokens, the likeliest first; of equals the first.
+std::vector<int64_t> ranked(std::span<const float> logits) {
+  std::vector<int64_t> tokens(logits.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [&](int64_t a, int64_t b) { return logits[a] > logits[b]; });
+  return tokens;
+}
+
+// How many of `scores`, the highest first and relative to it, make the nucleus.
+size_t nucleus_size(std::span<const double> scores, double top_p) {
+  if (top_p >= 1.0) return scores.size();
+  double total = 0;
+  for (double score : scores) total += std::exp(score);
+  double sum = 0;
+  size_t size = 0;
+  while (size < scores.size() && sum < top_p * total) sum += std::exp(scores[size++]);
+  return size;
+}
+
+// The step and the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// Standard Gumbel noise. It belongs to the token, not to its place among the likeliest.
+double gumbel_noise(int64_t seed, int64_t position, int64_t token) {
+  uint64_t bits = 0;
+  for (int64_t part : {seed, position, token}) bits = mixed(bits ^ static_cast<uint64_t>(part));
+  const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+  return -std::log(-std::log(uniform));
+}
+
+}  // namespace
+
+int64_t sample(std::span<const float> logits, const SamplerOptions& options, int64_t position) {
+  check_finite(logits);
+  std::vector<int64_t> tokens = ranked(logits);
+  if (options.temperature == 0.0) return tokens[0];
+  if (options.top_k > 0) {
+    tokens.resize(std::min(tokens.size(), static_cast<size_t>(options.top_k)));
+  }
+  const double best = logits[tokens[0]];
+  std::vector<double> scores;
+  for (int64_t token : tokens) scores.push_back((logits[token] - best) / options.temperature);
+  scores.resize(nucleus_size(scores, options.top_p));
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i] += gumbel_noise(options.seed, position, tokens[i]);
+  }
+  return tokens[std::max_element(scores.begin(), scores.end()) - scores.begin()];
+}
+
+}  // namespace phi::generation

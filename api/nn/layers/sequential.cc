@@ -1,0 +1,112 @@
+// Links one after the other, repeated ones as a scan where a program is captured.
+#include "api/nn/layers/sequential.h"
+
+#include <algorithm>
+
+#include "api/autograd/autograd.h"
+#include "api/capture/scan.h"
+#include "distributed/api.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+
+namespace phi::nn {
+namespace {
+
+// The backward pass runs the layer again, in the pass and with the parameters of now.
+Tensor recomputed(const Layer& layer, const Tensor& x) {
+  const auto again = [&layer, pass = layer.pass(),
+                      parameters = layer.parameters()](const TensorList& inputs) {
+    const PassScope in_pass(layer, pass);
+    const ParameterScope with_parameters(layer, parameters);
+    return layer(inputs[0]);
+  };
+  return recompute(again, {x});
+}
+
+}  // namespace
+
+void Sequential::add_link(std::unique_ptr<Layer> link) {
+  PHI_CHECK(chunks_.empty(),
+            errors::InvalidArgument("link '{}' is added to a model that is laid out on a mesh; add "
+                                    "it before nn::shard().",
+                                    link->path()));
+  links_.push_back(std::move(link));
+}
+
+Sequential::Range Sequential::chunk_range(int chunk) const {
+  PHI_CHECK(chunk >= 0 && chunk < num_chunks(),
+            errors::OutOfRange("chunk {} of a model that has {}.", chunk, num_chunks()));
+  return chunks_.empty() ? Range{0, links_.size()} : chunks_[static_cast<size_t>(chunk)];
+}
+
+Tensor Sequential::forward(const Tensor& x) const {
+  Tensor out = x;
+  for (int chunk = 0; chunk < num_chunks(); ++chunk) {
+    if (chunk > 0) {
+      const auto* attr = chunk_input_attr(chunk, out);
+      if (attr) out = distributed::reshard(out, attr->mesh(), attr->placements());
+    }
+    out = forward_chunk(chunk, out);
+  }
+  return out;
+}
+
+const distributed::TensorDistAttr* Sequential::chunk_input_attr(int chunk, const Tensor& x) const {
+  const Layer& first = *links_[chunk_range(chunk).begin];
+  if (const auto* fixed = first.attr(Point::kInput)) return fixed;
+  if (!first.mesh() || !x.is_dist()) return nullptr;
+  return distributed::TensorDistAttr::get(*first.mesh(), x.placements());
+}
+
+Tensor Sequential::forward_chunk(int chunk, const Tensor& x) const {
+  const Range range = chunk_range(chunk);
+  Tensor out = x;
+  for (size_t i = range.begin; i < range.end;) {
+    const size_t end = std::min(repeat_end(i), range.end);
+    if (end > i) {
+      out = run_repeated({i, end}, std::move(out));
+      i = end;
+    } else {
+      out = run_link(i++, out, /*repeated=*/false);
+    }
+  }
+  return out;
+}
+
+size_t Sequential::repeat_end(size_t i) const {
+  for (const Range& repeat : repeats_) {
+    if (i >= repeat.begin && i < repeat.end) return repeat.end;
+  }
+  return i;
+}
+
+bool Sequential::scans_now() const {
+  return scan_ && RankContext::current().recorder() && !pass().cache && !drops_now();
+}
+
+Tensor Sequential::run_repeated(Range links, Tensor x) const {
+  if (!scans_now()) {
+    for (size_t i = links.begin; i < links.end; ++i) x = run_link(i, x, /*repeated=*/true);
+    return x;
+  }
+  std::vector<TensorList> parameters;
+  for (size_t i = links.begin; i < links.end; ++i) parameters.push_back(links_[i]->parameters());
+  const auto body = [&](const Tensor& h, const TensorList& own) {
+    const ParameterScope with_parameters(*links_[links.begin], own);
+    return run_link(links.begin, h, /*repeated=*/true);
+  };
+  return scan(body, x, parameters);
+}
+
+Tensor Sequential::run_link(size_t i, const Tensor& x, bool repeated) const {
+  const Layer& link = *links_[i];
+  try {
+    const bool again = repeated && recompute() == Recompute::kFull && !pass().cache;
+    return again ? recomputed(link, x) : link(x);
+  } catch (Error& error) {
+    error.note("called from " + link.path());
+    throw;
+  }
+}
+
+}  // namespace phi::nn

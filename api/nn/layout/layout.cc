@@ -1,0 +1,115 @@
+// Rows of layouts, and the table of what they meet.
+#include "api/nn/layout/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "api/nn/layout/resolved.h"
+#include "phi/common/errors.h"
+
+namespace phi::nn {
+namespace {
+
+std::string to_string(const Along& along) {
+  std::string out;
+  for (const auto& [dim, placement] : along) {
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", dim, placement.to_string());
+  }
+  return out.empty() ? "whole" : out;
+}
+
+Along without_others(const Along& along, const distributed::ProcessMesh& mesh) {
+  const auto& names = mesh.dim_names();
+  Along out;
+  for (const auto& entry : along) {
+    if (std::find(names.begin(), names.end(), entry.first) != names.end()) out.push_back(entry);
+  }
+  return out;
+}
+
+// Columns as wide as what stands in them.
+std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
+  std::array<size_t, 3> width{};
+  for (const auto& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    out += fmt::format("{:{}}  {:{}}  {}\n", line[0], width[0], line[1], width[1], line[2]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(Layout::Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"parameters", "inputs", "outputs", "caches"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Layout& Layout::add(Kind kind, std::string pattern, Along along) {
+  rows_.push_back({kind, std::move(pattern), std::move(along)});
+  return *this;
+}
+
+Layout& Layout::batches(Along along) {
+  batches_ = std::move(along);
+  return *this;
+}
+
+Layout& Layout::pipeline(std::string mesh_dim, std::string pattern, int64_t chunks) {
+  PHI_CHECK(chunks >= 1, errors::InvalidArgument("a pipeline of {} chunks a stage; it has 1 or "
+                                                 "more.",
+                                                 chunks));
+  pipeline_ = {std::move(mesh_dim), std::move(pattern), chunks};
+  return *this;
+}
+
+Layout& Layout::zero(int stage, std::string mesh_dim) {
+  PHI_CHECK(stage >= 0 && stage <= 3,
+            errors::InvalidArgument("ZeRO stage {} does not exist; use 0 to 3.", stage));
+  zero_ = {stage, std::move(mesh_dim)};
+  return *this;
+}
+
+Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
+  const auto& names = mesh.dim_names();
+  const auto has = [&](const std::string& dim) {
+    return std::find(names.begin(), names.end(), dim) != names.end();
+  };
+  Layout out;
+  for (const Row& row : rows_) out.add(row.kind, row.pattern, without_others(row.along, mesh));
+  out.batches_ = without_others(batches_, mesh);
+  if (has(pipeline_.mesh_dim)) out.pipeline_ = pipeline_;
+  if (has(zero_.mesh_dim)) out.zero_ = zero_;
+  return out;
+}
+
+std::string Layout::describe(const Module& model) const {
+  const ResolvedLayout resolved(model, *this);
+  std::vector<std::array<std::string, 3>> lines = {{"parameter", "shape", "placements"}};
+  for (const auto& [name, value] : model.named_parameters()) {
+    lines.push_back({name, value.shape().to_string(), to_string(resolved.of_parameter(name))});
+  }
+  for (const Module* module : model.modules()) {
+    for (const Kind kind : {Kind::kInputs, Kind::kOutputs, Kind::kCaches}) {
+      const Along* along = resolved.of_module(kind, module->path());
+      if (along) lines.push_back({module->path(), std::string(name_of(kind)), to_string(*along)});
+    }
+  }
+  lines.push_back({"(model)", "batches", to_string(batches_)});
+  if (!pipeline_.mesh_dim.empty()) {
+    lines.push_back({"(model)", "pipeline",
+                     fmt::format("'{}' along {}, {} chunk{} a stage", pipeline_.pattern,
+                                 pipeline_.mesh_dim, pipeline_.chunks,
+                                 pipeline_.chunks == 1 ? "" : "s")});
+  }
+  if (zero_.stage > 0) {
+    lines.push_back({"(model)", "ZeRO", fmt::format("{} along {}", zero_.stage, zero_.mesh_dim)});
+  }
+  return aligned(lines);
+}
+
+}  // namespace phi::nn

@@ -1,0 +1,235 @@
+// Stages, placements and shards.
+#include "api/nn/layout/shard.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "api/nn/layers/sequential.h"
+#include "api/nn/layout/resolved.h"
+#include "api/nn/module_root.h"
+#include "api/nn/pattern.h"
+#include "distributed/api.h"
+#include "distributed/placement/shard_further.h"
+#include "distributed/placement/split.h"
+#include "phi/common/errors.h"
+#include "phi/common/nearest_name.h"
+
+namespace phi::nn {
+
+using distributed::Placement;
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+namespace {
+
+bool has_dim(const ProcessMesh& mesh, const std::string& name) {
+  const auto& names = mesh.dim_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Mesh dims that a stage's slice has not are those that the pipeline runs along.
+const TensorDistAttr* attr_of(const ProcessMesh& mesh, const Along& along) {
+  std::vector<Placement> placements(static_cast<size_t>(mesh.ndim()));
+  for (const auto& [dim, placement] : along) {
+    if (has_dim(mesh, dim)) placements[static_cast<size_t>(mesh.dim_of(dim))] = placement;
+  }
+  return TensorDistAttr::get(mesh, placements);
+}
+
+void check_dims(const Along& along, const ProcessMesh& mesh, const std::string& what) {
+  for (const auto& [dim, placement] : along) {
+    PHI_CHECK(has_dim(mesh, dim),
+              errors::InvalidArgument("the layout's {} speaks of mesh dim '{}', which {} has not{}. "
+                                      "layout.only_along(mesh) leaves such rows out.",
+                                      what, dim, mesh.to_string(),
+                                      did_you_mean(dim, mesh.dim_names())));
+  }
+}
+
+void check_placements(const std::string& name, const Tensor& value, const Along& along) {
+  for (const auto& [dim, placement] : along) {
+    const bool fits = !placement.is_partial() &&
+                      (!placement.is_shard() || (placement.tensor_dim() >= 0 &&
+                                                 placement.tensor_dim() < value.ndim()));
+    PHI_CHECK(fits, errors::InvalidArgument("the layout wants parameter '{}' of shape {} to be {} "
+                                            "along mesh dim '{}'; it can be Replicate(){}.",
+                                            name, value.shape().to_string(), placement.to_string(),
+                                            dim,
+                                            value.ndim() == 0 ? ""
+                                            : value.ndim() == 1
+                                                ? " or Shard(0)"
+                                                : " or Shard(0) to Shard(" +
+                                                      std::to_string(value.ndim() - 1) + ")"));
+  }
+}
+
+}  // namespace
+
+// Checks all, then lays out.
+class Sharder {
+ public:
+  Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
+      : model_(model), mesh_(mesh), layout_(layout), resolved_(model, layout) {
+    PHI_CHECK(model.owned_root_, errors::InvalidArgument("'{}' is a part of a model; lay the whole "
+                                                         "model out.",
+                                                         model.path()));
+    check_mesh();
+    cut();
+    for (Module* module : model_.modules()) plan(*module);
+  }
+
+  void run() {
+    if (sequential_) {
+      sequential_->chunks_ = chunks_;
+      sequential_->num_stages_ =
+          static_cast<int>(std::ssize(chunks_) / layout_.pipeline().chunks);
+    }
+    for (Module* module : model_.modules()) {
+      module->mesh_ = mesh_of(*module);
+      module->batch_attr_ = attr_of(*module->mesh_, layout_.batches());
+      for (const auto& [point, attr] : points_[module]) {
+        module->points_[static_cast<size_t>(point)] = attr;
+      }
+      for (Module::Slot& slot : module->slots_) lay_out(attrs_.at(&slot), &slot.value);
+      for (auto& [name, value] : module->buffers_) {
+        lay_out(TensorDistAttr::replicated(*module->mesh_), &value);
+      }
+    }
+    const size_t links = sequential_ ? sequential_->num_links() : 0;
+    const Module* first = &model_;
+    const Module* last = &model_;
+    if (links > 0) {
+      first = &sequential_->link(0);
+      last = &sequential_->link(links - 1);
+    }
+    model_.root_->sharding = {mesh_, layout_.zero(), first->batch_attr_, last->batch_attr_};
+  }
+
+ private:
+  static void lay_out(const TensorDistAttr* attr, Tensor* value) {
+    value->replace(value->is_dist()
+                       ? distributed::reshard(*value, attr->mesh(), attr->placements())
+                       : distributed::shard_tensor(*value, attr->mesh(), attr->placements()));
+  }
+
+  void check_mesh() const {
+    for (const Layout::Row& row : layout_.rows()) {
+      check_dims(row.along, mesh_, std::string(name_of(row.kind)) + " '" + row.pattern + "'");
+    }
+    check_dims(layout_.batches(), mesh_, "batches");
+    const auto& pipeline = layout_.pipeline();
+    if (!pipeline.mesh_dim.empty()) check_dims({{pipeline.mesh_dim, {}}}, mesh_, "pipeline");
+    if (layout_.zero().stage > 0) check_dims({{layout_.zero().mesh_dim, {}}}, mesh_, "ZeRO");
+  }
+
+  // Which links each chunk has, and on which mesh each module is.
+  void cut() {
+    const auto& pipeline = layout_.pipeline();
+    if (pipeline.mesh_dim.empty()) return;
+    sequential_ = dynamic_cast<Sequential*>(&model_);
+    PHI_CHECK(sequential_ != nullptr && sequential_->num_links() > 0,
+              errors::InvalidArgument("a pipeline cuts an nn::Sequential between its links, and "
+                                      "the model is none, or is empty; derive it from Sequential, "
+                                      "or leave Layout::pipeline out."));
+    const auto [first, end] = shared_out();
+    const int pp = mesh_.dim_of(pipeline.mesh_dim);
+    const int64_t stages = mesh_.dim_size(pp);
+    const int64_t num_chunks = stages * pipeline.chunks;
+    const auto links = static_cast<int64_t>(end - first);
+    PHI_CHECK(links >= num_chunks,
+              errors::InvalidArgument("{} links match the pipeline's '{}', fewer than {} stages "
+                                      "of {} chunk{}; each chunk needs one.",
+                                      links, pipeline.pattern, stages, pipeline.chunks,
+                                      pipeline.chunks == 1 ? "" : "s"));
+    for (int64_t c = 0; c < num_chunks; ++c) {
+      const auto own = distributed::split_range(links, num_chunks, c);
+      const size_t begin = c == 0 ? 0 : first + static_cast<size_t>(own.offset);
+      const size_t stop =
+          c + 1 == num_chunks ? sequential_->num_links() : first + static_cast<size_t>(own.end());
+      chunks_.push_back({begin, stop});
+      const ProcessMesh stage = mesh_.slice(pp, c % stages);
+      for (size_t i = begin; i < stop; ++i) {
+        for (const Module* module : sequential_->link(i).modules()) stages_.emplace(module, stage);
+      }
+    }
+  }
+
+  // The links that match the pipeline's pattern, which follow each other.
+  std::pair<size_t, size_t> shared_out() const {
+    const std::string& pattern = layout_.pipeline().pattern;
+    const size_t count = sequential_->num_links();
+    const auto met = [&](size_t i) { return matches(pattern, sequential_->link(i).path()); };
+    size_t first = 0;
+    while (first < count && !met(first)) ++first;
+    size_t end = first;
+    while (end < count && met(end)) ++end;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.push_back(sequential_->link(i).path());
+    PHI_CHECK(first < count, errors::NotFound("the pipeline's '{}' meets no link of the model; "
+                                              "nearest: {}.",
+                                              pattern, nearest_three(pattern, names)));
+    for (size_t i = end; i < count; ++i) {
+      PHI_CHECK(!met(i), errors::InvalidArgument(
+                             "the pipeline's '{}' meets link '{}', but not '{}' before it; links "
+                             "that are shared out follow each other.",
+                             pattern, names[i], names[end]));
+    }
+    return {first, end};
+  }
+
+  const ProcessMesh& mesh_of(const Module& module) const {
+    const auto stage = stages_.find(&module);
+    return stage == stages_.end() ? mesh_ : stage->second;
+  }
+
+  void plan(Module& module) {
+    const ProcessMesh& mesh = mesh_of(module);
+    constexpr std::pair<Layout::Kind, Point> kPoints[] = {{Layout::Kind::kInputs, Point::kInput},
+                                                          {Layout::Kind::kOutputs, Point::kOutput},
+                                                          {Layout::Kind::kCaches, Point::kCache}};
+    for (const auto& [kind, point] : kPoints) {
+      const Along* along = resolved_.of_module(kind, module.path());
+      if (along) points_[&module].emplace_back(point, attr_of(mesh, *along));
+    }
+    for (const Module::Slot& slot : module.slots_) {
+      const Along along = resolved_.of_parameter(slot.name);
+      check_placements(slot.name, slot.value, along);
+      const TensorDistAttr* attr = attr_of(mesh, along);
+      const auto& zero = layout_.zero();
+      if (zero.stage == 3) {
+        attr = distributed::shard_further(attr, slot.value.shape(), zero.mesh_dim);
+      }
+      attrs_[&slot] = attr;
+    }
+  }
+
+  Module& model_;
+  const ProcessMesh& mesh_;
+  const Layout& layout_;
+  ResolvedLayout resolved_;
+  Sequential* sequential_ = nullptr;
+  std::vector<Sequential::Range> chunks_;
+  std::unordered_map<const Module*, ProcessMesh> stages_;  // of modules in a pipeline
+  std::unordered_map<const Module*, std::vector<std::pair<Point, const TensorDistAttr*>>> points_;
+  std::unordered_map<const Module::Slot*, const TensorDistAttr*> attrs_;
+};
+
+void shard(Module& model, const ProcessMesh& mesh, const Layout& layout) {
+  Sharder(model, mesh, layout).run();
+}
+
+Layout transformer_layout(const Module& model, const ProcessMesh& mesh,
+                          const TransformerSplit& split) {
+  Layout layout;
+  if (has_dim(mesh, split.dp)) {
+    layout.batches({{split.dp, distributed::Shard(0)}});
+    layout.zero(split.zero_stage, split.dp);
+  }
+  for (const Module* module : model.modules()) {
+    module->add_tensor_parallel(&layout, split.tp, split.sequence_parallel);
+  }
+  layout.pipeline(split.pp, split.blocks, split.chunks);
+  return layout.only_along(mesh);
+}
+
+}  // namespace phi::nn

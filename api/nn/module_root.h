@@ -1,0 +1,26 @@
+// What a model has once, for all of its modules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "api/nn/layout/shard.h"
+#include "api/nn/module.h"
+
+namespace phi::nn {
+
+struct Module::Root {
+  uint64_t seed = 1;
+  DataType dtype = DataType::FLOAT32;
+  bool is_training = true;
+  Recompute recompute = Recompute::kNone;
+  Pass pass;
+  std::set<std::string> names;  // of parameters and buffers
+  uint64_t dropouts = 0;
+  bool drops = false;
+  std::optional<Sharding> sharding;
+};
+
+}  // namespace phi::nn

@@ -1,0 +1,12 @@
+// Patterns of names: '*' stands for any letters (none too), '?' for one, the rest for itself.
+//
+//   matches("layer*.qkv.weight", "layer12.qkv.weight");
+#pragma once
+
+#include <string_view>
+
+namespace phi::nn {
+
+bool matches(std::string_view pattern, std::string_view name);
+
+}  // namespace phi::nn

@@ -1,0 +1,151 @@
+// The model as a pipeline model, and one step of it.
+#include "api/training/train_step.h"
+
+#include "api/nn/layout/shard.h"
+#include "distributed/api.h"
+#include "distributed/pipeline/schedules/make_schedule.h"
+#include "phi/common/errors.h"
+
+namespace phi::training {
+namespace {
+
+namespace pipeline = distributed::pipeline;
+using distributed::TensorDistAttr;
+
+struct MicroBatch {
+  Tensor inputs;
+  Tensor labels;
+};
+
+// Micro-batches through the model.
+class StepModel final : public PipelineModel {
+ public:
+  StepModel(const nn::Layer& model, const nn::Sequential* links, const LossFunction& loss,
+            std::vector<MicroBatch> batches, uint64_t first_pass)
+      : model_(model),
+        links_(links),
+        loss_(loss),
+        batches_(std::move(batches)),
+        first_pass_(first_pass) {}
+
+  int num_chunks() const override { return links_ ? links_->num_chunks() : 1; }
+
+  Tensor forward(int chunk, const Tensor& input, int64_t micro_batch) override {
+    const MicroBatch& batch = batches_[static_cast<size_t>(micro_batch)];
+    const nn::PassScope pass(model_, {.number = first_pass_ + static_cast<uint64_t>(micro_batch)});
+    Tensor out = forward_chunk(chunk, chunk == 0 ? batch.inputs : input);
+    return chunk + 1 == num_chunks() ? loss_(out, batch.labels) : out;
+  }
+
+  const TensorDistAttr* input_attr(int chunk, const Tensor& x) const override {
+    return links_->chunk_input_attr(chunk, x);
+  }
+
+ private:
+  Tensor forward_chunk(int chunk, const Tensor& x) const {
+    return links_ && num_chunks() > 1 ? links_->forward_chunk(chunk, x) : model_(x);
+  }
+
+  const nn::Layer& model_;
+  const nn::Sequential* links_;
+  const LossFunction& loss_;
+  const std::vector<MicroBatch> batches_;
+  const uint64_t first_pass_;
+};
+
+Tensor laid_out(const Tensor& x, const TensorDistAttr* attr) {
+  if (attr == nullptr) return x;
+  return x.is_dist() ? distributed::reshard(x, attr->mesh(), attr->placements())
+                     : distributed::shard_tensor(x, attr->mesh(), attr->placements());
+}
+
+int stages_of(const nn::Sequential* links) { return links ? links->num_stages() : 1; }
+
+}  // namespace
+
+TrainStep::TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options)
+    : model_(model),
+      links_(dynamic_cast<nn::Sequential*>(&model)),
+      loss_(std::move(loss)),
+      options_(std::move(options)) {
+  check_options();
+  model_.set_recompute(options_.recompute);
+  // Zero-bubble schedules put gradients of weights off, which a scan does not.
+  if (links_) links_->set_scan(options_.capture && !options_.schedule.starts_with("zb_"));
+  if (!options_.trains) return;
+  make_optimizer();
+  const int stages = stages_of(links_);
+  const int chunks = links_ ? links_->num_chunks() / stages : 1;
+  program_.emplace(pipeline::make_schedule(pipeline::parse_schedule_kind(options_.schedule), stages,
+                                           static_cast<int>(options_.micro_batches), chunks));
+}
+
+void TrainStep::check_options() const {
+  PHI_CHECK(options_.micro_batches >= 1,
+            errors::InvalidArgument("a step of {} micro-batches; it has 1 or more.",
+                                    options_.micro_batches));
+  PHI_CHECK(!options_.capture || !model_.drops_now(),
+            errors::InvalidArgument("dropout draws other numbers in each step, which a captured "
+                                    "step does not; make the model without dropout, call "
+                                    "set_training(false), or do not capture."));
+  PHI_CHECK(options_.capture || !options_.memory.is_limited(),
+            errors::InvalidArgument("memory limits hold for captured steps, whose uses of memory "
+                                    "are known in advance; set `capture` too."));
+  PHI_CHECK(options_.recompute != nn::Recompute::kFull || (links_ && links_->has_repeats()),
+            errors::InvalidArgument("full recompute is of the links that nn::Sequential::repeat "
+                                    "makes, and the model has none."));
+}
+
+void TrainStep::make_optimizer() {
+  std::vector<OptimizedParameter> optimized;
+  const auto groups = model_.groups();
+  const auto parameters = model_.named_parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [name, value] = parameters[i];
+    if (!groups[i].trained) continue;
+    optimized.push_back({value, groups[i].decays, groups[i].rate});
+    optimized_names_.push_back(name);
+  }
+  const nn::Sharding* sharding = model_.sharding();
+  const ZeroStage zero = sharding ? ZeroStage{sharding->zero.stage, sharding->zero.mesh_dim}
+                                  : ZeroStage{};
+  optimizer_.emplace(options_.optimizer, std::move(optimized), zero);
+}
+
+Tensor TrainStep::place_inputs(const Tensor& x) const {
+  return laid_out(x, model_.sharding() ? model_.sharding()->inputs : nullptr);
+}
+
+Tensor TrainStep::place_labels(const Tensor& labels) const {
+  return laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
+}
+
+TensorList TrainStep::run(const TensorList& inputs) {
+  const auto micro_batches = static_cast<size_t>(options_.micro_batches);
+  std::vector<MicroBatch> batches;
+  for (size_t i = 0; i < micro_batches; ++i) {
+    batches.push_back({inputs[2 * i], inputs[2 * i + 1]});
+  }
+  StepModel model(model_, links_, loss_, std::move(batches), first_pass_);
+  if (!optimizer_) return {everywhere(run_forward(model, options_.micro_batches))};
+  const TensorList numbers(inputs.begin() + static_cast<int64_t>(2 * micro_batches), inputs.end());
+  return train(model, numbers);
+}
+
+TensorList TrainStep::train(PipelineModel& model, const TensorList& numbers) {
+  const Tensor loss_scale = scales_loss() ? numbers[2] : Tensor();
+  const Tensor loss = run_schedule(model, *program_, loss_scale);
+  gradient_bytes_ = optimizer_->bytes_here().gradients;
+  const Tensor norm =
+      optimizer_->apply({.learning_rate = numbers[0],
+                         .step = numbers[1],
+                         .inverse_loss_scale = scales_loss() ? numbers[3] : Tensor()},
+                        scales_loss());
+  return {everywhere(loss), norm};
+}
+
+Tensor TrainStep::everywhere(const Tensor& loss) const {
+  return loss.is_dist() ? distributed::reshard(loss, model_.sharding()->mesh, {}) : loss;
+}
+
+}  // namespace phi::training

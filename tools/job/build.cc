@@ -1,0 +1,112 @@
+// Sections of a job file as options of the library.
+#include "tools/job/build.h"
+
+#include <fmt/format.h>
+
+#include "api/nn/layout/shard.h"
+#include "api/nn/weights.h"
+
+namespace phi::job {
+namespace {
+
+constexpr int64_t kBytes = 256;  // the tokens that are text
+
+nn::models::ModelConfig model_config(const ModelConfig& model) {
+  if (model.kind == "llama") {
+    return nn::models::LlamaConfig{.vocab = model.vocab,
+                                   .seq_len = model.seq_len,
+                                   .d_model = model.d_model,
+                                   .layers = model.layers,
+                                   .heads = model.heads,
+                                   .kv_heads = model.kv_heads,
+                                   .ffn = model.ffn,
+                                   .rope_base = model.rope_base,
+                                   .norm_eps = model.norm_eps};
+  }
+  return nn::models::GptConfig{.vocab = model.vocab,
+                               .seq_len = model.seq_len,
+                               .d_model = model.d_model,
+                               .layers = model.layers,
+                               .heads = model.heads,
+                               .hidden = model.d_model * model.mlp_ratio,
+                               .dropout = model.dropout};
+}
+
+}  // namespace
+
+std::unique_ptr<nn::models::Decoder> build_model(
+    const JobConfig& config, const distributed::ProcessMesh& mesh,
+    const distributed::checkpoint::Checkpoint* weights) {
+  auto model = nn::models::make(model_config(config.model));
+  model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
+  if (weights) nn::load(*weights, model.get());
+  const nn::TransformerSplit split{.sequence_parallel = config.run.sequence_parallel,
+                                   .zero_stage = static_cast<int>(config.run.zero_stage),
+                                   .chunks = config.run.chunks};
+  nn::shard(*model, mesh, nn::transformer_layout(*model, mesh, split));
+  return model;
+}
+
+training::TrainerOptions trainer_options(const JobConfig& config) {
+  const RunConfig& run = config.run;
+  return {.trains = config.mode == "train",
+          .optimizer = config.optimizer.update,
+          .rate = config.optimizer.rate,
+          .micro_batches = run.micro_batches,
+          .schedule = run.schedule,
+          .recompute = run.recompute,
+          .capture = run.capture,
+          .memory = program_memory(config.memory)};
+}
+
+generation::GeneratorOptions generator_options(const JobConfig& config) {
+  return {.window = config.model.seq_len,
+          .num_tokens = kBytes,
+          .sampling = config.generate.sampling,
+          .capture = config.run.capture,
+          .memory = program_memory(config.memory)};
+}
+
+std::vector<int64_t> prompt_of(const JobConfig& config) {
+  const std::string& prompt = config.generate.prompt.empty() ? "\n" : config.generate.prompt;
+  std::vector<int64_t> ids;
+  for (const char byte : prompt) ids.push_back(static_cast<uint8_t>(byte));
+  return ids;
+}
+
+std::vector<training::Batch> batches_of(const JobConfig& config, const TextData& text,
+                                        int64_t number) {
+  const RunConfig& run = config.run;
+  std::vector<training::Batch> batches;
+  for (int64_t i = 0; i < run.micro_batches; ++i) {
+    const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
+    const Draw draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
+                    config.model.seq_len};
+    batches.push_back({text.ids(draw), text.labels(draw)});
+  }
+  return batches;
+}
+
+ProgramMemory program_memory(const MemoryConfig& memory) {
+  ProgramMemory out;
+  if (!memory.is_limited()) return out;
+  constexpr int64_t kWholeDisk = int64_t{1} << 50;  // its file system says when it is full
+  out.limits = {.device_bytes = memory.device,
+                .host_bytes = memory.host,
+                .disk_bytes = memory.disk.empty() ? 0 : kWholeDisk};
+  if (!memory.disk.empty()) out.disk_folder = memory.disk;
+  return out;
+}
+
+void settle_generate(JobConfig* config) {
+  const auto length = static_cast<int64_t>(config->generate.prompt.size());
+  if (length > config->model.seq_len) {
+    throw config->wrong({"generate.prompt", "model.seq_len"},
+                        fmt::format("the prompt has {} bytes and the model sees {} (model.seq_len);"
+                                    " shorten it.",
+                                    length, config->model.seq_len));
+  }
+  config->model.dropout = 0.0;
+}
+
+}  // namespace phi::job

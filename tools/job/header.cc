@@ -1,0 +1,38 @@
+// The header of a job.
+#include "tools/job/header.h"
+
+#include <fmt/format.h>
+
+namespace phi::job {
+namespace {
+
+std::string generate_header(const JobConfig& config) {
+  const generation::SamplerOptions& sampling = config.generate.sampling;
+  std::string out = fmt::format("{} tokens · temperature {}", config.generate.tokens,
+                                sampling.temperature);
+  if (sampling.temperature > 0) {
+    if (sampling.top_k > 0) out += fmt::format(" · top_k {}", sampling.top_k);
+    if (sampling.top_p < 1) out += fmt::format(" · top_p {}", sampling.top_p);
+    out += fmt::format(" · seed {}", sampling.seed);
+  }
+  if (!config.weights.empty()) return out + " · weights " + config.weights + "\n";
+  return out + "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
+}
+
+}  // namespace
+
+std::string header(const Setup& setup, const JobReport& report) {
+  const JobConfig& config = setup.config;
+  std::string out = setup.note.empty() ? "" : setup.note + "\n";
+  out += fmt::format("mesh {} · {} process{} · {} {} parameters · {}{}\n", config.mesh.to_string(),
+                     report.world_size, report.world_size == 1 ? "" : "es", config.model.kind,
+                     human_count(report.num_parameters), report.dtype,
+                     config.run.sequence_parallel ? " · sequence parallel" : "");
+  if (config.mode == "generate") return out + generate_header(config);
+  return out + fmt::format("text {} of {} files · {} micro-batches of {} × {} tokens a step\n",
+                           human_bytes(setup.text->num_bytes()), setup.text->num_files(),
+                           config.run.micro_batches, config.run.micro_batch_size(),
+                           config.model.seq_len);
+}
+
+}  // namespace phi::job

@@ -1,0 +1,13 @@
+// What `autophi run` prints before its first step.
+#pragma once
+
+#include <string>
+
+#include "tools/job/report.h"
+#include "tools/job/setup.h"
+
+namespace phi::job {
+
+std::string header(const Setup& setup, const JobReport& report);
+
+}  // namespace phi::job

@@ -1,0 +1,180 @@
+// A job from its model to its report.
+#include "tools/job/job.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "api/nn/loss.h"
+#include "api/nn/models/weights.h"
+#include "distributed/api.h"
+#include "phi/core/rank_context.h"
+#include "tools/job/build.h"
+#include "tools/job/header.h"
+#include "tools/job/metrics.h"
+#include "tools/job/progress.h"
+#include "tools/job/run_flags.h"
+#include "tools/job/text_stream.h"
+
+namespace phi::job {
+
+using distributed::World;
+
+Job::Job(Setup setup)
+    : setup_(std::move(setup)),
+      config_(setup_.config),
+      mesh_(config_.mesh.shape, config_.mesh.dims),
+      world_(World::current()),
+      trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
+
+JobReport Job::run() {
+  if (!setup_.dry) limit_rank(program_memory(config_.memory));
+  const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
+  const MemoryAccount& memory = *world_.rank_context().memory();
+  const int64_t parameter_peak =
+      (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
+  JobReport report = describe(*model);
+  if (speaks()) std::cout << header(setup_, report) << std::flush;
+  training::StateBytes states;
+  if (config_.mode == "generate") {
+    generate(*model, &report);
+  } else {
+    states = run_steps(*model, &report);
+  }
+  begin_step(0);
+  save(*model);
+  const RankReport own = rank_report(*model, parameter_peak, states);
+  trace_.stop();  // so that it holds what the report counts
+  report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
+  const std::string traced = trace_.write();
+  if (speaks()) std::cout << traced;
+  return report;
+}
+
+std::string Job::whereabouts() const {
+  std::string out = fmt::format("at rank {} of {}", world_.rank(), world_.size());
+  if (step_ > 0) out += fmt::format(", step {}", step_);
+  return out + fmt::format(", stage {}", pipeline_stage());
+}
+
+std::string Job::last_words() {
+  const std::string path = trace_.write_alone();
+  return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+}
+
+void Job::begin_step(int64_t step) {
+  step_ = step;
+  trace_.step(step);
+  if (step > 0) setup_.injections.at(step);
+}
+
+training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* report) {
+  training::Trainer trainer(model, nn::cross_entropy, trainer_options(config_));
+  world_.everyone().barrier();  // the clock starts when every rank has its parameters
+  Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
+                    config_.run.steps, config_.run.global_batch * config_.model.seq_len);
+  Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
+  for (int64_t step = 1; step <= config_.run.steps; ++step) {
+    begin_step(step);
+    const auto result = trainer.step(batches_of(config_, *setup_.text, step));
+    progress.done(step, result.loss);
+    if (setup_.dry) continue;  // it has no loss, and its time is not the job's
+    report->losses.push_back(result.loss);
+    report->step_seconds.push_back(progress.last_step_seconds());
+    metrics.write(step, result, progress);
+  }
+  report->seconds = progress.seconds();
+  if (!setup_.dry && config_.run.steps > 0) {
+    report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
+  }
+  if (trainer.program()) note_program(*trainer.program());
+  return trainer.state_bytes();
+}
+
+// A token is a step. The text is the job's product and is shown even if all else is quiet.
+void Job::generate(nn::models::Decoder& model, JobReport* report) {
+  const int64_t tokens = config_.generate.tokens;
+  const auto show = [this](const std::string& text) {
+    if (world_.rank() == 0) std::cout << text << std::flush;
+  };
+  generation::Generator generator(model, prompt_of(config_), generator_options(config_));
+  TextStream stream;
+  show(shown(config_.generate.prompt));
+  world_.everyone().barrier();
+  Progress progress(Progress::Style::kSilent, tokens, /*tokens_per_step=*/1);
+  for (int64_t step = 1; step <= tokens; ++step) {
+    begin_step(step);
+    report->text += static_cast<char>(generator.next());
+    progress.done(step, 0.0);
+    report->step_seconds.push_back(progress.last_step_seconds());
+    show(stream.add(static_cast<uint8_t>(report->text.back())));
+  }
+  show(stream.end() + "\n");
+  if (generator.program()) note_program(*generator.program());
+  report->seconds = progress.seconds();
+  report->tokens_per_s = progress.tokens_per_s(tokens);
+  if (!speaks()) return;
+  std::cout << fmt::format("{} tokens in {:.2f} s, {:.1f} tok/s\n", tokens, report->seconds,
+                           report->tokens_per_s);
+}
+
+// How large the program is; under limits what it has moved, and how much of that was waited for.
+void Job::note_program(const Program& program) {
+  program_steps_ = program.num_steps();
+  program_arena_bytes_ = program.arena_bytes();
+  if (!config_.memory.is_limited()) return;
+  const memory::SwapEngineStats stats = program.swap_stats();
+  swapping_.transfer_seconds = stats.transfer_seconds;
+  swapping_.wait_seconds = stats.wait_seconds;
+  swapping_.host_peak_bytes = stats.peak_bytes[static_cast<size_t>(Tier::kHost)];
+  swapping_.disk_peak_bytes = stats.peak_bytes[static_cast<size_t>(Tier::kDisk)];
+  swapping_.device_limit_bytes = config_.memory.device;
+  swapping_.host_limit_bytes = config_.memory.host;
+}
+
+bool Job::speaks() const { return (setup_.dry || world_.rank() == 0) && !FLAGS_quiet; }
+
+int64_t Job::pipeline_stage() const {
+  const auto& names = mesh_.dim_names();
+  for (int m = 0; m < mesh_.ndim(); ++m) {
+    if (names[m] == "pp") return (*mesh_.coord_of(world_.rank()))[m];
+  }
+  return 0;
+}
+
+JobReport Job::describe(const nn::models::Decoder& model) const {
+  JobReport report;
+  report.job = config_.file;
+  report.mode = config_.mode;
+  report.dry_run = setup_.dry.has_value();
+  report.world_size = world_.size();
+  report.mesh = config_.mesh.to_string(",");
+  report.dtype = name_of(config_.run.dtype);
+  report.num_parameters = model.num_parameters();
+  if (setup_.text) {
+    report.text_bytes = setup_.text->num_bytes();
+    report.text_fingerprint = setup_.text->fingerprint();
+  }
+  return report;
+}
+
+void Job::save(const nn::models::Decoder& model) const {
+  if (config_.run.save.empty()) return;
+  nn::models::save(config_.run.save, model);
+  if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
+}
+
+RankReport Job::rank_report(const nn::models::Decoder& model, int64_t parameter_peak,
+                            const training::StateBytes& states) const {
+  RankReport own = this_rank(pipeline_stage());
+  own.parameter_bytes = model.parameter_bytes_here();
+  own.parameter_peak_bytes = parameter_peak;
+  own.gradient_bytes = states.gradients;
+  own.optimizer_bytes = states.states;
+  own.swapping = swapping_;
+  own.program_steps = program_steps_;
+  own.program_arena_bytes = program_arena_bytes_;
+  return own;
+}
+
+}  // namespace phi::job

@@ -1,0 +1,56 @@
+// Job: one rank's part of a job that is run.
+//
+//   Job job(std::move(setup));
+//   const JobReport report = job.run();
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "api/capture/program.h"
+#include "api/nn/models/decoder.h"
+#include "api/training/optimizer.h"
+#include "distributed/mesh/process_mesh.h"
+#include "tools/job/job_trace.h"
+#include "tools/job/report.h"
+#include "tools/job/setup.h"
+
+namespace phi::job {
+
+class Job {
+ public:
+  explicit Job(Setup setup);
+
+  /// Makes the model, takes all steps, saves, and gathers the report. Every rank calls it.
+  JobReport run();
+
+  /// "at rank 3 of 8, step 12, stage 1"
+  std::string whereabouts() const;
+  /// After an error: saves what there is of a trace and says where.
+  std::string last_words();
+
+ private:
+  void begin_step(int64_t step);
+  /// Gives the bytes of the model's states.
+  training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
+  void generate(nn::models::Decoder& model, JobReport* report);
+  void note_program(const Program& program);
+  void save(const nn::models::Decoder& model) const;
+  bool speaks() const;
+  int64_t pipeline_stage() const;
+  JobReport describe(const nn::models::Decoder& model) const;
+  RankReport rank_report(const nn::models::Decoder& model, int64_t parameter_peak,
+                         const training::StateBytes& states) const;
+
+  Setup setup_;
+  const JobConfig& config_;
+  distributed::ProcessMesh mesh_;
+  distributed::World& world_;
+  JobTrace trace_;
+  SwapReport swapping_;
+  int64_t program_steps_ = 0;
+  int64_t program_arena_bytes_ = 0;
+  int64_t step_ = 0;  // counts from 1; 0 before and after the steps
+};
+
+}  // namespace phi::job

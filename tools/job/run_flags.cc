@@ -1,0 +1,61 @@
+// Flags, and which jobs read them.
+#include "tools/job/run_flags.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "tools/cli/command_line.h"
+#include "tools/job/dry_run.h"
+
+DEFINE_string(report, "", "write a report of the job to this file, as JSON");
+DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
+DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
+DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
+DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
+DEFINE_bool(deferred_transfer, true,
+            "data waits on its tier until it is known where it is needed; false: it crosses to the "
+            "device at once and whole");
+DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
+DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
+DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
+
+namespace phi::job {
+namespace {
+
+constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
+
+}  // namespace
+
+const std::vector<std::string>& run_flags() {
+  static const std::vector<std::string> flags = {
+      "report", "metrics", "trace",        "trace_steps", "deadline_s", "deferred_transfer",
+      "quiet",  "mesh",    "inject_error", "inject_hang", "dry_run",    "world_size",
+      "rank"};
+  return flags;
+}
+
+void check_run_flags(bool generates) {
+  if (!(FLAGS_deadline_s > 0 && FLAGS_deadline_s <= kMaxDeadlineS)) {
+    throw cli::UsageError(
+        fmt::format("--deadline_s takes seconds, more than 0 and at most {}.", kMaxDeadlineS));
+  }
+  // Those that no row names are read by all.
+  constexpr std::string_view kReal =
+      "a job that runs; a dry run has no times and no losses, and nobody to wait for";
+  cli::check_flags_are_read(std::array{
+      cli::FlagUse{"world_size", FLAGS_dry_run,
+                   "--dry_run; without it mpirun says how many ranks there are"},
+      cli::FlagUse{"rank", FLAGS_dry_run,
+                   "--dry_run; without it mpirun says how many ranks there are"},
+      cli::FlagUse{"metrics", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"metrics", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"trace", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},
+      cli::FlagUse{"deadline_s", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
+  });
+}
+
+}  // namespace phi::job

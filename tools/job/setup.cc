@@ -1,0 +1,123 @@
+// What is found wrong before any rank waits for another.
+#include "tools/job/setup.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <vector>
+
+#include "distributed/api.h"
+#include "phi/common/errors.h"
+#include "tools/cli/command_line.h"
+#include "tools/job/build.h"
+#include "tools/job/run_flags.h"
+#include "tools/job/whole_file.h"
+
+namespace phi::job {
+
+using distributed::World;
+using distributed::checkpoint::Checkpoint;
+
+namespace {
+
+TextData open_text(const JobConfig& config) {
+  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
+  TextData text;
+  try {
+    text = TextData::open(config.data.paths, base.string());
+  } catch (const Error& error) {
+    throw config.wrong({"data.paths"}, error.what());
+  }
+  if (text.num_bytes() <= config.model.seq_len) {
+    throw config.wrong({"model.seq_len", "data.paths"},
+                       fmt::format("the text has {} bytes, too few for windows of seq_len {} + 1.",
+                                   text.num_bytes(), config.model.seq_len));
+  }
+  return text;
+}
+
+std::optional<Checkpoint> open_weights(const JobConfig& config) {
+  if (config.weights.empty()) return std::nullopt;
+  try {
+    return distributed::checkpoint::open(config.weights);
+  } catch (const Error& error) {
+    throw config.wrong({"weights"}, error.what());
+  }
+}
+
+// The mesh of the job, and in a dry run what else is different from a real one.
+void settle_world(Setup* setup) {
+  setup->dry = dry_run_of_flags();
+  if (!setup->dry) {
+    return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
+  }
+  settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
+  settle_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
+  setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
+                            setup->dry->rank, setup->dry->world_size);
+}
+
+void check_traced_steps(const Setup& setup) {
+  if (FLAGS_trace_steps.empty()) return;
+  const JobConfig& config = setup.config;
+  const int64_t steps = config.mode == "generate" ? config.generate.tokens : config.run.steps;
+  if (setup.traced_steps.first > steps) {
+    throw cli::UsageError(fmt::format("--trace_steps={}: the job has {} step{}.", FLAGS_trace_steps,
+                                      steps, steps == 1 ? "" : "s"));
+  }
+}
+
+// What one rank found, told to all: so that every rank leaves and one of them says why.
+struct Finding {
+  int64_t failed = 0;
+  int64_t fingerprint = 0;
+};
+
+}  // namespace
+
+Setup prepare(const std::string& job_file) {
+  Setup setup;
+  setup.injections = {parse_injection("inject_error", FLAGS_inject_error),
+                      parse_injection("inject_hang", FLAGS_inject_hang)};
+  setup.traced_steps = parse_traced_steps(FLAGS_trace_steps);
+  setup.config = load_job(job_file);
+  const bool generates = setup.config.mode == "generate";
+  check_run_flags(generates);
+  settle_world(&setup);
+  if (generates) {
+    settle_generate(&setup.config);
+  } else {
+    setup.text = open_text(setup.config);
+  }
+  setup.weights = open_weights(setup.config);
+  check_traced_steps(setup);
+  if (distributed::rank() == 0) {
+    if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
+    if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
+  }
+  return setup;
+}
+
+bool agree(World& world, const std::string& fault, uint64_t fingerprint) {
+  const Finding own{fault.empty() ? 0 : 1, static_cast<int64_t>(fingerprint)};
+  std::vector<Finding> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].failed == 0) continue;
+    if (static_cast<int64_t>(rank) == world.rank()) std::cerr << "autophi run: " << fault << "\n";
+    return false;
+  }
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank].fingerprint == all[0].fingerprint) continue;
+    if (world.rank() == 0) {
+      std::cerr << fmt::format(
+          "autophi run: ranks 0 and {} find different files at data.paths; give them the same.\n",
+          rank);
+    }
+    return false;
+  }
+  return true;
+}
+
+}  // namespace phi::job

@@ -1,0 +1,34 @@
+// Setup: a job and all that it needs, read and checked before any rank waits for another.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "distributed/checkpoint/checkpoint.h"
+#include "distributed/comm/world.h"
+#include "tools/job/config.h"
+#include "tools/job/dry_run.h"
+#include "tools/job/injection.h"
+#include "tools/job/job_trace.h"
+#include "tools/job/text_data.h"
+
+namespace phi::job {
+
+struct Setup {
+  JobConfig config;
+  std::optional<TextData> text;  // none in mode generate
+  std::optional<distributed::checkpoint::Checkpoint> weights;
+  std::string note;
+  TracedSteps traced_steps;
+  std::optional<DryRun> dry;
+  Injections injections;
+};
+
+/// Of a job file whose mesh is of this world, or of the one that is played. Errors: UsageError,
+/// those of load_job, settle_mesh, and of files that the job names.
+Setup prepare(const std::string& job_file);
+
+/// True if all ranks may go on. `fault`: what this rank found wrong; empty: nothing.
+bool agree(distributed::World& world, const std::string& fault, uint64_t fingerprint);
+
+}  // namespace phi::job
