@@ -164,12 +164,9 @@ void run() {
 int reshard_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "shape", "mesh", "src", "dst", "src_ranks", "dst_mesh", "dst_ranks", "dtype", "rank"};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--help" || arg == "-h" || arg == "-help") {
-      std::fputs(phi::distributed::kHelp, stdout);
-      return 0;
-    }
+  if (phi::cli::asks_for_help(argc, argv)) {
+    std::fputs(phi::distributed::kHelp, stdout);
+    return 0;
   }
   try {
     const auto words = phi::cli::parse_flags(argc, argv, flags);

@@ -180,12 +180,9 @@ void run() {
 int schedule_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "kind", "stages", "micro_batches", "chunks", "forward", "backward", "weight", "comm", "svg"};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--help" || arg == "-h" || arg == "-help") {
-      std::fputs(phi::schedule_tool::kHelp, stdout);
-      return 0;
-    }
+  if (phi::cli::asks_for_help(argc, argv)) {
+    std::fputs(phi::schedule_tool::kHelp, stdout);
+    return 0;
   }
   try {
     const auto words = phi::cli::parse_flags(argc, argv, flags);

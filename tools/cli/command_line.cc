@@ -96,6 +96,12 @@ void check_flags_are_read(std::span<const FlagUse> uses) {
   }
 }
 
+bool asks_for_help(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+    return word == "--help" || word == "-h" || word == "-help";
+  });
+}
+
 bool speaks_for_job() {
   // OpenMPI, then what PMI-based launchers set.
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {

@@ -51,6 +51,9 @@ void check_flags_are_read(std::span<const FlagUse> uses);
 /// The same for one flag of a subcommand that parses by hand.
 void check_flag_is_read(const FlagUse& use, bool is_given);
 
+/// Is one of the words --help or -h?
+bool asks_for_help(int argc, char** argv);
+
 /// False on all but one process of an mpirun job: for messages before the ranks are connected.
 bool speaks_for_job();
 

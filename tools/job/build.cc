@@ -4,40 +4,20 @@
 #include <fmt/format.h>
 
 #include "api/nn/layout/shard.h"
-#include "api/nn/weights.h"
+#include "api/nn/checkpoint.h"
+#include "tools/job/library_model.h"
 
 namespace phi::job {
 namespace {
 
 constexpr int64_t kBytes = 256;  // the tokens that are text
 
-nn::models::ModelConfig model_config(const ModelConfig& model) {
-  if (model.kind == "llama") {
-    return nn::models::LlamaConfig{.vocab = model.vocab,
-                                   .seq_len = model.seq_len,
-                                   .d_model = model.d_model,
-                                   .layers = model.layers,
-                                   .heads = model.heads,
-                                   .kv_heads = model.kv_heads,
-                                   .ffn = model.ffn,
-                                   .rope_base = model.rope_base,
-                                   .norm_eps = model.norm_eps};
-  }
-  return nn::models::GptConfig{.vocab = model.vocab,
-                               .seq_len = model.seq_len,
-                               .d_model = model.d_model,
-                               .layers = model.layers,
-                               .heads = model.heads,
-                               .hidden = model.d_model * model.mlp_ratio,
-                               .dropout = model.dropout};
-}
-
 }  // namespace
 
 std::unique_ptr<nn::models::Decoder> build_model(
     const JobConfig& config, const distributed::ProcessMesh& mesh,
     const distributed::checkpoint::Checkpoint* weights) {
-  auto model = nn::models::make(model_config(config.model));
+  auto model = nn::models::make(library_model(config.model));
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   if (weights) nn::load(*weights, model.get());
   const nn::TransformerSplit split{.sequence_parallel = config.run.sequence_parallel,

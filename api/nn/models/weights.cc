@@ -1,7 +1,7 @@
 // Weights with their config.
 #include "api/nn/models/weights.h"
 
-#include "api/nn/weights.h"
+#include "api/nn/checkpoint.h"
 #include "distributed/comm/world.h"
 
 namespace phi::nn::models {

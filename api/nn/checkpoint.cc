@@ -1,0 +1,36 @@
+// Names of a model and of a checkpoint, brought together.
+#include "api/nn/checkpoint.h"
+
+#include <vector>
+
+#include "api/tensor/checkpoint.h"
+
+namespace phi::nn {
+
+namespace checkpoint = distributed::checkpoint;
+
+namespace {
+
+NamedTensors all_of(const Module& model) {
+  NamedTensors all = model.named_parameters();
+  const NamedTensors buffers = model.named_buffers();
+  all.insert(all.end(), buffers.begin(), buffers.end());
+  return all;
+}
+
+}  // namespace
+
+void save(const std::string& folder, const Module& model) {
+  checkpoint::save(folder, all_of(model));
+}
+
+void load(const checkpoint::Checkpoint& from, Module* model) {
+  std::vector<checkpoint::Wanted> wanted;
+  for (const auto& [name, value] : all_of(*model)) wanted.push_back({name, value.meta()});
+  from.check(wanted);
+  model->fill([&](const std::string& name, const Tensor& now) {
+    return checkpoint::deferred(from, name, now.dtype());
+  });
+}
+
+}  // namespace phi::nn
