@@ -6,11 +6,7 @@ include(GNUInstallDirs)
 set(objects)
 foreach(layer phi_core phi_infermeta phi_kernels_archive phi_memory phi_blocks phi_out_of_core api api_ops distributed_placement distributed_spmd
               distributed_comm distributed_tensor distributed_reshard_plan distributed_reshard
-<<<<<<< HEAD
               distributed_pipeline_schedules distributed_planner distributed_checkpoint api_rules api_nn api_training api_generation)
-=======
-              distributed_pipeline_schedules distributed_planner distributed_checkpoint api_rules api_training api_nn)
->>>>>>> 190da98966aadeb1236a017a77f37712a0904d95
   list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 add_library(autophi_shared SHARED cmake/version.cc ${objects})

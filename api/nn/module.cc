@@ -54,9 +54,14 @@ Module::~Module() {
   if (parent_) std::erase(parent_->parts_, this);
 }
 
-std::string Module::declare(const std::string& own) {
+std::string Module::parameter_name(const std::string& own) const {
   std::string name = prefix_ + own;
   if (own.empty() && !prefix_.empty()) name.pop_back();
+  return name;
+}
+
+std::string Module::declare(const std::string& own) {
+  std::string name = parameter_name(own);
   PHI_CHECK(!name.empty() && own.find('.') == std::string::npos,
             errors::InvalidArgument("module '{}' declares a tensor '{}'; its name must have no "
                                     "dot, and must not be empty in a model.",

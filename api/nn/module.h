@@ -91,8 +91,8 @@ class Module {
 
   /// "layer0.attention"; that of a model is empty.
   const std::string& path() const { return path_; }
-  /// What the names of its parameters begin with: "layer0.".
-  const std::string& prefix() const { return prefix_; }
+  /// The whole name of its parameter `own`: "layer0.qkv.weight".
+  std::string parameter_name(const std::string& own) const;
 
   /// Of this module and its parts, in the order in which they were declared (own ones first).
   NamedTensors named_parameters() const;
@@ -244,8 +244,11 @@ class Layer : public Module {
   /// What a user writes.
   virtual Tensor forward(const Tensor& x) const = 0;
   /// What a user calls: forward(), with input and output as the layout says.
-  Tensor operator()(const Tensor& x) const {
-    return laid_out(Point::kOutput, forward(laid_out(Point::kInput, x)));
+  Tensor operator()(Tensor given) const {
+    // Nothing is kept longer than it is needed, a temporary that is given neither.
+    Tensor x = laid_out(Point::kInput, std::exchange(given, {}));
+    x = forward(x);
+    return laid_out(Point::kOutput, x);
   }
 };
 

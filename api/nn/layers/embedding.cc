@@ -25,7 +25,7 @@ Tensor Embedding::forward(const Tensor& ids) const { return embedding(ids, table
 void Embedding::add_tensor_parallel(Layout* layout, const std::string& tp,
                                     bool sequence_parallel) const {
   layout->inputs(path(), {});  // as batches
-  layout->parameters(path(), {{tp, Shard(0)}});
+  layout->parameters(parameter_name(""), {{tp, Shard(0)}});
   layout->outputs(path(), {{tp, between_products(sequence_parallel)}});
 }
 
@@ -65,7 +65,7 @@ Tensor Head::product(const Tensor& x) const {
 
 void Head::add_tensor_parallel(Layout* layout, const std::string& tp,
                                bool sequence_parallel) const {
-  if (weight_) layout->parameters(path(), {{tp, Shard(1)}});
+  if (weight_) layout->parameters(parameter_name(""), {{tp, Shard(1)}});
   if (sequence_parallel) layout->inputs(path(), {{tp, Replicate()}});
 }
 

@@ -26,13 +26,13 @@ distributed::Placement between_products(bool sequence_parallel) {
 }
 
 void split_by_columns(const Linear& linear, const std::string& tp, Layout* layout) {
-  layout->parameters(linear.prefix() + "weight", {{tp, Shard(1)}});
-  if (linear.has_bias()) layout->parameters(linear.prefix() + "bias", {{tp, Shard(0)}});
+  layout->parameters(linear.parameter_name("weight"), {{tp, Shard(1)}});
+  if (linear.has_bias()) layout->parameters(linear.parameter_name("bias"), {{tp, Shard(0)}});
 }
 
 void split_by_rows(const Linear& linear, const std::string& tp, bool sequence_parallel,
                    Layout* layout) {
-  layout->parameters(linear.prefix() + "weight", {{tp, Shard(0)}});
+  layout->parameters(linear.parameter_name("weight"), {{tp, Shard(0)}});
   layout->outputs(linear.path(), {{tp, between_products(sequence_parallel)}});
 }
 

@@ -28,7 +28,12 @@ MLP::MLP(Module& parent, const Name& name, int64_t d, int64_t hidden, const MlpO
       up_(*this, "up", d, hidden, into_hidden(options)),
       down_(*this, "down", hidden, d, out_of_hidden(options)) {}
 
-Tensor MLP::forward(const Tensor& x) const { return down_(activation_(up_(x))); }
+// A temporary would live until the product out of the hidden units is there.
+Tensor MLP::forward(const Tensor& x) const {
+  Tensor hidden = up_(x);
+  hidden = activation_(hidden);
+  return down_(std::move(hidden));
+}
 
 void MLP::add_tensor_parallel(Layout* layout, const std::string& tp, bool sequence_parallel) const {
   split_by_columns(up_, tp, layout);
@@ -43,7 +48,10 @@ SwiGLU::SwiGLU(Module& parent, const Name& name, int64_t d, int64_t hidden,
       up_(*this, "up", d, hidden, into_hidden(options)),
       down_(*this, "down", hidden, d, out_of_hidden(options)) {}
 
-Tensor SwiGLU::forward(const Tensor& x) const { return down_(swiglu(gate_(x), up_(x))); }
+Tensor SwiGLU::forward(const Tensor& x) const {
+  Tensor hidden = swiglu(gate_(x), up_(x));
+  return down_(std::move(hidden));
+}
 
 void SwiGLU::add_tensor_parallel(Layout* layout, const std::string& tp,
                                  bool sequence_parallel) const {
