@@ -21,10 +21,10 @@ namespace phi::generation {
 struct GeneratorOptions {
   int64_t window = 0;      // positions that the model sees
   int64_t num_tokens = 0;  // only the first ones of the vocabulary are chosen; 0: all
-  SamplerOptions sampling;
+  SamplerOptions sampling{};
   /// One program reads one token after the other, also those of the prompt.
   bool capture = false;
-  ProgramMemory memory;  // of that program
+  ProgramMemory memory{};  // of that program
 };
 
 class Generator {

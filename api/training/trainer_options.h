@@ -14,8 +14,8 @@ namespace phi::training {
 struct TrainerOptions {
   /// False: steps are forward passes alone, and give losses.
   bool trains = true;
-  OptimizerConfig optimizer;
-  RateSchedule rate;
+  OptimizerConfig optimizer{};
+  RateSchedule rate{};
   /// Parts of a batch that go through the model one after the other; their gradients are averaged.
   int64_t micro_batches = 1;
   /// Of the pipeline: gpipe, 1f1b, interleaved, zb_h1, zb_h2.
@@ -25,7 +25,7 @@ struct TrainerOptions {
   bool capture = false;
   /// Of the captured program; limited memory needs `capture`, and limit_rank() before the model is
   /// laid out.
-  ProgramMemory memory;
+  ProgramMemory memory{};
 };
 
 }  // namespace phi::training

@@ -13,12 +13,12 @@ enum class NormKind : uint8_t { kLayerNorm, kRmsNorm };
 enum class MlpKind : uint8_t { kMlp, kSwiGlu };
 
 struct BlockOptions {
-  AttentionOptions attention;
+  AttentionOptions attention{};
   NormKind norm = NormKind::kLayerNorm;
   double norm_epsilon = 1e-5;
   MlpKind mlp = MlpKind::kMlp;
   int64_t hidden = 0;  // 0: 4 d_model
-  MlpOptions mlp_options;
+  MlpOptions mlp_options{};
   double dropout = 0.0;  // of what is added to the residual
 };
 

@@ -8,6 +8,7 @@
 
 #include "api/nn/loss.h"
 #include "api/stablehlo/stablehlo.h"
+#include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
 #include "tests/api/stablehlo/case_files.h"

@@ -5,6 +5,7 @@
 
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/decoder.h"
+#include "distributed/api.h"
 
 namespace phi::nn::models {
 
