@@ -75,3 +75,24 @@ must_print(out_of_core RANKS 1 LINES
   "operands 50331648 bytes, device at most [0-9]+ of 12582912 bytes"
   "disk to device: [0-9]+ bytes in [0-9]+ transfers; device to disk: 4194304 bytes"
   "largest difference from the product in memory: [0-9.e-]+, rounding")
+
+# An own model: on every mesh the losses of one process (in millionths, up to rounding).
+must_build(own_model)
+set(expected)
+foreach(mesh "1" "2 dp 2" "4 dp 2 tp 2" "2 pp 2")
+  separate_arguments(words UNIX_COMMAND "${mesh}")
+  list(POP_FRONT words ranks)
+  must_print(own_model RANKS ${ranks} ARGS ${words} LINES
+    "step 40: loss [0-9.]+" "10 12 14 16 ->( [0-9]+)+; loaded ->( [0-9]+)+")
+  string(REGEX MATCHALL "loss [0-9]+[.][0-9][0-9][0-9][0-9][0-9][0-9]" losses "${output}")
+  string(REGEX REPLACE "loss 0*|[.]" "" losses "${losses}")
+  if(NOT expected)
+    set(expected ${losses})
+  endif()
+  foreach(one given IN ZIP_LISTS expected losses)
+    math(EXPR difference "${given} - ${one}")
+    if(NOT difference MATCHES "^-?[0-9]?[0-9]$")
+      message(FATAL_ERROR "own_model ${mesh}: losses ${losses}, but ${expected} on one process")
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,99 @@
+// What rows meet, what is said of them, and what is wrong with them.
+#include "api/nn/layout/layout.h"
+
+#include <gtest/gtest.h>
+
+#include "api/nn/layout/shard.h"
+#include "api/nn/models/decoder.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::nn {
+namespace {
+
+using distributed::Partial;
+using distributed::ProcessMesh;
+using distributed::Replicate;
+using distributed::Shard;
+
+models::Gpt small() {
+  return models::Gpt({.seq_len = 4, .d_model = 8, .layers = 2, .heads = 2, .hidden = 16});
+}
+
+TEST(Layout, DescribesWhatItMeets) {
+  const models::Gpt model = small();
+  Layout layout;
+  layout.batches({{"dp", Shard(0)}})
+      .parameters("layer*.qkv.*", {{"tp", Shard(0)}})
+      .parameters("layer?.qkv.weight", {{"tp", Shard(1)}})
+      .outputs("layer1.mlp.down", {{"tp", Replicate()}})
+      .pipeline("pp", "layer*", 1)
+      .zero(2);
+  const std::string table = layout.describe(model);
+  const auto has = [&](const std::string& line) {
+    EXPECT_NE(table.find(line), std::string::npos) << line << "\n" << table;
+  };
+  has("layer0.qkv.weight            [8,24]    tp=S1");  // the later row counts
+  has("layer0.qkv.bias              [24]      tp=S0");
+  has("layer0.up.weight             [8,16]    whole");
+  has("layer1.mlp.down              outputs   dp=S0 tp=R");
+  has("(model)                      pipeline  'layer*' along pp, 1 chunk a stage");
+  has("(model)                      ZeRO      2 along dp");
+}
+
+TEST(Layout, ARowThatMeetsNothingIsAnErrorWithTheNearestNames) {
+  models::Gpt model = small();
+  const ProcessMesh mesh({1}, {"tp"});
+  EXPECT_THAT([&] { shard(model, mesh, Layout().parameters("layer*.qkw.weight", {})); },
+              ThrowsError(ErrorCode::kNotFound,
+                          "the layout's parameters 'layer*.qkw.weight' meet nothing of the model; "
+                          "nearest: layer0.qkv.weight"));
+  EXPECT_THAT([&] { shard(model, mesh, Layout().outputs("layer0.qkv.weight", {})); },
+              ThrowsError(ErrorCode::kNotFound, "the layout's outputs 'layer0.qkv.weight' meet"));
+  EXPECT_THAT([&] { shard(model, mesh, Layout().pipeline("tp", "block*")); },
+              ThrowsError(ErrorCode::kNotFound, "the pipeline's 'block*' meets no link"));
+}
+
+TEST(Layout, OfAnotherMeshIsAnError) {
+  models::Gpt model = small();
+  const ProcessMesh mesh({1}, {"mp"});
+  Layout layout;
+  layout.parameters("head", {{"tp", Shard(1)}});
+  EXPECT_THAT([&] { shard(model, mesh, layout); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "the layout's parameters 'head' speaks of mesh dim 'tp', which "
+                          "mesh(mp=1) has not"));
+  shard(model, mesh, layout.only_along(mesh));
+  EXPECT_EQ(model.parameter_at("head").placements()[0], Replicate());
+  EXPECT_THAT(
+      [&] { shard(model, mesh, Layout().zero(1, "dp")); },
+      ThrowsError(ErrorCode::kInvalidArgument, "the layout's ZeRO speaks of mesh dim 'dp'"));
+}
+
+TEST(Layout, APlacementThatCannotBeIsAnError) {
+  models::Gpt model = small();
+  const ProcessMesh mesh({1}, {"tp"});
+  EXPECT_THAT(
+      [&] {
+        shard(model, mesh, Layout().parameters("head", {{"tp", Shard(2)}}));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "parameter 'head' of shape [8,256] to be S2 along mesh dim 'tp'; it can "
+                  "be Replicate() or Shard(0) to Shard(1)"));
+  EXPECT_THAT(
+      [&] {
+        shard(model, mesh, Layout().parameters("head", {{"tp", Partial()}}));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "to be P(sum) along mesh dim 'tp'"));
+  EXPECT_FALSE(model.parameter_at("head").is_dist());  // nothing was changed
+  EXPECT_EQ(model.sharding(), nullptr);
+}
+
+TEST(Layout, NumbersOutOfRangeAreErrors) {
+  EXPECT_THAT([] { Layout().zero(4); },
+              ThrowsError(ErrorCode::kInvalidArgument, "ZeRO stage 4 does not exist"));
+  EXPECT_THAT([] { Layout().pipeline("pp", "*", 0); },
+              ThrowsError(ErrorCode::kInvalidArgument, "a pipeline of 0 chunks a stage"));
+}
+
+}  // namespace
+}  // namespace phi::nn

@@ -1,0 +1,198 @@
+// A trainer of models that are not the library's: steps, groups, hooks, and what is refused.
+#include "api/training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "api/nn/layers/dropout.h"
+#include "api/nn/layers/linear.h"
+#include "api/nn/layout/shard.h"
+#include "api/nn/loss.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::training {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::Shard;
+
+class Net final : public nn::Sequential {
+ public:
+  explicit Net(double dropout = 0.0) {
+    add<nn::Linear>("in", 3, 8, nn::LinearOptions{.weight = nn::normal(0.5)});
+    add<nn::Linear>("out", 8, 2, nn::LinearOptions{.weight = nn::normal(0.5)});
+    if (dropout > 0.0) add<nn::Dropout>("dropout", dropout);
+  }
+};
+
+// As many micro-batches of rows that follow the step.
+std::vector<Batch> batches(int64_t step, int64_t count = 2) {
+  std::vector<Batch> out;
+  for (int64_t m = 0; m < count; ++m) {
+    const auto seed = static_cast<int>(10 * step + m);
+    out.push_back({gaussian({4, 3}, 0.0f, 1.0f, seed), gaussian({4, 2}, 0.0f, 1.0f, seed + 5000)});
+  }
+  return out;
+}
+
+const TrainerOptions kOptions = {.optimizer = {.kind = OptimizerKind::kSgd, .weight_decay = 0.0},
+                                 .rate = {.peak = 0.1},
+                                 .micro_batches = 2};
+
+// Mean squared error by hand: the model is linear, so plain operators on plain tensors do.
+TEST(Trainer, TakesStepsOfGradientDescent) {
+  Net net;
+  Net by_hand;
+  for (Tensor p : by_hand.parameters()) p.set_requires_grad();
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  for (int64_t step = 1; step <= 3; ++step) {
+    const double loss = trainer.step(batches(step)).loss;
+    double expected = 0;
+    for (const Batch& batch : batches(step)) {
+      const Tensor half = scale(nn::mean_squared_error(by_hand(batch.inputs), batch.labels), 0.5);
+      half.backward();
+      expected += half.item();
+    }
+    EXPECT_NEAR(loss, expected, 1e-6);
+    for (Tensor p : by_hand.parameters()) {
+      const NoGrad no_grad;
+      p.replace(subtract(p.detach(), scale(p.grad(), 0.1)));
+      p.clear_grad();
+    }
+  }
+  const TensorList given = net.parameters();
+  const TensorList expected = by_hand.parameters();
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto a = given[i].to_vector<float>();
+    const auto b = expected[i].to_vector<float>();
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << i << " " << k;
+  }
+}
+
+TEST(Trainer, HooksSeeEveryStepInOrder) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  std::vector<std::string> seen;
+  trainer.on_step(
+      [&](int64_t step, const StepResult&) { seen.push_back("a" + std::to_string(step)); });
+  trainer.on_step([&](int64_t step, const StepResult& result) {
+    EXPECT_TRUE(result.applied);
+    EXPECT_EQ(result.learning_rate, 0.1);
+    seen.push_back("b" + std::to_string(step));
+  });
+  trainer.run(2, [](int64_t step) { return batches(step); });
+  EXPECT_EQ(seen, (std::vector<std::string>{"a1", "b1", "a2", "b2"}));
+  EXPECT_EQ(trainer.steps(), 2);
+}
+
+TEST(Trainer, GroupsHaveRatesAndMayStandStill) {
+  Net net;
+  net.set_group("in.*", {.trained = false});
+  net.set_group("out.weight", {.rate = 0.0});
+  const auto in = net.parameter_at("in.weight").to_vector<float>();
+  const auto weight = net.parameter_at("out.weight").to_vector<float>();
+  const auto bias = net.parameter_at("out.bias").to_vector<float>();
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  trainer.step(batches(1));
+  EXPECT_EQ(net.parameter_at("in.weight").to_vector<float>(), in);
+  EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
+  EXPECT_NE(net.parameter_at("out.bias").to_vector<float>(), bias);
+  EXPECT_EQ(trainer.train_step().optimized_names(),
+            (std::vector<std::string>{"out.weight", "out.bias"}));
+
+  // Half the rate is half the way.
+  Net whole;
+  Net half;
+  half.set_group("out.bias", {.rate = 0.5});
+  for (Net* each : {&whole, &half}) {
+    Trainer one_step(*each, nn::mean_squared_error, kOptions);
+    one_step.step(batches(1));
+  }
+  const auto far = whole.parameter_at("out.bias").to_vector<float>();
+  const auto near = half.parameter_at("out.bias").to_vector<float>();
+  for (size_t i = 0; i < far.size(); ++i) EXPECT_NEAR(near[i], far[i] / 2, 1e-7);
+}
+
+TEST(Trainer, DecayIsOfMatricesUnlessAGroupSaysOtherwise) {
+  TrainerOptions options = kOptions;
+  options.optimizer.kind = OptimizerKind::kAdamW;
+  options.optimizer.weight_decay = 0.5;
+  Net net;
+  net.initialise(1);
+  net.fill([](const std::string&, const Tensor& now) { return full(now.shape(), 1.0); });
+  net.set_group("in.weight", {.decays = false});
+  net.set_group("out.bias", {.decays = true});
+  Trainer trainer(
+      net, [](const Tensor& y, const Tensor&) { return scale(mean(y), 0.0); }, options);
+  trainer.step(batches(1));
+  const auto first = [&](const char* name) { return net.parameter_at(name).to_vector<float>()[0]; };
+  EXPECT_EQ(first("in.weight"), 1.0f);
+  EXPECT_EQ(first("in.bias"), 1.0f);
+  EXPECT_NEAR(first("out.weight"), 0.95f, 1e-6);
+  EXPECT_NEAR(first("out.bias"), 0.95f, 1e-6);
+}
+
+TEST(Trainer, IsTheSameOnEveryMeshAndCaptured) {
+  const auto losses = [](const std::function<void(Net&)>& lay_out, bool capture) {
+    Net net;
+    lay_out(net);
+    TrainerOptions options = kOptions;
+    options.capture = capture;
+    Trainer trainer(net, nn::mean_squared_error, options);
+    std::vector<double> out;
+    trainer.on_step([&](int64_t, const StepResult& result) { out.push_back(result.loss); });
+    trainer.run(3, [](int64_t step) { return batches(step); });
+    EXPECT_EQ(trainer.program().has_value(), capture);
+    return out;
+  };
+  const auto expected = losses([](Net&) {}, false);
+  EXPECT_EQ(losses([](Net&) {}, true), expected);
+  const auto on = [](const char* dim, const nn::Layout& layout) {
+    return [=](Net& net) { nn::shard(net, ProcessMesh({2}, {dim}), layout); };
+  };
+  const std::pair<const char*, nn::Layout> layouts[] = {
+      {"dp", nn::Layout().batches({{"dp", Shard(0)}}).zero(1)},
+      {"tp", nn::Layout()
+                 .parameters("in.weight", {{"tp", Shard(1)}})
+                 .parameters("in.bias", {{"tp", Shard(0)}})
+                 .parameters("out.weight", {{"tp", Shard(0)}})
+                 .outputs("out", {{"tp", distributed::Replicate()}})},
+      {"pp", nn::Layout().pipeline("pp", "*")}};
+  for (const auto& [dim, layout] : layouts) {
+    for (const bool capture : {false, true}) {
+      distributed::run_ranks(2, [&, &d = dim, &l = layout](distributed::World&) {
+        const auto given = losses(on(d, l), capture);
+        for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(given[i], expected[i], 1e-6) << d;
+      });
+    }
+  }
+}
+
+TEST(Trainer, WhatCannotBeHonouredIsRefused) {
+  const auto made_with = [](auto change, double dropout = 0.0) {
+    return [=] {
+      Net net(dropout);
+      TrainerOptions options = kOptions;
+      change(options);
+      Trainer(net, nn::mean_squared_error, options);
+    };
+  };
+  EXPECT_THAT(made_with([](auto& o) { o.micro_batches = 0; }),
+              ThrowsError(ErrorCode::kInvalidArgument, "a step of 0 micro-batches"));
+  EXPECT_THAT(made_with([](auto& o) { o.capture = true; }, 0.5),
+              ThrowsError(ErrorCode::kInvalidArgument, "which a captured step does not"));
+  EXPECT_THAT(made_with([](auto& o) { o.memory.limits.device_bytes = 1 << 20; }),
+              ThrowsError(ErrorCode::kInvalidArgument, "memory limits hold for captured steps"));
+  EXPECT_THAT(made_with([](auto& o) { o.recompute = nn::Recompute::kFull; }),
+              ThrowsError(ErrorCode::kInvalidArgument, "full recompute is of the links"));
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  EXPECT_THAT([&] { trainer.step(batches(1, 3)); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "step 1 is given 3 micro-batches, and its options say 2"));
+}
+
+}  // namespace
+}  // namespace phi::training
