@@ -6,7 +6,6 @@
 
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -24,9 +23,9 @@
 #include "tools/job/memory_limits.h"
 #include "tools/job/metrics.h"
 #include "tools/job/model/decoder.h"
+#include "tools/job/open_data.h"
 #include "tools/job/progress.h"
 #include "tools/job/report.h"
-#include "tools/job/text_data.h"
 #include "tools/job/text_stream.h"
 #include "tools/job/trainer.h"
 #include "tools/job/whole_file.h"
@@ -80,7 +79,7 @@ Injection parse_injection(const char* flag, const std::string& text) {
 
 struct Setup {
   JobConfig config;
-  std::optional<TextData> text;  // none in mode generate
+  std::optional<data::TokenData> data;  // none in mode generate
   std::optional<Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;
@@ -88,22 +87,6 @@ struct Setup {
   Injection error;
   Injection hang;
 };
-
-TextData open_text(const JobConfig& config) {
-  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
-  TextData text;
-  try {
-    text = TextData::open(config.data.paths, base.string());
-  } catch (const Error& error) {
-    throw config.wrong({"data.paths"}, error.what());
-  }
-  if (text.num_bytes() <= config.model.seq_len) {
-    throw config.wrong({"model.seq_len", "data.paths"},
-                       fmt::format("the text has {} bytes, too few for windows of seq_len {} + 1.",
-                                   text.num_bytes(), config.model.seq_len));
-  }
-  return text;
-}
 
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
@@ -176,7 +159,7 @@ Setup prepare(int argc, char** argv) {
   if (generates) {
     settle_generate(&setup.config);
   } else {
-    setup.text = open_text(setup.config);
+    setup.data = open_data(setup.config);
   }
   setup.weights = open_weights(setup.config);
   check_traced_steps(setup);
@@ -271,7 +254,7 @@ class Job {
 
   // Gives the bytes of the model's states.
   training::StateBytes run_steps(const Decoder& model, JobReport* report) {
-    Trainer trainer(config_, mesh_, *setup_.text, model);
+    Trainer trainer(config_, mesh_, *setup_.data, model);
     world_.everyone().barrier();  // the clock starts when every rank has its parameters
     Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
                       config_.run.steps, config_.run.global_batch * config_.model.seq_len);
@@ -351,9 +334,9 @@ class Job {
     report.mesh = config_.mesh.to_string(",");
     report.dtype = name_of(config_.run.dtype);
     report.num_parameters = model.num_parameters();
-    if (setup_.text) {
-      report.text_bytes = setup_.text->num_bytes();
-      report.text_fingerprint = setup_.text->fingerprint();
+    if (setup_.data) {
+      report.data = setup_.data->summary(config_.model.seq_len);
+      report.data_fingerprint = setup_.data->fingerprint();
     }
     return report;
   }
@@ -365,10 +348,9 @@ class Job {
                        config_.model.kind, human_count(report.num_parameters), report.dtype,
                        config_.run.sequence_parallel ? " · sequence parallel" : "");
     if (config_.mode == "generate") return out + generate_header();
-    return out + fmt::format("text {} of {} files · {} micro-batches of {} × {} tokens a step\n",
-                             human_bytes(setup_.text->num_bytes()), setup_.text->num_files(),
-                             config_.run.micro_batches, config_.run.micro_batch_size(),
-                             config_.model.seq_len);
+    return out + fmt::format("{} · {} micro-batches of {} × {} tokens a step\n",
+                             report.data.to_string(), config_.run.micro_batches,
+                             config_.run.micro_batch_size(), config_.model.seq_len);
   }
 
   std::string generate_header() const {
@@ -445,7 +427,7 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(World::current(), fault, setup && setup->text ? setup->text->fingerprint() : 0))
+    if (!agree(World::current(), fault, setup && setup->data ? setup->data->fingerprint() : 0))
       return cli::kUsageStatus;
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();

@@ -13,8 +13,8 @@ constexpr double kFirstLossScale = 65536.0;  // of float16; halved until gradien
 }  // namespace
 
 Trainer::Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh,
-                 const TextData& text, const Decoder& model)
-    : config_(config), text_(text), step_(config, mesh, model) {
+                 const data::TokenData& data, const Decoder& model)
+    : config_(config), data_(data), step_(config, mesh, model) {
   if (step_.scales_loss()) loss_scale_ = training::LossScale(kFirstLossScale);
 }
 
@@ -24,10 +24,10 @@ TensorList Trainer::inputs_of(int64_t number) const {
   TensorList inputs;
   for (int64_t i = 0; i < run.micro_batches; ++i) {
     const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
-    const Draw draw{static_cast<uint64_t>(config_.data.seed), row, run.micro_batch_size(),
-                    config_.model.seq_len};
-    inputs.push_back(step_.model().place_ids(text_.ids(draw)));
-    inputs.push_back(step_.model().place_labels(text_.labels(draw)));
+    const data::Draw draw{static_cast<uint64_t>(config_.data.seed), row, run.micro_batch_size(),
+                          config_.model.seq_len};
+    inputs.push_back(step_.model().place_ids(data_.ids(draw)));
+    inputs.push_back(step_.model().place_labels(data_.labels(draw)));
   }
   if (!step_.optimizer()) return inputs;
   auto numbers = step_.optimizer()->numbers(config_.optimizer.rate.at(number), loss_scale_.value());

@@ -6,18 +6,18 @@
 #include <optional>
 
 #include "api/capture/program.h"
+#include "api/data/token_data.h"
 #include "api/training/loss_scale.h"
 #include "tools/job/job_step.h"
 #include "tools/job/step_result.h"
-#include "tools/job/text_data.h"
 
 namespace phi::job {
 
 class Trainer {
  public:
-  /// `model` and `text` must outlive the trainer.
-  Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh, const TextData& text,
-          const Decoder& model);
+  /// `model` and `data` must outlive the trainer.
+  Trainer(const JobConfig& config, const distributed::ProcessMesh& mesh,
+          const data::TokenData& data, const Decoder& model);
 
   /// Step `number`, which counts from 1. Every rank calls it and gets the same result. In a dry run
   /// losses and norms are 0.
@@ -34,7 +34,7 @@ class Trainer {
   TensorList run_step(const TensorList& inputs);
 
   const JobConfig& config_;
-  const TextData& text_;
+  const data::TokenData& data_;
   JobStep step_;
   std::optional<Program> captured_;
   training::LossScale loss_scale_;

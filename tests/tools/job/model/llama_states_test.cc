@@ -47,7 +47,7 @@ void expect_formulas(const Played& job, int64_t rank) {
   distributed::DryWorld world(rank, config.mesh.num_ranks());
   const distributed::World::Scope scope(world);
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const TextData text = TextData::open(config.data.paths, AUTOPHI_SOURCE_DIR);
+  const auto text = data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR});
   const Decoder model(m, config.run, mesh);
   EXPECT_EQ(model.num_parameters(), distributed::llama_parameters(shape));
   Trainer trainer(config, mesh, text, model);
