@@ -213,7 +213,8 @@ def main():
         print(f"autophi data tokenize: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"autophi data tokenize: '{error.filename}': {error.strerror}.", file=sys.stderr)
+        where = error.filename or "the output"  # of writes the system says no name
+        print(f"autophi data tokenize: '{where}': {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 
