@@ -1,4 +1,4 @@
-# One shared library of all layers, and its installation: `cmake --install build --prefix DIR`.
+# One shared library of all layers, the command, and their installation: `cmake --install build --prefix DIR`.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -21,6 +21,9 @@ endif()
 target_compile_features(autophi_shared INTERFACE cxx_std_20)
 target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+if(TARGET autophi)
+  install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   install(DIRECTORY ${tree}/phi ${tree}/api DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -187,7 +187,7 @@ def tokenize(options):
         if not os.path.isfile(path):
             raise Wrong(f"there is no file '{path}'.")
         if os.path.realpath(path) == os.path.realpath(options.out):
-            raise Wrong(f"'{path}' is both read and written; give --out another file.")
+            raise Wrong(f"'{path}' is both read and written; write to another one (--out).")
     with Output(options.out, options.dtype) as out:
         for path in options.files:
             begin = out.tokens

@@ -6,7 +6,7 @@
 //   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
 //   |         kv_heads: 6, ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
 //   | mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
-//   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}   # files or folders
+//   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}  # files, folders
 //   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,

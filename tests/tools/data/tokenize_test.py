@@ -219,7 +219,7 @@ class StandIn(Folder):
     def test_outputs_that_cannot_be_are_refused(self):
         text = self.write("a.txt", "abcd")
         outcome = self.tokenize(text, out=text)
-        self.assertIn(f"'{text}' is both read and written; give --out another file.", outcome.stderr)
+        self.assertIn(f"'{text}' is both read and written; write to another one (--out).", outcome.stderr)
         self.assertEqual(text.read_text(), "abcd")
         outcome = self.tokenize(text, out="/nonexistent/out.bin")
         self.assertIn("autophi data tokenize: '/nonexistent/out.bin.part': No such file", outcome.stderr)
