@@ -1,4 +1,4 @@
-# One shared library of all layers, and its installation: `cmake --install build --prefix DIR`.
+# One shared library of all layers, the command, and their installation: `cmake --install build --prefix DIR`.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 set(objects)
 foreach(layer phi_core phi_infermeta phi_kernels_archive phi_memory phi_blocks phi_out_of_core api api_ops distributed_placement distributed_spmd
               distributed_comm distributed_tensor distributed_reshard_plan distributed_reshard
-              distributed_pipeline_schedules distributed_planner distributed_checkpoint api_rules api_nn api_training api_generation)
+              distributed_pipeline_schedules distributed_planner distributed_checkpoint api_rules api_data_files api_data api_nn api_training api_generation)
   list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 add_library(autophi_shared SHARED cmake/version.cc ${objects})
@@ -21,6 +21,9 @@ endif()
 target_compile_features(autophi_shared INTERFACE cxx_std_20)
 target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+if(TARGET autophi)
+  install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   install(DIRECTORY ${tree}/phi ${tree}/api DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

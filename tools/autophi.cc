@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | weights ... | spmd ... | reshard ... | schedule ... |
-//   --help | --version
+//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... | reshard ... |
+//   schedule ... | --help | --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
+#include "tools/data_command.h"
 #include "tools/job/export_command.h"
 #include "tools/job/run_command.h"
 #include "tools/reshard_command.h"
@@ -28,6 +29,7 @@ constexpr const char* kHelp =
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
+    "  autophi data ...          make files of token ids, and say what is in them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
@@ -51,6 +53,7 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   if (name == "export") return phi::job::export_command(argc - 1, argv + 1);
+  if (name == "data") return data_command(argc - 1, argv + 1);
   if (name == "weights") return weights_command(argc - 1, argv + 1);
   if (name == "spmd") return spmd_command(argc - 1, argv + 1);
   if (name == "reshard") return reshard_command(argc - 1, argv + 1);
@@ -58,7 +61,8 @@ int dispatch(int argc, char** argv) {
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run", "export", "weights", "spmd", "reshard", "schedule"};
+              : std::vector<std::string>{"run",  "export",  "data",    "weights",
+                                         "spmd", "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
                      std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
@@ -71,7 +75,8 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   if (argc < 2) {
     return usage_error(
-        "which subcommand? run, export, weights, spmd, reshard or schedule; see autophi --help.");
+        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
+        "--help.");
   }
   const std::string_view first = argv[1];
   if (first == "--help" || first == "-h" || first == "help") {

@@ -87,9 +87,10 @@ LAYERS = (
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
     Layer("api/autograd", r"api/autograd/", CALLS),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
+    Layer("api/data", r"api/data/", HANDLES),
     Layer("api/nn", r"api/nn/", CALLS + ("api/autograd", "api/capture"),
           libraries=("fmt", "glog", "nlohmann")),
-    Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture", "api/nn")),
+    Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture", "api/data", "api/nn")),
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/api\.", libraries=("*",)),

@@ -22,7 +22,6 @@ DEFINE_string(dst, "", "placements wanted");
 DEFINE_string(src_ranks, "", "ranks of --mesh, e.g. 0,1,2,3; default 0, 1, ...");
 DEFINE_string(dst_mesh, "", "mesh wanted; default: --mesh");
 DEFINE_string(dst_ranks, "", "ranks of the mesh wanted; default: as --mesh");
-DEFINE_string(dtype, "float32", "element type");
 
 namespace phi::distributed {
 namespace {
@@ -153,7 +152,8 @@ void run() {
                  same_ranks ? FLAGS_src_ranks : FLAGS_dst_ranks, "--dst_mesh");
   const TensorDistAttr* src = parse_attr(FLAGS_src, mesh, "--src");
   const TensorDistAttr* dst = parse_attr(FLAGS_dst, dst_mesh, "--dst");
-  const auto plan = plan_reshard(src, dst, shape, parse_dtype(FLAGS_dtype));
+  const auto plan =
+      plan_reshard(src, dst, shape, parse_dtype(FLAGS_dtype.empty() ? "float32" : FLAGS_dtype));
   fmt::print("{}\n", plan->to_string());
   if (FLAGS_rank >= 0) print_rank(*plan, FLAGS_rank);
 }

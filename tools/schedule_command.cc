@@ -25,7 +25,6 @@
 #include "tools/cli/command_line.h"
 #include "tools/schedule/drawing.h"
 
-DEFINE_string(kind, "", "gpipe, 1f1b, interleaved, zb_h1 or zb_h2");
 DEFINE_int32(stages, 0, "pipeline stages");
 DEFINE_int32(micro_batches, 0, "micro-batches per batch");
 DEFINE_int32(chunks, 1, "model chunks per stage, for interleaved");

@@ -1,4 +1,4 @@
-"""The windows of bytes that a job of `autophi run` draws (tools/job/text_data.cc), drawn alike.
+"""The windows of bytes that a job of `autophi run` draws (api/data, docs/data.md), drawn alike.
 
 Both frameworks then see the same tokens in every step, and their losses can be compared.
 """

@@ -35,6 +35,13 @@ endfunction()
 
 must_run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
+# The command needs no file of the build's.
+file(WRITE ${BUILD}/install_test/ids.bin "abcd")
+must_run(${prefix}/bin/autophi data info ${BUILD}/install_test/ids.bin)
+if(NOT output MATCHES "kind +tokens .uint16.")
+  message(FATAL_ERROR "autophi data info printed:\n${output}")
+endif()
+
 must_build(two_stages)
 must_print(two_stages LINES
   "rank 0: h f32.8,256. .S1. on mesh.tp=2., 4096 bytes here; y f32.8,64. .P.sum.. on mesh.tp=2; ranks 2,3., 0 bytes here"

@@ -31,7 +31,6 @@ UNTESTED = {
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
     "bytes [{}, {}) of '{}', which has {}.": "mapped_file_test.cc: bytes [7, 11)",
     "bytes [{}, {}) of {}, which has {}.": "async_file_test.cc: which has 16384",
-    "bytes [{}, {}) of a text of {}.": "text_data_test.cc: bytes [25, 31) of a text of 30",
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
     "{} is {}, but q {} takes [{}, {}] or [1, {}, 1, {}]; reshape or slice it{}.":
         "attention_test.cc: sin is f32[4,8], but q f32[2,5,6,8] takes [5, 8]",

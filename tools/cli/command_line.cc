@@ -11,6 +11,9 @@
 
 DEFINE_int64(rank, -1, "a rank to look at, or to play");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
+DEFINE_string(kind, "", "of a schedule, or of data");
+DEFINE_string(dtype, "", "element type");
+DEFINE_string(out, "", "a file to write");
 
 namespace phi::cli {
 namespace {

@@ -18,6 +18,9 @@
 /// Flags that more than one subcommand reads; each names what it takes in its own help.
 DECLARE_int64(rank);
 DECLARE_string(mesh);
+DECLARE_string(kind);
+DECLARE_string(dtype);
+DECLARE_string(out);
 
 namespace phi::cli {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "api/nn/layout/shard.h"
 #include "api/nn/checkpoint.h"
+#include "api/nn/layout/shard.h"
 #include "tools/job/library_model.h"
 
 namespace phi::job {
@@ -54,15 +54,15 @@ std::vector<int64_t> prompt_of(const JobConfig& config) {
   return ids;
 }
 
-std::vector<training::Batch> batches_of(const JobConfig& config, const TextData& text,
+std::vector<training::Batch> batches_of(const JobConfig& config, const data::TokenData& data,
                                         int64_t number) {
   const RunConfig& run = config.run;
   std::vector<training::Batch> batches;
   for (int64_t i = 0; i < run.micro_batches; ++i) {
     const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
-    const Draw draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
-                    config.model.seq_len};
-    batches.push_back({text.ids(draw), text.labels(draw)});
+    const data::Draw draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
+                          config.model.seq_len};
+    batches.push_back({data.ids(draw), data.labels(draw)});
   }
   return batches;
 }

@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
+#include "api/data/token_data.h"
 #include "api/generation/generator.h"
 #include "api/nn/models/decoder.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "tools/job/config.h"
-#include "tools/job/text_data.h"
 
 namespace phi::job {
 
@@ -27,7 +27,7 @@ generation::GeneratorOptions generator_options(const JobConfig& config);
 std::vector<int64_t> prompt_of(const JobConfig& config);
 
 /// The micro-batches of step `number`, which counts from 1.
-std::vector<training::Batch> batches_of(const JobConfig& config, const TextData& text,
+std::vector<training::Batch> batches_of(const JobConfig& config, const data::TokenData& data,
                                         int64_t number);
 
 /// The section `memory`.

@@ -67,10 +67,38 @@ void read_mesh(JobConfig* config, const Section& section) {
   if (!fault.empty()) throw config->wrong({has_dims ? "mesh.dims" : "mesh.shape"}, fault);
 }
 
+// Where text is bytes, ids go up to 255.
+void check_vocab(const JobConfig& config) {
+  constexpr int64_t kBytes = 256;
+  if (config.model.vocab >= kBytes) return;
+  const bool generates = config.mode == "generate";
+  if (!generates && config.data.kind != data::Kind::kBytes) return;
+  throw config.wrong({"model.vocab"},
+                     fmt::format("{} is less than 256: {}. Take 256 or more{}.", config.model.vocab,
+                                 generates ? "mode generate writes text, a byte a token"
+                                           : "data of kind bytes has ids up to 255",
+                                 generates ? "" : ", or data.kind: tokens or megatron"));
+}
+
 void read_data(JobConfig* config, const Section& section) {
-  section.read("paths", "files or folders", &config->data.paths);
-  section.read("seed", 0, INT64_MAX, &config->data.seed);
-  if (config->data.paths.empty()) throw config->wrong({"data.paths"}, "name at least one path.");
+  DataConfig& data = config->data;
+  std::string kind(name_of(data.kind));
+  section.read_choice("kind", {"bytes", "tokens", "megatron"}, &kind);
+  data.kind = data::parse_kind(kind);
+  section.read("paths", "files or folders", &data.paths);
+  std::string dtype(name_of(data.dtype));
+  section.read_choice("dtype", data::token_type_names(), &dtype);
+  data.dtype = data::parse_token_type(dtype);
+  std::string documents(name_of(data.documents));
+  section.read_choice("documents", {"joined", "apart"}, &documents);
+  data.documents = data::parse_documents(documents);
+  section.read("seed", 0, INT64_MAX, &data.seed);
+  if (data.paths.empty()) throw config->wrong({"data.paths"}, "name at least one path.");
+  const bool has_default = data.kind == data::Kind::kBytes || config->mode == "generate";
+  if (!has_default && !config->lines.contains("data.paths")) {
+    throw config->wrong({"data.kind"}, fmt::format("name the files of {} in data.paths.", kind));
+  }
+  check_vocab(*config);
 }
 
 void read_run(JobConfig* config, const Section& section) {

@@ -6,7 +6,9 @@
 //   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
 //   |         kv_heads: 6, ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
 //   | mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
-//   | data: {paths: [phi, distributed], seed: 1}       # files or folders, read as bytes
+//   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}  # files, folders
+//   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
+//   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
 //   |       capture: false,
 //   |       schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
@@ -29,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/data/options.h"
 #include "api/generation/sampler.h"
 #include "api/nn/recompute.h"
 #include "api/training/learning_rate.h"
@@ -71,7 +74,10 @@ struct MeshConfig {
 };
 
 struct DataConfig {
-  std::vector<std::string> paths = {"phi", "distributed"};
+  data::Kind kind = data::Kind::kBytes;
+  std::vector<std::string> paths = {"phi", "distributed"};  // of kind bytes; others have no default
+  data::TokenType dtype = data::TokenType::kUint16;         // of kind tokens
+  data::Documents documents = data::Documents::kJoined;
   int64_t seed = 1;
 };
 

@@ -20,7 +20,6 @@
 #include "tools/job/export_step.h"
 
 DEFINE_string(mode, "", "forward or train, instead of what the job says");
-DEFINE_string(out, "", "write to this file instead of the standard output");
 
 namespace phi::job {
 namespace {

@@ -8,8 +8,8 @@ namespace {
 
 std::string generate_header(const JobConfig& config) {
   const generation::SamplerOptions& sampling = config.generate.sampling;
-  std::string out = fmt::format("{} tokens · temperature {}", config.generate.tokens,
-                                sampling.temperature);
+  std::string out =
+      fmt::format("{} tokens · temperature {}", config.generate.tokens, sampling.temperature);
   if (sampling.temperature > 0) {
     if (sampling.top_k > 0) out += fmt::format(" · top_k {}", sampling.top_k);
     if (sampling.top_p < 1) out += fmt::format(" · top_p {}", sampling.top_p);
@@ -29,10 +29,9 @@ std::string header(const Setup& setup, const JobReport& report) {
                      human_count(report.num_parameters), report.dtype,
                      config.run.sequence_parallel ? " · sequence parallel" : "");
   if (config.mode == "generate") return out + generate_header(config);
-  return out + fmt::format("text {} of {} files · {} micro-batches of {} × {} tokens a step\n",
-                           human_bytes(setup.text->num_bytes()), setup.text->num_files(),
-                           config.run.micro_batches, config.run.micro_batch_size(),
-                           config.model.seq_len);
+  return out + fmt::format("{} · {} micro-batches of {} × {} tokens a step\n",
+                           report.data.to_string(), config.run.micro_batches,
+                           config.run.micro_batch_size(), config.model.seq_len);
 }
 
 }  // namespace phi::job

@@ -31,8 +31,7 @@ JobReport Job::run() {
   if (!setup_.dry) limit_rank(program_memory(config_.memory));
   const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
   const MemoryAccount& memory = *world_.rank_context().memory();
-  const int64_t parameter_peak =
-      (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
+  const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
   JobReport report = describe(*model);
   if (speaks()) std::cout << header(setup_, report) << std::flush;
   training::StateBytes states;
@@ -76,7 +75,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
   for (int64_t step = 1; step <= config_.run.steps; ++step) {
     begin_step(step);
-    const auto result = trainer.step(batches_of(config_, *setup_.text, step));
+    const auto result = trainer.step(batches_of(config_, *setup_.data, step));
     progress.done(step, result.loss);
     if (setup_.dry) continue;  // it has no loss, and its time is not the job's
     report->losses.push_back(result.loss);
@@ -151,9 +150,9 @@ JobReport Job::describe(const nn::models::Decoder& model) const {
   report.mesh = config_.mesh.to_string(",");
   report.dtype = name_of(config_.run.dtype);
   report.num_parameters = model.num_parameters();
-  if (setup_.text) {
-    report.text_bytes = setup_.text->num_bytes();
-    report.text_fingerprint = setup_.text->fingerprint();
+  if (setup_.data) {
+    report.data = setup_.data->summary(config_.model.seq_len);
+    report.data_fingerprint = setup_.data->fingerprint();
   }
   return report;
 }

@@ -72,8 +72,7 @@ void read_model(const YAML::Node& node, JobConfig* config) {
   const Section section(config, "model.", node);
   ModelConfig& model = config->model;
   section.read_choice("kind", {"gpt", "llama"}, &model.kind);
-  // Data are bytes: an id may be anything from 0 to 255.
-  section.read("vocab", 256, kMaxExtent, &model.vocab);
+  section.read("vocab", 1, kMaxExtent, &model.vocab);
   section.read("seq_len", 1, kMaxExtent, &model.seq_len);
   section.read("d_model", 1, kMaxExtent, &model.d_model);
   section.read("layers", 1, kMaxExtent, &model.layers);

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "api/data/summary.h"
 #include "distributed/comm/world.h"
+#include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::job {
@@ -53,8 +55,8 @@ struct JobReport {
   std::string mesh;  // "dp=2,pp=2,tp=2"
   std::string dtype;
   int64_t num_parameters = 0;
-  int64_t text_bytes = 0;  // of the data; reports over texts that differ cannot be compared
-  uint64_t text_fingerprint = 0;
+  data::Summary data;  // reports over data that differ cannot be compared
+  uint64_t data_fingerprint = 0;
   std::vector<double> losses;  // per step
   std::vector<double> step_seconds;
   std::string text;  // mode generate: what was generated, one byte a step
@@ -80,12 +82,5 @@ void write_report(const JobReport& report, const std::string& path);
 
 /// One line per rank under a heading, columns aligned.
 std::string table(const JobReport& report);
-
-/// 1234567 -> "1,234,567"
-std::string with_separators(int64_t value);
-/// 12.6 MiB, 512 B, 1.4 GiB
-std::string human_bytes(int64_t bytes);
-/// 10.9M, 1.2B, 532
-std::string human_count(int64_t count);
 
 }  // namespace phi::job

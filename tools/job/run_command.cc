@@ -53,7 +53,7 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(World::current(), fault, setup && setup->text ? setup->text->fingerprint() : 0))
+    if (!agree(World::current(), fault, setup && setup->data ? setup->data->fingerprint() : 0))
       return cli::kUsageStatus;
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <iostream>
 #include <vector>
 
@@ -20,22 +19,6 @@ using distributed::World;
 using distributed::checkpoint::Checkpoint;
 
 namespace {
-
-TextData open_text(const JobConfig& config) {
-  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
-  TextData text;
-  try {
-    text = TextData::open(config.data.paths, base.string());
-  } catch (const Error& error) {
-    throw config.wrong({"data.paths"}, error.what());
-  }
-  if (text.num_bytes() <= config.model.seq_len) {
-    throw config.wrong({"model.seq_len", "data.paths"},
-                       fmt::format("the text has {} bytes, too few for windows of seq_len {} + 1.",
-                                   text.num_bytes(), config.model.seq_len));
-  }
-  return text;
-}
 
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
@@ -88,7 +71,7 @@ Setup prepare(const std::string& job_file) {
   if (generates) {
     settle_generate(&setup.config);
   } else {
-    setup.text = open_text(setup.config);
+    setup.data = open_data(setup.config);
   }
   setup.weights = open_weights(setup.config);
   check_traced_steps(setup);

@@ -10,13 +10,13 @@
 #include "tools/job/dry_run.h"
 #include "tools/job/injection.h"
 #include "tools/job/job_trace.h"
-#include "tools/job/text_data.h"
+#include "tools/job/open_data.h"
 
 namespace phi::job {
 
 struct Setup {
   JobConfig config;
-  std::optional<TextData> text;  // none in mode generate
+  std::optional<data::TokenData> data;  // none in mode generate
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;

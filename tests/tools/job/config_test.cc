@@ -43,7 +43,7 @@ TEST(JobConfig, ReadsEveryKey) {
 mode: generate
 model: {kind: gpt, vocab: 300, seq_len: 16, d_model: 20, layers: 3, heads: 5, mlp_ratio: 2, dropout: 0.25, seed: 7}
 mesh: {shape: [2, 3], dims: [tp, pp]}
-data: {paths: [a, b/c], seed: 9}
+data: {kind: tokens, paths: [a, b/c], dtype: uint32, documents: apart, seed: 9}
 run: {steps: 5, global_batch: 12, micro_batches: 3, dtype: bfloat16, sequence_parallel: true}
 weights: w
 generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, seed: 3}
@@ -59,6 +59,9 @@ generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, se
   EXPECT_EQ(config.mesh.extent("dp"), 1);
   EXPECT_EQ(config.mesh.to_string(), "tp=2 pp=3");
   EXPECT_EQ(config.data.paths, (std::vector<std::string>{"a", "b/c"}));
+  EXPECT_EQ(config.data.kind, data::Kind::kTokens);
+  EXPECT_EQ(config.data.dtype, data::TokenType::kUint32);
+  EXPECT_EQ(config.data.documents, data::Documents::kApart);
   EXPECT_EQ(config.run.micro_batch_size(), 4);
   EXPECT_EQ(config.run.dtype, DataType::BFLOAT16);
   EXPECT_TRUE(config.run.sequence_parallel);
@@ -142,7 +145,22 @@ const BadFile kBadFiles[] = {
     {"model: {kind: llama, ffn: 0}", "key 'model.ffn': must be an integer from 1 to"},
     {"model: {kind: llama, rope_base: 0}", "key 'model.rope_base': must be a number from 1 to"},
     {"model: {kind: llama, norm_eps: -1}", "key 'model.norm_eps': must be a number from 0 to"},
-    {"model: {vocab: 100}", "key 'model.vocab': must be an integer from 256 to"},
+    {"model: {vocab: 0}", "key 'model.vocab': must be an integer from 1 to"},
+    {"model: {vocab: 255}",
+     "job.yaml:1: key 'model.vocab': 255 is less than 256: data of kind bytes has ids up to 255. "
+     "Take 256 or more, or data.kind: tokens or megatron."},
+    {"mode: generate\nmodel:\n  vocab: 50",
+     "job.yaml:3: key 'model.vocab': 50 is less than 256: mode generate writes text, a byte a "
+     "token. Take 256 or more."},
+    {"data: {kind: token}",
+     "key 'data.kind': must be one of bytes, tokens, megatron; got 'token', did you mean "
+     "'tokens'?"},
+    {"data:\n  kind: megatron",
+     "job.yaml:2: key 'data.kind': name the files of megatron in data.paths."},
+    {"data: {kind: tokens, paths: [a], dtype: float32}",
+     "key 'data.dtype': must be one of uint8, int8, uint16, int16, uint32, int32, int64; got "
+     "'float32'"},
+    {"data: {documents: separate}", "key 'data.documents': must be one of joined, apart; got"},
     {"model: {layers: 0}", "key 'model.layers': must be an integer from 1 to"},
     {"model: {seed: -1}", "key 'model.seed': must be an integer from 0 to"},
     {"model: {dropout: 1.0}", "less than 1; got '1.0'."},
@@ -186,6 +204,11 @@ const BadFile kBadFiles[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, BadJobFile, ::testing::ValuesIn(kBadFiles));
+
+TEST(JobConfig, OnlyTextNeedsAVocabularyOfAllBytes) {
+  EXPECT_EQ(error_of("model: {vocab: 3}\ndata: {kind: tokens, paths: [a]}"), "no error");
+  EXPECT_EQ(error_of("model: {vocab: 1}\ndata: {kind: megatron, paths: [a]}"), "no error");
+}
 
 TEST(JobConfig, AFileThatIsNotThereIsNamed) {
   try {

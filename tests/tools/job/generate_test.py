@@ -161,7 +161,7 @@ class Generate(Trained):
             (self.job({"prompt": long}), [], "key 'generate.prompt': the prompt has 33 bytes and the model sees 32"),
             (self.job({"top_p": 0}), [], "key 'generate.top_p': 0 keeps no token"),
             (self.job({"tokens": 0}), [], "key 'generate.tokens': must be an integer from 1"),
-            (self.job(model={"vocab": 255}), [], "key 'model.vocab': must be an integer from 256"),
+            (self.job(model={"vocab": 255}), [], "key 'model.vocab': 255 is less than 256: mode generate writes text"),
             (self.job(), ["--metrics=m"], "--metrics goes with steps; mode generate has none."),
             (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': only a job with mode: forward"),
             (self.job(data={"seed": 5}), [], "key 'data.seed': only a job with mode: forward or train"),

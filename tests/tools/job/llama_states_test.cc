@@ -47,11 +47,12 @@ void expect_formulas(const Played& job, int64_t rank) {
   distributed::DryWorld world(rank, config.mesh.num_ranks());
   const distributed::World::Scope scope(world);
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const TextData text = TextData::open(config.data.paths, AUTOPHI_SOURCE_DIR);
+  const auto data =
+      data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR});
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
   EXPECT_EQ(model->num_parameters(), distributed::llama_parameters(shape));
   training::Trainer trainer(*model, nn::cross_entropy, trainer_options(config));
-  trainer.step(batches_of(config, text, 1));
+  trainer.step(batches_of(config, data, 1));
   const training::StateBytes given = trainer.state_bytes();
   SCOPED_TRACE("rank " + std::to_string(rank) + " of " + config.mesh.to_string() + job.run);
   EXPECT_EQ(model->parameter_bytes_here(), expected.parameters);

@@ -1,4 +1,4 @@
-// The report's JSON, its table, and how numbers are written.
+// The report's JSON, its table, and the lines of progress.
 #include "tools/job/report.h"
 
 #include <gmock/gmock.h>
@@ -50,6 +50,25 @@ TEST(Report, HasTheKeysThatReadersRelyOn) {
   EXPECT_EQ(json.at("ranks").at(1).at("ops_launched"), 1234567);
 }
 
+TEST(Report, SaysWhatDataOtherThanPlainTextIs) {
+  JobReport report = example();
+  report.data.num_bytes = 100;
+  auto json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json.at("text_bytes"), 100);
+  EXPECT_FALSE(json.contains("data"));
+  report.data.kind = data::Kind::kTokens;
+  report.data.type = data::TokenType::kUint16;
+  report.data.num_tokens = 50;
+  json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json.at("text_bytes"), 100);
+  EXPECT_EQ(json.at("data"),
+            nlohmann::json::parse(R"({"kind": "tokens", "dtype": "uint16", "tokens": 50})"));
+  report.data = {.documents = data::Documents::kApart, .num_documents = 7, .documents_left_out = 2};
+  json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json.at("data").at("documents"), 7);
+  EXPECT_EQ(json.at("data").at("documents_left_out"), 2);
+}
+
 TEST(Report, NamesThePairsOfTiersBetweenWhichSomethingMoved) {
   JobReport report = example();
   report.ranks[1].transfers.add(Tier::kHost, Tier::kDevice, 100);
@@ -99,23 +118,7 @@ TEST(Report, APathThatCannotBeWrittenIsAnError) {
       ThrowsError(ErrorCode::kUnavailable, "cannot write the report '/tmp': it is a folder"));
 }
 
-TEST(Numbers, AreWrittenForPeople) {
-  EXPECT_EQ(with_separators(0), "0");
-  EXPECT_EQ(with_separators(999), "999");
-  EXPECT_EQ(with_separators(1000), "1,000");
-  EXPECT_EQ(with_separators(-1234567), "-1,234,567");
-  EXPECT_EQ(with_separators(-123), "-123");
-  EXPECT_EQ(human_bytes(512), "512 B");
-  EXPECT_EQ(human_bytes(1023), "1023 B");
-  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
-  EXPECT_EQ(human_bytes((1 << 20) - 1), "1.0 MiB");
-  EXPECT_EQ(human_bytes(int64_t{88} << 20), "88.0 MiB");
-  EXPECT_EQ(human_bytes(int64_t{126} << 20), "126 MiB");
-  EXPECT_EQ(human_count(532), "532");
-  EXPECT_EQ(human_count(10'913'000), "10.9M");
-  EXPECT_EQ(human_count(999'960), "1.0M");
-  EXPECT_EQ(clock_text(311), "0:05:11");
-}
+TEST(Progress, TimesAreWrittenForPeople) { EXPECT_EQ(clock_text(311), "0:05:11"); }
 
 std::string progress_text(Progress::Style style, int64_t steps) {
   std::FILE* file = std::tmpfile();

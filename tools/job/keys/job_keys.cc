@@ -16,6 +16,10 @@ std::string mode_of(const JobConfig& config) { return "mode: " + config.mode; }
 
 std::string kind_of(const JobConfig& config) { return "model.kind: " + config.model.kind; }
 
+std::string data_of(const JobConfig& config) {
+  return fmt::format("data.kind: {}", name_of(config.data.kind));
+}
+
 std::string mesh_of(const JobConfig& config) {
   return config.mesh.shape.empty() ? "no mesh" : "the mesh " + config.mesh.to_string();
 }
@@ -93,6 +97,13 @@ const Reader kStep{"optimizer.schedule.kind: step",
 const Reader kLimitsDevice{"a limit memory.device",
                            [](const JobConfig& c) { return c.memory.is_limited(); },
                            [](const JobConfig&) { return std::string("none"); }};
+const Reader kFlatTokens{"data.kind: tokens",
+                         [](const JobConfig& c) { return c.data.kind == data::Kind::kTokens; },
+                         data_of};
+// Nothing in a flat file says where a document ends.
+const Reader kHasDocuments{"data.kind: bytes or megatron",
+                           [](const JobConfig& c) { return c.data.kind != data::Kind::kTokens; },
+                           data_of};
 const Reader kSamples{"generate.temperature above 0",
                       [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },
                       [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
@@ -125,7 +136,10 @@ std::span<const JobKey> job_keys() {
       {"model.seed"},
       {"mesh.shape"},
       {"mesh.dims"},
+      {"data.kind", {&kHasSteps}},
       {"data.paths", {&kHasSteps}},
+      {"data.dtype", {&kHasSteps, &kFlatTokens}},
+      {"data.documents", {&kHasSteps, &kHasDocuments}},
       {"data.seed", {&kHasSteps}},
       {"run.steps", {&kHasSteps}},
       {"run.global_batch", {&kHasSteps}},

@@ -28,7 +28,7 @@ LARGE = {**TRAIN, "run.steps": 1, "run.global_batch": 8, "run.micro_batches": 4,
 OF_A_STEP = ("loss", "grad_norm", "lr", "loss_scale", "applied")
 # What the report repeats of the job file and of the text, and times.
 OF_NO_INTEREST = {"job", "mode", "mesh", "dtype", "seconds", "tokens_per_s", "step_seconds", "device_limit_bytes",
-                  "host_limit_bytes", "transfer_seconds", "wait_seconds", "text_bytes", "text_fingerprint"}
+                  "host_limit_bytes", "transfer_seconds", "wait_seconds", "text_bytes", "text_fingerprint", "data"}
 
 
 def played(*dims, **more):
@@ -54,7 +54,10 @@ CASES = {
     "model.seed": (FORWARD, 2),
     "mesh.shape": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, [2, 2]),
     "mesh.dims": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, ["tp", "dp"]),
+    "data.kind": ({**FORWARD, "data.paths": ["IDS"]}, "tokens"),
     "data.paths": (FORWARD, [DATA[0] + "/chapters/two.txt"]),
+    "data.dtype": ({**FORWARD, "data.kind": "tokens", "data.paths": ["IDS"]}, "uint8"),
+    "data.documents": ({**FORWARD, "data.paths": ["IDS", "IDS"]}, "apart"),
     "data.seed": (FORWARD, 2),
     "run.steps": (FORWARD, 3),
     "run.global_batch": (FORWARD, 6),
@@ -134,6 +137,8 @@ class Effects(unittest.TestCase):
         cls.disk = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.disk.cleanup)
         cls.outcomes = {}
+        cls.ids = pathlib.Path(cls.folder.name) / "ids.bin"  # uint16, all less than 256
+        cls.ids.write_bytes(bytes(byte for n in range(200) for byte in (n * n % 251, 0)))
         cls.weights = str(pathlib.Path(cls.folder.name) / "weights")
         cls.outcome({**FORWARD, "model.seed": 5, "run.save": cls.weights})
 
@@ -164,11 +169,12 @@ class Effects(unittest.TestCase):
 
     def test_another_value_of_a_key_is_another_outcome(self):
         names = {"SAVED": str(pathlib.Path(self.folder.name) / "saved"), "FOLDER": self.disk.name, "WEIGHTS": self.weights}
+        named = lambda given: [str(self.ids)] * len(given) if "IDS" in str(given) else names.get(str(given), given)
         cases = [(key, settings, value) for key, (settings, value) in CASES.items()]
         for key, settings, value in cases + ELSEWHERE:
             with self.subTest(key=key):
-                settings = {path: names.get(str(given), given) for path, given in settings.items()}
-                changed = {**settings, key: names.get(str(value), value)}
+                settings = {path: named(given) for path, given in settings.items()}
+                changed = {**settings, key: named(value)}
                 before, after = self.outcome(settings), self.outcome(changed)
                 # Only host memory that does not suffice is no job.
                 failing = {"memory.host": (0, 1), "memory.disk": (1, 0)}.get(key, (0, 0))

@@ -81,6 +81,7 @@ struct KeyCase {
 const Settings kTrain = {{"mode", "train"}};
 const Settings kGenerate = {{"mode", "generate"}};
 const Settings kGreedy = {{"mode", "generate"}, {"generate.temperature", "0.0"}};
+const Settings kTokens = {{"data.kind", "tokens"}, {"data.paths", "[a]"}};
 const Settings kLlama = {{"model.kind", "llama"}};
 const Settings kSgd = {{"mode", "train"}, {"optimizer.kind", "sgd"}};
 const Settings kMomentum = {{"mode", "train"}, {"optimizer.kind", "momentum"}};
@@ -135,12 +136,34 @@ const std::vector<KeyCase>& key_cases() {
        "[dp]",
        {{"mesh.shape", "[2, 3]"}},
        [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.mesh.dims, ", ")); }},
+      {"data.kind",
+       "tokens",
+       "bytes",
+       {{"data.paths", "[a]"}},
+       [](const JobConfig& c) { return std::string(name_of(c.data.kind)); },
+       {kWhileGenerating}},
       {"data.paths",
        "[a, b/c]",
        "[phi, distributed]",
        {},
        [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.data.paths, ", ")); },
        {kWhileGenerating}},
+      {"data.dtype",
+       "uint32",
+       "uint16",
+       kTokens,
+       [](const JobConfig& c) { return std::string(name_of(c.data.dtype)); },
+       {kWhileGenerating,
+        {{}, "only a job with data.kind: tokens reads it, and this one has data.kind: bytes"}}},
+      {"data.documents",
+       "apart",
+       "joined",
+       {{"data.kind", "megatron"}, {"data.paths", "[a]"}},
+       [](const JobConfig& c) { return std::string(name_of(c.data.documents)); },
+       {kWhileGenerating,
+        {kTokens,
+         "only a job with data.kind: bytes or megatron reads it, and this one has data.kind: "
+         "tokens"}}},
       {"data.seed", "9", "1", {}, SEEN(data.seed), {kWhileGenerating}},
       {"run.steps", "5", "4", {}, SEEN(run.steps), {kWhileGenerating}},
       {"run.global_batch", "12", "8", {}, SEEN(run.global_batch), {kWhileGenerating}},

@@ -1,4 +1,7 @@
-// Threads that read one text: the same bytes for all, while files are mapped and make way.
+// Threads that read the same data: the same ids for all, while files are mapped and make way, and
+// while places of windows are found.
+#include "support/races.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "support/races.h"
-#include "tests/phi/memory/scratch_folder.h"
-#include "tools/job/corpus.h"
+#include "api/data/token_files.h"
+#include "tests/api/data/data_files.h"
 
-namespace phi::job {
+namespace phi::data {
 namespace {
 
 using testing::at_once;
@@ -48,5 +50,29 @@ TEST(CorpusRaces, WindowsReadByManyThreads_AreTheTextsBytes) {
   });
 }
 
+TEST(TokenFilesRaces, PlacesOfWindowsAreFoundOnceAndAreTheSameForAll) {
+  const DataFolder folder;
+  std::vector<std::vector<int32_t>> documents;
+  for (int32_t i = 0; i < 600; ++i) documents.push_back({i % 7, i % 5});
+  const std::string prefix = folder.write_megatron("set", documents);
+  for_each_seed(40, [&](uint64_t seed) {
+    const auto files = TokenFiles::open(
+        {.kind = Kind::kMegatron, .paths = {prefix}, .documents = Documents::kApart});
+    std::vector<std::shared_ptr<const WindowPlaces>> found(kThreads);
+    at_once(kThreads, [&](int thread) {
+      std::mt19937_64 random(seed * kThreads + static_cast<uint64_t>(thread));
+      found[static_cast<size_t>(thread)] = files->places(3);
+      const auto other = files->places(1 + static_cast<int64_t>(random() % 6));
+      for (int turn = 0; turn < 30; ++turn) {
+        const auto place = static_cast<int64_t>(random() % static_cast<uint64_t>(other->count()));
+        int64_t id = 0;
+        files->read(other->begin_of(place), {&id, 1});
+        ASSERT_EQ(id, other->begin_of(place));
+      }
+    });
+    for (const auto& places : found) ASSERT_EQ(places, found[0]);
+  });
+}
+
 }  // namespace
-}  // namespace phi::job
+}  // namespace phi::data

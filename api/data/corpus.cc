@@ -1,5 +1,5 @@
 // Listing of text files, mapping of those in use, and reading across them.
-#include "tools/job/corpus.h"
+#include "api/data/corpus.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,13 @@
 #include <fstream>
 #include <utility>
 
+#include "api/data/find_path.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 
 namespace fs = std::filesystem;
 
-namespace phi::job {
+namespace phi::data {
 namespace {
 
 constexpr size_t kSniffedBytes = 4096;
@@ -48,16 +49,6 @@ std::vector<std::string> text_files_below(const fs::path& folder) {
   return files;
 }
 
-fs::path find_path(const std::string& path, const std::string& base) {
-  std::error_code ignored;
-  if (fs::exists(path, ignored)) return path;
-  fs::path in_base = fs::path(base) / path;
-  if (!base.empty() && fs::exists(in_base, ignored)) return in_base;
-  const std::string also = base.empty() ? "" : fmt::format(" nor in '{}'", base);
-  throw errors::NotFound("no file or folder '{}', neither in '{}'{}.", path,
-                         fs::current_path(ignored).string(), also);
-}
-
 }  // namespace
 
 std::shared_ptr<const Corpus> Corpus::open(const std::vector<std::string>& paths,
@@ -67,19 +58,38 @@ std::shared_ptr<const Corpus> Corpus::open(const std::vector<std::string>& paths
     const fs::path found = find_path(path, base);
     std::vector<std::string> files = {found.string()};
     if (fs::is_directory(found)) files = text_files_below(found);
-    for (std::string& file : files) {
-      std::error_code failed;
-      const auto size = static_cast<int64_t>(fs::file_size(file, failed));
-      PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", file, failed.message()));
-      if (size == 0) continue;
-      corpus->files_.push_back({std::move(file), corpus->num_bytes_, size});
-      corpus->num_bytes_ += size;
-    }
+    for (std::string& file : files) corpus->add(std::move(file));
   }
   PHI_CHECK(corpus->num_bytes_ > 0,
             errors::InvalidArgument("no text in the given paths (first: '{}').",
                                     paths.empty() ? "" : paths[0]));
   return corpus;
+}
+
+std::shared_ptr<const Corpus> Corpus::join(std::vector<std::string> files) {
+  std::shared_ptr<Corpus> corpus(new Corpus(kMaxMappedFiles));
+  for (std::string& file : files) {
+    const size_t before = corpus->files_.size();
+    const std::string name = file;
+    corpus->add(std::move(file));
+    PHI_CHECK(corpus->files_.size() > before, errors::InvalidArgument("'{}' is empty.", name));
+  }
+  return corpus;
+}
+
+void Corpus::add(std::string file) {
+  std::error_code failed;
+  const auto size = static_cast<int64_t>(fs::file_size(file, failed));
+  PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", file, failed.message()));
+  if (size == 0) return;
+  files_.push_back({std::move(file), num_bytes_, size});
+  num_bytes_ += size;
+}
+
+const Corpus::File& Corpus::file_at(int64_t offset) const {
+  return *(std::upper_bound(files_.begin(), files_.end(), offset,
+                            [](int64_t at, const File& f) { return at < f.offset; }) -
+           1);
 }
 
 std::shared_ptr<const MappedFile> Corpus::mapped(const File& file) const {
@@ -103,9 +113,7 @@ void Corpus::read(int64_t offset, std::span<uint8_t> out) const {
   PHI_CHECK(
       offset >= 0 && offset + count <= num_bytes_,
       errors::OutOfRange("bytes [{}, {}) of a text of {}.", offset, offset + count, num_bytes_));
-  auto file = std::upper_bound(files_.begin(), files_.end(), offset,
-                               [](int64_t at, const File& f) { return at < f.offset; }) -
-              1;
+  const File* file = &file_at(offset);
   for (int64_t done = 0; done < count; ++file) {
     const int64_t begin = offset + done - file->offset;
     const int64_t n = std::min(count - done, file->size - begin);
@@ -119,4 +127,4 @@ void Corpus::read(int64_t offset, std::span<uint8_t> out) const {
   }
 }
 
-}  // namespace phi::job
+}  // namespace phi::data

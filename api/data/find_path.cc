@@ -1,0 +1,20 @@
+// Looking in both places.
+#include "api/data/find_path.h"
+
+#include "phi/common/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace phi::data {
+
+fs::path find_path(const std::string& path, const std::string& base) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return path;
+  fs::path in_base = fs::path(base) / path;
+  if (!base.empty() && fs::exists(in_base, ignored)) return in_base;
+  const std::string also = base.empty() ? "" : fmt::format(" nor in '{}'", base);
+  throw errors::NotFound("no file or folder '{}', neither in '{}'{}.", path,
+                         fs::current_path(ignored).string(), also);
+}
+
+}  // namespace phi::data

@@ -1,0 +1,12 @@
+// Where a path that somebody wrote leads to: from the current folder, or else from a base.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace phi::data {
+
+/// Errors: NotFound naming the path and both places.
+std::filesystem::path find_path(const std::string& path, const std::string& base);
+
+}  // namespace phi::data

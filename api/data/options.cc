@@ -1,0 +1,33 @@
+// Names of kinds.
+#include "api/data/options.h"
+
+#include <array>
+
+#include "phi/common/errors.h"
+
+namespace phi::data {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds = {"bytes", "tokens", "megatron"};
+constexpr std::array<std::string_view, 2> kDocuments = {"joined", "apart"};
+
+}  // namespace
+
+std::string_view name_of(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string_view name_of(Documents documents) { return kDocuments[static_cast<size_t>(documents)]; }
+
+Kind parse_kind(std::string_view name) {
+  for (size_t i = 0; i < kKinds.size(); ++i) {
+    if (kKinds[i] == name) return static_cast<Kind>(i);
+  }
+  throw errors::InvalidArgument("'{}' is no kind of data; take bytes, tokens or megatron.", name);
+}
+
+Documents parse_documents(std::string_view name) {
+  for (size_t i = 0; i < kDocuments.size(); ++i) {
+    if (kDocuments[i] == name) return static_cast<Documents>(i);
+  }
+  throw errors::InvalidArgument("documents cannot be '{}'; take joined or apart.", name);
+}
+
+}  // namespace phi::data

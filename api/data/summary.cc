@@ -1,0 +1,20 @@
+// The line of a header.
+#include "api/data/summary.h"
+
+#include <fmt/format.h>
+
+#include "phi/common/readable_numbers.h"
+
+namespace phi::data {
+
+std::string Summary::to_string() const {
+  std::string out = kind == Kind::kBytes
+                        ? fmt::format("text {} of {} files", human_bytes(num_bytes), num_files)
+                        : fmt::format("{} tokens ({}) of {} file{}", human_count(num_tokens),
+                                      name_of(type), num_files, num_files == 1 ? "" : "s");
+  if (documents == Documents::kJoined) return out;
+  return out + fmt::format(" · {} documents kept apart, {} of them too short and left out",
+                           with_separators(num_documents), with_separators(documents_left_out));
+}
+
+}  // namespace phi::data

@@ -1,0 +1,62 @@
+// Batches as sources of deferred tensors.
+#include "api/data/token_data.h"
+
+#include <optional>
+#include <utility>
+
+#include "api/data/split_mix.h"
+
+namespace phi::data {
+namespace {
+
+int64_t begin_in(const WindowPlaces& places, const Draw& draw, int64_t sample) {
+  const uint64_t random =
+      split_mix(split_mix(draw.seed) + static_cast<uint64_t>(draw.first_sample + sample));
+  return places.begin_of(static_cast<int64_t>(random % static_cast<uint64_t>(places.count())));
+}
+
+}  // namespace
+
+// A batch, read from the files row by row.
+class TokenData::Windows final : public Storage::Source {
+ public:
+  Windows(std::shared_ptr<const TokenFiles> files, const Draw& draw, int64_t shift,
+          const Dims& shape)
+      : files_(std::move(files)),
+        places_(files_->places(draw.seq_len)),
+        draw_(draw),
+        shift_(shift),
+        meta_{shape, DataType::INT64} {}
+
+  const TensorMeta& meta() const override { return meta_; }
+  std::optional<Tier> tier() const override { return Tier::kDisk; }
+  int64_t stored_bytes(const Box& box) const override {
+    return box.numel() * size_of(files_->type());
+  }
+  void read(const Box& box, DenseTensor* out) const override {
+    int64_t* to = out->mutable_data<int64_t>();
+    for (int64_t row = 0; row < box.size[0]; ++row, to += box.size[1]) {
+      const int64_t begin = begin_in(*places_, draw_, box.offset[0] + row);
+      files_->read(begin + shift_ + box.offset[1], {to, static_cast<size_t>(box.size[1])});
+    }
+  }
+
+ private:
+  std::shared_ptr<const TokenFiles> files_;
+  std::shared_ptr<const WindowPlaces> places_;
+  Draw draw_;
+  int64_t shift_;
+  TensorMeta meta_;
+};
+
+TokenData TokenData::open(const Options& options) { return TokenData(TokenFiles::open(options)); }
+
+int64_t TokenData::begin_of(const Draw& draw, int64_t sample) const {
+  return begin_in(*files_->places(draw.seq_len), draw, sample);
+}
+
+Tensor TokenData::windows(const Draw& draw, int64_t shift, const Dims& shape) const {
+  return deferred(std::make_shared<const Windows>(files_, draw, shift, shape));
+}
+
+}  // namespace phi::data

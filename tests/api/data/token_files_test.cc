@@ -1,0 +1,251 @@
+// TokenFiles: ids of each kind of file, and what is said of files that are not what they should be.
+#include "api/data/token_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/error_matchers.h"
+#include "tests/api/data/data_files.h"
+
+namespace phi::data {
+namespace {
+
+using Ids = std::vector<int64_t>;
+
+class TokenFilesTest : public ::testing::Test {
+ protected:
+  Options tokens(const std::vector<std::string>& paths, TokenType type = TokenType::kUint16) const {
+    return {.kind = Kind::kTokens, .paths = paths, .dtype = type};
+  }
+  static Ids all(const TokenFiles& files) {
+    Ids ids(static_cast<size_t>(files.num_tokens()));
+    files.read(0, ids);
+    return ids;
+  }
+  template <typename T>
+  void expect_extremes(TokenType type) const {
+    SCOPED_TRACE(name_of(type));
+    constexpr auto kLargest = std::numeric_limits<T>::max();
+    const auto files =
+        TokenFiles::open(tokens({folder_.write_ids<T>("x.bin", {1, kLargest, 0})}, type));
+    EXPECT_EQ(files->num_bytes(), 3 * size_of(type));
+    EXPECT_EQ(all(*files), (Ids{1, static_cast<int64_t>(kLargest), 0}));
+    EXPECT_EQ(parse_token_type(name_of(type)), type);
+  }
+  void expect_wrong(const Options& options, const std::string& words,
+                    ErrorCode code = ErrorCode::kInvalidArgument) const {
+    EXPECT_THAT([&] { TokenFiles::open(options); }, ThrowsError(code, words));
+  }
+
+  const DataFolder folder_;
+};
+
+TEST_F(TokenFilesTest, EachDtypeIsReadUpToItsLargestId) {
+  expect_extremes<uint8_t>(TokenType::kUint8);
+  expect_extremes<int8_t>(TokenType::kInt8);
+  expect_extremes<uint16_t>(TokenType::kUint16);
+  expect_extremes<int16_t>(TokenType::kInt16);
+  expect_extremes<uint32_t>(TokenType::kUint32);
+  expect_extremes<int32_t>(TokenType::kInt32);
+  const auto files = TokenFiles::open(
+      tokens({folder_.write_ids<int64_t>("x.bin", {int64_t{1} << 40})}, TokenType::kInt64));
+  EXPECT_EQ(all(*files), Ids{int64_t{1} << 40});
+}
+
+TEST_F(TokenFilesTest, FilesFollowEachOther) {
+  folder_.write_ids<uint16_t>("a.bin", {1, 2, 3});
+  folder_.write_ids<uint16_t>("b.bin", {40000, 5});
+  Options options = tokens({"b.bin", "a.bin"});
+  options.base = folder_.path();
+  const auto files = TokenFiles::open(options);
+  EXPECT_EQ(files->num_files(), 2);
+  EXPECT_EQ(all(*files), (Ids{40000, 5, 1, 2, 3}));
+  Ids part(2);
+  files->read(1, part);
+  EXPECT_EQ(part, (Ids{5, 1}));
+  EXPECT_THAT([&] { files->read(4, part); },
+              ThrowsError(ErrorCode::kOutOfRange, "tokens [4, 6) of data that has 5."));
+  EXPECT_THAT([&] { files->read(INT64_MAX, part); }, ThrowsError(ErrorCode::kOutOfRange, "has 5."));
+}
+
+TEST_F(TokenFilesTest, AMegatronSetHasThreeNames) {
+  const std::string prefix = folder_.write_megatron("set", {{2, 1}, {3}});
+  for (const char* end : {"", ".bin", ".idx"}) {
+    const auto files = TokenFiles::open({.kind = Kind::kMegatron, .paths = {prefix + end}});
+    EXPECT_EQ(all(*files), (Ids{0, 1, 2, 3, 4, 5})) << end;
+    EXPECT_EQ(files->num_documents(), 2);
+    EXPECT_EQ(files->type(), TokenType::kUint16);
+  }
+}
+
+TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
+  Options options{.kind = Kind::kMegatron,
+                  .paths = {folder_.write_megatron("one", {{4}, {1, 1}, {5}}),
+                            folder_.write_megatron("two", {{}, {2}, {4}}, 100)},
+                  .documents = Documents::kApart};
+  const auto files = TokenFiles::open(options);
+  EXPECT_EQ(files->num_documents(), 6);
+  const auto places = files->places(3);
+  Ids begins;
+  for (int64_t place = 0; place < places->count(); ++place) {
+    begins.push_back(places->begin_of(place));
+  }
+  EXPECT_EQ(begins, (Ids{0, 6, 7, 13}));
+  EXPECT_EQ(files->summary(3).to_string(),
+            "17 tokens (uint16) of 2 files · 6 documents kept apart, 3 of them too short and left "
+            "out");
+}
+
+TEST_F(TokenFilesTest, FilesOfTextAreDocuments) {
+  folder_.write("text/a", "abcdef");
+  folder_.write("text/b", "gh");
+  Options options{.paths = {folder_.file("text")}, .documents = Documents::kApart};
+  const auto files = TokenFiles::open(options);
+  const auto places = files->places(4);
+  EXPECT_EQ(places->count(), 2);
+  EXPECT_EQ(places->begin_of(1), 1);
+  EXPECT_EQ(files->summary(4).to_string(),
+            "text 8 B of 2 files · 2 documents kept apart, 1 of them too short and left out");
+  EXPECT_THAT([&] { files->places(6); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "none of 2 documents is long enough for a window of seq_len 6 + 1: the "
+                          "longest has 6 tokens. Take a smaller seq_len, or documents: joined."));
+}
+
+TEST_F(TokenFilesTest, ASummarySaysWhatTheDataIs) {
+  folder_.write("text/a", std::string(1536, 'x'));
+  EXPECT_EQ(TokenFiles::open({.paths = {folder_.file("text")}})->summary(4).to_string(),
+            "text 1.5 KiB of 1 files");
+  const auto path = folder_.write_ids("x.bin", std::vector<uint32_t>(1500, 7));
+  EXPECT_EQ(TokenFiles::open(tokens({path}, TokenType::kUint32))->summary(4).to_string(),
+            "1.5k tokens (uint32) of 1 file");
+  EXPECT_EQ(TokenFiles::open(tokens({path, path}))->summary(4).to_string(),
+            "6.0k tokens (uint16) of 2 files");
+}
+
+TEST_F(TokenFilesTest, AnIdBeyondTheVocabularyIsNamedWithItsPlace) {
+  folder_.write_ids<uint16_t>("a.bin", {1, 2, 3});
+  folder_.write_ids<uint16_t>("b.bin", {4, 99, 100, 60000});
+  Options options = tokens({folder_.file("a.bin"), folder_.file("b.bin")});
+  options.vocab = 100;
+  const auto files = TokenFiles::open(options);
+  Ids ids(5);
+  files->read(0, ids);
+  EXPECT_EQ(ids, (Ids{1, 2, 3, 4, 99}));
+  EXPECT_THAT([&] { files->read(1, ids); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "token 2 of '" + folder_.file("b.bin") +
+                              "' (byte offset 4) is the id 100, which a vocab of 100 has not: ids "
+                              "are 0 to 99. Take a larger vocab, or mend the data (its ids were "
+                              "read as uint16)."));
+  const auto path = folder_.write_ids<int32_t>("c.bin", {0, -1});
+  EXPECT_THAT([&] { all(*TokenFiles::open(tokens({path}, TokenType::kInt32))); },
+              ThrowsError(ErrorCode::kInvalidArgument, "(byte offset 4) is the id -1, which"));
+}
+
+TEST_F(TokenFilesTest, TheRangeOfIdsIsFoundWithItsPlaces) {
+  std::vector<uint16_t> ids(200'000, 500);
+  ids[150'001] = 3;
+  const auto a = folder_.write_ids("a.bin", ids);
+  const auto b = folder_.write_ids<uint16_t>("b.bin", {600, 65535});
+  const auto range = TokenFiles::open(tokens({a, b}))->id_range();
+  EXPECT_EQ(range.smallest, 3);
+  EXPECT_EQ(range.where_smallest, "token 150001 of '" + a + "' (byte offset 300002)");
+  EXPECT_EQ(range.largest, 65535);
+  EXPECT_EQ(range.where_largest, "token 1 of '" + b + "' (byte offset 2)");
+}
+
+TEST_F(TokenFilesTest, WindowsMustHaveRoom) {
+  const auto files = TokenFiles::open(tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})}));
+  EXPECT_EQ(files->places(2)->count(), 1);
+  EXPECT_EQ(files->places(2), files->places(2));
+  EXPECT_THAT([&] { files->places(3); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "3 tokens are too few for windows of seq_len 3 + 1."));
+  EXPECT_THAT([&] { files->places(0); },
+              ThrowsError(ErrorCode::kInvalidArgument, "windows of 0 tokens; seq_len must be 1"));
+}
+
+TEST_F(TokenFilesTest, FilesThatAreNotIdsAloneAreRefused) {
+  const auto refused = [&](std::string_view bytes, const char* words,
+                           TokenType type = TokenType::kUint16) {
+    expect_wrong(tokens({folder_.write("x.bin", bytes)}, type), words);
+  };
+  refused("", "x.bin' is empty.");
+  refused("abc", "x.bin' has 3 bytes, which is no whole number of uint16 ids of 2 bytes; give the");
+  refused("abcdef", "no whole number of int32 ids of 4 bytes", TokenType::kInt32);
+  refused("\x93NUMPY\1\0 ...", "x.bin' is not ids alone: it is an array of NumPy with a header");
+  refused(index_fields({{1}}).bytes(), "it is an index of Megatron-LM; take kind megatron");
+  const std::string ids = "\x01\x02\x03\x04\x05\x06\x07\x08";
+  refused(bytes_of<int32_t>({20240520, 1}) + ids, "a file of llm.c with a header of 1024 bytes");
+  refused(bytes_of<int32_t>({20240801, 7}) + ids, "a file of llm.c with a header of 1024 bytes");
+  expect_wrong(tokens({folder_.path()}), "is a folder; name its files of token ids, in order.");
+  expect_wrong(tokens({}), "data of kind tokens needs a path.");
+  expect_wrong(tokens({"nowhere.bin"}), "no file or folder 'nowhere.bin'", ErrorCode::kNotFound);
+}
+
+TEST_F(TokenFilesTest, DocumentsOfFlatFilesCannotBeKeptApart) {
+  Options options = tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})});
+  options.documents = Documents::kApart;
+  expect_wrong(options, "documents cannot be kept apart in data of kind tokens: nothing in its");
+}
+
+TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
+  const auto open = [&](const std::vector<std::string>& paths,
+                        Documents documents = Documents::kJoined) {
+    return Options{.kind = Kind::kMegatron, .paths = paths, .documents = documents};
+  };
+  const std::string set = folder_.write_megatron("set", {{2, 1}, {3}});
+  folder_.write_ids<uint16_t>("alone.bin", {1, 2});
+  expect_wrong(open({folder_.file("alone.bin")}), "alone.idx', neither in", ErrorCode::kNotFound);
+  folder_.write("without.idx", index_fields({{1}}).bytes());
+  expect_wrong(open({folder_.file("without")}), "without.idx' is without its data: there is no",
+               ErrorCode::kNotFound);
+  folder_.write("of_another.idx", index_fields({{1, 3}, {3}}).bytes());
+  folder_.write_ids("of_another.bin", std::vector<uint16_t>(6));
+  expect_wrong(open({folder_.file("of_another")}), "is the index of another data set, or the .bin");
+  folder_.write("inside.idx", index_fields({{2, 2}, {2}}).bytes());
+  folder_.write_ids("inside.bin", std::vector<uint16_t>(6));
+  IndexFields fields = index_fields({{2, 2}, {2}});
+  fields.lengths[0] = 1;
+  folder_.write("inside.idx", fields.bytes());
+  expect_wrong(open({folder_.file("inside")}, Documents::kApart), "inside.idx' is damaged");
+  folder_.write("wide.idx", index_fields({{3}}, 4, 4).bytes());
+  folder_.write_ids("wide.bin", std::vector<int32_t>(3));
+  expect_wrong(open({set, folder_.file("wide")}), "has ids of uint16 and '");
+}
+
+TEST_F(TokenFilesTest, NamesOfKindsThatDoNotExistAreAnsweredWithThoseThatDo) {
+  EXPECT_EQ(parse_kind("megatron"), Kind::kMegatron);
+  EXPECT_EQ(parse_documents("apart"), Documents::kApart);
+  EXPECT_THAT([] { parse_kind("text"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "'text' is no kind of data; take bytes,"));
+  EXPECT_THAT([] { parse_documents("split"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; take joined"));
+  EXPECT_THAT([] { parse_token_type("uint64"); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "'uint64' is no dtype of token ids; take one of uint8, int8, uint16,"));
+}
+
+TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
+  const auto text = [&] { return TokenFiles::open({.paths = {folder_.file("t")}})->fingerprint(); };
+  folder_.write("t/a", "abc");
+  const uint64_t before = text();
+  EXPECT_EQ(before, text());
+  folder_.write("t/b", "more");
+  EXPECT_NE(before, text());
+
+  const auto path = folder_.write_ids<uint32_t>("x.bin", {1, 2});
+  EXPECT_NE(TokenFiles::open(tokens({path}))->fingerprint(),
+            TokenFiles::open(tokens({path}, TokenType::kUint32))->fingerprint());
+  const auto set = [&](const std::vector<std::vector<int32_t>>& documents) {
+    const auto prefix = folder_.write_megatron("set", documents);
+    return TokenFiles::open({.kind = Kind::kMegatron, .paths = {prefix}})->fingerprint();
+  };
+  EXPECT_NE(set({{2, 2}}), set({{2}, {2}}));
+}
+
+}  // namespace
+}  // namespace phi::data

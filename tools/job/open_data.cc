@@ -1,0 +1,35 @@
+// From keys to options, and from errors to keys.
+#include "tools/job/open_data.h"
+
+#include <filesystem>
+
+namespace phi::job {
+namespace {
+
+data::TokenData open_files(const JobConfig& config) {
+  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
+  try {
+    return data::TokenData::open({.kind = config.data.kind,
+                                  .paths = config.data.paths,
+                                  .base = base.string(),
+                                  .dtype = config.data.dtype,
+                                  .documents = config.data.documents,
+                                  .vocab = config.model.vocab});
+  } catch (const Error& error) {
+    throw config.wrong({"data.paths"}, error.what());
+  }
+}
+
+}  // namespace
+
+data::TokenData open_data(const JobConfig& config) {
+  const data::TokenData data = open_files(config);
+  try {
+    data.summary(config.model.seq_len);
+  } catch (const Error& error) {
+    throw config.wrong({"model.seq_len", "data.documents", "data.paths"}, error.what());
+  }
+  return data;
+}
+
+}  // namespace phi::job
