@@ -11,10 +11,12 @@
 
 #include "distributed/checkpoint/convert.h"
 #include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/part_file.h"
 #include "distributed/checkpoint/safetensors.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/box_chunks.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
 
@@ -32,35 +34,10 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::string read_text(const std::string& path) {
-  const auto file = MappedFile::open(path, MappedFile::Access::kReadAhead);
-  std::string text(file->size(), '\0');
-  file->read(0, std::as_writable_bytes(std::span(text)));
-  return text;
-}
-
-// Calls f for boxes of at most `limit` elements that make up `box`, in row-major order.
-template <typename F>
-void for_each_chunk(const Box& box, int64_t limit, const F& f) {
-  if (box.empty()) return;
-  if (box.numel() <= limit) return f(box);
-  int d = 0;
-  while (box.size[d] == 1) ++d;
-  const int64_t rows = std::max<int64_t>(1, limit / box.size.numel(d + 1, box.ndim()));
-  for (int64_t begin = 0; begin < box.size[d]; begin += rows) {
-    Box chunk = box;
-    chunk.offset[d] += begin;
-    chunk.size[d] = std::min(rows, box.size[d] - begin);
-    for_each_chunk(chunk, limit, f);
-  }
-}
-
-}  // namespace
-
 // What all copies of a handle, and their sources, share.
-class Checkpoint::State {
+class Files final : public Checkpoint::Tensors {
  public:
-  explicit State(std::string path) : path_(std::move(path)) {
+  explicit Files(std::string path) : path_(std::move(path)) {
     std::error_code ignored;
     if (!fs::is_directory(path_, ignored)) {
       folder_ = fs::path(path_).parent_path();
@@ -78,27 +55,34 @@ class Checkpoint::State {
     take_file(kSingleFile);
   }
 
-  const std::string& path() const { return path_; }
-  const std::map<std::string, IndexedTensor>& tensors() const { return tensors_; }
-  int64_t bytes_read() const { return bytes_read_.load(); }
+  const std::string& path() const override { return path_; }
+  const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
+  int64_t bytes_read() const override { return bytes_read_.load(); }
 
-  const IndexedTensor& find(const std::string& name) const {
-    const auto found = tensors_.find(name);
-    if (found != tensors_.end()) return found->second;
-    std::vector<std::string> names;
-    for (const auto& [known, indexed] : tensors_) names.push_back(known);
-    throw errors::NotFound("the checkpoint '{}' has no tensor '{}'{}", path_, name,
-                           ending(did_you_mean(name, names)));
+  void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {
+    const TensorMeta& meta = metas_.at(name);
+    const std::vector<Piece>& pieces = pieces_.at(name);
+    if (meta.dtype == dtype) return read_stored(meta, pieces, box, out);
+    auto* to = static_cast<std::byte*>(out);
+    std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
+                                       size_of(meta.dtype));
+    for_each_chunk(box, kChunkElements, [&](const Box& chunk) {
+      read_stored(meta, pieces, chunk, chunk_bytes.data());
+      convert(chunk_bytes.data(), meta.dtype, to, dtype, chunk.numel());
+      to += static_cast<size_t>(chunk.numel()) * size_of(dtype);
+    });
   }
 
-  // Copies `box` of the tensor to `out`, row-major, in the dtype on disk.
-  void read(const IndexedTensor& indexed, const Box& box, void* out) const {
-    for (const Piece& piece : indexed.pieces) {
+ private:
+  // In the dtype on disk.
+  void read_stored(const TensorMeta& meta, const std::vector<Piece>& pieces, const Box& box,
+                   void* out) const {
+    for (const Piece& piece : pieces) {
       const Box region = intersect(piece.box, box);
       if (region.empty()) continue;
       const FilePtr file = this->file(piece.file);
       const TensorEntry* entry = file->find(piece.name);
-      const TensorMeta expected{piece.box.size, indexed.meta.dtype};
+      const TensorMeta expected{piece.box.size, meta.dtype};
       PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
                                                file->path(), piece.name));
       PHI_CHECK(
@@ -106,17 +90,14 @@ class Checkpoint::State {
           errors::InvalidArgument("'{}': tensor '{}' is {}; the index tells of {}.", file->path(),
                                   piece.name, entry->meta.to_string(), expected.to_string()));
       file->read(*entry, piece.box, region, out, box);
-      bytes_read_ += region.numel() * static_cast<int64_t>(size_of(indexed.meta.dtype));
+      bytes_read_ += region.numel() * static_cast<int64_t>(size_of(meta.dtype));
     }
   }
 
- private:
-  static std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
-
   void take_file(const std::string& name) {
     for (const TensorEntry& entry : file(name)->header().tensors) {
-      tensors_[entry.name] = {
-          entry.name, entry.meta, {{name, entry.name, Box::whole(entry.meta.dims)}}};
+      metas_[entry.name] = entry.meta;
+      pieces_[entry.name] = {{name, entry.name, Box::whole(entry.meta.dims)}};
     }
   }
 
@@ -126,7 +107,8 @@ class Checkpoint::State {
     save_id_ = index.save_id;
     for (IndexedTensor& indexed : index.tensors) {
       if (indexed.meta.dtype == DataType::UNDEFINED) complete(&indexed);
-      tensors_[indexed.name] = std::move(indexed);
+      metas_[indexed.name] = indexed.meta;
+      pieces_[indexed.name] = std::move(indexed.pieces);
     }
   }
 
@@ -166,61 +148,65 @@ class Checkpoint::State {
   std::string path_;
   fs::path folder_;
   std::string save_id_;  // empty: any files will do
-  std::map<std::string, IndexedTensor> tensors_;
+  std::map<std::string, TensorMeta> metas_;
+  std::map<std::string, std::vector<Piece>> pieces_;  // by tensor
   mutable std::mutex mutex_;
   mutable std::map<std::string, FilePtr> files_;  // those in use, by name
   mutable std::atomic<int64_t> bytes_read_{0};
 };
 
-class Checkpoint::PieceSource final : public Storage::Source {
+std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
+
+}  // namespace
+
+class Checkpoint::BoxSource final : public Storage::Source {
  public:
-  PieceSource(std::shared_ptr<const State> state, const IndexedTensor& indexed, DataType dtype)
-      : state_(std::move(state)), indexed_(indexed), meta_{indexed.meta.dims, dtype} {}
+  BoxSource(std::shared_ptr<const Tensors> tensors, std::string name, const TensorMeta& stored,
+            DataType dtype)
+      : tensors_(std::move(tensors)),
+        name_(std::move(name)),
+        meta_{stored.dims, dtype},
+        stored_(stored.dtype) {}
 
   const TensorMeta& meta() const override { return meta_; }
   std::optional<Tier> tier() const override { return Tier::kDisk; }
   int64_t stored_bytes(const Box& box) const override {
-    return box.numel() * static_cast<int64_t>(size_of(indexed_.meta.dtype));
+    return box.numel() * static_cast<int64_t>(size_of(stored_));
   }
 
   void read(const Box& box, DenseTensor* out) const override {
     PHI_CHECK(out->dims() == box.size && out->dtype() == meta_.dtype,
               errors::InvalidArgument("box {} of tensor '{}' {} is read into {}.", box.to_string(),
-                                      indexed_.name, meta_.to_string(), out->meta().to_string()));
-    auto* to = static_cast<std::byte*>(out->mutable_raw_data());
-    const DataType stored = indexed_.meta.dtype;
-    if (stored == meta_.dtype) return state_->read(indexed_, box, to);
-    std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
-                                       size_of(stored));
-    for_each_chunk(box, kChunkElements, [&](const Box& chunk) {
-      state_->read(indexed_, chunk, chunk_bytes.data());
-      convert(chunk_bytes.data(), stored, to, meta_.dtype, chunk.numel());
-      to += static_cast<size_t>(chunk.numel()) * size_of(meta_.dtype);
-    });
+                                      name_, meta_.to_string(), out->meta().to_string()));
+    tensors_->read(name_, box, meta_.dtype, out->mutable_raw_data());
   }
 
  private:
-  std::shared_ptr<const State> state_;
-  const IndexedTensor& indexed_;  // in the state
+  std::shared_ptr<const Tensors> tensors_;
+  std::string name_;
   TensorMeta meta_;
+  DataType stored_;
 };
 
-Checkpoint open(const std::string& path) {
-  return Checkpoint(std::make_shared<const Checkpoint::State>(path));
+Checkpoint open(const std::string& path) { return Checkpoint(std::make_shared<const Files>(path)); }
+
+const std::string& Checkpoint::path() const { return tensors_->path(); }
+int64_t Checkpoint::bytes_read() const { return tensors_->bytes_read(); }
+bool Checkpoint::contains(const std::string& name) const {
+  return tensors_->metas().contains(name);
 }
 
-const std::string& Checkpoint::path() const { return state_->path(); }
-int64_t Checkpoint::bytes_read() const { return state_->bytes_read(); }
-bool Checkpoint::contains(const std::string& name) const {
-  return state_->tensors().contains(name);
-}
 const TensorMeta& Checkpoint::meta(const std::string& name) const {
-  return state_->find(name).meta;
+  const auto found = tensors_->metas().find(name);
+  PHI_CHECK(found != tensors_->metas().end(),
+            errors::NotFound("the checkpoint '{}' has no tensor '{}'{}", path(), name,
+                             ending(did_you_mean(name, names()))));
+  return found->second;
 }
 
 std::vector<std::string> Checkpoint::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, indexed] : state_->tensors()) names.push_back(name);
+  for (const auto& [name, meta] : tensors_->metas()) names.push_back(name);
   return names;
 }
 
@@ -230,18 +216,28 @@ std::shared_ptr<const Storage::Source> Checkpoint::source(const std::string& nam
 
 std::shared_ptr<const Storage::Source> Checkpoint::source(const std::string& name,
                                                           DataType dtype) const {
-  const IndexedTensor& indexed = state_->find(name);
-  PHI_CHECK(convertible(indexed.meta.dtype, dtype),
+  const TensorMeta& stored = meta(name);
+  PHI_CHECK(convertible(stored.dtype, dtype),
             errors::InvalidArgument("tensor '{}' is {} in '{}' and is not converted to {}.", name,
-                                    indexed.meta.to_string(), path(), phi::name_of(dtype)));
-  return std::make_shared<const PieceSource>(state_, indexed, dtype);
+                                    stored.to_string(), path(), phi::name_of(dtype)));
+  return std::make_shared<const BoxSource>(tensors_, name, stored, dtype);
+}
+
+void Checkpoint::read(const std::string& name, const Box& box, DataType dtype, void* out) const {
+  const TensorMeta& stored = meta(name);
+  PHI_CHECK(
+      box.ndim() == stored.dims.ndim() && intersect(box, Box::whole(stored.dims)) == box &&
+          convertible(stored.dtype, dtype),
+      errors::InvalidArgument("tensor '{}' is {} in '{}' and has no box {} of {}.", name,
+                              stored.to_string(), path(), box.to_string(), phi::name_of(dtype)));
+  tensors_->read(name, box, dtype, out);
 }
 
 void Checkpoint::check(std::span<const Wanted> wanted, Extras extras) const {
   std::set<std::string> wanted_names;
   for (const Wanted& w : wanted) wanted_names.insert(w.name);
   std::vector<std::string> unused;  // what a missing name may have been meant for
-  for (const auto& [name, indexed] : state_->tensors()) {
+  for (const auto& [name, meta] : tensors_->metas()) {
     if (!wanted_names.contains(name)) unused.push_back(name);
   }
   std::string faults;

@@ -9,10 +9,12 @@
 // what you need of a checkpoint before you save to its folder again (a later read is an error).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "distributed/checkpoint/save.h"
@@ -31,6 +33,19 @@ class Checkpoint {
   /// May the checkpoint have tensors that nobody wants?
   enum class Extras { kRefused, kAllowed };
 
+  /// Where the tensors come from: files, or another checkpoint (view.h). Used from any thread.
+  class Tensors {
+   public:
+    virtual ~Tensors() = default;
+    virtual const std::string& path() const = 0;
+    /// Shape, and dtype on disk, by name.
+    virtual const std::map<std::string, TensorMeta>& metas() const = 0;
+    /// Copies `box` of a tensor that is there to `out`, row-major, in a dtype that it converts to.
+    virtual void read(const std::string& name, const Box& box, DataType dtype, void* out) const = 0;
+    virtual int64_t bytes_read() const = 0;
+  };
+  explicit Checkpoint(std::shared_ptr<const Tensors> tensors) : tensors_(std::move(tensors)) {}
+
   const std::string& path() const;
   /// In alphabetical order.
   std::vector<std::string> names() const;
@@ -44,6 +59,8 @@ class Checkpoint {
   /// InvalidArgument naming the file if it is missing, damaged, of another save, or cut short.
   std::shared_ptr<const Storage::Source> source(const std::string& name) const;
   std::shared_ptr<const Storage::Source> source(const std::string& name, DataType dtype) const;
+  /// Copies `box` to `out`, row-major on the host, as the source of this dtype does.
+  void read(const std::string& name, const Box& box, DataType dtype, void* out) const;
 
   /// Errors: InvalidArgument that lists all that does not fit: tensors that are missing (with the
   /// nearest name), other shapes, dtypes that do not convert, and extra ones if those are refused.
@@ -53,12 +70,9 @@ class Checkpoint {
   int64_t bytes_read() const;
 
  private:
-  friend Checkpoint open(const std::string& path);
-  class State;
-  class PieceSource;
-  explicit Checkpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  class BoxSource;
 
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const Tensors> tensors_;
 };
 
 /// The checkpoint in a folder (by its index, or its model.safetensors), or one .safetensors file.

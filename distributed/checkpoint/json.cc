@@ -3,10 +3,12 @@
 
 #include <limits>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/common/mapped_file.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
@@ -39,6 +41,13 @@ class KeyCheck {
 };
 
 }  // namespace
+
+std::string read_text(const std::string& path) {
+  const auto file = MappedFile::open(path, MappedFile::Access::kReadAhead);
+  std::string text(file->size(), '\0');
+  file->read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
 
 JsonFile::JsonFile(std::string path, std::string_view text) : path_(std::move(path)) {
   try {
@@ -76,6 +85,16 @@ int64_t JsonFile::size(const Json& value, std::string_view what) const {
     throw_wrong(what, "a whole number from 0 to 2^63 - 1");
   }
   return static_cast<int64_t>(value.get<uint64_t>());
+}
+
+double JsonFile::number(const Json& value, std::string_view what) const {
+  if (!value.is_number()) throw_wrong(what, "a number");
+  return value.get<double>();
+}
+
+bool JsonFile::boolean(const Json& value, std::string_view what) const {
+  if (!value.is_boolean()) throw_wrong(what, "true or false");
+  return value.get<bool>();
 }
 
 Dims JsonFile::dims(const Json& value, std::string_view what) const {

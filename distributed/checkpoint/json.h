@@ -18,9 +18,14 @@ namespace phi::distributed::checkpoint {
 
 using Json = nlohmann::json;
 
+/// All that is in a file. Errors: as MappedFile::open.
+std::string read_text(const std::string& path);
+
 class JsonFile {
  public:
   JsonFile(std::string path, std::string_view text);
+  /// Errors: as read_text too.
+  static JsonFile open(const std::string& path) { return {path, read_text(path)}; }
 
   const std::string& path() const { return path_; }
   const Json& root() const { return root_; }
@@ -30,7 +35,10 @@ class JsonFile {
   const std::string& string(const Json& value, std::string_view what) const;
   /// A whole number from 0 to 2^63 - 1.
   int64_t size(const Json& value, std::string_view what) const;
-  /// A list of such numbers, at most kMaxNdim.
+  /// Any number.
+  double number(const Json& value, std::string_view what) const;
+  bool boolean(const Json& value, std::string_view what) const;
+  /// A list of sizes, at most kMaxNdim.
   Dims dims(const Json& value, std::string_view what) const;
   /// The value under `key` of an object.
   const Json& member(const Json& object, const char* key, std::string_view what) const;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,24 @@ void PartFile::commit() {
 }
 
 void PartFile::discard() noexcept { unlink(part_.c_str()); }
+
+std::string draw_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  PartFile part(path, draw_id());
+  try {
+    part.write(std::as_bytes(std::span(text)));
+    part.finish();
+    part.commit();
+  } catch (...) {
+    part.discard();
+    throw;
+  }
+  sync_folder(std::filesystem::absolute(path).parent_path().string());
+}
 
 void make_folder(const std::string& folder) {
   namespace fs = std::filesystem;

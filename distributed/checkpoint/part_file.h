@@ -40,6 +40,12 @@ class PartFile {
   int fd_ = -1;
 };
 
+/// 16 hexadecimal digits that no other save has.
+std::string draw_id();
+
+/// A file with this text, in place of one that has the name, in one step; it is on the disk then.
+void write_text(const std::string& path, std::string_view text);
+
 /// Makes the folder and those above it that are not there, for good.
 void make_folder(const std::string& folder);
 

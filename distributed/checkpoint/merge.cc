@@ -1,0 +1,136 @@
+// Tensors shared out over files, and files written part by part.
+#include "distributed/checkpoint/merge.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <span>
+#include <vector>
+
+#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/part_file.h"
+#include "distributed/checkpoint/safetensors.h"
+#include "phi/common/errors.h"
+#include "phi/core/box_chunks.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In memory at a time.
+constexpr int64_t kChunkBytes = int64_t{16} << 20;
+
+void write_tensors(const Checkpoint& from, const std::vector<std::string>& names, PartFile* part) {
+  SafetensorsHeader header;
+  header.metadata = {{"format", "pt"}};  // Hugging Face's loaders ask for it
+  for (const std::string& name : names) header.tensors.push_back({name, from.meta(name), 0, 0});
+  header.lay_out();
+  const std::string front = header.encode();
+  part->write(std::as_bytes(std::span(front)));
+  std::vector<std::byte> bytes;
+  for (const TensorEntry& entry : header.tensors) {
+    const auto width = static_cast<int64_t>(size_of(entry.meta.dtype));
+    for_each_chunk(Box::whole(entry.meta.dims), kChunkBytes / width, [&](const Box& chunk) {
+      bytes.resize(static_cast<size_t>(chunk.numel() * width));
+      from.read(entry.name, chunk, entry.meta.dtype, bytes.data());
+      part->write(bytes);
+    });
+  }
+}
+
+// Files that get their names together, or not at all.
+class NewFiles {
+ public:
+  NewFiles() : id_(draw_id()) {}
+  ~NewFiles() {
+    for (PartFile& part : parts_) part.discard();
+  }
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+
+  void add(const Checkpoint& from, const std::vector<std::string>& names, const fs::path& path) {
+    write_tensors(from, names, &parts_.emplace_back(path.string(), id_));
+    parts_.back().finish();
+  }
+
+  void commit() {
+    for (; !parts_.empty(); parts_.pop_front()) parts_.front().commit();
+  }
+
+ private:
+  std::string id_;
+  std::list<PartFile> parts_;  // that have temporary names
+};
+
+std::vector<std::vector<std::string>> names_of_files(const Checkpoint& from, int64_t max_bytes) {
+  std::vector<std::vector<std::string>> files;
+  int64_t bytes = 0;
+  for (const std::string& name : from.names()) {
+    const auto more = static_cast<int64_t>(from.meta(name).nbytes());
+    if (files.empty() || bytes + more > max_bytes) {
+      files.emplace_back();
+      bytes = 0;
+    }
+    files.back().push_back(name);
+    bytes += more;
+  }
+  if (files.empty()) files.emplace_back();
+  return files;
+}
+
+void check_has_no_weights(const std::string& folder) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string file = entry.path().filename().string();
+    PHI_CHECK(file != kIndexFile && entry.path().extension() != ".safetensors",
+              errors::AlreadyExists("the folder '{}' has weights ('{}'); give one that has none.",
+                                    folder, file));
+  }
+}
+
+std::string weight_map_of(const Checkpoint& from, const std::vector<std::string>& files,
+                          const std::vector<std::vector<std::string>>& names) {
+  size_t total = 0;
+  Json weight_map = Json::object();
+  for (size_t i = 0; i < files.size(); ++i) {
+    for (const std::string& name : names[i]) {
+      weight_map[name] = files[i];
+      total += from.meta(name).nbytes();
+    }
+  }
+  return Json{{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}}.dump(2) + "\n";
+}
+
+}  // namespace
+
+void merge(const Checkpoint& from, const std::string& path) {
+  NewFiles files;
+  files.add(from, from.names(), path);
+  files.commit();
+  sync_folder(fs::absolute(path).parent_path().string());
+}
+
+void merge_to_folder(const Checkpoint& from, const std::string& folder, int64_t max_file_bytes) {
+  PHI_CHECK(max_file_bytes > 0,
+            errors::InvalidArgument("files of at most {} bytes hold nothing.", max_file_bytes));
+  check_has_no_weights(folder);
+  make_folder(folder);
+  const auto names = names_of_files(from, max_file_bytes);
+  const size_t count = names.size();
+  std::vector<std::string> file_names;
+  NewFiles files;
+  for (size_t i = 0; i < count; ++i) {
+    file_names.push_back(count == 1
+                             ? std::string(kSingleFile)
+                             : fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, count));
+    files.add(from, names[i], fs::path(folder) / file_names.back());
+  }
+  files.commit();
+  sync_folder(folder);
+  if (count == 1) return;
+  write_text((fs::path(folder) / kIndexFile).string(), weight_map_of(from, file_names, names));
+}
+
+}  // namespace phi::distributed::checkpoint
