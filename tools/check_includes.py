@@ -88,6 +88,8 @@ LAYERS = (
     Layer("api/autograd", r"api/autograd/", CALLS),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
     Layer("api/training", r"api/training/", CALLS + ("api/autograd", "api/capture")),
+    Layer("api/nn", r"api/nn/", CALLS + ("api/autograd", "api/capture"),
+          libraries=("fmt", "glog", "nlohmann")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/api\.", libraries=("*",)),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),

@@ -38,6 +38,7 @@ distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/
 api/tensor/tensor.cc                     "distributed/comm/world.h" "distributed/tensor/dist_tensor.h"
 api/call/decision.cc                     "api/tensor/tensor.h" "api/rules/op_rule.h" "api/generated/ops/add.h" "distributed/api.h"
 api/autograd/grad_node.cc                "api/call/args.h" "api/generated/api.h" "phi/autograd/engine.h"
+api/nn/huggingface/folder.cc             "distributed/checkpoint/view.h" "api/call/call.h" <nlohmann/json.hpp>
 api/stablehlo/shape.cc                   "api/capture/ir.h" <nlohmann/json.hpp>
 api/generated/ops/add.cc                 "api/runtime.h" "api/training/optimizer.h"
 phi/memory/io/uring/uring_engine.cc      <liburing.h> "phi/memory/plan/page.h"
@@ -85,6 +86,7 @@ api/autograd/grad_node.cc                "phi/api.h"                            
 api/autograd/grad_node.cc                "api/capture/recording.h"               (api/capture)
 api/training/optimizer.cc                "api/runtime.h"                         (api)
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
+api/training/optimizer.cc                "api/nn/models/config.h"                (api/nn)
 tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
 """
 

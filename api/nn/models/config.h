@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -55,17 +56,25 @@ inline constexpr const char* kConfigFile = "model.json";
 /// "gpt" or "llama".
 std::string_view kind_of(const ModelConfig& config);
 
-/// {"kind": "llama", "vocab": 32000, ...}, all keys, a line for each.
+/// {"kind": "llama", "vocab": 32000, ...}: all keys, a line for each.
 std::string to_json(const ModelConfig& config);
-/// Keys that are missing have their defaults; kind, and all sizes, must be given.
-/// Errors: InvalidArgument naming `path` and the key: no valid JSON, unknown keys (with the nearest
-/// name), wrong types, sizes that do not fit each other.
+/// `path` is for messages. The kind and all sizes must be given; the other keys have defaults.
+/// Errors: InvalidArgument naming `path` and the key: no valid JSON, keys that are unknown (with
+/// the nearest name), wrong types; as check().
 ModelConfig from_json(std::string_view text, const std::string& path);
 
-/// Sizes that no model can have: InvalidArgument naming the key and the values, `where` in front.
-void check(const ModelConfig& config, const std::string& where);
+/// Errors: InvalidArgument, `where` in front, naming keys and values that no model can have. A key
+/// that `where` has another name for is found in `names`.
+using KeyNames = std::map<std::string_view, std::string_view>;
+void check(const ModelConfig& config, const std::string& where, const KeyNames& names = {});
 
-/// To and from `folder`/model.json. Errors: Unavailable; NotFound; as from_json.
+/// What hinders a model `wanted` from having the weights of a model `found` in `where`: a line for
+/// each key with both values; empty if nothing does. Dropout may differ, and so may the length of
+/// sequences where nothing is learned of it: a Llama may be used for shorter ones.
+std::string differences(const ModelConfig& wanted, const ModelConfig& found,
+                        const std::string& where);
+
+/// To and from the file kConfigFile of a folder. Errors: NotFound; Unavailable; as from_json.
 void save_config(const std::string& folder, const ModelConfig& config);
 ModelConfig load_config(const std::string& folder);
 
