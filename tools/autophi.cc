@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | spmd ... | reshard ... | schedule ... | --help |
-//   --version
+//   autophi run JOB.yaml | export JOB.yaml | weights ... | spmd ... | reshard ... | schedule ... |
+//   --help | --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -17,6 +17,7 @@
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
 #include "tools/spmd_command.h"
+#include "tools/weights_command.h"
 
 namespace {
 
@@ -27,6 +28,7 @@ constexpr const char* kHelp =
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
+    "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
@@ -40,29 +42,23 @@ int usage_error(const std::string& message) {
   return kUsageStatus;
 }
 
-bool asks_for_help(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--help" || arg == "-h" || arg == "-help") return true;
-  }
-  return false;
-}
-
 int dispatch(int argc, char** argv) {
   const std::string_view name = argv[1];
   if (name == "run") {
-    if (!asks_for_help(argc - 1, argv + 1)) return phi::job::run_command(argc - 1, argv + 1);
+    if (!phi::cli::asks_for_help(argc - 1, argv + 1))
+      return phi::job::run_command(argc - 1, argv + 1);
     if (phi::cli::speaks_for_job()) std::fputs(phi::job::run_help(), stdout);
     return 0;
   }
   if (name == "export") return phi::job::export_command(argc - 1, argv + 1);
+  if (name == "weights") return weights_command(argc - 1, argv + 1);
   if (name == "spmd") return spmd_command(argc - 1, argv + 1);
   if (name == "reshard") return reshard_command(argc - 1, argv + 1);
   if (name == "schedule") return schedule_command(argc - 1, argv + 1);
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run", "export", "spmd", "reshard", "schedule"};
+              : std::vector<std::string>{"run", "export", "weights", "spmd", "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
                      std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
@@ -75,7 +71,7 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   if (argc < 2) {
     return usage_error(
-        "which subcommand? run, export, spmd, reshard or schedule; see autophi --help.");
+        "which subcommand? run, export, weights, spmd, reshard or schedule; see autophi --help.");
   }
   const std::string_view first = argv[1];
   if (first == "--help" || first == "-h" || first == "help") {

@@ -164,14 +164,11 @@ void run() {
 int reshard_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "shape", "mesh", "src", "dst", "src_ranks", "dst_mesh", "dst_ranks", "dtype", "rank"};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--help" || arg == "-h" || arg == "-help") {
-      std::fputs(phi::distributed::kHelp, stdout);
-      return 0;
-    }
+  if (phi::cli::asks_for_help(argc, argv)) {
+    std::fputs(phi::distributed::kHelp, stdout);
+    return 0;
   }
-  try {
+  return phi::cli::status_of("reshard", [&] {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
@@ -179,11 +176,5 @@ int reshard_command(int argc, char** argv) {
     }
     phi::distributed::run();
     return 0;
-  } catch (const phi::cli::UsageError& error) {
-    fmt::print(stderr, "autophi reshard: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi reshard: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -180,14 +180,11 @@ void run() {
 int schedule_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "kind", "stages", "micro_batches", "chunks", "forward", "backward", "weight", "comm", "svg"};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--help" || arg == "-h" || arg == "-help") {
-      std::fputs(phi::schedule_tool::kHelp, stdout);
-      return 0;
-    }
+  if (phi::cli::asks_for_help(argc, argv)) {
+    std::fputs(phi::schedule_tool::kHelp, stdout);
+    return 0;
   }
-  try {
+  return phi::cli::status_of("schedule", [&] {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
@@ -195,11 +192,5 @@ int schedule_command(int argc, char** argv) {
     }
     phi::schedule_tool::run();
     return 0;
-  } catch (const phi::cli::UsageError& error) {
-    fmt::print(stderr, "autophi schedule: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi schedule: {}\n", error.what());
-    return 1;
-  }
+  });
 }

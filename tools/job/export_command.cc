@@ -72,9 +72,7 @@ void write(const std::string& text) {
 
 int export_command(int argc, char** argv) {
   static const std::vector<std::string> flags = {"mode", "out", "mesh"};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word != "--help" && word != "-h" && word != "-help") continue;
+  if (cli::asks_for_help(argc, argv)) {
     std::fputs(kHelp, stdout);
     return 0;
   }
