@@ -6,6 +6,9 @@
 
 #include "api/nn/huggingface/folder.h"
 #include "api/nn/huggingface/random_weights.h"
+#include "api/tensor/checkpoint.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
 #include "support/error_matchers.h"
 
 namespace phi::nn {
@@ -43,6 +46,22 @@ TEST(Weights, EitherKindOpensUnderOurNames) {
   const Checkpoint ours = open_weights((own / "new").string(), recorded_llama());
   EXPECT_THAT(unequal(theirs, ours), IsEmpty());
   EXPECT_TRUE(ours.contains("layer1.down.weight"));
+}
+
+TEST(Weights, EachRankReadsItsPartOfTheFilesAlone) {
+  distributed::run_ranks(2, [&](distributed::World& world) {
+    const Checkpoint weights = open_weights(kData + "llama", recorded_llama());
+    const Tensor whole = distributed::checkpoint::deferred(weights, "layer0.query.weight");
+    const Tensor part =
+        distributed::shard_tensor(whole, distributed::ProcessMesh({2}), {distributed::Shard(1)});
+    EXPECT_EQ(weights.bytes_read(), 32 * 32 * 2 / 2);
+    const Box own{{0, 16 * world.rank()}, {32, 16}};
+    const auto expected =
+        distributed::checkpoint::read<bfloat16>(weights, "layer0.query.weight", own);
+    const auto found = part.values<bfloat16>();
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i].bits, expected[i].bits);
+  });
 }
 
 TEST(Weights, OfAnotherModelAreRefusedKeyByKey) {

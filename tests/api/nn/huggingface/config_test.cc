@@ -201,6 +201,7 @@ TEST(HuggingFaceConfig, WhatIsNotSupportedIsRefusedByNameAndValue) {
   refused(with(qwen2(), "use_sliding_window", true), "'sliding_window' is 32");
   refused(with(qwen2(), "layer_types", {"full_attention", "sliding_attention"}),
           "'layer_types' is [\"full_attention\",\"sliding_attention\"]");
+  refused(with(qwen2(), "use_mrope", true), "'use_mrope' is true");
   refused(with(gpt2(), "activation_function", "relu"), "'activation_function' is \"relu\"");
   refused(with(gpt2(), "scale_attn_weights", false), "'scale_attn_weights' is false");
   refused(with(gpt2(), "scale_attn_by_inverse_layer_idx", true),
