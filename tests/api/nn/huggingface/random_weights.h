@@ -15,7 +15,7 @@ inline std::vector<Config> small_models() {
                               .seq_len = 20,
                               .d_model = 24,
                               .layers = 2,
-                              .heads = 3,
+                              .heads = 4,
                               .hidden = 80,
                               .norm_eps = 1e-6};
   const models::LlamaConfig llama{.vocab = 50,
