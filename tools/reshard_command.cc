@@ -168,7 +168,7 @@ int reshard_command(int argc, char** argv) {
     std::fputs(phi::distributed::kHelp, stdout);
     return 0;
   }
-  try {
+  return phi::cli::status_of("reshard", [&] {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
@@ -176,11 +176,5 @@ int reshard_command(int argc, char** argv) {
     }
     phi::distributed::run();
     return 0;
-  } catch (const phi::cli::UsageError& error) {
-    fmt::print(stderr, "autophi reshard: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi reshard: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -183,7 +183,7 @@ int schedule_command(int argc, char** argv) {
     std::fputs(phi::schedule_tool::kHelp, stdout);
     return 0;
   }
-  try {
+  return phi::cli::status_of("schedule", [&] {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
@@ -191,11 +191,5 @@ int schedule_command(int argc, char** argv) {
     }
     phi::schedule_tool::run();
     return 0;
-  } catch (const phi::cli::UsageError& error) {
-    fmt::print(stderr, "autophi schedule: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi schedule: {}\n", error.what());
-    return 1;
-  }
+  });
 }

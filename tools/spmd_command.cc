@@ -145,13 +145,5 @@ int run(const Options& options) {
 }  // namespace
 
 int spmd_command(int argc, char** argv) {
-  try {
-    return run(parse(argc, argv));
-  } catch (const UsageError& error) {
-    fmt::print(stderr, "autophi spmd: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi spmd: {}\n", error.what());
-    return 1;
-  }
+  return phi::cli::status_of("spmd", [&] { return run(parse(argc, argv)); });
 }

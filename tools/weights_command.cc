@@ -106,30 +106,33 @@ void merge(const std::string& from, const std::string& out) {
   fmt::print("tensors written to {}\n", out);
 }
 
+int run(int argc, char** argv) {
+  static const std::vector<std::string> flags = {"to", "job", "architecture", "max_file"};
+  const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
+  const std::string verb = words.empty() ? "" : words[0];
+  if (verb != "convert" && verb != "merge") {
+    const std::vector<std::string> known = {"convert", "merge"};
+    const std::string hint = cli::did_you_mean(verb, known);
+    throw UsageError(verb.empty() ? "give convert or merge; see autophi weights --help."
+                                  : fmt::format("'{}' is neither convert nor merge{}", verb,
+                                                hint.empty() ? "." : hint));
+  }
+  if (words.size() != 3) {
+    throw UsageError(fmt::format("{} takes two names, SRC and {}; got {}.", verb,
+                                 verb == "convert" ? "DST" : "OUT.safetensors", words.size() - 1));
+  }
+  (verb == "convert" ? convert : merge)(words[1], words[2]);
+  return 0;
+}
+
 }  // namespace
 }  // namespace phi
 
 int weights_command(int argc, char** argv) {
-  using phi::cli::UsageError;
-  static const std::vector<std::string> flags = {"to", "job", "architecture", "max_file"};
-  // One process does it all.
-  if (!phi::cli::speaks_for_job()) return 0;
+  if (!phi::cli::speaks_for_job()) return 0;  // one process does it all
   if (phi::cli::asks_for_help(argc, argv)) {
     std::fputs(phi::kHelp, stdout);
     return 0;
   }
-  const std::vector<std::string> words = phi::cli::parse_flags(argc, argv, flags);
-  const std::string verb = words.empty() ? "" : words[0];
-  if (verb != "convert" && verb != "merge") {
-    const std::vector<std::string> known = {"convert", "merge"};
-    const std::string hint = phi::cli::did_you_mean(verb, known);
-    throw UsageError(fmt::format("weights '{}': give convert or merge{}", verb,
-                                 hint.empty() ? "; see autophi weights --help." : hint));
-  }
-  if (words.size() != 3) {
-    throw UsageError(fmt::format("autophi weights {} takes two names, SRC and {}; got {}.", verb,
-                                 verb == "convert" ? "DST" : "OUT.safetensors", words.size() - 1));
-  }
-  (verb == "convert" ? phi::convert : phi::merge)(words[1], words[2]);
-  return 0;
+  return phi::cli::status_of("weights", [&] { return phi::run(argc, argv); });
 }

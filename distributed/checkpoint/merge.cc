@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In memory at a time.
-constexpr int64_t kChunkBytes = int64_t{64} << 20;
+constexpr int64_t kChunkBytes = int64_t{16} << 20;
 
 void write_tensors(const Checkpoint& from, const std::vector<std::string>& names, PartFile* part) {
   SafetensorsHeader header;

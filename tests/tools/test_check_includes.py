@@ -39,6 +39,7 @@ api/tensor/tensor.cc                     "distributed/comm/world.h" "distributed
 api/data/token_data.cc                   "api/tensor/deferred.h" "api/data/token_files.h" "phi/common/mapped_file.h"
 api/call/decision.cc                     "api/tensor/tensor.h" "api/rules/op_rule.h" "api/generated/ops/add.h" "distributed/api.h"
 api/autograd/grad_node.cc                "api/call/args.h" "api/generated/api.h" "phi/autograd/engine.h"
+api/nn/huggingface/folder.cc             "distributed/checkpoint/view.h" "api/call/call.h" <nlohmann/json.hpp>
 api/stablehlo/shape.cc                   "api/capture/ir.h" <nlohmann/json.hpp>
 api/training/optimizer.cc                "api/data/token_data.h"
 api/generated/ops/add.cc                 "api/runtime.h" "api/training/optimizer.h"
@@ -88,6 +89,7 @@ api/autograd/grad_node.cc                "phi/api.h"                            
 api/autograd/grad_node.cc                "api/capture/recording.h"               (api/capture)
 api/training/optimizer.cc                "api/runtime.h"                         (api)
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
+api/training/optimizer.cc                "api/nn/models/config.h"                (api/nn)
 tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
 """
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "fmt/core.h"
+#include "phi/common/errors.h"
 
 DEFINE_int64(rank, -1, "a rank to look at, or to play");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
@@ -103,6 +105,18 @@ bool asks_for_help(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view word) {
     return word == "--help" || word == "-h" || word == "-help";
   });
+}
+
+int status_of(const char* name, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "autophi {}: {}\n", name, error.what());
+    return kUsageStatus;
+  } catch (const Error& error) {
+    fmt::print(stderr, "autophi {}: {}\n", name, error.what());
+    return 1;
+  }
 }
 
 bool speaks_for_job() {

@@ -7,6 +7,7 @@
 
 #include <gflags/gflags_declare.h>
 
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -56,6 +57,10 @@ void check_flag_is_read(const FlagUse& use, bool is_given);
 
 /// Is one of the words --help or -h?
 bool asks_for_help(int argc, char** argv);
+
+/// What a subcommand's work returns; or, after its error is printed behind "autophi NAME: ",
+/// kUsageStatus for a UsageError and 1 for an Error.
+int status_of(const char* name, const std::function<int()>& work);
 
 /// False on all but one process of an mpirun job: for messages before the ranks are connected.
 bool speaks_for_job();

@@ -169,6 +169,7 @@ void check_attention(ConfigKeys* keys, Architecture architecture, const LlamaCon
   }
   if (architecture == Architecture::kQwen2) {
     const int64_t window = keys->size("sliding_window", 4096);
+    keys->allow("use_mrope", {false}, "rotary positions in several dimensions");
     if (keys->flag("use_sliding_window", false)) check_window(keys, window, model.seq_len);
   }
 }

@@ -31,7 +31,7 @@ const ConfigKeys::Json* ConfigKeys::find(const std::string& key) {
 
 const ConfigKeys::Json& ConfigKeys::member(const std::string& key) {
   const Json* found = find(key);
-  PHI_CHECK(found, errors::InvalidArgument("'{}' has no {}.", path(), what(key)));
+  PHI_CHECK(found, errors::InvalidArgument("'{}': there is no {}.", path(), what(key)));
   return *found;
 }
 

@@ -15,41 +15,13 @@
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
 #include "temporary_folder.h"
+#include "tensor_files.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-
-template <typename T>
-NamedTensor named(const std::string& name, const std::vector<T>& values, const Dims& shape) {
-  const auto* attr = TensorDistAttr::replicated(ProcessMesh({1}));
-  DenseTensor dense = DenseTensor::from(std::span<const T>(values), shape);
-  return {name, DistTensor(dense.meta(), attr, dense)};
-}
-
-template <typename T>
-std::vector<T> read(const Checkpoint& from, const std::string& name, const Box& box) {
-  const auto source = from.source(name, dtype_of<T>());
-  DenseTensor out = DenseTensor::empty({box.size, dtype_of<T>()}, CPUPlace());
-  source->read(box, &out);
-  return {out.values<T>().begin(), out.values<T>().end()};
-}
-
-template <typename T>
-std::vector<T> read(const Checkpoint& from, const std::string& name) {
-  return read<T>(from, name, Box::whole(from.meta(name).dims));
-}
-
-std::vector<std::string> files_in(const TemporaryFolder& folder) {
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    files.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(files);
-  return files;
-}
 
 std::string save_id(const TemporaryFolder& folder) {
   std::ifstream in(folder / kIndexFile);
@@ -61,7 +33,7 @@ TEST(Checkpoint, OneProcessWritesOneFileUnderTheTensorsOwnNames) {
   const std::vector<NamedTensor> tensors = {named<float>("w", {1, 2, 3, 4, 5, 6}, {2, 3}),
                                             named<int64_t>("step", {7}, {})};
   save(folder.path(), tensors);
-  EXPECT_THAT(files_in(folder), ElementsAre(kSingleFile, kIndexFile));
+  EXPECT_THAT(files_in(folder.path()), ElementsAre(kSingleFile, kIndexFile));
   for (const std::string& path : {folder.path(), (folder / kSingleFile).string()}) {
     const Checkpoint checkpoint = open(path);
     EXPECT_THAT(checkpoint.names(), ElementsAre("step", "w"));
@@ -204,8 +176,8 @@ TEST(Checkpoint, ASaveTakesThePlaceOfTheOneBefore) {
   save(folder.path(), std::vector{named<float>("w", {1}, {1})});
   save(folder.path(), std::vector{named<float>("w", {2}, {1})});
   EXPECT_THAT(read<float>(open(folder.path()), "w"), ElementsAre(2));
-  EXPECT_THAT(files_in(folder), ElementsAre("model-1-of-2.safetensors", kSingleFile,
-                                            "model.safetensors.backup", kIndexFile));
+  EXPECT_THAT(files_in(folder.path()), ElementsAre("model-1-of-2.safetensors", kSingleFile,
+                                                   "model.safetensors.backup", kIndexFile));
 }
 
 // What lies in the folder at each point where a save may be cut off.
@@ -240,7 +212,7 @@ TEST(Checkpoint, ADiskThatTakesNoMoreLeavesTheOldOne) {
   EXPECT_THAT([&] { save(folder.path(), std::vector{named<float>("w", many, {10'000})}); },
               ThrowsError(ErrorCode::kUnavailable, "cannot be written: File too large"));
   setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_THAT(files_in(folder), ElementsAre(kSingleFile, kIndexFile));
+  EXPECT_THAT(files_in(folder.path()), ElementsAre(kSingleFile, kIndexFile));
   EXPECT_THAT(read<float>(open(folder.path()), "w"), ElementsAre(1));
 }
 
@@ -270,7 +242,7 @@ TEST(Save, WhatCannotBeSavedIsNamed) {
     EXPECT_THAT([&] { save(folder.path(), c.tensors); },
                 ThrowsError(ErrorCode::kInvalidArgument, c.message));
   }
-  EXPECT_TRUE(files_in(folder).empty());
+  EXPECT_TRUE(files_in(folder.path()).empty());
   const auto file = folder.write("file", "");
   EXPECT_THAT(
       [&] { save(file + "/below", std::vector{w}); },
