@@ -103,7 +103,7 @@ void read_data(JobConfig* config, const Section& section) {
 
 void read_run(JobConfig* config, const Section& section) {
   RunConfig& run = config->run;
-  section.read("steps", 1, INT32_MAX, &run.steps);
+  section.read("steps", 0, INT32_MAX, &run.steps);
   section.read("global_batch", 1, kMaxExtent, &run.global_batch);
   section.read("micro_batches", 1, kMaxExtent, &run.micro_batches);
   section.read("sequence_parallel", &run.sequence_parallel);
@@ -120,6 +120,11 @@ void read_run(JobConfig* config, const Section& section) {
                   : recompute == "selective" ? Recompute::kSelective
                                              : Recompute::kNone;
   section.read("save", &run.save);
+  if (run.steps == 0 && run.save.empty()) {
+    throw config->wrong({"run.steps"},
+                        "a job of 0 steps only writes its initial weights; say where "
+                        "in run.save, or take a step.");
+  }
   if (run.global_batch % run.micro_batches != 0) {
     throw config->wrong(
         {"run.micro_batches", "run.global_batch"},

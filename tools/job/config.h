@@ -4,7 +4,8 @@
 //   | model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
 //   |         dropout: 0.0, seed: 1}
 //   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
-//   |         kv_heads: 6, ffn: 1024, rope_base: 10000, norm_eps: 1e-5, seed: 1}
+//   |         kv_heads: 6, ffn: 1024, rope_base: 10000, qkv_bias: false, norm_eps: 1e-5,
+//   |         tied_head: false, seed: 1}
 //   | mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}     # product = number of processes
 //   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}  # files, folders
 //   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
@@ -15,7 +16,7 @@
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
-//   | weights: DIR                                     # start from these
+//   | weights: DIR                                     # start from these: of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
 // Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
@@ -48,6 +49,8 @@ struct ModelConfig {
   int64_t d_model = 384;
   int64_t layers = 6;
   int64_t heads = 6;
+  double norm_eps = 1e-5;
+  bool tied_head = false;  // the head is the embedding's table
   int64_t seed = 1;
   // Kind gpt alone.
   int64_t mlp_ratio = 4;
@@ -56,7 +59,7 @@ struct ModelConfig {
   int64_t kv_heads = 6;  // of keys and values; if the file says nothing, as many as heads
   int64_t ffn = 1024;    // columns of gate and up
   double rope_base = 10000.0;
-  double norm_eps = 1e-5;
+  bool qkv_bias = false;  // of queries, keys and values
 
   int64_t head_size() const { return d_model / heads; }
 };

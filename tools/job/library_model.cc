@@ -11,7 +11,9 @@ nn::models::ModelConfig library_model(const ModelConfig& model) {
                                  .layers = model.layers,
                                  .heads = model.heads,
                                  .hidden = model.d_model * model.mlp_ratio,
-                                 .dropout = model.dropout};
+                                 .dropout = model.dropout,
+                                 .norm_eps = model.norm_eps,
+                                 .tied_head = model.tied_head};
   }
   return nn::models::LlamaConfig{.vocab = model.vocab,
                                  .seq_len = model.seq_len,
@@ -21,7 +23,9 @@ nn::models::ModelConfig library_model(const ModelConfig& model) {
                                  .kv_heads = model.kv_heads,
                                  .ffn = model.ffn,
                                  .rope_base = model.rope_base,
-                                 .norm_eps = model.norm_eps};
+                                 .norm_eps = model.norm_eps,
+                                 .qkv_bias = model.qkv_bias,
+                                 .tied_head = model.tied_head};
 }
 
 }  // namespace phi::job

@@ -83,6 +83,8 @@ void read_model(const YAML::Node& node, JobConfig* config) {
   section.read("kv_heads", 1, kMaxExtent, &model.kv_heads);
   section.read("ffn", 1, kMaxExtent, &model.ffn);
   section.read("rope_base", 1.0, 1e12, &model.rope_base);
+  section.read("qkv_bias", &model.qkv_bias);
+  section.read("tied_head", &model.tied_head);
   section.read("norm_eps", 0.0, 1.0, &model.norm_eps);
   section.read("seed", 0, INT64_MAX, &model.seed);
   check_heads(*config);

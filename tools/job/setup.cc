@@ -6,10 +6,12 @@
 #include <iostream>
 #include <vector>
 
+#include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/library_model.h"
 #include "tools/job/run_flags.h"
 #include "tools/job/whole_file.h"
 
@@ -23,7 +25,7 @@ namespace {
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
   try {
-    return distributed::checkpoint::open(config.weights);
+    return nn::open_weights(config.weights, library_model(config.model));
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
   }

@@ -25,7 +25,7 @@ class Gpt {
  private:
   Variable* at(const std::string& name) { return &parameters_.at(name); }
   Variable* norm(Variable* x, const std::string& name) {
-    return layer_norm(tape_, x, at(name + ".scale"), at(name + ".shift"), 1e-5);
+    return layer_norm(tape_, x, at(name + ".scale"), at(name + ".shift"), model_.norm_eps);
   }
   Variable* linear(Variable* x, const std::string& name) {
     return add_repeated(tape_, product(tape_, x, at(name + ".weight")), at(name + ".bias"));
