@@ -265,7 +265,8 @@ else:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.post_processor = processors.TemplateProcessing(single="<|endoftext|> $A", special_tokens=[("<|endoftext|>", 0)])
-tokenizer.train([text], trainer)
+# Not from a file, of which it takes each line for itself: then no token has a line feed and what follows it.
+tokenizer.train_from_iterator([open(text, newline="", encoding="utf-8").read()], trainer)
 tokenizer.enable_truncation(7)
 tokenizer.save(out)
 """
