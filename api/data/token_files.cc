@@ -145,7 +145,7 @@ void TokenFiles::find_fingerprint() {
 void TokenFiles::read(int64_t begin, std::span<int64_t> ids) const {
   const auto count = static_cast<int64_t>(ids.size());
   PHI_CHECK(begin >= 0 && count <= num_tokens() && begin <= num_tokens() - count,
-            errors::OutOfRange("tokens [{}, {}) of data that has {}.", begin, begin + count,
+            errors::OutOfRange("{} tokens from token {} on, of data that has {}.", count, begin,
                                num_tokens()));
   std::vector<uint8_t> bytes(static_cast<size_t>(count * size_of(type_)));
   corpus_->read(begin * size_of(type_), bytes);

@@ -77,6 +77,9 @@ TEST_F(MegatronIndexTest, WhatIsWrongIsSaid) {
       {[](IndexFields* f) { f->num_sequences = UINT64_MAX; }, "counts of 18446744073709551615 seq"},
       {[](IndexFields* f) { f->num_sequences = (UINT64_MAX - 33) / 12 + 1; },
        "do not fit its counts"},
+      // Times 12, or 8, these are what they should be, cut to 64 bits.
+      {[](IndexFields* f) { f->num_sequences += uint64_t{1} << 62; }, "do not fit its counts"},
+      {[](IndexFields* f) { f->num_entries += uint64_t{1} << 61; }, "do not fit its counts"},
       {[](IndexFields* f) { f->num_entries = 5; }, "and 5 ends of documents"},
       {[](IndexFields* f) { f->num_entries = uint64_t{1} << 61; }, "2305843009213693952 ends"},
       {[](IndexFields* f) { f->rest = "x"; }, "has 115 bytes, which do not fit its counts"},

@@ -66,7 +66,7 @@ TEST_F(TokenFilesTest, FilesFollowEachOther) {
   files->read(1, part);
   EXPECT_EQ(part, (Ids{5, 1}));
   EXPECT_THAT([&] { files->read(4, part); },
-              ThrowsError(ErrorCode::kOutOfRange, "tokens [4, 6) of data that has 5."));
+              ThrowsError(ErrorCode::kOutOfRange, "2 tokens from token 4 on, of data that has 5."));
   EXPECT_THAT([&] { files->read(INT64_MAX, part); }, ThrowsError(ErrorCode::kOutOfRange, "has 5."));
 }
 

@@ -253,7 +253,7 @@ import json, sys
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 kind, text, out, pattern = sys.argv[1:]
 tokenizer = Tokenizer(models.BPE())
-trainer = trainers.BpeTrainer(vocab_size=700, special_tokens=["<|endoftext|>"], show_progress=False,
+trainer = trainers.BpeTrainer(vocab_size=3000, special_tokens=["<|endoftext|>"], show_progress=False,
                               initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
 if kind == "gpt2":
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -265,7 +265,8 @@ else:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.post_processor = processors.TemplateProcessing(single="<|endoftext|> $A", special_tokens=[("<|endoftext|>", 0)])
-tokenizer.train([text], trainer)
+# Not from a file, of which it takes each line for itself: then no token has a line feed and what follows it.
+tokenizer.train_from_iterator([open(text, newline="", encoding="utf-8").read()], trainer)
 tokenizer.enable_truncation(7)
 tokenizer.save(out)
 """
@@ -288,7 +289,7 @@ class Package(Folder):
         return subprocess.run([PYTHON, "-c", script, *map(str, args)], capture_output=True, text=True, check=True).stdout
 
     def texts(self, draw):
-        return ["".join(draw.choice(self.PIECES) for _ in range(draw.randrange(1, 4000))) for _ in range(6)]
+        return ["".join(draw.choice(self.PIECES) for _ in range(4000)) for _ in range(6)]
 
     def compare(self, kind, pattern, cuts):
         draw = random.Random(SEED)
