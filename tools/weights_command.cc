@@ -65,7 +65,8 @@ std::optional<nn::huggingface::Architecture> chosen_architecture() {
   try {
     return nn::huggingface::architecture_of_name(FLAGS_architecture);
   } catch (const Error& error) {
-    throw UsageError(fmt::format("--architecture: {}", error.what()));
+    throw UsageError(
+        fmt::format("--architecture={} cannot be written: {}", FLAGS_architecture, error.what()));
   }
 }
 
