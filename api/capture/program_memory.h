@@ -16,8 +16,8 @@ struct ProgramMemory {
   bool is_limited() const { return limits.device_bytes != memory::kUnlimited; }
 };
 
-/// The calling rank holds no more on its device from here on, and what is deferred stays so until it
-/// is needed. Nothing where memory is not limited. Call it before parameters are laid out.
+/// The calling rank holds no more on its device from here on, and what is deferred stays so until
+/// it is needed. Nothing where memory is not limited. Call it before parameters are laid out.
 void limit_rank(const ProgramMemory& memory);
 
 }  // namespace phi

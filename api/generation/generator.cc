@@ -23,8 +23,7 @@ std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
 
 }  // namespace
 
-Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt,
-                     const GeneratorOptions& options)
+Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options)
     : model_(model),
       options_(options),
       cache_(model, /*batch=*/1, options.window),

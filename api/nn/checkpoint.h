@@ -14,9 +14,9 @@ namespace phi::nn {
 /// Parameters and buffers under their names. Ranks and errors: as checkpoint::save.
 void save(const std::string& folder, const Module& model);
 
-/// Every parameter and buffer gets the checkpoint's value, converted to its dtype and laid out as it
-/// is; it is read when it is needed, by each rank its part. Errors: as Checkpoint::check (one error
-/// for all that is missing, extra, or of another shape); nothing is changed then.
+/// Every parameter and buffer gets the checkpoint's value, converted to its dtype and laid out as
+/// it is; it is read when it is needed, by each rank its part. Errors: as Checkpoint::check (one
+/// error for all that is missing, extra, or of another shape); nothing is changed then.
 void load(const distributed::checkpoint::Checkpoint& from, Module* model);
 
 }  // namespace phi::nn

@@ -218,9 +218,7 @@ bool Module::is_training() const { return root_->is_training; }
 void Module::set_recompute(Recompute recompute) { root_->recompute = recompute; }
 Recompute Module::recompute() const { return root_->recompute; }
 const Pass& Module::pass() const { return root_->pass; }
-const Sharding* Module::sharding() const {
-  return root_->sharding ? &*root_->sharding : nullptr;
-}
+const Sharding* Module::sharding() const { return root_->sharding ? &*root_->sharding : nullptr; }
 
 void Module::add_tensor_parallel(Layout*, const std::string&, bool) const {}
 

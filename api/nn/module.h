@@ -67,7 +67,7 @@ struct ParameterGroup {
 
 /// What one pass through a model has beside its input.
 struct Pass {
-  uint64_t number = 0;  // of the batch: dropout draws other numbers for another
+  uint64_t number = 0;             // of the batch: dropout draws other numbers for another
   KeyValueCache* cache = nullptr;  // the input follows the positions in it, and is added to it
   bool only_last = false;          // only the last position's output is wanted
 };
@@ -119,8 +119,8 @@ class Module {
   int64_t parameter_bytes_here() const;
 
   /// Gives every parameter and buffer another value: what `value` makes of its name and what it is
-  /// now, a tensor of its shape, plain, deferred or distributed, which is laid out as the old one is.
-  /// Errors: InvalidArgument for another shape or dtype.
+  /// now, a tensor of its shape, plain, deferred or distributed, which is laid out as the old one
+  /// is. Errors: InvalidArgument for another shape or dtype.
   void fill(const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
   /// All parameters anew: values by their initialisers under another seed, of another dtype, laid
   /// out as they are. Of a model. Errors: InvalidArgument for a dtype that is not floating.

@@ -193,8 +193,8 @@ Tensor Optimizer::grad_norm() const {
 void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
-  const Tensor rate = slot.rate == 1.0 ? numbers.learning_rate
-                                       : scale(numbers.learning_rate, slot.rate);
+  const Tensor rate =
+      slot.rate == 1.0 ? numbers.learning_rate : scale(numbers.learning_rate, slot.rate);
   switch (config_.kind) {
     case OptimizerKind::kSgd:
       sgd_(part, slot.gradient, slot.master, rate, grad_scale, decay);
@@ -204,9 +204,9 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
                 static_cast<float>(config_.momentum), config_.nesterov, decay);
       break;
     case OptimizerKind::kAdamW:
-      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
-             numbers.step, grad_scale, static_cast<float>(config_.beta1),
-             static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
+      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate, numbers.step,
+             grad_scale, static_cast<float>(config_.beta1), static_cast<float>(config_.beta2),
+             static_cast<float>(config_.epsilon), decay);
       break;
   }
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));

@@ -45,8 +45,9 @@ struct StateBytes {
 /// What is optimised, and how it differs from others.
 struct OptimizedParameter {
   Tensor value;
-  std::optional<bool> decays = std::nullopt;  // by weight_decay; by default if it is a matrix or more
-  double rate = 1.0;                          // of the learning rate
+  std::optional<bool> decays =
+      std::nullopt;   // by weight_decay; by default if it is a matrix or more
+  double rate = 1.0;  // of the learning rate
 };
 
 class Optimizer {

@@ -107,8 +107,8 @@ void TrainStep::make_optimizer() {
     optimized_names_.push_back(name);
   }
   const nn::Sharding* sharding = model_.sharding();
-  const ZeroStage zero = sharding ? ZeroStage{sharding->zero.stage, sharding->zero.mesh_dim}
-                                  : ZeroStage{};
+  const ZeroStage zero =
+      sharding ? ZeroStage{sharding->zero.stage, sharding->zero.mesh_dim} : ZeroStage{};
   optimizer_.emplace(options_.optimizer, std::move(optimized), zero);
 }
 

@@ -26,11 +26,11 @@ class TrainStep {
   /// model without repeated links, limited memory without capture.
   TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options);
 
-  /// Inputs: those of the model and labels of each micro-batch, as place_inputs and place_labels lay
-  /// them; where it trains then learning rate (float32) and step (int64, from 1), and where the loss
-  /// is scaled its scale and the inverse of that (float32), all of one element.
-  /// Outputs: the mean loss everywhere; where it trains the gradients' norm too, undefined where
-  /// nobody asks for it.
+  /// Inputs: those of the model and labels of each micro-batch, as place_inputs and place_labels
+  /// lay them; where it trains then learning rate (float32) and step (int64, from 1), and where the
+  /// loss is scaled its scale and the inverse of that (float32), all of one element. Outputs: the
+  /// mean loss everywhere; where it trains the gradients' norm too, undefined where nobody asks for
+  /// it.
   TensorList run(const TensorList& inputs);
 
   /// Where the model takes them, so that a step begins with this rank's part alone.

@@ -2,11 +2,11 @@
 // where it trains) and updates the parameters.
 //
 //   training::Trainer trainer(model, nn::cross_entropy, {.rate = {.peak = 1e-3}});
-//   trainer.on_step([](int64_t step, const auto& result) { fmt::print("{} {}\n", step, result.loss); });
+//   trainer.on_step([](int64_t step, const auto& result) { print(step, result.loss); });
 //   trainer.run(100, [&](int64_t step) { return batches_of(step); });
 //
-// The model may be plain or laid out on a mesh (nn::shard), also with a pipeline: the program is the
-// same, and so are the losses.
+// The model may be plain or laid out on a mesh (nn::shard), also with a pipeline: the program is
+// the same, and so are the losses.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@
 
 namespace phi::training {
 
-/// What the model takes and what its output is compared with: plain or deferred tensors, the same on
-/// every rank (each materialises its part alone), or distributed ones.
+/// What the model takes and what its output is compared with: plain or deferred tensors, the same
+/// on every rank (each materialises its part alone), or distributed ones.
 struct Batch {
   Tensor inputs;
   Tensor labels;

@@ -16,7 +16,7 @@
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
-//   | weights: DIR                                     # start from these: of a job, or Hugging Face's
+//   | weights: DIR                                     # of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
 // Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not

@@ -115,8 +115,8 @@ Tensor Attention::core(const TensorList& heads) const {
                                       "read on from a cache; make it causal, or read all at once.",
                                       path()));
     auto& [keys, values] = cache->entry(*this);
-    return std::get<0>(flash_attention_with_kvcache_(qkv[0], qkv[1], qkv[2], keys, values,
-                                                     cache->lengths(*this)));
+    return std::get<0>(
+        flash_attention_with_kvcache_(qkv[0], qkv[1], qkv[2], keys, values, cache->lengths(*this)));
   }
   return std::get<0>(flash_attention(qkv[0], qkv[1], qkv[2], std::nullopt, std::nullopt,
                                      /*dropout=*/0.0f, options_.causal,

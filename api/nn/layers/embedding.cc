@@ -29,8 +29,8 @@ void Embedding::add_tensor_parallel(Layout* layout, const std::string& tp,
   layout->outputs(path(), {{tp, between_products(sequence_parallel)}});
 }
 
-PositionEmbedding::PositionEmbedding(Module& parent, const Name& name, int64_t positions,
-                                     int64_t d, Initialiser table)
+PositionEmbedding::PositionEmbedding(Module& parent, const Name& name, int64_t positions, int64_t d,
+                                     Initialiser table)
     : Layer(parent, name), table_(parameter("", {positions, d}, std::move(table))) {}
 
 Tensor PositionEmbedding::forward(const Tensor& x) const { return add(x, rows(x.shape()[1])); }

@@ -22,9 +22,9 @@ struct BlockOptions {
   double dropout = 0.0;  // of what is added to the residual
 };
 
-/// With h = x + dropout(attention(norm_attention(x))): h + dropout(mlp(norm_mlp(h))). x [B,S,d_model]
-/// to the same (pre-norm: Xiong et al. 2020). The parameters of attention and MLP go by the block's
-/// name: "layer0.qkv.weight".
+/// With h = x + dropout(attention(norm_attention(x))): h + dropout(mlp(norm_mlp(h))). x
+/// [B,S,d_model] to the same (pre-norm: Xiong et al. 2020). The parameters of attention and MLP go
+/// by the block's name: "layer0.qkv.weight".
 class TransformerBlock final : public Layer {
  public:
   TransformerBlock(Module& parent, const Name& name, const BlockOptions& options);

@@ -101,10 +101,10 @@ std::string Layout::describe(const Module& model) const {
   }
   lines.push_back({"(model)", "batches", to_string(batches_)});
   if (!pipeline_.mesh_dim.empty()) {
-    lines.push_back({"(model)", "pipeline",
-                     fmt::format("'{}' along {}, {} chunk{} a stage", pipeline_.pattern,
-                                 pipeline_.mesh_dim, pipeline_.chunks,
-                                 pipeline_.chunks == 1 ? "" : "s")});
+    lines.push_back(
+        {"(model)", "pipeline",
+         fmt::format("'{}' along {}, {} chunk{} a stage", pipeline_.pattern, pipeline_.mesh_dim,
+                     pipeline_.chunks, pipeline_.chunks == 1 ? "" : "s")});
   }
   if (zero_.stage > 0) {
     lines.push_back({"(model)", "ZeRO", fmt::format("{} along {}", zero_.stage, zero_.mesh_dim)});

@@ -38,28 +38,27 @@ const TensorDistAttr* attr_of(const ProcessMesh& mesh, const Along& along) {
 
 void check_dims(const Along& along, const ProcessMesh& mesh, const std::string& what) {
   for (const auto& [dim, placement] : along) {
-    PHI_CHECK(has_dim(mesh, dim),
-              errors::InvalidArgument("the layout's {} speaks of mesh dim '{}', which {} has not{}. "
-                                      "layout.only_along(mesh) leaves such rows out.",
-                                      what, dim, mesh.to_string(),
-                                      did_you_mean(dim, mesh.dim_names())));
+    PHI_CHECK(
+        has_dim(mesh, dim),
+        errors::InvalidArgument("the layout's {} speaks of mesh dim '{}', which {} has not{}. "
+                                "layout.only_along(mesh) leaves such rows out.",
+                                what, dim, mesh.to_string(), did_you_mean(dim, mesh.dim_names())));
   }
 }
 
 void check_placements(const std::string& name, const Tensor& value, const Along& along) {
   for (const auto& [dim, placement] : along) {
     const bool fits = !placement.is_partial() &&
-                      (!placement.is_shard() || (placement.tensor_dim() >= 0 &&
-                                                 placement.tensor_dim() < value.ndim()));
-    PHI_CHECK(fits, errors::InvalidArgument("the layout wants parameter '{}' of shape {} to be {} "
-                                            "along mesh dim '{}'; it can be Replicate(){}.",
-                                            name, value.shape().to_string(), placement.to_string(),
-                                            dim,
-                                            value.ndim() == 0 ? ""
-                                            : value.ndim() == 1
-                                                ? " or Shard(0)"
-                                                : " or Shard(0) to Shard(" +
-                                                      std::to_string(value.ndim() - 1) + ")"));
+                      (!placement.is_shard() ||
+                       (placement.tensor_dim() >= 0 && placement.tensor_dim() < value.ndim()));
+    PHI_CHECK(fits, errors::InvalidArgument(
+                        "the layout wants parameter '{}' of shape {} to be {} "
+                        "along mesh dim '{}'; it can be Replicate(){}.",
+                        name, value.shape().to_string(), placement.to_string(), dim,
+                        value.ndim() == 0 ? ""
+                        : value.ndim() == 1
+                            ? " or Shard(0)"
+                            : " or Shard(0) to Shard(" + std::to_string(value.ndim() - 1) + ")"));
   }
 }
 
@@ -81,8 +80,7 @@ class Sharder {
   void run() {
     if (sequential_) {
       sequential_->chunks_ = chunks_;
-      sequential_->num_stages_ =
-          static_cast<int>(std::ssize(chunks_) / layout_.pipeline().chunks);
+      sequential_->num_stages_ = static_cast<int>(std::ssize(chunks_) / layout_.pipeline().chunks);
     }
     for (Module* module : model_.modules()) {
       module->mesh_ = mesh_of(*module);

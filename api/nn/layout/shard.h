@@ -17,8 +17,8 @@ namespace phi::nn {
 ///
 /// Ranks   Every rank of the job calls it.
 /// Errors  InvalidArgument for a mesh dim that the mesh has not, for a placement that a parameter
-///         cannot have (Shard(d) of a tensor without d, Partial), for fewer links than chunks, for a
-///         pipeline of a model that is no Sequential; NotFound, with the nearest names, for a row
+///         cannot have (Shard(d) of a tensor without d, Partial), for fewer links than chunks, for
+///         a pipeline of a model that is no Sequential; NotFound, with the nearest names, for a row
 ///         that meets nothing. Nothing is changed then.
 void shard(Module& model, const distributed::ProcessMesh& mesh, const Layout& layout);
 

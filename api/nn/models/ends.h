@@ -37,7 +37,8 @@ struct OutputOptions {
   double norm_epsilon = 1e-5;
 };
 
-/// x [B,S,d_model] to logits f32[B,S,vocab], of a pass that wants only the last position [B,1,vocab].
+/// x [B,S,d_model] to logits f32[B,S,vocab], of a pass that wants only the last position
+/// [B,1,vocab].
 class DecoderOutput final : public Layer {
  public:
   /// `tied`: the embedding whose table the head takes; null: it has its own.

@@ -1,7 +1,7 @@
 // Models on disk: weights, and beside them what model they are of.
 //
 //   nn::models::save("ckpt", model);
-//   auto model = nn::models::load("ckpt");         // its config read from ckpt/model.json
+//   auto same = nn::models::load("ckpt");          // its config read from ckpt/model.json
 #pragma once
 
 #include <memory>

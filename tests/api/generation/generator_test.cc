@@ -40,7 +40,8 @@ Tokens expected_tokens(const nn::Layer& model, const Tokens& prompt,
   Tokens tokens = prompt;
   for (size_t begin : begins) {
     const Tokens window(tokens.begin() + static_cast<int64_t>(begin), tokens.end());
-    const Tensor logits = nn::next_logits(model, Tensor::from<int64_t>(window, {1, std::ssize(window)}));
+    const Tensor logits =
+        nn::next_logits(model, Tensor::from<int64_t>(window, {1, std::ssize(window)}));
     const auto chosen_from = logits.values<float>().first(256);
     tokens.push_back(sample(chosen_from, options.sampling, std::ssize(tokens)));
   }
@@ -52,7 +53,8 @@ const Tokens kHello = {104, 101, 108, 108, 111};
 TEST(Generator, GoesOnFromTheLastHalfWindow) {
   // Eight positions: when they are full, the last four tokens begin the next window.
   nn::models::Gpt model = model_of(8);
-  for (const SamplerOptions& sampling : {SamplerOptions{.temperature = 0.0}, SamplerOptions{.seed = 4}}) {
+  for (const SamplerOptions& sampling :
+       {SamplerOptions{.temperature = 0.0}, SamplerOptions{.seed = 4}}) {
     const GeneratorOptions options = options_of(model, sampling);
     EXPECT_EQ(generated(model, kHello, options, 12),
               expected_tokens(model, kHello, options, {0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10}));

@@ -2,9 +2,9 @@
 // say.
 #include <gtest/gtest.h>
 
+#include "api/nn/loss.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/planner/llama_size.h"
-#include "api/nn/loss.h"
 #include "tools/job/build.h"
 
 namespace phi::job {
@@ -47,8 +47,7 @@ void expect_formulas(const Played& job, int64_t rank) {
   distributed::DryWorld world(rank, config.mesh.num_ranks());
   const distributed::World::Scope scope(world);
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  const auto data =
-      data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR});
+  const auto data = data::TokenData::open({.paths = config.data.paths, .base = AUTOPHI_SOURCE_DIR});
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
   EXPECT_EQ(model->num_parameters(), distributed::llama_parameters(shape));
   training::Trainer trainer(*model, nn::cross_entropy, trainer_options(config));

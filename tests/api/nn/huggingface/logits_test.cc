@@ -41,6 +41,7 @@ class RecordedModel : public ::testing::TestWithParam<const char*> {
 TEST_P(RecordedModel, HasTheLogitsOfTransformers) {
   const Folder folder = open(data_ + GetParam());
   const auto model = models::make(folder.config.model);
+  model->set_training(false);  // the GPT-2 was trained with dropout
   load(folder.weights, model.get());
   const auto found = (*model)(recorded("ids")).to_vector<float>();
   RecordProperty("largest_difference", std::to_string(difference(found)));
@@ -56,6 +57,7 @@ TEST_P(RecordedModel, HasThemOnEveryMesh) {
     distributed::run_ranks(ranks, [&, &s = shape, &d = dims](distributed::World&) {
       const Folder folder = open(data_ + GetParam());
       const auto model = models::make(folder.config.model);
+      model->set_training(false);
       const distributed::ProcessMesh mesh(s, d);
       shard(*model, mesh, transformer_layout(*model, mesh));
       load(folder.weights, model.get());

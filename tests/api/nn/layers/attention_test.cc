@@ -26,7 +26,8 @@ TEST(Attention, WhatCannotBeIsAnError) {
       {{.d_model = 9, .heads = 3, .rope_base = 10.0}, "heads of 3 are odd"},
   };
   for (const auto& [options, message] : rows) {
-    EXPECT_THAT(([&, &o = options] { Model{o}; }), ThrowsError(ErrorCode::kInvalidArgument, message));
+    EXPECT_THAT(([&, &o = options] { Model{o}; }),
+                ThrowsError(ErrorCode::kInvalidArgument, message));
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "api/nn/models/naive_decoder.h"
 #include "phi/common/errors.h"
 #include "tests/support/error_matchers.h"
-#include "api/nn/models/naive_decoder.h"
 
 namespace phi::nn::models {
 namespace {

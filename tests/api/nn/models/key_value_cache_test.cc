@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "api/nn/models/laid_out.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/api.h"
 #include "support/error_matchers.h"
-#include "api/nn/models/laid_out.h"
 
 namespace phi::nn::models {
 namespace {

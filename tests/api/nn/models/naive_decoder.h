@@ -17,8 +17,7 @@ namespace phi::nn::models {
 template <typename Config>
 class NaiveDecoder {
  public:
-  NaiveDecoder(const Decoder& decoder, const Config& model)
-      : decoder_(decoder), model_(model) {}
+  NaiveDecoder(const Decoder& decoder, const Config& model) : decoder_(decoder), model_(model) {}
   virtual ~NaiveDecoder() = default;
 
   /// Mean cross entropy over texts of seq_len positions.

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "api/capture/program.h"
-#include "phi/api.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/laid_out.h"
+#include "phi/api.h"
 
 namespace phi::nn::models {
 namespace {
@@ -53,7 +53,7 @@ Captured capture_step(const Kind& kind, int64_t layers) {
   };
   const Program program =
       capture(step, {distributed::shard_tensor(full({kBatch, kSequence}, 1, DataType::INT64), one(),
-                                              {distributed::Shard(0)}),
+                                               {distributed::Shard(0)}),
                      distributed::shard_tensor(full({kBatch, kSequence, 1}, 1, DataType::INT64),
                                                one(), {distributed::Shard(0)})});
   for (const ir::Body& body : program.bodies()) {

@@ -335,7 +335,12 @@ const std::vector<KeyCase>& key_cases() {
        kGenerate,
        SEEN(generate.sampling.top_p),
        {kNotGenerating, kNothingDrawn}},
-      {"generate.seed", "3", "1", kGenerate, SEEN(generate.sampling.seed), {kNotGenerating, kNothingDrawn}},
+      {"generate.seed",
+       "3",
+       "1",
+       kGenerate,
+       SEEN(generate.sampling.seed),
+       {kNotGenerating, kNothingDrawn}},
   };
   return cases;
 }
