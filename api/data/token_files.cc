@@ -11,6 +11,7 @@
 #include "api/data/split_mix.h"
 #include "phi/common/errors.h"
 #include "phi/common/mapped_file.h"
+#include "phi/common/yield_point.h"
 
 namespace fs = std::filesystem;
 
@@ -177,6 +178,7 @@ std::shared_ptr<const WindowPlaces> TokenFiles::places(int64_t seq_len) const {
             errors::InvalidArgument("windows of {} tokens; seq_len must be 1 or more.", seq_len));
   const std::lock_guard lock(mutex_);
   auto& places = places_[seq_len];
+  yield_point("token_files.places.unset");
   if (!places) {
     places = documents_ ? std::make_shared<const WindowPlaces>(documents_, seq_len)
                         : std::make_shared<const WindowPlaces>(num_tokens(), seq_len);
