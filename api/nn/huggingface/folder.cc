@@ -86,6 +86,18 @@ Checkpoint without_extras(const Checkpoint& files, const Config& config,
   return distributed::checkpoint::view(files, kept);
 }
 
+enum class Names { kOurs, kTheirs };
+
+std::vector<Wanted> wanted_of(const std::vector<NamePair>& pairs, Names names, DataType dtype) {
+  std::vector<Wanted> wanted;
+  wanted.reserve(pairs.size());
+  for (const NamePair& pair : pairs) {
+    wanted.push_back(names == Names::kOurs ? Wanted{pair.ours, {pair.shape, dtype}}
+                                           : Wanted{pair.theirs, {pair.their_shape(), dtype}});
+  }
+  return wanted;
+}
+
 }  // namespace
 
 bool is_folder(const std::string& folder) { return is_there(fs::path(folder) / kConfigFile); }
@@ -100,24 +112,18 @@ Folder open(const std::string& folder) {
   const std::vector<NamePair> pairs = name_pairs(config, prefix);
   const Checkpoint theirs =
       without_extras(files, config, their_embedding(config.architecture, prefix));
-  std::vector<Wanted> wanted;
-  for (const NamePair& pair : pairs) {
-    wanted.push_back({pair.theirs, {pair.their_shape(), DataType::FLOAT32}});
-  }
-  theirs.check(wanted);
+  const DataType dtype = config.dtype == DataType::UNDEFINED ? DataType::FLOAT32 : config.dtype;
+  theirs.check(wanted_of(pairs, Names::kTheirs, dtype));
   return {std::move(config), distributed::checkpoint::view(theirs, our_view(pairs))};
 }
 
 void write(const std::string& folder, const Config& config, const Checkpoint& weights,
            int64_t max_file_bytes) {
   Config written = config;
+  written.dtype = weights.contains("token_embedding") ? weights.meta("token_embedding").dtype
+                                                      : DataType::FLOAT32;
   const std::vector<NamePair> pairs = name_pairs(config);
-  std::vector<Wanted> wanted;
-  for (const NamePair& pair : pairs) {
-    wanted.push_back({pair.ours, {pair.shape, DataType::FLOAT32}});
-  }
-  weights.check(wanted);
-  written.dtype = weights.meta("token_embedding").dtype;
+  weights.check(wanted_of(pairs, Names::kOurs, written.dtype));
   const std::string text = encode_config(written);
   PHI_CHECK(!is_folder(folder),
             errors::AlreadyExists("the folder '{}' has a {}; give one that has none.", folder,

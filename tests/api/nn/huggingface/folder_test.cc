@@ -228,7 +228,7 @@ TEST(HuggingFaceFolder, AnUntiedHeadMustBeThere) {
   folder.set("tie_word_embeddings", false);
   EXPECT_THAT([&] { folder.opened(); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "does not fit:\n  'lm_head.weight' f32[64,32] is missing"));
+                          "does not fit:\n  'lm_head.weight' bf16[64,32] is missing"));
 }
 
 TEST(HuggingFaceFolder, AllTensorsThatDoNotFitAreListedUnderTheirNames) {
@@ -239,14 +239,15 @@ TEST(HuggingFaceFolder, AllTensorsThatDoNotFitAreListedUnderTheirNames) {
   folder["model.layers.2.input_layernorm.weight"].source = "model.norm.weight";
   EXPECT_THAT(
       [&] { folder.opened(); },
-      ThrowsError(ErrorCode::kInvalidArgument,
-                  "does not fit:"
-                  "\n  'model.layers.0.self_attn.q_proj.weight' f32[32,32] is missing, did you "
-                  "mean 'model.layers.0.self_attn.q_prj.weight'?"
-                  "\n  'model.layers.1.mlp.up_proj.weight' should be f32[48,32], and is bf16[32,48]"
-                  "\n  'model.norm.weight' f32[32] is missing"
-                  "\n  'model.layers.0.self_attn.q_prj.weight' bf16[32,32] is not wanted"
-                  "\n  'model.layers.2.input_layernorm.weight' bf16[32] is not wanted"));
+      ThrowsError(
+          ErrorCode::kInvalidArgument,
+          "does not fit:"
+          "\n  'model.layers.0.self_attn.q_proj.weight' bf16[32,32] is missing, did you "
+          "mean 'model.layers.0.self_attn.q_prj.weight'?"
+          "\n  'model.layers.1.mlp.up_proj.weight' should be bf16[48,32], and is bf16[32,48]"
+          "\n  'model.norm.weight' bf16[32] is missing"
+          "\n  'model.layers.0.self_attn.q_prj.weight' bf16[32,32] is not wanted"
+          "\n  'model.layers.2.input_layernorm.weight' bf16[32] is not wanted"));
   ChangedFolder biased("llama");
   biased["model.layers.0.self_attn.q_proj.bias"].source = "model.norm.weight";
   EXPECT_THAT([&] { biased.opened(); },
