@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 #include "api/tensor/tensor.h"
 #include "distributed/mesh/process_mesh.h"
@@ -99,5 +100,72 @@ Tensor gathered_everywhere(const Tensor& x);
 /// rank holds of `global_shape`.
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
                   std::span<const Placement> placements);
+
+// ---- Paddle's words for the same ----
+
+/// shard_tensor(fn(args...), mesh, placements). Of what fn gives deferred (deferred_full,
+/// deferred_gaussian, an nn::Initialiser) each rank makes its own part only; an operator, as
+/// phi::full, makes the whole value first.
+///
+///   Tensor b = dtensor_from_fn(deferred_full, mesh, {Shard(0)}, Dims{8}, 1, DataType::FLOAT32);
+template <typename Fn, typename... Args>
+Tensor dtensor_from_fn(Fn&& fn, const ProcessMesh& mesh, std::span<const Placement> placements,
+                       Args&&... args) {
+  return shard_tensor(std::forward<Fn>(fn)(std::forward<Args>(args)...), mesh, placements);
+}
+template <typename Fn, typename... Args>
+Tensor dtensor_from_fn(Fn&& fn, const ProcessMesh& mesh,
+                       std::initializer_list<Placement> placements, Args&&... args) {
+  return dtensor_from_fn(std::forward<Fn>(fn), mesh,
+                         std::span(placements.begin(), placements.size()),
+                         std::forward<Args>(args)...);
+}
+
+/// from_local without the global shape: ranks tell each other the sizes of their parts. Along a
+/// mesh dim that shards a tensor dim these add up; along others they are the same.
+///
+/// Input    `local` may be undefined on a rank outside the mesh, where it does not count.
+/// Gradients go back to the parts.
+/// Ranks    Collective over the job (one message of some words). In a dry run, where messages carry
+///          nothing, every rank is taken to hold as much as this one.
+/// Errors   InvalidArgument, the same on every rank, where parts are not as a tensor of any shape
+///          is split (the first ranks hold one more), differ in dtype or ndim, or require a
+///          gradient on some ranks only; Unimplemented in a program that is being captured.
+Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
+                          std::span<const Placement> placements);
+inline Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
+                                 std::initializer_list<Placement> placements) {
+  return dtensor_from_local(local, mesh, std::span(placements.begin(), placements.size()));
+}
+
+/// This rank's part of x after reshard(x, mesh, placements): Tensor::local, which says where
+/// gradients go through it.
+/// Ranks    as reshard.
+Tensor dtensor_to_local(const Tensor& x, const ProcessMesh& mesh,
+                        std::span<const Placement> placements);
+inline Tensor dtensor_to_local(const Tensor& x, const ProcessMesh& mesh,
+                               std::initializer_list<Placement> placements) {
+  return dtensor_to_local(x, mesh, std::span(placements.begin(), placements.size()));
+}
+
+/// gathered_everywhere(x): the whole value as a plain tensor on every rank of the job.
+Tensor unshard_dtensor(const Tensor& x);
+
+/// The mesh that calls without one mean from now on, on this rank: every rank sets the same. An
+/// undefined mesh: none any more.
+void set_mesh(const ProcessMesh& mesh);
+/// Errors: PreconditionNotMet where none is set; has_mesh() tells.
+ProcessMesh get_mesh();
+bool has_mesh();
+
+/// On get_mesh().
+Tensor shard_tensor(const Tensor& x, std::span<const Placement> placements);
+inline Tensor shard_tensor(const Tensor& x, std::initializer_list<Placement> placements) {
+  return shard_tensor(x, std::span(placements.begin(), placements.size()));
+}
+Tensor reshard(const Tensor& x, std::span<const Placement> placements);
+inline Tensor reshard(const Tensor& x, std::initializer_list<Placement> placements) {
+  return reshard(x, std::span(placements.begin(), placements.size()));
+}
 
 }  // namespace phi::distributed

@@ -78,6 +78,8 @@ LAYERS = (
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),
+    # Words of tensors that are calls of operators.
+    Layer("api/tensor words", r"api/tensor/(operators|scalar_operand|indexing)\.", HANDLES),
     Layer("api/tensor", r"api/tensor/", RUNTIME + ("distributed/reshard runtime",
                                                    "distributed runtime")),
     Layer("api/rules", r"api/rules/", CORE + PURE + ("distributed/spmd", "phi/infermeta")),

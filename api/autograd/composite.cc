@@ -13,6 +13,8 @@
 #include "api/generated/ops/reduce_as.h"
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
+#include "api/generated/ops/slice.h"
+#include "api/generated/ops/slice_scatter.h"
 #include "api/generated/ops/split.h"
 #include "api/generated/ops/sum.h"
 #include "api/generated/ops/transpose.h"
@@ -152,6 +154,19 @@ Tensor transpose_grad(const Tensor& out_grad, const std::vector<int>& perm) {
     inverse[static_cast<size_t>(from)] = static_cast<int>(i);
   }
   return transpose(out_grad, inverse);
+}
+
+TensorPair slice_scatter_grad(const Tensor& value, const Tensor& out_grad,
+                              const std::vector<int64_t>& axes, const IntArray& starts,
+                              const IntArray& ends, const std::vector<int64_t>& decrease_axis,
+                              GradMask wanted) {
+  TensorPair grads;
+  if (wanted[0]) {
+    std::get<0>(grads) =
+        slice_scatter(out_grad, zeros_like(value), axes, starts, ends, decrease_axis);
+  }
+  if (wanted[1]) std::get<1>(grads) = slice(out_grad, axes, starts, ends, {}, decrease_axis);
+  return grads;
 }
 
 TensorList concat_grad(const TensorList& x, const Tensor& out_grad, const Scalar& axis) {

@@ -34,6 +34,10 @@ Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, cons
 /// Also of squeeze and unsqueeze.
 Tensor reshape_grad(const Tensor& x, const Tensor& out_grad);
 Tensor transpose_grad(const Tensor& out_grad, const std::vector<int>& perm);
+TensorPair slice_scatter_grad(const Tensor& value, const Tensor& out_grad,
+                              const std::vector<int64_t>& axes, const IntArray& starts,
+                              const IntArray& ends, const std::vector<int64_t>& decrease_axis,
+                              GradMask wanted);
 TensorList concat_grad(const TensorList& x, const Tensor& out_grad, const Scalar& axis);
 
 }  // namespace phi::composite

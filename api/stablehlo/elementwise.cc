@@ -35,6 +35,8 @@ void equal(Call& call) { call.give(call.b.compare("EQ", call.input("x"), call.in
 void greater_equal(Call& call) {
   call.give(call.b.compare("GE", call.input("x"), call.input("y")));
 }
+void not_equal(Call& call) { call.give(call.b.compare("NE", call.input("x"), call.input("y"))); }
+void greater_than(Call& call) { call.give(call.b.compare("GT", call.input("x"), call.input("y"))); }
 
 void unary(Call& call, std::string_view op) {
   call.give(call.b.unary(op, call.b.wide(call.input("x"))));
@@ -143,6 +145,8 @@ constexpr Lowering kLowerings[] = {
     {"minimum", minimum},
     {"equal", equal},
     {"greater_equal", greater_equal},
+    {"not_equal", not_equal},
+    {"greater_than", greater_than},
     {"exp", exp},
     {"log", log},
     {"sqrt", sqrt},

@@ -81,6 +81,17 @@ void slice_grad(Call& call) {
                      high + ">, interior_padding = array<i64: " + none + ">"));
 }
 
+void slice_scatter(Call& call) {
+  Builder& b = call.b;
+  const Ssa& x = call.input("x");
+  const auto [begin, end] = range_of(call, x.dims());
+  Dims inner;
+  for (int d = 0; d < x.ndim(); ++d) inner.push_back(end[d] - begin[d]);
+  std::vector<Ssa> operands = {x, b.reshape(call.input("value"), inner)};
+  for (int64_t at : begin) operands.push_back(b.constant(static_cast<double>(at), {{}, "i64"}));
+  call.give(b.op("stablehlo.dynamic_update_slice", operands, x.type));
+}
+
 void tril(Call& call) {
   Builder& b = call.b;
   const Ssa& x = call.input("x");
@@ -91,10 +102,19 @@ void tril(Call& call) {
 }
 
 constexpr Lowering kLowerings[] = {
-    {"reshape", reshape},      {"squeeze", reshape},       {"unsqueeze", reshape},
-    {"transpose", transpose},  {"concat", concat},         {"split", split},
-    {"split_with_num", split}, {"slice", slice},           {"expand", expand},
-    {"expand_as", expand},     {"slice_grad", slice_grad}, {"tril", tril},
+    {"reshape", reshape},
+    {"squeeze", reshape},
+    {"unsqueeze", reshape},
+    {"transpose", transpose},
+    {"concat", concat},
+    {"split", split},
+    {"split_with_num", split},
+    {"slice", slice},
+    {"expand", expand},
+    {"expand_as", expand},
+    {"slice_grad", slice_grad},
+    {"tril", tril},
+    {"slice_scatter", slice_scatter},
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ namespace phi {
 
 class GradNode;
 class Tensor;
+class TensorIndex;
+class TensorPart;
 
 /// Where a tensor comes from in the tracked program: output `slot` of `node`.
 class GradLink {
@@ -136,16 +138,32 @@ class Tensor {
     return values;
   }
   /// A copy of the same elements on the host. Nothing crosses for values that still wait there.
+  /// Nothing is converted either; errors: InvalidArgument, naming both, if T is not the dtype.
   template <typename T>
   std::vector<T> to_vector() const {
-    static_assert(!std::is_same_v<T, bool>, "a vector of bool has no array; use values<bool>().");
-    std::vector<T> out(static_cast<size_t>(array().numel()));
-    copy_to_host(dtype_of<T>(), out.data());
-    return out;
+    const auto count = static_cast<size_t>(array().numel());
+    if constexpr (std::is_same_v<T, bool>) {
+      // A vector of bool has no array to copy to.
+      const auto out = std::make_unique<bool[]>(count);
+      copy_to_host(dtype_of<T>(), out.get());
+      return std::vector<T>(out.get(), out.get() + count);
+    } else {
+      std::vector<T> out(count);
+      copy_to_host(dtype_of<T>(), out.data());
+      return out;
+    }
   }
   /// The only element of a plain tensor or of a replicated one; a transfer as in to_vector.
   /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
   double item() const;
+
+  /// Parts by numbers and ranges, to read and to assign: x[2], x(range(0, 4), range(), -1). What
+  /// they do, and what they take, is in api/tensor/indexing.h, which phi/api.h includes.
+  TensorPart operator[](const TensorIndex& index) const;
+  template <typename... Indices>
+  TensorPart operator()(const Indices&... indices) const;
+  /// The same values in another dtype: phi::cast. This tensor itself if it has it.
+  Tensor to(DataType dtype) const;
 
   // ---- gradients ----
 

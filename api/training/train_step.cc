@@ -2,6 +2,7 @@
 #include "api/training/train_step.h"
 
 #include "api/nn/layout/shard.h"
+#include "api/training/shard_optimizer.h"
 #include "distributed/api.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/common/errors.h"
@@ -97,19 +98,8 @@ void TrainStep::check_options() const {
 }
 
 void TrainStep::make_optimizer() {
-  std::vector<OptimizedParameter> optimized;
-  const auto groups = model_.groups();
-  const auto parameters = model_.named_parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const auto& [name, value] = parameters[i];
-    if (!groups[i].trained) continue;
-    optimized.push_back({value, groups[i].decays, groups[i].rate});
-    optimized_names_.push_back(name);
-  }
-  const nn::Sharding* sharding = model_.sharding();
-  const ZeroStage zero =
-      sharding ? ZeroStage{sharding->zero.stage, sharding->zero.mesh_dim} : ZeroStage{};
-  optimizer_.emplace(options_.optimizer, std::move(optimized), zero);
+  optimized_names_ = optimized_names(model_);
+  optimizer_.emplace(shard_optimizer(model_, options_.optimizer));
 }
 
 Tensor TrainStep::place_inputs(const Tensor& x) const {

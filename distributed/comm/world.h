@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "distributed/comm/group.h"
@@ -24,6 +25,8 @@
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed {
+
+class ProcessMesh;
 
 /// One collective call of one rank, as messages and the call log name it.
 struct Call {
@@ -88,6 +91,13 @@ class World {
   /// Waits for all transfers that are under way; the end of a job calls it. Errors: theirs.
   void drain();
 
+  /// The mesh that this rank's program means where it names none (set_mesh of distributed/api.h);
+  /// null: none.
+  const std::shared_ptr<const ProcessMesh>& default_mesh() const { return default_mesh_; }
+  void set_default_mesh(std::shared_ptr<const ProcessMesh> mesh) {
+    default_mesh_ = std::move(mesh);
+  }
+
   /// Tells all other ranks that this one failed: their calls throw (local) or the job ends (mpi).
   virtual void fail(const std::string& message) = 0;
 
@@ -146,6 +156,7 @@ class World {
   const uint64_t id_;
   Milliseconds deadline_ = kDefaultDeadline;
   bool logging_ = false;
+  std::shared_ptr<const ProcessMesh> default_mesh_;
   std::vector<LoggedCall> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;

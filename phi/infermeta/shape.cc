@@ -216,6 +216,21 @@ TensorMeta SliceInferMeta(const TensorMeta& input, const std::vector<int64_t>& a
   return with_dims(input, remove_dims(out, removed));
 }
 
+TensorMeta SliceScatterInferMeta(const TensorMeta& x, const TensorMeta& value,
+                                 const std::vector<int64_t>& axes, const IntArray& starts,
+                                 const IntArray& ends, const std::vector<int64_t>& decrease_axis) {
+  const TensorMeta slice = SliceInferMeta(x, axes, starts, ends, {}, decrease_axis);
+  bool fits = slice.dims.ndim() == value.dims.ndim() && x.dtype == value.dtype;
+  for (int d = 0; fits && d < slice.dims.ndim(); ++d) {
+    const bool known = slice.dims[d] != kUnknownDim && value.dims[d] != kUnknownDim;
+    fits = !known || slice.dims[d] == value.dims[d];
+  }
+  PHI_CHECK(fits, errors::InvalidArgument("value is {}, but the slice of x {} that it replaces is "
+                                          "{}; cast, expand or reshape value.",
+                                          value.to_string(), x.to_string(), slice.to_string()));
+  return x;
+}
+
 TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape) {
   const int added = shape.size() - x.dims.ndim();
   PHI_CHECK(added >= 0, errors::InvalidArgument(

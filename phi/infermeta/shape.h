@@ -37,6 +37,11 @@ TensorMeta SliceInferMeta(const TensorMeta& input, const std::vector<int64_t>& a
                           const std::vector<int64_t>& infer_flags,
                           const std::vector<int64_t>& decrease_axis);
 
+/// x; `value` must have the dtype of x, and the shape of the slice that the attributes take of it.
+TensorMeta SliceScatterInferMeta(const TensorMeta& x, const TensorMeta& value,
+                                 const std::vector<int64_t>& axes, const IntArray& starts,
+                                 const IntArray& ends, const std::vector<int64_t>& decrease_axis);
+
 /// x broadcast to `shape`; -1 keeps x's extent.
 TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape);
 

@@ -82,6 +82,8 @@ std::vector<ParityCase> elementwise_cases() {
       binary("maximum", maximum, normal({5, 4}), normal({1, 4}, 7)),
       binary("equal", equal, ids({5, 4}, 3), ids({1, 4}, 3, 7)),
       binary("greater_equal", greater_equal, normal({5, 4}), normal({5, 4}, 7)),
+      binary("not_equal", not_equal, ids({5, 4}, 3), ids({1, 4}, 3, 7)),
+      binary("greater_than", greater_than, normal({5, 4}), normal({5, 4}, 7)),
       unary("exp", exp),
       unary("log", log, p),
       unary("sqrt", sqrt, p),
@@ -357,6 +359,26 @@ std::vector<ParityCase> shape_cases() {
           normal({3, 5, 4})),
       unary("slice", [](const Tensor& x) { return slice(x, {0}, {1}, {4}); }),
       unary("slice_decrease", [](const Tensor& x) { return slice(x, {1}, {2}, {3}, {}, {1}); }),
+      binary(
+          "slice_scatter",
+          [](const Tensor& x, const Tensor& value) {
+            return slice_scatter(x, value, {0}, {1}, {-1});
+          },
+          normal({5, 4}), normal({3, 4}, 7)),
+      binary(
+          "slice_scatter_decrease",
+          [](const Tensor& x, const Tensor& value) {
+            return slice_scatter(x, value, {2, 0}, {1, 2}, {9, 3}, {0});
+          },
+          normal({5, 3, 4}), normal({3, 3}, 7)),
+      binary(
+          "slice_scatter_",
+          [](const Tensor& x, const Tensor& value) {
+            Tensor written = scale(x, 1.0);
+            slice_scatter_(written, value, {1}, {2}, {3});
+            return written;
+          },
+          normal({5, 4}), normal({5, 1}, 7)),
       unary(
           "expand",
           [](const Tensor& x) {

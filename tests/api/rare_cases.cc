@@ -48,6 +48,10 @@ Tensor max_all(const Tensor& x) { return max(x); }
 Tensor max_last(const Tensor& x) { return max(x, {-1}); }
 Tensor max_first(const Tensor& x) { return max(x, {0}); }
 Tensor argmax_last(const Tensor& x) { return argmax(x, -1); }
+// Row 1 as far as there is one, or what of the only one is asked: nothing.
+Tensor scattered_at_1(const Tensor& x, const Tensor& value) {
+  return slice_scatter(x, value, {0}, {1}, {1 + value.shape()[0]});
+}
 Tensor softmax_last(const Tensor& x) { return softmax(x); }
 Tensor softmax_first(const Tensor& x) { return softmax(x, 0); }
 
@@ -277,6 +281,9 @@ std::vector<ParityCase> rare_shape_cases() {
           "slice", [](const Tensor& x) { return slice(x, {1}, {1}, {2}); }, normal({0, 3})),
       unary(
           "slice", [](const Tensor& x) { return slice(x, {0}, {6}, {7}); }, normal({7, 1})),
+      binary("slice_scatter", scattered_at_1, normal({7}), normal({0}, 7)),
+      binary("slice_scatter", scattered_at_1, normal({1, 3}), normal({0, 3}, 7)),
+      binary("slice_scatter", scattered_at_1, normal({3, 0}), normal({1, 0}, 7)),
       unary(
           "expand",
           [](const Tensor& x) {
@@ -360,6 +367,8 @@ std::vector<ParityCase> rare_number_cases() {
       binary("maximum", maximum, column, row),
       binary("equal", equal, column, row),
       binary("greater_equal", greater_equal, column, row),
+      binary("not_equal", not_equal, column, row),
+      binary("greater_than", greater_than, column, row),
       unary("sum", sum_all, rows),
       unary("sum", sum_last, rows, "last "),
       unary("mean", mean_last, rows, "last "),

@@ -127,6 +127,14 @@ SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
   return Factors().input(input, names.input).input(out_grad, names.out).output_like(0);
 }
 
+SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
+                               const std::vector<int64_t>& axes,
+                               const std::vector<int64_t>& decrease_axis) {
+  const Sliced names = sliced(x, axes, decrease_axis);
+  const auto all = dim_names(x.ndim());
+  return Factors().input(x, all).input(value, names.out).output(all);
+}
+
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
   const Expansion names = expansion(x.shape, shape);
   return Factors().input(x, names.from).output(names.to);

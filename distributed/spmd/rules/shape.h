@@ -25,6 +25,11 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
                             const std::vector<int64_t>& axes,
                             const std::vector<int64_t>& decrease_axis);
+/// x stays as it lies, along the sliced axes too: each rank writes what it has of them, so that
+/// value is whole there; along others it lies like x.
+SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
+                               const std::vector<int64_t>& axes,
+                               const std::vector<int64_t>& decrease_axis);
 /// Dims that are new or grow from size 1 are not split.
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
 /// x to the shape of y. x follows y.

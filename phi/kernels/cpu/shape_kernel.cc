@@ -52,18 +52,34 @@ void expand(const W* x, const Dims& x_dims, W* out, const Dims& out_dims) {
 class SliceWalk {
  public:
   SliceWalk(const Dims& dims, const std::vector<int64_t>& axes, const IntArray& starts,
+            const IntArray& ends)
+      : SliceWalk(ShardBox{dims, Box::whole(dims)}, axes, starts, ends) {}
+
+  /// What an array that is a part of a larger one has of a slice of that. The array of the slice is
+  /// whole along `axes`, and elsewhere the same part.
+  SliceWalk(const ShardBox& here, const std::vector<int64_t>& axes, const IntArray& starts,
             const IntArray& ends) {
+    const Dims& dims = here.box.size;
     const Dims strides = dims.strides();
+    Dims slice_sizes = dims;
     Dims sizes = dims;
+    Dims skipped = Dims::filled(dims.ndim(), 0);
     for (size_t i = 0; i < axes.size(); ++i) {
       const int d = normalise_axis(axes[i], dims.ndim(), dims, "axes");
       const auto [begin, end] =
-          slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], dims[d]);
-      sizes[d] = end - begin;
-      first_ += begin * strides[d];
+          slice_bounds(starts[static_cast<int>(i)], ends[static_cast<int>(i)], here.global[d]);
+      const int64_t offset = here.box.offset[d];
+      const int64_t first = std::clamp(begin, offset, offset + dims[d]);
+      slice_sizes[d] = end - begin;
+      sizes[d] = std::max<int64_t>(0, std::min(end, offset + dims[d]) - first);
+      skipped[d] = first - begin;
+      first_ += (first - offset) * strides[d];
     }
-    const Dims slice_strides = sizes.strides();
-    for (int d = 0; d < dims.ndim(); ++d) walk_.append(sizes[d], {strides[d], slice_strides[d]});
+    const Dims slice_strides = slice_sizes.strides();
+    for (int d = 0; d < dims.ndim(); ++d) {
+      walk_.append(sizes[d], {strides[d], slice_strides[d]});
+      first_in_slice_ += skipped[d] * slice_strides[d];
+    }
     const int last = walk_.ndim() - 1;
     if (last >= 0 && walk_.stride(last, 0) == 1) {
       row_ = walk_.size(last);
@@ -74,12 +90,16 @@ class SliceWalk {
   /// Calls f(offset in the array, offset in the slice, length) for each contiguous row.
   template <typename F>
   void for_each_row(F&& f) const {
-    walk_.for_each([&](const std::array<int64_t, 2>& at) { f(first_ + at[0], at[1], row_); });
+    if (row_ == 0) return;
+    walk_.for_each([&](const std::array<int64_t, 2>& at) {
+      f(first_ + at[0], first_in_slice_ + at[1], row_);
+    });
   }
 
  private:
   StridedWalk<2> walk_;
   int64_t first_ = 0;
+  int64_t first_in_slice_ = 0;
   int64_t row_ = 1;
 };
 
@@ -154,6 +174,24 @@ void SliceGradKernel(const Context&, const DenseTensor& out_grad, const std::vec
   });
 }
 
+/// x with `value` in the place of a slice of the *global* tensor, whatever part of that is here.
+/// value is whole along `axes`. out may be x.
+template <typename T, typename Context>
+void SliceScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& value,
+                        const std::vector<int64_t>& axes, const IntArray& starts,
+                        const IntArray& ends, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  T* to = out->mutable_data<T>();
+  if (x.raw_data() != to) std::memcpy(static_cast<void*>(to), x.raw_data(), x.nbytes());
+  if (value.numel() == 0) return;
+  const SliceWalk slice(ctx.output_box(0, out->dims()), axes, starts, ends);
+  const T* from = value.data<T>();
+  slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
+    std::memcpy(static_cast<void*>(to + at), from + in_slice,
+                static_cast<size_t>(count) * sizeof(T));
+  });
+}
+
 template <typename T, typename Context>
 void ExpandKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   using W = width_t<T>;
@@ -192,6 +230,7 @@ PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, AllTypes);
 PHI_REGISTER_KERNEL(split, CPU, SplitKernel, AllTypes);
 PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, AllTypes);
 PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Floats);
+PHI_REGISTER_KERNEL(slice_scatter, CPU, SliceScatterKernel, AllTypes);
 PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, AllTypes);
 PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, AllTypes);
 

@@ -57,6 +57,16 @@ struct EqualFunctor {
 };
 
 template <typename T>
+struct NotEqualFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x != y; }
+};
+
+template <typename T>
+struct GreaterThanFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x > y; }
+};
+
+template <typename T>
 struct GreaterEqualFunctor {
   PHI_HD bool operator()(T x, T y) const { return x >= y; }
 };

@@ -32,6 +32,8 @@ std::vector<CallCase> binaries() {
       binary("equal_bool", "equal", equal, cast(ids(kShape, 2), DataType::BOOL),
              cast(ids(kShape, 2, 7), DataType::BOOL)),
       binary("greater_equal", "greater_equal", greater_equal, x, y),
+      binary("not_equal", "not_equal", not_equal, ids(kShape, 3), ids({1, 6}, 3, 7)),
+      binary("greater_than", "greater_than", greater_than, x, y),
   };
 }
 

@@ -76,6 +76,22 @@ CallCase slice_grad_case() {
           0.0};
 }
 
+CallCase slice_scatter_case() {
+  const Tensor x = normal({4, 8, 6});
+  const Tensor value = normal({5, 6}, 9);
+  return {"slice_scatter",
+          "slice_scatter",
+          {one(x), one(value)},
+          {{"axes", Integers{1, 0}},
+           {"starts", Integers{-5, 1}},
+           {"ends", Integers{100, 2}},
+           {"decrease_axis", Integers{0}}},
+          [=] {
+            return TensorList{slice_scatter(x, value, {1, 0}, {-5, 1}, {100, 2}, {0})};
+          },
+          0.0};
+}
+
 std::vector<CallCase> creations() {
   return {
       {"full",
@@ -180,6 +196,7 @@ std::vector<CallCase> draws() {
 std::vector<CallCase> shape_and_random_cases() {
   std::vector<CallCase> all = shapes();
   all.push_back(slice_grad_case());
+  all.push_back(slice_scatter_case());
   for (const auto& more : {creations(), draws()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -135,6 +135,15 @@ TEST(Rules, AttentionSplitsHeadsButNoGroupOfThem) {
   EXPECT_EQ(heads(k2), attr({Shard(0), R}));
 }
 
+TEST(Rules, SliceScatterLeavesXAndBringsTheValue) {
+  const auto x = spec({8, 4, 6}, {Shard(0), Shard(1)});
+  const auto value = spec({4, 3}, {Shard(1), R});
+  const auto r = SliceScatterInferSpmd(x, value, {0, 2}, {0}).forward();
+  EXPECT_EQ(r.inputs[0], x.attr);
+  EXPECT_EQ(r.inputs[1], attr({R, Shard(0)}));
+  EXPECT_EQ(r.outputs[0], x.attr);
+}
+
 TEST(Rules, ReshapeMovesASplitToTheHeadOfItsGroup) {
   const auto x = spec({8, 4, 6}, {Shard(0), Shard(1)});
   const auto r = ReshapeInferSpmd(x, {32, 6}).forward();
@@ -242,6 +251,7 @@ TEST(Rules, AFactorOfTwoSizesIsAnErrorOfEachRule) {
       {[&] { ElementwiseUnaryGradInferSpmd(x, y); }, "factor a is 4 in x"},
       {[&] { SoftmaxGradInferSpmd(x, y, 1); }, "factor a is 4 in x"},
       {[&] { SgdInferSpmd(x, y, nullptr); }, "factor a is 4 in x"},
+      {[&] { SliceScatterInferSpmd(x, y, {1}, {}); }, "factor a is 4 in x [4,6] and 5 in y [5,6]"},
       {[&] { ExpandAsInferSpmd(x, y); }, "factor a is 4 in x [4,6] and 5 in y [5,6]"},
       {[&] { ReduceAsInferSpmd(x, y); }, "factor batch 1 is 4 in x"},
       {[&] { CrossEntropyWithSoftmaxInferSpmd(x, y, true, true, true, 0, -1); }, "factor a is 4"},

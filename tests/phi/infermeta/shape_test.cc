@@ -125,6 +125,25 @@ TEST(SplitWithNumInferMeta, EqualPartsOnly) {
   EXPECT_THAT([] { SplitWithNumInferMeta(f32({7}), 0, 0); }, invalid("num is 0"));
 }
 
+TEST(SliceScatterInferMeta, TakesWhatTheSliceIs) {
+  const auto scattered = [](const TensorMeta& value) {
+    return SliceScatterInferMeta(f32({5, 6}), value, {1, 0}, {-2, 1}, {100, 2}, {0});
+  };
+  EXPECT_EQ(scattered(f32({2})), f32({5, 6}));
+  EXPECT_THAT(
+      [&] {
+        scattered(f32({1, 2}));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "value is f32[1,2], but the slice of x f32[5,6] that it replaces is f32[2]"));
+  EXPECT_THAT([&] { scattered(f32({3})); }, ThrowsError(ErrorCode::kInvalidArgument, "f32[3]"));
+  EXPECT_THAT(
+      [&] {
+        scattered({Dims{2}, DataType::INT64});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "value is i64[2]"));
+}
+
 TEST(SliceInferMeta, ClampsAndRemoves) {
   EXPECT_EQ(SliceInferMeta(f32({5, 6}), {0, 1}, {1, -2}, {3, 100}, {}, {}).dims, (Dims{2, 2}));
   EXPECT_EQ(SliceInferMeta(f32({5, 6}), {-1}, {4}, {2}, {}, {}).dims, (Dims{5, 0}));

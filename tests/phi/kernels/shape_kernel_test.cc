@@ -256,6 +256,54 @@ TEST(TrilKernel, ShardedRowsAndColumnsAreThePartsOfTheWhole) {
   }
 }
 
+// The whole array, and every part of it along one tensor dim that is sliced, or one that is not.
+TEST(SliceScatterKernel, WritesWhatIsHereOfTheSlice) {
+  static const Dims dims = {4, 7, 5};
+  const std::vector<int64_t> axes = {1, 0};
+  const IntArray starts = {2, -3}, ends = {6, 100};
+  const Dims slice = {3, 4, 5};
+  const Values xs = counting(dims.numel());
+  Values values = counting(slice.numel());
+  for (double& value : values) value += 100;
+  Values written = xs;
+  for (int64_t i = 0; i < 3; ++i) {
+    for (int64_t j = 0; j < 4; ++j) {
+      for (int64_t k = 0; k < 5; ++k) {
+        written[((i + 1) * 7 + j + 2) * 5 + k] = values[(i * 4 + j) * 5 + k];
+      }
+    }
+  }
+  for_all_dtypes([&]<typename T>() {
+    const DenseTensor x = tensor<T>(xs, dims), value = tensor<T>(values, slice);
+    const DenseTensor expected = tensor<T>(written, dims);
+    DenseTensor out = blank<T>(dims);
+    registered<kernels::slice_scatter, T>(KernelContext(), x, value, axes, starts, ends, &out);
+    EXPECT_EQ(to_doubles(out), to_doubles(expected));
+    DenseTensor same = x.clone();
+    registered<kernels::slice_scatter, T>(KernelContext(), same, value, axes, starts, ends, &same);
+    EXPECT_EQ(to_doubles(same), to_doubles(expected));
+  });
+  for (int axis : {0, 1, 2}) {
+    for (int64_t begin = 0; begin <= dims[axis]; ++begin) {
+      for (int64_t end = begin; end <= dims[axis]; ++end) {
+        FakeView view;
+        view.inputs = view.outputs = {part(dims, axis, begin, end)};
+        const DenseTensor x =
+            tensor<float>(cut(xs, dims, axis, begin, end), with_extent(dims, axis, end - begin));
+        // Where x is split and not sliced, value is split too.
+        const DenseTensor value = axis == 2 ? tensor<float>(cut(values, slice, axis, begin, end),
+                                                            with_extent(slice, axis, end - begin))
+                                            : tensor<float>(values, slice);
+        DenseTensor out = blank<float>(x.dims());
+        registered<kernels::slice_scatter, float>(KernelContext(CPUPlace(), &view), x, value, axes,
+                                                  starts, ends, &out);
+        EXPECT_EQ(to_doubles(out), cut(written, dims, axis, begin, end))
+            << axis << ": " << begin << " to " << end;
+      }
+    }
+  }
+}
+
 struct Slice {
   std::vector<int64_t> axes;
   IntArray starts;

@@ -60,7 +60,8 @@ void MaximumKernel(const Context&, const DenseTensor& x, const DenseTensor& y, D
   binary<T, MaximumFunctor>(x, y, out);
 }
 
-/// Comparisons: T is the inputs' dtype, out is bool. Nothing equals NaN or is at least NaN.
+/// Comparisons: T is the inputs' dtype, out is bool. With NaN on a side all but not_equal are
+/// false.
 template <typename T, typename Context>
 void EqualKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   compare<T, EqualFunctor>(x, y, out);
@@ -72,6 +73,17 @@ void GreaterEqualKernel(const Context&, const DenseTensor& x, const DenseTensor&
   compare<T, GreaterEqualFunctor>(x, y, out);
 }
 
+template <typename T, typename Context>
+void NotEqualKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  compare<T, NotEqualFunctor>(x, y, out);
+}
+
+template <typename T, typename Context>
+void GreaterThanKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                       DenseTensor* out) {
+  compare<T, GreaterThanFunctor>(x, y, out);
+}
+
 PHI_REGISTER_KERNEL(add, CPU, AddKernel, AllTypes);
 PHI_REGISTER_KERNEL(subtract, CPU, SubtractKernel, Numbers);
 PHI_REGISTER_KERNEL(multiply, CPU, MultiplyKernel, AllTypes);
@@ -79,5 +91,7 @@ PHI_REGISTER_KERNEL(divide, CPU, DivideKernel, Numbers);
 PHI_REGISTER_KERNEL(maximum, CPU, MaximumKernel, AllTypes);
 PHI_REGISTER_KERNEL(equal, CPU, EqualKernel, AllTypes);
 PHI_REGISTER_KERNEL(greater_equal, CPU, GreaterEqualKernel, AllTypes);
+PHI_REGISTER_KERNEL(not_equal, CPU, NotEqualKernel, AllTypes);
+PHI_REGISTER_KERNEL(greater_than, CPU, GreaterThanKernel, AllTypes);
 
 }  // namespace phi

@@ -288,6 +288,9 @@ void check_comparisons() {
   check_comparison<T>(registered<kernels::equal, T>, [](double x, double y) { return x == y; });
   check_comparison<T>(registered<kernels::greater_equal, T>,
                       [](double x, double y) { return x >= y; });
+  check_comparison<T>(registered<kernels::not_equal, T>, [](double x, double y) { return x != y; });
+  check_comparison<T>(registered<kernels::greater_than, T>,
+                      [](double x, double y) { return x > y; });
 }
 
 TEST(ComparisonKernels, EveryDtype) {
@@ -309,6 +312,10 @@ TEST(ComparisonKernels, NothingComparesWithNaN) {
   EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
   registered<kernels::greater_equal, float>(KernelContext(), x, y, &out);
   EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 1}));
+  registered<kernels::greater_than, float>(KernelContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{0, 0, 0, 0}));
+  registered<kernels::not_equal, float>(KernelContext(), x, y, &out);
+  EXPECT_EQ(to_doubles(out), (Values{1, 1, 1, 0}));
 }
 
 // In every dtype each pair of rare floats gives what double gives, rounded once.
@@ -342,6 +349,8 @@ void check_rare_pairs() {
   };
   compare(registered<kernels::equal, T>, [](double a, double b) { return a == b; });
   compare(registered<kernels::greater_equal, T>, [](double a, double b) { return a >= b; });
+  compare(registered<kernels::not_equal, T>, [](double a, double b) { return a != b; });
+  compare(registered<kernels::greater_than, T>, [](double a, double b) { return a > b; });
   const DenseTensor* both[] = {&x, &y};
   DenseTensor sum = blank<T>(pairs.dims()), same = sum.clone();
   registered<kernels::add, T>(KernelContext(), x, y, &sum);
@@ -375,6 +384,8 @@ void check_rare_integers() {
       run(registered<kernels::maximum, T>, std::max(a, b));
       run(registered<kernels::equal, T>, a == b);
       run(registered<kernels::greater_equal, T>, a >= b);
+      run(registered<kernels::not_equal, T>, a != b);
+      run(registered<kernels::greater_than, T>, a > b);
     }
   }
 }

@@ -1,0 +1,176 @@
+// Paddle's words for moves of handles, and the mesh of those that name none.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/autograd/grad_node.h"
+#include "api/call/args.h"
+#include "api/call/call_recorder.h"
+#include "distributed/api.h"
+#include "distributed/comm/world.h"
+#include "distributed/placement/dist_attr.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+// What a rank tells of its part.
+struct PartInfo {
+  int64_t is_defined = 0;
+  int64_t dtype = 0;
+  int64_t is_tracked = 0;
+  int64_t ndim = 0;
+  std::array<int64_t, kMaxNdim> dims{};
+
+  static PartInfo of(const Tensor& local) {
+    PartInfo info;
+    if (!local.defined()) return info;
+    info.is_defined = 1;
+    const TensorMeta& meta = local.dense().meta();  // an error for a distributed one
+    info.dtype = static_cast<int64_t>(meta.dtype);
+    info.is_tracked = any_requires_grad(local) ? 1 : 0;
+    info.ndim = meta.dims.ndim();
+    std::copy(meta.dims.begin(), meta.dims.end(), info.dims.begin());
+    return info;
+  }
+  Dims shape() const { return Dims(std::span(dims.data(), static_cast<size_t>(ndim))); }
+  DataType type() const { return static_cast<DataType>(dtype); }
+  std::string to_string() const {
+    if (!is_defined) return "nothing";
+    return TensorMeta{shape(), type()}.to_string() + (is_tracked ? " with a gradient" : "");
+  }
+};
+static_assert(sizeof(PartInfo) == (4 + kMaxNdim) * sizeof(int64_t));
+
+// By rank of the job.
+std::vector<PartInfo> parts_of_all(const PartInfo& own) {
+  World& world = World::current();
+  std::vector<PartInfo> parts(static_cast<size_t>(world.size()), own);
+  if (world.carries() && world.size() > 1) {
+    world.everyone().all_gather(&own, parts.data(), sizeof(PartInfo) / sizeof(int64_t),
+                                DataType::INT64);
+  }
+  return parts;
+}
+
+// The parts must agree in all but shape. Errors: InvalidArgument, the same on every rank.
+void check_alike(const std::vector<PartInfo>& parts, const ProcessMesh& mesh) {
+  const int64_t first = mesh.rank_at(int64_t{0});
+  const PartInfo& expected = parts[static_cast<size_t>(first)];
+  for (const int64_t rank : mesh.ranks()) {
+    const PartInfo& part = parts[static_cast<size_t>(rank)];
+    PHI_CHECK(part.is_defined,
+              errors::InvalidArgument("rank {} of {} gives an undefined tensor; give its part.",
+                                      rank, mesh.to_string()));
+    PHI_CHECK(part.dtype == expected.dtype && part.ndim == expected.ndim &&
+                  part.is_tracked == expected.is_tracked,
+              errors::InvalidArgument("rank {} gives {} and rank {} gives {}: parts of one tensor "
+                                      "have one dtype, as many tensor dims, and all require a "
+                                      "gradient or none.",
+                                      first, expected.to_string(), rank, part.to_string()));
+  }
+}
+
+// Extents add up along the mesh dims that shard a tensor dim, at the first place of the others.
+Dims global_shape(const std::vector<PartInfo>& parts, const TensorDistAttr& attr) {
+  const ProcessMesh& mesh = attr.mesh();
+  Dims dims = parts[static_cast<size_t>(mesh.rank_at(int64_t{0}))].shape();
+  for (int d = 0; d < dims.ndim(); ++d) dims[d] = 0;
+  for (int64_t at = 0; at < mesh.size(); ++at) {
+    const MeshCoord coord = mesh.coord_at(at);
+    const Dims part = parts[static_cast<size_t>(mesh.rank_at(coord))].shape();
+    for (int d = 0; d < dims.ndim(); ++d) {
+      bool counts = true;
+      for (int m = 0; m < mesh.ndim(); ++m) {
+        const Placement& placement = attr.placement(m);
+        counts = counts && (coord[static_cast<size_t>(m)] == 0 || placement.is_shard(d));
+      }
+      if (counts) dims[d] += part[d];
+    }
+  }
+  return dims;
+}
+
+// Errors: InvalidArgument, the same on every rank, where a part is not what its rank would hold.
+void check_split(const std::vector<PartInfo>& parts, const Dims& global,
+                 const TensorDistAttr& attr) {
+  for (const int64_t rank : attr.mesh().ranks()) {
+    const Dims given = parts[static_cast<size_t>(rank)].shape();
+    const Dims held = local_box(global, attr, *attr.mesh().coord_of(rank)).size;
+    PHI_CHECK(given == held,
+              errors::InvalidArgument(
+                  "the parts of all ranks make {}, of which rank {} holds {}, but it gives {}. "
+                  "Extents are split as evenly as can be, the first ranks having one more, and "
+                  "parts along mesh dims that shard nothing are alike; move elements between ranks "
+                  "first.",
+                  describe(global, attr), rank, held.to_string(), given.to_string()));
+  }
+}
+
+// A rank outside the mesh takes part in the graph, with nothing.
+Tensor nothing_of(const PartInfo& part) {
+  const TensorMeta none{Dims::filled(static_cast<int>(part.ndim), 0), part.type()};
+  Tensor x(DenseTensor::empty(none, RankContext::current().place()));
+  if (part.is_tracked) x.set_requires_grad();
+  return x;
+}
+
+}  // namespace
+
+Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
+                          std::span<const Placement> placements) {
+  const OpScope scope("dtensor_from_local");
+  PHI_CHECK(
+      !CallRecorder::current(),
+      errors::Unimplemented("ranks tell each other the sizes of their parts, which a captured "
+                            "program does not; use from_local with the global shape in it."));
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  std::vector<PartInfo> parts = parts_of_all(PartInfo::of(local));
+  check_alike(parts, mesh);
+  const PartInfo& first = parts[static_cast<size_t>(mesh.rank_at(int64_t{0}))];
+  attr->check_fits(first.shape());
+  const Dims global = global_shape(parts, *attr);
+  check_split(parts, global, *attr);
+  if (mesh.contains(rank())) return from_local(local, global, mesh, placements);
+  return from_local(nothing_of(first), global, mesh, placements);
+}
+
+Tensor dtensor_to_local(const Tensor& x, const ProcessMesh& mesh,
+                        std::span<const Placement> placements) {
+  return reshard(x, mesh, placements).local();
+}
+
+Tensor unshard_dtensor(const Tensor& x) {
+  const OpScope scope("unshard_dtensor");
+  return gathered_everywhere(x);
+}
+
+void set_mesh(const ProcessMesh& mesh) {
+  World::current().set_default_mesh(mesh.defined() ? std::make_shared<const ProcessMesh>(mesh)
+                                                   : nullptr);
+}
+
+bool has_mesh() { return World::current().default_mesh() != nullptr; }
+
+ProcessMesh get_mesh() {
+  const auto& mesh = World::current().default_mesh();
+  PHI_CHECK(mesh, errors::PreconditionNotMet(
+                      "no mesh is named, and rank {} has set none; call set_mesh(mesh) on every "
+                      "rank, or give the mesh.",
+                      rank()));
+  return *mesh;
+}
+
+Tensor shard_tensor(const Tensor& x, std::span<const Placement> placements) {
+  const OpScope scope("shard_tensor");
+  return shard_tensor(x, get_mesh(), placements);
+}
+
+Tensor reshard(const Tensor& x, std::span<const Placement> placements) {
+  const OpScope scope("reshard");
+  return reshard(x, get_mesh(), placements);
+}
+
+}  // namespace phi::distributed
