@@ -98,7 +98,7 @@ void TrainStep::check_options() const {
 }
 
 void TrainStep::make_optimizer() {
-  optimized_names_ = optimized_names(model_);
+  optimized_names_ = training::optimized_names(model_);
   optimizer_.emplace(shard_optimizer(model_, options_.optimizer));
 }
 

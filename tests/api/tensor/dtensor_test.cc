@@ -107,6 +107,15 @@ TEST(DtensorFromLocal, PartsThatMakeNoTensorAreRefusedOnEveryRank) {
   });
 }
 
+TEST(DtensorFromLocal, IsRefusedInACapturedProgram) {
+  const ProcessMesh mesh({1}, {"x"});
+  const auto f = [&](const TensorList& in) {
+    return TensorList{dtensor_from_local(in[0], mesh, {Shard(0)})};
+  };
+  EXPECT_THAT([&] { capture(f, {full({2}, 1.0f)}); },
+              ThrowsError(ErrorCode::kUnimplemented, "use from_local with the global shape"));
+}
+
 TEST(DtensorFromLocal, InADryRunEveryRankHasAsMuch) {
   distributed::DryWorld world(1, 4);
   const World::Scope scope(world);

@@ -216,6 +216,24 @@ TEST(Indexing, DistributedPartsAreThoseOfTheWhole) {
   });
 }
 
+TEST(Indexing, CapturedProgramsReadAndAssignToo) {
+  on_ranks(2, [](World&) {
+    const ProcessMesh mesh({2}, {"x"});
+    const auto f = [](const TensorList& in) {
+      Tensor copy = in[0] * 2 - 1;
+      copy(range(1, 4), 0) = in[0](range(0, 3), -1);
+      copy[4] += 1;
+      return TensorList{where(copy > 0.5, copy, -copy)};
+    };
+    const Tensor x = shard_tensor(counting({5, 2}) / 3, mesh, {Shard(0)});
+    const Program program = capture(f, {x});
+    for (const double more : {0.0, 0.25}) {
+      EXPECT_EQ(floats(unshard_dtensor(program.run({x + more})[0])),
+                floats(unshard_dtensor(f({x + more})[0])));
+    }
+  });
+}
+
 // An assignment of a number to rows of a sharded tensor sends nothing.
 TEST(Indexing, AssigningLeavesATensorWhereItLies) {
   on_ranks(2, [](World& world) {
