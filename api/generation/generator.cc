@@ -13,6 +13,13 @@
 namespace phi::generation {
 namespace {
 
+const GeneratorOptions& checked(const GeneratorOptions& options) {
+  PHI_CHECK(options.window >= 1,
+            errors::InvalidArgument("a window of {} positions; say how many the model sees.",
+                                    options.window));
+  return options;
+}
+
 std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
   const auto length = std::ssize(prompt);
   PHI_CHECK(length >= 1 && length <= window,
@@ -25,7 +32,7 @@ std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
 
 Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options)
     : model_(model),
-      options_(options),
+      options_(checked(options)),
       cache_(model, /*batch=*/1, options.window),
       tokens_(checked(std::move(prompt), options.window)) {
   model.set_training(false);

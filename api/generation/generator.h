@@ -31,8 +31,8 @@ class Generator {
  public:
   /// `model`, ids i64[1,S] to logits f32[1,S,vocab], plain or laid out on a mesh, must outlive the
   /// generator. What of it looks at other positions than its own are nn::Attention modules. It does
-  /// not train from here on: nothing is dropped. Errors: InvalidArgument for an empty prompt or one
-  /// longer than the window.
+  /// not train from here on: nothing is dropped. Errors: InvalidArgument without a window, for an
+  /// empty prompt or one longer than the window.
   Generator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options);
 
   /// The next token. Every rank calls it and gets the same one.

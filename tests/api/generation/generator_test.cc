@@ -105,5 +105,11 @@ TEST(Generator, APromptThatDoesNotFitIsAnError) {
   }
 }
 
+TEST(Generator, NeedsAWindow) {
+  nn::models::Gpt model = model_of(8);
+  EXPECT_THAT([&] { Generator(model, kHello, {}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "a window of 0 positions"));
+}
+
 }  // namespace
 }  // namespace phi::generation
