@@ -15,8 +15,8 @@
 #include "distributed/checkpoint/merge.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/library_model.h"
-#include "tools/job/section.h"
+#include "tools/job/config/library_model.h"
+#include "tools/job/config/section.h"
 
 DEFINE_string(to, "", "huggingface or autophi");
 DEFINE_string(job, "", "a job with the model that the weights are of");

@@ -5,7 +5,7 @@
 
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
-#include "tools/job/library_model.h"
+#include "tools/job/config/library_model.h"
 
 namespace phi::job {
 namespace {

@@ -10,7 +10,7 @@
 #include "api/nn/models/decoder.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/checkpoint.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

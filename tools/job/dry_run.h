@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "distributed/comm/dry/dry_world.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 DECLARE_bool(dry_run);
 

@@ -15,7 +15,7 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/export_step.h"
 

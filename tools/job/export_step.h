@@ -5,7 +5,7 @@
 
 #include "api/capture/program.h"
 #include "api/training/train_step.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

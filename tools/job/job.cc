@@ -10,11 +10,11 @@
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
-#include "tools/job/header.h"
-#include "tools/job/metrics.h"
-#include "tools/job/progress.h"
+#include "tools/job/output/header.h"
+#include "tools/job/output/metrics.h"
+#include "tools/job/output/progress.h"
+#include "tools/job/output/text_stream.h"
 #include "tools/job/run_flags.h"
-#include "tools/job/text_stream.h"
 
 namespace phi::job {
 

@@ -11,8 +11,8 @@
 #include "api/nn/models/decoder.h"
 #include "api/training/optimizer.h"
 #include "distributed/mesh/process_mesh.h"
-#include "tools/job/job_trace.h"
-#include "tools/job/report.h"
+#include "tools/job/output/job_trace.h"
+#include "tools/job/output/report.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/data/token_data.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

@@ -11,9 +11,9 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
-#include "tools/job/library_model.h"
+#include "tools/job/config/library_model.h"
+#include "tools/job/output/whole_file.h"
 #include "tools/job/run_flags.h"
-#include "tools/job/whole_file.h"
 
 namespace phi::job {
 

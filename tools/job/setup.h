@@ -6,11 +6,11 @@
 
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/injection.h"
-#include "tools/job/job_trace.h"
 #include "tools/job/open_data.h"
+#include "tools/job/output/job_trace.h"
 
 namespace phi::job {
 

@@ -1,5 +1,5 @@
 // From the keys of a job to the fields of a model.
-#include "tools/job/library_model.h"
+#include "tools/job/config/library_model.h"
 
 namespace phi::job {
 

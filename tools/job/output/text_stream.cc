@@ -1,5 +1,5 @@
 // UTF-8 as the Unicode Standard, table 3-7, has it: no overlong forms, no surrogates.
-#include "tools/job/text_stream.h"
+#include "tools/job/output/text_stream.h"
 
 namespace phi::job {
 namespace {

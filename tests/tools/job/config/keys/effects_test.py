@@ -10,7 +10,7 @@ import unittest
 
 import yaml
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 import launch  # pylint: disable=wrong-import-position
 
 DATA = launch.DATA["paths"]

@@ -1,6 +1,6 @@
 // The trace of a job whose ranks are threads: which steps, all ranks in one file, what a failure
 // leaves.
-#include "tools/job/job_trace.h"
+#include "tools/job/output/job_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

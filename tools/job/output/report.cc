@@ -1,5 +1,5 @@
 // Collecting, printing and writing of reports.
-#include "tools/job/report.h"
+#include "tools/job/output/report.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tools/job/whole_file.h"
+#include "tools/job/output/whole_file.h"
 
 namespace phi::job {
 namespace {

@@ -1,5 +1,5 @@
 // Writing beside and moving.
-#include "tools/job/whole_file.h"
+#include "tools/job/output/whole_file.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Clocks, tracing by steps, and the file.
-#include "tools/job/job_trace.h"
+#include "tools/job/output/job_trace.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "tools/cli/command_line.h"
-#include "tools/job/report.h"
-#include "tools/job/whole_file.h"
+#include "tools/job/output/report.h"
+#include "tools/job/output/whole_file.h"
 
 namespace phi::job {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/job/report.h"
+#include "tools/job/output/report.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {

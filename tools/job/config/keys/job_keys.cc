@@ -1,6 +1,6 @@
 // The table of keys and their readers. Keys of the model belong to any job with a model of that
 // kind: they say how it was trained, also where nothing is dropped or drawn any more.
-#include "tools/job/keys/job_keys.h"
+#include "tools/job/config/keys/job_keys.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // The section `model`: keys, heads that divide, and what a mesh can hold.
-#include "tools/job/read_model.h"
+#include "tools/job/config/read_model.h"
 
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
 
-#include "tools/job/section.h"
+#include "tools/job/config/section.h"
 
 namespace phi::job {
 namespace {

@@ -1,5 +1,5 @@
 // Job files: defaults, every kind of wrong input with the message that it gets, meshes.
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,8 +11,8 @@
 
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/config.h"
-#include "tools/job/keys/job_keys.h"
+#include "tools/job/config/config.h"
+#include "tools/job/config/keys/job_keys.h"
 
 namespace phi::job {
 

@@ -1,5 +1,5 @@
 // The report's JSON, its table, and the lines of progress.
-#include "tools/job/report.h"
+#include "tools/job/output/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 #include "phi/common/errors.h"
 #include "tests/support/error_matchers.h"
-#include "tools/job/progress.h"
-#include "tools/job/whole_file.h"
+#include "tools/job/output/progress.h"
+#include "tools/job/output/whole_file.h"
 
 namespace phi::job {
 namespace {

@@ -1,5 +1,5 @@
 // Drawing of progress.
-#include "tools/job/progress.h"
+#include "tools/job/output/progress.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 
 #include "fmt/core.h"
 #include "phi/core/rank_context.h"
-#include "tools/job/report.h"
+#include "tools/job/output/report.h"
 
 namespace phi::job {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/nn/models/config.h"
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

@@ -1,5 +1,5 @@
 // Writing of metrics.
-#include "tools/job/metrics.h"
+#include "tools/job/output/metrics.h"
 
 #include <cerrno>
 #include <cstring>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "api/training/step_result.h"
-#include "tools/job/progress.h"
+#include "tools/job/output/progress.h"
 
 namespace phi::job {
 

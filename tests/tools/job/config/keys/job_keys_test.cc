@@ -1,6 +1,6 @@
 // Every key of a job file: its value arrives, its default is accepted by all jobs, and another
 // value is an error in a job that does not read it.
-#include "tools/job/keys/job_keys.h"
+#include "tools/job/config/keys/job_keys.h"
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

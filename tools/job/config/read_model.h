@@ -3,7 +3,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 namespace phi::job {
 

@@ -1,5 +1,5 @@
 // The header of a job.
-#include "tools/job/header.h"
+#include "tools/job/output/header.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "tools/job/section.h"
+#include "tools/job/config/section.h"
 
 namespace phi::job {
 namespace {

@@ -1,5 +1,5 @@
 // Characters appear when they are complete; what is not text appears as U+FFFD.
-#include "tools/job/text_stream.h"
+#include "tools/job/output/text_stream.h"
 
 #include <gtest/gtest.h>
 

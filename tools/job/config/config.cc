@@ -1,5 +1,5 @@
 // Reading job files: a section at a time, every key known by name, type and range.
-#include "tools/job/config.h"
+#include "tools/job/config/config.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -12,9 +12,9 @@
 #include <optional>
 #include <sstream>
 
-#include "tools/job/keys/job_keys.h"
-#include "tools/job/read_model.h"
-#include "tools/job/section.h"
+#include "tools/job/config/keys/job_keys.h"
+#include "tools/job/config/read_model.h"
+#include "tools/job/config/section.h"
 
 namespace phi::job {
 namespace {
