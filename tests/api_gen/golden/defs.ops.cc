@@ -52,15 +52,14 @@ constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBo
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
 double kMatmulFlops(std::span<const Dims> shapes) {
-  return 2.0 * work::elements(shapes[2]) * work::extent(shapes[0], -1) *
-         work::extent(shapes[0], -2) / work::divisor(work::extent(shapes[2], -2));
+  return 2.0 * work::elements(shapes[2]) * work::extent(shapes[0], -1) * work::extent(
+      shapes[0], -2) / work::divisor(work::extent(shapes[2], -2));
 }
 
 }  // namespace
 
-const OpDef ops::matmul = {
-    "matmul",     kMatmulRule, kMatmulInputs,           kMatmulOutputs, kMatmulAttributes,
-    kMatmulTaken, 0,           Kernel::named("matmul"), kMatmulFlops};
+const OpDef ops::matmul = {"matmul", kMatmulRule, kMatmulInputs, kMatmulOutputs, kMatmulAttributes,
+                           kMatmulTaken, 0, Kernel::named("matmul"), kMatmulFlops};
 
 // ---- relu ----
 
@@ -84,8 +83,8 @@ constexpr const char* kReluOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::relu = {"relu",     kReluRule, kReluInputs,           kReluOutputs, {},
-                         kReluTaken, 0,         Kernel::named("relu"), nullptr};
+const OpDef ops::relu = {"relu", kReluRule, kReluInputs, kReluOutputs, {}, kReluTaken, 0,
+                         Kernel::named("relu"), nullptr};
 
 // ---- split ----
 
@@ -116,9 +115,8 @@ constexpr const char* kSplitOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::split = {
-    "split",     kSplitRule, kSplitInputs,           kSplitOutputs, kSplitAttributes,
-    kSplitTaken, 0,          Kernel::named("split"), nullptr};
+const OpDef ops::split = {"split", kSplitRule, kSplitInputs, kSplitOutputs, kSplitAttributes,
+                          kSplitTaken, 0, Kernel::named("split"), nullptr};
 
 // ---- concat ----
 
@@ -143,9 +141,8 @@ constexpr const char* kConcatOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::concat = {
-    "concat",     kConcatRule, kConcatInputs,           kConcatOutputs, kConcatAttributes,
-    kConcatTaken, 0,           Kernel::named("concat"), nullptr};
+const OpDef ops::concat = {"concat", kConcatRule, kConcatInputs, kConcatOutputs, kConcatAttributes,
+                           kConcatTaken, 0, Kernel::named("concat"), nullptr};
 
 // ---- norm ----
 
@@ -176,9 +173,8 @@ constexpr const char* kNormOutputs[] = {"out", "mean"};
 
 }  // namespace
 
-const OpDef ops::norm = {"norm",          kNormRule,  kNormInputs, kNormOutputs,
-                         kNormAttributes, kNormTaken, 0,           Kernel::named("norm"),
-                         nullptr};
+const OpDef ops::norm = {"norm", kNormRule, kNormInputs, kNormOutputs, kNormAttributes, kNormTaken,
+                         0, Kernel::named("norm"), nullptr};
 
 // ---- nonzero ----
 
@@ -200,15 +196,8 @@ constexpr const char* kNonzeroOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::nonzero = {"nonzero",
-                            kNonzeroRule,
-                            kNonzeroInputs,
-                            kNonzeroOutputs,
-                            {},
-                            kNonzeroTaken,
-                            0,
-                            Kernel::named("nonzero"),
-                            nullptr};
+const OpDef ops::nonzero = {"nonzero", kNonzeroRule, kNonzeroInputs, kNonzeroOutputs, {},
+                            kNonzeroTaken, 0, Kernel::named("nonzero"), nullptr};
 
 // ---- reshape ----
 
@@ -238,14 +227,8 @@ constexpr const char* kReshapeOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::reshape = {"reshape",
-                            kReshapeRule,
-                            kReshapeInputs,
-                            kReshapeOutputs,
-                            kReshapeAttributes,
-                            kReshapeTaken,
-                            0,
-                            Kernel::named("reshape"),
+const OpDef ops::reshape = {"reshape", kReshapeRule, kReshapeInputs, kReshapeOutputs,
+                            kReshapeAttributes, kReshapeTaken, 0, Kernel::named("reshape"),
                             nullptr};
 
 // ---- full ----
@@ -266,16 +249,15 @@ OpRule describe_full(const RuleFunctions& functions) {
 }
 
 constexpr RuleFunctions kFullRule = {"", nullptr, infer_full, describe_full};
-constexpr AttributeDef kFullAttributes[] = {{"shape", AttributeKind::kInts, true},
-                                            {"value", AttributeKind::kNumber, false},
-                                            {"dtype", AttributeKind::kDataType, true},
-                                            {"place", AttributeKind::kPlace, false}};
+constexpr AttributeDef kFullAttributes[] = {
+    {"shape", AttributeKind::kInts, true}, {"value", AttributeKind::kNumber, false},
+    {"dtype", AttributeKind::kDataType, true}, {"place", AttributeKind::kPlace, false}};
 constexpr const char* kFullOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::full = {
-    "full", kFullRule, {}, kFullOutputs, kFullAttributes, {}, 0, Kernel::named("full"), nullptr};
+const OpDef ops::full = {"full", kFullRule, {}, kFullOutputs, kFullAttributes, {}, 0,
+                         Kernel::named("full"), nullptr};
 
 // ---- momentum_ ----
 
@@ -310,14 +292,8 @@ constexpr const char* kMomentum_Outputs[] = {"param_out", "velocity_out", "maste
 
 }  // namespace
 
-const OpDef ops::momentum_ = {"momentum_",
-                              kMomentum_Rule,
-                              kMomentum_Inputs,
-                              kMomentum_Outputs,
-                              kMomentum_Attributes,
-                              kMomentum_Taken,
-                              0,
-                              Kernel::named("momentum"),
+const OpDef ops::momentum_ = {"momentum_", kMomentum_Rule, kMomentum_Inputs, kMomentum_Outputs,
+                              kMomentum_Attributes, kMomentum_Taken, 0, Kernel::named("momentum"),
                               nullptr};
 
 // ---- bmm ----
@@ -348,7 +324,7 @@ constexpr const char* kBmmOutputs[] = {"out"};
 
 }  // namespace
 
-const OpDef ops::bmm = {"bmm",     kBmmRule, kBmmInputs,           kBmmOutputs, {},
-                        kBmmTaken, 0,        Kernel::named("bmm"), nullptr};
+const OpDef ops::bmm = {"bmm", kBmmRule, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
+                        Kernel::named("bmm"), nullptr};
 
 }  // namespace phi

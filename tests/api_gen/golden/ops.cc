@@ -23,8 +23,20 @@ extern const OpDef norm_grad;
 
 std::span<const OpDef* const> all() {
   static constexpr std::array<const OpDef*, 14> list = {
-      &matmul, &relu,      &split, &concat,      &norm,      &nonzero,          &reshape,
-      &full,   &momentum_, &bmm,   &matmul_grad, &relu_grad, &relu_double_grad, &norm_grad,
+      &matmul,
+      &relu,
+      &split,
+      &concat,
+      &norm,
+      &nonzero,
+      &reshape,
+      &full,
+      &momentum_,
+      &bmm,
+      &matmul_grad,
+      &relu_grad,
+      &relu_double_grad,
+      &norm_grad,
   };
   return list;
 }
