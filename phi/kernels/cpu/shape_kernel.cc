@@ -81,7 +81,9 @@ class SliceWalk {
       first_in_slice_ += skipped[d] * slice_strides[d];
     }
     const int last = walk_.ndim() - 1;
-    if (last >= 0 && walk_.stride(last, 0) == 1) {
+    // Of a last tensor dim of which one element is here the next one may be a step away in the
+    // slice.
+    if (last >= 0 && walk_.stride(last, 0) == 1 && walk_.stride(last, 1) == 1) {
       row_ = walk_.size(last);
       walk_.remove(last);
     }

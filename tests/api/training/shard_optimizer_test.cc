@@ -14,7 +14,6 @@ namespace phi::training {
 namespace {
 
 using distributed::ProcessMesh;
-using distributed::Replicate;
 using distributed::Shard;
 using distributed::shard_layer;
 using distributed::World;
@@ -40,13 +39,13 @@ TEST(ShardOptimizer, StatesLieAsTheLayoutSays) {
       const Optimizer optimizer = shard_optimizer(model);
       EXPECT_EQ(optimizer.states().size(), 8u);
       for (const auto& state : optimizer.states()) {
-        EXPECT_EQ(state.value.placements()[0], stage == 0 ? Replicate() : Shard(0)) << stage;
+        EXPECT_EQ(state.value.placements()[0].is_shard(), stage > 0) << state.name << stage;
       }
     }
     Pair model;
     shard_layer(model, mesh, layout_of(0));
     const Optimizer split = shard_optimizer(model, {}, ZeroStage{1});
-    EXPECT_EQ(split.states()[0].value.placements()[0], Shard(0));
+    EXPECT_TRUE(split.states()[0].value.placements()[0].is_shard());
   });
 }
 

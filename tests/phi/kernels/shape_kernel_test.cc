@@ -304,6 +304,19 @@ TEST(SliceScatterKernel, WritesWhatIsHereOfTheSlice) {
   }
 }
 
+// The elements that follow each other here are apart in the value.
+TEST(SliceScatterKernel, OneOfTheLastElementsIsHere) {
+  static const Dims dims = {3, 4};
+  FakeView view;
+  view.inputs = view.outputs = {part(dims, 1, 2, 3)};
+  const DenseTensor x = tensor<float>({0, 0, 0}, {3, 1});
+  const DenseTensor value = tensor<float>({1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 3});
+  DenseTensor out = blank<float>({3, 1});
+  registered<kernels::slice_scatter, float>(KernelContext(CPUPlace(), &view), x, value, {1}, {1},
+                                            {4}, &out);
+  EXPECT_EQ(to_doubles(out), (Values{2, 5, 8}));
+}
+
 struct Slice {
   std::vector<int64_t> axes;
   IntArray starts;
