@@ -40,6 +40,8 @@ SHARED = {
         "the process's place in its job",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
+    r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",
+    r"phi::nn::huggingface::is_buffer\(.*\)::(gpt2|others)": "constant when made",
     r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
     r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
         "what the machine has",

@@ -89,7 +89,7 @@ api/autograd/grad_node.cc                "phi/api.h"                            
 api/autograd/grad_node.cc                "api/capture/recording.h"               (api/capture)
 api/training/optimizer.cc                "api/runtime.h"                         (api)
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
-api/training/optimizer.cc                "api/nn/models/config.h"                (api/nn)
+api/nn/layers/linear.cc                  "api/training/optimizer.h"              (api/training)
 tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
 """
 
