@@ -52,7 +52,7 @@ Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
     return logits;
   }
   const auto count = std::ssize(ids);
-  const Tensor logits =
+  Tensor logits =
       run({Tensor::from<int64_t>(ids, {1, count}), full({1}, cache_.length(), DataType::INT64)})[0];
   cache_.advance(count);
   return logits;

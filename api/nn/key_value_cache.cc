@@ -58,7 +58,7 @@ Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache) 
             errors::InvalidArgument("{} positions behind {} read before are not 1 to capacity {}; "
                                     "clear the cache and read fewer.",
                                     count, held, cache ? cache->capacity() : 0));
-  const Tensor out = logits_behind(model, ids, full({1}, held, DataType::INT64), cache);
+  Tensor out = logits_behind(model, ids, full({1}, held, DataType::INT64), cache);
   if (cache) cache->advance(count);
   return out;
 }

@@ -23,7 +23,7 @@ data::TokenData open_files(const JobConfig& config) {
 }  // namespace
 
 data::TokenData open_data(const JobConfig& config) {
-  const data::TokenData data = open_files(config);
+  data::TokenData data = open_files(config);
   try {
     data.summary(config.model.seq_len);
   } catch (const Error& error) {

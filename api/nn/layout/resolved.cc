@@ -14,13 +14,14 @@ bool is_pattern(const std::string& text) { return text.find_first_of("*?") != st
 
 // Rows that come later count.
 void put(const Along& more, Along* along) {
-  for (const auto& [dim, placement] : more) {
-    const auto known = std::find_if(along->begin(), along->end(),
-                                    [&](const auto& entry) { return entry.first == dim; });
+  for (const auto& entry : more) {
+    const auto known = std::find_if(along->begin(), along->end(), [&](const auto& before) {
+      return before.first == entry.first;
+    });
     if (known == along->end()) {
-      along->emplace_back(dim, placement);
+      along->push_back(entry);
     } else {
-      known->second = placement;
+      known->second = entry.second;
     }
   }
 }
