@@ -170,21 +170,9 @@ int run(int argc, char** argv) {
 }  // namespace phi::data_tool
 
 int data_command(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view arg = argv[i];
-    if (arg == "--") break;
-    if (arg == "--help" || arg == "-h" || arg == "-help") {
-      std::fputs(phi::data_tool::kHelp, stdout);
-      return 0;
-    }
+  if (phi::cli::asks_for_help(argc, argv)) {
+    std::fputs(phi::data_tool::kHelp, stdout);
+    return 0;
   }
-  try {
-    return phi::data_tool::run(argc, argv);
-  } catch (const phi::cli::UsageError& error) {
-    fmt::print(stderr, "autophi data: {}\n", error.what());
-    return phi::cli::kUsageStatus;
-  } catch (const phi::Error& error) {
-    fmt::print(stderr, "autophi data: {}\n", error.what());
-    return 1;
-  }
+  return phi::cli::status_of("data", [&] { return phi::data_tool::run(argc, argv); });
 }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/data/split_mix.h"
+#include "phi/common/split_mix.h"
 
 namespace phi::data {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "api/data/find_path.h"
-#include "api/data/split_mix.h"
 #include "phi/common/errors.h"
 #include "phi/common/mapped_file.h"
+#include "phi/common/split_mix.h"
 #include "phi/common/yield_point.h"
 
 namespace fs = std::filesystem;

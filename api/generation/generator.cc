@@ -6,6 +6,7 @@
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/slice.h"
+#include "api/nn/lay_out.h"
 #include "api/nn/layout/shard.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
@@ -61,9 +62,7 @@ Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
 // A kilobyte or so to every rank, which then all choose alike.
 TensorList Generator::run(const TensorList& inputs) {
   const nn::Sharding* sharding = model_.sharding();
-  const Tensor ids = sharding ? distributed::shard_tensor(inputs[0], sharding->inputs->mesh(),
-                                                          sharding->inputs->placements())
-                              : inputs[0];
+  const Tensor ids = nn::laid_out(inputs[0], sharding ? sharding->inputs : nullptr);
   Tensor logits = nn::logits_behind(model_, ids, inputs[1], &cache_);
   if (options_.num_tokens > 0) logits = slice(logits, {2}, {0}, {options_.num_tokens});
   return {sharding ? distributed::reshard(logits, sharding->mesh, {}) : logits};

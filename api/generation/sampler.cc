@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/common/split_mix.h"
 
 namespace phi::generation {
 namespace {
@@ -39,18 +40,10 @@ size_t nucleus_size(std::span<const double> scores, double top_p) {
   return size;
 }
 
-// The step and the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-uint64_t mixed(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 // Standard Gumbel noise. It belongs to the token, not to its place among the likeliest.
 double gumbel_noise(int64_t seed, int64_t position, int64_t token) {
   uint64_t bits = 0;
-  for (int64_t part : {seed, position, token}) bits = mixed(bits ^ static_cast<uint64_t>(part));
+  for (int64_t part : {seed, position, token}) bits = split_mix(bits ^ static_cast<uint64_t>(part));
   const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
   return -std::log(-std::log(uniform));
 }

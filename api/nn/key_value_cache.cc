@@ -5,19 +5,11 @@
 #include "api/generated/ops/expand.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/slice.h"
+#include "api/nn/lay_out.h"
 #include "api/tensor/deferred.h"
-#include "distributed/api.h"
 #include "phi/common/errors.h"
 
 namespace phi::nn {
-namespace {
-
-Tensor laid_out(const Tensor& whole, const distributed::TensorDistAttr* attr) {
-  return attr ? distributed::shard_tensor(whole, attr->mesh(), attr->placements()) : whole;
-}
-
-}  // namespace
-
 KeyValueCache::KeyValueCache(const Module& model, int64_t batch, int64_t capacity)
     : batch_(batch), capacity_(capacity) {
   PHI_CHECK(batch >= 0 && capacity >= 1,

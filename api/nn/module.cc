@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/nn/lay_out.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/module_root.h"
 #include "api/nn/pattern.h"
-#include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
 
@@ -21,11 +21,8 @@ std::string joined(const std::string& outer, const std::string& own) {
   return outer.empty() ? own : outer + "." + own;
 }
 
-// A whole tensor as `like` lies.
-Tensor laid_out_like(const Tensor& like, const Tensor& whole) {
-  if (!like.is_dist()) return whole;
-  return whole.is_dist() ? distributed::reshard(whole, like.mesh(), like.placements())
-                         : distributed::shard_tensor(whole, like.mesh(), like.placements());
+const distributed::TensorDistAttr* attr_of(const Tensor& x) {
+  return x.is_dist() ? x.dist_attr() : nullptr;
 }
 
 }  // namespace
@@ -191,7 +188,7 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
     PHI_CHECK(given.meta() == now.meta(),
               errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
                                       now.to_string(), given.to_string()));
-    now.replace(laid_out_like(now, given));
+    now.replace(nn::laid_out(given, attr_of(now)));
   };
   visit_slots([&](Slot& slot) { fill_one(slot.name, slot.value); });
   for (Module* module : modules()) {
@@ -208,7 +205,8 @@ void Module::initialise(uint64_t seed, DataType dtype) {
                                     name_of(dtype)));
   root_->seed = seed;
   root_->dtype = dtype;
-  visit_slots([&](Slot& slot) { slot.value.replace(laid_out_like(slot.value, initial(slot))); });
+  visit_slots(
+      [&](Slot& slot) { slot.value.replace(nn::laid_out(initial(slot), attr_of(slot.value))); });
 }
 
 uint64_t Module::seed() const { return root_->seed; }
@@ -229,13 +227,7 @@ uint64_t Module::count_dropout(bool drops) {
 
 bool Module::drops_now() const { return root_->drops && root_->is_training; }
 
-Tensor Module::laid_out(Point point, const Tensor& x) const {
-  const distributed::TensorDistAttr* wanted = attr(point);
-  if (wanted == nullptr) return x;
-  if (!x.is_dist()) return distributed::shard_tensor(x, wanted->mesh(), wanted->placements());
-  if (x.dist_attr() == wanted) return x;
-  return distributed::reshard(x, wanted->mesh(), wanted->placements());
-}
+Tensor Module::laid_out(Point point, const Tensor& x) const { return nn::laid_out(x, attr(point)); }
 
 PassScope::PassScope(const Module& module, const Pass& pass)
     : module_(module), before_(module.root_->pass) {

@@ -1,6 +1,7 @@
 // The model as a pipeline model, and one step of it.
 #include "api/training/train_step.h"
 
+#include "api/nn/lay_out.h"
 #include "api/nn/layout/shard.h"
 #include "api/training/shard_optimizer.h"
 #include "distributed/api.h"
@@ -54,12 +55,6 @@ class StepModel final : public PipelineModel {
   const uint64_t first_pass_;
 };
 
-Tensor laid_out(const Tensor& x, const TensorDistAttr* attr) {
-  if (attr == nullptr) return x;
-  return x.is_dist() ? distributed::reshard(x, attr->mesh(), attr->placements())
-                     : distributed::shard_tensor(x, attr->mesh(), attr->placements());
-}
-
 int stages_of(const nn::Sequential* links) { return links ? links->num_stages() : 1; }
 
 }  // namespace
@@ -103,11 +98,11 @@ void TrainStep::make_optimizer() {
 }
 
 Tensor TrainStep::place_inputs(const Tensor& x) const {
-  return laid_out(x, model_.sharding() ? model_.sharding()->inputs : nullptr);
+  return nn::laid_out(x, model_.sharding() ? model_.sharding()->inputs : nullptr);
 }
 
 Tensor TrainStep::place_labels(const Tensor& labels) const {
-  return laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
+  return nn::laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
 }
 
 TensorList TrainStep::run(const TensorList& inputs) {

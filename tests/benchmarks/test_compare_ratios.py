@@ -33,7 +33,7 @@ def test_operations_of_a_token():
 
 
 def test_windows_are_those_of_autophi_run():
-    # From split_mix() of api/data/split_mix.h, compiled on its own.
+    # From split_mix() of phi/common/split_mix.h, compiled on its own.
     assert window_offsets(1_000_003, 256, 1, 6, 4) == [649162, 367171, 282869, 476384]
 
 

@@ -102,7 +102,8 @@ void check_flags_are_read(std::span<const FlagUse> uses) {
 }
 
 bool asks_for_help(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));  // words follow
+  return std::any_of(argv + 1, end, [](std::string_view word) {
     return word == "--help" || word == "-h" || word == "-help";
   });
 }

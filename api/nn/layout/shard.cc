@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "api/nn/lay_out.h"
 #include "api/nn/layers/sequential.h"
 #include "api/nn/layout/resolved.h"
 #include "api/nn/module_root.h"
 #include "api/nn/pattern.h"
-#include "distributed/api.h"
 #include "distributed/placement/shard_further.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
@@ -88,9 +88,10 @@ class Sharder {
       for (const auto& [point, attr] : points_[module]) {
         module->points_[static_cast<size_t>(point)] = attr;
       }
-      for (Module::Slot& slot : module->slots_) lay_out(attrs_.at(&slot), &slot.value);
+      for (Module::Slot& slot : module->slots_)
+        slot.value.replace(laid_out(slot.value, attrs_.at(&slot)));
       for (auto& [name, value] : module->buffers_) {
-        lay_out(TensorDistAttr::replicated(*module->mesh_), &value);
+        value.replace(laid_out(value, TensorDistAttr::replicated(*module->mesh_)));
       }
     }
     const size_t links = sequential_ ? sequential_->num_links() : 0;
@@ -104,12 +105,6 @@ class Sharder {
   }
 
  private:
-  static void lay_out(const TensorDistAttr* attr, Tensor* value) {
-    value->replace(value->is_dist()
-                       ? distributed::reshard(*value, attr->mesh(), attr->placements())
-                       : distributed::shard_tensor(*value, attr->mesh(), attr->placements()));
-  }
-
   void check_mesh() const {
     for (const Layout::Row& row : layout_.rows()) {
       check_dims(row.along, mesh_, std::string(name_of(row.kind)) + " '" + row.pattern + "'");

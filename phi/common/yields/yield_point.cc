@@ -8,6 +8,8 @@
 #include <string_view>
 #include <thread>
 
+#include "phi/common/split_mix.h"
+
 namespace phi::detail {
 namespace {
 
@@ -29,18 +31,11 @@ ThreadState& state_for(uint64_t seed) {
   return state;
 }
 
-// FNV-1a, and the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+// FNV-1a.
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   return hash;
-}
-
-uint64_t mixed(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 void spin(uint32_t turns) {
@@ -52,8 +47,8 @@ void spin(uint32_t turns) {
 }  // namespace
 
 Yield draw_yield(uint64_t seed, uint64_t thread, const char* point, uint64_t hit) {
-  const uint64_t mark = mixed(seed ^ hash_of(point));
-  const uint64_t random = mixed(mark + mixed(thread * 0x10001 + hit));
+  const uint64_t mark = split_mix(seed ^ hash_of(point));
+  const uint64_t random = split_mix(mark + split_mix(thread * 0x10001 + hit));
   const auto amount = static_cast<uint32_t>(random >> 32);
   const bool busy = mark % 4 == 0;
   const uint64_t turn = random % 16;

@@ -1,4 +1,4 @@
-// The loss of one micro-batch (docs/training.md, "Models").
+// The loss of one micro-batch (docs/models.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The parameters of a model by name, with their gradients, and their documented initial values
-// (docs/running.md, "The job file"; docs/training.md, "Initial parameters").
+// (docs/running.md, "The job file"; docs/models.md, "Initial parameters").
 #pragma once
 
 #include <map>

@@ -1,0 +1,15 @@
+// The two ways onto a mesh as one.
+#include "api/nn/lay_out.h"
+
+#include "distributed/api.h"
+
+namespace phi::nn {
+
+Tensor laid_out(const Tensor& x, const distributed::TensorDistAttr* attr) {
+  if (attr == nullptr) return x;
+  if (!x.is_dist()) return distributed::shard_tensor(x, attr->mesh(), attr->placements());
+  if (x.dist_attr() == attr) return x;
+  return distributed::reshard(x, attr->mesh(), attr->placements());
+}
+
+}  // namespace phi::nn

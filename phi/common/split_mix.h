@@ -1,0 +1,16 @@
+// SplitMix64: what random choices that others can repeat are made of (docs/data.md has it in full).
+#pragma once
+
+#include <cstdint>
+
+namespace phi {
+
+/// Its step and finalizer (Steele, Lea, Flood 2014): a bijection with good avalanche.
+constexpr uint64_t split_mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace phi
