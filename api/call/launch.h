@@ -6,10 +6,12 @@
 
 #include "api/call/common_place.h"
 #include "api/call/decision.h"
+#include "api/call/kernel_args.h"
 #include "api/call/launch_step.h"
 #include "api/call/placeholder_args.h"
 #include "api/call/traced_shapes.h"
 #include "phi/core/device/device.h"
+#include "phi/core/output_watch.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
 #include "phi/core/trace/trace.h"
@@ -24,6 +26,7 @@ class LaunchScope {
   explicit LaunchScope(const OpDef& op, const Args&... args)
       : LaunchScope(RankContext::current(), op, args...) {}
   bool is_dry() const { return rank_.is_dry(); }
+  OutputWatch* output_watch() const { return rank_.output_watch(); }
 
  private:
   template <typename... Args>
@@ -70,6 +73,9 @@ struct Launch<KernelSignature<Params...>> {
     try {
       const Device::Work work(device);
       kernel(context, args...);
+      if (OutputWatch* watch = scope.output_watch()) [[unlikely]] {
+        show_outputs(*watch, op, args...);
+      }
     } catch (Error& error) {
       name_placeholders(error, op, args...);
       throw;
@@ -77,6 +83,13 @@ struct Launch<KernelSignature<Params...>> {
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] static void show_outputs(OutputWatch& watch, const OpDef& op,
+                                                        Params... args) {
+    KernelArgs visitor([](size_t, const DenseTensor&) {},
+                       [&](const DenseTensor& output) { watch.wrote(op, output); });
+    (visitor.add(args), ...);
+  }
+
   // On a rank that computes nothing: recorded where a program is captured, else planned.
   [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
                                                DataType dtype, Params... args) {

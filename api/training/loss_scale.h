@@ -16,6 +16,14 @@ class LossScale {
       : scale_(initial), growth_interval_(growth_interval) {}
 
   double value() const { return scale_; }
+  /// In a row, since the scale changed.
+  int64_t finite_steps() const { return finite_steps_; }
+  /// Goes on from there; one that never changes stays as it is.
+  void restore(double value, int64_t finite_steps) {
+    if (growth_interval_ == 0) return;
+    scale_ = value;
+    finite_steps_ = finite_steps;
+  }
   void update(bool finite) {
     if (growth_interval_ == 0) return;
     if (!finite) {

@@ -20,6 +20,7 @@
 #include "api/generated/ops/sqrt.h"
 #include "api/generated/ops/squared_l2_norm.h"
 #include "api/generated/ops/subtract.h"
+#include "api/nn/lay_out.h"
 #include "api/tensor/deferred.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/api.h"
@@ -122,7 +123,7 @@ Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const 
 Optimizer::Numbers Optimizer::numbers(double learning_rate, double loss_scale) const {
   Numbers numbers;
   numbers.learning_rate = full({}, learning_rate, DataType::FLOAT32);
-  numbers.step = full({}, steps_ + 1, DataType::INT64);
+  numbers.step = full({}, updates_ + 1, DataType::INT64);
   if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale);
   return numbers;
 }
@@ -152,7 +153,7 @@ Optimizer::Outcome Optimizer::outcome_of(const Tensor& grad_norm) {
   Outcome outcome;
   if (grad_norm.defined()) outcome.grad_norm = item_or(grad_norm, 0.0);
   outcome.applied = std::isfinite(outcome.grad_norm);
-  if (outcome.applied) ++steps_;
+  if (outcome.applied) ++updates_;
   return outcome;
 }
 
@@ -221,6 +222,19 @@ std::vector<Optimizer::State> Optimizer::states() const {
     if (slot.master) states.push_back({i, "master", *slot.master});
   }
   return states;
+}
+
+void Optimizer::restore(int64_t updates, const std::function<Tensor(const State&)>& value) {
+  for (State& state : states()) {
+    const Tensor given = value(state);
+    PHI_CHECK(
+        given.meta() == state.value.meta(),
+        errors::InvalidArgument("'{}' of parameter {} is {}, but the value for it {}.", state.name,
+                                state.parameter, state.value.to_string(), given.to_string()));
+    state.value.replace(
+        nn::laid_out(given, state.value.is_dist() ? state.value.dist_attr() : nullptr));
+  }
+  updates_ = updates;
 }
 
 StateBytes Optimizer::bytes_here() const {

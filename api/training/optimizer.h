@@ -17,6 +17,7 @@
 // that is what operators do with inputs anyway. The caller makes the parameters in A'.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,12 @@ class Optimizer {
     Tensor value;
   };
   std::vector<State> states() const;
+  /// Updates that were applied so far.
+  int64_t updates() const { return updates_; }
+  /// Goes on where another left off: `value` gives what each of states() is to be, plain, deferred
+  /// or distributed, which is laid out as the state is.
+  /// Errors: InvalidArgument for another shape or dtype.
+  void restore(int64_t updates, const std::function<Tensor(const State&)>& value);
 
   StateBytes bytes_here() const;
 
@@ -113,7 +120,7 @@ class Optimizer {
   OptimizerConfig config_;
   ZeroStage zero_;
   std::vector<Slot> slots_;
-  int64_t steps_ = 0;
+  int64_t updates_ = 0;
 };
 
 }  // namespace phi::training

@@ -105,27 +105,31 @@ Tensor TrainStep::place_labels(const Tensor& labels) const {
   return nn::laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
 }
 
-TensorList TrainStep::run(const TensorList& inputs) {
-  const auto micro_batches = static_cast<size_t>(options_.micro_batches);
+// Those behind the micro-batches.
+TensorList TrainStep::numbers_in(const TensorList& inputs) const {
+  return {inputs.begin() + 2 * options_.micro_batches, inputs.end()};
+}
+
+Tensor TrainStep::run_gradients(const TensorList& inputs) {
   std::vector<MicroBatch> batches;
-  for (size_t i = 0; i < micro_batches; ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(options_.micro_batches); ++i) {
     batches.push_back({inputs[2 * i], inputs[2 * i + 1]});
   }
   StepModel model(model_, links_, loss_, std::move(batches), first_pass_);
-  if (!optimizer_) return {everywhere(run_forward(model, options_.micro_batches))};
-  const TensorList numbers(inputs.begin() + static_cast<int64_t>(2 * micro_batches), inputs.end());
-  return train(model, numbers);
+  if (!optimizer_) return run_forward(model, options_.micro_batches);
+  return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
 }
 
-TensorList TrainStep::train(PipelineModel& model, const TensorList& numbers) {
-  const Tensor loss_scale = scales_loss() ? numbers[2] : Tensor();
-  const Tensor loss = run_schedule(model, *program_, loss_scale);
+TensorList TrainStep::run(const TensorList& inputs) {
+  const Tensor loss = run_gradients(inputs);
+  if (!optimizer_) return {everywhere(loss)};
   gradient_bytes_ = optimizer_->bytes_here().gradients;
+  const TensorList numbers = numbers_in(inputs);
   const Tensor norm =
       optimizer_->apply({.learning_rate = numbers[0],
                          .step = numbers[1],
                          .inverse_loss_scale = scales_loss() ? numbers[3] : Tensor()},
-                        scales_loss());
+                        /*with_norm=*/true);
   return {everywhere(loss), norm};
 }
 

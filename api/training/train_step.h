@@ -29,9 +29,11 @@ class TrainStep {
   /// Inputs: those of the model and labels of each micro-batch, as place_inputs and place_labels
   /// lay them; where it trains then learning rate (float32) and step (int64, from 1), and where the
   /// loss is scaled its scale and the inverse of that (float32), all of one element. Outputs: the
-  /// mean loss everywhere; where it trains the gradients' norm too, undefined where nobody asks for
-  /// it.
+  /// mean loss everywhere; where it trains the gradients' norm too.
   TensorList run(const TensorList& inputs);
+  /// Forward, and backward where it trains, as run() does them: gradients accumulate, and nothing
+  /// is updated. The mean loss, where the last stage has it.
+  Tensor run_gradients(const TensorList& inputs);
 
   /// Where the model takes them, so that a step begins with this rank's part alone.
   Tensor place_inputs(const Tensor& x) const;
@@ -43,6 +45,7 @@ class TrainStep {
   void set_first_pass(uint64_t first) { first_pass_ = first; }
 
   const nn::Layer& model() const { return model_; }
+  nn::Layer& model() { return model_; }
   const TrainerOptions& options() const { return options_; }
   /// Names of the optimizer's parameters, in its order.
   const std::vector<std::string>& optimized_names() const { return optimized_names_; }
@@ -55,7 +58,7 @@ class TrainStep {
  private:
   void check_options() const;
   void make_optimizer();
-  TensorList train(PipelineModel& model, const TensorList& numbers);
+  TensorList numbers_in(const TensorList& inputs) const;
   Tensor everywhere(const Tensor& loss) const;
 
   nn::Layer& model_;

@@ -1,8 +1,13 @@
 // Steps, run or replayed, and what came of them.
 #include "api/training/trainer.h"
 
+#include <glog/logging.h>
+
+#include <cmath>
+
 #include "api/generated/ops/full.h"
 #include "api/tensor/placeholder.h"
+#include "api/training/nonfinite.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 
@@ -27,7 +32,7 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
   }
   if (!step_.optimizer()) return inputs;
   auto numbers =
-      step_.optimizer()->numbers(step_.options().rate.at(steps_ + 1), loss_scale_.value());
+      step_.optimizer()->numbers(step_.options().rate.at(numbers_.steps + 1), loss_scale_.value());
   inputs.push_back(numbers.learning_rate);
   inputs.push_back(numbers.step);
   if (!step_.scales_loss()) return inputs;
@@ -46,30 +51,109 @@ TensorList Trainer::run_step(const TensorList& inputs) {
   return captured_->run(inputs);
 }
 
+StepResult Trainer::result_of(const TensorList& outputs) {
+  StepResult result;
+  result.loss = item_or(outputs[0], 0.0);
+  result.finite = std::isfinite(result.loss);
+  if (!step_.optimizer()) return result;
+  result.loss_scale = loss_scale_.value();
+  result.learning_rate = step_.options().rate.at(numbers_.steps + 1);
+  const auto outcome = step_.optimizer()->outcome_of(outputs[1]);
+  result.finite &= outcome.applied || (step_.scales_loss() && loss_scale_.value() > 1.0);
+  loss_scale_.update(outcome.applied);
+  result.grad_norm = outcome.grad_norm;
+  result.applied = outcome.applied;
+  return result;
+}
+
 StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
   const int64_t expected = step_.options().micro_batches;
   PHI_CHECK(std::ssize(micro_batches) == expected,
             errors::InvalidArgument("step {} is given {} micro-batches, and its options say {}.",
-                                    steps_ + 1, micro_batches.size(), expected));
-  step_.set_first_pass(static_cast<uint64_t>(steps_ * expected));
-  const TensorList outputs = run_step(inputs_of(micro_batches));
-  StepResult result;
-  if (step_.optimizer()) {
-    result.loss_scale = loss_scale_.value();
-    result.learning_rate = step_.options().rate.at(steps_ + 1);
-    const auto outcome = step_.optimizer()->outcome_of(outputs[1]);
-    loss_scale_.update(outcome.applied);
-    result.grad_norm = outcome.grad_norm;
-    result.applied = outcome.applied;
-  }
-  result.loss = item_or(outputs[0], 0.0);
-  ++steps_;
-  for (const StepHook& hook : hooks_) hook(steps_, result);
+                                    numbers_.steps + 1, micro_batches.size(), expected));
+  step_.set_first_pass(static_cast<uint64_t>(numbers_.passes));
+  const TensorList inputs = inputs_of(micro_batches);
+  const StepResult result = result_of(run_step(inputs));
+  check_result(result, inputs);
+  ++numbers_.steps;
+  numbers_.passes += expected;
+  for (const StepHook& hook : hooks_) hook(numbers_.steps, result);
   return result;
 }
 
+// Every rank has the same result, so all of them come to the same end.
+void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
+  const bool left_out = step_.optimizer() && !result.applied;
+  left_out_ = left_out ? left_out_ + 1 : 0;
+  const int64_t number = numbers_.steps + 1;
+  if (!result.finite) {
+    const std::string numbers = fmt::format(
+        "step {}: the loss is {} and the norm of its gradients "
+        "{}",
+        number, result.loss, result.grad_norm);
+    PHI_CHECK(step_.options().on_nonfinite == OnNonFinite::kSkip,
+              errors::OutOfRange("{}.{}", numbers, first_nonfinite_of(step_, inputs)));
+    if (RankContext::current().rank() == 0) {
+      LOG(WARNING) << numbers << (left_out ? "; the step is left out." : ".");
+    }
+  } else if (left_out && RankContext::current().rank() == 0) {
+    LOG(WARNING) << fmt::format(
+        "step {} is left out: its gradients are not finite in float16 at a loss scale of {:g}, "
+        "which is {:g} from now on.",
+        number, result.loss_scale, loss_scale_.value());
+  }
+  PHI_CHECK(
+      left_out_ <= step_.options().max_left_out,
+      errors::OutOfRange(
+          "{} steps in a row were left out, since their gradients are not finite{}. {}", left_out_,
+          step_.scales_loss()
+              ? fmt::format(" (the loss scale has come down to {:g})", loss_scale_.value())
+              : "",
+          step_.scales_loss() ? "Train in bfloat16, which has the range of float32, or with "
+                                "a lower learning rate or a longer warm-up."
+                              : "Go on from an earlier checkpoint with a lower learning rate "
+                                "or gradient clipping."));
+}
+
 void Trainer::run(int64_t steps, const std::function<std::vector<Batch>(int64_t)>& batches) {
-  for (int64_t i = 0; i < steps; ++i) step(batches(steps_ + 1));
+  for (int64_t i = 0; i < steps; ++i) step(batches(next_batch()));
+}
+
+TrainerNumbers Trainer::numbers() const {
+  TrainerNumbers numbers = numbers_;
+  numbers.updates = step_.optimizer() ? step_.optimizer()->updates() : 0;
+  numbers.loss_scale = loss_scale_.value();
+  numbers.finite_steps = loss_scale_.finite_steps();
+  return numbers;
+}
+
+std::string Trainer::name_of(const Optimizer::State& state) const {
+  return fmt::format("optimizer.{}.{}", state.name, step_.optimized_names()[state.parameter]);
+}
+
+nn::NamedTensors Trainer::states() const {
+  nn::NamedTensors states = step_.model().named_parameters();
+  for (auto& buffer : step_.model().named_buffers()) states.push_back(std::move(buffer));
+  if (!step_.optimizer()) return states;
+  for (Optimizer::State& state : step_.optimizer()->states()) {
+    states.emplace_back(name_of(state), std::move(state.value));
+  }
+  return states;
+}
+
+// A program of before knows the old states.
+void Trainer::restore(const TrainerNumbers& numbers,
+                      const std::function<Tensor(const std::string&, const Tensor&)>& value) {
+  captured_.reset();
+  step_.model().fill(value);
+  if (step_.optimizer()) {
+    step_.optimizer()->restore(numbers.updates, [&](const Optimizer::State& state) {
+      return value(name_of(state), state.value);
+    });
+  }
+  numbers_ = numbers;
+  loss_scale_.restore(numbers.loss_scale, numbers.finite_steps);
+  left_out_ = 0;
 }
 
 StateBytes Trainer::state_bytes() const {

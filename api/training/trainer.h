@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "api/capture/program.h"
@@ -27,6 +28,18 @@ struct Batch {
   Tensor labels;
 };
 
+/// What is counted from step to step: beside the tensors, all that a trainer needs to go on.
+struct TrainerNumbers {
+  int64_t steps = 0;        // done, also those that were left out
+  int64_t updates = 0;      // applied
+  int64_t passes = 0;       // micro-batches: what dropout is drawn by
+  int64_t data_offset = 0;  // batches that were passed over
+  double loss_scale = 1.0;
+  int64_t finite_steps = 0;  // in a row, since the loss scale changed
+
+  friend bool operator==(const TrainerNumbers&, const TrainerNumbers&) = default;
+};
+
 class Trainer {
  public:
   using StepHook = std::function<void(int64_t step, const StepResult& result)>;
@@ -36,15 +49,26 @@ class Trainer {
 
   /// The next step, of as many micro-batches as options say. Every rank calls it and gets the same
   /// result. In a dry run losses and norms are 0. Errors: InvalidArgument for another number of
-  /// micro-batches; what operators throw.
+  /// micro-batches; OutOfRange, on every rank, for numbers that are not finite (TrainerOptions);
+  /// what operators throw.
   StepResult step(const std::vector<Batch>& micro_batches);
-  /// `steps` steps; `batches` is asked for those of step 1, 2, ..
-  void run(int64_t steps, const std::function<std::vector<Batch>(int64_t step)>& batches);
+  /// `steps` steps; `batches` is asked for those of number next_batch(): 1, 2, ..
+  void run(int64_t steps, const std::function<std::vector<Batch>(int64_t number)>& batches);
+  /// Which batch is next: as many as there were steps, and those passed over, and one.
+  int64_t next_batch() const { return numbers_.steps + numbers_.data_offset + 1; }
   /// Called after each step, in the order in which they were given.
   void on_step(StepHook hook) { hooks_.push_back(std::move(hook)); }
 
   /// Steps done.
-  int64_t steps() const { return steps_; }
+  int64_t steps() const { return numbers_.steps; }
+  TrainerNumbers numbers() const;
+  /// Every parameter and buffer, and what the optimizer keeps of them, as a checkpoint names them:
+  /// "layer0.up.weight", "optimizer.moment1.layer0.up.weight".
+  nn::NamedTensors states() const;
+  /// Goes on where another left off. `value` gives the states, each laid out as it is here.
+  /// Errors: InvalidArgument for another shape or dtype.
+  void restore(const TrainerNumbers& numbers,
+               const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
   /// Bytes of the model states on this rank, gradients as they were before the last update; only
   /// parameters where it does not train.
   StateBytes state_bytes() const;
@@ -55,12 +79,16 @@ class Trainer {
  private:
   TensorList inputs_of(const std::vector<Batch>& micro_batches) const;
   TensorList run_step(const TensorList& inputs);
+  std::string name_of(const Optimizer::State& state) const;
+  StepResult result_of(const TensorList& outputs);
+  void check_result(const StepResult& result, const TensorList& inputs);
 
   TrainStep step_;
   std::optional<Program> captured_;
   LossScale loss_scale_;
   std::vector<StepHook> hooks_;
-  int64_t steps_ = 0;
+  TrainerNumbers numbers_;  // updates and loss scale: as they are kept by optimizer and loss scale
+  int64_t left_out_ = 0;    // steps, in a row
 };
 
 }  // namespace phi::training

@@ -11,6 +11,13 @@
 
 namespace phi::training {
 
+/// What a trainer does about a loss or a gradient that is not finite. The update is left out in any
+/// case: weights that are finite stay so.
+enum class OnNonFinite : uint8_t {
+  kStop,  // an error that names rank, parameter and operator of first appearance
+  kSkip,  // the step is left out and told of, and the next one taken
+};
+
 struct TrainerOptions {
   /// False: steps are forward passes alone, and give losses.
   bool trains = true;
@@ -26,6 +33,9 @@ struct TrainerOptions {
   /// Of the captured program; limited memory needs `capture`, and limit_rank() before the model is
   /// laid out.
   ProgramMemory memory{};
+  OnNonFinite on_nonfinite = OnNonFinite::kStop;
+  /// More steps in a row that are left out end the training: it goes nowhere.
+  int64_t max_left_out = 20;
 };
 
 }  // namespace phi::training

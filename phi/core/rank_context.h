@@ -38,6 +38,7 @@ enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
 class Recorder;
+class OutputWatch;
 
 class RankContext {
  public:
@@ -71,6 +72,10 @@ class RankContext {
   Trace* trace() const { return trace_; }
   /// The trace must live until another, or null, is given.
   void trace_to(Trace* trace) { trace_ = trace; }
+  /// Is shown what every kernel that the rank launches writes; null (the default): nobody is.
+  OutputWatch* output_watch() const { return output_watch_; }
+  /// The watch must live until another, or null, is given.
+  void watch_outputs(OutputWatch* watch) { output_watch_ = watch; }
   /// Takes what the rank would do, while it captures a program; null (the default): it does it.
   Recorder* recorder() const { return recorder_; }
   /// Only a dry rank may have one; it must live until another, or null, is given.
@@ -105,6 +110,7 @@ class RankContext {
   bool deferred_transfer_ = true;
   Trace* trace_ = nullptr;
   Recorder* recorder_ = nullptr;
+  OutputWatch* output_watch_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;
 };
