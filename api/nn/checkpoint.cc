@@ -20,8 +20,8 @@ NamedTensors all_of(const Module& model) {
 
 }  // namespace
 
-void save(const std::string& folder, const Module& model) {
-  checkpoint::save(folder, all_of(model));
+void save(const std::string& folder, const Module& model, const checkpoint::SaveOptions& options) {
+  checkpoint::save(folder, all_of(model), options);
 }
 
 void load(const checkpoint::Checkpoint& from, Module* model) {

@@ -12,7 +12,8 @@
 namespace phi::nn {
 
 /// Parameters and buffers under their names. Ranks and errors: as checkpoint::save.
-void save(const std::string& folder, const Module& model);
+void save(const std::string& folder, const Module& model,
+          const distributed::checkpoint::SaveOptions& options = {});
 
 /// Every parameter and buffer gets the checkpoint's value, converted to its dtype and laid out as
 /// it is; it is read when it is needed, by each rank its part. Errors: as Checkpoint::check (one

@@ -27,8 +27,9 @@ std::vector<NamedTensor> dist_tensors(std::span<const NamedHandle> handles) {
 
 }  // namespace
 
-void save(const std::string& folder, std::span<const NamedHandle> tensors) {
-  save(folder, dist_tensors(tensors));
+void save(const std::string& folder, std::span<const NamedHandle> tensors,
+          const SaveOptions& options) {
+  save(folder, dist_tensors(tensors), options);
 }
 
 void load(const Checkpoint& from, std::span<const NamedHandle> tensors, Checkpoint::Extras extras) {

@@ -17,7 +17,8 @@ namespace phi::distributed::checkpoint {
 
 /// The tensors under these names, by all ranks of the job together; see NamedTensor's save() for
 /// files, crashes and errors. A plain tensor is the same on every rank.
-void save(const std::string& folder, std::span<const std::pair<std::string, Tensor>> tensors);
+void save(const std::string& folder, std::span<const std::pair<std::string, Tensor>> tensors,
+          const SaveOptions& options = {});
 
 /// Fills the tensors, each of which keeps its dtype and placements. A plain tensor is filled whole.
 /// Errors: InvalidArgument that lists all that is missing, extra, or of another shape.

@@ -57,6 +57,7 @@ class Files final : public Checkpoint::Tensors {
 
   const std::string& path() const override { return path_; }
   const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
+  const std::map<std::string, std::string>& metadata() const override { return metadata_; }
   int64_t bytes_read() const override { return bytes_read_.load(); }
 
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {
@@ -95,7 +96,10 @@ class Files final : public Checkpoint::Tensors {
   }
 
   void take_file(const std::string& name) {
-    for (const TensorEntry& entry : file(name)->header().tensors) {
+    const SafetensorsHeader& header = file(name)->header();
+    metadata_ = header.metadata;
+    std::erase_if(metadata_, [](const auto& entry) { return is_taken(entry.first); });
+    for (const TensorEntry& entry : header.tensors) {
       metas_[entry.name] = entry.meta;
       pieces_[entry.name] = {{name, entry.name, Box::whole(entry.meta.dims)}};
     }
@@ -105,6 +109,7 @@ class Files final : public Checkpoint::Tensors {
     const std::string path = (folder_ / kIndexFile).string();
     Index index = Index::decode(read_text(path), path);
     save_id_ = index.save_id;
+    metadata_ = std::move(index.metadata);
     for (IndexedTensor& indexed : index.tensors) {
       if (indexed.meta.dtype == DataType::UNDEFINED) complete(&indexed);
       metas_[indexed.name] = indexed.meta;
@@ -148,6 +153,7 @@ class Files final : public Checkpoint::Tensors {
   std::string path_;
   fs::path folder_;
   std::string save_id_;  // empty: any files will do
+  std::map<std::string, std::string> metadata_;
   std::map<std::string, TensorMeta> metas_;
   std::map<std::string, std::vector<Piece>> pieces_;  // by tensor
   mutable std::mutex mutex_;

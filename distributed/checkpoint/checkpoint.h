@@ -40,6 +40,8 @@ class Checkpoint {
     virtual const std::string& path() const = 0;
     /// Shape, and dtype on disk, by name.
     virtual const std::map<std::string, TensorMeta>& metas() const = 0;
+    /// SaveOptions::metadata of the save.
+    virtual const std::map<std::string, std::string>& metadata() const = 0;
     /// Copies `box` of a tensor that is there to `out`, row-major, in a dtype that it converts to.
     virtual void read(const std::string& name, const Box& box, DataType dtype, void* out) const = 0;
     virtual int64_t bytes_read() const = 0;
@@ -47,6 +49,8 @@ class Checkpoint {
   explicit Checkpoint(std::shared_ptr<const Tensors> tensors) : tensors_(std::move(tensors)) {}
 
   const std::string& path() const;
+  /// What the save was given (SaveOptions::metadata); of other tools' files, their texts.
+  const std::map<std::string, std::string>& metadata() const { return tensors_->metadata(); }
   /// In alphabetical order.
   std::vector<std::string> names() const;
   bool contains(const std::string& name) const;

@@ -75,7 +75,20 @@ IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const
   return indexed;
 }
 
+// Texts alone: what else other tools keep there is theirs.
+std::map<std::string, std::string> decode_metadata(const Json& metadata) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [key, value] : metadata.items()) {
+    if (value.is_string() && !is_taken(key)) texts[key] = value.get<std::string>();
+  }
+  return texts;
+}
+
 }  // namespace
+
+bool is_taken(std::string_view key) {
+  return std::ranges::find(kTakenKeys, key) != kTakenKeys.end();
+}
 
 bool is_grid(const Dims& global, std::span<const Box> boxes) {
   const auto fits = [&](const Box& box) {
@@ -109,15 +122,20 @@ std::string Index::encode() const {
     if (is_whole(indexed)) weight_map[indexed.name] = indexed.pieces[0].file;
     entries[indexed.name] = encode_tensor(indexed);
   }
-  const Json metadata = {{"total_size", total}, {kSaveKey, save_id}};
+  Json all_metadata = metadata;
+  all_metadata["total_size"] = total;
+  all_metadata[kSaveKey] = save_id;
   return fmt::format("{{\n \"metadata\": {},\n \"weight_map\": {},\n \"tensors\": {}\n}}\n",
-                     metadata.dump(), lines_of(weight_map), lines_of(entries));
+                     all_metadata.dump(), lines_of(weight_map), lines_of(entries));
 }
 
 Index Index::decode(std::string_view text, const std::string& path) {
   const JsonFile file(path, text);
   const Json& root = file.object(file.root(), "the index");
   Index index;
+  if (const auto found = root.find("metadata"); found != root.end()) {
+    index.metadata = decode_metadata(file.object(*found, "metadata"));
+  }
   if (const auto tensors = root.find("tensors"); tensors != root.end()) {
     const Json& metadata = file.member(root, "metadata", "the index");
     index.save_id = file.string(file.member(metadata, kSaveKey, "metadata"), "metadata.save");

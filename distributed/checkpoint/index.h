@@ -1,7 +1,7 @@
 // The index of a checkpoint: for each tensor its global shape and dtype, and in which files its
 // pieces lie, each a box of the global tensor.
 //
-//   | {"metadata": {"total_size": 8192, "save": "5f0c..."},
+//   | {"metadata": {"total_size": 8192, "save": "5f0c...", "step": "100"},
 //   |  "weight_map": {"bias": "model-00001-of-00002.safetensors"},
 //   |  "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
 //   |      {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
@@ -10,8 +10,11 @@
 // metadata.total_size and weight_map are what other tools know (Hugging Face's sharded
 // checkpoints); weight_map names the tensors that lie whole in one file. An index with a weight_map
 // alone is read too. "save" is in every file of one save: it tells files of different saves apart.
+// Other texts in "metadata" are the user's.
 #pragma once
 
+#include <array>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +29,9 @@ inline constexpr const char* kIndexFile = "model.safetensors.index.json";
 inline constexpr const char* kSingleFile = "model.safetensors";
 /// The key of the save's id in the index's metadata and in each file's.
 inline constexpr const char* kSaveKey = "save";
+/// Keys of metadata that no user has: those above, of other tools, and of a file's header.
+inline constexpr std::array<std::string_view, 3> kTakenKeys = {kSaveKey, "total_size", "format"};
+bool is_taken(std::string_view key);
 
 struct Piece {
   std::string file;  // in the checkpoint's folder
@@ -40,8 +46,9 @@ struct IndexedTensor {
 };
 
 struct Index {
-  std::string save_id;                 // empty if it is not one of ours
-  std::vector<IndexedTensor> tensors;  // ordered by name
+  std::string save_id;                            // empty if it is not one of ours
+  std::vector<IndexedTensor> tensors;             // ordered by name
+  std::map<std::string, std::string> metadata{};  // the user's
 
   std::string encode() const;
   /// Errors: InvalidArgument naming the file and the tensor: bad JSON, wrong types, names of files

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/part_file.h"
 #include "distributed/checkpoint/safetensors.h"
 #include "distributed/checkpoint/save_plan.h"
@@ -59,6 +60,18 @@ void check_tensor(const NamedTensor& named, int64_t world_size) {
                                     named.name, x.to_string(), world_size));
 }
 
+void check_metadata(const std::map<std::string, std::string>& metadata) {
+  for (const auto& [key, text] : metadata) {
+    PHI_CHECK(!is_taken(key),
+              errors::InvalidArgument("the metadata's key '{}' is taken; give another.", key));
+    try {
+      Json(key + text).dump();
+    } catch (const Json::exception& error) {
+      throw errors::InvalidArgument("the metadata's '{}' is not UTF-8: {}.", key, error.what());
+    }
+  }
+}
+
 // FNV-1a, over all that the plan depends on.
 class Fingerprint {
  public:
@@ -74,8 +87,8 @@ class Fingerprint {
 
 class Save {
  public:
-  Save(const std::string& folder, std::span<const NamedTensor> tensors)
-      : world_(World::current()), folder_(folder), tensors_(tensors) {}
+  Save(const std::string& folder, std::span<const NamedTensor> tensors, const SaveOptions& options)
+      : world_(World::current()), folder_(folder), tensors_(tensors), options_(options) {}
 
   void run() {
     step(&Save::prepare);
@@ -101,6 +114,7 @@ class Save {
   void prepare() {
     PHI_CHECK(world_.carries(),
               errors::PreconditionNotMet("a dry run has no values to save; leave the save out."));
+    check_metadata(options_.metadata);
     std::set<std::string_view> names;
     std::vector<TensorLayout> layouts;
     for (const NamedTensor& named : tensors_) {
@@ -115,22 +129,31 @@ class Save {
 
   // All ranks have the same plan, and take the id that rank 0 draws.
   void agree() {
-    Fingerprint fingerprint;
+    Fingerprint tensors;
     for (const NamedTensor& named : tensors_) {
-      fingerprint.add(named.name);
-      fingerprint.add(named.tensor.to_string());
+      tensors.add(named.name);
+      tensors.add(named.tensor.to_string());
+    }
+    Fingerprint metadata;
+    for (const auto& [key, text] : options_.metadata) {
+      metadata.add(key);
+      metadata.add(text);
     }
     std::random_device random;
     const uint64_t drawn = uint64_t{random()} << 32 | random();
-    const std::array<uint64_t, 2> own = {fingerprint.value(), drawn};
-    std::vector<std::array<uint64_t, 2>> all(static_cast<size_t>(world_.size()));
-    world_.everyone().all_gather(own.data(), all.data(), 2, DataType::INT64);
+    const std::array<uint64_t, 3> own = {tensors.value(), drawn, metadata.value()};
+    std::vector<std::array<uint64_t, 3>> all(static_cast<size_t>(world_.size()));
+    world_.everyone().all_gather(own.data(), all.data(), 3, DataType::INT64);
     for (size_t rank = 1; rank < all.size(); ++rank) {
       PHI_CHECK(all[rank][0] == all[0][0],
                 errors::InvalidArgument(
                     "ranks 0 and {} save different tensors; every rank names the same ones, in the "
                     "same order, also those that it holds nothing of.",
                     rank));
+      PHI_CHECK(all[rank][2] == all[0][2],
+                errors::InvalidArgument("ranks 0 and {} save with different metadata; every rank "
+                                        "gives the same keys and texts.",
+                                        rank));
     }
     id_ = fmt::format("{:016x}", all[0][1]);
   }
@@ -164,7 +187,7 @@ class Save {
   }
 
   Index make_index() const {
-    Index index{id_, {}};
+    Index index{id_, {}, options_.metadata};
     for (const NamedTensor& named : tensors_) {
       index.tensors.push_back({named.name, named.tensor.meta(), {}});
     }
@@ -229,6 +252,7 @@ class Save {
   World& world_;
   const std::string& folder_;
   std::span<const NamedTensor> tensors_;
+  const SaveOptions& options_;
   std::vector<PlannedPiece> plan_;
   std::string id_;
   std::optional<PartFile> part_;
@@ -238,9 +262,10 @@ class Save {
 
 }  // namespace
 
-void save(const std::string& folder, std::span<const NamedTensor> tensors) {
+void save(const std::string& folder, std::span<const NamedTensor> tensors,
+          const SaveOptions& options) {
   const OpScope scope("save");
-  Save(folder, tensors).run();
+  Save(folder, tensors, options).run();
 }
 
 }  // namespace phi::distributed::checkpoint

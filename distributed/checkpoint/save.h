@@ -8,6 +8,7 @@
 // (index.h). What one process saves, and what lies whole on one rank, opens in other tools too.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -18,6 +19,13 @@ namespace phi::distributed::checkpoint {
 struct NamedTensor {
   std::string name;
   DistTensor tensor;
+};
+
+/// What goes with a save; the same on every rank.
+struct SaveOptions {
+  /// Texts that the checkpoint keeps and gives back (Checkpoint::metadata()): a step, a config.
+  /// The keys "total_size", "save" and "format" are taken.
+  std::map<std::string, std::string> metadata{};
 };
 
 /// Writes the tensors to `folder`, which is made if need be and must be on a file system that all
@@ -33,8 +41,10 @@ struct NamedTensor {
 ///          index does not name are removed. When rank 0 returns, all names are on the disk.
 /// Errors   The same on all ranks. The old checkpoint is unharmed, unless the index has taken its
 ///          name: the new one is there then. InvalidArgument: a partial tensor
-///          (reshard it first), a name that is empty or used twice, ranks that differ; Unavailable:
+///          (reshard it first), a name that is empty or used twice, ranks that differ (also in
+///          the metadata), metadata that are not UTF-8; Unavailable:
 ///          the system's reason; PreconditionNotMet: a rank has no bytes of its shard.
-void save(const std::string& folder, std::span<const NamedTensor> tensors);
+void save(const std::string& folder, std::span<const NamedTensor> tensors,
+          const SaveOptions& options = {});
 
 }  // namespace phi::distributed::checkpoint

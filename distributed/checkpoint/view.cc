@@ -93,6 +93,7 @@ class View final : public Checkpoint::Tensors {
 
   const std::string& path() const override { return below_.path(); }
   const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
+  const std::map<std::string, std::string>& metadata() const override { return below_.metadata(); }
   int64_t bytes_read() const override { return below_.bytes_read(); }
 
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {

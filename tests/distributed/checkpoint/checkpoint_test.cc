@@ -249,6 +249,32 @@ TEST(Save, WhatCannotBeSavedIsNamed) {
       ThrowsError(ErrorCode::kUnavailable, "the folder '" + file + "/below' cannot be made"));
 }
 
+TEST(Save, MetadataComeBack) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> metadata = {{"step", "7"}, {"job", "naïve: \"x\"\n"}};
+  save(folder.path(), std::vector{named<float>("w", {1}, {1})}, {.metadata = metadata});
+  EXPECT_EQ(open(folder.path()).metadata(), metadata);
+  save(folder.path(), std::vector{named<float>("w", {1}, {1})});
+  EXPECT_TRUE(open(folder.path()).metadata().empty());
+}
+
+TEST(Save, MetadataThatCannotBeKeptAreRefused) {
+  const TemporaryFolder folder;
+  const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
+      {"save", "7", "the metadata's key 'save' is taken"},
+      {"total_size", "7", "the metadata's key 'total_size' is taken"},
+      {"x", "\xff", "the metadata's 'x' is not UTF-8"}};
+  for (const auto& [key, text, message] : cases) {
+    EXPECT_THAT(
+        [&] {
+          save(folder.path(), std::vector{named<float>("w", {1}, {1})},
+               {.metadata = {{key, text}}});
+        },
+        ThrowsError(ErrorCode::kInvalidArgument, message));
+  }
+  EXPECT_TRUE(files_in(folder.path()).empty());
+}
+
 TEST(Load, FillsTensorsInTheirOwnDtype) {
   const TemporaryFolder folder;
   save(folder.path(),

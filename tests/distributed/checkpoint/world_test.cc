@@ -280,6 +280,13 @@ TEST(CheckpointInAnyWorld, RanksThatSaveDifferentTensorsAreTold) {
         [&] { save(folder.path(), tensors); },
         ThrowsError(ErrorCode::kInvalidArgument,
                     fmt::format("ranks 0 and {} save different tensors", world.size() - 1)));
+    EXPECT_THAT(
+        [&] {
+          save(folder.path(), std::vector<NamedTensor>{{"w", make(1, meta, attr, world.rank())}},
+               {.metadata = {{"step", last ? "2" : "1"}}});
+        },
+        ThrowsError(ErrorCode::kInvalidArgument,
+                    fmt::format("ranks 0 and {} save with different metadata", world.size() - 1)));
     world.everyone().barrier();
     EXPECT_TRUE(folder.files().empty());
   });
