@@ -1,0 +1,199 @@
+// Names and numbers of a trainer, to and from a checkpoint.
+#include "api/training/checkpoint/trainer_checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "api/tensor/checkpoint.h"
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/view.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+#include "phi/common/finite.h"
+#include "phi/core/box_chunks.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/storage/source_bytes.h"
+
+namespace phi::training {
+
+namespace checkpoint = distributed::checkpoint;
+using checkpoint::Checkpoint;
+using distributed::World;
+
+namespace {
+
+constexpr std::string_view kStates = "optimizer.";
+constexpr std::string_view kMaster = "optimizer.master.";
+constexpr int64_t kChunkElements = 1 << 18;
+
+// What this rank holds of `x`, and which box of it that is; nothing on other stages.
+struct Held {
+  const DenseTensor* array = nullptr;
+  Box box;
+};
+Held held(const Tensor& x) {
+  if (!x.is_dist()) return {&x.dense(), Box::whole(x.shape())};
+  const auto coord = x.dist().mesh().coord_of(RankContext::current().rank());
+  if (!coord) return {};
+  return {&x.dist().local(), distributed::local_box(x.shape(), *x.dist_attr(), *coord)};
+}
+
+// The name under which a state is in the checkpoint. What counts of a parameter with a master is
+// the master; a checkpoint of a float32 job has none, and one of a 16-bit job has both.
+std::string name_in(const Checkpoint& from, const std::string& name, DataType dtype) {
+  if (name.starts_with(kMaster) && !from.contains(name)) return name.substr(kMaster.size());
+  const std::string master = std::string(kMaster) + name;
+  if (dtype == DataType::FLOAT32 && from.contains(master)) return master;
+  return name;
+}
+
+// The checkpoint under the trainer's names; beside them what the trainer has no tensor for.
+Checkpoint as_states(const Checkpoint& from, const nn::NamedTensors& states) {
+  std::vector<checkpoint::ViewTensor> tensors;
+  std::set<std::string_view> names;
+  for (const auto& [name, now] : states) {
+    names.insert(name);
+    const std::string source = name_in(from, name, now.dtype());
+    if (from.contains(source)) tensors.push_back({name, source});
+  }
+  for (const std::string& name : from.names()) {
+    if (!names.contains(name) && !name.starts_with(kStates)) tensors.push_back({name, name});
+  }
+  return checkpoint::view(from, tensors);
+}
+
+void check_fits(const Checkpoint& from, const nn::NamedTensors& states) {
+  std::vector<checkpoint::Wanted> wanted;
+  for (const auto& [name, now] : states) wanted.push_back({name, now.meta()});
+  from.check(wanted);
+}
+
+const char* name_of(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::kSgd:
+      return "sgd";
+    case OptimizerKind::kMomentum:
+      return "momentum";
+    case OptimizerKind::kAdamW:
+      return "adamw";
+  }
+  return "unknown";
+}
+
+// Of the same name, states of two kinds mean different things.
+void check_kind(const checkpoint::JsonFile& json, OptimizerKind kind) {
+  const std::string& saved = json.string(
+      json.member(json.root(), "optimizer", "the trainer's numbers"), "the kind of optimizer");
+  PHI_CHECK(saved == name_of(kind),
+            errors::InvalidArgument("'{}' has states of the optimizer {}, and this trainer's is {}; "
+                                    "go on with the same kind, or begin with its weights alone.",
+                                    json.path(), saved, name_of(kind)));
+}
+
+checkpoint::JsonFile numbers_json(const Checkpoint& from) {
+  const auto found = from.metadata().find(kTrainerKey);
+  PHI_CHECK(found != from.metadata().end(),
+            errors::InvalidArgument("'{}' has weights and no state of a training to go on from; "
+                                    "begin one with them (weights: of a job).",
+                                    from.path()));
+  return {from.path(), found->second};
+}
+
+void read_through(const checkpoint::Checkpoint& from, const std::string& name, DataType dtype,
+                  const Box& box) {
+  std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
+                                     size_of(dtype));
+  for_each_chunk(box, kChunkElements,
+                 [&](const Box& chunk) { from.read(name, chunk, dtype, chunk_bytes.data()); });
+}
+
+// Damage is found now, not when a step needs the bytes.
+void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
+  const bool keeps_deferred = RankContext::current().keeps_deferred();
+  for (const auto& [name, now] : states) {
+    const Held here = held(now);
+    if (!here.array || here.box.empty()) continue;
+    if (keeps_deferred) {
+      read_through(from, name, now.dtype(), here.box);
+    } else {
+      here.array->storage()->materialise();
+    }
+  }
+}
+
+}  // namespace
+
+checkpoint::SaveOptions with_numbers(checkpoint::SaveOptions options, const Trainer& trainer) {
+  const TrainerNumbers numbers = trainer.numbers();
+  const nlohmann::ordered_json json = {
+      {"steps", numbers.steps},           {"updates", numbers.updates},
+      {"passes", numbers.passes},         {"data_offset", numbers.data_offset},
+      {"loss_scale", numbers.loss_scale}, {"finite_steps", numbers.finite_steps},
+      {"optimizer", name_of(trainer.train_step().options().optimizer.kind)}};
+  options.metadata[kTrainerKey] = json.dump();
+  return options;
+}
+
+TrainerNumbers numbers_in(const Checkpoint& from) {
+  const checkpoint::JsonFile json = numbers_json(from);
+  const auto number = [&](const char* key) {
+    return json.size(json.member(json.root(), key, "the trainer's numbers"), key);
+  };
+  TrainerNumbers numbers{.steps = number("steps"),
+                         .updates = number("updates"),
+                         .passes = number("passes"),
+                         .data_offset = number("data_offset"),
+                         .finite_steps = number("finite_steps")};
+  numbers.loss_scale =
+      json.number(json.member(json.root(), "loss_scale", "the trainer's numbers"), "loss_scale");
+  return numbers;
+}
+
+void check_finite(const Trainer& trainer) {
+  const auto fault = checkpoint::together(World::current(), [&] {
+    for (const auto& [name, value] : trainer.states()) {
+      const Held here = held(value);
+      if (!here.array || here.box.empty()) continue;
+      const HostBytes bytes(*here.array);
+      PHI_CHECK(first_nonfinite(bytes.get(), value.dtype()) < 0,
+                errors::OutOfRange("'{}' has numbers that are not finite after step {}; no "
+                                   "checkpoint is written of such states.",
+                                   name, trainer.steps()));
+    }
+  });
+  if (fault) throw Error(*fault);
+}
+
+void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOptions options) {
+  check_finite(trainer);
+  checkpoint::save(folder, trainer.states(), with_numbers(std::move(options), trainer));
+}
+
+void load(const Checkpoint& from, Trainer* trainer) {
+  const TrainerNumbers numbers = numbers_in(from);
+  check_kind(numbers_json(from), trainer->train_step().options().optimizer.kind);
+  const Checkpoint states = as_states(from, trainer->states());
+  check_fits(states, trainer->states());
+  trainer->restore(numbers, [&](const std::string& name, const Tensor& now) {
+    return checkpoint::deferred(states, name, now.dtype());
+  });
+  const auto fault =
+      checkpoint::together(World::current(), [&] { read_now(states, trainer->states()); });
+  if (fault) throw Error(*fault);
+}
+
+Checkpoint weights_in(const Checkpoint& from) {
+  std::vector<checkpoint::ViewTensor> weights;
+  for (const std::string& name : from.names()) {
+    if (!name.starts_with(kStates)) weights.push_back({name, name});
+  }
+  return checkpoint::view(from, weights);
+}
+
+}  // namespace phi::training

@@ -1,0 +1,50 @@
+// A trainer on disk: all that it needs to go on, on any mesh.
+//
+//   training::save("ckpt", trainer);
+//   training::load(checkpoint::open("ckpt"), &other);     // other ranks, mesh, ZeRO stage, schedule
+//
+// Tensors have the names of Trainer::states(): parameters and buffers as the model names them, so
+// that the folder can be given wherever weights are wanted, and optimizer states as
+// "optimizer.moment1.layer0.up.weight". Numbers are in the metadata under kTrainerKey, as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/training/trainer.h"
+#include "distributed/checkpoint/checkpoint.h"
+#include "distributed/checkpoint/save.h"
+
+namespace phi::training {
+
+/// Of metadata: TrainerNumbers.
+inline constexpr const char* kTrainerKey = "trainer";
+
+/// `options`, and in their metadata what load() needs beside the tensors.
+distributed::checkpoint::SaveOptions with_numbers(distributed::checkpoint::SaveOptions options,
+                                                  const Trainer& trainer);
+
+/// Ranks and errors: as checkpoint::save; OutOfRange, on every rank, for a state that has numbers
+/// that are not finite: nothing is written then.
+void save(const std::string& folder, const Trainer& trainer,
+          distributed::checkpoint::SaveOptions options = {});
+
+/// Errors: OutOfRange, the same on every rank, naming the first state with a number that is not
+/// finite, and the rank that has it.
+void check_finite(const Trainer& trainer);
+
+/// Errors: InvalidArgument for a checkpoint without (of weights alone), or with wrong ones.
+TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
+
+/// The trainer goes on where the saved one was. Each rank reads the boxes that it holds, at once,
+/// but for those of a job under memory limits: these are read once to be checked, and again when
+/// they are needed. 16-bit parameters come from 32-bit ones of the checkpoint and the other way.
+///
+/// Errors  InvalidArgument that lists all that does not fit (nothing is changed then); those of
+///         reading, the same on all ranks: the trainer's states are undefined then, load another.
+void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
+
+/// Optimizer states left out: the weights of a trainer's checkpoint.
+distributed::checkpoint::Checkpoint weights_in(const distributed::checkpoint::Checkpoint& from);
+
+}  // namespace phi::training

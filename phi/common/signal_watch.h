@@ -1,0 +1,35 @@
+// SignalWatch: while it lives, signals that ask a process to stop, or to save, are noted and not
+// obeyed at once, so that a program comes to a point where it can.
+//
+//   SignalWatch signals;
+//   while (work_left() && signals.stop() == 0) work();
+//
+// SIGTERM and SIGINT ask to stop, SIGUSR1 to save and go on. A second signal to stop is obeyed at
+// once: who sends two does not want to wait.
+#pragma once
+
+#include <array>
+#include <csignal>
+
+namespace phi {
+
+class SignalWatch {
+ public:
+  /// One at a time in a process. Errors: PreconditionNotMet.
+  SignalWatch();
+  /// Signals mean again what they did before.
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  /// The signal that has asked to stop; 0: none so far.
+  int stop() const;
+  /// SIGUSR1 has come since the last call.
+  bool take_save();
+
+ private:
+  static constexpr std::array<int, 3> kWatched = {SIGTERM, SIGINT, SIGUSR1};
+  std::array<struct sigaction, kWatched.size()> before_{};
+};
+
+}  // namespace phi
