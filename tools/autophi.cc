@@ -9,12 +9,14 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
 #include "tools/job/export_command.h"
 #include "tools/job/run_command.h"
+#include "tools/joint_call.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
 #include "tools/spmd_command.h"
@@ -44,28 +46,60 @@ int usage_error(const std::string& message) {
   return kUsageStatus;
 }
 
-int dispatch(int argc, char** argv) {
-  const std::string_view name = argv[1];
-  if (name == "run") {
-    if (!phi::cli::asks_for_help(argc - 1, argv + 1))
-      return phi::job::run_command(argc - 1, argv + 1);
-    if (phi::cli::speaks_for_job()) std::fputs(phi::job::run_help(), stdout);
-    return 0;
+using Command = int (*)(int argc, char** argv);
+
+Command command_of(std::string_view name) {
+  constexpr std::pair<std::string_view, Command> kCommands[] = {
+      {"run", phi::job::run_command}, {"export", phi::job::export_command},
+      {"data", data_command},         {"weights", weights_command},
+      {"spmd", spmd_command},         {"reshard", reshard_command},
+      {"schedule", schedule_command}};
+  for (const auto& [known, command] : kCommands) {
+    if (known == name) return command;
   }
-  if (name == "export") return phi::job::export_command(argc - 1, argv + 1);
-  if (name == "data") return data_command(argc - 1, argv + 1);
-  if (name == "weights") return weights_command(argc - 1, argv + 1);
-  if (name == "spmd") return spmd_command(argc - 1, argv + 1);
-  if (name == "reshard") return reshard_command(argc - 1, argv + 1);
-  if (name == "schedule") return schedule_command(argc - 1, argv + 1);
+  return nullptr;
+}
+
+int unknown(const std::string& name) {
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
               : std::vector<std::string>{"run",  "export",  "data",    "weights",
                                          "spmd", "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
-  return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
-                     std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
+  return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") + name + "'" +
+                     (hint.empty() ? "; see autophi --help." : hint));
+}
+
+int say(const char* text) {
+  std::fputs(text, stdout);
+  return 0;
+}
+
+// By one process.
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    return usage_error(
+        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
+        "--help.");
+  }
+  const std::string_view name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") return say(kHelp);
+  if (name == "--version") return say("autophi " AUTOPHI_VERSION "\n");
+  if (name == "run") return say(phi::job::run_help());
+  const Command command = command_of(name);
+  return command ? command(argc - 1, argv + 1) : unknown(std::string(name));
+}
+
+int call(int argc, char** argv) {
+  using phi::cli::JointCall;
+  const std::string name = argc < 2 ? "" : argv[1];
+  if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
+    const JointCall joint(&argc, &argv, name, JointCall::kAll);
+    return joint.works() ? phi::job::run_command(argc - 1, argv + 1) : joint.status();
+  }
+  const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
+  return joint.works() ? dispatch(argc, argv) : joint.status();
 }
 
 }  // namespace
@@ -73,26 +107,12 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
-  if (argc < 2) {
-    return usage_error(
-        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
-        "--help.");
-  }
-  const std::string_view first = argv[1];
-  if (first == "--help" || first == "-h" || first == "help") {
-    if (phi::cli::speaks_for_job()) std::fputs(kHelp, stdout);
-    return 0;
-  }
-  if (first == "--version") {
-    if (phi::cli::speaks_for_job()) std::puts("autophi " AUTOPHI_VERSION);
-    return 0;
-  }
   try {
-    return dispatch(argc, argv);
+    return call(argc, argv);
   } catch (const phi::cli::UsageError& error) {
     return usage_error(error.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "autophi %s: %s\n", argv[1], error.what());
+    std::fprintf(stderr, "autophi %s: %s\n", argc < 2 ? "" : argv[1], error.what());
     return 1;
   }
 }

@@ -75,6 +75,7 @@ LAYERS = (
     Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM,
           libraries=("fmt", "glog", "cuda")),
     Layer("distributed/comm", r"distributed/comm/", COMM),
+    Layer("distributed/agreement", r"distributed/agreement/", COMM, libraries=("fmt", "nlohmann")),
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),

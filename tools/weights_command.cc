@@ -130,7 +130,6 @@ int run(int argc, char** argv) {
 }  // namespace phi
 
 int weights_command(int argc, char** argv) {
-  if (!phi::cli::speaks_for_job()) return 0;  // one process does it all
   if (phi::cli::asks_for_help(argc, argv)) {
     std::fputs(phi::kHelp, stdout);
     return 0;

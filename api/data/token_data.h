@@ -36,6 +36,8 @@ class TokenData {
   int64_t num_bytes() const { return files_->num_bytes(); }
   /// Ranks compare it.
   uint64_t fingerprint() const { return files_->fingerprint(); }
+  /// As TokenFiles::content_fingerprint.
+  uint64_t content_fingerprint() const { return files_->content_fingerprint(); }
   /// Errors: as TokenFiles::places.
   Summary summary(int64_t seq_len) const { return files_->summary(seq_len); }
   const TokenFiles& files() const { return *files_; }

@@ -10,6 +10,7 @@
 #include "api/data/find_path.h"
 #include "phi/common/errors.h"
 #include "phi/common/mapped_file.h"
+#include "phi/common/sampled_hash.h"
 #include "phi/common/split_mix.h"
 #include "phi/common/yield_point.h"
 
@@ -141,6 +142,16 @@ void TokenFiles::find_fingerprint() {
   if (options_.kind == Kind::kBytes) return;
   add(static_cast<uint64_t>(type_));
   for (const auto& index : indexes_) add(static_cast<uint64_t>(index->num_bytes()));
+}
+
+uint64_t TokenFiles::content_fingerprint() const {
+  std::vector<std::string> paths;
+  for (const Corpus::File& file : corpus_->files()) paths.push_back(file.path);
+  if (options_.kind == Kind::kMegatron) {
+    for (const Corpus::File& file : corpus_->files())
+      paths.push_back(prefix_of(file.path) + ".idx");
+  }
+  return split_mix(fingerprint_ ^ sampled_hash_of(paths));
 }
 
 void TokenFiles::read(int64_t begin, std::span<int64_t> ids) const {

@@ -40,6 +40,9 @@ class TokenFiles {
   int64_t num_documents() const;
   /// Differs where names or sizes of files differ, or how they are read; ranks compare it.
   uint64_t fingerprint() const { return fingerprint_; }
+  /// The same, and what is in the files, as far as sampled_hash_of sees it: reads some pages of
+  /// each. Errors: those of MappedFile.
+  uint64_t content_fingerprint() const;
 
   /// Ids begin, begin + 1, ... of the row; all threads may ask. Errors: OutOfRange beyond the row;
   /// InvalidArgument naming file, place and number of an id that options().vocab has not;

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "api/nn/loss.h"
-#include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
@@ -81,9 +80,6 @@ int export_command(int argc, char** argv) {
   if (words.size() != 1) {
     throw cli::UsageError(
         fmt::format("autophi export takes one job file, got {}; see --help.", words.size()));
-  }
-  if (distributed::World::current().size() > 1) {
-    throw cli::UsageError("autophi export is one process and needs no mpirun.");
   }
   write(exported(settled_job(words[0])));
   return 0;

@@ -30,19 +30,9 @@ std::string job_file_of(int argc, char** argv) {
   return words[0];
 }
 
-// The rank is in the job while this lives.
-class Membership {
- public:
-  Membership(int* argc, char*** argv) { distributed::init(argc, argv); }
-  ~Membership() { distributed::finalize(); }
-  Membership(const Membership&) = delete;
-  Membership& operator=(const Membership&) = delete;
-};
-
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  const Membership membership(&argc, &argv);
   std::optional<PlayedRank> played;
   std::optional<Job> job;
   try {
@@ -53,8 +43,7 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(World::current(), fault, setup && setup->data ? setup->data->fingerprint() : 0))
-      return cli::kUsageStatus;
+    if (!agree(World::current(), setup, fault)) return cli::kUsageStatus;
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job

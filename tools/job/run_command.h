@@ -4,7 +4,8 @@
 
 namespace phi::job {
 
-/// argv[0] is "run". Gives the exit status; a rank's failure ends the whole job from inside.
+/// argv[0] is "run". Between distributed::init and finalize. Gives the exit status; a rank's
+/// failure ends the whole job from inside.
 int run_command(int argc, char** argv);
 
 /// What `autophi run --help` prints.

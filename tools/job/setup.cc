@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
+#include "tools/job/fingerprint.h"
 #include "tools/job/output/whole_file.h"
 #include "tools/job/run_flags.h"
 
@@ -53,11 +55,15 @@ void check_traced_steps(const Setup& setup) {
   }
 }
 
-// What one rank found, told to all: so that every rank leaves and one of them says why.
-struct Finding {
-  int64_t failed = 0;
-  int64_t fingerprint = 0;
-};
+// The first rank that found something wrong says it; false if there is one.
+bool all_are_right(World& world, const std::string& fault) {
+  const int64_t failed = fault.empty() ? 0 : 1;
+  std::vector<int64_t> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&failed, all.data(), 1, DataType::INT64);
+  const auto first = std::ranges::find(all, 1);
+  if (first - all.begin() == world.rank()) std::cerr << "autophi run: " << fault << "\n";
+  return first == all.end();
+}
 
 }  // namespace
 
@@ -84,22 +90,19 @@ Setup prepare(const std::string& job_file) {
   return setup;
 }
 
-bool agree(World& world, const std::string& fault, uint64_t fingerprint) {
-  const Finding own{fault.empty() ? 0 : 1, static_cast<int64_t>(fingerprint)};
-  std::vector<Finding> all(static_cast<size_t>(world.size()));
-  world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].failed == 0) continue;
-    if (static_cast<int64_t>(rank) == world.rank()) std::cerr << "autophi run: " << fault << "\n";
-    return false;
+bool agree(World& world, const std::optional<Setup>& setup, std::string fault) {
+  distributed::Facts facts;
+  try {
+    if (setup && !setup->dry) facts = fingerprint(*setup);
+  } catch (const Error& error) {
+    fault = error.what();  // a file that has changed since it was opened
   }
-  for (size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank].fingerprint == all[0].fingerprint) continue;
-    if (world.rank() == 0) {
-      std::cerr << fmt::format(
-          "autophi run: ranks 0 and {} find different files at data.paths; give them the same.\n",
-          rank);
-    }
+  if (!all_are_right(world, fault)) return false;
+  try {
+    distributed::agree_on(world, facts);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    if (world.rank() == 0) std::cerr << "autophi run: " << error.what() << "\n";
     return false;
   }
   return true;

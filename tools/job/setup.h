@@ -28,7 +28,9 @@ struct Setup {
 /// those of load_job, settle_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
 
-/// True if all ranks may go on. `fault`: what this rank found wrong; empty: nothing.
-bool agree(distributed::World& world, const std::string& fault, uint64_t fingerprint);
+/// True if all ranks may go on: none has a fault, and all have the same fingerprint of their setup.
+/// Else one of them has said why. `fault`: what this rank found wrong, and so has no setup; empty:
+/// nothing.
+bool agree(distributed::World& world, const std::optional<Setup>& setup, std::string fault);
 
 }  // namespace phi::job

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "support/error_matchers.h"
+#include "tools/job/config/keys/settled_values.h"
 
 namespace phi::job {
 namespace {
@@ -370,6 +371,37 @@ TEST(JobKeys, AValueArrives) {
       EXPECT_EQ(c.seen(config), c.other);
       EXPECT_TRUE(config.unread.empty());
     });
+  }
+}
+
+// A row for each key, which the value of its own key alone changes; so no key can be forgotten
+// where ranks compare what they are to run.
+TEST(JobKeys, ASettledValueIsThatOfItsKey) {
+  const auto value_of = [](const JobConfig& config, const std::string& path) {
+    for (const auto& [key, value] : settled_values(config)) {
+      if (key == path) return value;
+    }
+    return "no value of " + path;
+  };
+  for (const KeyCase& c : key_cases()) {
+    if (is_section(c.path)) continue;  // optimizer.schedule, which is optimizer.schedule.kind
+    const std::string text = job_text(with(c.job, c.path, c.other));
+    SCOPED_TRACE(text);
+    EXPECT_EQ(value_of(settled(text), c.path), c.other);
+    // Where the default is no job, or not one with the rest of the case.
+    static const std::map<std::string, std::string> kOthers = {
+        {"mesh.shape", "[3, 2]"}, {"mesh.dims", "[pp, tp]"}, {"run.chunks", "3"}};
+    const auto other = kOthers.find(c.path);
+    const std::string first = other == kOthers.end() ? c.by_default : other->second;
+    const std::string before = job_text(with(c.job, c.path, first));
+    EXPECT_NE(value_of(settled(before), c.path), c.other);
+    for (const auto& [key, value] : settled_values(settled(before))) {
+      const bool is_other = value_of(settled(text), key) != value;
+      // Heads of keys are by default as many as heads; limits capture the step.
+      const bool follows = (key == "model.kv_heads" && c.path == std::string("model.heads")) ||
+                           (key == "run.capture" && c.path == std::string("memory.device"));
+      EXPECT_EQ(is_other, key == c.path || follows) << key;
+    }
   }
 }
 

@@ -1,0 +1,127 @@
+// Facts that differ are told with keys, values and ranks, in the same words everywhere.
+#include "distributed/agreement/agreement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/error_matchers.h"
+#include "support/rank_launcher.h"
+
+namespace phi::distributed {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// What agree_on says on this rank, which must be what it says on all.
+std::string said(World& world, const Facts& facts) {
+  std::string text;
+  try {
+    agree_on(world, facts);
+  } catch (const Error& error) {
+    text = words_of(error);
+  }
+  constexpr size_t kBytes = 8192;
+  EXPECT_LT(text.size(), kBytes);
+  std::string own = text;
+  own.resize(kBytes);
+  std::string all(kBytes * static_cast<size_t>(world.size()), '\0');
+  world.everyone().all_gather(own.data(), all.data(), kBytes, DataType::UINT8);
+  for (int64_t rank = 0; rank < world.size(); ++rank) {
+    EXPECT_EQ(all.substr(static_cast<size_t>(rank) * kBytes, kBytes), own) << "rank " << rank;
+  }
+  return text;
+}
+
+TEST(Agreement, SameFactsAreAgreedOn) {
+  testing::on_all_world_sizes([](World& world) {
+    agree_on(world, {});
+    agree_on(world, {{"a", "1"}, {"b", ""}});
+  });
+}
+
+TEST(Agreement, AnotherValueIsToldWithItsRanks) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    const bool odd = world.rank() == 1;
+    const std::string text =
+        said(world, {{"mode", "train"}, {"model.seed", odd ? "4" : "3"}, {"run.steps", "9"}});
+    const char* others = world.size() == 2   ? "rank 0"
+                         : world.size() == 3 ? "ranks 0 and 2"
+                                             : "ranks 0 and 2-3";
+    EXPECT_THAT(text, HasSubstr("started differently"));
+    EXPECT_THAT(text,
+                HasSubstr(fmt::format("\n  model.seed is '3' at {}, '4' at rank 1\n", others)));
+    EXPECT_THAT(text, Not(HasSubstr("run.steps")));
+    EXPECT_THAT(text, Not(HasSubstr("mode is")));
+  });
+}
+
+TEST(Agreement, EveryRankMayHaveAValueOfItsOwn) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    const std::string text = said(world, {{"disk", fmt::format("/r{}", world.rank())}});
+    for (int64_t rank = 0; rank < world.size(); ++rank) {
+      EXPECT_THAT(text, HasSubstr(fmt::format("'/r{}' at rank {}", rank, rank)));
+    }
+  });
+}
+
+TEST(Agreement, OtherKeysAreTold) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    const bool last = world.rank() == world.size() - 1;
+    const std::string text = said(world, last ? Facts{{"a", "1"}, {"b", "2"}} : Facts{{"a", "1"}});
+    EXPECT_THAT(text, HasSubstr("b is not there at rank"));
+    EXPECT_THAT(text, HasSubstr(fmt::format("'2' at rank {}", world.size() - 1)));
+  });
+}
+
+TEST(Agreement, OneOrderIsNotAnother) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    const Facts one = {{"a", "1"}, {"b", "2"}};
+    const Facts other = {{"b", "2"}, {"a", "1"}};
+    EXPECT_THAT(said(world, world.rank() == 0 ? one : other), HasSubstr("another order"));
+  });
+}
+
+// Texts that would be the same if they were only put behind one another.
+TEST(Agreement, WhereAKeyEndsMatters) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    const Facts one = {{"ab", "c"}};
+    const Facts other = {{"a", "bc"}};
+    EXPECT_THAT(said(world, world.rank() == 0 ? one : other), HasSubstr("ab is 'c' at rank 0"));
+  });
+}
+
+TEST(Agreement, WhatIsLongIsCut) {
+  testing::on_all_world_sizes([](World& world) {
+    if (world.size() < 2) return;
+    Facts facts;
+    for (int key = 0; key < 40; ++key) {
+      facts.push_back(
+          {fmt::format("key{}", key), std::string(300, 'x') + (world.rank() ? "a" : "b")});
+    }
+    const std::string text = said(world, facts);
+    EXPECT_THAT(text, HasSubstr("x...' (301 characters) at rank 0"));
+    EXPECT_THAT(text, HasSubstr("\n  and 24 more"));
+  });
+}
+
+TEST(Agreement, RanksAreNamedAsRanges) {
+  EXPECT_EQ(name_ranks({3}), "rank 3");
+  EXPECT_EQ(name_ranks({0, 1}), "ranks 0-1");
+  EXPECT_EQ(name_ranks({0, 2, 3, 4, 7}), "ranks 0, 2-4 and 7");
+}
+
+TEST(Agreement, FactsAreJson) {
+  EXPECT_EQ(to_json({{"b", "1"}, {"a", "say \"x\"\n"}}), R"({"b":"1","a":"say \"x\"\n"})");
+  EXPECT_THAT(to_json({{"a", "\xff"}}), HasSubstr("\xef\xbf\xbd"));
+}
+
+}  // namespace
+}  // namespace phi::distributed

@@ -1,0 +1,161 @@
+// The table of keys and their values.
+#include "tools/job/config/keys/settled_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <map>
+
+#include "tools/job/config/keys/job_keys.h"
+
+namespace phi::job {
+namespace {
+
+using training::OptimizerKind;
+using training::RateKind;
+
+// Shortest text that reads back as the same number, as fmt writes doubles.
+template <typename T>
+std::string text_of(const T& value) {
+  return fmt::format("{}", value);
+}
+std::string text_of(const std::vector<std::string>& texts) {
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+std::string text_of(data::Kind kind) { return std::string(name_of(kind)); }
+std::string text_of(data::TokenType type) { return std::string(name_of(type)); }
+std::string text_of(data::Documents documents) { return std::string(name_of(documents)); }
+std::string text_of(DataType type) { return std::string(name_of(type)); }
+
+std::string text_of(Recompute recompute) {
+  switch (recompute) {
+    case Recompute::kNone:
+      return "none";
+    case Recompute::kSelective:
+      return "selective";
+    case Recompute::kFull:
+      return "full";
+  }
+  return "";
+}
+
+std::string text_of(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::kSgd:
+      return "sgd";
+    case OptimizerKind::kMomentum:
+      return "momentum";
+    case OptimizerKind::kAdamW:
+      return "adamw";
+  }
+  return "";
+}
+
+std::string text_of(RateKind kind) {
+  switch (kind) {
+    case RateKind::kConstant:
+      return "constant";
+    case RateKind::kCosine:
+      return "cosine";
+    case RateKind::kStep:
+      return "step";
+  }
+  return "";
+}
+
+using Value = std::string (*)(const JobConfig&);
+
+#define VALUE(expression) +[](const JobConfig& c) { return text_of(c.expression); }
+
+const std::map<std::string_view, Value>& values() {
+  static const std::map<std::string_view, Value> table = {
+      {"mode", VALUE(mode)},
+      {"model.kind", VALUE(model.kind)},
+      {"model.vocab", VALUE(model.vocab)},
+      {"model.seq_len", VALUE(model.seq_len)},
+      {"model.d_model", VALUE(model.d_model)},
+      {"model.layers", VALUE(model.layers)},
+      {"model.heads", VALUE(model.heads)},
+      {"model.mlp_ratio", VALUE(model.mlp_ratio)},
+      {"model.dropout", VALUE(model.dropout)},
+      {"model.kv_heads", VALUE(model.kv_heads)},
+      {"model.ffn", VALUE(model.ffn)},
+      {"model.rope_base", VALUE(model.rope_base)},
+      {"model.qkv_bias", VALUE(model.qkv_bias)},
+      {"model.tied_head", VALUE(model.tied_head)},
+      {"model.norm_eps", VALUE(model.norm_eps)},
+      {"model.seed", VALUE(model.seed)},
+      {"mesh.shape", VALUE(mesh.shape)},
+      {"mesh.dims", VALUE(mesh.dims)},
+      {"data.kind", VALUE(data.kind)},
+      {"data.paths", VALUE(data.paths)},
+      {"data.dtype", VALUE(data.dtype)},
+      {"data.documents", VALUE(data.documents)},
+      {"data.seed", VALUE(data.seed)},
+      {"run.steps", VALUE(run.steps)},
+      {"run.global_batch", VALUE(run.global_batch)},
+      {"run.micro_batches", VALUE(run.micro_batches)},
+      {"run.dtype", VALUE(run.dtype)},
+      {"run.sequence_parallel", VALUE(run.sequence_parallel)},
+      {"run.capture", VALUE(run.capture)},
+      {"run.schedule", VALUE(run.schedule)},
+      {"run.chunks", VALUE(run.chunks)},
+      {"run.zero_stage", VALUE(run.zero_stage)},
+      {"run.recompute", VALUE(run.recompute)},
+      {"run.save", VALUE(run.save)},
+      {"optimizer.kind", VALUE(optimizer.update.kind)},
+      {"optimizer.lr", VALUE(optimizer.rate.peak)},
+      {"optimizer.betas",
+       +[](const JobConfig& c) {
+         return text_of(std::array{c.optimizer.update.beta1, c.optimizer.update.beta2});
+       }},
+      {"optimizer.eps", VALUE(optimizer.update.epsilon)},
+      {"optimizer.weight_decay", VALUE(optimizer.update.weight_decay)},
+      {"optimizer.momentum", VALUE(optimizer.update.momentum)},
+      {"optimizer.nesterov", VALUE(optimizer.update.nesterov)},
+      {"optimizer.grad_clip", VALUE(optimizer.update.grad_clip)},
+      {"optimizer.schedule.kind", VALUE(optimizer.rate.kind)},
+      {"optimizer.schedule.warmup_steps", VALUE(optimizer.rate.warmup_steps)},
+      {"optimizer.schedule.min_ratio", VALUE(optimizer.rate.min_ratio)},
+      {"optimizer.schedule.milestones", VALUE(optimizer.rate.milestones)},
+      {"optimizer.schedule.gamma", VALUE(optimizer.rate.gamma)},
+      {"memory.device", VALUE(memory.device)},
+      {"memory.host", VALUE(memory.host)},
+      {"memory.disk", VALUE(memory.disk)},
+      {"weights", VALUE(weights)},
+      {"generate.prompt", VALUE(generate.prompt)},
+      {"generate.tokens", VALUE(generate.tokens)},
+      {"generate.temperature", VALUE(generate.sampling.temperature)},
+      {"generate.top_k", VALUE(generate.sampling.top_k)},
+      {"generate.top_p", VALUE(generate.sampling.top_p)},
+      {"generate.seed", VALUE(generate.sampling.seed)},
+  };
+  return table;
+}
+
+#undef VALUE
+
+}  // namespace
+
+bool is_section(std::string_view path) {
+  const std::string below = std::string(path) + ".";
+  for (const JobKey& key : job_keys()) {
+    if (key.path.starts_with(below)) return true;
+  }
+  return false;
+}
+
+std::vector<std::pair<std::string, std::string>> settled_values(const JobConfig& config) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const JobKey& key : job_keys()) {
+    if (is_section(key.path)) continue;
+    const auto row = values().find(key.path);
+    PHI_CHECK(row != values().end(),
+              errors::Internal("settled_values.cc has no row for the key '{}'.", key.path));
+    out.emplace_back(key.path, row->second(config));
+  }
+  return out;
+}
+
+}  // namespace phi::job
