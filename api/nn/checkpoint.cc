@@ -4,6 +4,11 @@
 #include <vector>
 
 #include "api/tensor/checkpoint.h"
+#include "api/tensor/held.h"
+#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/view.h"
+#include "phi/common/finite.h"
+#include "phi/core/storage/source_bytes.h"
 
 namespace phi::nn {
 
@@ -20,11 +25,37 @@ NamedTensors all_of(const Module& model) {
 
 }  // namespace
 
-void save(const std::string& folder, const Module& model, const checkpoint::SaveOptions& options) {
-  checkpoint::save(folder, all_of(model), options);
+void check_finite(const NamedTensors& tensors) {
+  const auto fault = checkpoint::together(distributed::World::current(), [&] {
+    for (const auto& [name, value] : tensors) {
+      const Held here = held_here(value);
+      if (!here.array) continue;
+      const HostBytes bytes(*here.array);
+      PHI_CHECK(first_nonfinite(bytes.get(), value.dtype()) < 0,
+                errors::OutOfRange("'{}' has numbers that are not finite; such values are not "
+                                   "saved.",
+                                   name));
+    }
+  });
+  if (fault) throw Error(*fault);
 }
 
-void load(const checkpoint::Checkpoint& from, Module* model) {
+void save(const std::string& folder, const Module& model, const checkpoint::SaveOptions& options) {
+  const NamedTensors all = all_of(model);
+  check_finite(all);
+  checkpoint::save(folder, all, options);
+}
+
+checkpoint::Checkpoint weights_in(const checkpoint::Checkpoint& from) {
+  std::vector<checkpoint::ViewTensor> weights;
+  for (const std::string& name : from.names()) {
+    if (!name.starts_with(kOptimizerStates)) weights.push_back({name, name});
+  }
+  return checkpoint::view(from, weights);
+}
+
+void load(const checkpoint::Checkpoint& saved, Module* model) {
+  const checkpoint::Checkpoint from = weights_in(saved);
   std::vector<checkpoint::Wanted> wanted;
   for (const auto& [name, value] : all_of(*model)) wanted.push_back({name, value.meta()});
   from.check(wanted);

@@ -5,15 +5,26 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "api/nn/module.h"
 #include "distributed/checkpoint/checkpoint.h"
 
 namespace phi::nn {
 
-/// Parameters and buffers under their names. Ranks and errors: as checkpoint::save.
+/// Numbers that are not finite are no values to keep. Errors: OutOfRange, the same on every rank,
+/// that names the first tensor which has one, and the rank.
+void check_finite(const NamedTensors& tensors);
+
+/// Parameters and buffers under their names. Ranks and errors: as checkpoint::save; those of
+/// check_finite, and nothing is written then.
 void save(const std::string& folder, const Module& model,
           const distributed::checkpoint::SaveOptions& options = {});
+
+/// Of the names that a training's checkpoint has beside the model's own.
+inline constexpr std::string_view kOptimizerStates = "optimizer.";
+/// What is left of a training's checkpoint without its optimizer states.
+distributed::checkpoint::Checkpoint weights_in(const distributed::checkpoint::Checkpoint& from);
 
 /// Every parameter and buffer gets the checkpoint's value, converted to its dtype and laid out as
 /// it is; it is read when it is needed, by each rank its part. Errors: as Checkpoint::check (one

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "api/nn/checkpoint.h"
 #include "api/nn/huggingface/folder.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -51,7 +52,8 @@ ModelConfig model_of(const std::string& folder, const std::optional<ModelConfig>
 Folder open_either(const std::string& from, const Conversion& conversion) {
   if (kind_of_folder(from) == FolderKind::kAutophi) {
     const ModelConfig model = model_of(from, conversion.model);
-    return {{huggingface::architecture_of(model), model}, distributed::checkpoint::open(from)};
+    return {{huggingface::architecture_of(model), model},
+            weights_in(distributed::checkpoint::open(from))};
   }
   Folder folder = huggingface::open(from);
   if (conversion.model) {
@@ -85,7 +87,7 @@ Checkpoint open_weights(const std::string& folder, const ModelConfig& model) {
   if (has_own_config(folder)) {
     check_fits(model, models::load_config(folder), folder, models::kConfigFile);
   }
-  return distributed::checkpoint::open(folder);
+  return weights_in(distributed::checkpoint::open(folder));
 }
 
 std::vector<std::string> convert_weights(const std::string& from, const std::string& to,

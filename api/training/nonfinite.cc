@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/tensor/held.h"
 #include "distributed/comm/world.h"
 #include "phi/common/finite.h"
 #include "phi/core/output_watch.h"
@@ -44,12 +45,6 @@ std::optional<std::string> fault_of(const DenseTensor& array) {
   if (at < 0) return std::nullopt;
   return fmt::format("has a number that is not finite, element {} of {}", at,
                      array.meta().to_string());
-}
-
-const DenseTensor* held(const Tensor& x) {
-  if (!x.defined()) return nullptr;
-  if (!x.is_dist()) return &x.dense();
-  return x.dist().mesh().coord_of(RankContext::current().rank()) ? &x.dist().local() : nullptr;
 }
 
 // Keeps the first output that is not finite. Every rank comes past every operator of the program,
@@ -93,7 +88,7 @@ std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own) {
 std::vector<std::string> faulty(const nn::NamedTensors& tensors) {
   std::vector<uint8_t> bad(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const DenseTensor* array = held(tensors[i].second);
+    const DenseTensor* array = held_here(tensors[i].second).array;
     bad[i] = array && fault_of(*array) ? 1 : 0;
   }
   std::vector<int32_t> counts(bad.begin(), bad.end());
@@ -128,7 +123,7 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
   const auto parameters = step.model().named_parameters();
   Finding own;
   for (size_t i = 0; i < parameters.size() && own.text[0] == '\0'; ++i) {
-    const DenseTensor* array = held(parameters[i].second);
+    const DenseTensor* array = held_here(parameters[i].second).array;
     const auto fault = array ? fault_of(*array) : std::nullopt;
     if (fault) {
       own.set(static_cast<int64_t>(i),

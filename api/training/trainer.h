@@ -65,6 +65,8 @@ class Trainer {
   /// Every parameter and buffer, and what the optimizer keeps of them, as a checkpoint names them:
   /// "layer0.up.weight", "optimizer.moment1.layer0.up.weight".
   nn::NamedTensors states() const;
+  /// The next batch is the one behind this number.
+  void pass_over(int64_t batch) { numbers_.data_offset = batch - numbers_.steps; }
   /// Goes on where another left off. `value` gives the states, each laid out as it is here.
   /// Errors: InvalidArgument for another shape or dtype.
   void restore(const TrainerNumbers& numbers,

@@ -1,17 +1,30 @@
 // Handlers that only note what has come.
 #include "phi/common/signal_watch.h"
 
+#include <array>
 #include <atomic>
-
-#include "phi/common/errors.h"
+#include <csignal>
+#include <mutex>
 
 namespace phi {
 namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free);
-std::atomic<bool> watching{false};
+constexpr std::array kWatched = {SIGTERM, SIGINT, SIGUSR1};
+
 std::atomic<int> stop_signal{0};
 std::atomic<bool> save_asked{false};
+
+// The watches of the process, and what signals meant before the first.
+struct Watches {
+  std::mutex mutex;
+  int count = 0;
+  std::array<struct sigaction, kWatched.size()> before{};
+};
+Watches& watches() {
+  static auto& instance = *new Watches;
+  return instance;
+}
 
 void note(int signal) {
   if (signal == SIGUSR1) {
@@ -25,8 +38,9 @@ void note(int signal) {
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  PHI_CHECK(!watching.exchange(true),
-            errors::PreconditionNotMet("signals are watched already; keep one SignalWatch."));
+  Watches& all = watches();
+  const std::lock_guard lock(all.mutex);
+  if (all.count++ > 0) return;
   stop_signal = 0;
   save_asked = false;
   for (size_t i = 0; i < kWatched.size(); ++i) {
@@ -34,13 +48,15 @@ SignalWatch::SignalWatch() {
     action.sa_handler = note;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(kWatched[i], &action, &before_[i]);
+    sigaction(kWatched[i], &action, &all.before[i]);
   }
 }
 
 SignalWatch::~SignalWatch() {
-  for (size_t i = 0; i < kWatched.size(); ++i) sigaction(kWatched[i], &before_[i], nullptr);
-  watching = false;
+  Watches& all = watches();
+  const std::lock_guard lock(all.mutex);
+  if (--all.count > 0) return;
+  for (size_t i = 0; i < kWatched.size(); ++i) sigaction(kWatched[i], &all.before[i], nullptr);
 }
 
 int SignalWatch::stop() const { return stop_signal; }

@@ -8,16 +8,13 @@
 // once: who sends two does not want to wait.
 #pragma once
 
-#include <array>
-#include <csignal>
-
 namespace phi {
 
 class SignalWatch {
  public:
-  /// One at a time in a process. Errors: PreconditionNotMet.
+  /// Several of a process (ranks that are threads) share what has come.
   SignalWatch();
-  /// Signals mean again what they did before.
+  /// When the last one goes signals mean again what they did before.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -26,10 +23,6 @@ class SignalWatch {
   int stop() const;
   /// SIGUSR1 has come since the last call.
   bool take_save();
-
- private:
-  static constexpr std::array<int, 3> kWatched = {SIGTERM, SIGINT, SIGUSR1};
-  std::array<struct sigaction, kWatched.size()> before_{};
 };
 
 }  // namespace phi

@@ -6,6 +6,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
 #include "tools/job/config/library_model.h"
+#include "tools/job/job_changes.h"
 
 namespace phi::job {
 namespace {
@@ -36,7 +37,23 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
           .schedule = run.schedule,
           .recompute = run.recompute,
           .capture = run.capture,
-          .memory = program_memory(config.memory)};
+          .memory = program_memory(config.memory),
+          .on_nonfinite = run.on_nonfinite == NonFinitePolicy::kStop
+                              ? training::OnNonFinite::kStop
+                              : training::OnNonFinite::kSkip};
+}
+
+training::CheckpointerOptions checkpointer_options(const JobConfig& config,
+                                                   const distributed::Facts& facts) {
+  const CheckpointConfig& checkpoint = config.checkpoint;
+  return {.folder = checkpoint.dir,
+          .every = checkpoint.every,
+          .minutes = checkpoint.minutes,
+          .keep = checkpoint.keep,
+          .async = checkpoint.async,
+          .fallback = checkpoint.fallback,
+          .roll_back = config.run.on_nonfinite == NonFinitePolicy::kRollBack,
+          .metadata = {{kJobKey, distributed::to_json(facts)}}};
 }
 
 generation::GeneratorOptions generator_options(const JobConfig& config) {

@@ -8,7 +8,9 @@
 #include "api/data/token_data.h"
 #include "api/generation/generator.h"
 #include "api/nn/models/decoder.h"
+#include "api/training/checkpoint/checkpointer.h"
 #include "api/training/trainer.h"
+#include "distributed/agreement/agreement.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "tools/job/config/config.h"
 
@@ -21,6 +23,9 @@ std::unique_ptr<nn::models::Decoder> build_model(
     const distributed::checkpoint::Checkpoint* weights);
 
 training::TrainerOptions trainer_options(const JobConfig& config);
+/// `facts`: of the job (fingerprint()), which every checkpoint keeps.
+training::CheckpointerOptions checkpointer_options(const JobConfig& config,
+                                                   const distributed::Facts& facts);
 /// Text is bytes: of a larger vocab the others are not chosen.
 generation::GeneratorOptions generator_options(const JobConfig& config);
 /// A text without prompt follows a newline.

@@ -41,6 +41,7 @@ void settle_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* 
   }
   config->run.steps = 1;
   config->run.save.clear();
+  config->checkpoint.dir.clear();
 }
 
 }  // namespace phi::job

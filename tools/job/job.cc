@@ -2,7 +2,9 @@
 #include "tools/job/job.h"
 
 #include <fmt/format.h>
+#include <glog/logging.h>
 
+#include <cstring>
 #include <iostream>
 
 #include "api/nn/loss.h"
@@ -10,6 +12,7 @@
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
+#include "tools/job/job_changes.h"
 #include "tools/job/output/header.h"
 #include "tools/job/output/metrics.h"
 #include "tools/job/output/progress.h"
@@ -41,7 +44,7 @@ JobReport Job::run() {
     states = run_steps(*model, &report);
   }
   begin_step(0);
-  save(*model);
+  if (report.stopped_by == 0) save(*model);
   const RankReport own = rank_report(*model, parameter_peak, states);
   trace_.stop();  // so that it holds what the report counts
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
@@ -69,25 +72,82 @@ void Job::begin_step(int64_t step) {
 
 training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* report) {
   training::Trainer trainer(model, nn::cross_entropy, trainer_options(config_));
-  world_.everyone().barrier();  // the clock starts when every rank has its parameters
-  Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
-                    config_.run.steps, config_.run.global_batch * config_.model.seq_len);
-  Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
-  for (int64_t step = 1; step <= config_.run.steps; ++step) {
-    begin_step(step);
-    const auto result = trainer.step(batches_of(config_, *setup_.data, step));
-    progress.done(step, result.loss);
-    if (setup_.dry) continue;  // it has no loss, and its time is not the job's
-    report->losses.push_back(result.loss);
-    report->step_seconds.push_back(progress.last_step_seconds());
-    metrics.write(step, result, progress);
+  std::optional<training::Checkpointer> checkpoints;
+  if (!config_.checkpoint.dir.empty()) {
+    checkpoints.emplace(trainer, checkpointer_options(config_, setup_.facts));
+    if (FLAGS_resume) resume(*checkpoints, report);
   }
-  report->seconds = progress.seconds();
-  if (!setup_.dry && config_.run.steps > 0) {
-    report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
+  take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
+  if (checkpoints) {
+    checkpoints->finish();
+    report->checkpoints = checkpoints->stats();
   }
   if (trainer.program()) note_program(*trainer.program());
   return trainer.state_bytes();
+}
+
+void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
+                     JobReport* report) {
+  world_.everyone().barrier();  // the clock starts when every rank has its parameters
+  const int64_t first = trainer.steps();
+  Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
+                    config_.run.steps, config_.run.global_batch * config_.model.seq_len);
+  progress.resume_after(first);
+  Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
+  training::LossJump jumps(config_.run.loss_jump);
+  while (trainer.steps() < config_.run.steps && report->stopped_by == 0) {
+    const int64_t step = trainer.steps() + 1;
+    begin_step(step);
+    const auto result = trainer.step(batches_of(config_, *setup_.data, trainer.next_batch()));
+    progress.done(step, result.loss);
+    if (setup_.dry) continue;  // it has no loss, and its time is not the job's
+    // After a rollback steps are taken again.
+    report->losses.resize(static_cast<size_t>(step - first - 1));
+    report->losses.push_back(result.loss);
+    report->step_seconds.push_back(progress.last_step_seconds());
+    report->steps_left_out += trainer.train_step().optimizer() && !result.applied ? 1 : 0;
+    metrics.write(step, result, progress);
+    tell_jump(jumps, step, result.loss);
+    if (!checkpoints) continue;
+    checkpoints->after_step(result);
+    report->stopped_by = checkpoints->stop_signal();
+  }
+  report->seconds = progress.seconds();
+  if (!setup_.dry && trainer.steps() > first) {
+    report->tokens_per_s = progress.tokens_per_s(trainer.steps());
+  }
+  if (report->stopped_by != 0 && speaks()) {
+    std::cout << fmt::format("stopped by signal {} ({}) after step {}; go on with --resume\n",
+                             report->stopped_by, strsignal(report->stopped_by), trainer.steps());
+  }
+}
+
+void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
+  const auto resumed = checkpoints.resume();
+  const auto say = [this](const std::string& line) {
+    if (speaks()) std::cout << line << std::endl;
+  };
+  if (!resumed) {
+    return say(fmt::format("nothing to resume: '{}' has no checkpoint yet; beginning with step 1",
+                           config_.checkpoint.dir));
+  }
+  for (const std::string& damaged : resumed->damaged) say("note: passed over " + damaged);
+  for (const std::string& change : changes_since(resumed->metadata, setup_.facts)) {
+    say("note: " + change);
+  }
+  say(fmt::format("going on after step {} from {}", resumed->step, resumed->path));
+  report->first_step = resumed->step + 1;
+  report->resumed_from = resumed->path;
+  checkpoint_bytes_read_ = resumed->bytes_read;
+}
+
+void Job::tell_jump(training::LossJump& jumps, int64_t step, double loss) const {
+  const auto jump = jumps.add(loss);
+  if (!jump || !speaks()) return;
+  LOG(WARNING) << fmt::format(
+      "step {}: the loss jumps to {:.4f}, {:.1f} standard deviations above "
+      "those before it",
+      step, loss, *jump);
 }
 
 // A token is a step. The text is the job's product and is shown even if all else is quiet.
@@ -171,6 +231,7 @@ RankReport Job::rank_report(const nn::models::Decoder& model, int64_t parameter_
   own.gradient_bytes = states.gradients;
   own.optimizer_bytes = states.states;
   own.swapping = swapping_;
+  own.checkpoint_bytes_read = checkpoint_bytes_read_;
   own.program_steps = program_steps_;
   own.program_arena_bytes = program_arena_bytes_;
   return own;

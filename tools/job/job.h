@@ -9,6 +9,8 @@
 
 #include "api/capture/program.h"
 #include "api/nn/models/decoder.h"
+#include "api/training/checkpoint/checkpointer.h"
+#include "api/training/loss_jump.h"
 #include "api/training/optimizer.h"
 #include "distributed/mesh/process_mesh.h"
 #include "tools/job/output/job_trace.h"
@@ -33,6 +35,10 @@ class Job {
   void begin_step(int64_t step);
   /// Gives the bytes of the model's states.
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
+  void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
+                  JobReport* report);
+  void resume(training::Checkpointer& checkpoints, JobReport* report);
+  void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);
   void note_program(const Program& program);
   void save(const nn::models::Decoder& model) const;
@@ -50,6 +56,7 @@ class Job {
   SwapReport swapping_;
   int64_t program_steps_ = 0;
   int64_t program_arena_bytes_ = 0;
+  int64_t checkpoint_bytes_read_ = 0;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 

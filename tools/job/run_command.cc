@@ -19,6 +19,8 @@
 namespace phi::job {
 namespace {
 
+constexpr int kSignalStatus = 128;  // as shells count
+
 using distributed::World;
 
 std::string job_file_of(int argc, char** argv) {
@@ -43,7 +45,7 @@ int run_command(int argc, char** argv) {
     } catch (const std::exception& error) {
       fault = error.what();
     }
-    if (!agree(World::current(), setup, fault)) return cli::kUsageStatus;
+    if (!agree(World::current(), &setup, fault)) return cli::kUsageStatus;
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job
@@ -54,6 +56,7 @@ int run_command(int argc, char** argv) {
     const bool writes = played || world.rank() == 0;
     if (writes && !FLAGS_quiet) std::cout << table(report) << std::flush;
     if (writes && !FLAGS_report.empty()) write_report(report, FLAGS_report);
+    if (report.stopped_by != 0) return kSignalStatus + report.stopped_by;
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
@@ -77,6 +80,8 @@ const char* run_help() {
          "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
+         "  --resume             go on from the newest checkpoint in the job's checkpoint.dir, on "
+         "any mesh\n"
          "  --nodeferred_transfer\n"
          "                       what is read from files crosses to each rank whole and at once, "
          "not\n"

@@ -17,6 +17,7 @@ DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this fo
 DEFINE_bool(deferred_transfer, true,
             "data waits on its tier until it is known where it is needed; false: it crosses to the "
             "device at once and whole");
+DEFINE_bool(resume, false, "go on from the newest checkpoint in the job's checkpoint.dir");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
@@ -30,9 +31,9 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 
 const std::vector<std::string>& run_flags() {
   static const std::vector<std::string> flags = {
-      "report", "metrics", "trace",        "trace_steps", "deadline_s", "deferred_transfer",
-      "quiet",  "mesh",    "inject_error", "inject_hang", "dry_run",    "world_size",
-      "rank"};
+      "report",     "metrics", "trace", "trace_steps",  "deadline_s",  "deferred_transfer",
+      "resume",     "quiet",   "mesh",  "inject_error", "inject_hang", "dry_run",
+      "world_size", "rank"};
   return flags;
 }
 
@@ -55,6 +56,7 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},
       cli::FlagUse{"deadline_s", !FLAGS_dry_run, kReal},
       cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"resume", !FLAGS_dry_run, kReal},
   });
 }
 

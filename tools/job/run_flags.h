@@ -12,6 +12,7 @@ DECLARE_string(trace);
 DECLARE_string(trace_steps);
 DECLARE_double(deadline_s);
 DECLARE_bool(deferred_transfer);
+DECLARE_bool(resume);
 DECLARE_bool(quiet);
 DECLARE_string(inject_error);
 DECLARE_string(inject_hang);

@@ -75,6 +75,12 @@ Setup prepare(const std::string& job_file) {
   setup.config = load_job(job_file);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
+  if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
+    throw cli::UsageError(fmt::format(
+        "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
+        "checkpoint.dir.",
+        job_file));
+  }
   settle_world(&setup);
   if (generates) {
     settle_generate(&setup.config);
@@ -90,10 +96,10 @@ Setup prepare(const std::string& job_file) {
   return setup;
 }
 
-bool agree(World& world, const std::optional<Setup>& setup, std::string fault) {
+bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
   distributed::Facts facts;
   try {
-    if (setup && !setup->dry) facts = fingerprint(*setup);
+    if (*setup && !(*setup)->dry) facts = fingerprint(**setup);
   } catch (const Error& error) {
     fault = error.what();  // a file that has changed since it was opened
   }
@@ -105,6 +111,7 @@ bool agree(World& world, const std::optional<Setup>& setup, std::string fault) {
     if (world.rank() == 0) std::cerr << "autophi run: " << error.what() << "\n";
     return false;
   }
+  (*setup)->facts = std::move(facts);
   return true;
 }
 

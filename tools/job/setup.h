@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "distributed/agreement/agreement.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
 #include "tools/job/config/config.h"
@@ -22,6 +23,7 @@ struct Setup {
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   Injections injections;
+  distributed::Facts facts;  // the fingerprint that all ranks have agreed on; none in a dry run
 };
 
 /// Of a job file whose mesh is of this world, or of the one that is played. Errors: UsageError,
@@ -31,6 +33,6 @@ Setup prepare(const std::string& job_file);
 /// True if all ranks may go on: none has a fault, and all have the same fingerprint of their setup.
 /// Else one of them has said why. `fault`: what this rank found wrong, and so has no setup; empty:
 /// nothing.
-bool agree(distributed::World& world, const std::optional<Setup>& setup, std::string fault);
+bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
 
 }  // namespace phi::job

@@ -19,7 +19,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,17 +26,18 @@
 #include "api/training/step_result.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/folder.h"
-#include "distributed/checkpoint/pending_save.h"
+#include "distributed/checkpoint/save.h"
+#include "phi/common/errors.h"
 #include "phi/common/signal_watch.h"
 
 namespace phi::training {
 
 struct CheckpointerOptions {
   std::string folder{};
-  int64_t every = 0;     // steps; 0: not by their number
-  double minutes = 0.0;  // 0: not by the clock (of rank 0)
-  int64_t keep = 3;      // newest complete checkpoints; older ones are removed
-  bool async = true;     // false: the training waits until a checkpoint is on the disk
+  int64_t every = 0;       // steps; 0: not by their number
+  double minutes = 0.0;    // 0: not by the clock (of rank 0)
+  int64_t keep = 3;        // newest complete checkpoints; older ones are removed
+  bool async = true;       // false: the training waits until a checkpoint is on the disk
   std::string fallback{};  // where a save goes that the folder does not take
   /// A loss or gradients that are not finite: back to the newest checkpoint, and on with the
   /// batches behind the one at fault. The trainer's own answer must be OnNonFinite::kSkip.
@@ -82,7 +82,8 @@ class Checkpointer {
   void after_step(const StepResult& result);
   /// The signal that asks the job to end, the same on every rank since the last step; 0: none.
   int stop_signal() const { return stop_signal_; }
-  /// The state of now is saved, if it was not, and on the disk. Errors: those of the save.
+  /// The state of now is saved, if it was not, and on the disk. Errors: those of the save, the same
+  /// on every rank.
   void finish();
 
   const CheckpointerStats& stats() const { return stats_; }
@@ -91,8 +92,9 @@ class Checkpointer {
   struct Wishes;
 
   Wishes agree();
-  bool is_due() const;
-  void save();
+  template <typename Part>
+  void attempt(Part&& part);
+  void begin_save();
   void settle(bool wait);
   void roll_back();
 
@@ -101,10 +103,11 @@ class Checkpointer {
   distributed::checkpoint::CheckpointFolder folder_;
   SignalWatch signals_;
   int stop_signal_ = 0;
-  std::unique_ptr<distributed::checkpoint::PendingSave> pending_;
+  std::optional<distributed::checkpoint::PendingSave> pending_;
   int64_t pending_step_ = 0;
-  int64_t saved_step_ = -1;  // of the last save that has succeeded, or was resumed from
-  bool postponed_ = false;   // a save was due while another was being written
+  int64_t saved_step_ = -1;       // of the last save that has succeeded, or was resumed from
+  bool postponed_ = false;        // a save was due while another was being written
+  std::optional<Error> failure_;  // of the last save, if it has failed
   int64_t rollbacks_here_ = 0;
   int64_t failed_batch_ = 0;
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
+#include "api/tensor/held.h"
 #include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/together.h"
 #include "distributed/checkpoint/view.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "phi/common/finite.h"
 #include "phi/core/box_chunks.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/storage/source_bytes.h"
 
 namespace phi::training {
 
@@ -28,21 +28,8 @@ using distributed::World;
 
 namespace {
 
-constexpr std::string_view kStates = "optimizer.";
 constexpr std::string_view kMaster = "optimizer.master.";
 constexpr int64_t kChunkElements = 1 << 18;
-
-// What this rank holds of `x`, and which box of it that is; nothing on other stages.
-struct Held {
-  const DenseTensor* array = nullptr;
-  Box box;
-};
-Held held(const Tensor& x) {
-  if (!x.is_dist()) return {&x.dense(), Box::whole(x.shape())};
-  const auto coord = x.dist().mesh().coord_of(RankContext::current().rank());
-  if (!coord) return {};
-  return {&x.dist().local(), distributed::local_box(x.shape(), *x.dist_attr(), *coord)};
-}
 
 // The name under which a state is in the checkpoint. What counts of a parameter with a master is
 // the master; a checkpoint of a float32 job has none, and one of a 16-bit job has both.
@@ -63,7 +50,8 @@ Checkpoint as_states(const Checkpoint& from, const nn::NamedTensors& states) {
     if (from.contains(source)) tensors.push_back({name, source});
   }
   for (const std::string& name : from.names()) {
-    if (!names.contains(name) && !name.starts_with(kStates)) tensors.push_back({name, name});
+    if (!names.contains(name) && !name.starts_with(nn::kOptimizerStates))
+      tensors.push_back({name, name});
   }
   return checkpoint::view(from, tensors);
 }
@@ -90,10 +78,11 @@ const char* name_of(OptimizerKind kind) {
 void check_kind(const checkpoint::JsonFile& json, OptimizerKind kind) {
   const std::string& saved = json.string(
       json.member(json.root(), "optimizer", "the trainer's numbers"), "the kind of optimizer");
-  PHI_CHECK(saved == name_of(kind),
-            errors::InvalidArgument("'{}' has states of the optimizer {}, and this trainer's is {}; "
-                                    "go on with the same kind, or begin with its weights alone.",
-                                    json.path(), saved, name_of(kind)));
+  PHI_CHECK(
+      saved == name_of(kind),
+      errors::InvalidArgument("'{}' has states of the optimizer {}, and this trainer's is {}; "
+                              "go on with the same kind, or begin with its weights alone.",
+                              json.path(), saved, name_of(kind)));
 }
 
 checkpoint::JsonFile numbers_json(const Checkpoint& from) {
@@ -117,8 +106,8 @@ void read_through(const checkpoint::Checkpoint& from, const std::string& name, D
 void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
   const bool keeps_deferred = RankContext::current().keeps_deferred();
   for (const auto& [name, now] : states) {
-    const Held here = held(now);
-    if (!here.array || here.box.empty()) continue;
+    const Held here = held_here(now);
+    if (!here.array) continue;
     if (keeps_deferred) {
       read_through(from, name, now.dtype(), here.box);
     } else {
@@ -132,9 +121,12 @@ void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
 checkpoint::SaveOptions with_numbers(checkpoint::SaveOptions options, const Trainer& trainer) {
   const TrainerNumbers numbers = trainer.numbers();
   const nlohmann::ordered_json json = {
-      {"steps", numbers.steps},           {"updates", numbers.updates},
-      {"passes", numbers.passes},         {"data_offset", numbers.data_offset},
-      {"loss_scale", numbers.loss_scale}, {"finite_steps", numbers.finite_steps},
+      {"steps", numbers.steps},
+      {"updates", numbers.updates},
+      {"passes", numbers.passes},
+      {"data_offset", numbers.data_offset},
+      {"loss_scale", numbers.loss_scale},
+      {"finite_steps", numbers.finite_steps},
       {"optimizer", name_of(trainer.train_step().options().optimizer.kind)}};
   options.metadata[kTrainerKey] = json.dump();
   return options;
@@ -155,23 +147,8 @@ TrainerNumbers numbers_in(const Checkpoint& from) {
   return numbers;
 }
 
-void check_finite(const Trainer& trainer) {
-  const auto fault = checkpoint::together(World::current(), [&] {
-    for (const auto& [name, value] : trainer.states()) {
-      const Held here = held(value);
-      if (!here.array || here.box.empty()) continue;
-      const HostBytes bytes(*here.array);
-      PHI_CHECK(first_nonfinite(bytes.get(), value.dtype()) < 0,
-                errors::OutOfRange("'{}' has numbers that are not finite after step {}; no "
-                                   "checkpoint is written of such states.",
-                                   name, trainer.steps()));
-    }
-  });
-  if (fault) throw Error(*fault);
-}
-
 void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOptions options) {
-  check_finite(trainer);
+  nn::check_finite(trainer.states());
   checkpoint::save(folder, trainer.states(), with_numbers(std::move(options), trainer));
 }
 
@@ -186,14 +163,6 @@ void load(const Checkpoint& from, Trainer* trainer) {
   const auto fault =
       checkpoint::together(World::current(), [&] { read_now(states, trainer->states()); });
   if (fault) throw Error(*fault);
-}
-
-Checkpoint weights_in(const Checkpoint& from) {
-  std::vector<checkpoint::ViewTensor> weights;
-  for (const std::string& name : from.names()) {
-    if (!name.starts_with(kStates)) weights.push_back({name, name});
-  }
-  return checkpoint::view(from, weights);
 }
 
 }  // namespace phi::training

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/checkpoint.h"
@@ -24,14 +23,9 @@ inline constexpr const char* kTrainerKey = "trainer";
 distributed::checkpoint::SaveOptions with_numbers(distributed::checkpoint::SaveOptions options,
                                                   const Trainer& trainer);
 
-/// Ranks and errors: as checkpoint::save; OutOfRange, on every rank, for a state that has numbers
-/// that are not finite: nothing is written then.
+/// Ranks and errors: as checkpoint::save; nn::check_finite: nothing is written then.
 void save(const std::string& folder, const Trainer& trainer,
           distributed::checkpoint::SaveOptions options = {});
-
-/// Errors: OutOfRange, the same on every rank, naming the first state with a number that is not
-/// finite, and the rank that has it.
-void check_finite(const Trainer& trainer);
 
 /// Errors: InvalidArgument for a checkpoint without (of weights alone), or with wrong ones.
 TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
@@ -43,8 +37,5 @@ TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
 /// Errors  InvalidArgument that lists all that does not fit (nothing is changed then); those of
 ///         reading, the same on all ranks: the trainer's states are undefined then, load another.
 void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
-
-/// Optimizer states left out: the weights of a trainer's checkpoint.
-distributed::checkpoint::Checkpoint weights_in(const distributed::checkpoint::Checkpoint& from);
 
 }  // namespace phi::training

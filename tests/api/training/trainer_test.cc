@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
@@ -192,6 +194,127 @@ TEST(Trainer, WhatCannotBeHonouredIsRefused) {
   EXPECT_THAT([&] { trainer.step(batches(1, 3)); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "step 1 is given 3 micro-batches, and its options say 2"));
+}
+
+TEST(Trainer, CountsWhatItNeedsToGoOn) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  EXPECT_EQ(trainer.next_batch(), 1);
+  trainer.run(3, [](int64_t number) { return batches(number); });
+  EXPECT_EQ(trainer.numbers(), (TrainerNumbers{.steps = 3, .updates = 3, .passes = 6}));
+  trainer.pass_over(7);
+  EXPECT_EQ(trainer.next_batch(), 8);
+  std::vector<int64_t> numbers;
+  trainer.run(2, [&](int64_t number) {
+    numbers.push_back(number);
+    return batches(number);
+  });
+  EXPECT_EQ(numbers, (std::vector<int64_t>{8, 9}));
+  EXPECT_EQ(trainer.steps(), 5);
+}
+
+// A batch with a number that spoils all gradients, on one rank's rows alone.
+std::vector<Batch> spoiled() {
+  auto out = batches(1);
+  std::vector<float> labels = out[1].labels.to_vector<float>();
+  labels[1] = std::numeric_limits<float>::infinity();
+  out[1].labels = Tensor::from(labels, out[1].labels.shape());
+  return out;
+}
+
+TEST(Trainer, NumbersThatAreNotFiniteStopItAndSpoilNothing) {
+  for (const bool capture : {false, true}) {
+    Net net;
+    TrainerOptions options = kOptions;
+    options.capture = capture;
+    Trainer trainer(net, nn::mean_squared_error, options);
+    trainer.step(batches(1));
+    const auto weight = net.parameter_at("out.weight").to_vector<float>();
+    EXPECT_THAT([&] { trainer.step(spoiled()); },
+                ThrowsError(ErrorCode::kOutOfRange,
+                            "step 2: the loss is inf and the norm of its gradients "));
+    EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
+    EXPECT_EQ(trainer.steps(), 1);
+    EXPECT_FALSE(net.parameter_at("out.weight").grad_so_far().defined());
+  }
+}
+
+TEST(Trainer, NumbersThatAreNotFiniteAreTracedToRankAndOperator) {
+  distributed::run_ranks(2, [](distributed::World&) {
+    Net net;
+    nn::shard(net, ProcessMesh({2}, {"dp"}), nn::Layout().batches({{"dp", Shard(0)}}));
+    Trainer trainer(net, nn::mean_squared_error, kOptions);
+    auto bad = batches(1);
+    std::vector<float> labels = bad[1].labels.to_vector<float>();
+    labels[7] = std::numeric_limits<float>::quiet_NaN();  // the last of 4 rows: rank 1's
+    bad[1].labels = Tensor::from(labels, {4, 2});
+    EXPECT_THAT([&] { trainer.step(bad); },
+                ThrowsError(ErrorCode::kOutOfRange,
+                            "all parameters are finite before the step\n  first, at rank 1: "
+                            "operator subtract: its output has a number that is not finite"));
+    EXPECT_THAT([&] { trainer.step(bad); },
+                ThrowsError(ErrorCode::kOutOfRange,
+                            "gradients that are not finite: 'in.weight', 'in.bias', "
+                            "'out.weight', 'out.bias'"));
+  });
+}
+
+TEST(Trainer, AParameterThatIsNotFiniteIsNamed) {
+  Net net;
+  net.fill([](const std::string& name, const Tensor& now) {
+    const float value = name == "out.bias" ? std::numeric_limits<float>::infinity() : 1.0f;
+    return full(now.shape(), value);
+  });
+  Trainer trainer(net, nn::mean_squared_error, kOptions);
+  EXPECT_THAT([&] { trainer.step(batches(1)); },
+              ThrowsError(ErrorCode::kOutOfRange,
+                          "before the step, at rank 0: parameter 'out.bias' has a number that is "
+                          "not finite, element 0 of f32[2]"));
+}
+
+TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
+  Net net;
+  TrainerOptions options = kOptions;
+  options.on_nonfinite = OnNonFinite::kSkip;
+  options.max_left_out = 2;
+  Trainer trainer(net, nn::mean_squared_error, options);
+  trainer.step(batches(1));
+  const auto weight = net.parameter_at("out.weight").to_vector<float>();
+  for (int i = 0; i < 2; ++i) {
+    const StepResult result = trainer.step(spoiled());
+    EXPECT_FALSE(result.finite);
+    EXPECT_FALSE(result.applied);
+  }
+  EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
+  EXPECT_EQ(trainer.numbers(), (TrainerNumbers{.steps = 3, .updates = 1, .passes = 6}));
+  EXPECT_TRUE(trainer.step(batches(2)).applied);
+  trainer.step(spoiled());
+  trainer.step(spoiled());
+  EXPECT_THAT([&] { trainer.step(spoiled()); },
+              ThrowsError(ErrorCode::kOutOfRange, "3 steps in a row were left out"));
+}
+
+TEST(Trainer, Float16ThatGoesNowhereEndsWithAdvice) {
+  Net net;
+  net.initialise(1, DataType::FLOAT16);
+  TrainerOptions options = kOptions;
+  options.on_nonfinite = OnNonFinite::kSkip;
+  const auto loss = [](const Tensor& y, const Tensor& labels) {
+    return nn::mean_squared_error(scale(y, 60000.0), labels);
+  };
+  Trainer trainer(net, loss, options);
+  const auto in_half = [](int64_t step) {
+    auto out = batches(step);
+    for (Batch& batch : out) batch = {cast(batch.inputs, DataType::FLOAT16), batch.labels};
+    return out;
+  };
+  int64_t steps = 0;
+  EXPECT_THAT(
+      [&] {
+        while (++steps < 100) trainer.step(in_half(steps));
+      },
+      ThrowsError(ErrorCode::kOutOfRange, "Train in bfloat16, which has the range of float32"));
+  EXPECT_EQ(steps, 21);
 }
 
 }  // namespace

@@ -120,6 +120,12 @@ void read_run(JobConfig* config, const Section& section) {
                   : recompute == "selective" ? Recompute::kSelective
                                              : Recompute::kNone;
   section.read("save", &run.save);
+  std::string policy = "stop";
+  section.read_choice("on_nonfinite", {"stop", "skip", "rollback"}, &policy);
+  run.on_nonfinite = policy == "skip"       ? NonFinitePolicy::kSkip
+                     : policy == "rollback" ? NonFinitePolicy::kRollBack
+                                            : NonFinitePolicy::kStop;
+  section.read("loss_jump", 0.0, 1e6, &run.loss_jump);
   if (run.steps == 0 && run.save.empty()) {
     throw config->wrong({"run.steps"},
                         "a job of 0 steps only writes its initial weights; say where "
@@ -135,6 +141,25 @@ void read_run(JobConfig* config, const Section& section) {
     throw config->wrong({"run.capture", "model.dropout"},
                         "dropout draws other numbers in each step, which a captured step does not; "
                         "set model.dropout to 0, or run.capture to false.");
+  }
+}
+
+void read_checkpoint(JobConfig* config, const Section& section) {
+  CheckpointConfig& checkpoint = config->checkpoint;
+  section.read("dir", &checkpoint.dir);
+  section.read("every", 0, INT32_MAX, &checkpoint.every);
+  section.read("minutes", 0.0, 1e6, &checkpoint.minutes);
+  section.read("keep", 1, INT32_MAX, &checkpoint.keep);
+  section.read("async", &checkpoint.async);
+  section.read("fallback", &checkpoint.fallback);
+  if (!checkpoint.fallback.empty() && checkpoint.fallback == checkpoint.dir) {
+    throw config->wrong({"checkpoint.fallback"},
+                        "is checkpoint.dir itself; name a folder elsewhere.");
+  }
+  if (config->run.on_nonfinite == NonFinitePolicy::kRollBack && checkpoint.dir.empty()) {
+    throw config->wrong({"run.on_nonfinite"},
+                        "there are no checkpoints to go back to; give a folder for them in "
+                        "checkpoint.dir, or choose stop or skip.");
   }
 }
 
@@ -294,6 +319,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   read_data(&config, {&config, "data.", top.child("data")});
   read_run(&config, {&config, "run.", top.child("run")});
   read_optimizer(&config, {&config, "optimizer.", top.child("optimizer")});
+  read_checkpoint(&config, {&config, "checkpoint.", top.child("checkpoint")});
   read_memory(&config, {&config, "memory.", top.child("memory")});
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});

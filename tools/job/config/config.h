@@ -12,9 +12,11 @@
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
 //   |       capture: false,
-//   |       schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: ""}
+//   |       schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: "",
+//   |       on_nonfinite: stop, loss_jump: 0}           # stop | skip | rollback
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
+//   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
 //   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
 //   | weights: DIR                                     # of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
@@ -86,6 +88,10 @@ struct DataConfig {
 
 using nn::Recompute;
 
+/// What a job does about a loss or gradients that are not finite. kRollBack: back to the newest
+/// checkpoint, and on behind the batch at fault.
+enum class NonFinitePolicy : uint8_t { kStop, kSkip, kRollBack };
+
 struct RunConfig {
   int64_t steps = 4;
   int64_t global_batch = 8;
@@ -98,8 +104,20 @@ struct RunConfig {
   int64_t zero_stage = 0;
   Recompute recompute = Recompute::kNone;
   std::string save;  // folder for the parameters at the end; empty: none
+  NonFinitePolicy on_nonfinite = NonFinitePolicy::kStop;
+  double loss_jump = 0.0;  // standard deviations above those before it; 0: jumps are not told
 
   int64_t micro_batch_size() const { return global_batch / micro_batches; }
+};
+
+/// Saves of all states while the job trains. Without a folder there are none.
+struct CheckpointConfig {
+  std::string dir{};
+  int64_t every = 100;     // steps; 0: not by their number
+  double minutes = 0.0;    // 0: not by the clock
+  int64_t keep = 3;        // newest ones
+  bool async = true;       // written while the training goes on
+  std::string fallback{};  // where a save goes that `dir` does not take
 };
 
 /// What a rank may hold, in bytes. Without a limit on the device nothing is swapped.
@@ -129,6 +147,7 @@ struct JobConfig {
   DataConfig data;
   RunConfig run;
   JobOptimizer optimizer;
+  CheckpointConfig checkpoint;
   MemoryConfig memory;
   std::string weights;  // folder with parameters to start from; empty: random ones
   GenerateConfig generate;

@@ -49,14 +49,15 @@ double Progress::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-double Progress::tokens_per_s(int64_t steps_done) const {
-  return static_cast<double>(steps_done * tokens_per_step_) / std::max(seconds(), 1e-9);
+double Progress::tokens_per_s(int64_t step) const {
+  return static_cast<double>((step - first_) * tokens_per_step_) / std::max(seconds(), 1e-9);
 }
 
 void Progress::done(int64_t step, double loss) {
   last_step_seconds_ = seconds() - std::exchange(last_done_, seconds());
   if (style_ == Style::kSilent || (style_ == Style::kLines && !wants_line(step))) return;
-  const double left = seconds() / static_cast<double>(step) * static_cast<double>(steps_ - step);
+  const double left =
+      seconds() / static_cast<double>(step - first_) * static_cast<double>(steps_ - step);
   const int width = static_cast<int>(std::to_string(steps_).size());
   std::string line = fmt::format("step {:>{}}/{}", step, width, steps_);
   if (style_ == Style::kBar) line += " " + bar(step);
@@ -75,7 +76,7 @@ void Progress::done(int64_t step, double loss) {
 
 bool Progress::wants_line(int64_t step) const {
   const int64_t every = (steps_ + kMaxLines - 1) / kMaxLines;
-  return step == 1 || step == steps_ || step % every == 0;
+  return step == first_ + 1 || step == steps_ || step % every == 0;
 }
 
 std::string Progress::bar(int64_t step) const {

@@ -17,13 +17,16 @@ class Progress {
   /// The style for this process's standard output: a bar if a person sees it.
   static Style detect();
 
+  /// The steps up to this one were done at another time.
+  void resume_after(int64_t step) { first_ = step; }
   /// `step` counts from 1.
   void done(int64_t step, double loss);
 
   double seconds() const;
   /// From the end of the step before the last to that of the last.
   double last_step_seconds() const { return last_step_seconds_; }
-  double tokens_per_s(int64_t steps_done) const;
+  /// Up to the end of this step.
+  double tokens_per_s(int64_t step) const;
 
  private:
   std::string bar(int64_t step) const;
@@ -31,6 +34,7 @@ class Progress {
 
   Style style_;
   int64_t steps_;
+  int64_t first_ = 0;
   int64_t tokens_per_step_;
   std::FILE* out_;
   std::chrono::steady_clock::time_point start_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/data/summary.h"
+#include "api/training/checkpoint/checkpointer.h"
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
@@ -47,6 +48,7 @@ struct RankReport {
   int64_t program_steps = 0;                       // of a captured job; 0: it was not captured
   int64_t program_arena_bytes = 0;                 // that its own tensors share
   SwapReport swapping;
+  int64_t checkpoint_bytes_read = 0;  // of a resumed job
 };
 
 struct JobReport {
@@ -57,7 +59,12 @@ struct JobReport {
   int64_t num_parameters = 0;
   data::Summary data;  // reports over data that differ cannot be compared
   uint64_t data_fingerprint = 0;
-  std::vector<double> losses;  // per step
+  std::vector<double> losses;  // per step, from first_step on
+  int64_t first_step = 1;      // later where the job was resumed
+  std::string resumed_from;    // the checkpoint
+  training::CheckpointerStats checkpoints;
+  int64_t steps_left_out = 0;  // gradients were not finite
+  int stopped_by = 0;          // the signal that ended the job before its last step
   std::vector<double> step_seconds;
   std::string text;  // mode generate: what was generated, one byte a step
   double tokens_per_s = 0;

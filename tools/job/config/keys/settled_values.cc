@@ -64,6 +64,18 @@ std::string text_of(RateKind kind) {
   return "";
 }
 
+std::string text_of(NonFinitePolicy policy) {
+  switch (policy) {
+    case NonFinitePolicy::kStop:
+      return "stop";
+    case NonFinitePolicy::kSkip:
+      return "skip";
+    case NonFinitePolicy::kRollBack:
+      return "rollback";
+  }
+  return "";
+}
+
 using Value = std::string (*)(const JobConfig&);
 
 #define VALUE(expression) +[](const JobConfig& c) { return text_of(c.expression); }
@@ -104,6 +116,14 @@ const std::map<std::string_view, Value>& values() {
       {"run.zero_stage", VALUE(run.zero_stage)},
       {"run.recompute", VALUE(run.recompute)},
       {"run.save", VALUE(run.save)},
+      {"run.on_nonfinite", VALUE(run.on_nonfinite)},
+      {"run.loss_jump", VALUE(run.loss_jump)},
+      {"checkpoint.dir", VALUE(checkpoint.dir)},
+      {"checkpoint.every", VALUE(checkpoint.every)},
+      {"checkpoint.minutes", VALUE(checkpoint.minutes)},
+      {"checkpoint.keep", VALUE(checkpoint.keep)},
+      {"checkpoint.async", VALUE(checkpoint.async)},
+      {"checkpoint.fallback", VALUE(checkpoint.fallback)},
       {"optimizer.kind", VALUE(optimizer.update.kind)},
       {"optimizer.lr", VALUE(optimizer.rate.peak)},
       {"optimizer.betas",

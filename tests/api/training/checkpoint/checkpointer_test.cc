@@ -1,0 +1,255 @@
+// When checkpoints are written, which stay, and what a training goes on from.
+#include "api/training/checkpoint/checkpointer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include "api/nn/layers/linear.h"
+#include "api/nn/layout/shard.h"
+#include "api/nn/loss.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/api.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::training {
+namespace {
+
+namespace fs = std::filesystem;
+using distributed::ProcessMesh;
+using distributed::Shard;
+using distributed::World;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class Net final : public nn::Sequential {
+ public:
+  Net() { add<nn::Linear>("out", 3, 2, nn::LinearOptions{.weight = nn::normal(0.5)}); }
+};
+
+std::vector<Batch> batch(int64_t number, float spoil = 0.0f) {
+  std::vector<float> labels(8, static_cast<float>(number));
+  labels[3] += spoil;
+  return {{gaussian({4, 3}, 0.0f, 1.0f, static_cast<int>(number)),
+           Tensor::from(std::move(labels), {4, 2})}};
+}
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class CheckpointerTest : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(root_); }
+  void TearDown() override { fs::remove_all(root_); }
+
+  TrainerOptions options(OnNonFinite on_nonfinite = OnNonFinite::kStop) const {
+    return {.optimizer = {.kind = OptimizerKind::kAdamW},
+            .rate = {.peak = 0.1},
+            .on_nonfinite = on_nonfinite};
+  }
+
+  // The folders of checkpoints that are there.
+  std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.is_directory()) names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
+  const std::string root_ = (fs::temp_directory_path() /
+                             ("checkpointer_" + std::to_string(getpid()) + "_" +
+                              ::testing::UnitTest::GetInstance()->current_test_info()->name()))
+                                .string();
+  const std::string folder_ = root_ + "/run";
+};
+
+TEST_F(CheckpointerTest, SavesEverySoManyStepsAndKeepsTheNewest) {
+  for (const bool async : {false, true}) {
+    fs::remove_all(folder_);
+    Net net;
+    Trainer trainer(net, nn::mean_squared_error, options());
+    Checkpointer checkpoints(trainer, {.folder = folder_, .every = 2, .keep = 2, .async = async});
+    for (int64_t step = 1; step <= 7; ++step) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+    }
+    checkpoints.finish();
+    EXPECT_EQ(checkpoints.stats().failures, 0);
+    EXPECT_EQ(names().size(), 2u);
+    EXPECT_TRUE(names().contains("step-00000007"));
+    if (!async) {
+      EXPECT_EQ(checkpoints.stats().saves, 4);
+      EXPECT_EQ(names(), (std::set<std::string>{"step-00000006", "step-00000007"}));
+    }
+  }
+}
+
+TEST_F(CheckpointerTest, GoesOnFromTheNewestOnAnotherMesh) {
+  std::vector<float> expected;
+  {
+    Net net;
+    Trainer trainer(net, nn::mean_squared_error, options());
+    Checkpointer checkpoints(trainer, {.folder = folder_, .metadata = {{"job", "a"}}});
+    EXPECT_FALSE(checkpoints.resume());
+    for (int64_t step = 1; step <= 3; ++step) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+    }
+    checkpoints.finish();
+    trainer.step(batch(trainer.next_batch()));
+    expected = net.parameter_at("out.weight").to_vector<float>();
+  }
+  distributed::run_ranks(2, [&](World&) {
+    Net net;
+    nn::shard(net, ProcessMesh({2}, {"dp"}), nn::Layout().batches({{"dp", Shard(0)}}).zero(1));
+    Trainer trainer(net, nn::mean_squared_error, options());
+    Checkpointer checkpoints(trainer, {.folder = folder_});
+    const auto resumed = checkpoints.resume();
+    ASSERT_TRUE(resumed);
+    EXPECT_EQ(resumed->step, 3);
+    EXPECT_EQ(resumed->metadata.at("job"), "a");
+    EXPECT_EQ(trainer.next_batch(), 4);
+    trainer.step(batch(trainer.next_batch()));
+    const auto weight =
+        distributed::unshard_dtensor(net.parameter_at("out.weight")).to_vector<float>();
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
+  });
+}
+
+TEST_F(CheckpointerTest, PassesOverADamagedOneAndSaysSo) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  {
+    Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+    for (int64_t step = 1; step <= 2; ++step) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+    }
+  }
+  const std::string file = folder_ + "/step-00000002/model.safetensors";
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(-5, std::ios::end);
+    const char flipped = static_cast<char>(bytes.get() ^ 0x10);
+    bytes.seekp(-5, std::ios::end);
+    bytes.put(flipped);
+  }
+  Checkpointer checkpoints(trainer, {.folder = folder_});
+  auto resumed = checkpoints.resume();
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->step, 1);
+  EXPECT_EQ(trainer.steps(), 1);
+  EXPECT_THAT(resumed->damaged, ElementsAre(HasSubstr("step-00000002")));
+  fs::resize_file(folder_ + "/step-00000001/model.safetensors", 20);
+  EXPECT_THAT([&] { checkpoints.resume(); },
+              ThrowsError(ErrorCode::kUnavailable, "none of the checkpoints"));
+}
+
+TEST_F(CheckpointerTest, SignalsSaveAndStop) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  Checkpointer checkpoints(trainer, {.folder = folder_});
+  const auto step = [&] { checkpoints.after_step(trainer.step(batch(trainer.next_batch()))); };
+  step();
+  EXPECT_THAT(names(), SizeIs(0));
+  std::raise(SIGUSR1);
+  step();
+  EXPECT_EQ(checkpoints.stop_signal(), 0);
+  std::raise(SIGTERM);
+  step();
+  EXPECT_EQ(checkpoints.stop_signal(), SIGTERM);
+  EXPECT_EQ(names(), (std::set<std::string>{"step-00000002", "step-00000003"}));
+  checkpoints.finish();
+  EXPECT_EQ(checkpoints.stats().saves, 2) << "what is saved is not saved again";
+}
+
+TEST_F(CheckpointerTest, TheClockOfRank0IsEverybodys) {
+  distributed::run_ranks(2, [&](World&) {
+    Net net;
+    nn::shard(net, ProcessMesh({2}, {"dp"}), nn::Layout().batches({{"dp", Shard(0)}}));
+    Trainer trainer(net, nn::mean_squared_error, options());
+    Checkpointer checkpoints(trainer, {.folder = folder_, .minutes = 1e-9, .async = false});
+    for (int64_t step = 1; step <= 3; ++step) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+    }
+    EXPECT_EQ(checkpoints.stats().saves, 3);
+  });
+}
+
+TEST_F(CheckpointerTest, RollsBackBehindTheBatchAtFault) {
+  const auto train = [&](const std::vector<int64_t>& bad, std::vector<int64_t>* taken) {
+    Net net;
+    Trainer trainer(net, nn::mean_squared_error, options(OnNonFinite::kSkip));
+    Checkpointer checkpoints(trainer,
+                             {.folder = folder_, .every = 2, .async = false, .roll_back = true});
+    while (trainer.steps() < 6) {
+      const int64_t number = trainer.next_batch();
+      taken->push_back(number);
+      const bool is_bad = std::ranges::count(bad, number) > 0;
+      checkpoints.after_step(trainer.step(batch(number, is_bad ? kInfinity : 0.0f)));
+    }
+    EXPECT_EQ(checkpoints.stats().rollbacks, std::ssize(bad));
+    return net.parameter_at("out.weight").to_vector<float>();
+  };
+  std::vector<int64_t> taken;
+  const auto weight = train({4}, &taken);
+  EXPECT_THAT(taken, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+
+  // The same as a training that never saw batches 3 and 4.
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  for (const int64_t number : {1, 2, 5, 6, 7, 8}) trainer.step(batch(number));
+  EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
+}
+
+TEST_F(CheckpointerTest, RollingBackForEverIsRefused) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options(OnNonFinite::kSkip));
+  Checkpointer checkpoints(trainer,
+                           {.folder = folder_, .every = 1, .async = false, .roll_back = true});
+  const auto step = [&](float spoil) {
+    checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
+  };
+  EXPECT_THAT([&] { step(kInfinity); },
+              ThrowsError(ErrorCode::kOutOfRange, "has no checkpoint to go back to yet"));
+  step(0.0f);
+  for (int i = 0; i < 3; ++i) step(kInfinity);
+  EXPECT_THAT([&] { step(kInfinity); },
+              ThrowsError(ErrorCode::kOutOfRange, "3 rollbacks did not lead past it"));
+}
+
+TEST_F(CheckpointerTest, AFolderThatDoesNotTakeItIsFoundBeforeTheFirstStep) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  std::ofstream(root_ + "/file") << "not a folder";
+  EXPECT_THAT([&] { Checkpointer(trainer, {.folder = root_ + "/file/run"}); },
+              ThrowsError(ErrorCode::kUnavailable, "file/run"));
+  const Checkpointer first(trainer, {.folder = folder_});
+  EXPECT_THAT([&] { Checkpointer(trainer, {.folder = folder_}); },
+              ThrowsError(ErrorCode::kAlreadyExists, "run"));
+  EXPECT_THAT([&] { Checkpointer(trainer, {.folder = folder_, .keep = 0}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "keep 1 or more"));
+}
+
+TEST_F(CheckpointerTest, ASaveThatFailsIsToldAndTrainingGoesOn) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+  const auto step = [&] { checkpoints.after_step(trainer.step(batch(trainer.next_batch()))); };
+  step();
+  std::ofstream(folder_ + "/step-00000002") << "in the way";
+  step();
+  EXPECT_EQ(checkpoints.stats().failures, 1);
+  step();
+  EXPECT_EQ(checkpoints.stats().saves, 2);
+  EXPECT_EQ(names(), (std::set<std::string>{"step-00000001", "step-00000003"}));
+  EXPECT_TRUE(fs::is_regular_file(folder_ + "/step-00000002")) << "a stranger's file stays";
+}
+
+}  // namespace
+}  // namespace phi::training
