@@ -6,6 +6,7 @@
 //   Tensor h = reshard(x, stage1, {Replicate()});
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -19,7 +20,9 @@ namespace phi::distributed {
 
 /// Joins the job that mpirun started; without mpirun the job is this one process. Call once, first.
 /// Ranks on one machine share its cores: cores / ranks threads each unless OMP_NUM_THREADS says.
-void init(int* argc, char*** argv);
+/// `start_deadline` is how long to wait for the other ranks, as init_world (comm/world.h) says it.
+void init(int* argc, char*** argv,
+          std::chrono::milliseconds start_deadline = std::chrono::milliseconds(0));
 /// Ends this rank's part of the job in order. Call last; nothing happens without init.
 void finalize();
 int64_t rank();

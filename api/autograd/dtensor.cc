@@ -126,6 +126,7 @@ Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
       !CallRecorder::current(),
       errors::Unimplemented("ranks tell each other the sizes of their parts, which a captured "
                             "program does not; use from_local with the global shape in it."));
+  check_mesh(mesh);
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   std::vector<PartInfo> parts = parts_of_all(PartInfo::of(local));
   check_alike(parts, mesh);
@@ -148,6 +149,8 @@ Tensor unshard_dtensor(const Tensor& x) {
 }
 
 void set_mesh(const ProcessMesh& mesh) {
+  const OpScope scope("set_mesh");
+  check_mesh(mesh);
   World::current().set_default_mesh(mesh.defined() ? std::make_shared<const ProcessMesh>(mesh)
                                                    : nullptr);
 }

@@ -112,8 +112,8 @@ class FromLocalNode final : public GradNode {
 
 }  // namespace
 
-void init(int* argc, char*** argv) {
-  const World& world = init_world(argc, argv);
+void init(int* argc, char*** argv, std::chrono::milliseconds start_deadline) {
+  const World& world = init_world(argc, argv, start_deadline);
   share_cores(ranks_on_machine(world.size()));
 }
 void finalize() { finalize_world(); }
@@ -169,6 +169,7 @@ Tensor gathered_everywhere(const Tensor& x) {
 Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
                   std::span<const Placement> placements) {
   const OpScope scope("from_local");
+  check_mesh(mesh);
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   attr->check_fits(global_shape);
   const TensorMeta global{global_shape, local.dtype(), local.layout()};

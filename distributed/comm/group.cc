@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "distributed/comm/reduce.h"
+#include "distributed/comm/subject.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/collective_volume.h"
@@ -112,16 +113,25 @@ struct Group::PartSlice {
 // One call: numbers it, keeps the log, and tells the world and the trace that it begins and ends.
 class Group::CallScope {
  public:
-  CallScope(Group& group, CommOp op, int64_t bytes, CallState state = CallState::kWaiting)
+  /// `what` says op, bytes and what all members must agree on.
+  CallScope(Group& group, const Call& what, CallState state = CallState::kWaiting)
       : group_(group),
         state_(state),
+        call_(what),
         trace_(group.world_.rank_context().trace()),
-        span_(trace_, TraceKind::kCall, name_of(op).data()) {
-    call_ = {&group, ++group.calls_, op, bytes, OpScope::current()};
+        span_(trace_, TraceKind::kCall, name_of(what.op).data()) {
+    call_.group = &group;
+    call_.sequence = ++group.calls_;
+    call_.scope = OpScope::current();
+    if (const SubjectScope* subject = SubjectScope::current()) {
+      call_.shape = subject->shape();
+      if (call_.dtype == DataType::UNDEFINED) call_.dtype = subject->dtype();
+    }
     World& world = group.world_;
-    if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, op});
-    group.call_ = &call_;
+    if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, call_.op});
     world.note(call_, state);
+    if (world.strict_) group.compare(call_);
+    group.call_ = &call_;
     yield_point("group.call.begun");
     if (!span_.event()) return;
     before_ = world.rank_context().counters();
@@ -165,6 +175,19 @@ class Group::CallScope {
   Counters before_;
   std::vector<Arrow> arriving_;
 };
+
+// An empty message from everybody to everybody: whoever gets one compares what it is said to belong
+// to with its own call, as of all messages. The call itself begins when all have done so.
+void Group::compare(const Call& call) {
+  std::vector<Send> sends;
+  std::vector<Recv> recvs;
+  for (const int64_t rank : ranks_) {
+    if (rank == world_.rank()) continue;
+    sends.push_back({rank, nullptr, 0});
+    recvs.push_back({rank, nullptr, 0});
+  }
+  if (!sends.empty()) world_.carry(call, sends, recvs);
+}
 
 // Copies and counts; leaves in remote_sends_ and remote_recvs_ what goes to others. False: nothing.
 bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as) {
@@ -214,7 +237,10 @@ void Group::all_gather_v(const void* in, void* out, std::span<const int64_t> cou
             errors::InvalidArgument("all_gather over {} ranks of {} is given {} counts.", size(),
                                     name_, counts.size()));
   const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-  CallScope call(*this, CommOp::kAllGather, total * static_cast<int64_t>(size_of(dtype)));
+  CallScope call(*this, {.op = CommOp::kAllGather,
+                         .bytes = total * static_cast<int64_t>(size_of(dtype)),
+                         .dtype = dtype,
+                         .count = total});
   gather_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype);
   call.finish();
 }
@@ -263,7 +289,9 @@ void Group::all_to_all_v(const void* in, std::span<const int64_t> send_counts, v
     send_offset += send_bytes;
     recv_offset += recv_bytes;
   }
-  CallScope call(*this, CommOp::kAllToAll, static_cast<int64_t>(send_offset + recv_offset));
+  CallScope call(*this, {.op = CommOp::kAllToAll,
+                         .bytes = static_cast<int64_t>(send_offset + recv_offset),
+                         .dtype = dtype});
   transfer(sends_, recvs_);
   call.finish();
 }
@@ -280,7 +308,11 @@ void Group::reduce_scatter_v(const void* in, void* out, std::span<const int64_t>
             errors::InvalidArgument("reduce_scatter over {} ranks of {} is given {} counts.",
                                     size(), name_, counts.size()));
   const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-  CallScope call(*this, CommOp::kReduceScatter, total * static_cast<int64_t>(size_of(dtype)));
+  CallScope call(*this, {.op = CommOp::kReduceScatter,
+                         .bytes = total * static_cast<int64_t>(size_of(dtype)),
+                         .dtype = dtype,
+                         .count = total,
+                         .reduce = kind});
   reduce_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype,
                kind);
   call.finish();
@@ -340,7 +372,11 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
 
 void Group::all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind) {
   const auto width = static_cast<int64_t>(size_of(dtype));
-  CallScope call(*this, CommOp::kAllReduce, count * width);
+  CallScope call(*this, {.op = CommOp::kAllReduce,
+                         .bytes = count * width,
+                         .dtype = dtype,
+                         .count = count,
+                         .reduce = kind});
   if (all_reduce_by_gather(count * width, size())) {
     reduce_by_gather(in, out, count, dtype, kind);
   } else {
@@ -372,7 +408,11 @@ void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
             errors::OutOfRange("broadcast from position {} of group {}, which has {} ranks.", root,
                                name_, size()));
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
-  CallScope call(*this, CommOp::kBroadcast, static_cast<int64_t>(bytes));
+  CallScope call(*this, {.op = CommOp::kBroadcast,
+                         .bytes = static_cast<int64_t>(bytes),
+                         .dtype = dtype,
+                         .count = count,
+                         .root = root});
   const int64_t turned = (position_ - root + size()) % size();
   for (int64_t have = 1; bytes > 0 && have < size(); have *= 2) {
     if (turned < have && turned + have < size()) {
@@ -389,7 +429,7 @@ void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
 // Dissemination: in round k everyone tells the member 2^k further on; after log2 n rounds everyone
 // has heard of everyone.
 void Group::barrier() {
-  CallScope call(*this, CommOp::kBarrier, 0);
+  CallScope call(*this, {.op = CommOp::kBarrier});
   for (int64_t step = 1; step < size(); step *= 2) {
     const Send send{(position_ + step) % size(), nullptr, 0};
     const Recv recv{(position_ - step + size()) % size(), nullptr, 0};
@@ -399,7 +439,7 @@ void Group::barrier() {
 }
 
 void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
-  CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs));
+  CallScope call(*this, {.op = CommOp::kExchange, .bytes = bytes_of(sends) + bytes_of(recvs)});
   if (sort_out(sends, recvs, CommOp::kExchange)) {
     call.show_messages();
     world_.carry(*call_, remote_sends_, remote_recvs_);
@@ -410,7 +450,8 @@ void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
 
 Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
                                std::shared_ptr<const void> buffers, CommOp counted_as) {
-  CallScope call(*this, CommOp::kExchange, bytes_of(sends) + bytes_of(recvs), CallState::kStarted);
+  CallScope call(*this, {.op = CommOp::kExchange, .bytes = bytes_of(sends) + bytes_of(recvs)},
+                 CallState::kStarted);
   Transfer transfer;
   if (sort_out(sends, recvs, counted_as)) {
     call.show_messages();

@@ -122,6 +122,7 @@ class Group {
 
   class CallScope;
   struct PartSlice;
+  void compare(const Call& call);
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
   std::unique_ptr<Messages> post_slice(const PartSlice& slice, const std::byte* in,

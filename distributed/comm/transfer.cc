@@ -101,11 +101,11 @@ void World::wait_for(Transfer::State& transfer) {
     return;
   }
   end(transfer);
-  note(transfer.call, CallState::kFinished);
 }
 
 void World::end(Transfer::State& transfer) {
   spare_.push_back(std::move(transfer.messages));
+  note(transfer.call, CallState::kFinished);
   yield_point("world.end.over");
   transfer.buffers.reset();
   if (transfer.traced && context_->trace()) show_flight(transfer, *context_->trace());

@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 
+#include "distributed/comm/call_record.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
@@ -74,11 +75,7 @@ void keep_freed_memory() {
 
 }  // namespace
 
-std::string Call::to_string() const {
-  const std::string from = scope ? fmt::format(", from {}", scope) : "";
-  return fmt::format("{} #{} of group {} ({} bytes{})", name_of(op), sequence, group->name(), bytes,
-                     from);
-}
+std::string Call::to_string() const { return CallRecord::of(*this).to_string(group->name()); }
 
 World::World(std::shared_ptr<RankContext> context)
     : context_(std::move(context)), id_(next_world_id.fetch_add(1)) {}
@@ -135,10 +132,10 @@ World& World::process_world() {
   return *single;
 }
 
-World& init_world(int* argc, char*** argv) {
+World& init_world(int* argc, char*** argv, World::Milliseconds start_deadline) {
   keep_freed_memory();
   PHI_CHECK(!joined().world, errors::PreconditionNotMet("init_world is called twice."));
-  joined().world = join_mpi_job(argc, argv);
+  joined().world = join_mpi_job(argc, argv, start_deadline);
   if (!joined().world) joined().world.reset(new SingleWorld(std::make_shared<RankContext>()));
   joined().scope = std::make_unique<World::Scope>(*joined().world);
   return *joined().world;

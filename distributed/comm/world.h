@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "distributed/comm/group.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/transfer.h"
+#include "phi/common/dims.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed {
@@ -35,8 +37,14 @@ struct Call {
   CommOp op = CommOp::kExchange;
   int64_t bytes = 0;            // of the arrays that it is about on this rank
   const char* scope = nullptr;  // the op that this thread is in, or null
+  // On what follows all members agree, where the call has it.
+  DataType dtype = DataType::UNDEFINED;
+  int64_t count = -1;                  // elements of all members' arrays together
+  int64_t root = -1;                   // a position in the group
+  std::optional<ReduceKind> reduce{};  // of a reduction
+  std::optional<Dims> shape{};         // of the tensor that it is about (subject.h)
 
-  /// "all_reduce #418 of group {4,5} (16384 bytes, from matmul_grad)"
+  /// "all_reduce #418 of group {4,5} (sum of float32[64,64], 16384 bytes, from matmul_grad)"
   std::string to_string() const;
 };
 
@@ -55,6 +63,7 @@ class World {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds kDefaultDeadline{60'000};
+  static constexpr Milliseconds kDefaultStartDeadline{60'000};
 
   virtual ~World();
   World(const World&) = delete;
@@ -79,6 +88,14 @@ class World {
   /// How long one call waits for its peers before it throws.
   Milliseconds deadline() const { return deadline_; }
   void set_deadline(Milliseconds deadline) { deadline_ = deadline; }
+
+  /// Whether the members of a group compare every call before it runs: its op, number, dtype,
+  /// counts, shape and source. A difference is an InvalidArgument on all of them that names both.
+  /// Without it only calls whose messages meet are compared, and not their sources. All ranks set
+  /// the same. Costs a message of some hundred bytes between any two members, and calls that would
+  /// only be started wait for all members.
+  bool strict_collectives() const { return strict_; }
+  void set_strict_collectives(bool strict) { strict_ = strict; }
 
   /// From now on every call is logged; tests assert that the members of a group agree.
   void enable_call_log() { logging_ = true; }
@@ -156,6 +173,7 @@ class World {
   const uint64_t id_;
   Milliseconds deadline_ = kDefaultDeadline;
   bool logging_ = false;
+  bool strict_ = false;
   std::shared_ptr<const ProcessMesh> default_mesh_;
   std::vector<LoggedCall> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
@@ -171,7 +189,12 @@ class World {
 
 /// The process joins its job: MPI where it was started by mpirun, else rank 0 of 1. Call once, in
 /// main's thread; the world is World::current() of that thread from then on.
-World& init_world(int* argc, char*** argv);
+///
+/// `start_deadline`: how long to wait for the other ranks; 0: the seconds that the environment's
+/// AUTOPHI_START_DEADLINE_S gives, else World::kDefaultStartDeadline. Past it the process says who
+/// is missing and ends with a non-zero status, as nothing can be thrown out of MPI_Init.
+World& init_world(int* argc, char*** argv,
+                  World::Milliseconds start_deadline = World::Milliseconds(0));
 /// Leaves the job; nothing happens without init_world.
 void finalize_world();
 

@@ -150,6 +150,11 @@ ProcessMesh::ProcessMesh(const std::vector<int64_t>& shape,
   desc_ = intern(std::move(desc));
 }
 
+// A regular mesh's strides are positive.
+int64_t ProcessMesh::highest_rank() const {
+  return is_regular() ? rank_at(size() - 1) : desc_->position_of_rank.back().first;
+}
+
 std::vector<int64_t> ProcessMesh::shape() const {
   return {desc_->shape.begin(), desc_->shape.begin() + ndim()};
 }

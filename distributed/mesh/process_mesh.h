@@ -57,6 +57,7 @@ class ProcessMesh {
   int64_t position_of(const MeshCoord& coord) const;
   MeshCoord coord_at(int64_t position) const;
 
+  int64_t highest_rank() const;
   /// All ranks in row-major order; a list of size() entries is built.
   std::vector<int64_t> ranks() const;
   /// The ranks that differ from `rank` in `mesh_dim` only, in the order of that mesh dim.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "distributed/comm/reduce.h"
+#include "distributed/comm/subject.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/move_run.h"
 #include "distributed/reshard/plan.h"
@@ -195,6 +196,7 @@ struct PendingReshard::Steps {
 };
 
 Transfer PendingReshard::Steps::run(World& world) {
+  const SubjectScope about(global.dims, global.dtype);
   while (next < schedule->moves.size()) {
     const size_t at = next++;
     const ReshardStep& step = schedule->plan->steps[at];
@@ -225,6 +227,7 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   PendingReshard pending;
   pending.result_ = src;
   if (src.attr() == dst) return pending;
+  check_mesh(dst->mesh());
   std::optional<OpScope> scope;
   if (OpScope::current() == nullptr) scope.emplace("reshard");
   const auto plan = plan_reshard(src.attr(), dst, src.dims(), src.dtype());
@@ -303,7 +306,17 @@ PendingReshard::PendingReshard(PendingReshard&&) noexcept = default;
 PendingReshard& PendingReshard::operator=(PendingReshard&&) noexcept = default;
 PendingReshard::~PendingReshard() = default;
 
+void check_mesh(const ProcessMesh& mesh) {
+  const int64_t ranks = World::current().size();
+  PHI_CHECK(!mesh.defined() || mesh.highest_rank() < ranks,
+            errors::InvalidArgument("{} names rank {}, but the job has {} rank{}, counted from 0; "
+                                    "start more processes or use a smaller mesh.",
+                                    mesh.to_string(), mesh.highest_rank(), ranks,
+                                    ranks == 1 ? "" : "s"));
+}
+
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
+  check_mesh(attr->mesh());
   attr->check_fits(global.dims());
   const TensorMeta& meta = global.meta();
   const Place& place = RankContext::current().place();

@@ -12,6 +12,10 @@
 
 namespace phi::distributed {
 
+/// Everything that lays a tensor out on a mesh, or moves it to one, asks first. Errors:
+/// InvalidArgument if the mesh names a rank that the job does not have.
+void check_mesh(const ProcessMesh& mesh);
+
 /// `src` under `dst`, moved by the cheapest known sequence of collectives (plan_reshard).
 ///
 /// Ranks    Called by every rank that has `src`, in or out of the meshes. A rank in neither mesh

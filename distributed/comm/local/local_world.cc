@@ -14,7 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "distributed/comm/activity.h"
+#include "distributed/comm/call_ring.h"
+#include "distributed/comm/hang_report.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 
@@ -44,7 +45,7 @@ struct Route {
 
 // What all ranks of one run share. One lock: messages are few and copies are made outside it.
 struct Hub {
-  explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), activities(static_cast<size_t>(n)) {}
+  explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), rings(static_cast<size_t>(n)) {}
 
   // The first failure counts: its error is the job's, its message what all others are told.
   void fail(int64_t rank, const std::string& message, std::exception_ptr why) {
@@ -60,7 +61,7 @@ struct Hub {
   std::mutex mutex;
   std::vector<std::condition_variable> wake;  // by rank
   std::map<Key, Route> routes;
-  std::vector<Activity> activities;
+  std::vector<CallRing> rings;
   std::string failure;  // of the first rank that failed
   std::exception_ptr error;
 };
@@ -117,8 +118,7 @@ class LocalMessages final : public Messages {
                                 [&] { return is_over() || !fits() || !hub_.failure.empty(); });
     if (is_over() && fits()) return;
     check_failures();
-    const auto activity_of = [&](int64_t rank) { return &hub_.activities[rank]; };
-    throw errors::ExecutionTimeout("{}", timeout_report(call, world_.deadline(), activity_of));
+    throw errors::ExecutionTimeout("{}", late_report(call, world_.deadline(), see()));
   }
 
  private:
@@ -135,7 +135,7 @@ class LocalMessages final : public Messages {
     RecvEnd& recv = *route.recvs.front();
     route.sends.pop_front();
     route.recvs.pop_front();
-    recv.mismatch = mismatch_of(send, recv, from, to);
+    recv.mismatch = mismatch_of(send, recv, from, to, world_.strict_collectives());
     if (recv.mismatch.empty() && recv.buffer.bytes > 0) {
       send.state = SendEnd::State::kBeingCopied;
       recv.state = RecvEnd::State::kBeingCopied;
@@ -151,17 +151,16 @@ class LocalMessages final : public Messages {
     hub_.wake[to].notify_one();
   }
 
-  static std::string mismatch_of(const SendEnd& send, const RecvEnd& recv, int64_t from,
-                                 int64_t to) {
-    const Call& ours = recv.call;
-    const Call& theirs = send.call;
-    if (theirs.sequence != ours.sequence || theirs.op != ours.op) {
-      return fmt::format("calls do not match: rank {} is in {}, rank {} is in {}.", to,
-                         ours.to_string(), from, theirs.to_string());
-    }
-    if (send.buffer.bytes == recv.buffer.bytes) return {};
-    return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}.", to,
-                       recv.buffer.bytes, from, send.buffer.bytes, ours.to_string());
+  static std::string mismatch_of(const SendEnd& send, const RecvEnd& recv, int64_t from, int64_t to,
+                                 bool strict) {
+    const CallRecord ours = CallRecord::of(recv.call), theirs = CallRecord::of(send.call);
+    return mismatch(
+        {recv.call.group->name(), {to, ours}, recv.buffer.bytes, {from, theirs}, send.buffer.bytes},
+        strict);
+  }
+
+  SeeRank see() const {
+    return [this](int64_t rank) { return SeenRank{&hub_.rings[static_cast<size_t>(rank)]}; };
   }
 
   // A rank that failed has taken its messages back, and what follows them may meet the wrong ones:
@@ -169,7 +168,8 @@ class LocalMessages final : public Messages {
   void check_failures() const {
     PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
     for (const RecvEnd& end : recvs_) {
-      PHI_CHECK(end.mismatch.empty(), errors::InvalidArgument("{}", end.mismatch));
+      PHI_CHECK(end.mismatch.empty(),
+                errors::InvalidArgument("{}", mismatch_report(end.call, end.mismatch, see())));
     }
   }
   bool fits() const {
@@ -205,7 +205,7 @@ class LocalWorld final : public World {
   }
   void note(const Call& call, CallState state) override {
     const std::lock_guard lock(hub_.mutex);
-    hub_.activities[rank()].set(call, state);
+    hub_.rings[static_cast<size_t>(rank())].note(call, state);
   }
 
  private:

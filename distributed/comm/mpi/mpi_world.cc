@@ -14,7 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/comm/activity.h"
+#include "distributed/comm/call_ring.h"
+#include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/single_copy.h"
 #include "phi/common/errors.h"
 
@@ -45,7 +46,7 @@ class MpiMessages;
 class MpiWorld final : public World {
  public:
   MpiWorld(int64_t rank, int64_t size)
-      : World(std::make_shared<RankContext>(rank, size)), activity_of_(size, nullptr) {
+      : World(std::make_shared<RankContext>(rank, size)), ring_of_(size, nullptr) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     void* upper = nullptr;
@@ -84,7 +85,7 @@ class MpiWorld final : public World {
 
   /// Of messages to and from this rank; the same on both sides.
   size_t piece_bytes(int64_t peer) const {
-    return activity_of_[peer] && !copies_once_ ? kPieceToBeCopiedTwice : kLongestPiece;
+    return ring_of_[peer] && !copies_once_ ? kPieceToBeCopiedTwice : kLongestPiece;
   }
 
   // Between two looks at what a call waits for. The core is given to whoever wants it; later this
@@ -105,13 +106,13 @@ class MpiWorld final : public World {
 
  protected:
   std::unique_ptr<Messages> new_messages() override;
-  void note(const Call& call, CallState state) override { own_->set(call, state); }
+  void note(const Call& call, CallState state) override { own_->note(call, state); }
 
  private:
   // What the ranks of one machine see of each other.
   struct Board {
     std::atomic<int32_t> failed;
-    Activity activity;  // of the rank whose board it is
+    CallRing ring;  // of the rank whose board it is
   };
 
   void meet_machine() {
@@ -119,7 +120,7 @@ class MpiWorld final : public World {
     void* own = nullptr;
     MPI_Win_allocate_shared(sizeof(Board), 1, MPI_INFO_NULL, machine_, &own, &window_);
     std::memset(own, 0, sizeof(Board));
-    own_ = &static_cast<Board*>(own)->activity;
+    own_ = &static_cast<Board*>(own)->ring;
     int peers = 0;
     MPI_Comm_size(machine_, &peers);
     std::vector<int> world_ranks(static_cast<size_t>(peers));
@@ -132,7 +133,7 @@ class MpiWorld final : public World {
       MPI_Win_shared_query(window_, peer, &bytes, &unit, &base);
       auto* board = static_cast<Board*>(base);
       if (peer == 0) board_ = board;
-      activity_of_[world_ranks[peer]] = &board->activity;
+      ring_of_[world_ranks[peer]] = &board->ring;
     }
     MPI_Barrier(machine_);
     int once = messages_are_copied_once() ? 1 : 0;
@@ -145,8 +146,8 @@ class MpiWorld final : public World {
   MPI_Comm machine_ = MPI_COMM_NULL;  // the ranks of this machine
   MPI_Win window_ = MPI_WIN_NULL;
   Board* board_ = nullptr;  // the machine's first rank's: holds the machine's `failed`
-  Activity* own_ = nullptr;
-  std::vector<const Activity*> activity_of_;  // by rank; null: another machine
+  CallRing* own_ = nullptr;
+  std::vector<const CallRing*> ring_of_;  // by rank; null: another machine
   uint64_t tag_limit_ = 32767;
   bool crowded_ = false;
   bool copies_once_ = true;  // messages within the machine
@@ -161,8 +162,8 @@ void MpiWorld::Patience::look_again(bool moved) {
   if (turn_ == spins + 1) still_since_ = now;
   if (start_ == Clock::time_point()) start_ = now;
   if (now - start_ >= world_.deadline()) {
-    const auto activity_of = [&](int64_t rank) { return world_.activity_of_[rank]; };
-    throw errors::ExecutionTimeout("{}", timeout_report(call_, world_.deadline(), activity_of));
+    const auto see = [&](int64_t rank) { return SeenRank{world_.ring_of_[rank]}; };
+    throw errors::ExecutionTimeout("{}", late_report(call_, world_.deadline(), see));
   }
   const auto still = now - still_since_;
   if (still < 2ms) {
@@ -295,7 +296,8 @@ std::unique_ptr<Messages> MpiWorld::new_messages() { return std::make_unique<Mpi
 
 }  // namespace
 
-std::unique_ptr<World> join_mpi_job(int* argc, char*** argv) {
+std::unique_ptr<World> join_mpi_job(int* argc, char*** argv,
+                                    World::Milliseconds /*start_deadline*/) {
   if (!started_by_mpirun()) return nullptr;
   leave_out_forbidden_single_copy();
   int provided = 0;

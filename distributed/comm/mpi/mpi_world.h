@@ -9,8 +9,9 @@
 namespace phi::distributed {
 
 /// This process's place in the job that mpirun started; null if it was not started by mpirun. The
-/// job is left when the world dies. Errors: Unavailable in a build without MPI under mpirun.
-std::unique_ptr<World> join_mpi_job(int* argc, char*** argv);
+/// job is left when the world dies. `start_deadline`: as init_world says. Errors: Unavailable in a
+/// build without MPI under mpirun.
+std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds start_deadline);
 
 /// A launcher's variables are in the environment.
 bool started_by_mpirun();

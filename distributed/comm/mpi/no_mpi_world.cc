@@ -4,7 +4,8 @@
 
 namespace phi::distributed {
 
-std::unique_ptr<World> join_mpi_job(int* /*argc*/, char*** /*argv*/) {
+std::unique_ptr<World> join_mpi_job(int* /*argc*/, char*** /*argv*/,
+                                    World::Milliseconds /*start_deadline*/) {
   PHI_CHECK(!started_by_mpirun(),
             errors::Unavailable("this build has no MPI; install libopenmpi-dev, configure again "
                                 "and build, or start the program without mpirun."));

@@ -322,10 +322,11 @@ TEST(Reshard, OneThatTheSenderNeverStartsIsReported) {
                           CPUPlace(), world.rank());
     if (world.rank() == 0) start_reshard(x, TensorDistAttr::replicated(mesh_of({0}))).wait();
   };
-  EXPECT_THAT([&] { run_ranks(2, late, std::chrono::milliseconds(50)); },
-              ThrowsError(ErrorCode::kExecutionTimeout,
-                          "No answer within 0.05 s in exchange #1 of group {0,1} (16 bytes, from "
-                          "reshard)"));
+  EXPECT_THAT(
+      [&] { run_ranks(2, late, std::chrono::milliseconds(50)); },
+      ThrowsError(ErrorCode::kExecutionTimeout,
+                  "No answer within 0.05 s in exchange #1 of group {0,1} (f32[4], 16 bytes, from "
+                  "reshard)"));
 }
 
 // A dry run asks one rank of a large job what it would move; no tensor has bytes.

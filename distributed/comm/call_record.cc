@@ -1,0 +1,109 @@
+// Making, comparing and printing records of calls.
+#include "distributed/comm/call_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace phi::distributed {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<CallRecord> && sizeof(CallRecord) % 8 == 0);
+
+std::string shape_text(const CallRecord& call) {
+  if (call.ndim < 0) return "unknown";
+  return fmt::format("[{}]", fmt::join(std::span(call.shape, static_cast<size_t>(call.ndim)), ","));
+}
+
+std::string_view reduce_text(const CallRecord& call) {
+  return call.reduce < 0 ? "none" : name_of(static_cast<ReduceKind>(call.reduce));
+}
+
+std::string_view dtype_text(const CallRecord& call) {
+  return call.dtype == DataType::UNDEFINED ? "unknown" : short_name_of(call.dtype);
+}
+
+std::string scope_text(const CallRecord& call) {
+  return call.scope[0] == '\0' ? "no operator" : call.scope;
+}
+
+// "sum of f32[64,32]", "4 i64", ""; what the call moves, as far as it is known.
+std::string moved_text(const CallRecord& call) {
+  std::string out;
+  if (call.reduce >= 0) out = fmt::format("{} of ", reduce_text(call));
+  const bool typed = call.dtype != DataType::UNDEFINED;
+  if (call.ndim >= 0) return out + (typed ? std::string(dtype_text(call)) : "") + shape_text(call);
+  if (typed && call.count >= 0) return out + fmt::format("{} {}", call.count, dtype_text(call));
+  return typed ? out + std::string(dtype_text(call)) : out;
+}
+
+}  // namespace
+
+CallRecord CallRecord::of(const Call& call) {
+  CallRecord record{};
+  record.group_hash = call.group->hash();
+  record.sequence = call.sequence;
+  record.bytes = call.bytes;
+  record.count = call.count;
+  record.root = call.root;
+  record.op = call.op;
+  record.dtype = call.dtype;
+  record.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
+  record.ndim = -1;
+  if (call.shape) {
+    record.ndim = static_cast<int8_t>(call.shape->ndim());
+    std::ranges::copy(*call.shape, record.shape);
+  }
+  if (call.scope) std::strncpy(record.scope, call.scope, sizeof(record.scope) - 1);
+  return record;
+}
+
+std::string CallRecord::to_string(std::string_view group_name) const {
+  std::vector<std::string> said;
+  if (std::string moved = moved_text(*this); !moved.empty()) said.push_back(std::move(moved));
+  said.push_back(fmt::format("{} bytes", bytes));
+  if (root >= 0) said.push_back(fmt::format("root {}", root));
+  if (scope[0] != '\0') said.push_back(fmt::format("from {}", scope));
+  return fmt::format("{} #{} of group {} ({})", name_of(op), sequence, group_name,
+                     fmt::join(said, ", "));
+}
+
+std::string difference(const CallRecord& a, const CallRecord& b, bool strict) {
+  std::vector<std::string> found;
+  const auto compare = [&](std::string_view what, bool same, const auto& ours, const auto& theirs) {
+    if (!same) found.push_back(fmt::format("{} {} and {}", what, ours, theirs));
+  };
+  compare("op", a.op == b.op, name_of(a.op), name_of(b.op));
+  compare("number", a.sequence == b.sequence, a.sequence, b.sequence);
+  compare("dtype", a.dtype == b.dtype, dtype_text(a), dtype_text(b));
+  compare("reduction", a.reduce == b.reduce, reduce_text(a), reduce_text(b));
+  const bool same_shape = a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape);
+  compare("shape", same_shape, shape_text(a), shape_text(b));
+  compare("count", a.count == b.count, a.count, b.count);
+  compare("root", a.root == b.root, a.root, b.root);
+  const bool same_source = std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0;
+  if (strict) compare("source", same_source, scope_text(a), scope_text(b));
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+std::string mismatch(const MetMessage& message, bool strict) {
+  const auto& [group_name, receiver, expected, sender, sent] = message;
+  const std::string ours = receiver.call.to_string(group_name);
+  const std::string theirs = sender.call.to_string(group_name);
+  const std::string found = difference(receiver.call, sender.call, strict);
+  if (!found.empty()) {
+    return fmt::format("calls do not match ({}): rank {} is in {}, rank {} is in {}.", found,
+                       receiver.rank, ours, sender.rank, theirs);
+  }
+  if (expected == sent) return {};
+  return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}; rank {} is in {}.",
+                     receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,133 @@
+// A ring of records behind version counts (a sequence lock each), and the table of groups.
+#include "distributed/comm/call_ring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "phi/common/yield_point.h"
+
+namespace phi::distributed {
+
+int64_t steady_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Other processes see it where it lies.
+static_assert(std::is_standard_layout_v<CallRing> && std::atomic<uint64_t>::is_always_lock_free);
+
+template <typename T>
+void CallRing::Words<T>::set(const T& value) {
+  std::array<uint64_t, (sizeof(T) + 7) / 8> plain{};
+  std::memcpy(plain.data(), &value, sizeof(T));
+  for (size_t i = 0; i < plain.size(); ++i) words_[i].store(plain[i], std::memory_order_relaxed);
+}
+
+template <typename T>
+T CallRing::Words<T>::get() const {
+  std::array<uint64_t, (sizeof(T) + 7) / 8> plain{};
+  for (size_t i = 0; i < plain.size(); ++i) plain[i] = words_[i].load(std::memory_order_relaxed);
+  T value;
+  std::memcpy(&value, plain.data(), sizeof(T));
+  return value;
+}
+
+void CallRing::Slot::set(const Entry& value) {
+  const uint64_t before = version.load(std::memory_order_relaxed);
+  version.store(before + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  yield_point("call_ring.set.half");
+  entry.set(value);
+  version.store(before + 2, std::memory_order_release);
+}
+
+bool CallRing::Slot::get(Entry* value) const {
+  const uint64_t before = version.load(std::memory_order_acquire);
+  *value = entry.get();
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
+}
+
+void CallRing::note(const Call& call, CallState state) {
+  const uint64_t made = made_.load(std::memory_order_relaxed);
+  if (came_to(call.group->hash(), call.sequence)) return change(call, state);
+  slots_[made % kCalls].set({CallRecord::of(call), steady_ns(), 0, state});
+  note_group(call);
+  made_.store(made + 1, std::memory_order_release);
+}
+
+// Mostly it is the newest. One that is no longer in the ring is let be.
+void CallRing::change(const Call& call, CallState state) {
+  const uint64_t made = made_.load(std::memory_order_relaxed);
+  for (uint64_t back = 1; back <= std::min<uint64_t>(made, kCalls); ++back) {
+    Slot& slot = slots_[(made - back) % kCalls];
+    Entry entry;
+    slot.get(&entry);
+    if (entry.call.sequence != call.sequence || entry.call.group_hash != call.group->hash())
+      continue;
+    entry.state = state;
+    if (state == CallState::kFinished) entry.finished_ns = steady_ns();
+    return slot.set(entry);
+  }
+}
+
+std::vector<CallRing::Entry> CallRing::calls() const {
+  std::vector<Entry> out;
+  const uint64_t made = made_.load(std::memory_order_acquire);
+  for (uint64_t i = made - std::min<uint64_t>(made, kCalls); i < made; ++i) {
+    Entry entry;
+    if (slots_[i % kCalls].get(&entry)) out.push_back(entry);
+  }
+  return out;
+}
+
+// The group's place or the first free one; in a full table the first that was looked at.
+size_t CallRing::place_of(uint64_t group_hash) const {
+  const size_t home = group_hash % kPlaces;
+  for (size_t i = 0; i < kPlaces; ++i) {
+    const size_t at = (home + i) % kPlaces;
+    const Place& place = places_[at];
+    if (place.sequence.load(std::memory_order_acquire) == 0 ||
+        place.group_hash.load(std::memory_order_relaxed) == group_hash) {
+      return at;
+    }
+  }
+  return home;
+}
+
+void CallRing::note_group(const Call& call) {
+  Place& place = places_[place_of(call.group->hash())];
+  uint64_t last = place.sequence.load(std::memory_order_relaxed);
+  if (last == 0 || place.group_hash.load(std::memory_order_relaxed) != call.group->hash()) {
+    Name name{};
+    std::strncpy(name.text, call.group->name().c_str(), sizeof(name.text) - 1);
+    place.name.set(name);
+    place.group_hash.store(call.group->hash(), std::memory_order_relaxed);
+    last = 0;
+  }
+  place.sequence.store(std::max(last, call.sequence), std::memory_order_release);
+}
+
+bool CallRing::came_to(uint64_t group_hash, uint64_t sequence) const {
+  const Place& place = places_[place_of(group_hash)];
+  return place.sequence.load(std::memory_order_acquire) >= sequence &&
+         place.group_hash.load(std::memory_order_relaxed) == group_hash;
+}
+
+std::string CallRing::name_of_group(uint64_t group_hash) const {
+  const Place& place = places_[place_of(group_hash)];
+  if (place.sequence.load(std::memory_order_acquire) == 0 ||
+      place.group_hash.load(std::memory_order_relaxed) != group_hash) {
+    return fmt::format("of hash {:x}", group_hash);
+  }
+  const Name name = place.name.get();
+  return {name.text, strnlen(name.text, sizeof(name.text))};
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,185 @@
+// Reports out of rings of calls.
+#include "distributed/comm/hang_report.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace phi::distributed {
+namespace {
+
+constexpr size_t kShownRanks = 64;
+constexpr size_t kShownCalls = 3;  // of each rank, on the terminal
+
+double seconds_since(int64_t ns) { return static_cast<double>(steady_ns() - ns) * 1e-9; }
+
+const char* name_of(CallState state) {
+  switch (state) {
+    case CallState::kFinished:
+      return "last finished";
+    case CallState::kWaiting:
+      return "waiting in";
+    case CallState::kStarted:
+      return "last started";
+  }
+  return "in";
+}
+
+int64_t last_change(const CallRing::Entry& entry) {
+  return std::max(entry.started_ns, entry.finished_ns);
+}
+
+// What the rank does now: it waits, or the last that it did.
+const CallRing::Entry* current(const std::vector<CallRing::Entry>& calls) {
+  const auto waiting =
+      std::ranges::find(calls.rbegin(), calls.rend(), CallState::kWaiting, &CallRing::Entry::state);
+  if (waiting != calls.rend()) return &*waiting;
+  const auto last = std::ranges::max_element(calls, {}, last_change);
+  return last != calls.end() ? &*last : nullptr;
+}
+
+std::string doing(const CallRing& ring) {
+  const auto calls = ring.calls();
+  const CallRing::Entry* now = current(calls);
+  if (now == nullptr) return "has made no call yet";
+  return fmt::format("{} {}, {:.1f} s ago", name_of(now->state),
+                     now->call.to_string(ring.name_of_group(now->call.group_hash)),
+                     seconds_since(last_change(*now)));
+}
+
+std::string history(int64_t rank, const CallRing& ring, size_t most) {
+  const auto calls = ring.calls();
+  if (calls.empty()) return {};
+  std::string out = fmt::format("\n  last calls of rank {}:", rank);
+  for (size_t i = calls.size() - std::min(most, calls.size()); i < calls.size(); ++i) {
+    const CallRing::Entry& entry = calls[i];
+    const std::string end =
+        entry.finished_ns > 0
+            ? fmt::format("took {:.6f} s",
+                          static_cast<double>(entry.finished_ns - entry.started_ns) * 1e-9)
+        : entry.state == CallState::kStarted ? "under way when last looked at"
+                                             : "not finished";
+    out += fmt::format("\n    {}, began {:.3f} s ago, {}",
+                       entry.call.to_string(ring.name_of_group(entry.call.group_hash)),
+                       seconds_since(entry.started_ns), end);
+  }
+  return out;
+}
+
+// A call of the group as one rank made it.
+struct Made {
+  int64_t rank;
+  CallRecord call;
+};
+
+// The first number of the group under which ranks made calls that differ; two that do.
+std::optional<std::pair<Made, Made>> first_difference(std::span<const int64_t> ranks,
+                                                      uint64_t group_hash, const SeeRank& see) {
+  std::map<uint64_t, std::vector<Made>> by_number;
+  for (const int64_t rank : ranks) {
+    const CallRing* ring = see(rank).ring;
+    if (ring == nullptr) continue;
+    for (const CallRing::Entry& entry : ring->calls()) {
+      if (entry.call.group_hash != group_hash) continue;
+      by_number[entry.call.sequence].push_back({rank, entry.call});
+    }
+  }
+  for (const auto& [number, made] : by_number) {
+    for (const Made& other : made) {
+      if (difference(made.front().call, other.call, /*strict=*/true).empty()) continue;
+      return std::pair(made.front(), other);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string difference_line(const Call& call, std::span<const int64_t> ranks, const SeeRank& see) {
+  const auto found = first_difference(ranks, call.group->hash(), see);
+  if (!found) return {};
+  const auto& [a, b] = *found;
+  return fmt::format(
+      "\n  the first of the last calls of group {} on which ranks differ is #{} "
+      "({}): rank {} makes {}, rank {} makes {}",
+      call.group->name(), a.call.sequence, difference(a.call, b.call, /*strict=*/true), a.rank,
+      a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
+}
+
+bool all_came(const Call& call, const SeeRank& see) {
+  return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
+    const CallRing* ring = see(rank).ring;
+    return ring != nullptr && ring->came_to(call.group->hash(), call.sequence);
+  });
+}
+
+// Everything that the ranks still know goes to the file, what fits on a screen is returned.
+std::string kept_and_cut(const Call& call, const std::string& head, const SeeRank& see) {
+  const std::span<const int64_t> ranks = call.group->ranks();
+  const auto own = ranks[static_cast<size_t>(call.group->position())];
+  const std::string kept =
+      keep_report(own, head + ranks_report(ranks, &call, see, CallRing::kCalls) + "\n");
+  return head + ranks_report(ranks, &call, see, kShownCalls) + kept;
+}
+
+}  // namespace
+
+std::string ranks_report(std::span<const int64_t> ranks, const Call* call, const SeeRank& see,
+                         size_t most) {
+  std::string lines, histories;
+  for (const int64_t rank : ranks.first(std::min(ranks.size(), kShownRanks))) {
+    const SeenRank seen = see(rank);
+    if (seen.ring == nullptr) {
+      lines += fmt::format("\n  rank {}  is on another machine; see its own message", rank);
+      continue;
+    }
+    const bool came = !call || seen.ring->came_to(call->group->hash(), call->sequence);
+    lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*seen.ring),
+                         seen.process.empty() ? "" : " (" + seen.process + ")",
+                         came ? "" : "  <- missing");
+    histories += history(rank, *seen.ring, most);
+  }
+  if (ranks.size() > kShownRanks)
+    lines += fmt::format("\n  and {} more", ranks.size() - kShownRanks);
+  if (call) lines += difference_line(*call, ranks, see);
+  return lines + histories;
+}
+
+std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see) {
+  const std::string head =
+      fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
+                  call.to_string());
+  const char* all = all_came(call, see)
+                        ? " All have come; messages do not move while a rank is outside any call."
+                        : "";
+  return kept_and_cut(call, head + all, see);
+}
+
+std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see) {
+  return kept_and_cut(call, std::string(what), see);
+}
+
+std::string keep_report(int64_t rank, std::string_view text) {
+  const char* folder = std::getenv("AUTOPHI_REPORT_DIR");
+  if (folder == nullptr || *folder == '\0') return {};
+  const std::string file = fmt::format("{}/hang-{}-rank{}.txt", folder, getpid(), rank);
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+  bool written = fd >= 0;
+  while (written && !text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    written = n > 0 || (n < 0 && errno == EINTR);
+    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
+  }
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (written) return fmt::format("\n  all that the ranks remember is in {}", file);
+  return fmt::format("\n  cannot write {} (AUTOPHI_REPORT_DIR): {}", file, std::strerror(error));
+}
+
+}  // namespace phi::distributed
