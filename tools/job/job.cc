@@ -8,6 +8,7 @@
 #include "api/nn/loss.h"
 #include "api/nn/models/weights.h"
 #include "distributed/api.h"
+#include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/output/header.h"
@@ -45,8 +46,9 @@ JobReport Job::run() {
   const RankReport own = rank_report(*model, parameter_peak, states);
   trace_.stop();  // so that it holds what the report counts
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
-  const std::string traced = trace_.write();
-  if (speaks()) std::cout << traced;
+  const JobTrace::Written traced = trace_.write();
+  if (speaks()) std::cout << traced.line;
+  note_fault(traced.fault);
   return report;
 }
 
@@ -59,6 +61,10 @@ std::string Job::whereabouts() const {
 std::string Job::last_words() {
   const std::string path = trace_.write_alone();
   return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+}
+
+void Job::note_fault(const std::string& fault) {
+  if (!fault.empty()) output_faults_.push_back(fault);
 }
 
 void Job::begin_step(int64_t step) {
@@ -82,6 +88,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
     report->step_seconds.push_back(progress.last_step_seconds());
     metrics.write(step, result, progress);
   }
+  note_fault(metrics.fault());
   report->seconds = progress.seconds();
   if (!setup_.dry && config_.run.steps > 0) {
     report->tokens_per_s = progress.tokens_per_s(config_.run.steps);
@@ -94,7 +101,9 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
 void Job::generate(nn::models::Decoder& model, JobReport* report) {
   const int64_t tokens = config_.generate.tokens;
   const auto show = [this](const std::string& text) {
-    if (world_.rank() == 0) std::cout << text << std::flush;
+    if (world_.rank() != 0) return;
+    PHI_CHECK(std::cout << text << std::flush,
+              errors::Unavailable("the text cannot be written to standard output."));
   };
   generation::Generator generator(model, prompt_of(config_), generator_options(config_));
   TextStream stream;
