@@ -5,8 +5,11 @@
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
 #include "tools/job/export_command.h"
+#include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
 #include "tools/joint_call.h"
 #include "tools/reshard_command.h"
@@ -91,6 +95,16 @@ int dispatch(int argc, char** argv) {
   return command ? command(argc - 1, argv + 1) : unknown(std::string(name));
 }
 
+// Of a call that printed what it was asked for: 0 only if that has arrived.
+int status_after_printing(int status) {
+  std::cout.flush();
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "autophi: cannot write to standard output%s%s.\n", errno ? ": " : "",
+               errno ? std::strerror(errno) : "");
+  return status == 0 ? 1 : status;
+}
+
 int call(int argc, char** argv) {
   using phi::cli::JointCall;
   const std::string name = argc < 2 ? "" : argv[1];
@@ -99,12 +113,13 @@ int call(int argc, char** argv) {
     return joint.works() ? phi::job::run_command(argc - 1, argv + 1) : joint.status();
   }
   const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
-  return joint.works() ? dispatch(argc, argv) : joint.status();
+  return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  phi::job::prepare_streams();
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
   try {

@@ -253,10 +253,8 @@ memory::SwapPlan Executor::make_plan() {
   if (!memory_.is_limited()) return memory::make_swap_plan(program, memory_.limits);
   leave_nothing_under_way();
   const int64_t outside = bytes_outside_of_plan();
-  memory::MemoryLimits limits = memory_.limits;
-  limits.device_bytes = std::max<int64_t>(limits.device_bytes - outside, 0);
   try {
-    return memory::make_swap_plan(program, limits);
+    return memory::make_swap_plan(program, memory_.limits, {}, outside);
   } catch (Error& error) {
     error.note(
         fmt::format("of the device's {} bytes (memory.device of a job), {} are kept for the "

@@ -5,18 +5,17 @@
 #include <gflags/gflags.h>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <utility>
 
 #include "api/nn/loss.h"
-#include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/export_step.h"
+#include "tools/job/output/whole_file.h"
 
 DEFINE_string(mode, "", "forward or train, instead of what the job says");
 
@@ -42,6 +41,9 @@ JobConfig settled_job(const std::string& file) {
   const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
   std::string note;
   settle_mesh(&config, mesh.shape.empty() ? 1 : mesh.num_ranks(), FLAGS_mesh, &note);
+  // How a step is run is not part of what it computes.
+  config.run.capture = false;
+  config.memory = {};
   return config;
 }
 
@@ -58,14 +60,12 @@ std::string exported(const JobConfig& config) {
 
 void write(const std::string& text) {
   if (FLAGS_out.empty()) {
-    std::cout << text;
+    std::cout << text;  // main asks whether it has arrived
     return;
   }
-  std::ofstream file(FLAGS_out);
-  file << text << std::flush;
-  PHI_CHECK(file.good(), errors::Unavailable("cannot write {}; give --out a file in a folder that "
-                                             "exists and may be written to.",
-                                             FLAGS_out));
+  WholeFile file(FLAGS_out, "step");
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace

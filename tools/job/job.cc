@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 
 #include "api/nn/loss.h"
 #include "api/nn/models/weights.h"
 #include "distributed/api.h"
+#include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
 #include "tools/job/job_changes.h"
@@ -48,8 +50,9 @@ JobReport Job::run() {
   const RankReport own = rank_report(*model, parameter_peak, states);
   trace_.stop();  // so that it holds what the report counts
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
-  const std::string traced = trace_.write();
-  if (speaks()) std::cout << traced;
+  const JobTrace::Written traced = trace_.write();
+  if (speaks()) std::cout << traced.line;
+  note_fault(traced.fault);
   return report;
 }
 
@@ -62,6 +65,10 @@ std::string Job::whereabouts() const {
 std::string Job::last_words() {
   const std::string path = trace_.write_alone();
   return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+}
+
+void Job::note_fault(const std::string& fault) {
+  if (!fault.empty()) output_faults_.push_back(fault);
 }
 
 void Job::begin_step(int64_t step) {
@@ -102,7 +109,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     progress.done(step, result.loss);
     if (setup_.dry) continue;  // it has no loss, and its time is not the job's
     // After a rollback steps are taken again.
-    report->losses.resize(static_cast<size_t>(step - first - 1));
+    report->losses.resize(static_cast<size_t>(std::max<int64_t>(0, step - first - 1)));
     report->losses.push_back(result.loss);
     report->step_seconds.push_back(progress.last_step_seconds());
     report->steps_left_out += trainer.train_step().optimizer() && !result.applied ? 1 : 0;
@@ -110,8 +117,9 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     tell_jump(jumps, step, result.loss);
     if (!checkpoints) continue;
     checkpoints->after_step(result);
-    report->stopped_by = checkpoints->stop_signal();
+    if (trainer.steps() < config_.run.steps) report->stopped_by = checkpoints->stop_signal();
   }
+  note_fault(metrics.fault());
   report->seconds = progress.seconds();
   if (!setup_.dry && trainer.steps() > first) {
     report->tokens_per_s = progress.tokens_per_s(trainer.steps());
@@ -145,16 +153,17 @@ void Job::tell_jump(training::LossJump& jumps, int64_t step, double loss) const 
   const auto jump = jumps.add(loss);
   if (!jump || !speaks()) return;
   LOG(WARNING) << fmt::format(
-      "step {}: the loss jumps to {:.4f}, {:.1f} standard deviations above "
-      "those before it",
-      step, loss, *jump);
+      "step {}: the loss jumps to {:.4f}, {:.1f} standard deviations above those before it", step,
+      loss, *jump);
 }
 
 // A token is a step. The text is the job's product and is shown even if all else is quiet.
 void Job::generate(nn::models::Decoder& model, JobReport* report) {
   const int64_t tokens = config_.generate.tokens;
   const auto show = [this](const std::string& text) {
-    if (world_.rank() == 0) std::cout << text << std::flush;
+    if (world_.rank() != 0) return;
+    PHI_CHECK(std::cout << text << std::flush,
+              errors::Unavailable("the text cannot be written to standard output."));
   };
   generation::Generator generator(model, prompt_of(config_), generator_options(config_));
   TextStream stream;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "api/capture/program.h"
 #include "api/nn/models/decoder.h"
@@ -26,6 +27,9 @@ class Job {
   /// Makes the model, takes all steps, saves, and gathers the report. Every rank calls it.
   JobReport run();
 
+  /// After run(): what was asked for and could not be written, a text each.
+  const std::vector<std::string>& output_faults() const { return output_faults_; }
+
   /// "at rank 3 of 8, step 12, stage 1"
   std::string whereabouts() const;
   /// After an error: saves what there is of a trace and says where.
@@ -33,6 +37,7 @@ class Job {
 
  private:
   void begin_step(int64_t step);
+  void note_fault(const std::string& fault);
   /// Gives the bytes of the model's states.
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
   void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
@@ -57,6 +62,7 @@ class Job {
   int64_t program_steps_ = 0;
   int64_t program_arena_bytes_ = 0;
   int64_t checkpoint_bytes_read_ = 0;
+  std::vector<std::string> output_faults_;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };
 

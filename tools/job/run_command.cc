@@ -10,9 +10,11 @@
 
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
+#include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/job.h"
+#include "tools/job/output/standard_output.h"
 #include "tools/job/run_flags.h"
 #include "tools/job/setup.h"
 
@@ -32,9 +34,22 @@ std::string job_file_of(int argc, char** argv) {
   return words[0];
 }
 
+// The table and the report; what cannot be written is added to `faults`.
+void put_out(const JobReport& report, std::vector<std::string>* faults) {
+  if (!FLAGS_quiet) std::cout << table(report) << std::flush;
+  if (FLAGS_report.empty()) return;
+  try {
+    write_report(report, FLAGS_report);
+  } catch (const Error& error) {
+    faults->push_back(error.what());
+  }
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv) {
+  take_closed_pipes_as_errors();
+  const StandardOutput standard_output;
   std::optional<PlayedRank> played;
   std::optional<Job> job;
   try {
@@ -53,17 +68,18 @@ int run_command(int argc, char** argv) {
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
-    const bool writes = played || world.rank() == 0;
-    if (writes && !FLAGS_quiet) std::cout << table(report) << std::flush;
-    if (writes && !FLAGS_report.empty()) write_report(report, FLAGS_report);
+    std::vector<std::string> faults = job->output_faults();
+    if (played || world.rank() == 0) put_out(report, &faults);
+    if (!standard_output.fault().empty()) faults.push_back(standard_output.fault());
+    for (const std::string& each : faults) fmt::print(stderr, "autophi run: {}\n", each);
     if (report.stopped_by != 0) return kSignalStatus + report.stopped_by;
+    return faults.empty() ? 0 : 1;
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
     const std::string where = job ? "\n  " + job->whereabouts() + job->last_words() : "";
     distributed::abort_job(error.what() + where);
   }
-  return 0;
 }
 
 const char* run_help() {

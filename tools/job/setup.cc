@@ -14,6 +14,7 @@
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/fingerprint.h"
+#include "tools/job/output/metrics.h"
 #include "tools/job/output/whole_file.h"
 #include "tools/job/run_flags.h"
 
@@ -92,6 +93,7 @@ Setup prepare(const std::string& job_file) {
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
+    if (!FLAGS_metrics.empty()) check_appendable(FLAGS_metrics, "metrics");
   }
   return setup;
 }

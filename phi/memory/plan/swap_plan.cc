@@ -38,8 +38,8 @@ void check_steps_fit(const ProgramIndex& index, const MemoryLimits& limits) {
   PHI_CHECK(
       needed <= limits.device_bytes,
       errors::ResourceExhausted("{} needs {} bytes on the device for its operands and scratch; "
-                                "the limit is {}. The least device limit that works is {}.",
-                                index.describe_step(largest), needed, limits.device_bytes, needed));
+                                "the limit is {}.",
+                                index.describe_step(largest), needed, limits.device_bytes));
 }
 
 int64_t staging_of(const MemoryLimits& limits) {
@@ -169,12 +169,8 @@ SwapPlan plan_with_transfers(const ProgramIndex& index, PlannerOptions options) 
   return SwapPlanner(index, options, below).run();
 }
 
-}  // namespace
-
-SwapPlan make_swap_plan(const SwapProgram& program, const MemoryLimits& limits,
-                        const TransferCosts& costs) {
-  check_limits(limits);
-  const ProgramIndex index(program);
+SwapPlan plan_within(const ProgramIndex& index, const MemoryLimits& limits,
+                     const TransferCosts& costs) {
   check_steps_fit(index, limits);
   const std::vector<Lifetime> lifetimes = lifetimes_of(index);
   const Placement placement = place_lifetimes(lifetimes);
@@ -189,10 +185,59 @@ SwapPlan make_swap_plan(const SwapProgram& program, const MemoryLimits& limits,
     plan.staging_bytes = staging_of(limits);
     plan.peak_bytes[static_cast<size_t>(Tier::kHost)] += plan.staging_bytes;
   }
-  plan.buffers = program.buffers;
+  plan.buffers = index.program().buffers;
   plan.limits = limits;
   plan.live_bytes = live_bytes(lifetimes);
   return plan;
+}
+
+// A device limit with which planning works, that of the host and the disk being as they are, at
+// most a sixty-fourth above one with which it does not. Found by trying: what a planner can do with
+// the room that it has, no formula says.
+int64_t least_device_bytes(const ProgramIndex& index, MemoryLimits limits,
+                           const TransferCosts& costs) {
+  const auto works = [&](int64_t device_bytes) {
+    limits.device_bytes = device_bytes;
+    try {
+      plan_within(index, limits, costs);
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kResourceExhausted) throw;
+      return false;
+    }
+  };
+  int64_t low = 0;  // no plan can have less
+  for (int32_t step = 0; step < index.num_steps(); ++step) {
+    low = std::max(low, index.operand_bytes(step));
+  }
+  if (works(low)) return low;
+  int64_t high = place_lifetimes(lifetimes_of(index)).arena_bytes;  // then nothing moves
+  while (high - low > low / 64 + kDeviceAlignment) {
+    const int64_t middle = low + (high - low) / 2 / kDeviceAlignment * kDeviceAlignment;
+    (works(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+SwapPlan make_swap_plan(const SwapProgram& program, const MemoryLimits& limits,
+                        const TransferCosts& costs, int64_t device_bytes_beside) {
+  check_limits(limits);
+  const ProgramIndex index(program);
+  MemoryLimits left = limits;
+  left.device_bytes = std::max<int64_t>(left.device_bytes - device_bytes_beside, 0);
+  try {
+    return plan_within(index, left, costs);
+  } catch (Error& error) {
+    if (error.code() != ErrorCode::kResourceExhausted) throw;
+    const int64_t least = least_device_bytes(index, left, costs) + device_bytes_beside;
+    error.note(
+        fmt::format("The least device limit that works is {} bytes, with these of the host "
+                    "and the disk.",
+                    least));
+    throw;
+  }
 }
 
 }  // namespace phi::memory

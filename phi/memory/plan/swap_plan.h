@@ -117,10 +117,11 @@ struct SwapPlan {
   }
 };
 
-/// Errors: InvalidArgument if a step reads what has no value or the program is malformed;
+/// `device_bytes_beside` of the device's limit are not the plan's to use; its `limits` are without
+/// them. Errors: InvalidArgument if a step reads what has no value or the program is malformed;
 /// ResourceExhausted if it cannot run within the limits, naming the step, the bytes that it needs,
-/// and the least limit that would do.
+/// and the least device limit with which planning works.
 SwapPlan make_swap_plan(const SwapProgram& program, const MemoryLimits& limits,
-                        const TransferCosts& costs = {});
+                        const TransferCosts& costs = {}, int64_t device_bytes_beside = 0);
 
 }  // namespace phi::memory

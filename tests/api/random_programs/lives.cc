@@ -36,8 +36,7 @@ int64_t least_device_bytes(const Case& test, const std::function<Program()>& cap
     program.arena_bytes();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResourceExhausted) throw;
-    return number_behind(error.what(), "The least device limit that works is ") +
-           number_behind(error.what(), "(memory.device of a job), ");
+    return number_behind(error.what(), "The least device limit that works is ");
   }
   return kPlenty;  // there is nothing to be placed
 }

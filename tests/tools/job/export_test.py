@@ -42,7 +42,7 @@ class Export(unittest.TestCase):
         for args, message in [
             ([EXAMPLE, "--mode=generate"], "not of mode 'generate'"),
             ([], "autophi export takes one job file, got 0"),
-            ([EXAMPLE, "--out=/no/such/folder/x"], "cannot write /no/such/folder/x"),
+            ([EXAMPLE, "--out=/no/such/folder/x"], "cannot write the step '/no/such/folder/x': No such file"),
             ([EXAMPLE, "--otu=x"], "unknown flag --otu"),
         ]:
             with self.subTest(args=args):

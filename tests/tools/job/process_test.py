@@ -12,6 +12,7 @@ from measure import MIB
 # No tensor of it that has a sequence in it, and no matrix, is smaller than 512 MiB.
 HUGE = {"vocab": 16384, "seq_len": 8192, "d_model": 16384, "layers": 3, "heads": 128}
 PROCESS = 96 * MIB  # the program, its libraries, and what it knows of a job
+SAMPLED = 64  # pages that ranks compare before they begin
 ADDRESSES = 256 * MIB  # the same with what nobody touches
 
 
@@ -67,7 +68,7 @@ class Process(unittest.TestCase):
         windows = launch.RUN["steps"] * launch.RUN["global_batch"]
         read = measure.bytes_in_memory(text)
         self.assertGreater(read, 0)
-        self.assertLessEqual(read, windows * 2 * measure.PAGE)
+        self.assertLessEqual(read, (windows * 2 + SAMPLED) * measure.PAGE)
 
     def test_a_rank_makes_its_part_of_the_model(self):
         """400 MB of parameters: on no rank of four is half of them, not even for a moment."""

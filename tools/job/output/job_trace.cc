@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/output/report.h"
 #include "tools/job/output/whole_file.h"
@@ -41,6 +42,37 @@ std::string name_for(const std::string& path, int64_t rank) {
       fmt::format("{}.rank{}{}", whole.stem().string(), rank, whole.extension().string());
   return (whole.parent_path() / name).string();
 }
+
+// The trace's file; the first fault is kept, and nothing is written after it, so that the ranks
+// that still send their part need not know of it.
+class FileOrFault {
+ public:
+  explicit FileOrFault(const std::string& path) {
+    attempt([&] { file_.emplace(path, "trace"); });
+  }
+  void write(std::string_view text) {
+    attempt([&] { file_->write(text); });
+  }
+  void finish() {
+    attempt([&] { file_->finish(); });
+  }
+  const std::string& fault() const { return fault_; }
+
+ private:
+  template <typename F>
+  void attempt(const F& f) {
+    if (!fault_.empty()) return;
+    try {
+      f();
+    } catch (const Error& error) {
+      fault_ = error.what();
+      file_.reset();
+    }
+  }
+
+  std::optional<WholeFile> file_;
+  std::string fault_;
+};
 
 constexpr const char* kStartOfFile = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
 
@@ -158,7 +190,7 @@ std::string JobTrace::end_of_file(const Header& sum) const {
       sum.events, sum.dropped, fmt::join(errors_us, ","));
 }
 
-std::string JobTrace::write() {
+JobTrace::Written JobTrace::write() {
   if (path_.empty()) return {};
   stop();
   std::string json = events_as_json();
@@ -168,7 +200,7 @@ std::string JobTrace::write() {
     send_to(world_, 0, json.data(), json.size());
     return {};
   }
-  WholeFile file(path_, "trace");
+  FileOrFault file(path_);
   file.write(kStartOfFile);
   for (int64_t rank = 1; rank < world_.size(); ++rank) {
     file.write(json);
@@ -184,6 +216,10 @@ std::string JobTrace::write() {
   file.write(json);
   file.write(end_of_file(sum));
   file.finish();
+  return file.fault().empty() ? Written{line_about(sum), ""} : Written{"", file.fault()};
+}
+
+std::string JobTrace::line_about(const Header& sum) const {
   std::string line =
       fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
                   with_separators(sum.events), human_bytes(sum.bytes), path_);
@@ -195,7 +231,8 @@ std::string JobTrace::write() {
 }
 
 std::string JobTrace::write_alone() noexcept {
-  if (path_.empty()) return {};
+  // Beside a device there is no place for files, and a pipe takes one trace.
+  if (path_.empty() || !is_file_or_nothing(path_)) return {};
   try {
     stop();
     std::string path = name_for(path_, world_.rank());

@@ -45,9 +45,13 @@ class JobTrace {
 
   /// Ends tracing.
   void stop();
-  /// The same, and rank 0 writes the file. Collective. Gives, on rank 0, a line that says what is
-  /// in it; nothing without a trace. Errors: Unavailable.
-  std::string write();
+  /// What came of the file, on rank 0.
+  struct Written {
+    std::string line;   // says what is in it; empty without a trace
+    std::string fault;  // why there is none; empty if there is
+  };
+  /// The same, and rank 0 writes the file. Collective, also where the file cannot be written.
+  Written write();
   /// Ends tracing after an error, when the ranks can no longer work together: writes what this
   /// one has to a file of its own. Gives its name; nothing if there is no trace or no file.
   std::string write_alone() noexcept;
@@ -72,6 +76,7 @@ class JobTrace {
   Header header(const std::string& json) const;
   std::string events_as_json() const;
   std::string end_of_file(const Header& sum) const;
+  std::string line_about(const Header& sum) const;
 
   distributed::World& world_;
   const std::string path_;

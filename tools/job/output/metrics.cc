@@ -1,24 +1,47 @@
 // Writing of metrics.
 #include "tools/job/output/metrics.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "tools/job/output/destination.h"
+#include "tools/job/output/whole_file.h"
+#include "tools/job/output/write_all.h"
 
 namespace phi::job {
+namespace {
 
-Metrics::Metrics(const std::string& path) {
-  if (path.empty()) return;
-  out_.open(path, std::ios::app);
-  PHI_CHECK(out_.is_open(),
-            errors::Unavailable("cannot write the metrics '{}': {}.", path, std::strerror(errno)));
+constexpr const char* kWhat = "metrics";
+
+int open_to_append(const std::string& path) {
+  const Destination destination = destination_of(path, kWhat);
+  if (destination.kind != Destination::Kind::kFile) return open_stream(destination, kWhat);
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) throw_unwritable(kWhat, path, errno);
+  return fd;
+}
+
+}  // namespace
+
+Metrics::Metrics(const std::string& path) : path_(path) {
+  if (!path.empty()) fd_ = open_to_append(path);
+}
+
+Metrics::~Metrics() {
+  if (fd_ >= 0) close(fd_);
 }
 
 void Metrics::write(int64_t step, const training::StepResult& result, const Progress& progress) {
-  if (!out_.is_open()) return;
+  if (fd_ < 0) return;
   const MemoryStats memory = memory_stats(Tier::kDevice);
   const nlohmann::ordered_json line = {{"step", step},
                                        {"loss", result.loss},
@@ -30,7 +53,34 @@ void Metrics::write(int64_t step, const training::StepResult& result, const Prog
                                        {"tokens_per_s", progress.tokens_per_s(step)},
                                        {"tensor_bytes", memory.current},
                                        {"peak_tensor_bytes", memory.peak}};
-  out_ << line.dump() << std::endl;  // flushed: somebody may be watching
+  append(line.dump() + "\n");
+}
+
+// Half a line would spoil the next one, and all that is appended by a later run.
+void Metrics::append(const std::string& line) {
+  struct stat before {};
+  const bool is_file = fstat(fd_, &before) == 0 && S_ISREG(before.st_mode);
+  ++lines_;
+  const int reason = write_all(fd_, line);
+  if (reason == 0) return;
+  if (is_file)
+    (void)!ftruncate(fd_, before.st_size);  // else half a line stays, and is seen as none
+  if (++missing_ > 1) return;
+  reason_ = reason;
+  fmt::print(stderr, "autophi run: cannot write the metrics '{}': {}; the job goes on.\n", path_,
+             std::strerror(reason));
+}
+
+std::string Metrics::fault() const {
+  if (missing_ == 0) return "";
+  return fmt::format("the metrics '{}' lack {} of {} steps: {}.", path_, missing_, lines_,
+                     std::strerror(reason_));
+}
+
+void check_appendable(const std::string& path, const std::string& what) {
+  if (access(path.c_str(), F_OK) != 0) return check_writable(path, what);
+  destination_of(path, what);  // no folder
+  if (access(path.c_str(), W_OK) != 0) throw_unwritable(what, path, errno);
 }
 
 }  // namespace phi::job

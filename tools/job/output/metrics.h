@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 
 #include "api/training/step_result.h"
@@ -14,12 +13,30 @@ namespace phi::job {
 
 class Metrics {
  public:
-  /// Appends to the file; an empty path writes nothing. Errors: Unavailable.
+  /// Appends to the file, or to whatever is there; an empty path writes nothing. Errors:
+  /// Unavailable.
   explicit Metrics(const std::string& path);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  /// A line that cannot be written is left out, whole; the first one is told on standard error.
   void write(int64_t step, const training::StepResult& result, const Progress& progress);
 
+  /// "the metrics 'm.jsonl' lack 3 of 10 steps: ..."; empty if they lack none.
+  std::string fault() const;
+
  private:
-  std::ofstream out_;
+  void append(const std::string& line);
+
+  std::string path_;
+  int fd_ = -1;
+  int reason_ = 0;  // of the first line that is missing
+  int64_t lines_ = 0;
+  int64_t missing_ = 0;
 };
+
+/// Errors: Unavailable if Metrics could not append there.
+void check_appendable(const std::string& path, const std::string& what);
 
 }  // namespace phi::job

@@ -32,7 +32,7 @@ bool launcher_has_terminal() {
 
 }  // namespace
 
-Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, std::FILE* out)
+Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, std::ostream& out)
     : style_(style),
       steps_(steps),
       tokens_per_step_(tokens_per_step),
@@ -67,11 +67,11 @@ void Progress::done(int64_t step, double loss) {
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));
   if (style_ == Style::kBar) {
     // Back to the line's start, and erase what a longer line before has left behind.
-    fmt::print(out_, "\r{}\033[K{}", line, step == steps_ ? "\n" : "");
+    out_ << "\r\033[K" << line << (step == steps_ ? "\n" : "");
   } else {
-    fmt::print(out_, "{}\n", line);
+    out_ << line << "\n";
   }
-  std::fflush(out_);
+  out_.flush();
 }
 
 bool Progress::wants_line(int64_t step) const {

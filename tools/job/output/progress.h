@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
+#include <iostream>
 #include <string>
 
 namespace phi::job {
@@ -12,7 +12,7 @@ class Progress {
  public:
   enum class Style { kSilent, kLines, kBar };
 
-  Progress(Style style, int64_t steps, int64_t tokens_per_step, std::FILE* out = stdout);
+  Progress(Style style, int64_t steps, int64_t tokens_per_step, std::ostream& out = std::cout);
 
   /// The style for this process's standard output: a bar if a person sees it.
   static Style detect();
@@ -36,7 +36,7 @@ class Progress {
   int64_t steps_;
   int64_t first_ = 0;
   int64_t tokens_per_step_;
-  std::FILE* out_;
+  std::ostream& out_;
   std::chrono::steady_clock::time_point start_;
   double last_done_ = 0;
   double last_step_seconds_ = 0;

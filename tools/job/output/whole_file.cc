@@ -1,44 +1,77 @@
 // Writing beside and moving.
 #include "tools/job/output/whole_file.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
+#include <cstdio>
+#include <random>
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "tools/job/output/write_all.h"
 
 namespace phi::job {
 namespace {
 
-std::string temporary_for(const std::string& path) { return path + ".part"; }
+// Makes a file that was not there, with the rights that the user's mask leaves, and says its name.
+int make_temporary(const std::string& path, std::string* name) {
+  std::random_device random;
+  while (true) {
+    *name = fmt::format("{}.{:08x}{:08x}.part", path, random(), random());
+    const int fd = open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+}
 
 }  // namespace
 
 WholeFile::WholeFile(std::string path, std::string what)
-    : path_(std::move(path)),
-      what_(std::move(what)),
-      out_(temporary_for(path_), std::ios::binary) {}
-
-void WholeFile::finish() {
-  out_.close();
-  std::error_code failed;
-  if (out_) std::filesystem::rename(temporary_for(path_), path_, failed);
-  PHI_CHECK(out_ && !failed, errors::Unavailable("cannot write the {} '{}': {}.", what_, path_,
-                                                 failed ? failed.message() : std::strerror(errno)));
+    : path_(std::move(path)), what_(std::move(what)), destination_(destination_of(path_, what_)) {
+  if (destination_.kind != Destination::Kind::kFile) {
+    fd_ = open_stream(destination_, what_);
+    return;
+  }
+  fd_ = make_temporary(destination_.path, &temporary_);
+  if (fd_ < 0) {
+    temporary_.clear();
+    throw_failed(errno);
+  }
 }
 
-void check_writable(const std::string& path, std::string_view what) {
-  std::error_code ignored;
-  PHI_CHECK(!std::filesystem::is_directory(path, ignored),
-            errors::Unavailable("cannot write the {} '{}': it is a folder.", what, path));
-  const std::string temporary = temporary_for(path);
-  const bool writable = std::ofstream(temporary, std::ios::app).is_open();
-  const int reason = errno;
-  std::filesystem::remove(temporary, ignored);
-  PHI_CHECK(writable, errors::Unavailable("cannot write the {} '{}': {}.", what, path,
-                                          std::strerror(reason)));
+WholeFile::~WholeFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void WholeFile::write(std::string_view text) {
+  if (const int reason = write_all(fd_, text)) throw_failed(reason);
+}
+
+void WholeFile::finish() {
+  if (const int reason = close_checked(std::exchange(fd_, -1))) throw_failed(reason);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), destination_.path.c_str()) != 0) throw_failed(errno);
+  temporary_.clear();
+}
+
+void check_writable(const std::string& path, const std::string& what) {
+  const Destination destination = destination_of(path, what);
+  if (destination.kind == Destination::Kind::kFile) {
+    const WholeFile never_finished(path, what);
+  } else if (destination.kind == Destination::Kind::kStream && access(path.c_str(), W_OK) != 0) {
+    throw_unwritable(what, path, errno);  // not opened: a pipe's reader would see its end
+  }
+}
+
+bool is_file_or_nothing(const std::string& path) {
+  try {
+    return destination_of(path, "file").kind == Destination::Kind::kFile;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace phi::job

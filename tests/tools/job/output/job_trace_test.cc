@@ -78,7 +78,7 @@ TEST_F(JobTraceTest, AllRanksAreInOneFile) {
   run_ranks(3, [this](World& world) {
     JobTrace trace(world, path(), {}, /*stage=*/world.rank());
     for (int64_t i = 0; i <= world.rank(); ++i) do_op(world);
-    const std::string line = trace.write();
+    const std::string line = trace.write().line;
     if (world.rank() == 0) {
       EXPECT_THAT(line, HasSubstr("trace of 9 events"));
     } else {
@@ -149,7 +149,7 @@ TEST_F(JobTraceTest, WithoutAPathNothingHappens) {
     JobTrace trace(world, "", {}, 0);
     trace.step(1);
     EXPECT_EQ(world.rank_context().trace(), nullptr);
-    EXPECT_EQ(trace.write(), "");
+    EXPECT_EQ(trace.write().line, "");
     EXPECT_EQ(trace.write_alone(), "");
     EXPECT_EQ(world.everyone().calls(), 0u);
   });
@@ -165,6 +165,29 @@ TEST_F(JobTraceTest, ARankWritesAloneAfterAnError) {
     EXPECT_THAT(ops_in(read(own)), SizeIs(1));
   });
   EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// The others send what they have all the same, and none waits for another.
+TEST_F(JobTraceTest, AFileThatCannotBeWrittenIsAFaultOfRank0) {
+  for (const char* nowhere : {"/dev/full", "/nonexistent/trace.json"}) {
+    run_ranks(3, [&](World& world) {
+      JobTrace trace(world, nowhere, {}, 0);
+      trace.step(1);
+      do_op(world);
+      const JobTrace::Written written = trace.write();
+      EXPECT_EQ(written.line, "");
+      EXPECT_EQ(written.fault.empty(), world.rank() != 0) << written.fault;
+      world.everyone().barrier();
+    });
+  }
+}
+
+TEST_F(JobTraceTest, BesideADeviceARankWritesNothing) {
+  run_ranks(1, [](World& world) {
+    JobTrace trace(world, "/dev/null", {}, 0);
+    EXPECT_EQ(trace.write_alone(), "");
+  });
+  EXPECT_FALSE(std::filesystem::exists("/dev/null.rank0"));
 }
 
 TEST_F(JobTraceTest, ARankThatCannotWriteAloneSaysNothing) {
