@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/save.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "phi/common/errors.h"
 #include "phi/common/signal_watch.h"
 
@@ -91,6 +93,8 @@ class Checkpointer {
  private:
   struct Wishes;
 
+  std::optional<std::string> try_load(const distributed::checkpoint::SavedStep& saved,
+                                      Resumed* resumed);
   Wishes agree();
   template <typename Part>
   void attempt(Part&& part);
@@ -101,6 +105,7 @@ class Checkpointer {
   Trainer& trainer_;
   const CheckpointerOptions options_;
   distributed::checkpoint::CheckpointFolder folder_;
+  std::unique_ptr<distributed::checkpoint::FolderLock> lock_;  // rank 0's
   SignalWatch signals_;
   int stop_signal_ = 0;
   std::optional<distributed::checkpoint::PendingSave> pending_;
