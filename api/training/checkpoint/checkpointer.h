@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "api/training/checkpoint/checkpointer_stats.h"
 #include "api/training/step_result.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/folder.h"
@@ -54,13 +55,6 @@ struct Resumed {
   int64_t bytes_read = 0;            // by this rank
   std::vector<std::string> damaged;  // newer ones that cannot be read: what is wrong with them
   std::map<std::string, std::string> metadata;
-};
-
-struct CheckpointerStats {
-  int64_t saves = 0;
-  int64_t failures = 0;
-  int64_t rollbacks = 0;
-  double paused_seconds = 0.0;  // that the training has waited
 };
 
 class Checkpointer {
