@@ -47,7 +47,7 @@ SHARED = {
         "what the machine has",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
     r"phi::for_each_slot<.*::absent": "constant",
-    r"phi::distributed::checkpoint::.*::is_ours\(.*\)::pattern": "constant",
+    r"phi::distributed::checkpoint::.*::is_(data|temporary)_name\(.*\)::pattern": "constant",
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
 }
 # The compiler's, and those of libraries that are compiled in.
