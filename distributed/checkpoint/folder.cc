@@ -101,23 +101,26 @@ CheckpointFolder::Found CheckpointFolder::find() const {
   return found;
 }
 
-std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
-  // Rank 0's list counts: a file system may show a rank an older state of the folder.
-  Found found;
-  std::vector<int64_t> steps = {0};
+std::vector<SavedStep> CheckpointFolder::complete(World& world) const {
+  std::vector<int64_t> steps;
   const auto fault = together(world, [&] {
     if (world.rank() != 0) return;
-    found = find();
+    const Found found = find();
     for (const std::string& text : found.faults) LOG(WARNING) << text;
     for (const SavedStep& saved : found.complete) steps.push_back(saved.step);
-    steps[0] = static_cast<int64_t>(found.complete.size());
   });
   if (fault) throw Error(*fault);
-  world.everyone().broadcast(steps.data(), 1, DataType::INT64, 0);
-  steps.resize(static_cast<size_t>(steps[0]) + 1);
-  world.everyone().broadcast(steps.data(), static_cast<int64_t>(steps.size()), DataType::INT64, 0);
-  for (size_t i = 1; i < steps.size(); ++i) {
-    const SavedStep saved{steps[i], path_of(steps[i])};
+  auto count = std::ssize(steps);
+  world.everyone().broadcast(&count, 1, DataType::INT64, 0);
+  steps.resize(static_cast<size_t>(count));
+  world.everyone().broadcast(steps.data(), count, DataType::INT64, 0);
+  std::vector<SavedStep> complete;
+  for (const int64_t step : steps) complete.push_back({step, path_of(step)});
+  return complete;
+}
+
+std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
+  for (const SavedStep& saved : complete(world)) {
     const auto damage = together(world, [&] {
       const Verification result = verify(saved.path, world.rank(), world.size());
       PHI_CHECK(result.faults.empty(), errors::InvalidArgument("{}", result.faults.front()));

@@ -40,6 +40,11 @@ class CheckpointFolder {
   /// are not read (verify.h). Errors: Unavailable if the folder cannot be read.
   Found find() const;
 
+  /// Those that rank 0 finds complete, newest first, on all ranks: a file system may show a rank an
+  /// older state of the folder. Broken ones are told in warnings of rank 0. Collective. Errors: the
+  /// same on all ranks.
+  std::vector<SavedStep> complete(World& world) const;
+
   /// The newest checkpoint that is complete and of which every byte is as it was saved; nothing if
   /// there is none. Those that are newer are told in warnings of rank 0. Collective: each rank
   /// reads its share of the bytes. Errors: the same on all ranks.
