@@ -45,7 +45,8 @@ std::vector<SavedStep> steps_in(const std::string& path) {
   PHI_CHECK(!failed,
             errors::Unavailable("the folder '{}' cannot be read: {}.", path, failed.message()));
   for (const auto& entry : entries) {
-    if (const auto step = step_of(entry.path().filename().string())) {
+    const auto step = step_of(entry.path().filename().string());
+    if (step && entry.is_directory(failed)) {
       steps.push_back({*step, entry.path().string()});
     }
   }
@@ -101,26 +102,26 @@ CheckpointFolder::Found CheckpointFolder::find() const {
   return found;
 }
 
-std::vector<SavedStep> CheckpointFolder::complete(World& world) const {
+std::vector<SavedStep> CheckpointFolder::indexed(World& world) const {
   std::vector<int64_t> steps;
   const auto fault = together(world, [&] {
     if (world.rank() != 0) return;
-    const Found found = find();
-    for (const std::string& text : found.faults) LOG(WARNING) << text;
-    for (const SavedStep& saved : found.complete) steps.push_back(saved.step);
+    for (const SavedStep& saved : steps_in(path_)) {
+      if (fs::exists(fs::path(saved.path) / kIndexFile)) steps.push_back(saved.step);
+    }
   });
   if (fault) throw Error(*fault);
   auto count = std::ssize(steps);
   world.everyone().broadcast(&count, 1, DataType::INT64, 0);
   steps.resize(static_cast<size_t>(count));
   world.everyone().broadcast(steps.data(), count, DataType::INT64, 0);
-  std::vector<SavedStep> complete;
-  for (const int64_t step : steps) complete.push_back({step, path_of(step)});
-  return complete;
+  std::vector<SavedStep> indexed;
+  for (const int64_t step : steps) indexed.push_back({step, path_of(step)});
+  return indexed;
 }
 
 std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
-  for (const SavedStep& saved : complete(world)) {
+  for (const SavedStep& saved : indexed(world)) {
     const auto damage = together(world, [&] {
       const Verification result = verify(saved.path, world.rank(), world.size());
       PHI_CHECK(result.faults.empty(), errors::InvalidArgument("{}", result.faults.front()));

@@ -40,10 +40,10 @@ class CheckpointFolder {
   /// are not read (verify.h). Errors: Unavailable if the folder cannot be read.
   Found find() const;
 
-  /// Those that rank 0 finds complete, newest first, on all ranks: a file system may show a rank an
-  /// older state of the folder. Broken ones are told in warnings of rank 0. Collective. Errors: the
-  /// same on all ranks.
-  std::vector<SavedStep> complete(World& world) const;
+  /// Saves whose index is there, which were complete once, newest first: as rank 0 finds them, for a
+  /// file system may show another rank an older state of the folder. Collective. Errors: the same
+  /// on all ranks.
+  std::vector<SavedStep> indexed(World& world) const;
 
   /// The newest checkpoint that is complete and of which every byte is as it was saved; nothing if
   /// there is none. Those that are newer are told in warnings of rank 0. Collective: each rank

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,7 +25,7 @@ using distributed::World;
 
 namespace {
 
-constexpr int64_t kMaxRollbacks = 3;  // for one batch
+constexpr int64_t kMaxRollbacks = 3;  // before one step
 
 bool speaks() { return RankContext::current().rank() == 0; }
 
@@ -94,7 +95,7 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
 
 std::optional<Resumed> Checkpointer::resume() {
   Resumed resumed;
-  for (const checkpoint::SavedStep& saved : folder_.complete(World::current())) {
+  for (const checkpoint::SavedStep& saved : folder_.indexed(World::current())) {
     const auto fault = try_load(saved, &resumed);
     if (!fault) {
       saved_step_ = saved.step;
@@ -190,8 +191,8 @@ void Checkpointer::settle(bool wait) {
 void Checkpointer::roll_back() {
   const int64_t failed_step = trainer_.steps();
   const int64_t failed_batch = trainer_.next_batch() - 1;
-  rollbacks_here_ = failed_batch <= failed_batch_ + kMaxRollbacks ? rollbacks_here_ + 1 : 1;
-  failed_batch_ = failed_batch;
+  rollbacks_here_ = failed_step > failed_step_ ? 1 : rollbacks_here_ + 1;
+  failed_step_ = std::max(failed_step_, failed_step);
   settle(/*wait=*/true);
   PHI_CHECK(rollbacks_here_ <= kMaxRollbacks,
             errors::OutOfRange("step {} is not finite, and {} rollbacks did not lead past it: the "

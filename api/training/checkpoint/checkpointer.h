@@ -108,7 +108,7 @@ class Checkpointer {
   bool postponed_ = false;        // a save was due while another was being written
   std::optional<Error> failure_;  // of the last save, if it has failed
   int64_t rollbacks_here_ = 0;
-  int64_t failed_batch_ = 0;
+  int64_t failed_step_ = 0;  // the furthest
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   CheckpointerStats stats_;
 };
