@@ -20,6 +20,7 @@
 #include "tools/job/output/progress.h"
 #include "tools/job/output/text_stream.h"
 #include "tools/job/run_flags.h"
+#include "tools/job/save_folder.h"
 
 namespace phi::job {
 
@@ -37,6 +38,10 @@ JobReport Job::run() {
   const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
   const MemoryAccount& memory = *world_.rank_context().memory();
   const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
+  if (!setup_.dry && world_.rank() == 0 && !config_.run.save.empty()) {
+    check_save_folder(config_.run.save,
+                      model->num_parameters() * static_cast<int64_t>(size_of(config_.run.dtype)));
+  }
   JobReport report = describe(*model);
   if (speaks()) std::cout << header(setup_, report) << std::flush;
   training::StateBytes states;
