@@ -154,7 +154,7 @@ class Outputs(unittest.TestCase):
     def test_a_folder_that_cannot_be_saved_to_is_found_before_the_first_step(self):
         self.path("file").write_text("")
         self.assertIn("cannot be made: Not a directory", self.saving_to(self.path("file/below")))
-        self.assertIn("cannot write the weights of run.save", self.saving_to("/proc/1"))
+        self.assertIn("key 'run.save': '/proc/1/", self.saving_to("/proc/1"))
 
     def test_too_little_room_is_found_before_the_first_step(self):
         if os.geteuid() != 0:
@@ -165,7 +165,7 @@ class Outputs(unittest.TestCase):
         if subprocess.run(words, capture_output=True, check=False).returncode != 0:
             self.skipTest("mounting is not allowed here")
         self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
-        self.assertRegex(self.saving_to(small), r"take \d+ bytes and the file system of '.*' has 8192 left")
+        self.assertRegex(self.saving_to(small), r"a save needs .* in '.*', which has \S+ KiB free")
 
     def test_a_limit_of_file_sizes_is_an_error_and_no_signal(self):
         def limit():
