@@ -33,7 +33,7 @@ std::string job_file_of(int argc, char** argv) {
 // The rank is in the job while this lives.
 class Membership {
  public:
-  Membership(int* argc, char*** argv) { distributed::init(argc, argv); }
+  Membership(int* argc, char*** argv) { distributed::init(argc, argv, start_deadline()); }
   ~Membership() { distributed::finalize(); }
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -42,14 +42,21 @@ class Membership {
 }  // namespace
 
 int run_command(int argc, char** argv) {
+  // Flags come first, as they say how long to wait for others; what is wrong with them is said when
+  // all ranks can agree on who says it.
+  std::string file, fault;
+  try {
+    file = job_file_of(argc, argv);
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
   const Membership membership(&argc, &argv);
   std::optional<PlayedRank> played;
   std::optional<Job> job;
   try {
     std::optional<Setup> setup;
-    std::string fault;
     try {
-      setup = prepare(job_file_of(argc, argv));
+      if (fault.empty()) setup = prepare(file);
     } catch (const std::exception& error) {
       fault = error.what();
     }
@@ -59,6 +66,7 @@ int run_command(int argc, char** argv) {
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job
     world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
+    world.set_strict_collectives(FLAGS_strict_collectives);
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
@@ -88,6 +96,8 @@ const char* run_help() {
          "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
+         "  --strict_collectives\n"
+         "                       ranks compare every call of a group before it runs\n"
          "  --nodeferred_transfer\n"
          "                       what is read from files crosses to each rank whole and at once, "
          "not\n"
