@@ -2,17 +2,19 @@
 //
 //   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... | reshard ... |
 //   schedule ... | --help | --version
+#include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tools/cli/command_line.h"
@@ -50,27 +52,28 @@ int usage_error(const std::string& message) {
   return kUsageStatus;
 }
 
-using Command = int (*)(int argc, char** argv);
+// Of one process. `run` is of all.
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+};
+constexpr Command kCommands[] = {{"export", phi::job::export_command},
+                                 {"data", data_command},
+                                 {"weights", weights_command},
+                                 {"spmd", spmd_command},
+                                 {"reshard", reshard_command},
+                                 {"schedule", schedule_command}};
 
-Command command_of(std::string_view name) {
-  constexpr std::pair<std::string_view, Command> kCommands[] = {
-      {"run", phi::job::run_command}, {"export", phi::job::export_command},
-      {"data", data_command},         {"weights", weights_command},
-      {"spmd", spmd_command},         {"reshard", reshard_command},
-      {"schedule", schedule_command}};
-  for (const auto& [known, command] : kCommands) {
-    if (known == name) return command;
-  }
-  return nullptr;
+std::vector<std::string> subcommands() {
+  std::vector<std::string> names = {"run"};
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return names;
 }
 
 int unknown(const std::string& name) {
   const bool is_flag = name.starts_with('-');
-  const std::vector<std::string> known =
-      is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run",  "export",  "data",    "weights",
-                                         "spmd", "reshard", "schedule"};
-  const std::string hint = phi::cli::did_you_mean(name, known);
+  const std::string hint = phi::cli::did_you_mean(
+      name, is_flag ? std::vector<std::string>{"--help", "--version"} : subcommands());
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") + name + "'" +
                      (hint.empty() ? "; see autophi --help." : hint));
 }
@@ -84,15 +87,15 @@ int say(const char* text) {
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
     return usage_error(
-        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
-        "--help.");
+        fmt::format("which subcommand? {}; see autophi --help.", fmt::join(subcommands(), ", ")));
   }
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return say(kHelp);
   if (name == "--version") return say("autophi " AUTOPHI_VERSION "\n");
   if (name == "run") return say(phi::job::run_help());
-  const Command command = command_of(name);
-  return command ? command(argc - 1, argv + 1) : unknown(std::string(name));
+  const auto command = std::ranges::find(kCommands, name, &Command::name);
+  return command != std::end(kCommands) ? command->run(argc - 1, argv + 1)
+                                        : unknown(std::string(name));
 }
 
 // Of a call that printed what it was asked for: 0 only if that has arrived.
@@ -109,8 +112,9 @@ int call(int argc, char** argv) {
   using phi::cli::JointCall;
   const std::string name = argc < 2 ? "" : argv[1];
   if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
-    const JointCall joint(&argc, &argv, name, JointCall::kAll);
-    return joint.works() ? phi::job::run_command(argc - 1, argv + 1) : joint.status();
+    const phi::job::RunLine line = phi::job::read_run_line(argc - 1, argv + 1);
+    const JointCall joint(&argc, &argv, name, JointCall::kAll, line.start_deadline);
+    return joint.works() ? phi::job::run_command(line) : joint.status();
   }
   const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();

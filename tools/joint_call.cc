@@ -31,8 +31,9 @@ Facts facts_of_words(int argc, char** argv) {
 
 }  // namespace
 
-JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who who) {
-  distributed::init(argc, argv);
+JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who who,
+                     std::chrono::milliseconds start_deadline) {
+  distributed::init(argc, argv, start_deadline);
   World& world = World::current();
   works_ = who == kAll || world.rank() == 0;
   try {

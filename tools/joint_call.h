@@ -8,6 +8,7 @@
 //   }
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace phi::cli {
@@ -19,8 +20,10 @@ class JointCall {
     kOne   // the first process does it all, and the others do not wait for it
   };
 
-  /// If the processes differ the first one says in what, and none works.
-  JointCall(int* argc, char*** argv, const std::string& subcommand, Who who);
+  /// If the processes differ the first one says in what, and none works. `start_deadline`: of
+  /// distributed::init.
+  JointCall(int* argc, char*** argv, const std::string& subcommand, Who who,
+            std::chrono::milliseconds start_deadline = {});
   ~JointCall();
   JointCall(const JointCall&) = delete;
   JointCall& operator=(const JointCall&) = delete;

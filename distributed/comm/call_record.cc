@@ -60,7 +60,9 @@ CallRecord CallRecord::of(const Call& call) {
     record.ndim = static_cast<int8_t>(call.shape->ndim());
     std::ranges::copy(*call.shape, record.shape);
   }
-  if (call.scope) std::strncpy(record.scope, call.scope, sizeof(record.scope) - 1);
+  if (call.scope) {
+    std::memcpy(record.scope, call.scope, strnlen(call.scope, sizeof(record.scope) - 1));
+  }
   return record;
 }
 

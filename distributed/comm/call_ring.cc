@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -38,26 +39,37 @@ T CallRing::Words<T>::get() const {
   return value;
 }
 
-void CallRing::Slot::set(const Entry& value) {
+void CallRing::Slot::set(const CallRecord& begun, CallState now) {
   const uint64_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   yield_point("call_ring.set.half");
-  entry.set(value);
+  call.set(begun);
+  started_ns.store(steady_ns(), std::memory_order_relaxed);
+  finished_ns.store(0, std::memory_order_relaxed);
+  state.store(now, std::memory_order_relaxed);
   version.store(before + 2, std::memory_order_release);
 }
 
 bool CallRing::Slot::get(Entry* value) const {
   const uint64_t before = version.load(std::memory_order_acquire);
-  *value = entry.get();
+  *value = {call.get(), started_ns.load(std::memory_order_relaxed),
+            finished_ns.load(std::memory_order_relaxed), state.load(std::memory_order_relaxed)};
   std::atomic_thread_fence(std::memory_order_acquire);
   return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
 }
 
+bool CallRing::Slot::holds(const Call& other) const {
+  static_assert(offsetof(CallRecord, group_hash) == 0 && offsetof(CallRecord, sequence) == 8);
+  return call.word(1) == other.sequence && call.word(0) == other.group->hash();
+}
+
 void CallRing::note(const Call& call, CallState state) {
   const uint64_t made = made_.load(std::memory_order_relaxed);
-  if (came_to(call.group->hash(), call.sequence)) return change(call, state);
-  slots_[made % kCalls].set({CallRecord::of(call), steady_ns(), 0, state});
+  if (state == CallState::kFinished || came_to(call.group->hash(), call.sequence)) {
+    return change(call, state);
+  }
+  slots_[made % kCalls].set(CallRecord::of(call), state);
   note_group(call);
   made_.store(made + 1, std::memory_order_release);
 }
@@ -67,13 +79,11 @@ void CallRing::change(const Call& call, CallState state) {
   const uint64_t made = made_.load(std::memory_order_relaxed);
   for (uint64_t back = 1; back <= std::min<uint64_t>(made, kCalls); ++back) {
     Slot& slot = slots_[(made - back) % kCalls];
-    Entry entry;
-    slot.get(&entry);
-    if (entry.call.sequence != call.sequence || entry.call.group_hash != call.group->hash())
-      continue;
-    entry.state = state;
-    if (state == CallState::kFinished) entry.finished_ns = steady_ns();
-    return slot.set(entry);
+    if (!slot.holds(call)) continue;
+    if (state == CallState::kFinished) {
+      slot.finished_ns.store(steady_ns(), std::memory_order_relaxed);
+    }
+    return slot.state.store(state, std::memory_order_release);
   }
 }
 

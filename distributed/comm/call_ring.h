@@ -46,16 +46,21 @@ class CallRing {
    public:
     void set(const T& value);
     T get() const;
+    uint64_t word(size_t i) const { return words_[i].load(std::memory_order_relaxed); }
 
    private:
     std::array<std::atomic<uint64_t>, (sizeof(T) + 7) / 8> words_;
   };
   struct Slot {
     std::atomic<uint64_t> version;  // odd while it is written
-    Words<Entry> entry;
+    std::atomic<int64_t> started_ns;
+    std::atomic<int64_t> finished_ns;
+    std::atomic<CallState> state;
+    Words<CallRecord> call;
 
-    void set(const Entry& value);
+    void set(const CallRecord& begun, CallState now);
     bool get(Entry* value) const;
+    bool holds(const Call& other) const;
   };
   struct Name {
     char text[104];

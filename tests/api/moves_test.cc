@@ -116,5 +116,25 @@ TEST(GatheredEverywhere, OnAMeshOfTheWholeJobToo) {
   });
 }
 
+// Both ranks refuse it at once, also the one that is not in it.
+TEST(Mesh, OfARankThatDoesNotExistIsRefusedWhereItIsFirstUsed) {
+  run_ranks(2, [](distributed::World&) {
+    const Placement rows[] = {Shard(0)};
+    const ProcessMesh mesh({2}, {"x"}, {0, 5});
+    const std::string fault = "but the job has 2 ranks";
+    const Tensor x = leaf({1, 2, 3, 4});
+    const auto refused = [&](const std::function<void()>& use) {
+      EXPECT_THAT(use, ThrowsError(ErrorCode::kInvalidArgument, fault));
+    };
+    refused([&] { shard_tensor(x, mesh, rows); });
+    refused([&] { from_local(x, {8}, mesh, rows); });
+    refused([&] { distributed::dtensor_from_local(x, mesh, rows); });
+    refused([&] { distributed::set_mesh(mesh); });
+    const Tensor here = shard_tensor(x, ProcessMesh({2}), rows);
+    refused([&] { distributed::reshard(here, ProcessMesh({3}), rows); });
+    refused([&] { distributed::start_reshard(here, mesh, rows); });
+  });
+}
+
 }  // namespace
 }  // namespace phi

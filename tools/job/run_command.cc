@@ -59,16 +59,27 @@ void put_out(const JobReport& report, std::vector<std::string>* faults) {
 
 }  // namespace
 
-int run_command(int argc, char** argv) {
+RunLine read_run_line(int argc, char** argv) {
+  RunLine line;
+  try {
+    line.file = job_file_of(argc, argv);
+    line.start_deadline = start_deadline();
+  } catch (const std::exception& error) {
+    line.fault = error.what();
+  }
+  return line;
+}
+
+int run_command(const RunLine& line) {
   take_closed_pipes_as_errors();
   const StandardOutput standard_output;
+  std::string fault = line.fault;
   std::optional<PlayedRank> played;
   std::optional<Job> job;
   try {
     std::optional<Setup> setup;
-    std::string fault;
     try {
-      setup = prepare(job_file_of(argc, argv));
+      if (fault.empty()) setup = prepare(line.file);
     } catch (const std::exception& error) {
       fault = error.what();
     }
@@ -77,6 +88,7 @@ int run_command(int argc, char** argv) {
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job
     world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
+    world.set_strict_collectives(FLAGS_strict_collectives);
     world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
@@ -110,6 +122,8 @@ const char* run_help() {
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
          "  --resume             go on from the newest checkpoint in the job's checkpoint.dir, on "
          "any mesh\n"
+         "  --strict_collectives\n"
+         "                       ranks compare every call of a group before it runs\n"
          "  --nodeferred_transfer\n"
          "                       what is read from files crosses to each rank whole and at once, "
          "not\n"

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "tools/cli/command_line.h"
@@ -18,6 +20,8 @@ DEFINE_bool(deferred_transfer, true,
             "data waits on its tier until it is known where it is needed; false: it crosses to the "
             "device at once and whole");
 DEFINE_bool(resume, false, "go on from the newest checkpoint in the job's checkpoint.dir");
+DEFINE_bool(strict_collectives, false,
+            "ranks compare every call of a group before it runs, to find where they differ");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
@@ -30,11 +34,23 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 }  // namespace
 
 const std::vector<std::string>& run_flags() {
-  static const std::vector<std::string> flags = {
-      "report",     "metrics", "trace", "trace_steps",  "deadline_s",  "deferred_transfer",
-      "resume",     "quiet",   "mesh",  "inject_error", "inject_hang", "dry_run",
-      "world_size", "rank"};
+  static const std::vector<std::string> flags = {"report",       "metrics",
+                                                 "trace",        "trace_steps",
+                                                 "deadline_s",   "deferred_transfer",
+                                                 "resume",       "strict_collectives",
+                                                 "quiet",        "mesh",
+                                                 "inject_error", "inject_hang",
+                                                 "dry_run",      "world_size",
+                                                 "rank"};
   return flags;
+}
+
+std::chrono::milliseconds start_deadline() {
+  constexpr double kLeastS = 20;
+  const bool is_given = !gflags::GetCommandLineFlagInfoOrDie("deadline_s").is_default;
+  if (!is_given || !(FLAGS_deadline_s > 0)) return {};  // what is wrong is said later
+  const double seconds = std::clamp(FLAGS_deadline_s, kLeastS, kMaxDeadlineS);
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
 void check_run_flags(bool generates) {
@@ -55,6 +71,7 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"trace", !FLAGS_dry_run, kReal},
       cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},
       cli::FlagUse{"deadline_s", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"strict_collectives", !FLAGS_dry_run, kReal},
       cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
       cli::FlagUse{"resume", !FLAGS_dry_run, kReal},
   });

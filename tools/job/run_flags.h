@@ -3,6 +3,7 @@
 
 #include <gflags/gflags.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ DECLARE_string(trace_steps);
 DECLARE_double(deadline_s);
 DECLARE_bool(deferred_transfer);
 DECLARE_bool(resume);
+DECLARE_bool(strict_collectives);
 DECLARE_bool(quiet);
 DECLARE_string(inject_error);
 DECLARE_string(inject_hang);
@@ -21,6 +23,10 @@ namespace phi::job {
 
 /// Their names, with those that other commands have too.
 const std::vector<std::string>& run_flags();
+
+/// How long to wait for other ranks when the job starts: --deadline_s where it is given, but long
+/// enough for processes to start on a busy machine; else 0, which leaves it to the environment.
+std::chrono::milliseconds start_deadline();
 
 /// Errors: UsageError for values out of range, and for flags that a job like this does not read.
 void check_run_flags(bool generates);

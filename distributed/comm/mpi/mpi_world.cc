@@ -68,6 +68,11 @@ class MpiWorld final : public World {
     watch_->board->set_phase(Phase::kLeaving);
     watch_->watchdog.set_deadline(deadline());
     {
+      // mpirun may crash where a job is aborted of which ranks wait in MPI_Finalize already.
+      const Watchdog::Inside inside(watch_->watchdog, "MPI_Barrier");
+      MPI_Barrier(link_.headers);
+    }
+    {
       const Watchdog::Inside inside(watch_->watchdog, "MPI_Finalize");
       MPI_Comm_free(&link_.rests);
       MPI_Comm_free(&link_.headers);

@@ -119,7 +119,10 @@ void Watchdog::watch_others() {
     if (rank == board_.rank() || !board_.has_come(rank)) continue;
     const auto pid = static_cast<pid_t>(board_.pid_of(rank));
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    if (fd < 0) continue;  // of an older kernel, or in another space of processes
+    if (fd < 0) {  // it is gone already, is in another space of processes, or the kernel is older
+      if (board_.has_died(rank)) take_death(rank);
+      continue;
+    }
     watched_.push_back({fd, POLLIN, 0});
     watched_ranks_.push_back(rank);
   }
@@ -138,17 +141,15 @@ void Watchdog::look_at_others() {
     const int64_t rank = watched_ranks_[i - 1];
     watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
     watched_ranks_.erase(watched_ranks_.begin() + static_cast<std::ptrdiff_t>(i) - 1);
-    if (board_.phase_of(rank) == Phase::kLeft) return;
-    if (death_seen_at_ < 0ms) death_seen_at_ = awake();
-    if (board_.phase_of(rank) != Phase::kFailed && board_.is_first_to_report()) {
-      tell_of_death(rank);
-    }
+    if (board_.phase_of(rank) != Phase::kLeft) take_death(rank);
     return;  // the next one at the next look
   }
 }
 
-// At once: mpirun is about to end this process too.
-void Watchdog::tell_of_death(int64_t rank) {
+// Told at once, as mpirun is about to end this process too.
+void Watchdog::take_death(int64_t rank) {
+  if (death_seen_at_ < 0ms) death_seen_at_ = awake();
+  if (board_.phase_of(rank) == Phase::kFailed || !board_.is_first_to_report()) return;
   report(fmt::format("rank {}: rank {} has died.", board_.rank(), rank));
 }
 

@@ -62,7 +62,7 @@ class Watchdog {
   void look_at_own_call();
   void watch_others();
   void look_at_others();
-  void tell_of_death(int64_t rank);
+  void take_death(int64_t rank);
   void report(const std::string& head);
   [[noreturn]] void end_late_start();
   [[noreturn]] void end(const std::string& why);

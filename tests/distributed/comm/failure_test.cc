@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
+#include "distributed/comm/subject.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed {
@@ -130,6 +135,114 @@ TEST(Failure, CountsThatDoNotMatchNameBoth) {
   EXPECT_THAT(message, AllOf(ContainsRegex("calls do not match \\(count (2 and 4|4 and 2)\\)"),
                              HasSubstr("all_gather #1 of group {0,1} (2 f32, 8 bytes)"),
                              HasSubstr("all_gather #1 of group {0,1} (4 f32, 16 bytes)")));
+}
+
+// Rank 1 says another operator; nothing that rank 2 gets comes from it.
+void broadcast_from(World& world, bool strict) {
+  const OpScope scope(world.rank() == 1 ? "add" : "matmul");
+  world.set_strict_collectives(strict);
+  float x = 1;
+  world.everyone().broadcast(&x, 1, DataType::FLOAT32, 0);
+}
+
+TEST(StrictCollectives, CompareCallsThatDifferInWhatTheyAreFor) {
+  run_ranks(3, [](World& world) { broadcast_from(world, /*strict=*/false); });
+  EXPECT_THAT([] { run_ranks(3, [](World& world) { broadcast_from(world, /*strict=*/true); }); },
+              ThrowsError(ErrorCode::kInvalidArgument, "calls do not match (source "));
+}
+
+TEST(StrictCollectives, CompareRanksThatExchangeNothing) {
+  const auto skips = [](World& world) {
+    world.set_strict_collectives(true);
+    // Ranks 1 and 2 are leaves of the tree.
+    float x = 1;
+    if (world.rank() == 2) {
+      world.everyone().exchange({}, {});
+    } else {
+      world.everyone().broadcast(&x, 0, DataType::FLOAT32, 0);
+    }
+  };
+  EXPECT_THAT([&] { run_ranks(3, skips); },
+              ThrowsError(ErrorCode::kInvalidArgument, "exchange #1 of group {0,1,2}"));
+}
+
+TEST(Failure, ShapesThatDoNotMatchAreNamed) {
+  const auto reduce = [](World& world) {
+    const Dims shape = world.rank() == 0 ? Dims{2, 3} : Dims{3, 2};
+    const SubjectScope about(shape, DataType::FLOAT32);
+    float x[6] = {};
+    world.everyone().all_reduce(x, 6, DataType::FLOAT32, ReduceKind::kSum);
+  };
+  const std::string message = message_of([&] { run_ranks(2, reduce); });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("calls do not match (shape ["),
+                    HasSubstr("all_reduce #1 of group {0,1} (sum of f32[2,3], 24 bytes)"),
+                    HasSubstr("all_reduce #1 of group {0,1} (sum of f32[3,2], 24 bytes)")));
+}
+
+// Rank 1 makes another second call, in which it needs nobody, and stays away from the third.
+TEST(Deadline, NamesTheFirstCallOnWhichRanksDiffer) {
+  const std::string message = message_of([] {
+    run_ranks(
+        2,
+        [](World& world) {
+          Group& all = world.everyone();
+          char x = 0;
+          all.barrier();
+          if (world.rank() == 1) return all.exchange({}, {});
+          all.broadcast(&x, 0, DataType::UINT8, 0);
+          all.barrier();
+        },
+        milliseconds(50));
+  });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("No answer within 0.05 s in barrier #3 of group {0,1}"),
+                    HasSubstr("of group {0,1} on which ranks differ is #2 (op broadcast and "
+                              "exchange"),
+                    HasSubstr("rank 0 makes broadcast #2 of group {0,1} (0 u8, 0 bytes, root 0), "
+                              "rank 1 makes exchange #2 of group {0,1} (0 bytes)")));
+}
+
+TEST(HangReport, AllThatRanksRememberGoesToAFolder) {
+  const std::string folder = ::testing::TempDir() + "autophi_hang_report";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  setenv("AUTOPHI_REPORT_DIR", folder.c_str(), 1);
+  const std::string message = message_of([] {
+    run_ranks(
+        2,
+        [](World& world) {
+          for (int i = 0; i < 20; ++i) world.everyone().barrier();
+          if (world.rank() == 0) world.everyone().barrier();
+        },
+        milliseconds(50));
+  });
+  unsetenv("AUTOPHI_REPORT_DIR");
+  EXPECT_THAT(message, AllOf(HasSubstr("all that the ranks remember is in " + folder),
+                             Not(HasSubstr("barrier #2 of group"))));
+  std::string kept;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream stream(file.path());
+    kept.append(std::istreambuf_iterator<char>(stream), {});
+  }
+  EXPECT_THAT(kept, AllOf(HasSubstr("No answer within 0.05 s in barrier #21"),
+                          HasSubstr("barrier #2 of group {0,1}"), HasSubstr("<- missing")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(HangReport, AFolderThatCannotBeWrittenIsSaid) {
+  setenv("AUTOPHI_REPORT_DIR", "/proc/no folder", 1);
+  const std::string message = message_of([] {
+    run_ranks(
+        2,
+        [](World& world) {
+          if (world.rank() == 0) world.everyone().barrier();
+        },
+        milliseconds(50));
+  });
+  unsetenv("AUTOPHI_REPORT_DIR");
+  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.05 s in barrier #1"),
+                             HasSubstr("cannot write /proc/no folder/hang-")));
 }
 
 // A transfer of 8 bytes between ranks 0 and 1; the receiver expects `expected`.

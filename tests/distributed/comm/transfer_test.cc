@@ -191,6 +191,25 @@ TEST(Transfer, ALargeOneMovesWhileItsSenderWaitsInALaterCall) {
   });
 }
 
+// The other way round: its receiver waits for something else, which the sender sends only when the
+// large one has left it.
+TEST(Transfer, ALargeOneMovesWhileItsReceiverWaitsInALaterCall) {
+  on_all_world_sizes([](World& world) {
+    constexpr size_t kBytes = size_t{4} << 20;
+    if (world.size() < 2 || world.rank() > 1) return;
+    const int64_t pair[] = {0, 1};
+    Group& group = world.group(pair);
+    const bool sender = world.rank() == 0;
+    auto p = parcel(3, sender ? kBytes : 0, sender ? 0 : kBytes);
+    const Transfer t = start(group, p, sender ? 1 : -1, sender ? -1 : 0);
+    if (sender) t.wait();
+    group.barrier();
+    t.wait();
+    if (sender) return;
+    EXPECT_TRUE(p->in == values(3, kBytes));
+  });
+}
+
 TEST(Transfer, ALongComputationOnlyDelays) {
   on_all_world_sizes([](World& world) {
     constexpr size_t kBytes = size_t{4} << 20;

