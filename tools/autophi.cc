@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... | reshard ... |
-//   schedule ... | --help | --version
+//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... | spmd ... |
+//   reshard ... | schedule ... | --help | --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
 #include "tools/job/export_command.h"
@@ -31,6 +32,7 @@ constexpr const char* kHelp =
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi data ...          make files of token ids, and say what is in them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
+    "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
@@ -55,14 +57,15 @@ int dispatch(int argc, char** argv) {
   if (name == "export") return phi::job::export_command(argc - 1, argv + 1);
   if (name == "data") return data_command(argc - 1, argv + 1);
   if (name == "weights") return weights_command(argc - 1, argv + 1);
+  if (name == "ckpt") return ckpt_command(argc - 1, argv + 1);
   if (name == "spmd") return spmd_command(argc - 1, argv + 1);
   if (name == "reshard") return reshard_command(argc - 1, argv + 1);
   if (name == "schedule") return schedule_command(argc - 1, argv + 1);
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run",  "export",  "data",    "weights",
-                                         "spmd", "reshard", "schedule"};
+              : std::vector<std::string>{"run",  "export", "data",    "weights",
+                                         "ckpt", "spmd",   "reshard", "schedule"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") +
                      std::string(name) + "'" + (hint.empty() ? "; see autophi --help." : hint));
@@ -75,7 +78,8 @@ int main(int argc, char** argv) {
   google::InitGoogleLogging(argv[0]);
   if (argc < 2) {
     return usage_error(
-        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
+        "which subcommand? run, export, data, weights, ckpt, spmd, reshard or schedule; see "
+        "autophi "
         "--help.");
   }
   const std::string_view first = argv[1];

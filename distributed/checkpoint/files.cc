@@ -72,6 +72,12 @@ void Files::read(const std::string& name, const Box& box, DataType dtype, void* 
   });
 }
 
+std::vector<std::string> Files::files_of(const std::string& name) const {
+  std::set<std::string> names;
+  for (const StoredPiece& stored : pieces_.at(name)) names.insert(stored.piece.file);
+  return {names.begin(), names.end()};
+}
+
 std::vector<std::string> Files::names_of_files() const {
   std::set<std::string> names;
   for (const auto& [tensor, stored_pieces] : pieces_) {
