@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... | reshard ... |
-//   schedule ... | --help | --version
+//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... | spmd ... |
+//   reshard ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
 #include "tools/job/export_command.h"
@@ -39,6 +40,7 @@ constexpr const char* kHelp =
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi data ...          make files of token ids, and say what is in them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
+    "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
@@ -60,6 +62,7 @@ struct Command {
 constexpr Command kCommands[] = {{"export", phi::job::export_command},
                                  {"data", data_command},
                                  {"weights", weights_command},
+                                 {"ckpt", ckpt_command},
                                  {"spmd", spmd_command},
                                  {"reshard", reshard_command},
                                  {"schedule", schedule_command}};

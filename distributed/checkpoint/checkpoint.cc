@@ -63,6 +63,11 @@ const TensorMeta& Checkpoint::meta(const std::string& name) const {
   return found->second;
 }
 
+std::vector<std::string> Checkpoint::files_of(const std::string& name) const {
+  meta(name);
+  return tensors_->files_of(name);
+}
+
 std::vector<std::string> Checkpoint::names() const {
   std::vector<std::string> names;
   for (const auto& [name, meta] : tensors_->metas()) names.push_back(name);

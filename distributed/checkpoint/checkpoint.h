@@ -45,6 +45,8 @@ class Checkpoint {
     /// Copies `box` of a tensor that is there to `out`, row-major, in a dtype that it converts to.
     virtual void read(const std::string& name, const Box& box, DataType dtype, void* out) const = 0;
     virtual int64_t bytes_read() const = 0;
+    /// Names of the files in which the tensor lies, in order.
+    virtual std::vector<std::string> files_of(const std::string& name) const = 0;
   };
   explicit Checkpoint(std::shared_ptr<const Tensors> tensors) : tensors_(std::move(tensors)) {}
 
@@ -56,6 +58,8 @@ class Checkpoint {
   bool contains(const std::string& name) const;
   /// Shape, and dtype on disk. Errors: NotFound with the nearest name.
   const TensorMeta& meta(const std::string& name) const;
+  /// Names of the files, in the checkpoint's folder, in which the tensor lies. Errors: as meta().
+  std::vector<std::string> files_of(const std::string& name) const;
 
   /// Reads the tensor as it is on disk, or converted to another floating point type. It may be used
   /// from any thread and keeps the checkpoint's files.

@@ -72,6 +72,12 @@ void Files::read(const std::string& name, const Box& box, DataType dtype, void* 
   });
 }
 
+std::vector<std::string> Files::files_of(const std::string& name) const {
+  std::set<std::string> names;
+  for (const StoredPiece& stored : pieces_.at(name)) names.insert(stored.piece.file);
+  return {names.begin(), names.end()};
+}
+
 std::vector<std::string> Files::names_of_files() const {
   std::set<std::string> names;
   for (const auto& [tensor, stored_pieces] : pieces_) {
@@ -87,8 +93,12 @@ void Files::read_stored(const std::string& name, const Box& box, void* out) cons
     const Box region = intersect(stored.piece.box, box);
     if (region.empty()) continue;
     const Place place = place_of(stored.piece, dtype);
-    if (stored.checked) check_blocks(place, name, stored, region);
-    place.file->read(*place.entry, stored.piece.box, region, out, box);
+    // A block is copied while it is in the cache from being checked.
+    const auto chunk_elements = static_cast<int64_t>(kBlockBytes / size_of(dtype));
+    for_each_chunk(region, stored.checked ? chunk_elements : region.numel(), [&](const Box& chunk) {
+      if (stored.checked) check_blocks(place, name, stored, chunk);
+      place.file->read(*place.entry, stored.piece.box, chunk, out, box);
+    });
     bytes_read_ += region.numel() * static_cast<int64_t>(size_of(dtype));
   }
 }

@@ -27,6 +27,7 @@ class Files final : public Checkpoint::Tensors {
   const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
   const std::map<std::string, std::string>& metadata() const override { return metadata_; }
   int64_t bytes_read() const override { return bytes_read_.load(); }
+  std::vector<std::string> files_of(const std::string& name) const override;
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override;
 
   struct StoredPiece {

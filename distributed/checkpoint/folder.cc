@@ -40,7 +40,7 @@ std::optional<int64_t> step_of(std::string_view name) {
 std::vector<SavedStep> steps_in(const std::string& path) {
   std::vector<SavedStep> steps;
   std::error_code failed;
-  if (!fs::exists(path, failed) && !failed) return steps;
+  if (!fs::is_directory(path, failed)) return steps;
   const fs::directory_iterator entries(path, failed);
   PHI_CHECK(!failed,
             errors::Unavailable("the folder '{}' cannot be read: {}.", path, failed.message()));
@@ -145,6 +145,20 @@ void CheckpointFolder::prune(int64_t keep) const {
   } catch (const std::exception& error) {
     LOG(WARNING) << "old checkpoints in '" << path_ << "' are not removed: " << error.what();
   }
+}
+
+std::string checkpoint_in(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored) || fs::exists(fs::path(path) / kIndexFile, ignored) ||
+      fs::exists(fs::path(path) / kSingleFile, ignored)) {
+    return path;
+  }
+  const CheckpointFolder::Found found = CheckpointFolder(path).find();
+  PHI_CHECK(!found.complete.empty(),
+            errors::NotFound("there is no checkpoint in '{}': neither {} nor {}, and no complete "
+                             "one in a folder step-NNNNNNNN.",
+                             path, kIndexFile, kSingleFile));
+  return found.complete[0].path;
 }
 
 void CheckpointFolder::set_aside(const SavedStep& saved) const {

@@ -63,4 +63,8 @@ class CheckpointFolder {
   std::string path_;
 };
 
+/// `path` if there is a checkpoint, else the newest complete one of the folder of checkpoints that
+/// is there. Errors: NotFound if it is neither.
+std::string checkpoint_in(const std::string& path);
+
 }  // namespace phi::distributed::checkpoint

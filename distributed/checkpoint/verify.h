@@ -1,7 +1,7 @@
 // Whether all of a checkpoint is on the disk as it was saved.
 //
 //   const Verification found = verify("ckpt");
-//   if (!found.faults.empty()) ...                  // one line for each damaged block or file
+//   for (const std::string& fault : found.faults) std::puts(fault.c_str());   // block by block
 #pragma once
 
 #include <cstdint>

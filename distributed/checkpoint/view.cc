@@ -95,6 +95,9 @@ class View final : public Checkpoint::Tensors {
   const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
   const std::map<std::string, std::string>& metadata() const override { return below_.metadata(); }
   int64_t bytes_read() const override { return below_.bytes_read(); }
+  std::vector<std::string> files_of(const std::string& name) const override {
+    return below_.files_of(tensors_.at(name).source);
+  }
 
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {
     const ViewTensor& tensor = tensors_.at(name);

@@ -15,8 +15,9 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Written at a time: between two of them a save may be told to end.
-constexpr size_t kChunkBytes = size_t{8} << 20;
+// Written at a time, while it is in the cache from its checksum; and between two of them a save may
+// be told to end.
+constexpr size_t kChunkBytes = size_t{512} << 10;
 
 class Writer {
  public:

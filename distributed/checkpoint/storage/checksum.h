@@ -3,8 +3,8 @@
 // (phi/memory/io/page_checksum).
 //
 //   BlockChecksums sums;
-//   for (...) { sums.add(bytes); part.write(bytes); }
-//   piece.sums = sums.finish();
+//   sums.add(bytes);  part.write(bytes);             // and so on
+//   const std::vector<uint64_t> of_blocks = sums.finish();
 #pragma once
 
 #include <array>

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -197,35 +198,54 @@ TEST(SaveThatHasReturned, HasItsNamesOnTheDisk) {
   }
 }
 
+// What a disk does at one of a save's calls, or from it on.
+struct DiskFault {
+  const char* what;
+  int error;
+  bool lasts = false;
+  bool in_background = false;
+};
+
+void save_in(const fs::path& root, int version, int64_t ranks, const DiskFault& fault) {
+  if (!fault.in_background) return save_version(version, root, ranks);
+  run_ranks(ranks, [&](World& world) {
+    std::vector<NamedTensor> tensors = tensors_of(version, world);
+    start_save((root / kFolder).string(), tensors).wait();
+  });
+}
+
 // True if a save over `start` has so many effects that number `failing` is one of them.
-bool fail_at(size_t failing, const Start& start, int64_t ranks) {
-  SCOPED_TRACE(fmt::format("effect {} fails, {} ranks", failing, ranks));
+bool fail_at(size_t failing, const DiskFault& fault, const Start& start, int64_t ranks) {
+  SCOPED_TRACE(fmt::format("{} at effect {}, {} ranks", fault.what, failing, ranks));
   const TemporaryFolder root;
   phi::testing::write_image(start.image, start.root, root.path());
   std::atomic<bool> failed = false;
   bool threw = false;
   bool committed = false;
-  std::string failed_kind;
   {
     const FileEffects effects(root.path(), [&](size_t index, Kind) {
-      if (index != failing) return 0;
+      if (index < failing || (index > failing && !fault.lasts)) return 0;
       failed = true;
-      return EIO;
+      return fault.error;
     });
     try {
-      save_version(start.version + 1, root.path(), ranks);
+      save_in(root.path(), start.version + 1, ranks, fault);
     } catch (const Error& error) {
       threw = true;
       EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("Input/output error"));
+      EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::HasSubstr(std::strerror(fault.error)),
+                                                 ::testing::HasSubstr("its disk fails")));
     }
     committed = std::ranges::any_of(effects.seen(), [](const FileEffect& effect) {
       return effect.kind == Kind::kRename && effect.to.ends_with(kIndexFile);
     });
   }
   EXPECT_TRUE(threw || committed);
+  EXPECT_FALSE(threw && fault.error == FileEffects::kShort) << "the rest is written then";
   EXPECT_EQ(found_in(root.path()), std::to_string(start.version + (committed ? 1 : 0)));
-  EXPECT_FALSE(!committed && has_temporary_names(phi::testing::read_image(root.path())));
+  if (!fault.lasts) {
+    EXPECT_FALSE(!committed && has_temporary_names(phi::testing::read_image(root.path())));
+  }
   save_version(start.version + 2, root.path(), ranks);
   EXPECT_EQ(found_in(root.path()), std::to_string(start.version + 2)) << "a later save works";
   EXPECT_FALSE(has_temporary_names(phi::testing::read_image(root.path())));
@@ -234,11 +254,39 @@ bool fail_at(size_t failing, const Start& start, int64_t ranks) {
 
 TEST(SaveWhoseFileCallFails, LeavesTheOldOrTheNewWeights) {
   const Start old = after_save(1, 2);
-  for (const int64_t ranks : {1, 2}) {
-    size_t failing = 0;
-    while (fail_at(failing, old, ranks)) ++failing;
-    EXPECT_GE(failing, 10u);
+  for (const DiskFault& fault : std::vector<DiskFault>{{"an error", EIO},
+                                                       {"a full disk", ENOSPC, true},
+                                                       {"a disk that is gone", EROFS, true, true},
+                                                       {"short writes", FileEffects::kShort, true},
+                                                       {"an error", EIO, false, true}}) {
+    for (const int64_t ranks : {1, 2}) {
+      size_t failing = 0;
+      while (fail_at(failing, fault, old, ranks)) ++failing;
+      EXPECT_GE(failing, 10u);
+    }
   }
+}
+
+// A disk that cannot be read gives an error and no values.
+TEST(LoadWhoseFileCallFails, HasNoValues) {
+  const Start start = after_save(1, 2);
+  const TemporaryFolder root;
+  phi::testing::write_image(start.image, start.root, root.path());
+  size_t failing = 0;
+  for (bool failed = true; failed; ++failing) {
+    failed = false;
+    const FileEffects effects(root.path(), [&](size_t index, Kind) {
+      failed = failed || index == failing;
+      return index == failing ? EIO : 0;
+    });
+    const std::string found = found_in(root.path());
+    if (failed) {
+      EXPECT_THAT(found, ::testing::HasSubstr("its disk fails")) << failing;
+    } else {
+      EXPECT_EQ(found, "1");
+    }
+  }
+  EXPECT_GE(failing, 4u) << "the index and two files";
 }
 
 // Whatever is left of an index, it is not taken for one.

@@ -100,6 +100,8 @@ void CrashDisk::apply(const FileEffect& effect) {
         return true;
       });
       return;
+    case Kind::kMap:
+      return;
   }
 }
 

@@ -3,6 +3,7 @@
 #include "support/system/file_effects.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,21 +45,30 @@ class Interposer {
     return name == folder || (name.starts_with(folder) && name[folder.size()] == '/');
   }
 
-  /// Does `call` and records it, unless the test makes it fail.
-  template <typename F>
-  static auto effect(FileEffect effect, const F& call) -> decltype(call()) {
+  /// What the test wants of an effect: 0, an error number or kShort.
+  static int fate_of(Kind kind) {
     FileEffects& effects = *recorder.load();
     size_t index = 0;
     {
       const std::lock_guard lock(mutex);
       index = effects.tried_++;
     }
-    if (const int error = effects.before_ ? effects.before_(index, effect.kind) : 0) {
-      errno = error;
-      return -1;
+    return effects.before_ ? effects.before_(index, kind) : 0;
+  }
+
+  /// Does `call` and records it, unless the test makes it fail. `shorten` is called before if it is
+  /// to do half of it.
+  template <typename F>
+  static auto effect(FileEffect effect, const F& call, void (*shorten)(FileEffect*) = nullptr) {
+    const int fate = fate_of(effect.kind);
+    if (fate > 0) {
+      errno = fate;
+      return decltype(call(effect))(-1);
     }
+    if (fate == FileEffects::kShort && shorten) shorten(&effect);
+    FileEffects& effects = *recorder.load();
     const std::lock_guard lock(mutex);
-    const auto result = call();
+    const auto result = call(effect);
     if (result >= 0) effects.seen_.push_back(std::move(effect));
     return result;
   }
@@ -82,8 +92,8 @@ int open_seen(const char* path, int flags, mode_t mode) {
   struct stat status {};
   const bool is_there = stat(path, &status) == 0;
   const bool changes = (flags & O_CREAT && !is_there) || (flags & O_TRUNC && is_there);
-  const int fd = changes ? Interposer::effect({Kind::kCreate, path, {}, {}},
-                                              [&] { return system_open(path, flags, mode); })
+  const auto create = [&](const FileEffect&) { return system_open(path, flags, mode); };
+  const int fd = changes ? Interposer::effect({Kind::kCreate, path, {}, {}}, create)
                          : system_open(path, flags, mode);
   if (fd < 0) return fd;
   const std::lock_guard lock(mutex);
@@ -96,32 +106,51 @@ mode_t mode_argument(int flags, va_list arguments) {
 }
 
 ssize_t write_seen(int fd, const void* data, size_t count) {
-  const auto write = [&] { return static_cast<ssize_t>(syscall(SYS_write, fd, data, count)); };
   const OpenFile* file = Interposer::find(fd);
-  if (!file) return write();
+  if (!file) return static_cast<ssize_t>(syscall(SYS_write, fd, data, count));
+  const auto write = [&](const FileEffect& effect) {
+    return static_cast<ssize_t>(syscall(SYS_write, fd, data, effect.bytes.size()));
+  };
   const auto offset = static_cast<size_t>(lseek(fd, 0, SEEK_CUR));
   const std::string bytes(static_cast<const char*>(data), count);
-  return Interposer::effect({Kind::kWrite, file->path, {}, bytes, offset}, write);
+  return Interposer::effect(
+      {Kind::kWrite, file->path, {}, bytes, offset}, write,
+      [](FileEffect* effect) { effect->bytes.resize((effect->bytes.size() + 1) / 2); });
 }
 
 int sync_seen(int fd, long number) {
   const OpenFile* file = Interposer::find(fd);
   if (!file) return static_cast<int>(syscall(number, fd));
   const Kind kind = file->is_folder ? Kind::kSyncFolder : Kind::kSync;
-  return Interposer::effect({kind, file->path, {}, {}}, [] { return 0; });
+  return Interposer::effect({kind, file->path, {}, {}}, [](const FileEffect&) { return 0; });
 }
 
 int unlink_seen(const char* path) {
-  const auto unlink = [&] { return static_cast<int>(syscall(SYS_unlink, path)); };
-  if (!Interposer::sees(path)) return unlink();
-  return Interposer::effect({Kind::kUnlink, path, {}, {}}, unlink);
+  const FileEffect effect{Kind::kUnlink, path, {}, {}};
+  const auto unlink = [&](const FileEffect&) {
+    return static_cast<int>(syscall(SYS_unlink, path));
+  };
+  return Interposer::sees(path) ? Interposer::effect(effect, unlink) : unlink(effect);
+}
+
+// A file of no bytes in place of the one that cannot be read: a touch is a SIGBUS.
+void* map_seen(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  int mapped = fd;
+  int empty = -1;
+  if (Interposer::find(fd) && Interposer::fate_of(Kind::kMap) > 0) {
+    mapped = empty = memfd_create("unreadable", MFD_CLOEXEC);
+  }
+  void* const result =
+      reinterpret_cast<void*>(syscall(SYS_mmap, address, bytes, protection, flags, mapped, offset));
+  if (empty >= 0) close(empty);
+  return result;
 }
 
 }  // namespace
 
 std::string FileEffect::to_string() const {
-  constexpr std::array kNames = {"create", "write", "sync",       "rename",
-                                 "unlink", "mkdir", "sync folder"};
+  constexpr std::array kNames = {"create", "write", "sync",        "rename",
+                                 "unlink", "mkdir", "sync folder", "map"};
   std::string text = std::string(kNames[static_cast<size_t>(kind)]) + " " + path;
   if (kind == Kind::kRename) text += " to " + to;
   if (kind == Kind::kWrite) text += " [" + std::to_string(bytes.size()) + " bytes]";
@@ -178,9 +207,11 @@ int fsync(int fd) { return phi::testing::sync_seen(fd, SYS_fsync); }
 int fdatasync(int fd) { return phi::testing::sync_seen(fd, SYS_fdatasync); }
 
 int rename(const char* from, const char* to) noexcept {
-  const auto rename = [&] { return static_cast<int>(syscall(SYS_rename, from, to)); };
-  if (!Interposer::sees(from)) return rename();
-  return Interposer::effect({FileEffect::Kind::kRename, from, to, {}}, rename);
+  const FileEffect effect{FileEffect::Kind::kRename, from, to, {}};
+  const auto rename = [&](const FileEffect&) {
+    return static_cast<int>(syscall(SYS_rename, from, to));
+  };
+  return Interposer::sees(from) ? Interposer::effect(effect, rename) : rename(effect);
 }
 
 int unlink(const char* path) noexcept { return phi::testing::unlink_seen(path); }
@@ -190,9 +221,15 @@ int remove(const char* path) noexcept {
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {
-  const auto mkdir = [&] { return static_cast<int>(syscall(SYS_mkdir, path, mode)); };
-  if (!Interposer::sees(path)) return mkdir();
-  return Interposer::effect({FileEffect::Kind::kMakeFolder, path, {}, {}}, mkdir);
+  const FileEffect effect{FileEffect::Kind::kMakeFolder, path, {}, {}};
+  const auto mkdir = [&](const FileEffect&) {
+    return static_cast<int>(syscall(SYS_mkdir, path, mode));
+  };
+  return Interposer::sees(path) ? Interposer::effect(effect, mkdir) : mkdir(effect);
+}
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+  return phi::testing::map_seen(address, bytes, protection, flags, fd, offset);
 }
 
 }  // extern "C"

@@ -26,6 +26,7 @@ struct FileEffect {
     kUnlink,
     kMakeFolder,
     kSyncFolder,
+    kMap,  // for reading: no effect, and not in seen()
   };
   Kind kind;
   std::string path;   // of a rename: from
@@ -40,8 +41,12 @@ struct FileEffect {
 class FileEffects {
  public:
   /// Called before each effect of the calling thread; an error number makes the call fail with it
-  /// and without effect, 0 lets it happen. `index`: how many effects have been tried before.
+  /// and without effect, 0 lets it happen, and kShort makes a write take half of its bytes. A map
+  /// that fails is given, and cannot be read, as on a disk with an error. `index`: how many effects
+  /// have been tried before.
   using Before = std::function<int(size_t index, FileEffect::Kind kind)>;
+
+  static constexpr int kShort = -1;
 
   explicit FileEffects(std::string folder, Before before = nullptr);
   ~FileEffects();

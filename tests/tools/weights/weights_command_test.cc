@@ -39,7 +39,8 @@ TEST(WeightsCommand, ConvertsThereAndBack) {
   const testing::Printed there = run({"convert", kData + "mistral", ours});
   EXPECT_EQ(there.status, 0);
   EXPECT_EQ(there.out, "weights written to " + ours + " (autophi)\n");
-  EXPECT_THAT(files_in(ours), ElementsAre("model.json", "model.safetensors"));
+  EXPECT_THAT(files_in(ours),
+              ElementsAre("model.json", "model.safetensors", "model.safetensors.index.json"));
   run({"convert", ours, back, "--architecture=MistralForCausalLM", "--max_file=30KB"});
   EXPECT_THAT(files_in(back),
               ElementsAre("config.json", "model-00001-of-00002.safetensors",
