@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace phi {
 
@@ -24,7 +25,15 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+namespace {
+
+// Nobody misspells a longer one; what is, is another text, and comparing it would take its time.
+constexpr size_t kLongestName = 256;
+
+}  // namespace
+
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  if (word.size() > kLongestName) return "";
   // As many as a third of the letters may differ; more is another word.
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   std::string best;
@@ -39,12 +48,17 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string nearest_three(std::string_view word, std::vector<std::string> candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const std::string& a, const std::string& b) {
-                     return edit_distance(word, a) < edit_distance(word, b);
-                   });
-  candidates.resize(std::min<size_t>(candidates.size(), 3));
-  return fmt::format("{}", fmt::join(candidates, ", "));
+  std::vector<std::pair<size_t, std::string>> by_distance;
+  for (std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word.substr(0, kLongestName), candidate);
+    by_distance.emplace_back(distance, std::move(candidate));
+  }
+  std::ranges::stable_sort(by_distance, {}, &std::pair<size_t, std::string>::first);
+  std::vector<std::string_view> names;
+  for (const auto& [distance, name] : by_distance) {
+    if (names.size() < 3) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

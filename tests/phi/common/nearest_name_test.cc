@@ -27,6 +27,15 @@ TEST(Nearest, ForgivesTyposAndNoMore) {
 TEST(Nearest, ThreeAreNamedInAnyCase) {
   EXPECT_EQ(nearest_three("relo", {"matmul", "add", "relu", "elu"}), "relu, elu, add");
   EXPECT_EQ(nearest_three("x", {"matmul"}), "matmul");
+  EXPECT_EQ(nearest_three("x", {"b", "a", "d", "c"}), "b, a, d");  // in their order
+}
+
+// Hours, if all of it were compared.
+TEST(Nearest, ATextIsNoMisspeltName) {
+  const std::string text(100'000'000, 'a');
+  const std::vector<std::string> words(100, "matmul");
+  EXPECT_EQ(did_you_mean(text, words), "");
+  EXPECT_EQ(nearest_three(text, words), "matmul, matmul, matmul");
 }
 
 }  // namespace
