@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... | reshard ... |
-//   schedule ... | --help | --version
+//   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | spmd ... |
+//   reshard ... | schedule ... | --help | --version
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -24,6 +24,7 @@
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
 #include "tools/spmd_command.h"
+#include "tools/supervise_command.h"
 #include "tools/weights_command.h"
 
 namespace {
@@ -34,6 +35,8 @@ constexpr const char* kHelp =
     "autophi: auto-parallel tensors on MPI processes.\n"
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
+    "  autophi supervise JOB.yaml\n"
+    "                            run a job under mpirun, and again when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi data ...          make files of token ids, and say what is in them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
@@ -57,7 +60,7 @@ Command command_of(std::string_view name) {
       {"run", phi::job::run_command}, {"export", phi::job::export_command},
       {"data", data_command},         {"weights", weights_command},
       {"spmd", spmd_command},         {"reshard", reshard_command},
-      {"schedule", schedule_command}};
+      {"schedule", schedule_command}, {"supervise", supervise_command}};
   for (const auto& [known, command] : kCommands) {
     if (known == name) return command;
   }
@@ -68,8 +71,8 @@ int unknown(const std::string& name) {
   const bool is_flag = name.starts_with('-');
   const std::vector<std::string> known =
       is_flag ? std::vector<std::string>{"--help", "--version"}
-              : std::vector<std::string>{"run",  "export",  "data",    "weights",
-                                         "spmd", "reshard", "schedule"};
+              : std::vector<std::string>{"run",  "export",  "data",     "weights",
+                                         "spmd", "reshard", "schedule", "supervise"};
   const std::string hint = phi::cli::did_you_mean(name, known);
   return usage_error(std::string(is_flag ? "unknown flag '" : "unknown subcommand '") + name + "'" +
                      (hint.empty() ? "; see autophi --help." : hint));
@@ -84,8 +87,8 @@ int say(const char* text) {
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
     return usage_error(
-        "which subcommand? run, export, data, weights, spmd, reshard or schedule; see autophi "
-        "--help.");
+        "which subcommand? run, supervise, export, data, weights, spmd, reshard or schedule; see "
+        "autophi --help.");
   }
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return say(kHelp);
@@ -107,10 +110,14 @@ int status_after_printing(int status) {
 
 int call(int argc, char** argv) {
   using phi::cli::JointCall;
+  using phi::cli::speaks_for_job;
   const std::string name = argc < 2 ? "" : argv[1];
   if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
     const JointCall joint(&argc, &argv, name, JointCall::kAll);
     return joint.works() ? phi::job::run_command(argc - 1, argv + 1) : joint.status();
+  }
+  if (name == "supervise") {  // who starts ranks is none
+    return speaks_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
   const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();

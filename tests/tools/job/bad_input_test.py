@@ -24,7 +24,7 @@ class BadInput(unittest.TestCase):
     def test_what_is_wrong_before_the_start_is_said_once(self):
         job = self.job()
         cases = [
-            ([], "which subcommand? run, export, data, weights, spmd, reshard or schedule"),
+            ([], "which subcommand? run, supervise, export, data, weights, spmd, reshard or schedule"),
             (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
             (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
             (["run"], "autophi run takes one job file, got 0"),
