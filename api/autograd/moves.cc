@@ -5,7 +5,7 @@
 #include "api/call/args.h"
 #include "api/call/call_recorder.h"
 #include "distributed/api.h"
-#include "distributed/comm/mpi/mpi_world.h"
+#include "distributed/comm/mpi/launcher.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"

@@ -32,6 +32,11 @@ void save(const std::string& folder, std::span<const NamedHandle> tensors,
   save(folder, dist_tensors(tensors), options);
 }
 
+PendingSave start_save(const std::string& folder, std::span<const NamedHandle> tensors,
+                       const SaveOptions& options) {
+  return start_save(folder, dist_tensors(tensors), options);
+}
+
 void load(const Checkpoint& from, std::span<const NamedHandle> tensors, Checkpoint::Extras extras) {
   std::vector<NamedTensor> targets = dist_tensors(tensors);
   load(from, targets, extras);

@@ -20,6 +20,11 @@ namespace phi::distributed::checkpoint {
 void save(const std::string& folder, std::span<const std::pair<std::string, Tensor>> tensors,
           const SaveOptions& options = {});
 
+/// The same in the background, while training goes on; see NamedTensor's start_save().
+PendingSave start_save(const std::string& folder,
+                       std::span<const std::pair<std::string, Tensor>> tensors,
+                       const SaveOptions& options = {});
+
 /// Fills the tensors, each of which keeps its dtype and placements. A plain tensor is filled whole.
 /// Errors: InvalidArgument that lists all that is missing, extra, or of another shape.
 void load(const Checkpoint& from, std::span<const std::pair<std::string, Tensor>> tensors,

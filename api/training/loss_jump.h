@@ -18,8 +18,8 @@ class LossJump {
   std::optional<double> add(double loss);
 
  private:
-  const double z_;
-  const int64_t window_;
+  double z_;
+  int64_t window_;
   std::deque<double> losses_;
   bool jumped_ = false;
 };

@@ -1,165 +1,18 @@
-// Finding a checkpoint's files, and reading boxes from the pieces in them.
+// What a caller asks of a checkpoint, checked before anything is read.
 #include "distributed/checkpoint/checkpoint.h"
 
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "distributed/checkpoint/convert.h"
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/part_file.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/files.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
-#include "phi/core/box_chunks.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
-
-namespace fs = std::filesystem;
-using FilePtr = std::shared_ptr<const SafetensorsFile>;
-
-// Elements that are converted at a time: what is read is still in the cache then.
-constexpr int64_t kChunkElements = 1 << 16;
-
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
-// What all copies of a handle, and their sources, share.
-class Files final : public Checkpoint::Tensors {
- public:
-  explicit Files(std::string path) : path_(std::move(path)) {
-    std::error_code ignored;
-    if (!fs::is_directory(path_, ignored)) {
-      folder_ = fs::path(path_).parent_path();
-      take_file(fs::path(path_).filename());
-      return;
-    }
-    folder_ = path_;
-    if (is_there(folder_ / kIndexFile)) {
-      take_index();
-      return;
-    }
-    PHI_CHECK(is_there(folder_ / kSingleFile),
-              errors::NotFound("there is no checkpoint in '{}': neither {} nor {}.", path_,
-                               kIndexFile, kSingleFile));
-    take_file(kSingleFile);
-  }
-
-  const std::string& path() const override { return path_; }
-  const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
-  const std::map<std::string, std::string>& metadata() const override { return metadata_; }
-  int64_t bytes_read() const override { return bytes_read_.load(); }
-
-  void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {
-    const TensorMeta& meta = metas_.at(name);
-    const std::vector<Piece>& pieces = pieces_.at(name);
-    if (meta.dtype == dtype) return read_stored(meta, pieces, box, out);
-    auto* to = static_cast<std::byte*>(out);
-    std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
-                                       size_of(meta.dtype));
-    for_each_chunk(box, kChunkElements, [&](const Box& chunk) {
-      read_stored(meta, pieces, chunk, chunk_bytes.data());
-      convert(chunk_bytes.data(), meta.dtype, to, dtype, chunk.numel());
-      to += static_cast<size_t>(chunk.numel()) * size_of(dtype);
-    });
-  }
-
- private:
-  // In the dtype on disk.
-  void read_stored(const TensorMeta& meta, const std::vector<Piece>& pieces, const Box& box,
-                   void* out) const {
-    for (const Piece& piece : pieces) {
-      const Box region = intersect(piece.box, box);
-      if (region.empty()) continue;
-      const FilePtr file = this->file(piece.file);
-      const TensorEntry* entry = file->find(piece.name);
-      const TensorMeta expected{piece.box.size, meta.dtype};
-      PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
-                                               file->path(), piece.name));
-      PHI_CHECK(
-          entry->meta == expected,
-          errors::InvalidArgument("'{}': tensor '{}' is {}; the index tells of {}.", file->path(),
-                                  piece.name, entry->meta.to_string(), expected.to_string()));
-      file->read(*entry, piece.box, region, out, box);
-      bytes_read_ += region.numel() * static_cast<int64_t>(size_of(meta.dtype));
-    }
-  }
-
-  void take_file(const std::string& name) {
-    const SafetensorsHeader& header = file(name)->header();
-    metadata_ = header.metadata;
-    std::erase_if(metadata_, [](const auto& entry) { return is_taken(entry.first); });
-    for (const TensorEntry& entry : header.tensors) {
-      metas_[entry.name] = entry.meta;
-      pieces_[entry.name] = {{name, entry.name, Box::whole(entry.meta.dims)}};
-    }
-  }
-
-  void take_index() {
-    const std::string path = (folder_ / kIndexFile).string();
-    Index index = Index::decode(read_text(path), path);
-    save_id_ = index.save_id;
-    metadata_ = std::move(index.metadata);
-    for (IndexedTensor& indexed : index.tensors) {
-      if (indexed.meta.dtype == DataType::UNDEFINED) complete(&indexed);
-      metas_[indexed.name] = indexed.meta;
-      pieces_[indexed.name] = std::move(indexed.pieces);
-    }
-  }
-
-  // Of a weight_map's tensor only the file knows more.
-  void complete(IndexedTensor* indexed) const {
-    Piece& piece = indexed->pieces.front();
-    const FilePtr in = file(piece.file);
-    const TensorEntry* entry = in->find(piece.name);
-    PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
-                                             in->path(), piece.name));
-    indexed->meta = entry->meta;
-    piece.box = Box::whole(entry->meta.dims);
-  }
-
-  FilePtr file(const std::string& name) const {
-    const std::lock_guard lock(mutex_);
-    FilePtr& file = files_[name];
-    if (!file) file = open_file((folder_ / name).string());
-    return file;
-  }
-
-  // A save that was cut off after its index became valid has left files under temporary names.
-  FilePtr open_file(const std::string& path) const {
-    if (save_id_.empty()) return SafetensorsFile::open(path);
-    const std::string part = part_path(path, save_id_);
-    FilePtr file = SafetensorsFile::open(is_there(part) ? part : path);
-    const auto& metadata = file->header().metadata;
-    const auto id = metadata.find(kSaveKey);
-    PHI_CHECK(
-        id != metadata.end() && id->second == save_id_,
-        errors::InvalidArgument("'{}' is not of the save that {} tells of; put the right file "
-                                "there, or remove the index to read the file alone.",
-                                path, kIndexFile));
-    return file;
-  }
-
-  std::string path_;
-  fs::path folder_;
-  std::string save_id_;  // empty: any files will do
-  std::map<std::string, std::string> metadata_;
-  std::map<std::string, TensorMeta> metas_;
-  std::map<std::string, std::vector<Piece>> pieces_;  // by tensor
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, FilePtr> files_;  // those in use, by name
-  mutable std::atomic<int64_t> bytes_read_{0};
-};
 
 std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
 

@@ -9,18 +9,26 @@
 
 #include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
 
+constexpr const char* kSumsKey = "sums";
+constexpr const char* kHeadersKey = "headers";
+constexpr const char* kBlockBytesKey = "block_bytes";
+constexpr const char* kChecksumKey = "checksum";
+
 Json encode_tensor(const IndexedTensor& indexed) {
   Json pieces = Json::array();
   for (const Piece& piece : indexed.pieces) {
-    pieces.push_back({{"file", piece.file},
-                      {"name", piece.name},
-                      {"offset", piece.box.offset.to_vector()},
-                      {"size", piece.box.size.to_vector()}});
+    Json encoded = {{"file", piece.file},
+                    {"name", piece.name},
+                    {"offset", piece.box.offset.to_vector()},
+                    {"size", piece.box.size.to_vector()}};
+    if (!piece.sums.empty()) encoded[kSumsKey] = encode_sums(piece.sums);
+    pieces.push_back(std::move(encoded));
   }
   return {{"dtype", safetensors_name_of(indexed.meta.dtype)},
           {"shape", indexed.meta.dims.to_vector()},
@@ -48,6 +56,24 @@ std::string decode_file(const JsonFile& file, const Json& value, const std::stri
   return name;
 }
 
+uint64_t decode_sum(const JsonFile& file, const Json& value, const std::string& what) {
+  const auto sums = decode_sums(file.string(value, what));
+  PHI_CHECK(sums && sums->size() == 1,
+            errors::InvalidArgument("'{}': {} is no checksum.", file.path(), what));
+  return sums->front();
+}
+
+std::vector<uint64_t> decode_piece_sums(const JsonFile& file, const Json& piece, size_t nbytes,
+                                        const std::string& tensor) {
+  const auto found = piece.find(kSumsKey);
+  if (found == piece.end()) return {};
+  auto sums = decode_sums(file.string(*found, "sums of a piece of " + tensor));
+  PHI_CHECK(sums && sums->size() == num_blocks(nbytes),
+            errors::InvalidArgument("'{}': the sums of a piece of {} are not {} of 16 digits.",
+                                    file.path(), tensor, num_blocks(nbytes)));
+  return *std::move(sums);
+}
+
 IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const Json& value) {
   const std::string tensor = fmt::format("tensor '{}'", name);
   IndexedTensor indexed{name, {}, {}};
@@ -72,7 +98,37 @@ IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const
       is_grid(indexed.meta.dims, boxes),
       errors::InvalidArgument("'{}': the {} pieces of {} do not make {}, each element once.",
                               file.path(), boxes.size(), tensor, indexed.meta.dims.to_string()));
+  for (size_t i = 0; i < boxes.size(); ++i) {  // whose sizes can be trusted now
+    const size_t nbytes = TensorMeta{boxes[i].size, indexed.meta.dtype}.nbytes();
+    indexed.pieces[i].sums = decode_piece_sums(file, value.at("pieces")[i], nbytes, tensor);
+  }
   return indexed;
+}
+
+// Of all but the checksum itself, however it is laid out.
+uint64_t checksum_of(Json root) {
+  root.erase(kChecksumKey);
+  return checksum(root.dump());
+}
+
+// An index of another tool, or of a time before there were checksums, has neither key.
+void check_own_checksum(const JsonFile& file) {
+  const auto told = file.root().find(kChecksumKey);
+  if (told == file.root().end()) {
+    PHI_CHECK(!file.root().contains(kBlockBytesKey),
+              errors::InvalidArgument("'{}' has lost its checksum.", file.path()));
+    return;
+  }
+  PHI_CHECK(decode_sum(file, *told, kChecksumKey) == checksum_of(file.root()),
+            errors::InvalidArgument("'{}' is damaged, or was changed by hand: its checksum is not "
+                                    "that of what is in it.",
+                                    file.path()));
+  const int64_t block =
+      file.size(file.member(file.root(), kBlockBytesKey, "the index"), kBlockBytesKey);
+  PHI_CHECK(block == static_cast<int64_t>(kBlockBytes),
+            errors::Unimplemented("'{}' has checksums of blocks of {} bytes; this program takes "
+                                  "them of {}.",
+                                  file.path(), block, kBlockBytes));
 }
 
 // Texts alone: what else other tools keep there is theirs.
@@ -125,13 +181,27 @@ std::string Index::encode() const {
   Json all_metadata = metadata;
   all_metadata["total_size"] = total;
   all_metadata[kSaveKey] = save_id;
-  return fmt::format("{{\n \"metadata\": {},\n \"weight_map\": {},\n \"tensors\": {}\n}}\n",
-                     all_metadata.dump(), lines_of(weight_map), lines_of(entries));
+  Json sums_of_headers = Json::object();
+  for (const auto& [file, sum] : headers) sums_of_headers[file] = encode_sums({&sum, 1});
+  const Json root = {{"metadata", std::move(all_metadata)},
+                     {"weight_map", std::move(weight_map)},
+                     {"tensors", std::move(entries)},
+                     {kHeadersKey, std::move(sums_of_headers)},
+                     {kBlockBytesKey, kBlockBytes}};
+  const uint64_t sum = checksum_of(root);
+  return fmt::format(
+      "{{\n \"metadata\": {},\n \"weight_map\": {},\n \"tensors\": {},\n \"{}\": {},\n \"{}\": "
+      "{},\n"
+      " \"{}\": \"{}\"\n}}\n",
+      root["metadata"].dump(), lines_of(root["weight_map"]), lines_of(root["tensors"]), kHeadersKey,
+      lines_of(root[kHeadersKey]), kBlockBytesKey, kBlockBytes, kChecksumKey,
+      encode_sums({&sum, 1}));
 }
 
 Index Index::decode(std::string_view text, const std::string& path) {
   const JsonFile file(path, text);
   const Json& root = file.object(file.root(), "the index");
+  check_own_checksum(file);
   Index index;
   if (const auto found = root.find("metadata"); found != root.end()) {
     index.metadata = decode_metadata(file.object(*found, "metadata"));
@@ -141,6 +211,11 @@ Index Index::decode(std::string_view text, const std::string& path) {
     index.save_id = file.string(file.member(metadata, kSaveKey, "metadata"), "metadata.save");
     for (const auto& [name, value] : file.object(*tensors, "tensors").items()) {
       index.tensors.push_back(decode_tensor(file, name, value));
+    }
+    if (const auto headers = root.find(kHeadersKey); headers != root.end()) {
+      for (const auto& [name, value] : file.object(*headers, kHeadersKey).items()) {
+        index.headers[name] = decode_sum(file, value, "the checksum of '" + name + "'");
+      }
     }
     return index;
   }

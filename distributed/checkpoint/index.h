@@ -5,15 +5,21 @@
 //   |  "weight_map": {"bias": "model-00001-of-00002.safetensors"},
 //   |  "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
 //   |      {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
-//   |       "offset": [0, 0], "size": [32, 32]}, ...]}, ...}}
+//   |       "offset": [0, 0], "size": [32, 32], "sums": "8d1f02a8c2e5b7d1"}, ...]}, ...},
+//   |  "headers": {"model-00001-of-00002.safetensors": "c0b1a9e87a2f4d60", ...},
+//   |  "block_bytes": 1048576, "checksum": "04d2b1337ee0c9a5"}
 //
-// metadata.total_size and weight_map are what other tools know (Hugging Face's sharded
-// checkpoints); weight_map names the tensors that lie whole in one file. An index with a weight_map
-// alone is read too. "save" is in every file of one save: it tells files of different saves apart.
-// Other texts in "metadata" are the user's.
+// sums has 16 digits for each block of a piece's bytes, headers the sum of each file's header, and
+// checksum is that of the index itself: of its JSON without this key, compact and with sorted keys
+// (storage/checksum.h). An index without any of them is read, too. metadata.total_size and
+// weight_map are what other tools know (Hugging Face's sharded checkpoints); weight_map names the
+// tensors that lie whole in one file. An index with a weight_map alone is read too. "save" is in
+// every file of one save: it tells files of different saves apart. Other texts in "metadata" are
+// the user's.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -34,9 +40,10 @@ inline constexpr std::array<std::string_view, 3> kTakenKeys = {kSaveKey, "total_
 bool is_taken(std::string_view key);
 
 struct Piece {
-  std::string file;  // in the checkpoint's folder
-  std::string name;  // in the file
-  Box box;           // of the global tensor
+  std::string file;              // in the checkpoint's folder
+  std::string name;              // in the file
+  Box box;                       // of the global tensor
+  std::vector<uint64_t> sums{};  // of the blocks of its bytes; none: nobody has taken them
 };
 
 struct IndexedTensor {
@@ -49,10 +56,12 @@ struct Index {
   std::string save_id;                            // empty if it is not one of ours
   std::vector<IndexedTensor> tensors;             // ordered by name
   std::map<std::string, std::string> metadata{};  // the user's
+  std::map<std::string, uint64_t> headers{};      // checksum of each file's header, if known
 
   std::string encode() const;
   /// Errors: InvalidArgument naming the file and the tensor: bad JSON, wrong types, names of files
-  /// that lead out of the folder, pieces that overlap or do not make the whole.
+  /// that lead out of the folder, pieces that overlap or do not make the whole, checksums that are
+  /// not those of what is there.
   static Index decode(std::string_view text, const std::string& path);
 };
 

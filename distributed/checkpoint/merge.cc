@@ -9,8 +9,8 @@
 
 #include "distributed/checkpoint/index.h"
 #include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/part_file.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_chunks.h"
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 
@@ -171,9 +172,11 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
             errors::InvalidArgument("'{}' speaks of a header of {} bytes, but has {} in all (and a "
                                     "header has {} at most); it is no safetensors file.",
                                     path, length, file_bytes, kMaxHeaderBytes));
-  std::string text(length, '\0');
-  out->file_->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
-  out->data_begin_ = kLengthBytes + length;
+  std::string front(kLengthBytes + length, '\0');
+  out->file_->read(0, std::as_writable_bytes(std::span(front)));
+  const std::string_view text = std::string_view(front).substr(kLengthBytes);
+  out->data_begin_ = front.size();
+  out->header_checksum_ = checkpoint::checksum(front);
   out->header_ = SafetensorsHeader::decode(text, file_bytes - out->data_begin_, path);
   for (size_t i = 0; i < out->header_.tensors.size(); ++i) {
     out->positions_[out->header_.tensors[i].name] = i;
@@ -184,6 +187,15 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
 const TensorEntry* SafetensorsFile::find(const std::string& name) const {
   const auto found = positions_.find(name);
   return found == positions_.end() ? nullptr : &header_.tensors[found->second];
+}
+
+uint64_t SafetensorsFile::checksum(const TensorEntry& entry, size_t begin, size_t end) const {
+  const size_t first = data_begin_ + entry.begin;
+  uint64_t sum = 0;
+  file_->access(first + begin, first + end, [&](const std::byte* file) {
+    sum = checkpoint::checksum(std::span(file + first + begin, end - begin));
+  });
+  return sum;
 }
 
 void SafetensorsFile::read(const TensorEntry& entry, const Box& box, const Box& region, void* out,

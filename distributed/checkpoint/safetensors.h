@@ -7,6 +7,7 @@
 // Reading trusts nothing: whatever a file says is checked against its size before it is used.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,11 @@ class SafetensorsFile {
   /// Null if there is none.
   const TensorEntry* find(const std::string& name) const;
 
+  /// Of the file up to its tensors' bytes (storage/checksum.h).
+  uint64_t header_checksum() const { return header_checksum_; }
+  /// Of the bytes [begin, end) of an entry. Errors: as read().
+  uint64_t checksum(const TensorEntry& entry, size_t begin, size_t end) const;
+
   /// Copies `region` of an entry that holds `box` to an array that holds `out_box`, in the entry's
   /// dtype. All boxes are in the coordinates of one tensor. Errors: Unavailable if the file has
   /// become shorter.
@@ -73,6 +79,7 @@ class SafetensorsFile {
   std::shared_ptr<const MappedFile> file_;
   SafetensorsHeader header_;
   size_t data_begin_ = 0;
+  uint64_t header_checksum_ = 0;
   std::map<std::string, size_t> positions_;  // in header_.tensors
 };
 

@@ -74,6 +74,12 @@ std::string CallRecord::to_string(std::string_view group_name) const {
                      fmt::join(said, ", "));
 }
 
+bool agree(const CallRecord& a, const CallRecord& b, bool strict) {
+  return a.op == b.op && a.sequence == b.sequence && a.dtype == b.dtype && a.reduce == b.reduce &&
+         a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape) && a.count == b.count &&
+         a.root == b.root && (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
+}
+
 std::string difference(const CallRecord& a, const CallRecord& b, bool strict) {
   std::vector<std::string> found;
   const auto compare = [&](std::string_view what, bool same, const auto& ours, const auto& theirs) {
@@ -94,6 +100,7 @@ std::string difference(const CallRecord& a, const CallRecord& b, bool strict) {
 
 std::string mismatch(const MetMessage& message, bool strict) {
   const auto& [group_name, receiver, expected, sender, sent] = message;
+  if (expected == sent && agree(receiver.call, sender.call, strict)) return {};
   const std::string ours = receiver.call.to_string(group_name);
   const std::string theirs = sender.call.to_string(group_name);
   const std::string found = difference(receiver.call, sender.call, strict);
@@ -101,7 +108,6 @@ std::string mismatch(const MetMessage& message, bool strict) {
     return fmt::format("calls do not match ({}): rank {} is in {}, rank {} is in {}.", found,
                        receiver.rank, ours, sender.rank, theirs);
   }
-  if (expected == sent) return {};
   return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}; rank {} is in {}.",
                      receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);
 }

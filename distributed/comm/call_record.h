@@ -29,6 +29,8 @@ struct CallRecord {
   std::string to_string(std::string_view group_name) const;
 };
 
+/// Whether two members' records can be of one call.
+bool agree(const CallRecord& a, const CallRecord& b, bool strict);
 /// In what two members' records of one call differ, in words, theirs second: "shape [4,8] and
 /// [8,4], count 32 and 16"; empty if in nothing. Bytes are not compared, which may differ. The
 /// source counts only if `strict`.

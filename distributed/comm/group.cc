@@ -158,6 +158,8 @@ class Group::CallScope {
     if (span_.event()) add_ends(arriving_, TraceKind::kReceive, call_, *trace_);
   }
 
+  /// Of a started call: it had nothing to do.
+  void over() { group_.world_.note(call_, CallState::kFinished); }
   /// Without it (an error rises) the report says that the rank still waits.
   void finish() {
     constexpr size_t kPolled = 8;
@@ -456,6 +458,8 @@ Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv
   if (sort_out(sends, recvs, counted_as)) {
     call.show_messages();
     transfer = world_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
+  } else {
+    call.over();
   }
   call.finish();
   return transfer;

@@ -16,8 +16,10 @@
 namespace phi::distributed {
 namespace {
 
+// On the terminal.
 constexpr size_t kShownRanks = 64;
-constexpr size_t kShownCalls = 3;  // of each rank, on the terminal
+constexpr size_t kShownCalls = 3;
+constexpr size_t kShownHistories = 8;  // of ranks that are not missing: of smaller groups only
 
 double seconds_since(int64_t ns) { return static_cast<double>(steady_ns() - ns) * 1e-9; }
 
@@ -112,59 +114,56 @@ std::string difference_line(const Call& call, std::span<const int64_t> ranks, co
       a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
 }
 
-bool all_came(const Call& call, const SeeRank& see) {
-  return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
-    const CallRing* ring = see(rank).ring;
-    return ring != nullptr && ring->came_to(call.group->hash(), call.sequence);
-  });
+bool has_come(const SeenRank& seen, const Call& call) {
+  return seen.ring->came_to(call.group->hash(), call.sequence);
 }
 
-// Everything that the ranks still know goes to the file, what fits on a screen is returned.
-std::string kept_and_cut(const Call& call, const std::string& head, const SeeRank& see) {
-  const std::span<const int64_t> ranks = call.group->ranks();
-  const auto own = ranks[static_cast<size_t>(call.group->position())];
-  const std::string kept =
-      keep_report(own, head + ranks_report(ranks, &call, see, CallRing::kCalls) + "\n");
-  return head + ranks_report(ranks, &call, see, kShownCalls) + kept;
-}
+// What a report is about besides the ranks themselves.
+struct ReportedCall {
+  const Call* call = nullptr;
+  bool marks_missing = false;  // who has not come to it
+};
+enum class Extent { kScreen, kAll };
 
-}  // namespace
-
-std::string ranks_report(std::span<const int64_t> ranks, const Call* call, const SeeRank& see,
-                         size_t most) {
+// A line for each rank, the first call on which they differ, and the last calls of each.
+std::string ranks_text(std::span<const int64_t> ranks, const SeeRank& see,
+                       const ReportedCall& about, Extent extent) {
+  const Call* const call = about.call;
+  const size_t shown = std::min(ranks.size(), extent == Extent::kAll ? ranks.size() : kShownRanks);
   std::string lines, histories;
-  for (const int64_t rank : ranks.first(std::min(ranks.size(), kShownRanks))) {
+  for (const int64_t rank : ranks.first(shown)) {
     const SeenRank seen = see(rank);
     if (seen.ring == nullptr) {
       lines += fmt::format("\n  rank {}  is on another machine; see its own message", rank);
       continue;
     }
-    const bool came = !call || seen.ring->came_to(call->group->hash(), call->sequence);
+    const bool is_missing = about.marks_missing && !has_come(seen, *call);
     lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*seen.ring),
                          seen.process.empty() ? "" : " (" + seen.process + ")",
-                         came ? "" : "  <- missing");
-    histories += history(rank, *seen.ring, most);
+                         is_missing ? "  <- missing" : "");
+    if (extent == Extent::kAll) {
+      histories += history(rank, *seen.ring, CallRing::kCalls);
+    } else if (is_missing || ranks.size() <= kShownHistories) {
+      histories += history(rank, *seen.ring, kShownCalls);
+    }
   }
-  if (ranks.size() > kShownRanks)
-    lines += fmt::format("\n  and {} more", ranks.size() - kShownRanks);
+  if (ranks.size() > shown) lines += fmt::format("\n  and {} more", ranks.size() - shown);
   if (call) lines += difference_line(*call, ranks, see);
   return lines + histories;
 }
 
-std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see) {
-  const std::string head =
-      fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
-                  call.to_string());
-  const char* all = all_came(call, see)
-                        ? " All have come; messages do not move while a rank is outside any call."
-                        : "";
-  return kept_and_cut(call, head + all, see);
+int64_t rank_of(const Call& call) {
+  return call.group->ranks()[static_cast<size_t>(call.group->position())];
 }
 
-std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see) {
-  return kept_and_cut(call, std::string(what), see);
+bool all_came(const Call& call, const SeeRank& see) {
+  return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
+    const SeenRank seen = see(rank);
+    return seen.ring != nullptr && has_come(seen, call);
+  });
 }
 
+// Where AUTOPHI_REPORT_DIR names a folder, to a file there; a line that says where, or why not.
 std::string keep_report(int64_t rank, std::string_view text) {
   const char* folder = std::getenv("AUTOPHI_REPORT_DIR");
   if (folder == nullptr || *folder == '\0') return {};
@@ -180,6 +179,36 @@ std::string keep_report(int64_t rank, std::string_view text) {
   if (fd >= 0) close(fd);
   if (written) return fmt::format("\n  all that the ranks remember is in {}", file);
   return fmt::format("\n  cannot write {} (AUTOPHI_REPORT_DIR): {}", file, std::strerror(error));
+}
+
+// Everything that the ranks still know goes to the file, what fits on a screen is returned.
+std::string kept_and_cut(const std::string& head, std::span<const int64_t> ranks, int64_t own,
+                         const SeeRank& see, const ReportedCall& about) {
+  const std::string kept =
+      keep_report(own, head + ranks_text(ranks, see, about, Extent::kAll) + "\n");
+  return head + ranks_text(ranks, see, about, Extent::kScreen) + kept;
+}
+
+}  // namespace
+
+std::string ranks_report(const std::string& head, std::span<const int64_t> ranks, int64_t own,
+                         const SeeRank& see) {
+  return kept_and_cut(head, ranks, own, see, {});
+}
+
+std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see) {
+  const std::string head =
+      fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
+                  call.to_string());
+  const char* all = all_came(call, see)
+                        ? " All have come; messages do not move while a rank is outside any call."
+                        : "";
+  return kept_and_cut(head + all, call.group->ranks(), rank_of(call), see,
+                      {.call = &call, .marks_missing = true});
+}
+
+std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see) {
+  return kept_and_cut(std::string(what), call.group->ranks(), rank_of(call), see, {.call = &call});
 }
 
 }  // namespace phi::distributed

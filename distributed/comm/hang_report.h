@@ -20,20 +20,19 @@ struct SeenRank {
 };
 using SeeRank = std::function<SeenRank(int64_t rank)>;
 
-/// "No answer within 60 s in all_reduce #418 of group {4,5} ..." and the lines of ranks_report.
+// Each is as much as a screen takes. Where the environment's AUTOPHI_REPORT_DIR names a folder, all
+// that the ranks remember is added to this process's file there, and the last line says so.
+
+/// "No answer within 60 s in all_reduce #418 of group {4,5} ...", a line for each rank of the group
+/// that marks those who are missing, the first call of the group on which ranks differ, and the
+/// last calls of each.
 std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see);
 
 /// `what` is wrong with a message of this call, and the same lines.
 std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see);
 
-/// A line for each of these ranks, and the last calls of each: `most` of them. With `call` the
-/// ranks that have not come to it are marked, and the first call of its group on which ranks differ
-/// is named.
-std::string ranks_report(std::span<const int64_t> ranks, const Call* call, const SeeRank& see,
-                         size_t most);
-
-/// Where the environment's AUTOPHI_REPORT_DIR names a folder, `text` is added to this process's
-/// file there. Returns a line that says where, or why not; nothing without the variable.
-std::string keep_report(int64_t rank, std::string_view text);
+/// `head`, a line for each of these ranks and their last calls; told by rank `own`.
+std::string ranks_report(const std::string& head, std::span<const int64_t> ranks, int64_t own,
+                         const SeeRank& see);
 
 }  // namespace phi::distributed

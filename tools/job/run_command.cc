@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
+#include "phi/core/rank_context.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/job.h"
@@ -32,6 +35,15 @@ std::string job_file_of(int argc, char** argv) {
                                       words.size(), words.empty() ? "" : " (" + words[1] + ")"));
   }
   return words[0];
+}
+
+// Of what a library throws that knows nothing of jobs.
+std::string words_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+  return fmt::format(
+      "the system gives this process no more memory; tensors of this rank hold {} "
+      "bytes. {}",
+      memory_stats(Tier::kDevice).current, kHowToHaveMoreMemory);
 }
 
 // The table and the report; what cannot be written is added to `faults`.
@@ -78,7 +90,7 @@ int run_command(int argc, char** argv) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
     const std::string where = job ? "\n  " + job->whereabouts() + job->last_words() : "";
-    distributed::abort_job(error.what() + where);
+    distributed::abort_job(words_of(error) + where);
   }
 }
 

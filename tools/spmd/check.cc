@@ -12,6 +12,7 @@
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
 #include "tools/spmd/yaml_map.h"
+#include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -22,14 +23,7 @@ using Differences = std::map<std::pair<std::string, int>, std::string>;
 Differences load_differences(const std::string& path) {
   Differences differences;
   if (path.empty()) return differences;
-  YAML::Node root;
-  try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::BadFile&) {
-    throw errors::NotFound("{}: the file cannot be read.", path);
-  } catch (const YAML::Exception& error) {
-    throw errors::InvalidArgument("{}:{}: {}", path, error.mark.line + 1, error.msg);
-  }
+  const YAML::Node root = yaml::load(yaml::read_text(path, "file of differences"), path);
   for (const auto& node : root) {
     YamlMap entry(path, node);
     for (const char* key : {"rule", "case", "reason"}) {

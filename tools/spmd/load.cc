@@ -2,11 +2,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
 #include "tools/spmd/yaml_map.h"
+#include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -237,15 +237,7 @@ class Reader {
   }
 
   CaseFile file() const {
-    if (!std::ifstream(path_)) {
-      throw errors::NotFound("{}: the file cannot be read.", path_);
-    }
-    YAML::Node root;
-    try {
-      root = YAML::LoadFile(path_);
-    } catch (const YAML::Exception& error) {
-      throw errors::InvalidArgument("{}:{}: {}", path_, error.mark.line + 1, error.msg);
-    }
+    const YAML::Node root = yaml::load(yaml::read_text(path_, "case file"), path_);
     return whole(root, [&](YamlMap& map) { return content(map); });
   }
 

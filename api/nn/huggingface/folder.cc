@@ -8,7 +8,7 @@
 
 #include "api/nn/huggingface/names.h"
 #include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/part_file.h"
+#include "distributed/checkpoint/storage/part_file.h"
 #include "distributed/checkpoint/view.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_chunks.h"

@@ -9,7 +9,7 @@
 
 #include "api/nn/models/config_fields.h"
 #include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/part_file.h"
+#include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
 

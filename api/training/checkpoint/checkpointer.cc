@@ -3,6 +3,8 @@
 
 #include <glog/logging.h>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
 #include "api/training/checkpoint/trainer_checkpoint.h"
+#include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/together.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
@@ -22,7 +25,7 @@ using distributed::World;
 
 namespace {
 
-constexpr int64_t kMaxRollbacks = 3;  // for one batch
+constexpr int64_t kMaxRollbacks = 3;  // before one step
 
 bool speaks() { return RankContext::current().rank() == 0; }
 
@@ -63,29 +66,44 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
       errors::InvalidArgument("checkpoints keep {} of themselves; keep 1 or more.", options_.keep));
   const auto fault = checkpoint::together(World::current(), [&] {
     if (!speaks()) return;
-    folder_.acquire(bytes_of(trainer_));
+    checkpoint::check_folder(options_.folder, bytes_of(trainer_));
+    lock_ = std::make_unique<checkpoint::FolderLock>(options_.folder);
   });
   if (fault) throw Error(*fault);
 }
 
 Checkpointer::~Checkpointer() = default;
 
+// Damage of one file is a fault of all ranks: each of them passes over the checkpoint.
+std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
+                                                  Resumed* resumed) {
+  std::optional<checkpoint::Checkpoint> from;
+  auto fault = checkpoint::together(World::current(), [&] { from = checkpoint::open(saved.path); });
+  if (fault) return fault->what();
+  check_loads(*from, trainer_);
+  try {
+    load(*from, &trainer_);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  resumed->path = saved.path;
+  resumed->step = saved.step;
+  resumed->bytes_read = from->bytes_read();
+  resumed->metadata = from->metadata();
+  return std::nullopt;
+}
+
 std::optional<Resumed> Checkpointer::resume() {
   Resumed resumed;
-  for (const int64_t step : folder_.steps()) {
-    resumed.path = folder_.path_of(step);
-    try {
-      const checkpoint::Checkpoint from = checkpoint::open(resumed.path);
-      load(from, &trainer_);
-      resumed.step = step;
-      resumed.bytes_read = from.bytes_read();
-      resumed.metadata = from.metadata();
-      saved_step_ = step;
+  for (const checkpoint::SavedStep& saved : folder_.indexed(World::current())) {
+    const auto fault = try_load(saved, &resumed);
+    if (!fault) {
+      saved_step_ = saved.step;
       return resumed;
-    } catch (const Error& error) {
-      if (!checkpoint::is_damage(error)) throw;
-      resumed.damaged.push_back(resumed.path + ": " + error.what());
     }
+    resumed.damaged.push_back(saved.path + ": " + *fault);
+    // Its step will be saved again.
+    if (speaks()) folder_.set_aside(saved);
   }
   PHI_CHECK(resumed.damaged.empty(),
             errors::Unavailable("none of the checkpoints in '{}' can be read:\n  {}",
@@ -173,8 +191,8 @@ void Checkpointer::settle(bool wait) {
 void Checkpointer::roll_back() {
   const int64_t failed_step = trainer_.steps();
   const int64_t failed_batch = trainer_.next_batch() - 1;
-  rollbacks_here_ = failed_batch <= failed_batch_ + kMaxRollbacks ? rollbacks_here_ + 1 : 1;
-  failed_batch_ = failed_batch;
+  rollbacks_here_ = failed_step > failed_step_ ? 1 : rollbacks_here_ + 1;
+  failed_step_ = std::max(failed_step_, failed_step);
   settle(/*wait=*/true);
   PHI_CHECK(rollbacks_here_ <= kMaxRollbacks,
             errors::OutOfRange("step {} is not finite, and {} rollbacks did not lead past it: the "

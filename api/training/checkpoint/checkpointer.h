@@ -19,14 +19,17 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "api/training/checkpoint/checkpointer_stats.h"
 #include "api/training/step_result.h"
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/save.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "phi/common/errors.h"
 #include "phi/common/signal_watch.h"
 
@@ -52,13 +55,6 @@ struct Resumed {
   int64_t bytes_read = 0;            // by this rank
   std::vector<std::string> damaged;  // newer ones that cannot be read: what is wrong with them
   std::map<std::string, std::string> metadata;
-};
-
-struct CheckpointerStats {
-  int64_t saves = 0;
-  int64_t failures = 0;
-  int64_t rollbacks = 0;
-  double paused_seconds = 0.0;  // that the training has waited
 };
 
 class Checkpointer {
@@ -91,6 +87,8 @@ class Checkpointer {
  private:
   struct Wishes;
 
+  std::optional<std::string> try_load(const distributed::checkpoint::SavedStep& saved,
+                                      Resumed* resumed);
   Wishes agree();
   template <typename Part>
   void attempt(Part&& part);
@@ -101,6 +99,7 @@ class Checkpointer {
   Trainer& trainer_;
   const CheckpointerOptions options_;
   distributed::checkpoint::CheckpointFolder folder_;
+  std::unique_ptr<distributed::checkpoint::FolderLock> lock_;  // rank 0's
   SignalWatch signals_;
   int stop_signal_ = 0;
   std::optional<distributed::checkpoint::PendingSave> pending_;
@@ -109,7 +108,7 @@ class Checkpointer {
   bool postponed_ = false;        // a save was due while another was being written
   std::optional<Error> failure_;  // of the last save, if it has failed
   int64_t rollbacks_here_ = 0;
-  int64_t failed_batch_ = 0;
+  int64_t failed_step_ = 0;  // the furthest
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   CheckpointerStats stats_;
 };

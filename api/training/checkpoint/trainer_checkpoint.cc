@@ -152,11 +152,17 @@ void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOpt
   checkpoint::save(folder, trainer.states(), with_numbers(std::move(options), trainer));
 }
 
+void check_loads(const Checkpoint& from, const Trainer& trainer) {
+  numbers_in(from);
+  check_kind(numbers_json(from), trainer.train_step().options().optimizer.kind);
+  const auto wanted = trainer.states();
+  check_fits(as_states(from, wanted), wanted);
+}
+
 void load(const Checkpoint& from, Trainer* trainer) {
+  check_loads(from, *trainer);
   const TrainerNumbers numbers = numbers_in(from);
-  check_kind(numbers_json(from), trainer->train_step().options().optimizer.kind);
   const Checkpoint states = as_states(from, trainer->states());
-  check_fits(states, trainer->states());
   trainer->restore(numbers, [&](const std::string& name, const Tensor& now) {
     return checkpoint::deferred(states, name, now.dtype());
   });

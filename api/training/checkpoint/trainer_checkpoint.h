@@ -30,11 +30,14 @@ void save(const std::string& folder, const Trainer& trainer,
 /// Errors: InvalidArgument for a checkpoint without (of weights alone), or with wrong ones.
 TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
 
+/// Errors: InvalidArgument if load() would not fit the two together.
+void check_loads(const distributed::checkpoint::Checkpoint& from, const Trainer& trainer);
+
 /// The trainer goes on where the saved one was. Each rank reads the boxes that it holds, at once,
 /// but for those of a job under memory limits: these are read once to be checked, and again when
 /// they are needed. 16-bit parameters come from 32-bit ones of the checkpoint and the other way.
 ///
-/// Errors  InvalidArgument that lists all that does not fit (nothing is changed then); those of
+/// Errors  those of check_loads (nothing is changed then), with all that does not fit; those of
 ///         reading, the same on all ranks: the trainer's states are undefined then, load another.
 void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
 

@@ -13,10 +13,4 @@ namespace phi::distributed {
 /// build without MPI under mpirun.
 std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds start_deadline);
 
-/// A launcher's variables are in the environment.
-bool started_by_mpirun();
-
-/// How many ranks of the job share this machine, as the launcher says; all of them if it does not.
-int ranks_on_machine(int64_t world_size);
-
 }  // namespace phi::distributed

@@ -218,7 +218,7 @@ std::vector<Batch> spoiled() {
   auto out = batches(1);
   std::vector<float> labels = out[1].labels.to_vector<float>();
   labels[1] = std::numeric_limits<float>::infinity();
-  out[1].labels = Tensor::from(labels, out[1].labels.shape());
+  out[1].labels = Tensor::from(std::move(labels), out[1].labels.shape());
   return out;
 }
 
@@ -247,7 +247,7 @@ TEST(Trainer, NumbersThatAreNotFiniteAreTracedToRankAndOperator) {
     auto bad = batches(1);
     std::vector<float> labels = bad[1].labels.to_vector<float>();
     labels[7] = std::numeric_limits<float>::quiet_NaN();  // the last of 4 rows: rank 1's
-    bad[1].labels = Tensor::from(labels, {4, 2});
+    bad[1].labels = Tensor::from(std::move(labels), {4, 2});
     EXPECT_THAT([&] { trainer.step(bad); },
                 ThrowsError(ErrorCode::kOutOfRange,
                             "all parameters are finite before the step\n  first, at rank 1: "

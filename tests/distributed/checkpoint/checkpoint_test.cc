@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/part_file.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
 #include "temporary_folder.h"
@@ -168,9 +168,12 @@ TEST(Checkpoint, WhatTheIndexSaysMustBeInTheFile) {
 
 TEST(Checkpoint, ASaveTakesThePlaceOfTheOneBefore) {
   const TemporaryFolder folder;
-  folder.write("model-00001-of-00002.safetensors", "of an older world");
+  save(folder.path(), std::vector{named<float>("w", {0}, {1})});
+  fs::rename(folder / kSingleFile, folder / "model-00001-of-00002.safetensors");
+  fs::remove(folder / kIndexFile);  // of an older world, whose index is gone
   folder.write("model-00002-of-00002.safetensors.0123456789abcdef.part", "of a job that died");
   folder.write("model.safetensors.index.json.0123456789abcdef.part", "of a job that died");
+  folder.write("model-00002-of-00002.safetensors.receipt.0123456789abcdef.part", "the same");
   folder.write("model.safetensors.backup", "the user's own");
   folder.write("model-1-of-2.safetensors", "the user's own");
   save(folder.path(), std::vector{named<float>("w", {1}, {1})});

@@ -1,5 +1,6 @@
 // Two ranks exchange 1 MiB; rank 0 prints how such a message goes: what Open MPI's setting is,
-// whether messages are copied once, and in how many pieces this one was handed to MPI.
+// whether messages are copied once, and in how many messages this one was handed to MPI: its
+// header and its pieces.
 #include <fmt/core.h>
 #include <mpi.h>
 

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(SpmdTool, MissingFileIsSaid) {
   EXPECT_THAT(message_of([] { load_cases("/nowhere.yaml"); }),
-              HasSubstr("/nowhere.yaml: the file cannot be read"));
+              HasSubstr("cannot read case file '/nowhere.yaml'"));
 }
 
 TEST(SpmdTool, CountsAgreement) {

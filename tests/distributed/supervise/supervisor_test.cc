@@ -14,6 +14,7 @@
 
 #include "distributed/supervise/marked_processes.h"
 #include "distributed/supervise/status_file.h"
+#include "support/error_matchers.h"
 
 namespace phi::distributed::supervise {
 namespace {
@@ -117,7 +118,8 @@ TEST_F(SupervisorTest, WhatIsRefusedAtFirstIsNotTriedAgain) {
 TEST_F(SupervisorTest, WhatDoesNotStartIsAnError) {
   SupervisorOptions none = options("");
   none.next = [] { return Launch{.command = {"/nowhere/mpirun"}}; };
-  EXPECT_THROW(Supervisor(none).run(), Error);
+  EXPECT_THAT([&] { Supervisor(none).run(); },
+              ThrowsError(ErrorCode::kNotFound, "cannot start '/nowhere/mpirun'"));
 }
 
 TEST_F(SupervisorTest, WaitsForMachines) {

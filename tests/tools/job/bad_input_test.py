@@ -17,6 +17,12 @@ class BadInput(unittest.TestCase):
     def job(self, text=None):
         return self.folder.write("job.yaml", launch.job_text() if text is None else text)
 
+    def pipe(self):
+        """Nobody writes to it: whoever opens it waits for ever."""
+        path = pathlib.Path(self.folder.name) / "pipe"
+        os.mkfifo(path)
+        return path
+
     def check(self, outcome, message, status=2):
         self.assertEqual(outcome.status, status, outcome.output)
         self.assertEqual(outcome.count(message), 1, f"wanted once: {message}\ngot:\n{outcome.output}")
@@ -35,6 +41,8 @@ class BadInput(unittest.TestCase):
             (["run", job, "--inject_error=1"], "--inject_error takes RANK:STEP"),
             (["run", job, "--report=/nonexistent/x"], "cannot write the report '/nonexistent/x'"),
             (["run", "missing.yaml"], "cannot read job file 'missing.yaml': No such file"),
+            (["run", "/dev/zero"], "cannot read job file '/dev/zero': it is no ordinary file"),
+            (["run", self.pipe()], "pipe': it is no ordinary file"),
             (["run", job, "--mesh=3x1x1"], "--mesh: the mesh dp=3 pp=1 tp=1 has 3 ranks, but"),
         ]
         for args, message in cases:

@@ -38,6 +38,20 @@ class Export(unittest.TestCase):
         self.assertIn('sdy.mesh @mesh = <["dp"=4, "tp"=2]>', outcome.output)
         self.assertEqual(outcome.count("jax.result_info"), 1)
 
+    def test_how_a_step_is_run_does_not_matter(self):
+        folder = launch.Folder()
+        self.addCleanup(folder.cleanup)
+
+        def exported(**keys):
+            job = launch.job_text(mode="train", **keys)
+            outcome = self.export(folder.write("job.yaml", job), f"--out={folder.name}/step.mlir")
+            self.assertEqual(outcome.status, 0, outcome.output)
+            return pathlib.Path(folder.name, "step.mlir").read_text()
+
+        plain = exported()
+        self.assertEqual(exported(run={"capture": True}), plain)
+        self.assertEqual(exported(memory={"device": "4MiB", "host": "64MiB"}), plain)
+
     def test_what_cannot_be_exported_is_said(self):
         for args, message in [
             ([EXAMPLE, "--mode=generate"], "not of mode 'generate'"),

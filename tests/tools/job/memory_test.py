@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import tempfile
 import time
@@ -109,6 +110,38 @@ class Memory(unittest.TestCase):
         outcome = launch.run(0, "run", self.folder.write("job.yaml", text))
         self.assertNotEqual(outcome.status, 0)
         self.assertIn(message, outcome.output)
+
+    def test_the_advised_limit_works_and_little_less_does_not(self):
+        llama = {**MODEL, **launch.LLAMA}
+        run = {"run": {"steps": 2, "global_batch": 4, "micro_batches": 2}}
+        generate = {"mode": "generate", "model": MODEL, "generate": {"tokens": 8}}
+        for name, processes, job, host, disk in (
+            ("train", 0, {**TRAIN, **run}, 64 * MIB, None),
+            ("from disk", 0, {**TRAIN, **run}, 1 * MIB, self.disk.name),
+            ("host that does not hold the states", 0, {**TRAIN, **run}, 4 * MIB, None),
+            ("llama", 0, {"mode": "train", "model": llama, **run}, 64 * MIB, None),
+            ("forward", 0, {"model": MODEL, **run}, 64 * MIB, None),
+            ("generate", 0, generate, 64 * MIB, None),
+            ("pipeline", 2, {**TRAIN, **run}, 64 * MIB, None),
+        ):
+            with self.subTest(job=name):
+
+                def tried(device, job=job, host=host, disk=disk, processes=processes):
+                    file = self.folder.write("job.yaml", launch.job_text(**job, **limits(device, host, disk)))
+                    return launch.run(processes, "run", file, *(["--mesh=pp=2"] if processes else []))
+
+                advised = [int(n) for n in re.findall(r"works is (\d+) bytes", tried(100 * KIB).output)]
+                self.assertTrue(advised)
+                works = tried(max(advised))
+                self.assertEqual(works.status, 0, works.output)
+                self.assertNotEqual(tried(int(min(advised) * 0.95)).status, 0)
+
+    def test_no_limit_is_the_default(self):
+        """As docs/running.md has it, in every mode."""
+        for mode in ({"mode": "train"}, {}, {"mode": "generate", "generate": {"tokens": 2}}):
+            for memory in ({"device": 0}, {"device": 0, "host": 0, "disk": ""}, {"device": "0", "host": "0B"}):
+                text = launch.job_text(model={"dropout": 0.1}, memory=memory, **mode)
+                self.folder.report(0, text)
 
     def test_limits_that_are_too_small_say_what_would_do(self):
         self.refused(launch.job_text(**TRAIN, **limits(600 * KIB, 64 * MIB)), "The least device limit")

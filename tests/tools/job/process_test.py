@@ -56,6 +56,22 @@ class Process(unittest.TestCase):
         self.assertNotEqual(outcome.status, 0)
         self.assertRegex(outcome.output, "cannot allocate [0-9]+ bytes on cpu|bad_alloc")
 
+    def test_too_few_addresses_are_an_error_wherever_they_end(self):
+        """A job of some 60 MB in limits from too little for its first tensor on: never a signal, nor a bare word."""
+        model = {"seq_len": 64, "d_model": 256, "layers": 4, "heads": 4}
+        job = self.job(model=model, mode="train")
+        ended = []
+        for limit in range(100, 260, 4):
+            outcome = measure.run(0, "run", job, address_space=limit * MIB)
+            self.assertIn(outcome.status, (0, 1), f"{limit} MiB: {outcome.output}")
+            ended.append(outcome.status)
+            if outcome.status == 0:
+                continue
+            self.assertRegex(outcome.output, "cannot allocate [0-9]+ bytes|no [0-9]+ bytes for the code|no more memory|"
+                                             "finds no memory")
+            self.assertIn("ulimit -v", outcome.output)
+        self.assertEqual((ended[0], ended[-1]), (1, 0))
+
     def test_a_dry_run_reads_nothing_of_the_text(self):
         text = measure.make_sparse(self.path("text"), 1 << 30)
         job = self.job(data={"paths": [text]}, mode="train")

@@ -2,20 +2,16 @@
 #include "tools/job/config/config.h"
 
 #include <fmt/ranges.h>
-#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "tools/job/config/keys/job_keys.h"
 #include "tools/job/config/read_model.h"
 #include "tools/job/config/section.h"
+#include "tools/yaml/yaml_text.h"
 
 namespace phi::job {
 namespace {
@@ -254,42 +250,6 @@ void read_generate(JobConfig* config, const Section& section) {
   }
 }
 
-// Notes where documents begin and drops everything else.
-class DocumentStarts final : public YAML::EventHandler {
- public:
-  int last_line = 0;
-  void OnDocumentStart(const YAML::Mark& mark) override { last_line = mark.line + 1; }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-YAML::Node load_yaml(const std::string& text, const std::string& file) {
-  try {
-    // YAML::Load reads one document and is silent about what follows; YAML::LoadAll of yaml-cpp 0.7
-    // does not end for some malformed texts (",a: b").
-    std::istringstream in(text);
-    YAML::Parser parser(in);
-    DocumentStarts starts;
-    if (parser.HandleNextDocument(starts) && parser.HandleNextDocument(starts)) {
-      throw errors::InvalidArgument("{}:{}: one job a file; what begins here is not part of it.",
-                                    file, starts.last_line);
-    }
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    throw errors::InvalidArgument("{}:{}: not valid YAML: {}.", file, error.mark.line + 1,
-                                  error.msg);
-  }
-}
-
 }  // namespace
 
 int64_t MeshConfig::num_ranks() const {
@@ -322,7 +282,7 @@ Error JobConfig::wrong(std::initializer_list<std::string_view> keys,
 }
 
 JobConfig parse_job(const std::string& text, const std::string& file) {
-  const YAML::Node root = load_yaml(text, file);
+  const YAML::Node root = yaml::load(text, file);
   JobConfig config;
   config.file = file;
   const Section top(&config, "", root);
@@ -342,15 +302,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
 }
 
 JobConfig load_job(const std::string& file) {
-  std::error_code ignored;
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file, ignored)) {
-    throw errors::NotFound("cannot read job file '{}': {}.", file,
-                           in ? "it is a folder" : std::strerror(errno));
-  }
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_job(text.str(), file);
+  return parse_job(yaml::read_text(file, "job file"), file);
 }
 
 MeshConfig parse_mesh_flag(const std::string& text) {

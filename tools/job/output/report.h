@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/data/summary.h"
-#include "api/training/checkpoint/checkpointer.h"
+#include "api/training/checkpoint/checkpointer_stats.h"
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"

@@ -4,11 +4,13 @@
 
 #include <cblas.h>
 #include <dnnl.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 
 #include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
@@ -118,10 +120,41 @@ void openblas_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T
             i32(s.n), i32(s.k), alpha, a, i32(lda), b, i32(ldb), beta, c, i32(ldc));
 }
 
+// oneDNN makes the code of a product at the first one of its kind. Where it finds no memory for
+// that it ends the process, so it is looked for beforehand: true, or an error.
+bool find_room_for_code() {
+  constexpr size_t kBytes = size_t{16} << 20;
+  void* const room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  PHI_CHECK(room != MAP_FAILED,
+            errors::ResourceExhausted("there are no {} bytes for the code of matrix products. {}",
+                                      kBytes, kHowToHaveMoreMemory));
+  munmap(room, kBytes);
+  return true;
+}
+
+template <bool kTransA, bool kTransB>
+void check_room_for_code() {
+  [[maybe_unused]] static const bool found = find_room_for_code();
+}
+
+void check_room_for_code_of(const GemmShape& s) {
+  if (s.trans_a) {
+    s.trans_b ? check_room_for_code<true, true>() : check_room_for_code<true, false>();
+  } else {
+    s.trans_b ? check_room_for_code<false, true>() : check_room_for_code<false, false>();
+  }
+}
+
 void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
                  int64_t ldb, float beta, float* c, int64_t ldc) {
+  check_room_for_code_of(s);
   const dnnl_status_t status = dnnl_sgemm(s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N', s.m, s.n,
                                           s.k, alpha, a, lda, b, ldb, beta, c, ldc);
+  PHI_CHECK(status != dnnl_out_of_memory,
+            errors::ResourceExhausted("a product of m={}, n={}, k={} (operands and result: {} "
+                                      "bytes) finds no memory to work in. {}",
+                                      s.m, s.n, s.k, 4 * (s.m * s.k + s.k * s.n + s.m * s.n),
+                                      kHowToHaveMoreMemory));
   PHI_CHECK(status == dnnl_success,
             errors::Internal("dnnl_sgemm of m={}, n={}, k={} failed with status {}.", s.m, s.n, s.k,
                              static_cast<int>(status)));

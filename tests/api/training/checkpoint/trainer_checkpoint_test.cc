@@ -37,7 +37,7 @@ class TrainerCheckpoint : public ::testing::Test {
 };
 
 struct Setting {
-  std::string name;
+  std::string name = {};
   std::vector<int64_t> mesh = {};
   std::vector<std::string> dims = {};
   int zero = 0;
@@ -194,7 +194,8 @@ TEST_F(TrainerCheckpoint, ParametersOf16BitsComeFromTheirMastersAndBack) {
   Trainer again(*half_model, nn::cross_entropy, options_of(half));
   load(checkpoint::open(folder_ + "/whole"), &again);
   for (const auto& [name, state] : again.states()) {
-    if (name == "optimizer.master.layer0.qkv.weight") EXPECT_EQ(values(state), master);
+    if (name != "optimizer.master.layer0.qkv.weight") continue;
+    EXPECT_EQ(values(state), master);
   }
 }
 
@@ -260,7 +261,7 @@ TEST_F(TrainerCheckpoint, StatesThatAreNotFiniteAreNotSaved) {
     model->fill([&](const std::string& name, const Tensor& now) {
       std::vector<float> values(static_cast<size_t>(now.numel()), 0.5f);
       if (name == "layer1.up.weight") values.back() = std::numeric_limits<float>::quiet_NaN();
-      return Tensor::from(values, now.shape());
+      return Tensor::from(std::move(values), now.shape());
     });
     EXPECT_THAT([&] { save(folder_, trainer); },
                 ThrowsError(ErrorCode::kOutOfRange,

@@ -199,8 +199,8 @@ const BadFile kBadFiles[] = {
      "key 'mesh.shape': extents must be 1 or more"},
     // YAML.
     {"model: {layers: 3", "job.yaml:1: not valid YAML:"},
-    {",a: b", "job.yaml:1: one job a file"},
-    {"mode: forward\n---\nmode: forward", "job.yaml:2: one job a file"},
+    {",a: b", "job.yaml:1: one document a file"},
+    {"mode: forward\n---\nmode: forward", "job.yaml:2: one document a file"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, BadJobFile, ::testing::ValuesIn(kBadFiles));

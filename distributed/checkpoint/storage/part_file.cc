@@ -1,5 +1,5 @@
 // System calls around a temporary file.
-#include "distributed/checkpoint/part_file.h"
+#include "distributed/checkpoint/storage/part_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,8 +21,14 @@ std::string part_path(const std::string& path, std::string_view id) {
   return fmt::format("{}.{}.part", path, id);
 }
 
+void commit_part(const std::string& path, std::string_view id) {
+  const std::string part = part_path(path, id);
+  PHI_CHECK(std::rename(part.c_str(), path.c_str()) == 0,
+            errors::Unavailable("'{}' cannot be renamed: {}.", part, std::strerror(errno)));
+}
+
 PartFile::PartFile(std::string path, std::string_view id)
-    : path_(std::move(path)), part_(part_path(path_, id)) {
+    : path_(std::move(path)), id_(id), part_(part_path(path_, id)) {
   fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0) throw_failed("made");
 }
@@ -50,9 +56,7 @@ void PartFile::finish() {
   if (close(std::exchange(fd_, -1)) != 0) throw_failed("closed");
 }
 
-void PartFile::commit() {
-  if (std::rename(part_.c_str(), path_.c_str()) != 0) throw_failed("renamed");
-}
+void PartFile::commit() { commit_part(path_, id_); }
 
 void PartFile::discard() noexcept { unlink(part_.c_str()); }
 

@@ -15,6 +15,8 @@ namespace phi::distributed::checkpoint {
 
 /// The temporary name of `path` in the save `id`.
 std::string part_path(const std::string& path, std::string_view id);
+/// As PartFile::commit, of a file that another process has finished.
+void commit_part(const std::string& path, std::string_view id);
 
 class PartFile {
  public:
@@ -36,6 +38,7 @@ class PartFile {
   [[noreturn]] void throw_failed(const char* what) const;
 
   std::string path_;
+  std::string id_;
   std::string part_;
   int fd_ = -1;
 };

@@ -1,0 +1,15 @@
+// What a Checkpointer has done so far.
+#pragma once
+
+#include <cstdint>
+
+namespace phi::training {
+
+struct CheckpointerStats {
+  int64_t saves = 0;
+  int64_t failures = 0;
+  int64_t rollbacks = 0;
+  double paused_seconds = 0.0;  // that the training has waited
+};
+
+}  // namespace phi::training

@@ -1,0 +1,74 @@
+// The files of a checkpoint: which piece of which tensor lies where, and boxes read from them, each
+// block that a box touches checked once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "distributed/checkpoint/checkpoint.h"
+#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/safetensors.h"
+
+namespace phi::distributed::checkpoint {
+
+class Files final : public Checkpoint::Tensors {
+ public:
+  /// A folder, or one file. Errors: those of open() (checkpoint.h).
+  explicit Files(std::string path);
+
+  const std::string& path() const override { return path_; }
+  const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
+  const std::map<std::string, std::string>& metadata() const override { return metadata_; }
+  int64_t bytes_read() const override { return bytes_read_.load(); }
+  void read(const std::string& name, const Box& box, DataType dtype, void* out) const override;
+
+  struct StoredPiece {
+    Piece piece;
+    std::unique_ptr<std::atomic<bool>[]> checked {};  // by block
+  };
+  const std::map<std::string, std::vector<StoredPiece>>& pieces() const { return pieces_; }
+  /// The names of the files, in order.
+  std::vector<std::string> names_of_files() const;
+  /// The file of this name in the checkpoint's folder. Errors: Unavailable or InvalidArgument
+  /// naming it: it cannot be read, is of another save, or has another header.
+  std::shared_ptr<const SafetensorsFile> file(const std::string& name) const;
+  /// Where a piece's bytes are. Errors: as file(); InvalidArgument if the file has none such.
+  struct Place {
+    std::shared_ptr<const SafetensorsFile> file;
+    const TensorEntry* entry;
+  };
+  Place place_of(const Piece& piece, DataType dtype) const;
+  /// Errors: InvalidArgument naming file, tensor and block if its bytes are not those of the save.
+  void check_block(const Place& place, const std::string& tensor, const Piece& piece,
+                   size_t block) const;
+
+ private:
+  void read_stored(const std::string& name, const Box& box, void* out) const;
+  void check_blocks(const Place& place, const std::string& tensor, const StoredPiece& stored,
+                    const Box& region) const;
+  void take_file(const std::string& name);
+  void take_index();
+  void take_tensor(IndexedTensor indexed);
+  void complete(IndexedTensor* indexed) const;
+  std::shared_ptr<const SafetensorsFile> open_file(const std::string& name) const;
+
+  std::string path_;
+  std::filesystem::path folder_;
+  std::string save_id_;  // empty: any files will do
+  std::map<std::string, uint64_t> headers_;
+  std::map<std::string, std::string> metadata_;
+  std::map<std::string, TensorMeta> metas_;
+  std::map<std::string, std::vector<StoredPiece>> pieces_;  // by tensor
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::shared_ptr<const SafetensorsFile>> files_;  // those in use
+  mutable std::atomic<int64_t> bytes_read_{0};
+};
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,159 @@
+// Names of steps, and what is left of them.
+#include "distributed/checkpoint/folder.h"
+
+#include <fmt/core.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/part_file.h"
+#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/verify.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step-";
+
+// Of a name that path_of() gives, and no other.
+std::optional<int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  const bool is_number = error == std::errc() && end == name.data() + name.size();
+  if (!is_number || fmt::format("{:08}", step) != name || step < 0) return std::nullopt;
+  return step;
+}
+
+std::vector<SavedStep> steps_in(const std::string& path) {
+  std::vector<SavedStep> steps;
+  std::error_code failed;
+  if (!fs::exists(path, failed) && !failed) return steps;
+  const fs::directory_iterator entries(path, failed);
+  PHI_CHECK(!failed,
+            errors::Unavailable("the folder '{}' cannot be read: {}.", path, failed.message()));
+  for (const auto& entry : entries) {
+    const auto step = step_of(entry.path().filename().string());
+    if (step && entry.is_directory(failed)) {
+      steps.push_back({*step, entry.path().string()});
+    }
+  }
+  std::ranges::sort(steps, std::ranges::greater(), &SavedStep::step);
+  return steps;
+}
+
+// What is wrong with a save, without a look at its values.
+std::string fault_of(const std::string& path) {
+  if (!fs::exists(fs::path(path) / kIndexFile)) {
+    return fmt::format("'{}' has no {}: its save was cut off.", path, kIndexFile);
+  }
+  try {
+    const Files files(path);
+    for (const std::string& name : files.names_of_files()) files.file(name);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// The index goes first: what is left without it is no checkpoint.
+void remove_save(const std::string& path) {
+  std::error_code failed;
+  std::set<std::string> names;
+  try {
+    for (const std::string& name : Files(path).names_of_files()) names.insert(name);
+  } catch (const Error&) {  // then what says itself that it is ours goes
+  }
+  if (fs::remove(fs::path(path) / kIndexFile, failed)) sync_folder(path);
+  if (!failed) remove_old_files(path, names, {});
+  if (fs::remove(path, failed)) return;
+  LOG(WARNING) << "the old checkpoint '" << path << "' is not removed: " << failed.message();
+}
+
+}  // namespace
+
+std::string CheckpointFolder::path_of(int64_t step) const {
+  return (fs::path(path_) / fmt::format("{}{:08}", kPrefix, step)).string();
+}
+
+CheckpointFolder::Found CheckpointFolder::find() const {
+  Found found;
+  for (SavedStep& saved : steps_in(path_)) {
+    std::string fault = fault_of(saved.path);
+    if (fault.empty()) {
+      found.complete.push_back(std::move(saved));
+    } else {
+      found.broken.push_back(std::move(saved));
+      found.faults.push_back(std::move(fault));
+    }
+  }
+  return found;
+}
+
+std::vector<SavedStep> CheckpointFolder::indexed(World& world) const {
+  std::vector<int64_t> steps;
+  const auto fault = together(world, [&] {
+    if (world.rank() != 0) return;
+    for (const SavedStep& saved : steps_in(path_)) {
+      if (fs::exists(fs::path(saved.path) / kIndexFile)) steps.push_back(saved.step);
+    }
+  });
+  if (fault) throw Error(*fault);
+  auto count = std::ssize(steps);
+  world.everyone().broadcast(&count, 1, DataType::INT64, 0);
+  steps.resize(static_cast<size_t>(count));
+  world.everyone().broadcast(steps.data(), count, DataType::INT64, 0);
+  std::vector<SavedStep> indexed;
+  for (const int64_t step : steps) indexed.push_back({step, path_of(step)});
+  return indexed;
+}
+
+std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
+  for (const SavedStep& saved : indexed(world)) {
+    const auto damage = together(world, [&] {
+      const Verification result = verify(saved.path, world.rank(), world.size());
+      PHI_CHECK(result.faults.empty(), errors::InvalidArgument("{}", result.faults.front()));
+    });
+    if (!damage) return saved;
+    if (world.rank() == 0) LOG(WARNING) << damage->what();
+  }
+  return std::nullopt;
+}
+
+void CheckpointFolder::prune(int64_t keep) const {
+  PHI_CHECK(keep >= 1, errors::InvalidArgument("{} checkpoints cannot be kept.", keep));
+  try {
+    const Found found = find();
+    for (size_t i = static_cast<size_t>(keep); i < found.complete.size(); ++i) {
+      remove_save(found.complete[i].path);
+    }
+    for (const SavedStep& saved : found.broken) {
+      if (!found.complete.empty() && saved.step < found.complete[0].step) remove_save(saved.path);
+    }
+  } catch (const std::exception& error) {
+    LOG(WARNING) << "old checkpoints in '" << path_ << "' are not removed: " << error.what();
+  }
+}
+
+void CheckpointFolder::set_aside(const SavedStep& saved) const {
+  std::string name = saved.path + ".damaged";
+  std::error_code failed;
+  for (int i = 2; fs::exists(name, failed); ++i) name = fmt::format("{}.damaged-{}", saved.path, i);
+  fs::rename(saved.path, name, failed);
+  PHI_CHECK(!failed, errors::Unavailable("'{}' cannot be renamed to '{}': {}.", saved.path, name,
+                                         failed.message()));
+}
+
+}  // namespace phi::distributed::checkpoint

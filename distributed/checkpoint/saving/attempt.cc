@@ -1,0 +1,232 @@
+// The steps of a rank, and the order in which they make a save valid.
+#include "distributed/checkpoint/saving/attempt.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/part_file.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using Microseconds = std::chrono::microseconds;
+
+// How long a thread that is told to end may take: longer than any disk that works.
+constexpr Microseconds kGrace{10'000'000};
+
+struct GivenUp {};
+
+std::string receipt_of(const std::string& path) { return path + ".receipt"; }
+
+std::optional<Receipt> find_receipt(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  return Receipt::decode(read_text(path));
+}
+
+}  // namespace
+
+class Attempt::Run {
+ public:
+  Run(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
+      : world_(world),
+        rank_(world.rank()),
+        world_size_(world.size()),
+        work_(std::move(work)),
+        target_(std::move(target)) {}
+
+  void run() {
+    const World::Scope scope(world_);
+    // The ranks' steps go before it wherever they compete for a core.
+    if (work_->in_background) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
+    std::optional<Error> error;
+    bool failed = true;
+    try {
+      write_own_file();
+      if (rank_ == 0) commit();
+      failed = false;
+    } catch (const GivenUp&) {
+    } catch (const Error& caught) {
+      error = caught;
+    } catch (const std::exception& caught) {
+      error = errors::Internal("{}", caught.what());
+    }
+    // Nobody has been told of this rank's file, or rank 0 has told nobody of any.
+    if (failed && !is_told_) discard();
+    target_.lock.reset();
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    state_ = !failed ? State::kDone : rank_ == 0 && is_told_ ? State::kFailedLate : State::kFailed;
+    over_.notify_all();
+  }
+
+  State state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  std::optional<Error> error() const {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+  bool wait_for(Microseconds time) {
+    std::unique_lock lock(mutex_);
+    return over_.wait_for(lock, time, [&] { return state_ != State::kRunning; });
+  }
+  int64_t bytes_written() const { return bytes_written_.load(); }
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+    wake_.notify_all();
+  }
+
+  void discard() noexcept {
+    if (work_->own.empty()) return;
+    unlink(part_path(own_path(), target_.id).c_str());
+    if (rank_ != 0) unlink(part_path(receipt_of(own_path()), target_.id).c_str());
+  }
+
+ private:
+  std::string path_of(int64_t rank) const {
+    return (fs::path(target_.folder) / file_of_rank(rank, world_size_)).string();
+  }
+  std::string own_path() const { return path_of(rank_); }
+
+  void check_goes_on() const {
+    const std::lock_guard lock(mutex_);
+    if (given_up_) throw GivenUp();
+  }
+  // Throws GivenUp as soon as it is.
+  void pause(Microseconds time) {
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, time, [&] { return given_up_; })) throw GivenUp();
+  }
+
+  void write_own_file() {
+    if (work_->own.empty()) return;
+    PartFile part(own_path(), target_.id);
+    own_receipt_ = work_->own.write(&part, target_.id, [&](size_t bytes) {
+      bytes_written_ += static_cast<int64_t>(bytes);
+      check_goes_on();
+    });
+    if (rank_ != 0) tell_rank_0();
+  }
+
+  // A receipt is whole or worth nothing, and once it is whole this rank's file stays.
+  void tell_rank_0() {
+    PartFile receipt(receipt_of(own_path()), target_.id);
+    const std::string text = own_receipt_.encode();
+    receipt.write(std::as_bytes(std::span(text)));
+    is_told_ = true;
+  }
+
+  Receipt receipt_of_rank(int64_t rank) {
+    if (rank == rank_) return own_receipt_;
+    const std::string path = part_path(receipt_of(path_of(rank)), target_.id);
+    constexpr Microseconds kLongest{200'000};
+    for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
+      if (auto receipt = find_receipt(path)) return *std::move(receipt);
+      pause(time);
+    }
+  }
+
+  // The index with the checksums of all ranks' files.
+  Index complete_index() {
+    Index index = work_->index;
+    index.save_id = target_.id;
+    std::map<std::string, Receipt> receipts;  // by file
+    for (size_t rank = 0; rank < work_->bytes.size(); ++rank) {
+      if (work_->bytes[rank] < 0) continue;
+      const std::string file = file_of_rank(static_cast<int64_t>(rank), world_size_);
+      Receipt& receipt = receipts[file] = receipt_of_rank(static_cast<int64_t>(rank));
+      index.headers[file] = receipt.header;
+    }
+    for (IndexedTensor& tensor : index.tensors) {
+      for (Piece& piece : tensor.pieces) {
+        piece.sums = std::move(receipts.at(piece.file).sums[piece.name]);
+      }
+    }
+    return index;
+  }
+
+  // Rank 0 alone. The rename of the index is what makes the save valid: from then on nothing that
+  // it counts on may go.
+  void commit() {
+    const Index index = complete_index();
+    PartFile part((fs::path(target_.folder) / kIndexFile).string(), target_.id);
+    try {
+      const std::string text = index.encode();
+      part.write(std::as_bytes(std::span(text)));
+      part.finish();
+      sync_folder(target_.folder);
+      part.commit();
+    } catch (...) {
+      part.discard();
+      throw;
+    }
+    is_told_ = true;
+    // A file that takes its name may take it from one that the old index tells of, so the new index
+    // must be on the disk before.
+    sync_folder(target_.folder);
+    std::set<std::string> names = {kIndexFile};
+    for (const auto& [file, header] : index.headers) {
+      names.insert(file);
+      commit_part((fs::path(target_.folder) / file).string(), target_.id);
+    }
+    sync_folder(target_.folder);
+    remove_old_files(target_.folder, target_.old_names, names);
+  }
+
+  World& world_;
+  const int64_t rank_;
+  const int64_t world_size_;
+  const std::shared_ptr<const SaveWork> work_;
+  SaveTarget target_;
+  Receipt own_receipt_;
+  bool is_told_ = false;  // somebody counts on what this rank has written
+  std::atomic<int64_t> bytes_written_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable over_;
+  std::condition_variable wake_;
+  bool given_up_ = false;
+  State state_ = State::kRunning;
+  std::optional<Error> error_;
+};
+
+Attempt::Attempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
+    : run_(std::make_shared<Run>(world, std::move(work), std::move(target))),
+      thread_([run = run_] { run->run(); }) {}
+
+Attempt::~Attempt() { give_up(); }
+
+Attempt::State Attempt::state() const { return run_->state(); }
+int64_t Attempt::bytes_written() const { return run_->bytes_written(); }
+void Attempt::wait_for(Microseconds time) { run_->wait_for(time); }
+std::optional<Error> Attempt::error() const { return run_->error(); }
+
+void Attempt::give_up() {
+  if (!thread_.joinable()) return;
+  run_->give_up();
+  if (run_->wait_for(kGrace)) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void Attempt::discard() noexcept {
+  if (run_->state() != State::kRunning) run_->discard();
+}
+
+}  // namespace phi::distributed::checkpoint

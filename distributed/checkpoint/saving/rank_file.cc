@@ -1,0 +1,100 @@
+// Pieces, from where they lie or from copies, to a file.
+#include "distributed/checkpoint/saving/rank_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/storage/checksum.h"
+#include "phi/common/errors.h"
+#include "phi/core/storage/source_bytes.h"
+#include "phi/core/storage/tier.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+// Written at a time: between two of them a save may be told to end.
+constexpr size_t kChunkBytes = size_t{8} << 20;
+
+class Writer {
+ public:
+  Writer(PartFile* part, const std::function<void(size_t)>& progress)
+      : part_(*part), progress_(progress) {}
+
+  void write(std::span<const std::byte> bytes, BlockChecksums* sums) {
+    while (!bytes.empty()) {
+      const auto chunk = bytes.first(std::min(bytes.size(), kChunkBytes));
+      sums->add(chunk);
+      part_.write(chunk);
+      progress_(chunk.size());
+      bytes = bytes.subspan(chunk.size());
+    }
+  }
+
+ private:
+  PartFile& part_;
+  const std::function<void(size_t)>& progress_;
+};
+
+}  // namespace
+
+void RankFile::add(const std::string& name, const DenseTensor& array, const TensorMeta& meta) {
+  PHI_CHECK(pieces_.try_emplace(name, RankPiece{meta, array, {}}).second,
+            errors::InvalidArgument("two tensors of one file would be named '{}'.", name));
+}
+
+int64_t RankFile::data_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, piece] : pieces_) bytes += static_cast<int64_t>(piece.meta.nbytes());
+  return bytes;
+}
+
+void RankFile::take_snapshot() {
+  std::map<std::string, RankPiece> copies;
+  for (const auto& [name, piece] : pieces_) {
+    RankPiece& copied = copies[name];
+    copied = {piece.meta, {}, {}, true};
+    const size_t nbytes = piece.meta.nbytes();
+    if (nbytes == 0) continue;
+    copied.copy = HostMemory(nbytes);
+    const HostBytes bytes(piece.array);
+    std::memcpy(copied.copy.data(), bytes.get().data(), nbytes);
+  }
+  for (const auto& [name, piece] : copies) {
+    if (piece.meta.nbytes() == 0) continue;
+    count_transfer(Tier::kDevice, Tier::kDisk, static_cast<int64_t>(piece.meta.nbytes()));
+  }
+  pieces_ = std::move(copies);
+}
+
+Receipt RankFile::write(PartFile* part, const std::string& save_id,
+                        const std::function<void(size_t)>& progress) const {
+  SafetensorsHeader header;
+  for (const auto& [name, piece] : pieces_) header.tensors.push_back({name, piece.meta, 0, 0});
+  // Hugging Face's loaders ask for a "format".
+  header.metadata = {{kSaveKey, save_id}, {"format", "pt"}};
+  header.lay_out();
+  const std::string front = header.encode();
+  part->write(std::as_bytes(std::span(front)));
+  Receipt receipt{checksum(front), {}};
+  Writer writer(part, progress);
+  for (const TensorEntry& entry : header.tensors) {
+    if (entry.begin == entry.end) continue;
+    const RankPiece& piece = pieces_.at(entry.name);
+    BlockChecksums sums;
+    if (piece.is_copied) {
+      writer.write({piece.copy.data(), piece.meta.nbytes()}, &sums);
+    } else {
+      const HostBytes bytes(piece.array);
+      writer.write(bytes.get(), &sums);
+      count_transfer(Tier::kDevice, Tier::kDisk, static_cast<int64_t>(piece.meta.nbytes()));
+    }
+    receipt.sums[entry.name] = sums.finish();
+  }
+  part->finish();
+  return receipt;
+}
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,23 @@
+// What a rank tells of the file that it has written in a save: checksums for the index. Rank 0
+// finds it as a small file beside the data, for nothing is sent while training goes on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace phi::distributed::checkpoint {
+
+struct Receipt {
+  uint64_t header = 0;                                // checksum of the file's header
+  std::map<std::string, std::vector<uint64_t>> sums;  // of the blocks of each tensor in it, by name
+
+  std::string encode() const;
+  /// Nothing while not all of it has come.
+  static std::optional<Receipt> decode(std::string_view text);
+};
+
+}  // namespace phi::distributed::checkpoint

@@ -1,0 +1,295 @@
+// Agreement before a save and about its end.
+#include "distributed/checkpoint/saving/saving.h"
+
+#include <fmt/ranges.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/save_plan.h"
+#include "distributed/checkpoint/storage/checksum.h"
+#include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/part_file.h"
+#include "distributed/checkpoint/together.h"
+#include "phi/common/readable_numbers.h"
+#include "phi/common/split_mix.h"
+#include "phi/core/rank_context.h"
+
+namespace phi::distributed::checkpoint {
+namespace {
+
+using Microseconds = std::chrono::microseconds;
+using State = Attempt::State;
+
+// Between two lines about a save that takes long.
+constexpr std::chrono::seconds kTellEvery{10};
+
+std::string piece_name(const PlannedPiece& piece, const NamedTensor& tensor) {
+  if (piece.box == Box::whole(tensor.tensor.dims())) return tensor.name;
+  return tensor.name + piece.box.to_string();
+}
+
+void check_tensor(const NamedTensor& named, int64_t world_size) {
+  const DistTensor& x = named.tensor;
+  PHI_CHECK(!named.name.empty(), errors::InvalidArgument("a tensor has no name."));
+  PHI_CHECK(x.defined(), errors::InvalidArgument("tensor '{}' is undefined.", named.name));
+  PHI_CHECK(x.dims().known(), errors::InvalidArgument("tensor '{}' has the unknown shape {}.",
+                                                      named.name, x.to_string()));
+  PHI_CHECK(!x.attr()->has_partial(),
+            errors::InvalidArgument("tensor '{}' is a partial value, {}; reshard it to Replicate() "
+                                    "or Shard(d) before it is saved.",
+                                    named.name, x.to_string()));
+  const auto ranks = x.mesh().ranks();
+  PHI_CHECK(*std::ranges::max_element(ranks) < world_size,
+            errors::InvalidArgument("tensor '{}', {}, lies on ranks that this job of {} has not.",
+                                    named.name, x.to_string(), world_size));
+}
+
+void check_metadata(const std::map<std::string, std::string>& metadata) {
+  for (const auto& [key, text] : metadata) {
+    PHI_CHECK(!is_taken(key),
+              errors::InvalidArgument("the metadata's key '{}' is taken; give another.", key));
+    try {
+      Json(key + text).dump();
+    } catch (const Json::exception& error) {
+      throw errors::InvalidArgument("the metadata's '{}' is not UTF-8: {}.", key, error.what());
+    }
+  }
+}
+
+// Of texts, one after the other.
+class Fingerprint {
+ public:
+  void add(std::string_view text) {
+    all_ += fmt::format("{}:", text.size());
+    all_ += text;
+  }
+  uint64_t value() const { return checksum(all_); }
+
+ private:
+  std::string all_;
+};
+
+}  // namespace
+
+// What a rank tells the others in a poll.
+struct Saving::Progress {
+  State state;
+  int64_t bytes_written;
+  int64_t is_late;  // this rank has waited longer than the deadline
+};
+
+Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
+               const SaveOptions& options, Mode mode)
+    : world_(World::current()),
+      folder_(folder),
+      options_(options),
+      work_(std::make_shared<SaveWork>()) {
+  const OpScope scope("save");
+  const auto fault = together(world_, [&] {
+    prepare(tensors);
+    any_streams_ = mode == Mode::kForeground || !take_snapshot();
+    prepare_folder();
+  });
+  if (fault) throw Error(*fault);
+  agree(tensors);
+  work_->in_background = !any_streams_;
+  start();
+  if (any_streams_) wait();
+}
+
+void Saving::prepare(std::span<const NamedTensor> tensors) {
+  PHI_CHECK(world_.carries(),
+            errors::PreconditionNotMet("a dry run has no values to save; leave the save out."));
+  check_metadata(options_.metadata);
+  std::set<std::string_view> names;
+  std::vector<TensorLayout> layouts;
+  Index& index = work_->index;
+  index.metadata = options_.metadata;
+  for (const NamedTensor& named : tensors) {
+    check_tensor(named, world_.size());
+    PHI_CHECK(names.insert(named.name).second,
+              errors::InvalidArgument("two tensors are named '{}'.", named.name));
+    layouts.push_back({named.tensor.meta(), named.tensor.attr()});
+    index.tensors.push_back({named.name, named.tensor.meta(), {}});
+  }
+  work_->bytes.assign(static_cast<size_t>(world_.size()), -1);
+  for (const PlannedPiece& piece : plan_save(layouts, world_.size())) {
+    const NamedTensor& named = tensors[piece.tensor];
+    const std::string name = piece_name(piece, named);
+    const TensorMeta meta{piece.box.size, named.tensor.dtype()};
+    index.tensors[piece.tensor].pieces.push_back(
+        {file_of_rank(piece.writer, world_.size()), name, piece.box});
+    int64_t& bytes = work_->bytes[static_cast<size_t>(piece.writer)];
+    bytes = std::max<int64_t>(bytes, 0) + static_cast<int64_t>(meta.nbytes());
+    if (piece.writer == world_.rank()) work_->own.add(name, named.tensor.local(), meta);
+  }
+}
+
+// False if this rank has no memory for one.
+bool Saving::take_snapshot() {
+  const RankContext& context = world_.rank_context();
+  if (context.memory()->device_limit() != std::numeric_limits<int64_t>::max()) return false;
+  try {
+    work_->own.take_snapshot();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResourceExhausted) throw;
+    return false;
+  }
+}
+
+void Saving::prepare_folder() {
+  target_.folder = folder_;
+  if (world_.rank() != 0) return;
+  make_folder(folder_);
+  const bool is_held =
+      options_.lock && std::filesystem::equivalent(options_.lock->folder(), folder_);
+  target_.lock = is_held ? options_.lock : std::make_shared<const FolderLock>(folder_);
+  target_.old_names = refuse_strangers(folder_);
+}
+
+// All ranks have the same plan, and take the id that rank 0 draws.
+void Saving::agree(std::span<const NamedTensor> tensors) {
+  Fingerprint of_tensors;
+  for (const NamedTensor& named : tensors) {
+    of_tensors.add(named.name);
+    of_tensors.add(named.tensor.to_string());
+  }
+  Fingerprint of_metadata;
+  for (const auto& [key, text] : options_.metadata) {
+    of_metadata.add(key);
+    of_metadata.add(text);
+  }
+  Fingerprint of_folders;
+  of_folders.add(folder_);
+  of_folders.add(options_.fallback);
+  struct Told {
+    uint64_t tensors, metadata, folders, streams, id;
+  };
+  const Told own = {of_tensors.value(), of_metadata.value(), of_folders.value(), any_streams_,
+                    std::stoull(draw_id(), nullptr, 16)};
+  std::vector<Told> all(static_cast<size_t>(world_.size()));
+  world_.everyone().all_gather(&own, all.data(), sizeof(Told) / 8, DataType::INT64);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    PHI_CHECK(all[rank].tensors == all[0].tensors,
+              errors::InvalidArgument(
+                  "ranks 0 and {} save different tensors; every rank names the same ones, in the "
+                  "same order, also those that it holds nothing of.",
+                  rank));
+    PHI_CHECK(all[rank].metadata == all[0].metadata,
+              errors::InvalidArgument("ranks 0 and {} save with different metadata; every rank "
+                                      "gives the same keys and texts.",
+                                      rank));
+    PHI_CHECK(all[rank].folders == all[0].folders,
+              errors::InvalidArgument("ranks 0 and {} save to different folders; every rank gives "
+                                      "the same one.",
+                                      rank));
+    any_streams_ = any_streams_ || all[rank].streams != 0;
+  }
+  target_.id = fmt::format("{:016x}", all[0].id);
+}
+
+void Saving::start() {
+  began_ = told_ = Clock::now();
+  attempt_.emplace(world_, work_, std::exchange(target_, {folder_, target_.id, {}, {}}));
+}
+
+bool Saving::done() const { return !attempt_ || attempt_->state() != State::kRunning; }
+
+std::vector<Saving::Progress> Saving::gather() {
+  const bool is_late = Clock::now() - began_ > options_.deadline;
+  const Progress own = {attempt_->state(), attempt_->bytes_written(), is_late};
+  std::vector<Progress> all(static_cast<size_t>(world_.size()));
+  world_.everyone().all_gather(&own, all.data(), sizeof(Progress) / 8, DataType::INT64);
+  return all;
+}
+
+bool Saving::poll() {
+  if (!attempt_) return true;
+  const OpScope scope("save");
+  const std::vector<Progress> all = gather();
+  const auto is = [](State state) {
+    return [state](const Progress& progress) { return progress.state == state; };
+  };
+  if (std::ranges::all_of(all, is(State::kDone))) {
+    attempt_.reset();
+    return true;
+  }
+  // Rank 0's clock counts.
+  const bool is_late = all[0].is_late != 0;
+  if (is_late || std::ranges::any_of(all, is(State::kFailed)) ||
+      all[0].state == State::kFailedLate) {
+    fail(all);
+    return false;
+  }
+  if (world_.rank() == 0 && Clock::now() - told_ > kTellEvery) {
+    told_ = Clock::now();
+    LOG(INFO) << "saving to '" << folder_ << "': " << describe(all);
+  }
+  return false;
+}
+
+// What has not failed is given up, and tried in the second folder if there is one.
+void Saving::fail(const std::vector<Progress>& all) {
+  attempt_->give_up();
+  const bool is_late = std::ranges::none_of(all, [](const Progress& p) {
+    return p.state == State::kFailed || p.state == State::kFailedLate;
+  });
+  std::optional<Error> fault;
+  if (is_late) {
+    fault = errors::ExecutionTimeout("the save to '{}' did not end within {} s: {}.", folder_,
+                                     std::chrono::duration<double>(options_.deadline).count(),
+                                     describe(all));
+  } else {
+    fault = first_fault(world_, attempt_->error());
+  }
+  if (!is_late && all[0].state != State::kFailedLate) attempt_->discard();
+  attempt_.reset();
+  if (options_.fallback.empty() || all[0].state == State::kFailedLate) throw Error(*fault);
+  if (world_.rank() == 0) {
+    LOG(WARNING) << fault->what() << " The save goes to '" << options_.fallback << "'.";
+  }
+  folder_ = std::exchange(options_.fallback, {});
+  target_.id = fmt::format("{:016x}", split_mix(std::stoull(target_.id, nullptr, 16)));
+  const auto second = together(world_, [&] { prepare_folder(); });
+  if (second) throw Error(*second);
+  start();
+}
+
+std::string Saving::describe(const std::vector<Progress>& all) const {
+  constexpr size_t kMostRanks = 8;
+  std::vector<std::string> texts;
+  size_t more = 0;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    const int64_t bytes = std::max<int64_t>(work_->bytes[rank], 0);
+    if (all[rank].state != State::kRunning) continue;
+    if (texts.size() == kMostRanks) {
+      ++more;
+      continue;
+    }
+    texts.push_back(fmt::format("rank {} has written {} of {}", rank,
+                                human_bytes(all[rank].bytes_written), human_bytes(bytes)));
+  }
+  return fmt::format("{}{}", fmt::join(texts, ", "),
+                     more == 0 ? "" : fmt::format(", and {} more are under way", more));
+}
+
+void Saving::wait() {
+  constexpr Microseconds kLongest{250'000};
+  for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
+    if (attempt_) attempt_->wait_for(time);
+    if (poll()) return;
+  }
+}
+
+}  // namespace phi::distributed::checkpoint

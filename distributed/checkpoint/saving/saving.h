@@ -1,0 +1,52 @@
+// A save as all ranks see it: what they agree on before, how far they are, and what they do when
+// one of them fails. Behind PendingSave (save.h), which says what the calls promise.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "distributed/checkpoint/save.h"
+#include "distributed/checkpoint/saving/attempt.h"
+
+namespace phi::distributed::checkpoint {
+
+class Saving {
+ public:
+  enum class Mode { kForeground, kBackground };
+  Saving(const std::string& folder, std::span<const NamedTensor> tensors,
+         const SaveOptions& options, Mode mode);
+
+  bool done() const;
+  bool poll();
+  void wait();
+  const std::string& folder() const { return folder_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Progress;
+
+  void prepare(std::span<const NamedTensor> tensors);
+  bool take_snapshot();
+  void prepare_folder();
+  void agree(std::span<const NamedTensor> tensors);
+  void start();
+  std::vector<Progress> gather();
+  void fail(const std::vector<Progress>& all);
+  std::string describe(const std::vector<Progress>& all) const;
+
+  World& world_;
+  std::string folder_;
+  SaveOptions options_;
+  std::shared_ptr<SaveWork> work_;
+  bool any_streams_ = false;  // a rank has no copy of its values
+  SaveTarget target_;
+  std::optional<Attempt> attempt_;  // until it is over
+  Clock::time_point began_;
+  Clock::time_point told_;
+};
+
+}  // namespace phi::distributed::checkpoint

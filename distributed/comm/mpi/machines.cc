@@ -1,0 +1,66 @@
+// Every rank tells all others how its machine is called and what it is known by.
+#include "distributed/comm/mpi/machines.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+struct Machine {
+  char name[MPI_MAX_PROCESSOR_NAME];
+  uint64_t boot;   // of the kernel that runs; 0: not known
+  uint64_t token;  // of the board
+
+  bool is_same_as(const Machine& other) const { return token != 0 && token == other.token; }
+  /// Not one machine, or one whose parts share no memory.
+  bool is_apart_from(const Machine& other) const {
+    const bool other_kernel = boot != 0 && other.boot != 0 && boot != other.boot;
+    const bool other_memory = token != 0 && other.token != 0 && token != other.token;
+    return other_kernel || other_memory;
+  }
+};
+
+Machine own_machine(uint64_t token) {
+  Machine machine{};
+  int length = 0;
+  MPI_Get_processor_name(machine.name, &length);
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  if (std::getline(file, boot)) machine.boot = std::hash<std::string>()(boot);
+  machine.token = token;
+  return machine;
+}
+
+}  // namespace
+
+std::vector<bool> ranks_of_this_machine(int64_t rank, int64_t size, uint64_t board_token) {
+  const Machine own = own_machine(board_token);
+  std::vector<Machine> all(static_cast<size_t>(size));
+  MPI_Allgather(&own, sizeof(Machine), MPI_BYTE, all.data(), sizeof(Machine), MPI_BYTE,
+                MPI_COMM_WORLD);
+  std::unordered_map<std::string_view, size_t> first;  // of each name
+  for (size_t other = 0; other < all.size(); ++other) {
+    const size_t before = first.try_emplace(all[other].name, other).first->second;
+    PHI_CHECK(!all[before].is_apart_from(all[other]),
+              errors::Unavailable("the machines of ranks {} and {} are both called '{}' and share "
+                                  "no memory; Open MPI takes ranks of one host name for "
+                                  "neighbours. Give the machines names of their own, or the "
+                                  "containers of one machine one /dev/shm.",
+                                  before, other, all[other].name));
+  }
+  std::vector<bool> shares(all.size());
+  for (size_t other = 0; other < all.size(); ++other) shares[other] = own.is_same_as(all[other]);
+  shares[static_cast<size_t>(rank)] = true;
+  return shares;
+}
+
+}  // namespace phi::distributed

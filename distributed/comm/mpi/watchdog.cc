@@ -1,0 +1,200 @@
+// What the watchdog looks at, twenty times a second.
+#include "distributed/comm/mpi/watchdog.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBetweenLooks = 50ms;
+// Of time that passes between two looks, more than this is not this process's: it was stopped.
+constexpr auto kLongestLook = 1000ms;
+// What others are given who are about to do the same or to end the job: the first to report, and
+// mpirun when a rank has died.
+constexpr auto kGrace = 5000ms;
+
+// All signals are for the threads that the program knows of.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+// Past the streams of the process, whose locks somebody may hold for ever.
+void say(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(STDERR_FILENO, text.data(), text.size());
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+double in_seconds(Watchdog::Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+}  // namespace
+
+Watchdog::Watchdog(Board& board, const Launch& launch, Milliseconds start_deadline)
+    : board_(board),
+      launch_(launch),
+      start_deadline_(start_deadline),
+      deadline_ms_(start_deadline.count()) {
+  watched_.push_back({eventfd(0, EFD_CLOEXEC), POLLIN, 0});
+  PHI_CHECK(watched_[0].fd >= 0,
+            errors::ResourceExhausted("no descriptor for a rank's watchdog; see ulimit -n."));
+  const BlockedSignals blocked;  // the thread inherits it
+  thread_ = std::thread([this] { run(); });
+}
+
+Watchdog::~Watchdog() {
+  const uint64_t stop = 1;
+  if (write(watched_[0].fd, &stop, sizeof(stop)) != sizeof(stop)) std::terminate();
+  thread_.join();
+  for (const pollfd& watched : watched_) close(watched.fd);
+}
+
+void Watchdog::run() {
+  auto before = std::chrono::steady_clock::now();
+  while (true) {
+    poll(watched_.data(), watched_.size(), kBetweenLooks.count());
+    if (watched_[0].revents != 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    const auto passed = std::chrono::duration_cast<Milliseconds>(now - before);
+    before += passed;
+    awake_ms_.fetch_add(std::min<Milliseconds>(passed, kLongestLook).count(),
+                        std::memory_order_relaxed);
+    look();
+  }
+}
+
+void Watchdog::look() {
+  if (!has_met_.load(std::memory_order_relaxed) && awake() >= start_deadline_) end_late_start();
+  look_at_own_call();
+  look_at_others();
+}
+
+// The rank's thread itself throws at the deadline, if it comes back to it: it is given some more.
+Watchdog::Milliseconds Watchdog::patience() const {
+  const Milliseconds deadline(deadline_ms_.load(std::memory_order_relaxed));
+  return board_.phase_of(board_.rank()) == Phase::kFailed ? Milliseconds(kGrace)
+                                                          : deadline + deadline / 4 + 1s;
+}
+
+void Watchdog::look_at_own_call() {
+  const char* call = inside_.load(std::memory_order_relaxed);
+  const uint64_t entered = entered_.load(std::memory_order_relaxed);
+  if (call == nullptr || entered != entered_before_) {
+    entered_before_ = entered;
+    entered_at_ = awake();
+    return;
+  }
+  if (!has_met_.load(std::memory_order_relaxed) || awake() - entered_at_ < patience()) return;
+  end(fmt::format("{} has not returned for {:g} s.", call, in_seconds(awake() - entered_at_)));
+}
+
+// Once all have come.
+void Watchdog::watch_others() {
+  watches_others_ = true;
+  for (int64_t rank = 0; rank < board_.size(); ++rank) {
+    if (rank == board_.rank() || !board_.has_come(rank)) continue;
+    const auto pid = static_cast<pid_t>(board_.pid_of(rank));
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    if (fd < 0) continue;  // of an older kernel, or in another space of processes
+    watched_.push_back({fd, POLLIN, 0});
+    watched_ranks_.push_back(rank);
+  }
+}
+
+void Watchdog::look_at_others() {
+  if (!watches_others_ && has_met_.load(std::memory_order_relaxed)) watch_others();
+  if (death_seen_at_ >= 0ms && awake() - death_seen_at_ >= kGrace) {
+    say(fmt::format("rank {}: nobody has ended the job, in which a rank has died.\n",
+                    board_.rank()));
+    _exit(1);
+  }
+  for (size_t i = 1; i < watched_.size(); ++i) {
+    if (watched_[i].revents == 0) continue;
+    close(watched_[i].fd);
+    const int64_t rank = watched_ranks_[i - 1];
+    watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
+    watched_ranks_.erase(watched_ranks_.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+    if (board_.phase_of(rank) == Phase::kLeft) return;
+    if (death_seen_at_ < 0ms) death_seen_at_ = awake();
+    if (board_.phase_of(rank) != Phase::kFailed && board_.is_first_to_report()) {
+      tell_of_death(rank);
+    }
+    return;  // the next one at the next look
+  }
+}
+
+// At once: mpirun is about to end this process too.
+void Watchdog::tell_of_death(int64_t rank) {
+  report(fmt::format("rank {}: rank {} has died.", board_.rank(), rank));
+}
+
+void Watchdog::end_late_start() {
+  if (!board_.is_first_to_report()) {
+    std::this_thread::sleep_for(kGrace);
+    _exit(1);
+  }
+  std::vector<int64_t> come, missing;
+  std::string lines;
+  for (int64_t rank = 0; rank < board_.size(); ++rank) {
+    (board_.has_come(rank) ? come : missing).push_back(rank);
+    const SeenRank seen = board_.see(rank);
+    if (seen.ring) lines += fmt::format("\n  rank {}  has come ({})", rank, seen.process);
+  }
+  const std::string elsewhere =
+      launch_.is_on_one_machine()
+          ? ""
+          : fmt::format("; {} of {} ranks are on this machine", launch_.here, launch_.size);
+  if (static_cast<int64_t>(come.size()) < launch_.here) {
+    lines += fmt::format("\n  not come: {} of these ranks: {}",
+                         launch_.here - static_cast<int64_t>(come.size()), fmt::join(missing, ","));
+  }
+  board_.close();
+  say(fmt::format("rank {}: the ranks of the job have not met within {:g} s{}.{}\n", board_.rank(),
+                  in_seconds(start_deadline_), elsewhere, lines));
+  _exit(1);
+}
+
+void Watchdog::end(const std::string& why) {
+  if (board_.phase_of(board_.rank()) == Phase::kFailed) _exit(1);
+  if (!board_.is_first_to_report()) {
+    std::this_thread::sleep_for(kGrace);
+    _exit(1);
+  }
+  report(fmt::format("rank {}: {}", board_.rank(), why));
+  _exit(1);
+}
+
+void Watchdog::report(const std::string& head) {
+  const auto see = [this](int64_t rank) { return board_.see(rank); };
+  std::vector<int64_t> here;
+  for (int64_t rank = 0; rank < board_.size(); ++rank) {
+    if (board_.has_come(rank)) here.push_back(rank);
+  }
+  say(ranks_report(head, here, board_.rank(), see) + "\n");
+}
+
+}  // namespace phi::distributed
