@@ -20,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 using Milliseconds = SupervisorOptions::Milliseconds;
 
 constexpr Milliseconds kTick{100};
-constexpr Milliseconds kAskAgain{5000};
 constexpr int kSignalStatus = 128;
 
 void say(const std::string& line) { fmt::print(stderr, "autophi supervise: {}\n", line); }
@@ -84,7 +83,7 @@ std::optional<Launch> Supervisor::next_launch() {
     if (launch || Clock::now() >= late) return launch;
     if (!is_told) say("not enough machines answer for the job; waiting for them");
     is_told = true;
-    if (!pause(std::min(kAskAgain, options_.wait))) return std::nullopt;
+    if (!pause(std::min(options_.ask_again, options_.wait))) return std::nullopt;
   }
 }
 

@@ -59,9 +59,10 @@ struct SupervisorOptions {
   std::string rank_variable = kOpenMpiRank;
 
   Milliseconds grace = std::chrono::seconds(30);
-  Milliseconds stall{0};                                 // 0: any step may take for ever
-  Milliseconds stop_limit = std::chrono::minutes(30);    // to end in good order; then it is killed
-  Milliseconds wait = std::chrono::minutes(10);          // until `next` has something
+  Milliseconds stall{0};                               // 0: any step may take for ever
+  Milliseconds stop_limit = std::chrono::minutes(30);  // to end in good order; then it is killed
+  Milliseconds wait = std::chrono::minutes(10);        // until `next` has something
+  Milliseconds ask_again = std::chrono::seconds(5);
   Milliseconds first_pause = std::chrono::seconds(2);    // before a restart; doubled each time that
   Milliseconds longest_pause = std::chrono::minutes(1);  // the same step fails again
 };
