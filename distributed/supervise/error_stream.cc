@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <climits>
+#include <string_view>
 
 namespace phi::distributed::supervise {
 namespace {
@@ -20,6 +21,12 @@ bool is_of_rank(const std::string& line) {
   if (!line.starts_with(kStart)) return false;
   const size_t end = line.find_first_not_of("0123456789", kStart.size());
   return end != std::string::npos && end > kStart.size() && line.compare(end, 2, ": ") == 0;
+}
+
+// "mpirun noticed that process rank 1 ... exited on signal 9 (Killed)."
+bool is_of_command(std::string_view line) {
+  constexpr std::array<std::string_view, 3> kStarts = {"autophi", "mpirun noticed", "ORTE has lost"};
+  return std::ranges::any_of(kStarts, [&](auto start) { return line.starts_with(start); });
 }
 
 bool has_words(const std::string& line) {
@@ -65,7 +72,7 @@ void ErrorStream::note_line() {
   if (!has_words(line_)) return;
   last_ = line_;
   if (of_rank_.empty() && is_of_rank(line_)) of_rank_ = line_;
-  if (of_command_.empty() && line_.starts_with("autophi")) of_command_ = line_;
+  if (of_command_.empty() && is_of_command(line_)) of_command_ = line_;
 }
 
 std::string ErrorStream::reason() const {

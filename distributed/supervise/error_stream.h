@@ -15,8 +15,8 @@ class ErrorStream {
 
   /// A rank has said why it ends ("rank 3: ...").
   bool has_failed() const { return !of_rank_.empty(); }
-  /// The line of the first rank that said so; else the first of a command ("autophi run: ..."),
-  /// else the last line that has words. Cut to a length that fits a table.
+  /// The line of the first rank that said so; else what mpirun noticed, or the first line of a
+  /// command ("autophi run: ..."), else the last line that has words. Cut to what fits a table.
   std::string reason() const;
 
  private:
@@ -28,7 +28,7 @@ class ErrorStream {
   int to_;
   std::string line_{};  // that has no end yet
   std::string of_rank_{};
-  std::string of_command_{};
+  std::string of_command_{};  // or of mpirun
   std::string last_{};
 };
 

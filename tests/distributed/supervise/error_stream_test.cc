@@ -42,6 +42,8 @@ TEST(ErrorStream, TheFirstRankSaysWhy) {
             "rank 12: gone");
   EXPECT_EQ(reason_in("autophi run: no such key\nPrimary job terminated\n-----\n"),
             "autophi run: no such key");
+  EXPECT_EQ(reason_in("----\nORTE has lost communication.\n\n[a][btl_tcp_frag.c:135] reset\n"),
+            "ORTE has lost communication.");
   EXPECT_EQ(reason_in("ORTE was unable\nto reach a machine\n-------\n\n"), "to reach a machine");
   EXPECT_EQ(reason_in(""), "");
 }
