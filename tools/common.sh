@@ -20,8 +20,8 @@ usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0";
 build_dir() {
   case "$1" in
     release) echo "$root/build" ;;
-    debug | asan | tsan) echo "$root/build/$1" ;;
-    *) die "unknown preset '$1'; known: release, debug, asan, tsan" ;;
+    debug | asan | tsan | fuzz) echo "$root/build/$1" ;;
+    *) die "unknown preset '$1'; known: release, debug, asan, tsan, fuzz" ;;
   esac
 }
 

@@ -87,7 +87,7 @@ int info(const Words& paths) {
   fmt::print("documents    {}\n", documents == 0 ? "not said" : with_separators(documents));
   fmt::print("smallest id  {}: {}\n", ids.smallest, ids.where_smallest);
   fmt::print("largest id   {}: {}\n", ids.largest, ids.where_largest);
-  fmt::print("fingerprint  {:016x}\n", files->fingerprint());
+  fmt::print("fingerprint  {:016x}\n", files->content_fingerprint());
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/nn/checkpoint.h"
 #include "api/nn/huggingface/folder.h"
+#include "api/nn/models/weights.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 
@@ -87,7 +88,9 @@ Checkpoint open_weights(const std::string& folder, const ModelConfig& model) {
   if (has_own_config(folder)) {
     check_fits(model, models::load_config(folder), folder, models::kConfigFile);
   }
-  return weights_in(distributed::checkpoint::open(folder));
+  Checkpoint weights = weights_in(distributed::checkpoint::open(folder));
+  models::check_model(weights, model);
+  return weights;
 }
 
 std::vector<std::string> convert_weights(const std::string& from, const std::string& to,
@@ -100,7 +103,8 @@ std::vector<std::string> convert_weights(const std::string& from, const std::str
     PHI_CHECK(!has_own_config(to),
               errors::AlreadyExists("the folder '{}' has a {}; give one that has none.", to,
                                     models::kConfigFile));
-    distributed::checkpoint::merge_to_folder(folder.weights, to, conversion.max_file_bytes);
+    distributed::checkpoint::copy_to_folder(
+        folder.weights, to, models::metadata_of(folder.config.model), conversion.max_file_bytes);
     models::save_config(to, folder.config.model);
   }
   return folder.config.notes;

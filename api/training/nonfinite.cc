@@ -145,8 +145,10 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
   }
   const auto names = faulty(gradients_of(step.model()));
   for (Tensor parameter : step.model().parameters()) parameter.clear_grad();
-  if (!names.empty()) out += "\n  gradients that are not finite: " + list_of(names);
-  return out;
+  if (!names.empty()) return out + "\n  gradients that are not finite: " + list_of(names);
+  return out +
+         "\n  every element of every gradient is finite, and the sum of their squares is not: "
+         "gradients have become very large; take a lower learning rate or a longer warm-up";
 }
 
 }  // namespace phi::training

@@ -4,12 +4,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "distributed/checkpoint/index.h"
 #include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/saving/commit.h"
+#include "distributed/checkpoint/saving/receipt.h"
+#include "distributed/checkpoint/storage/checksum.h"
+#include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_chunks.h"
@@ -22,22 +29,29 @@ namespace fs = std::filesystem;
 // In memory at a time.
 constexpr int64_t kChunkBytes = int64_t{16} << 20;
 
-void write_tensors(const Checkpoint& from, const std::vector<std::string>& names, PartFile* part) {
+Receipt write_tensors(const Checkpoint& from, const std::vector<std::string>& names,
+                      std::map<std::string, std::string> metadata, PartFile* part) {
   SafetensorsHeader header;
-  header.metadata = {{"format", "pt"}};  // Hugging Face's loaders ask for it
+  header.metadata = std::move(metadata);
+  header.metadata["format"] = "pt";  // Hugging Face's loaders ask for it
   for (const std::string& name : names) header.tensors.push_back({name, from.meta(name), 0, 0});
   header.lay_out();
   const std::string front = header.encode();
   part->write(std::as_bytes(std::span(front)));
+  Receipt receipt{checksum(front), {}};
   std::vector<std::byte> bytes;
   for (const TensorEntry& entry : header.tensors) {
     const auto width = static_cast<int64_t>(size_of(entry.meta.dtype));
+    BlockChecksums sums;
     for_each_chunk(Box::whole(entry.meta.dims), kChunkBytes / width, [&](const Box& chunk) {
       bytes.resize(static_cast<size_t>(chunk.numel() * width));
       from.read(entry.name, chunk, entry.meta.dtype, bytes.data());
+      sums.add(bytes);
       part->write(bytes);
     });
+    receipt.sums[entry.name] = sums.finish();
   }
+  return receipt;
 }
 
 // Files that get their names together, or not at all.
@@ -50,14 +64,21 @@ class NewFiles {
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
 
-  void add(const Checkpoint& from, const std::vector<std::string>& names, const fs::path& path) {
-    write_tensors(from, names, &parts_.emplace_back(path.string(), id_));
-    parts_.back().finish();
+  const std::string& id() const { return id_; }
+
+  Receipt add(const Checkpoint& from, const std::vector<std::string>& names,
+              const std::map<std::string, std::string>& metadata, const fs::path& path) {
+    PartFile& part = parts_.emplace_back(path.string(), id_);
+    Receipt receipt = write_tensors(from, names, metadata, &part);
+    part.finish();
+    return receipt;
   }
 
   void commit() {
     for (; !parts_.empty(); parts_.pop_front()) parts_.front().commit();
   }
+  // Somebody else names them.
+  void leave() { parts_.clear(); }
 
  private:
   std::string id_;
@@ -103,18 +124,26 @@ std::string weight_map_of(const Checkpoint& from, const std::vector<std::string>
   return Json{{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}}.dump(2) + "\n";
 }
 
+std::string name_of_file(size_t i, size_t count) {
+  return file_of_rank(static_cast<int64_t>(i), static_cast<int64_t>(count));
+}
+
+void check_max_bytes(int64_t max_file_bytes) {
+  PHI_CHECK(max_file_bytes > 0,
+            errors::InvalidArgument("files of at most {} bytes hold nothing.", max_file_bytes));
+}
+
 }  // namespace
 
 void merge(const Checkpoint& from, const std::string& path) {
   NewFiles files;
-  files.add(from, from.names(), path);
+  files.add(from, from.names(), from.metadata(), path);
   files.commit();
   sync_folder(fs::absolute(path).parent_path().string());
 }
 
 void merge_to_folder(const Checkpoint& from, const std::string& folder, int64_t max_file_bytes) {
-  PHI_CHECK(max_file_bytes > 0,
-            errors::InvalidArgument("files of at most {} bytes hold nothing.", max_file_bytes));
+  check_max_bytes(max_file_bytes);
   check_has_no_weights(folder);
   make_folder(folder);
   const auto names = names_of_files(from, max_file_bytes);
@@ -122,15 +151,35 @@ void merge_to_folder(const Checkpoint& from, const std::string& folder, int64_t 
   std::vector<std::string> file_names;
   NewFiles files;
   for (size_t i = 0; i < count; ++i) {
-    file_names.push_back(count == 1
-                             ? std::string(kSingleFile)
-                             : fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, count));
-    files.add(from, names[i], fs::path(folder) / file_names.back());
+    file_names.push_back(name_of_file(i, count));
+    files.add(from, names[i], {}, fs::path(folder) / file_names.back());
   }
   files.commit();
   sync_folder(folder);
   if (count == 1) return;
   write_text((fs::path(folder) / kIndexFile).string(), weight_map_of(from, file_names, names));
+}
+
+void copy_to_folder(const Checkpoint& from, const std::string& folder,
+                    const std::map<std::string, std::string>& metadata, int64_t max_file_bytes) {
+  check_max_bytes(max_file_bytes);
+  const FolderLock lock(folder);
+  check_has_no_weights(folder);
+  const auto names = names_of_files(from, max_file_bytes);
+  NewFiles files;
+  Index index{files.id(), {}, metadata};
+  index.metadata.insert(from.metadata().begin(), from.metadata().end());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string file = name_of_file(i, names.size());
+    Receipt receipt = files.add(from, names[i], {{kSaveKey, files.id()}}, fs::path(folder) / file);
+    index.headers[file] = receipt.header;
+    for (const std::string& name : names[i]) {
+      const TensorMeta& meta = from.meta(name);
+      index.tensors.push_back(
+          {name, meta, {{file, name, Box::whole(meta.dims), std::move(receipt.sums[name])}}});
+    }
+  }
+  commit_save(folder, index, {}, [&] { files.leave(); });
 }
 
 }  // namespace phi::distributed::checkpoint

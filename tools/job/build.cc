@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
+#include "api/nn/models/weights.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/job_changes.h"
 
@@ -46,6 +49,8 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
                                                    const distributed::Facts& facts) {
   const CheckpointConfig& checkpoint = config.checkpoint;
+  auto metadata = nn::models::metadata_of(library_model(config.model));
+  metadata[kJobKey] = distributed::to_json(facts);
   return {.folder = checkpoint.dir,
           .every = checkpoint.every,
           .minutes = checkpoint.minutes,
@@ -53,7 +58,7 @@ training::CheckpointerOptions checkpointer_options(const JobConfig& config,
           .async = checkpoint.async,
           .fallback = checkpoint.fallback,
           .roll_back = config.run.on_nonfinite == NonFinitePolicy::kRollBack,
-          .metadata = {{kJobKey, distributed::to_json(facts)}}};
+          .metadata = std::move(metadata)};
 }
 
 generation::GeneratorOptions generator_options(const JobConfig& config) {

@@ -11,6 +11,7 @@
 #include "api/nn/loss.h"
 #include "api/nn/models/weights.h"
 #include "distributed/api.h"
+#include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
@@ -38,6 +39,7 @@ JobReport Job::run() {
   const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
   const MemoryAccount& memory = *world_.rank_context().memory();
   const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
+  check_save_folder(*model);
   JobReport report = describe(*model);
   if (speaks()) std::cout << header(setup_, report) << std::flush;
   training::StateBytes states;
@@ -55,6 +57,18 @@ JobReport Job::run() {
   if (speaks()) std::cout << traced.line;
   note_fault(traced.fault);
   return report;
+}
+
+// Found out before the first step, and not after the last.
+void Job::check_save_folder(const nn::models::Decoder& model) const {
+  if (setup_.dry || world_.rank() != 0 || config_.run.save.empty()) return;
+  try {
+    distributed::checkpoint::check_folder(
+        config_.run.save,
+        model.num_parameters() * static_cast<int64_t>(size_of(config_.run.dtype)));
+  } catch (const Error& error) {
+    throw config_.wrong({"run.save"}, error.what());
+  }
 }
 
 std::string Job::whereabouts() const {

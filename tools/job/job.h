@@ -47,6 +47,7 @@ class Job {
   void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);
   void note_program(const Program& program);
+  void check_save_folder(const nn::models::Decoder& model) const;
   void save(const nn::models::Decoder& model) const;
   bool speaks() const;
   int64_t pipeline_stage() const;

@@ -1,20 +1,41 @@
 // Weights with their config.
 #include "api/nn/models/weights.h"
 
+#include <utility>
+
 #include "api/nn/checkpoint.h"
 #include "distributed/comm/world.h"
+#include "phi/common/errors.h"
 
 namespace phi::nn::models {
 
-void save(const std::string& folder, const Decoder& model) {
-  nn::save(folder, model);
+namespace checkpoint = distributed::checkpoint;
+
+std::map<std::string, std::string> metadata_of(const ModelConfig& config) {
+  return {{kModelKey, to_json(config)}};
+}
+
+void check_model(const checkpoint::Checkpoint& from, const ModelConfig& wanted) {
+  const auto said = from.metadata().find(kModelKey);
+  if (said == from.metadata().end()) return;
+  const std::string where = fmt::format("the metadata of '{}'", from.path());
+  const std::string faults = differences(wanted, from_json(said->second, from.path()), where);
+  PHI_CHECK(faults.empty(), errors::InvalidArgument("the weights in '{}' are of another model:{}",
+                                                    from.path(), faults));
+}
+
+void save(const std::string& folder, const Decoder& model, checkpoint::SaveOptions options) {
+  for (auto& [key, text] : metadata_of(model.config())) options.metadata[key] = text;
+  nn::save(folder, model, options);
   if (distributed::World::current().rank() == 0) save_config(folder, model.config());
 }
 
 std::unique_ptr<Decoder> load(const std::string& folder, DataType dtype) {
   auto model = make(load_config(folder));
+  const checkpoint::Checkpoint from = checkpoint::open(folder);
+  check_model(from, model->config());
   model->initialise(model->seed(), dtype);
-  nn::load(distributed::checkpoint::open(folder), model.get());
+  nn::load(from, model.get());
   return model;
 }
 

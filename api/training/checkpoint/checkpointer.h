@@ -63,7 +63,7 @@ class Checkpointer {
   /// Errors, on every rank: Unavailable if the folder cannot be written to or has no room for a
   /// checkpoint; PreconditionNotMet if another job has it; InvalidArgument for a `keep` below 1.
   Checkpointer(Trainer& trainer, CheckpointerOptions options);
-  /// Waits for what is being written.
+  /// Gives up what is being written (finish() waits for it); the checkpoints before it stay.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/saving/commit.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
 
@@ -55,7 +56,9 @@ class Attempt::Run {
     bool failed = true;
     try {
       write_own_file();
-      if (rank_ == 0) commit();
+      if (rank_ == 0) {
+        commit_save(target_.folder, complete_index(), target_.old_names, [&] { is_told_ = true; });
+      }
       failed = false;
     } catch (const GivenUp&) {
     } catch (const Error& caught) {
@@ -158,34 +161,6 @@ class Attempt::Run {
       }
     }
     return index;
-  }
-
-  // Rank 0 alone. The rename of the index is what makes the save valid: from then on nothing that
-  // it counts on may go.
-  void commit() {
-    const Index index = complete_index();
-    PartFile part((fs::path(target_.folder) / kIndexFile).string(), target_.id);
-    try {
-      const std::string text = index.encode();
-      part.write(std::as_bytes(std::span(text)));
-      part.finish();
-      sync_folder(target_.folder);
-      part.commit();
-    } catch (...) {
-      part.discard();
-      throw;
-    }
-    is_told_ = true;
-    // A file that takes its name may take it from one that the old index tells of, so the new index
-    // must be on the disk before.
-    sync_folder(target_.folder);
-    std::set<std::string> names = {kIndexFile};
-    for (const auto& [file, header] : index.headers) {
-      names.insert(file);
-      commit_part((fs::path(target_.folder) / file).string(), target_.id);
-    }
-    sync_folder(target_.folder);
-    remove_old_files(target_.folder, target_.old_names, names);
   }
 
   World& world_;

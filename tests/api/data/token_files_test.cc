@@ -247,5 +247,26 @@ TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
   EXPECT_NE(set({{2, 2}}), set({{2}, {2}}));
 }
 
+TEST_F(TokenFilesTest, TheFingerprintOfContentSeesOtherBytesOfTheSameSize) {
+  const auto of = [](const Options& options) {
+    return TokenFiles::open(options)->content_fingerprint();
+  };
+  const auto path = folder_.write_ids<uint16_t>("x.bin", {1, 2, 3});
+  const uint64_t before = of(tokens({path}));
+  EXPECT_EQ(of(tokens({path})), before);
+  EXPECT_NE(of(tokens({path}, TokenType::kInt16)), before);
+  const uint64_t names = TokenFiles::open(tokens({path}))->fingerprint();
+  folder_.write_ids<uint16_t>("x.bin", {1, 2, 4});
+  EXPECT_NE(of(tokens({path})), before);
+  EXPECT_EQ(TokenFiles::open(tokens({path}))->fingerprint(), names);
+
+  // Of Megatron-LM's pairs both files.
+  const auto prefix = folder_.write_megatron("set", {{2, 3}, {1}});
+  const Options set{.kind = Kind::kMegatron, .paths = {prefix}};
+  const uint64_t pair = of(set);
+  folder_.write_megatron("set", {{3, 2}, {1}});
+  EXPECT_NE(of(set), pair);
+}
+
 }  // namespace
 }  // namespace phi::data

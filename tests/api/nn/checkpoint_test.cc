@@ -6,6 +6,7 @@
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/weights.h"
+#include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/temporary_folder.h"
 #include "distributed/comm/local/local_world.h"
@@ -90,6 +91,31 @@ TEST(SaveAndLoad, AModelOfTheLibraryHasItsConfigBesideIt) {
   const auto same = models::load(folder.path());
   EXPECT_EQ(same->config(), model.config());
   EXPECT_EQ(whole_values(*same), whole_values(model));
+}
+
+TEST(SaveAndLoad, WeightsOfAModelWithOtherHeadsAreRefused) {
+  const TemporaryFolder folder;
+  models::LlamaConfig config{
+      .vocab = 12, .seq_len = 4, .d_model = 8, .layers = 1, .heads = 2, .kv_heads = 2, .ffn = 12};
+  models::Llama model(config);
+  model.initialise(9);
+  models::save(folder.path(), model, {.metadata = {{"step", "3"}}});
+  const auto saved = distributed::checkpoint::open(folder.path());
+  EXPECT_EQ(saved.metadata().at("step"), "3");
+  models::check_model(saved, config);
+  config.heads = config.kv_heads = 4;  // the same shapes
+  const std::string faults = "\n  'heads' of the model is 4; of the metadata of '" + folder.path() +
+                             "' it is 2\n  'kv_heads' of the model is 4; of";
+  EXPECT_THAT([&] { models::check_model(saved, config); },
+              ThrowsError(ErrorCode::kInvalidArgument, faults));
+  EXPECT_THAT([&] { models::check_model(saved, models::GptConfig()); },
+              ThrowsError(ErrorCode::kInvalidArgument, "the model is a gpt"));
+  models::save_config(folder.path(), config);
+  EXPECT_THAT([&] { models::load(folder.path()); },
+              ThrowsError(ErrorCode::kInvalidArgument, faults));
+  std::filesystem::remove(folder / models::kConfigFile);
+  EXPECT_THAT([&] { open_weights(folder.path(), config); },
+              ThrowsError(ErrorCode::kInvalidArgument, faults));
 }
 
 }  // namespace

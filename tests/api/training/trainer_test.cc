@@ -272,6 +272,16 @@ TEST(Trainer, AParameterThatIsNotFiniteIsNamed) {
                           "not finite, element 0 of f32[2]"));
 }
 
+TEST(Trainer, GradientsTooLargeForTheirNormAreToldAsSuch) {
+  Net net;
+  const auto loss = [](const Tensor& y, const Tensor&) { return scale(mean(y), 1e25); };
+  Trainer trainer(net, loss, kOptions);
+  EXPECT_THAT([&] { trainer.step(batches(1)); },
+              ThrowsError(ErrorCode::kOutOfRange,
+                          "every element of every gradient is finite, and the sum of their squares "
+                          "is not"));
+}
+
 TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
   Net net;
   TrainerOptions options = kOptions;
@@ -305,7 +315,10 @@ TEST(Trainer, Float16ThatGoesNowhereEndsWithAdvice) {
   Trainer trainer(net, loss, options);
   const auto in_half = [](int64_t step) {
     auto out = batches(step);
-    for (Batch& batch : out) batch = {cast(batch.inputs, DataType::FLOAT16), batch.labels};
+    for (auto& [inputs, labels] : out) {
+      inputs = cast(inputs, DataType::FLOAT16);
+      labels = cast(labels, DataType::FLOAT16);
+    }
     return out;
   };
   int64_t steps = 0;

@@ -7,10 +7,15 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/merge.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
@@ -250,6 +255,50 @@ TEST(Save, WhatCannotBeSavedIsNamed) {
   EXPECT_THAT(
       [&] { save(file + "/below", std::vector{w}); },
       ThrowsError(ErrorCode::kUnavailable, "the folder '" + file + "/below' cannot be made"));
+}
+
+TEST(Save, FilesOfOthersAreNeverTouched) {
+  const NamedTensor w = named<float>("w", {1}, {1});
+  const TemporaryFolder theirs;
+  save(theirs.path(), std::vector{w});
+  const std::string whole = (theirs / "whole.safetensors").string();
+  merge(open(theirs.path()), whole);
+  const std::string weight_map = R"({"weight_map": {"w": "one.safetensors"}})";
+  for (const std::string file :
+       {"model.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json"}) {
+    const TemporaryFolder folder;
+    const bool is_index = file == kIndexFile;
+    if (is_index) folder.write("one.safetensors", "");
+    folder.write(file, is_index ? weight_map : read_text(whole));
+    const auto before = files_in(folder.path());
+    for (const auto& attempt : std::vector<std::function<void()>>{
+             [&] { save(folder.path(), std::vector{w}); },
+             [&] { check_folder(folder.path(), 1); },
+         }) {
+      EXPECT_THAT(attempt, ThrowsError(ErrorCode::kAlreadyExists, (folder / file).string()));
+      EXPECT_EQ(files_in(folder.path()), before);
+      EXPECT_EQ(read_text((folder / file).string()), is_index ? weight_map : read_text(whole));
+    }
+  }
+  const TemporaryFolder damaged;
+  damaged.write(kIndexFile, "{");
+  EXPECT_THAT([&] { save(damaged.path(), std::vector{w}); },
+              ThrowsError(ErrorCode::kInvalidArgument, kIndexFile));
+}
+
+TEST(CheckFolder, TellsBeforehandWhatASaveWouldFind) {
+  const TemporaryFolder folder;
+  const std::string inner = (folder / "a/b").string();
+  check_folder(inner, 1'000);
+  EXPECT_TRUE(files_in(inner).empty());
+  EXPECT_THAT([&] { check_folder(inner, int64_t{1} << 60); },
+              ThrowsError(ErrorCode::kResourceExhausted,
+                          "a save needs 1048576 TiB in '" + inner + "', which has "));
+  EXPECT_THAT([&] { check_folder("/proc/1", 1); }, ThrowsError(ErrorCode::kUnavailable, "/proc/1"));
+  const std::string file = folder.write("file", "");
+  EXPECT_THAT([&] { check_folder(file, 1); }, ThrowsError(ErrorCode::kUnavailable, file));
+  const FolderLock lock(inner);
+  EXPECT_THAT([&] { check_folder(inner, 1); }, ThrowsError(ErrorCode::kAlreadyExists, "process "));
 }
 
 TEST(Save, MetadataComeBack) {

@@ -9,6 +9,7 @@
 #include "distributed/checkpoint/index.h"
 #include "distributed/checkpoint/json.h"
 #include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/verify.h"
 #include "distributed/checkpoint/view.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
@@ -113,6 +114,32 @@ TEST(Merge, WeightsThatAreThereAreNotMixedWithOthers) {
               ThrowsError(ErrorCode::kInvalidArgument, "at most 0 bytes"));
   EXPECT_THAT([&] { merge(from, folder.path() + "/nowhere/x.safetensors"); },
               ThrowsError(ErrorCode::kUnavailable, "nowhere/x.safetensors"));
+}
+
+TEST(CopyToFolder, HasChecksumsAndMetadata) {
+  const TemporaryFolder folder;
+  const TemporaryFolder out;
+  save(folder.path(),
+       std::vector{random_bits("a", {Dims{500'000}, DataType::FLOAT32}, 1),
+                   random_bits("b", {Dims{3}, DataType::FLOAT16}, 2)},
+       {.metadata = {{"step", "7"}, {"job", "first"}}});
+  const std::string file = (out / "whole.safetensors").string();
+  merge(open(folder.path()), file);
+  EXPECT_EQ(open(file).metadata().at("step"), "7");
+  for (const int64_t max_bytes : {int64_t{1'000}, kMaxFileBytes}) {
+    const std::string copy = (out / std::to_string(max_bytes)).string();
+    copy_to_folder(open(file), copy, {{"job", "second"}}, max_bytes);
+    EXPECT_THAT(unequal(open(folder.path()), open(copy)), ElementsAre());
+    EXPECT_EQ(open(copy).metadata(),
+              (std::map<std::string, std::string>{{"step", "7"}, {"job", "second"}}));
+    EXPECT_EQ(files_in(copy).size(), max_bytes == 1'000 ? 3u : 2u);
+    const Verification found = verify(copy);
+    EXPECT_THAT(found.faults, ElementsAre());
+    EXPECT_THAT(found.unprotected, ElementsAre());
+    EXPECT_EQ(found.bytes, 2'000'006);
+    EXPECT_THAT([&] { copy_to_folder(open(file), copy); },
+                ThrowsError(ErrorCode::kAlreadyExists, "has weights"));
+  }
 }
 
 }  // namespace

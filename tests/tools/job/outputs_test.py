@@ -144,6 +144,29 @@ class Outputs(unittest.TestCase):
                 self.assertEqual(outcome.count(f"cannot write the {flag} '{target}'"), 1, outcome.output)
                 self.assertEqual(outcome.count("step "), 0, outcome.output)
 
+    def saving_to(self, folder):
+        job = self.folder.write("save.yaml", launch.job_text(model=MODEL, run={**RUN, "save": str(folder)}))
+        outcome = launch.run(2, "run", job, "--mesh=dp=2")
+        self.assertNotEqual(outcome.status, 0)
+        self.assertEqual(outcome.count("step 1/"), 0, outcome.output)
+        return outcome.output
+
+    def test_a_folder_that_cannot_be_saved_to_is_found_before_the_first_step(self):
+        self.path("file").write_text("")
+        self.assertIn("cannot be made: Not a directory", self.saving_to(self.path("file/below")))
+        self.assertIn("key 'run.save': '/proc/1/", self.saving_to("/proc/1"))
+
+    def test_too_little_room_is_found_before_the_first_step(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounts a file system")
+        small = self.path("small")
+        small.mkdir()
+        words = ["mount", "-t", "tmpfs", "-o", "size=8k", "none", str(small)]
+        if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+            self.skipTest("mounting is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
+        self.assertRegex(self.saving_to(small), r"a save needs .* in '.*', which has \S+ KiB free")
+
     def test_a_limit_of_file_sizes_is_an_error_and_no_signal(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

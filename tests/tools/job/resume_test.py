@@ -158,7 +158,7 @@ class Resume(unittest.TestCase):
             running.communicate()
 
     def test_numbers_that_are_not_finite_end_the_job(self):
-        text = self.job(optimizer={"kind": "sgd", "lr": 1e6, "grad_clip": 0.0}, steps=50)
+        text = self.job(optimizer={"kind": "sgd", "lr": 1e5, "grad_clip": 0.0}, steps=50)
         for processes, mesh in ((0, "1"), (2, "tp=2")):
             with self.subTest(mesh=mesh):
                 flags = (f"--mesh={mesh}", f"--report={self.path('report')}")

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "phi/memory/plan/check_plan.h"
 #include "phi/memory/plan/simulate_plan.h"
 #include "tests/support/error_matchers.h"
@@ -147,6 +150,48 @@ TEST(SwapPlan, NoRoomBelow_SaysWhatIsHeldWhere) {
   EXPECT_THAT(
       [&] { make_swap_plan(program, {.device_bytes = 128 * kKiB, .host_bytes = 128 * kKiB}); },
       ThrowsError(ErrorCode::kResourceExhausted, "Raise a limit"));
+}
+
+// What is advised is tried here: with it a plan is made, whatever makes too little too little.
+int64_t advised(const SwapProgram& program, const MemoryLimits& limits, int64_t beside) {
+  constexpr std::string_view kAdvice = "The least device limit that works is ";
+  try {
+    make_swap_plan(program, limits, {}, beside);
+  } catch (const Error& error) {
+    const std::string text = words_of(error, ErrorCode::kResourceExhausted);
+    const size_t at = text.find(kAdvice);
+    EXPECT_NE(at, std::string::npos) << text;
+    return at == std::string::npos ? 0 : std::stoll(text.substr(at + kAdvice.size()));
+  }
+  ADD_FAILURE() << "it works";
+  return 0;
+}
+
+TEST(SwapPlan, TheLeastDeviceLimit_IsOneThatWorks) {
+  struct Case {
+    SwapProgram program;
+    MemoryLimits below;
+    int64_t beside;
+    int64_t least;
+  };
+  const Case cases[] = {
+      // A step's operands.
+      {parameters(8, kUpdate), {.host_bytes = 1024 * kKiB}, 0, 64 * kKiB},
+      {parameters(8, kUpdate), {.host_bytes = 1024 * kKiB}, 1000, 64 * kKiB + 1000},
+      // What the host has no room for.
+      {parameters(8, kUpdate), {.host_bytes = 128 * kKiB}, 0, 7 * 64 * kKiB},
+      {parameters(8, kUpdate), {}, 5000, 8 * 64 * kKiB + 5000},
+  };
+  for (const Case& c : cases) {
+    MemoryLimits limits = c.below;
+    limits.device_bytes = c.beside + 1;
+    const int64_t least = advised(c.program, limits, c.beside);
+    EXPECT_NEAR(least, c.least, c.least / 64 + kDeviceAlignment);
+    limits.device_bytes = least;
+    const SwapPlan plan = make_swap_plan(c.program, limits, {}, c.beside);
+    check_plan(plan, c.program);
+    EXPECT_LE(plan.arena_bytes + c.beside, least);
+  }
 }
 
 TEST(SwapPlan, ReadingWhatNobodyWrote_IsAnError) {
