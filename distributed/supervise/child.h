@@ -1,6 +1,7 @@
 // Child: a command that was started, with what it started in turn, in a session of its own.
 //
-//   Child child({"mpirun", "-n", "8", "autophi", "run", "job.yaml"}, {.on_parent_death = SIGTERM});
+//   const std::vector<std::string> command = {"mpirun", "-n", "8", "autophi", "run", "job.yaml"};
+//   Child child(command, {.on_parent_death = SIGTERM});
 //   while (!child.poll()) work();
 //   fmt::print("{}\n", how_it_ended(child.status()));          // "exit status 1"
 //

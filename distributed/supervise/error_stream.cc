@@ -25,7 +25,8 @@ bool is_of_rank(const std::string& line) {
 
 // "mpirun noticed that process rank 1 ... exited on signal 9 (Killed)."
 bool is_of_command(std::string_view line) {
-  constexpr std::array<std::string_view, 3> kStarts = {"autophi", "mpirun noticed", "ORTE has lost"};
+  constexpr std::array<std::string_view, 3> kStarts = {"autophi", "mpirun noticed",
+                                                       "ORTE has lost"};
   return std::ranges::any_of(kStarts, [&](auto start) { return line.starts_with(start); });
 }
 

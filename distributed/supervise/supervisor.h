@@ -1,9 +1,10 @@
 // Supervisor: starts a job of many processes, watches it, and starts it again when it fails, until
 // it ends well, is told to stop, or fails where it failed before.
 //
-//   Supervisor supervisor({
-//       .next = [&] { return Launch{mpirun_command({}, 8, {"autophi", "run", "job.yaml", ..}), 8}; },
-//       .status_file = "runs/gpt/supervise.status"});
+//   const std::string file = "runs/gpt/supervise.status";
+//   const auto command = mpirun_command({}, 8, {"autophi", "run", "job.yaml", "--resume",
+//                                               "--status_file=" + file});
+//   Supervisor supervisor({.next = [&] { return Launch{command, 8}; }, .status_file = file});
 //   const int status = supervisor.run();
 //
 // The command goes on from where it was by itself (autophi run --resume). What it prints goes where

@@ -163,7 +163,7 @@ void read_checkpoint(JobConfig* config, const Section& section) {
 void read_elastic(JobConfig* config, const Section& section) {
   std::vector<int64_t>& dp = config->elastic.dp;
   section.read("dp", 1, kMaxRanks, &dp);
-  if (dp.empty() && !config->lines.contains("elastic.dp")) return;
+  if (dp.empty()) return;
   if (dp.size() != 2 || dp[0] > dp[1]) {
     throw config->wrong({"elastic.dp"},
                         fmt::format("must be the least and the most extent of dp, e.g. [1, 4]; got "
