@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
-//   autophi run JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... | spmd ... |
-//   reshard ... | schedule ... | --help | --version
+//   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
+//   spmd ... | reshard ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -27,6 +27,7 @@
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
 #include "tools/spmd_command.h"
+#include "tools/supervise_command.h"
 #include "tools/weights_command.h"
 
 namespace {
@@ -37,6 +38,8 @@ constexpr const char* kHelp =
     "autophi: auto-parallel tensors on MPI processes.\n"
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
+    "  autophi supervise JOB.yaml\n"
+    "                            run a job under mpirun, and again when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
     "  autophi data ...          make files of token ids, and say what is in them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
@@ -59,13 +62,11 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command kCommands[] = {{"export", phi::job::export_command},
-                                 {"data", data_command},
-                                 {"weights", weights_command},
-                                 {"ckpt", ckpt_command},
-                                 {"spmd", spmd_command},
-                                 {"reshard", reshard_command},
-                                 {"schedule", schedule_command}};
+constexpr Command kCommands[] = {
+    {"supervise", supervise_command}, {"export", phi::job::export_command},
+    {"data", data_command},           {"weights", weights_command},
+    {"ckpt", ckpt_command},           {"spmd", spmd_command},
+    {"reshard", reshard_command},     {"schedule", schedule_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};
@@ -113,11 +114,15 @@ int status_after_printing(int status) {
 
 int call(int argc, char** argv) {
   using phi::cli::JointCall;
+  using phi::cli::speaks_for_job;
   const std::string name = argc < 2 ? "" : argv[1];
   if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
     const phi::job::RunLine line = phi::job::read_run_line(argc - 1, argv + 1);
     const JointCall joint(&argc, &argv, name, JointCall::kAll, line.start_deadline);
     return joint.works() ? phi::job::run_command(line) : joint.status();
+  }
+  if (name == "supervise") {  // who starts ranks is none
+    return speaks_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
   const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();

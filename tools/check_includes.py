@@ -76,6 +76,8 @@ LAYERS = (
           libraries=("fmt", "glog", "cuda")),
     Layer("distributed/comm", r"distributed/comm/", COMM),
     Layer("distributed/agreement", r"distributed/agreement/", COMM, libraries=("fmt", "nlohmann")),
+    # Of processes and machines alone: it starts jobs, and knows nothing of what they compute.
+    Layer("distributed/supervise", r"distributed/supervise/", ("phi/common",), libraries=("fmt",)),
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),

@@ -10,9 +10,11 @@ namespace phi {
 namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free);
-constexpr std::array kWatched = {SIGTERM, SIGINT, SIGUSR1};
+constexpr std::array kWatched = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 
 std::atomic<int> stop_signal{0};
+std::atomic<int> stop_count{0};
+std::atomic<bool> obeys_second{true};
 std::atomic<bool> save_asked{false};
 
 // The watches of the process, and what signals meant before the first.
@@ -32,17 +34,20 @@ void note(int signal) {
     return;
   }
   stop_signal = signal;
-  std::signal(signal, SIG_DFL);
+  ++stop_count;
+  if (obeys_second) std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch() {
+SignalWatch::SignalWatch(Second second) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   if (all.count++ > 0) return;
   stop_signal = 0;
+  stop_count = 0;
   save_asked = false;
+  obeys_second = second == Second::kObeyed;
   for (size_t i = 0; i < kWatched.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = note;
@@ -60,6 +65,7 @@ SignalWatch::~SignalWatch() {
 }
 
 int SignalWatch::stop() const { return stop_signal; }
+int SignalWatch::stops() const { return stop_count; }
 bool SignalWatch::take_save() { return save_asked.exchange(false); }
 
 }  // namespace phi

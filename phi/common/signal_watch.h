@@ -4,16 +4,22 @@
 //   SignalWatch signals;
 //   while (work_left() && signals.stop() == 0) work();
 //
-// SIGTERM and SIGINT ask to stop, SIGUSR1 to save and go on. A second signal to stop is obeyed at
-// once: who sends two does not want to wait.
+// SIGTERM, SIGINT and SIGUSR2 ask to stop, SIGUSR1 to save and go on. (mpirun passes SIGUSR1 and
+// SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon after.)
+// A second signal to stop is obeyed at once: who sends two does not want to wait.
 #pragma once
 
 namespace phi {
 
 class SignalWatch {
  public:
-  /// Several of a process (ranks that are threads) share what has come.
-  SignalWatch();
+  enum class Second {
+    kObeyed,  // a second signal to stop means what it did before
+    kNoted    // it is counted
+  };
+
+  /// Several of a process (ranks that are threads) share what has come; `second` is the first one's.
+  explicit SignalWatch(Second second = Second::kObeyed);
   /// When the last one goes signals mean again what they did before.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
@@ -21,6 +27,8 @@ class SignalWatch {
 
   /// The signal that has asked to stop; 0: none so far.
   int stop() const;
+  /// How many of them have come.
+  int stops() const;
   /// SIGUSR1 has come since the last call.
   bool take_save();
 };

@@ -31,7 +31,8 @@ Job::Job(Setup setup)
       config_(setup_.config),
       mesh_(config_.mesh.shape, config_.mesh.dims),
       world_(World::current()),
-      trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()) {}
+      trace_(world_, FLAGS_trace, setup_.traced_steps, pipeline_stage()),
+      status_(world_.rank() == 0 && !setup_.dry ? FLAGS_status_file : "") {}
 
 JobReport Job::run() {
   if (!setup_.dry) limit_rank(program_memory(config_.memory));
@@ -88,7 +89,9 @@ void Job::note_fault(const std::string& fault) {
 void Job::begin_step(int64_t step) {
   step_ = step;
   trace_.step(step);
-  if (step > 0) setup_.injections.at(step);
+  if (step == 0) return;
+  status_.write(step);
+  setup_.injections.at(step);
 }
 
 training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* report) {

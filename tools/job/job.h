@@ -14,6 +14,7 @@
 #include "api/training/loss_jump.h"
 #include "api/training/optimizer.h"
 #include "distributed/mesh/process_mesh.h"
+#include "distributed/supervise/status_file.h"
 #include "tools/job/output/job_trace.h"
 #include "tools/job/output/report.h"
 #include "tools/job/setup.h"
@@ -59,6 +60,7 @@ class Job {
   distributed::ProcessMesh mesh_;
   distributed::World& world_;
   JobTrace trace_;
+  distributed::supervise::StatusFile status_;
   SwapReport swapping_;
   int64_t program_steps_ = 0;
   int64_t program_arena_bytes_ = 0;

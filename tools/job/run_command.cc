@@ -117,6 +117,7 @@ const char* run_help() {
          "dp=2,tp=2\n"
          "  --report=FILE        write what every rank did, and the losses, as JSON\n"
          "  --metrics=FILE       append a line of JSON for each step\n"
+         "  --status_file=FILE   keep the number of the step that the job is in in this file\n"
          "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"

@@ -13,6 +13,7 @@
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
 DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
+DEFINE_string(status_file, "", "keep the number of the step that the job is in in this file");
 DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
 DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
@@ -34,13 +35,21 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 }  // namespace
 
 const std::vector<std::string>& run_flags() {
-  static const std::vector<std::string> flags = {"report",       "metrics",
-                                                 "trace",        "trace_steps",
-                                                 "deadline_s",   "deferred_transfer",
-                                                 "resume",       "strict_collectives",
-                                                 "quiet",        "mesh",
-                                                 "inject_error", "inject_hang",
-                                                 "dry_run",      "world_size",
+  static const std::vector<std::string> flags = {"report",
+                                                 "metrics",
+                                                 "status_file",
+                                                 "trace",
+                                                 "trace_steps",
+                                                 "deadline_s",
+                                                 "deferred_transfer",
+                                                 "resume",
+                                                 "strict_collectives",
+                                                 "quiet",
+                                                 "mesh",
+                                                 "inject_error",
+                                                 "inject_hang",
+                                                 "dry_run",
+                                                 "world_size",
                                                  "rank"};
   return flags;
 }
@@ -68,6 +77,7 @@ void check_run_flags(bool generates) {
                    "--dry_run; without it mpirun says how many ranks there are"},
       cli::FlagUse{"metrics", !FLAGS_dry_run, kReal},
       cli::FlagUse{"metrics", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"status_file", !FLAGS_dry_run, kReal},
       cli::FlagUse{"trace", !FLAGS_dry_run, kReal},
       cli::FlagUse{"trace_steps", !FLAGS_trace.empty(), "--trace=FILE"},
       cli::FlagUse{"deadline_s", !FLAGS_dry_run, kReal},

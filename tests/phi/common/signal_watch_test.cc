@@ -22,6 +22,23 @@ TEST(SignalWatch, NotesWhatHasCome) {
   EXPECT_EQ(signals.stop(), SIGTERM) << "it is not forgotten";
 }
 
+TEST(SignalWatch, SignalsThatAskToStop) {
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) {
+    SignalWatch signals;
+    std::raise(signal);
+    EXPECT_EQ(signals.stop(), signal);
+  }
+}
+
+TEST(SignalWatch, MayCountThemInstead) {
+  SignalWatch signals(SignalWatch::Second::kNoted);
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ(signals.stops(), n);
+    std::raise(SIGTERM);
+  }
+  EXPECT_EQ(signals.stop(), SIGTERM);
+}
+
 TEST(SignalWatch, AnotherWatchBeginsAnew) {
   {
     SignalWatch signals;

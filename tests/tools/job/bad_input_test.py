@@ -31,7 +31,7 @@ class BadInput(unittest.TestCase):
     def test_what_is_wrong_before_the_start_is_said_once(self):
         job = self.job()
         cases = [
-            ([], "which subcommand? run, export, data, weights, "),
+            ([], "which subcommand? run, supervise, export, data, "),
             (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
             (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
             (["run"], "autophi run takes one job file, got 0"),

@@ -133,6 +133,7 @@ class DryRun(unittest.TestCase):
             ([job, *dry, "--rank=0", "--mesh=4"], "--world_size=8: the mesh dp=4 has 4 ranks"),
             ([job, *dry, "--rank=0", "--trace=t.json"], "--trace goes with a job that runs; a dry run has no times"),
             ([job, *dry, "--rank=0", "--metrics=m"], "--metrics goes with a job that runs"),
+            ([job, *dry, "--rank=0", "--status_file=s"], "--status_file goes with a job that runs"),
             ([job, *dry, "--rank=0", "--deadline_s=3"], "--deadline_s goes with a job that runs"),
             ([job, *dry, "--rank=0", "--nodeferred_transfer"], "--deferred_transfer goes with a job that runs"),
             ([generate, *dry, "--rank=0"], "mode generate has none"),

@@ -1,6 +1,7 @@
 // Reading job files: a section at a time, every key known by name, type and range.
 #include "tools/job/config/config.h"
 
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -159,6 +160,18 @@ void read_checkpoint(JobConfig* config, const Section& section) {
   }
 }
 
+void read_elastic(JobConfig* config, const Section& section) {
+  std::vector<int64_t>& dp = config->elastic.dp;
+  section.read("dp", 1, kMaxRanks, &dp);
+  if (dp.empty()) return;
+  if (dp.size() != 2 || dp[0] > dp[1]) {
+    throw config->wrong({"elastic.dp"},
+                        fmt::format("must be the least and the most extent of dp, e.g. [1, 4]; got "
+                                    "[{}].",
+                                    fmt::join(dp, ", ")));
+  }
+}
+
 // Swapping needs to know the steps in advance, so it runs them as a captured program.
 void read_memory(JobConfig* config, const Section& section) {
   MemoryConfig& memory = config->memory;
@@ -280,6 +293,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   read_run(&config, {&config, "run.", top.child("run")});
   read_optimizer(&config, {&config, "optimizer.", top.child("optimizer")});
   read_checkpoint(&config, {&config, "checkpoint.", top.child("checkpoint")});
+  read_elastic(&config, {&config, "elastic.", top.child("elastic")});
   read_memory(&config, {&config, "memory.", top.child("memory")});
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});

@@ -17,6 +17,7 @@
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
+//   | elastic: {dp: [1, 4]}                            # extents that autophi supervise may choose
 //   | memory: {device: 256MiB, host: 1GiB, disk: /tmp} # of each rank; swaps what has no room
 //   | weights: DIR                                     # of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
@@ -120,6 +121,13 @@ struct CheckpointConfig {
   std::string fallback{};  // where a save goes that `dir` does not take
 };
 
+/// Extents of the mesh that autophi supervise may choose, as machines come and go.
+struct ElasticConfig {
+  std::vector<int64_t> dp{};  // the least and the most; empty: that of the mesh
+
+  bool is_elastic() const { return !dp.empty(); }
+};
+
 /// What a rank may hold, in bytes. Without a limit on the device nothing is swapped.
 struct MemoryConfig {
   int64_t device = 0;  // 0: no limit
@@ -148,6 +156,7 @@ struct JobConfig {
   RunConfig run;
   JobOptimizer optimizer;
   CheckpointConfig checkpoint;
+  ElasticConfig elastic;
   MemoryConfig memory;
   std::string weights;  // folder with parameters to start from; empty: random ones
   GenerateConfig generate;

@@ -23,6 +23,9 @@ std::string text_of(const T& value) {
 std::string text_of(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
+std::string text_of(const std::vector<int64_t>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ", "));
+}
 std::string text_of(data::Kind kind) { return std::string(name_of(kind)); }
 std::string text_of(data::TokenType type) { return std::string(name_of(type)); }
 std::string text_of(data::Documents documents) { return std::string(name_of(documents)); }
@@ -124,6 +127,7 @@ const std::map<std::string_view, Value>& values() {
       {"checkpoint.keep", VALUE(checkpoint.keep)},
       {"checkpoint.async", VALUE(checkpoint.async)},
       {"checkpoint.fallback", VALUE(checkpoint.fallback)},
+      {"elastic.dp", VALUE(elastic.dp)},
       {"optimizer.kind", VALUE(optimizer.update.kind)},
       {"optimizer.lr", VALUE(optimizer.rate.peak)},
       {"optimizer.betas",

@@ -80,6 +80,7 @@ struct KeyCase {
 #define SEEN(expression) [](const JobConfig& c) { return as_text(c.expression); }
 
 const Settings kTrain = {{"mode", "train"}};
+const Settings kSaves = {{"mode", "train"}, {"checkpoint.dir", "folder"}};
 const Settings kGenerate = {{"mode", "generate"}};
 const Settings kGreedy = {{"mode", "generate"}, {"generate.temperature", "0.0"}};
 const Settings kTokens = {{"data.kind", "tokens"}, {"data.paths", "[a]"}};
@@ -110,6 +111,8 @@ const Unread kNotMomentum = {
     "only a job with optimizer.kind: momentum reads it, and this one has optimizer.kind: adamw"};
 const Unread kNoLimit = {{},
                          "only a job with a limit memory.device reads it, and this one has none"};
+const Unread kNoFolder = {
+    kTrain, "only a job with a folder checkpoint.dir reads it, and this one has none"};
 const Unread kNotLlama = {
     {}, "only a job with model.kind: llama reads it, and this one has model.kind: gpt"};
 const Unread kNotGpt = {
@@ -312,6 +315,22 @@ const std::vector<KeyCase>& key_cases() {
        kStep,
        SEEN(optimizer.rate.gamma),
        {kNotTraining, {kTrain, "only a job with optimizer.schedule.kind: step reads it"}}},
+      {"run.on_nonfinite",
+       "skip",
+       "stop",
+       {},
+       [](const JobConfig& c) {
+         return std::string(c.run.on_nonfinite == NonFinitePolicy::kSkip ? "skip" : "other");
+       },
+       {kWhileGenerating}},
+      {"run.loss_jump", "6", "0", kTrain, SEEN(run.loss_jump), {kNotTraining}},
+      {"checkpoint.dir", "folder", "\"\"", kTrain, SEEN(checkpoint.dir), {kNotTraining}},
+      {"checkpoint.every", "7", "100", kSaves, SEEN(checkpoint.every), {kNotTraining, kNoFolder}},
+      {"checkpoint.minutes", "1.5", "0", kSaves, SEEN(checkpoint.minutes), {kNoFolder}},
+      {"checkpoint.keep", "5", "3", kSaves, SEEN(checkpoint.keep), {kNoFolder}},
+      {"checkpoint.async", "false", "true", kSaves, SEEN(checkpoint.async), {kNoFolder}},
+      {"checkpoint.fallback", "other", "\"\"", kSaves, SEEN(checkpoint.fallback), {kNoFolder}},
+      {"elastic.dp", "[1, 4]", "[]", kSaves, SEEN(elastic.dp), {kNotTraining, kNoFolder}},
       {"memory.device", "1000", "0", {}, SEEN(memory.device)},
       {"memory.host", "1000", "0", {{"memory.device", "1MiB"}}, SEEN(memory.host), {kNoLimit}},
       {"memory.disk", "folder", "\"\"", {{"memory.device", "1MiB"}}, SEEN(memory.disk), {kNoLimit}},
@@ -355,7 +374,8 @@ TEST(JobKeys, EachHasACase) {
   std::set<std::string> keys;
   std::set<std::string> tested;
   for (const JobKey& key : job_keys()) keys.emplace(key.path);
-  for (const char* section : {"model", "mesh", "data", "run", "optimizer", "memory", "generate"}) {
+  for (const char* section : {"model", "mesh", "data", "run", "optimizer", "checkpoint", "elastic",
+                              "memory", "generate"}) {
     keys.erase(section);
   }
   for (const KeyCase& c : key_cases()) tested.emplace(c.path);

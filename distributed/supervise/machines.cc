@@ -1,0 +1,194 @@
+// Host files, and asking machines for a sign of life.
+#include "distributed/supervise/machines.h"
+
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#include "distributed/supervise/child.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::supervise {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{20};
+constexpr int64_t kMaxSlots = 1 << 16;
+
+std::optional<int64_t> number_in(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (value < 1 || value > kMaxSlots) return std::nullopt;
+  return value;
+}
+
+// What mpirun would take for something else: a flag, a user, a list, a number of slots.
+bool is_name(const std::string& word) {
+  return !word.starts_with('-') && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+  });
+}
+
+// Of one line without its comment; nothing for an empty one. `where` is FILE:LINE.
+std::optional<Machine> machine_in(const std::string& line, const std::string& where) {
+  std::istringstream words(line);
+  Machine machine;
+  if (!(words >> machine.name)) return std::nullopt;
+  PHI_CHECK(is_name(machine.name),
+            errors::InvalidArgument("{}: '{}' is no name of a machine; users and ports are said in "
+                                    "~/.ssh/config.",
+                                    where, machine.name));
+  bool has_slots = false;
+  for (std::string word; words >> word;) {
+    constexpr std::string_view kSlots = "slots=";
+    const auto slots = word.starts_with(kSlots)
+                           ? number_in(std::string_view(word).substr(kSlots.size()))
+                           : std::nullopt;
+    PHI_CHECK(slots && !has_slots,
+              errors::InvalidArgument("{}: '{}' is not understood; write NAME slots=4, with 1 to "
+                                      "{} slots.",
+                                      where, word, kMaxSlots));
+    machine.slots = *slots;
+    has_slots = true;
+  }
+  PHI_CHECK(has_slots,
+            errors::InvalidArgument("{}: how many ranks does '{}' take? Write {} slots=4, say.",
+                                    where, machine.name, machine.name));
+  return machine;
+}
+
+bool same_address(const sockaddr* a, const sockaddr* b) {
+  if (a == nullptr || b == nullptr || a->sa_family != b->sa_family) return false;
+  if (a->sa_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in*>(a)->sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in*>(b)->sin_addr.s_addr;
+  }
+  return a->sa_family == AF_INET6 &&
+         std::memcmp(&reinterpret_cast<const sockaddr_in6*>(a)->sin6_addr,
+                     &reinterpret_cast<const sockaddr_in6*>(b)->sin6_addr, sizeof(in6_addr)) == 0;
+}
+
+bool resolves_to_own_address(const std::string& name) {
+  addrinfo* named = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, nullptr, &named) != 0) return false;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> named_owner(named, freeaddrinfo);
+  ifaddrs* own = nullptr;
+  if (getifaddrs(&own) != 0) return false;
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> own_owner(own, freeifaddrs);
+  for (; named != nullptr; named = named->ai_next) {
+    for (const ifaddrs* each = own; each != nullptr; each = each->ifa_next) {
+      if (same_address(named->ai_addr, each->ifa_addr)) return true;
+    }
+  }
+  return false;
+}
+
+// A machine that is asked; without a child it is this one.
+struct Asked {
+  const Machine* machine;
+  std::unique_ptr<Child> child{};
+  bool answers = false;
+
+  bool is_over() {
+    if (!child) return true;
+    if (!child->poll()) return false;
+    answers = shell_status(child->status()) == 0;
+    child.reset();
+    return true;
+  }
+};
+
+}  // namespace
+
+std::vector<Machine> parse_host_file(const std::string& text, const std::string& path) {
+  std::vector<Machine> machines;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = fmt::format("{}:{}", path, ++number);
+    const auto machine = machine_in(line.substr(0, line.find('#')), where);
+    if (!machine) continue;
+    const auto same = std::ranges::find(machines, machine->name, &Machine::name);
+    PHI_CHECK(
+        same == machines.end(),
+        errors::InvalidArgument("{}: the machine '{}' is named twice.", where, machine->name));
+    machines.push_back(*machine);
+  }
+  PHI_CHECK(!machines.empty(),
+            errors::InvalidArgument("the host file '{}' names no machine.", path));
+  return machines;
+}
+
+std::vector<Machine> read_host_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  PHI_CHECK(in && text,
+            errors::NotFound("cannot read the host file '{}': {}.", path, std::strerror(errno)));
+  return parse_host_file(text.str(), path);
+}
+
+bool is_this_machine(const std::string& name) {
+  std::array<char, 256> own{};
+  gethostname(own.data(), own.size() - 1);
+  const std::string full = own.data();
+  if (name == "localhost" || name == full || name == full.substr(0, full.find('.'))) return true;
+  return resolves_to_own_address(name);
+}
+
+std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe) {
+  std::vector<Asked> asked;
+  for (const Machine& machine : machines) {
+    asked.push_back({.machine = &machine, .answers = is_this_machine(machine.name)});
+    if (asked.back().answers) continue;
+    const std::vector<std::string> words = {"sh", "-c", probe.command, "sh", machine.name};
+    asked.back().child =
+        std::make_unique<Child>(words, Child::Options{.on_parent_death = SIGKILL, .is_mute = true});
+  }
+  const auto limit = Clock::now() + probe.limit;
+  while (!std::ranges::all_of(asked, &Asked::is_over) && Clock::now() < limit) {
+    std::this_thread::sleep_for(kLook);
+  }
+  std::vector<Machine> found;
+  for (const Asked& each : asked) {
+    if (each.answers) found.push_back(*each.machine);
+  }
+  return found;
+}
+
+int64_t slots_of(std::span<const Machine> machines) {
+  int64_t slots = 0;
+  for (const Machine& machine : machines) slots += machine.slots;
+  return slots;
+}
+
+std::string host_list(std::span<const Machine> machines, int64_t slots) {
+  std::string list;
+  for (const Machine& machine : machines) {
+    const int64_t taken = std::min(slots, machine.slots);
+    if (taken == 0) break;
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", machine.name, taken);
+    slots -= taken;
+  }
+  return list;
+}
+
+}  // namespace phi::distributed::supervise

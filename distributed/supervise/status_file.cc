@@ -1,0 +1,48 @@
+// One line of a fixed length, written in one call: who reads sees the old one or the new one.
+#include "distributed/supervise/status_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed::supervise {
+
+StatusFile::StatusFile(const std::string& path) {
+  if (path.empty()) return;
+  // Not to wait for a reader of a FIFO.
+  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  PHI_CHECK(fd_ >= 0, errors::Unavailable("cannot write the status file '{}': {}.", path,
+                                          std::strerror(errno)));
+  struct stat found {};
+  if (fstat(fd_, &found) == 0 && S_ISREG(found.st_mode)) return;
+  close(fd_);
+  throw errors::InvalidArgument("the status file '{}' is there and is no file; name another.",
+                                path);
+}
+
+StatusFile::~StatusFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void StatusFile::write(int64_t step) {
+  if (fd_ < 0) return;
+  const std::string line = fmt::format("step {:012}\n", step);
+  (void)!pwrite(fd_, line.data(), line.size(), 0);
+}
+
+std::optional<int64_t> read_status(const std::string& path) {
+  std::ifstream in(path);
+  std::string word;
+  int64_t step = 0;
+  if (!(in >> word >> step) || word != "step" || step < 1) return std::nullopt;
+  return step;
+}
+
+}  // namespace phi::distributed::supervise

@@ -1,0 +1,131 @@
+// The loop of attempts.
+#include "distributed/supervise/supervisor.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "distributed/supervise/watch.h"
+#include "phi/common/errors.h"
+
+namespace phi::distributed::supervise {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = SupervisorOptions::Milliseconds;
+
+constexpr Milliseconds kTick{100};
+constexpr int kSignalStatus = 128;
+
+void say(const std::string& line) { fmt::print(stderr, "autophi supervise: {}\n", line); }
+
+// Nobody reads what is printed: no reason to leave a job alone.
+class PipesMayClose {
+ public:
+  PipesMayClose() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~PipesMayClose() { std::signal(SIGPIPE, before_); }
+  PipesMayClose(const PipesMayClose&) = delete;
+  PipesMayClose& operator=(const PipesMayClose&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+// A step of an earlier attempt is none of this one.
+void forget_step(const std::string& status_file) {
+  if (!status_file.empty()) unlink(status_file.c_str());
+}
+
+std::string place_of(const Attempt& attempt) {
+  return attempt.step ? fmt::format("at step {}", *attempt.step) : "before its first step";
+}
+
+}  // namespace
+
+int Supervisor::run() {
+  const PipesMayClose pipes;
+  signals_.emplace(SignalWatch::Second::kNoted);
+  while (true) {
+    const auto launch = next_launch();
+    if (signals_->stop() != 0) return stopped();
+    if (!launch) {
+      const int status = attempts_.empty() ? 1 : attempts_.back().status;
+      return finish(status, "there are not enough machines, and waiting did not help");
+    }
+    forget_step(options_.status_file);
+    attempts_.push_back(Watch(*launch, options_, *signals_).run());
+    const Attempt& attempt = attempts_.back();
+    if (attempt.status == 0) return finish(0, "");
+    if (signals_->stop() != 0) return stopped();
+    failures_.note(attempt.step);
+    const std::string why = why_not_again();
+    if (!why.empty()) return finish(attempt.status, why);
+    Milliseconds time = options_.first_pause;
+    for (int64_t i = 1; i < failures_.here() && time < options_.longest_pause; ++i) time *= 2;
+    time = std::min(time, options_.longest_pause);
+    say(fmt::format("attempt {} ended {}: {}; restart {} of {} in {:g} s", attempts_.size(),
+                    place_of(attempt), attempt.why, attempts_.size(), options_.restarts,
+                    std::chrono::duration<double>(time).count()));
+    if (!pause(time)) return stopped();
+  }
+}
+
+std::optional<Launch> Supervisor::next_launch() {
+  const auto late = Clock::now() + options_.wait;
+  bool is_told = false;
+  while (true) {
+    auto launch = options_.next();
+    if (launch || Clock::now() >= late) return launch;
+    if (!is_told) say("not enough machines answer for the job; waiting for them");
+    is_told = true;
+    if (!pause(std::min(options_.ask_again, options_.wait))) return std::nullopt;
+  }
+}
+
+// Nothing: there is reason to try again.
+std::string Supervisor::why_not_again() const {
+  const Attempt& last = attempts_.back();
+  const bool none_has_worked =
+      std::ranges::none_of(attempts_, [](const Attempt& each) { return each.step.has_value(); });
+  if (none_has_worked && last.status == options_.refusal) return "the job was refused";
+  if (failures_.here() >= options_.same_step) {
+    return fmt::format("it failed {} times {}", failures_.here(), place_of(last));
+  }
+  if (static_cast<int64_t>(attempts_.size()) > options_.restarts) {
+    return fmt::format("{} restart{} are used up", options_.restarts,
+                       options_.restarts == 1 ? "" : "s");
+  }
+  return "";
+}
+
+// False if it was cut short by a signal to stop.
+bool Supervisor::pause(Milliseconds time) {
+  const auto end = Clock::now() + time;
+  while (Clock::now() < end && signals_->stop() == 0) std::this_thread::sleep_for(kTick);
+  return signals_->stop() == 0;
+}
+
+int Supervisor::stopped() {
+  const int signal = signals_->stop();
+  const int last = attempts_.empty() ? 0 : attempts_.back().status;
+  // That of a failure, or of a job that had to be killed; else it has stopped as it was told to.
+  const bool failed = (last != 0 && last < kSignalStatus) || last == kSignalStatus + SIGKILL;
+  return finish(failed ? last : kSignalStatus + signal,
+                fmt::format("told to stop by signal {} ({})", signal, strsignal(signal)));
+}
+
+int Supervisor::finish(int status, const std::string& why) {
+  if (!why.empty()) say(fmt::format("not started again: {}", why));
+  if (attempts_.size() > 1 || (status != 0 && !attempts_.empty())) {
+    fmt::print(stderr, "{}", table_of(attempts_));
+  }
+  signals_.reset();
+  return status;
+}
+
+}  // namespace phi::distributed::supervise

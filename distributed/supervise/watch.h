@@ -1,0 +1,54 @@
+// Watch: one attempt, from its start until none of its processes is left on this machine.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "distributed/supervise/attempts.h"
+#include "distributed/supervise/child.h"
+#include "distributed/supervise/error_stream.h"
+#include "distributed/supervise/supervisor.h"
+
+namespace phi::distributed::supervise {
+
+class Watch {
+ public:
+  /// Starts it. Errors: NotFound if the command does not start.
+  Watch(const Launch& launch, const SupervisorOptions& options, SignalWatch& signals);
+  /// What is left of it is killed.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  Attempt run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Milliseconds = SupervisorOptions::Milliseconds;
+
+  void pass_signals_on();
+  void look_at_ranks();
+  void look_at_step();
+  void end(const std::string& why);
+  void kill_when_late();
+  void kill_all();
+  void sweep();
+
+  const SupervisorOptions& options_;
+  SignalWatch& signals_;
+  const std::string mark_;
+  Attempt attempt_;
+  const Clock::time_point started_ = Clock::now();
+  Child child_;
+  ErrorStream errors_;
+  std::set<std::string> ranks_{};                // that have been seen
+  std::optional<Clock::time_point> failing_{};   // since when a rank is missing
+  Clock::time_point step_since_ = Clock::now();  // of attempt_.step
+  Clock::time_point next_look_ = Clock::now();
+  std::optional<Clock::time_point> kill_at_{};  // it has been told to end
+  std::string ended_because_{};                 // from here
+};
+
+}  // namespace phi::distributed::supervise
