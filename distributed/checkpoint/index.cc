@@ -44,10 +44,6 @@ std::string lines_of(const Json& object) {
   return fmt::format("{{{}\n }}", fmt::join(lines, ","));
 }
 
-bool is_whole(const IndexedTensor& indexed) {
-  return indexed.pieces.size() == 1 && indexed.pieces[0].name == indexed.name;
-}
-
 std::string decode_file(const JsonFile& file, const Json& value, const std::string& tensor) {
   const std::string& name = file.string(value, "file of " + tensor);
   PHI_CHECK(!name.empty() && name.find('/') == std::string::npos && name != "." && name != "..",
@@ -175,7 +171,7 @@ std::string Index::encode() const {
   Json entries = Json::object();
   for (const IndexedTensor& indexed : tensors) {
     total += indexed.meta.nbytes();
-    if (is_whole(indexed)) weight_map[indexed.name] = indexed.pieces[0].file;
+    for (const Piece& piece : indexed.pieces) weight_map[piece.name] = piece.file;
     entries[indexed.name] = encode_tensor(indexed);
   }
   Json all_metadata = metadata;

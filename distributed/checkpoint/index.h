@@ -2,7 +2,8 @@
 // pieces lie, each a box of the global tensor.
 //
 //   | {"metadata": {"total_size": 8192, "save": "5f0c...", "step": "100"},
-//   |  "weight_map": {"bias": "model-00001-of-00002.safetensors"},
+//   |  "weight_map": {"bias": "model-00001-of-00002.safetensors",
+//   |                 "w[0:32,0:32]": "model-00001-of-00002.safetensors", ...},
 //   |  "tensors": {"w": {"dtype": "F32", "shape": [64, 32], "pieces": [
 //   |      {"file": "model-00001-of-00002.safetensors", "name": "w[0:32,0:32]",
 //   |       "offset": [0, 0], "size": [32, 32], "sums": "8d1f02a8c2e5b7d1"}, ...]}, ...},
@@ -12,8 +13,8 @@
 // sums has 16 digits for each block of a piece's bytes, headers the sum of each file's header, and
 // checksum is that of the index itself: of its JSON without this key, compact and with sorted keys
 // (storage/checksum.h). An index without any of them is read, too. metadata.total_size and
-// weight_map are what other tools know (Hugging Face's sharded checkpoints); weight_map names the
-// tensors that lie whole in one file. An index with a weight_map alone is read too. "save" is in
+// weight_map are what other tools know (Hugging Face's sharded checkpoints); weight_map has
+// every tensor of every file, pieces under their own names. An index with a weight_map alone is read too. "save" is in
 // every file of one save: it tells files of different saves apart. Other texts in "metadata" are
 // the user's.
 #pragma once

@@ -37,9 +37,10 @@ TEST(Index, ReadsBackWhatItWrote) {
   }
 }
 
-TEST(Index, OtherToolsFindTheTensorsThatLieWhole) {
+TEST(Index, OtherToolsFindAllThatIsInTheFiles) {
   const auto json = nlohmann::json::parse(example().encode());
-  EXPECT_EQ(json["weight_map"], (nlohmann::json{{"b", "f1"}}));
+  EXPECT_EQ(json["weight_map"],
+            (nlohmann::json{{"b", "f1"}, {"w[0:2,0:3]", "f1"}, {"w[2:4,0:3]", "f2"}}));
   EXPECT_EQ(json["metadata"]["total_size"], 8 + 24);
 }
 
