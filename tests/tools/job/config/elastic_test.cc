@@ -70,7 +70,8 @@ TEST(Elastic, WhatDoesNotFitIsNamed) {
               HasSubstr("key 'elastic.dp': must be the least and the most extent of dp, e.g. [1, "
                         "4]; got [4, 1]"));
   EXPECT_THAT(placed("elastic: {dp: [4]}\n", 4), HasSubstr("got [4]"));
-  EXPECT_THAT(placed("mesh: {shape: [4], dims: [tp]}\nmodel: {heads: 6}\n", 4), HasSubstr("heads"));
+  EXPECT_THAT(placed("mesh: {shape: [2], dims: [pp]}\nmodel: {layers: 1}\n", 4),
+              HasSubstr("1 layers are fewer than the 2"));
 }
 
 }  // namespace
