@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <span>
@@ -14,6 +14,7 @@
 namespace phi::distributed {
 namespace {
 
+constexpr size_t kFixedBytes = offsetof(CallRecord, shape);
 static_assert(std::is_trivially_copyable_v<CallRecord> && sizeof(CallRecord) % 8 == 0);
 
 std::string shape_text(const CallRecord& call) {
@@ -51,7 +52,7 @@ CallRecord CallRecord::of(const Call& call) {
   record.sequence = call.sequence;
   record.bytes = call.bytes;
   record.count = call.count;
-  record.root = call.root;
+  record.root = static_cast<int32_t>(call.root);
   record.op = call.op;
   record.dtype = call.dtype;
   record.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
@@ -64,6 +65,31 @@ CallRecord CallRecord::of(const Call& call) {
     std::memcpy(record.scope, call.scope, strnlen(call.scope, sizeof(record.scope) - 1));
   }
   return record;
+}
+
+size_t CallRecord::pack(std::byte* to) const {
+  const size_t shape_bytes = ndim > 0 ? static_cast<size_t>(ndim) * sizeof(int64_t) : 0;
+  const size_t scope_bytes = std::strlen(scope) + 1;
+  std::memcpy(to, this, kFixedBytes);
+  std::memcpy(to + kFixedBytes, shape, shape_bytes);
+  std::memcpy(to + kFixedBytes + shape_bytes, scope, scope_bytes);
+  return kFixedBytes + shape_bytes + scope_bytes;
+}
+
+size_t CallRecord::unpack(std::span<const std::byte> from, CallRecord* record) {
+  *record = {};
+  if (from.size() < kFixedBytes) return 0;
+  std::memcpy(record, from.data(), kFixedBytes);
+  const size_t shape_bytes =
+      record->ndim > 0 ? static_cast<size_t>(record->ndim) * sizeof(int64_t) : 0;
+  if (record->ndim > kMaxNdim || from.size() < kFixedBytes + shape_bytes) return 0;
+  std::memcpy(record->shape, from.data() + kFixedBytes, shape_bytes);
+  const auto rest = from.subspan(kFixedBytes + shape_bytes);
+  const auto end = std::ranges::find(rest, std::byte{0});
+  const auto scope_bytes = static_cast<size_t>(end - rest.begin());
+  if (end == rest.end() || scope_bytes >= sizeof(scope)) return 0;
+  std::memcpy(record->scope, rest.data(), scope_bytes);
+  return kFixedBytes + shape_bytes + scope_bytes + 1;
 }
 
 std::string CallRecord::to_string(std::string_view group_name) const {

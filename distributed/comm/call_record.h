@@ -2,7 +2,9 @@
 // and in the ring of last calls that lies in shared memory (call_ring.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,15 +18,21 @@ struct CallRecord {
   uint64_t sequence;
   int64_t bytes;
   int64_t count;
-  int64_t root;
-  int64_t shape[kMaxNdim];
+  int32_t root;
   CommOp op;
   DataType dtype;
   int8_t reduce;
   int8_t ndim;
-  char scope[44];
+  int64_t shape[kMaxNdim];
+  char scope[48];
 
   static CallRecord of(const Call& call);
+  /// Writes it without the parts of shape and scope that are empty: a small message is as quick as
+  /// it is short. Returns how many bytes that are, at most sizeof(CallRecord).
+  size_t pack(std::byte* to) const;
+  /// Reads what pack wrote from the beginning of `from`. Returns the number of its bytes; 0 if that
+  /// is not there.
+  static size_t unpack(std::span<const std::byte> from, CallRecord* record);
   /// As Call::to_string.
   std::string to_string(std::string_view group_name) const;
 };

@@ -308,11 +308,11 @@ PendingReshard::~PendingReshard() = default;
 
 void check_mesh(const ProcessMesh& mesh) {
   const int64_t ranks = World::current().size();
-  PHI_CHECK(!mesh.defined() || mesh.highest_rank() < ranks,
-            errors::InvalidArgument("{} names rank {}, but the job has {} rank{}, counted from 0; "
-                                    "start more processes or use a smaller mesh.",
-                                    mesh.to_string(), mesh.highest_rank(), ranks,
-                                    ranks == 1 ? "" : "s"));
+  PHI_CHECK(
+      !mesh.defined() || mesh.highest_rank() < ranks,
+      errors::InvalidArgument("{} names rank {}, but the job has {} rank{}, counted from 0; "
+                              "start more processes or use a smaller mesh.",
+                              mesh.to_string(), mesh.highest_rank(), ranks, ranks == 1 ? "" : "s"));
 }
 
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {

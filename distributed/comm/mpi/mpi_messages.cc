@@ -85,9 +85,9 @@ struct MpiMessages::Header {
   int32_t rest_tag;
   uint64_t bytes;  // of the message; they follow here if they fit
   uint64_t piece;  // else they come in pieces of so many, the last of which is shorter
-  CallRecord call;
+  // A packed CallRecord follows.
 
-  static constexpr size_t kMostInline = kSlotBytes - (sizeof(CallRecord) + 24);
+  static constexpr size_t kMostInline = kSlotBytes - sizeof(CallRecord) - 24;
   bool has_rest() const { return bytes > kMostInline; }
 };
 
@@ -120,7 +120,7 @@ MpiMessages::~MpiMessages() {
 
 void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
   const Watchdog::Inside inside(link_.watchdog, "MPI_Isend");
-  static_assert(sizeof(Header) + Header::kMostInline == kSlotBytes);
+  static_assert(sizeof(Header) + sizeof(CallRecord) + Header::kMostInline == kSlotBytes);
   const int tag = link_.tag_of(*call.group);
   call_ = call;
   record_ = CallRecord::of(call);
@@ -155,17 +155,17 @@ MPI_Request* MpiMessages::new_request(Purpose purpose) {
 }
 
 void MpiMessages::send(const Send& send, std::byte* slot, int tag) {
-  Header header{kMagic, 0, send.bytes, 0, record_};
+  Header header{kMagic, 0, send.bytes, 0};
   const size_t inlined = header.has_rest() ? 0 : send.bytes;
   if (header.has_rest()) {
     header.rest_tag = link_.next_rest_tag(send.peer);
     header.piece = link_.piece_bytes(send.peer);
   }
   std::memcpy(slot, &header, sizeof(header));
-  if (inlined > 0) std::memcpy(slot + sizeof(header), send.data, inlined);
-  check_mpi(MPI_Isend(slot, static_cast<int>(sizeof(header) + inlined), MPI_BYTE,
-                      static_cast<int>(send.peer), tag, link_.headers,
-                      new_request({Purpose::Kind::kSend, 0, 0})),
+  const size_t said = sizeof(header) + record_.pack(slot + sizeof(header));
+  if (inlined > 0) std::memcpy(slot + said, send.data, inlined);
+  check_mpi(MPI_Isend(slot, static_cast<int>(said + inlined), MPI_BYTE, static_cast<int>(send.peer),
+                      tag, link_.headers, new_request({Purpose::Kind::kSend, 0, 0})),
             "MPI_Isend");
   if (header.has_rest()) send_rest(send, header.piece, header.rest_tag);
 }
@@ -249,21 +249,28 @@ void MpiMessages::arrived(const Purpose& purpose, const MPI_Status& status) {
 void MpiMessages::header_arrived(size_t recv, int bytes) {
   if (--headers_left_ == 0) stop_waiting_for_headers();
   const Recv& into = recvs_[recv];
-  Header header;
-  std::memcpy(&header, slot(recv), sizeof(header));
-  PHI_CHECK(static_cast<size_t>(bytes) >= sizeof(header) && header.magic == kMagic,
+  const std::span<const std::byte> come(slot(recv), static_cast<size_t>(bytes));
+  Header header{};
+  CallRecord theirs{};
+  size_t said = 0;
+  if (come.size() >= sizeof(header)) {
+    std::memcpy(&header, come.data(), sizeof(header));
+    said = CallRecord::unpack(come.subspan(sizeof(header)), &theirs);
+  }
+  const size_t inlined = come.size() - sizeof(header) - said;
+  PHI_CHECK(header.magic == kMagic && said > 0 && inlined == (header.has_rest() ? 0 : header.bytes),
             errors::InvalidArgument("what rank {} sends rank {} in {} has no header of this "
                                     "version; start the same binary on all ranks.",
                                     into.peer, link_.world.rank(), call_.to_string()));
   const std::string wrong = mismatch({call_.group->name(),
                                       {link_.world.rank(), record_},
                                       into.bytes,
-                                      {into.peer, header.call},
+                                      {into.peer, theirs},
                                       header.bytes},
                                      link_.world.strict_collectives());
   PHI_CHECK(wrong.empty(), errors::InvalidArgument("{}", mismatch_report(call_, wrong, link_.see)));
   if (header.has_rest()) return receive_rest(recv, header);
-  if (into.bytes > 0) std::memcpy(into.data, slot(recv) + sizeof(header), into.bytes);
+  if (into.bytes > 0) std::memcpy(into.data, come.data() + sizeof(header) + said, into.bytes);
 }
 
 void MpiMessages::stop_waiting_for_headers() { std::erase(link_.waiting_for_headers, this); }

@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <memory>
+#include <span>
+#include <string>
 #include <thread>
 
 #include "distributed/comm/dry/dry_world.h"
@@ -107,12 +111,32 @@ TEST(CallRecord, DifferencesAreNamedInWords) {
             "and matmul");
 }
 
+TEST(CallRecord, IsPackedAsShortAsItIs) {
+  DryWorld world(0, 2);
+  Call call{.op = CommOp::kAllReduce, .scope = "matmul", .dtype = DataType::FLOAT32, .count = 6};
+  call.group = &world.everyone();
+  for (const int ndim : {-1, 0, 2, kMaxNdim}) {
+    if (ndim >= 0) call.shape = Dims::filled(ndim, 3);
+    const CallRecord record = CallRecord::of(call);
+    std::array<std::byte, sizeof(CallRecord) + 8> bytes;
+    bytes.fill(std::byte{'y'});
+    const size_t size = record.pack(bytes.data());
+    EXPECT_EQ(size, 40 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
+    CallRecord read;
+    EXPECT_EQ(CallRecord::unpack(bytes, &read), size);
+    EXPECT_EQ(std::memcmp(&read, &record, sizeof(record)), 0);
+    for (size_t cut = 0; cut < size; ++cut) {
+      EXPECT_EQ(CallRecord::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
+    }
+  }
+}
+
 TEST(CallRecord, TextThatIsTooLongIsCut) {
   DryWorld world(0, 2);
   const std::string scope(200, 'x');
   Call call{.op = CommOp::kBarrier, .scope = scope.c_str()};
   call.group = &world.everyone();
-  EXPECT_EQ(std::string(CallRecord::of(call).scope), std::string(43, 'x'));
+  EXPECT_EQ(std::string(CallRecord::of(call).scope), std::string(47, 'x'));
 }
 
 }  // namespace
