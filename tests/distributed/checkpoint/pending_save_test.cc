@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/saving/receipt.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
@@ -198,6 +200,22 @@ TEST(PendingSave, UnderALimitIsWrittenAtOnce) {
     EXPECT_THAT(read<float>(open(folder.path()), "w"), Each(1));
     EXPECT_TRUE(pending.poll());
   });
+}
+
+// Rank 0 may find one while it is written, or before all of it can be seen on this machine.
+TEST(Receipt, IsWholeOrNothing) {
+  const Receipt receipt{7, {{"w[0:2]", {1, 2}}, {"v", {3}}}};
+  const std::string text = receipt.encode();
+  const auto read = Receipt::decode(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->header, receipt.header);
+  EXPECT_EQ(read->sums, receipt.sums);
+  for (size_t size = 0; size < text.size(); ++size) {
+    EXPECT_FALSE(Receipt::decode(text.substr(0, size))) << size;
+    std::string other = text;
+    other[size] ^= 1;
+    EXPECT_FALSE(Receipt::decode(other)) << size;
+  }
 }
 
 TEST(FolderLock, NamesItsHolder) {
