@@ -10,7 +10,7 @@ import pytest
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 # All that the scripts may use besides the stand-ins.
-COMMON_PROGRAMS = ("bash env dirname basename cat tail head sort grep sed awk mktemp rm tr wc nproc "
+COMMON_PROGRAMS = ("bash env dirname basename cat tail head sort grep sed awk mkdir mktemp rm tr wc nproc "
                    "realpath git xargs true").split()
 
 

@@ -45,7 +45,6 @@ SHARED = {
     r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
     r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
         "what the machine has",
-    r"phi::\(anonymous namespace\)::check_room_for_code<.*>\(\)::found": "that there was memory when it was looked for",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
     r"phi::for_each_slot<.*::absent": "constant",
     r"phi::distributed::checkpoint::.*::is_(data|temporary)_name\(.*\)::pattern": "constant",

@@ -131,7 +131,7 @@ AttributeValue parse_attr(const std::string& name, const std::string& text, Attr
       return parse_int(text, where);
     case AttributeKind::kNumber:
       if (text.find_first_not_of("-0123456789") == std::string::npos) return parse_int(text, where);
-      return parse_float(text, where);
+      return checked_number(parse_float(text, where), where);
     case AttributeKind::kFloat:
       return parse_float(text, where);
     case AttributeKind::kString:

@@ -214,6 +214,14 @@ const TensorDistAttr* attr_of(const TensorText& text, const ProcessMesh& mesh) {
   return TensorDistAttr::from_dims_mapping(mesh, text.dims_mapping, partial);
 }
 
+double checked_number(double value, const std::string& where) {
+  constexpr double kMost = 4611686018427387904.0;  // 2^62
+  PHI_CHECK(value >= -kMost && value <= kMost,
+            errors::InvalidArgument("{} is {}; a rule is asked with numbers of at most 2^62.",
+                                    where, value));
+  return value;
+}
+
 SpmdResult answer(const Reference& reference, const Question& question) {
   const ProcessMesh mesh(question.mesh);
   const Policies& policies = reference.policies;

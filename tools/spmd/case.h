@@ -86,4 +86,8 @@ std::string to_text(const TensorText& tensor);
 /// The answered placement of a tensor of `ndim` dims.
 std::string to_text(const distributed::TensorDistAttr* attr, int ndim);
 
+/// A number for which an op takes any, checked: as an axis a rule makes it an int64. Errors:
+/// InvalidArgument if that has no such value.
+double checked_number(double value, const std::string& where);
+
 }  // namespace phi::spmd_tool

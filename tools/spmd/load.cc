@@ -125,7 +125,8 @@ class Reader {
   AttributeValue number(const YAML::Node& node, const std::string& name) const {
     int64_t value = 0;
     if (YAML::convert<int64_t>::decode(node, value)) return value;
-    return scalar<double>(node, name, "number");
+    return checked_number(scalar<double>(node, name, "number"),
+                          fmt::format("{}:{}: {}", path_, node.Mark().line + 1, name));
   }
 
   AttributeValue attr(const YAML::Node& node, const std::string& name, AttributeKind kind) const {

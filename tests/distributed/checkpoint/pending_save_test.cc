@@ -1,11 +1,15 @@
 // Saves beside a computation: what is saved, what goes wrong, and what everybody is told of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <functional>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/checkpoint/index.h"
@@ -27,6 +31,9 @@ using ::testing::Each;
 using Kind = FileEffect::Kind;
 
 constexpr int64_t kRows = 1000;
+
+// What happens, once, between a file's opening and its locking by the calling thread.
+thread_local std::function<void()> before_flock;
 
 // Rows over all ranks, each element `value`.
 NamedTensor tensor_of(float value, const World& world) {
@@ -212,6 +219,17 @@ TEST(FolderLock, NamesItsHolder) {
   EXPECT_FALSE(fs::exists(folder / FolderLock::kFile));
 }
 
+// The file that is opened may be another's lock, gone by the time that it is locked here.
+TEST(FolderLock, OfAFileThatWasRemovedIsNone) {
+  const TemporaryFolder folder;
+  auto first = std::make_unique<FolderLock>(folder.path());
+  before_flock = [&] { first.reset(); };
+  const FolderLock second(folder.path());
+  EXPECT_FALSE(before_flock);
+  EXPECT_TRUE(fs::exists(folder / FolderLock::kFile));
+  EXPECT_THROW(FolderLock(folder.path()), Error);
+}
+
 TEST(FolderLock, TwoWhoWantItAtOnceGetItInTurn) {
   const TemporaryFolder folder;
   std::atomic<int> holders = 0;
@@ -232,3 +250,10 @@ TEST(FolderLock, TwoWhoWantItAtOnceGetItInTurn) {
 
 }  // namespace
 }  // namespace phi::distributed::checkpoint
+
+// In front of libc's.
+extern "C" int flock(int fd, int operation) noexcept {
+  using phi::distributed::checkpoint::before_flock;
+  if (const auto happens = std::exchange(before_flock, nullptr)) happens();
+  return static_cast<int>(syscall(SYS_flock, fd, operation));
+}

@@ -145,6 +145,23 @@ TEST(SpmdTool, MissingFileIsSaid) {
               HasSubstr("cannot read case file '/nowhere.yaml'"));
 }
 
+// Found by fuzzing: as an int64 such a number has no value.
+TEST(SpmdTool, AnAxisBeyondAllIsAnError) {
+  for (const std::string axis : {"92233720368547758072", "-1e30", ".nan", ".inf"}) {
+    const std::string text =
+        "rule: cumsum\ncases:\n- {mesh: {shape: [2]}, inputs: [{shape: [4], dims_mapping: [0]}], "
+        "attrs: {axis: " +
+        axis +
+        ", flatten: false, exclusive: true, reverse: true}, "
+        "expect: {inputs: [{dims_mapping: [-1]}], outputs: [{dims_mapping: [-1]}]}}\n";
+    EXPECT_THAT(message_of([&] { check(text); }), HasSubstr("numbers of at most 2^62")) << axis;
+  }
+  EXPECT_THAT(message_of([] {
+                ask({"concat", "2", {"4[0] 4[0]"}, {}, {"axis=1e30"}, false});
+              }),
+              HasSubstr("attribute axis is 1e+30; a rule is asked with numbers of at most 2^62"));
+}
+
 TEST(SpmdTool, CountsAgreement) {
   EXPECT_EQ(check(kRelu), std::pair(std::string("1 passed, 0 failed\n"), 0));
 }
