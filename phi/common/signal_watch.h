@@ -5,8 +5,8 @@
 //   while (work_left() && signals.stop() == 0) work();
 //
 // SIGTERM, SIGINT and SIGUSR2 ask to stop, SIGUSR1 to save and go on. (mpirun passes SIGUSR1 and
-// SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon after.)
-// A second signal to stop is obeyed at once: who sends two does not want to wait.
+// SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon
+// after.) A second signal to stop is obeyed at once: who sends two does not want to wait.
 #pragma once
 
 namespace phi {
@@ -18,7 +18,8 @@ class SignalWatch {
     kNoted    // it is counted
   };
 
-  /// Several of a process (ranks that are threads) share what has come; `second` is the first one's.
+  /// Several of a process (ranks that are threads) share what has come; `second` is the first
+  /// one's.
   explicit SignalWatch(Second second = Second::kObeyed);
   /// When the last one goes signals mean again what they did before.
   ~SignalWatch();
