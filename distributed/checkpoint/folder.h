@@ -40,8 +40,8 @@ class CheckpointFolder {
   /// are not read (verify.h). Errors: Unavailable if the folder cannot be read.
   Found find() const;
 
-  /// Saves whose index is there, which were complete once, newest first: as rank 0 finds them, for a
-  /// file system may show another rank an older state of the folder. Collective. Errors: the same
+  /// Saves whose index is there, which were complete once, newest first: as rank 0 finds them, for
+  /// a file system may show another rank an older state of the folder. Collective. Errors: the same
   /// on all ranks.
   std::vector<SavedStep> indexed(World& world) const;
 

@@ -14,9 +14,9 @@
 // checksum is that of the index itself: of its JSON without this key, compact and with sorted keys
 // (storage/checksum.h). An index without any of them is read, too. metadata.total_size and
 // weight_map are what other tools know (Hugging Face's sharded checkpoints); weight_map has
-// every tensor of every file, pieces under their own names. An index with a weight_map alone is read too. "save" is in
-// every file of one save: it tells files of different saves apart. Other texts in "metadata" are
-// the user's.
+// every tensor of every file, pieces under their own names. An index with a weight_map alone is
+// read too. "save" is in every file of one save: it tells files of different saves apart. Other
+// texts in "metadata" are the user's.
 #pragma once
 
 #include <array>

@@ -1,9 +1,8 @@
 // When to save, and what all ranks make of it.
 #include "api/training/checkpoint/checkpointer.h"
 
-#include <glog/logging.h>
-
 #include <fmt/ranges.h>
+#include <glog/logging.h>
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 // Checkpointer: saves of a trainer while it trains, and the way back to the newest of them.
 //
 //   training::Checkpointer checkpoints(trainer, {.folder = "runs/gpt", .every = 100, .keep = 3});
-//   checkpoints.resume();                            // where an earlier run ended, if there was one
+//   checkpoints.resume();                          // where an earlier run ended, if there was one
 //   while (trainer.steps() < 1000 && !checkpoints.stop_signal()) {
 //     const StepResult result = trainer.step(batches(trainer.next_batch()));
 //     checkpoints.after_step(result);
 //   }
-//   checkpoints.finish();                            // the last one
+//   checkpoints.finish();                          // the last one
 //
 // A checkpoint is a folder of the folder: step-00000100. It is written in the background while the
 // training goes on; the step that it is of waits for a copy of what the rank holds alone. Each

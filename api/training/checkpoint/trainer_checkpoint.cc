@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 #include <vector>
@@ -120,7 +119,7 @@ void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
 
 checkpoint::SaveOptions with_numbers(checkpoint::SaveOptions options, const Trainer& trainer) {
   const TrainerNumbers numbers = trainer.numbers();
-  const nlohmann::ordered_json json = {
+  const checkpoint::Json json = {
       {"steps", numbers.steps},
       {"updates", numbers.updates},
       {"passes", numbers.passes},

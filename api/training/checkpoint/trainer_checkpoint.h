@@ -1,7 +1,7 @@
 // A trainer on disk: all that it needs to go on, on any mesh.
 //
 //   training::save("ckpt", trainer);
-//   training::load(checkpoint::open("ckpt"), &other);     // other ranks, mesh, ZeRO stage, schedule
+//   training::load(checkpoint::open("ckpt"), &other);     // other mesh, ZeRO stage, schedule
 //
 // Tensors have the names of Trainer::states(): parameters and buffers as the model names them, so
 // that the folder can be given wherever weights are wanted, and optimizer states as
