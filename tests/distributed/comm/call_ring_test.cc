@@ -73,7 +73,7 @@ TEST_F(CallRingTest, ACallIsOneEntryFromItsStartToItsEnd) {
 TEST_F(CallRingTest, NobodySeesHalfACall) {
   std::atomic<bool> over{false};
   std::thread writer([&] {
-    for (uint64_t i = 1; i <= 20'000; ++i) ring_->note(call(i), CallState::kWaiting);
+    for (uint64_t i = 1; i <= 100'000; ++i) ring_->note(call(i), CallState::kWaiting);
     over = true;
   });
   int64_t looks = 0;
