@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/save_plan.h"
+#include "distributed/checkpoint/saving/save_plan.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"

@@ -1,5 +1,5 @@
 // Plans: every element once, by a rank that holds it, and the work shared.
-#include "distributed/checkpoint/save_plan.h"
+#include "distributed/checkpoint/saving/save_plan.h"
 
 #include <gtest/gtest.h>
 

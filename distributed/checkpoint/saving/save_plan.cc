@@ -1,5 +1,5 @@
 // Enumeration of shards and their replicas.
-#include "distributed/checkpoint/save_plan.h"
+#include "distributed/checkpoint/saving/save_plan.h"
 
 #include <algorithm>
 #include <numeric>
