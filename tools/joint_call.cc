@@ -35,6 +35,8 @@ JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who
                      std::chrono::milliseconds start_deadline) {
   distributed::init(argc, argv, start_deadline);
   World& world = World::current();
+  // To compare what the job is belongs to its start.
+  if (start_deadline > std::chrono::milliseconds(0)) world.set_deadline(start_deadline);
   works_ = who == kAll || world.rank() == 0;
   try {
     if (world.size() > 1) agree_on(world, facts_of_program(subcommand));
