@@ -2,10 +2,8 @@
 // compare the subcommand, the version and the program: processes that were started with different
 // ones would wait for each other for ever.
 //
-//   int main(int argc, char** argv) {
-//     const JointCall call(&argc, &argv, subcommand, JointCall::kAll);    // a rank each
-//     ...
-//   }
+//   const JointCall call(&argc, &argv, subcommand, JointCall::kAll);    // a rank each
+//   if (!call.works()) return call.status();
 #pragma once
 
 #include <chrono>

@@ -27,8 +27,8 @@ std::string to_json(const Facts& facts);
 
 /// Collective over the world. Errors: InvalidArgument, with the same words on all ranks, that names
 /// each key on which they differ, its values, and the ranks that hold each:
-///   the ranks of this job were started differently:
-///     model.seed is '3' at ranks 0 and 2-7, '4' at rank 1
+///   | the ranks of this job were started differently:
+///   |   model.seed is '3' at ranks 0 and 2-7, '4' at rank 1
 void agree_on(World& world, const Facts& facts);
 
 /// "rank 3", "ranks 0, 2-5 and 7"; `ranks` ascend.

@@ -2,7 +2,7 @@
 //
 //   const auto machines = read_host_file("hosts");                     // a slots=4 / b slots=4
 //   const auto left = answering(machines, {.command = kSshProbe});
-//   host_list(left);                                                   // "a:4,b:4", for mpirun
+//   host_list(left, 8);                                                // "a:4,b:4", for mpirun
 #pragma once
 
 #include <chrono>

@@ -155,9 +155,11 @@ TEST(ShardMemory, LoadReadsTheShardAndNothingElse) {
 TEST(ShardMemory, OpeningACheckpointReadsItsHeader) {
   const ScratchFolder folder;
   const std::string path = sparse_checkpoint(folder, kWhole, DataType::FLOAT32);
+  RankContext context(/*rank=*/0, /*world_size=*/8);
+  const RankContext::Scope scope(context);
   const auto from = checkpoint::open(path);
   const Tensor w = checkpoint::deferred(from, "w");
-  shard_tensor(w, ProcessMesh({2}, {"x"}, {5, 6}), {Shard(0)});  // this rank is 0
+  shard_tensor(w, ProcessMesh({2}, {"x"}, {5, 6}), {Shard(0)});  // other ranks
   expect_read(path, 0);
 }
 

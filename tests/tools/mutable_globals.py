@@ -47,6 +47,9 @@ SHARED = {
     r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
         "what the machine has",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
+    r"phi::\(anonymous namespace\)::(stop_signal|stop_count|save_asked|obeys_second|watches\(\)::instance)":
+        "which signals have come to the process, and who watches for them",
+    r"phi::distributed::supervise::\(anonymous namespace\)::new_mark\(\)::number": "attempts that the process has marked",
     r"phi::for_each_slot<.*::absent": "constant",
     r"phi::distributed::checkpoint::.*::is_(data|temporary)_name\(.*\)::pattern": "constant",
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
