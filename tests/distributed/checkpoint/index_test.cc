@@ -132,6 +132,12 @@ TEST(Index, HostileOnesAreRefusedByName) {
       {"weight_map out of the folder", R"({"weight_map": {"w": "../f"}})", "file '../f'"},
       {"weight_map to a number", R"({"weight_map": {"w": 3}})",
        "file of tensor 'w' is not a string"},
+      {"half a checksum", R"({"weight_map": {}, "checksum": "04d2"})", "is no checksum"},
+      {"the checksum cut off", R"({"weight_map": {}, "block_bytes": 1048576})",
+       "has lost its checksum"},
+      {"short sums",
+       piece(R"("file": "f", "name": "w", "offset": [0], "size": [4], "sums": "8d1f")"),
+       "the sums of a piece of tensor 'w' are not 1 of 16 digits"},
   };
   for (const Hostile& c : cases) {
     SCOPED_TRACE(c.what);
