@@ -1,4 +1,4 @@
-// A ring of records behind version counts (a sequence lock each), and the table of groups.
+// A ring of plain calls behind version counts (a sequence lock each), and the table of groups.
 #include "distributed/comm/call_ring.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ T CallRing::Words<T>::get() const {
   return value;
 }
 
-void CallRing::Slot::set(const CallRecord& begun, CallState now) {
+void CallRing::Slot::set(const PlainCall& begun, CallState now) {
   const uint64_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
@@ -60,7 +60,7 @@ bool CallRing::Slot::get(Entry* value) const {
 }
 
 bool CallRing::Slot::holds(const Call& other) const {
-  static_assert(offsetof(CallRecord, group_hash) == 0 && offsetof(CallRecord, sequence) == 8);
+  static_assert(offsetof(PlainCall, group_hash) == 0 && offsetof(PlainCall, sequence) == 8);
   return call.word(1) == other.sequence && call.word(0) == other.group->hash();
 }
 
@@ -69,7 +69,7 @@ void CallRing::note(const Call& call, CallState state) {
   if (state == CallState::kFinished || came_to(call.group->hash(), call.sequence)) {
     return change(call, state);
   }
-  slots_[made % kCalls].set(CallRecord::of(call), state);
+  slots_[made % kCalls].set(PlainCall::of(call), state);
   note_group(call);
   made_.store(made + 1, std::memory_order_release);
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/comm/call_record.h"
+#include "distributed/comm/plain_call.h"
 
 namespace phi::distributed {
 
@@ -21,7 +21,7 @@ class CallRing {
   static constexpr size_t kCalls = 64;
 
   struct Entry {
-    CallRecord call;
+    PlainCall call;
     int64_t started_ns;
     int64_t finished_ns;  // 0: not yet
     CallState state;
@@ -56,9 +56,9 @@ class CallRing {
     std::atomic<int64_t> started_ns;
     std::atomic<int64_t> finished_ns;
     std::atomic<CallState> state;
-    Words<CallRecord> call;
+    Words<PlainCall> call;
 
-    void set(const CallRecord& begun, CallState now);
+    void set(const PlainCall& begun, CallState now);
     bool get(Entry* value) const;
     bool holds(const Call& other) const;
   };

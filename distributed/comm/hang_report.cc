@@ -79,7 +79,7 @@ std::string history(int64_t rank, const CallRing& ring, size_t most) {
 // A call of the group as one rank made it.
 struct Made {
   int64_t rank;
-  CallRecord call;
+  PlainCall call;
 };
 
 // The first number of the group under which ranks made calls that differ; two that do.

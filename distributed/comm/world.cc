@@ -11,8 +11,8 @@
 #include <limits>
 #include <numeric>
 
-#include "distributed/comm/call_record.h"
 #include "distributed/comm/mpi/mpi_world.h"
+#include "distributed/comm/plain_call.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
 
@@ -75,7 +75,7 @@ void keep_freed_memory() {
 
 }  // namespace
 
-std::string Call::to_string() const { return CallRecord::of(*this).to_string(group->name()); }
+std::string Call::to_string() const { return PlainCall::of(*this).to_string(group->name()); }
 
 World::World(std::shared_ptr<RankContext> context)
     : context_(std::move(context)), id_(next_world_id.fetch_add(1)) {}

@@ -9,15 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <new>
 #include <random>
+#include <span>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "phi/common/errors.h"
 
@@ -70,11 +73,52 @@ const char* words_for(char state) {
 std::unique_ptr<Board> Board::open(const Launch& launch) {
   std::unique_ptr<Board> board(new Board(launch.rank, launch.size));
   const uint64_t name = std::hash<std::string>()(launch.job);
-  const bool shared = !launch.job.empty() && board->map_shared(fmt::format(
-                                                 "/dev/shm/autophi-{}-{:016x}", geteuid(), name));
+  // Boards of other builds are of another size, and have other names.
+  const std::string all = fmt::format("autophi-{}-{:x}-", geteuid(), sizeof(Place));
+  const bool shared =
+      !launch.job.empty() && board->map_shared(fmt::format("/dev/shm/{}{:016x}", all, name));
   if (!shared) board->map_private();
   board->take_place();
+  if (shared) board->remove_left_behind(all);
   return board;
+}
+
+// Of jobs that were killed before all had met: all processes that came are no more.
+void Board::remove_left_behind(const std::string& prefix) const {
+  std::error_code ended;
+  for (std::filesystem::directory_iterator file("/dev/shm", ended), end; !ended && file != end;
+       file.increment(ended)) {
+    const std::string path = file->path().string();
+    if (!file->path().filename().string().starts_with(prefix) || path == file_) continue;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && is_left_behind(fd)) unlink(path.c_str());
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+bool Board::is_left_behind(int fd) const {
+  struct stat found {};
+  if (fstat(fd, &found) != 0 || found.st_size <= static_cast<off_t>(sizeof(Head))) return false;
+  void* memory = mmap(nullptr, static_cast<size_t>(found.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return false;
+  const auto* places = reinterpret_cast<const Place*>(static_cast<char*>(memory) + sizeof(Head));
+  const size_t ranks = (static_cast<size_t>(found.st_size) - sizeof(Head)) / sizeof(Place);
+  const bool is_elsewhere = std::any_of(places, places + ranks, [&](const Place& place) {
+    return place.pid.load() != 0 && place.pid_space.load() != own().pid_space.load();
+  });
+  size_t come = 0, gone = 0;
+  for (const Place& place : std::span(places, ranks)) {
+    come += place.pid.load() != 0 ? 1 : 0;
+    gone += place.pid.load() != 0 && is_gone(place) ? 1 : 0;
+  }
+  munmap(memory, static_cast<size_t>(found.st_size));
+  return !is_elsewhere && come > 0 && gone == come;
+}
+
+// A process that has ended and that nobody has asked for yet (state Z) is no more either.
+bool Board::is_gone(const Place& place) {
+  const Stat stat = stat_of(place.pid.load());
+  return stat.born != place.born.load() || stat.state == 'Z' || stat.state == 'X';
 }
 
 Board::~Board() {
@@ -126,7 +170,7 @@ void Board::take_place() {
   std::fill_n(reinterpret_cast<unsigned char*>(&mine.ring), sizeof(CallRing), 0);
   mine.born.store(stat_of(getpid()).born);
   mine.pid_space.store(pid_space());
-  mine.pid.store(getpid());
+  mine.pid.store(getpid());  // last: who reads it reads the others
   set_phase(Phase::kStarting);
 }
 
@@ -134,13 +178,11 @@ bool Board::has_come(int64_t rank) const {
   return phase_of(rank) != Phase::kAbsent && place(rank).pid.load() != 0;
 }
 
-// A process that has ended and that nobody has asked for yet (state Z) is no more either.
 bool Board::has_died(int64_t rank) const {
   const Phase phase = phase_of(rank);
   if (phase == Phase::kAbsent || phase == Phase::kLeft) return false;
   if (place(rank).pid_space.load() != own().pid_space.load()) return false;
-  const Stat stat = stat_of(place(rank).pid.load());
-  return stat.born != place(rank).born.load() || stat.state == 'Z' || stat.state == 'X';
+  return is_gone(place(rank));
 }
 
 SeenRank Board::see(int64_t rank) const {

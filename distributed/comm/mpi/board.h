@@ -74,6 +74,9 @@ class Board {
   bool map_shared(const std::string& file);
   void map_private();
   void take_place();
+  void remove_left_behind(const std::string& prefix) const;
+  bool is_left_behind(int fd) const;
+  static bool is_gone(const Place& place);
   Head& head() const { return *static_cast<Head*>(memory_); }
   Place& place(int64_t rank) const {
     return reinterpret_cast<Place*>(static_cast<char*>(memory_) + sizeof(Head))[rank];

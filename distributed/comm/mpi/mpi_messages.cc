@@ -85,9 +85,9 @@ struct MpiMessages::Header {
   int32_t rest_tag;
   uint64_t bytes;  // of the message; they follow here if they fit
   uint64_t piece;  // else they come in pieces of so many, the last of which is shorter
-  // A packed CallRecord follows.
+  // A packed PlainCall follows.
 
-  static constexpr size_t kMostInline = kSlotBytes - sizeof(CallRecord) - 24;
+  static constexpr size_t kMostInline = kSlotBytes - sizeof(PlainCall) - 24;
   bool has_rest() const { return bytes > kMostInline; }
 };
 
@@ -120,10 +120,10 @@ MpiMessages::~MpiMessages() {
 
 void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
   const Watchdog::Inside inside(link_.watchdog, "MPI_Isend");
-  static_assert(sizeof(Header) + sizeof(CallRecord) + Header::kMostInline == kSlotBytes);
+  static_assert(sizeof(Header) + sizeof(PlainCall) + Header::kMostInline == kSlotBytes);
   const int tag = link_.tag_of(*call.group);
   call_ = call;
-  record_ = CallRecord::of(call);
+  plain_ = PlainCall::of(call);
   error_ = nullptr;
   recvs_.assign(recvs.begin(), recvs.end());
   requests_.clear();
@@ -162,7 +162,7 @@ void MpiMessages::send(const Send& send, std::byte* slot, int tag) {
     header.piece = link_.piece_bytes(send.peer);
   }
   std::memcpy(slot, &header, sizeof(header));
-  const size_t said = sizeof(header) + record_.pack(slot + sizeof(header));
+  const size_t said = sizeof(header) + plain_.pack(slot + sizeof(header));
   if (inlined > 0) std::memcpy(slot + said, send.data, inlined);
   check_mpi(MPI_Isend(slot, static_cast<int>(said + inlined), MPI_BYTE, static_cast<int>(send.peer),
                       tag, link_.headers, new_request({Purpose::Kind::kSend, 0, 0})),
@@ -251,11 +251,11 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
   const Recv& into = recvs_[recv];
   const std::span<const std::byte> come(slot(recv), static_cast<size_t>(bytes));
   Header header{};
-  CallRecord theirs{};
+  PlainCall theirs{};
   size_t said = 0;
   if (come.size() >= sizeof(header)) {
     std::memcpy(&header, come.data(), sizeof(header));
-    said = CallRecord::unpack(come.subspan(sizeof(header)), &theirs);
+    said = PlainCall::unpack(come.subspan(sizeof(header)), &theirs);
   }
   const size_t inlined = come.size() - sizeof(header) - said;
   PHI_CHECK(header.magic == kMagic && said > 0 && inlined == (header.has_rest() ? 0 : header.bytes),
@@ -263,7 +263,7 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
                                     "version; start the same binary on all ranks.",
                                     into.peer, link_.world.rank(), call_.to_string()));
   const std::string wrong = mismatch({call_.group->name(),
-                                      {link_.world.rank(), record_},
+                                      {link_.world.rank(), plain_},
                                       into.bytes,
                                       {into.peer, theirs},
                                       header.bytes},

@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "distributed/comm/call_record.h"
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/mpi/watchdog.h"
+#include "distributed/comm/plain_call.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
@@ -89,7 +89,7 @@ class MpiMessages final : public Messages {
 
   MpiLink& link_;
   Call call_;
-  CallRecord record_{};
+  PlainCall plain_{};
   std::exception_ptr error_;  // found while nobody waited
   std::vector<Recv> recvs_;
   size_t headers_left_ = 0;             // of recvs_

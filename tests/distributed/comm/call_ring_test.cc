@@ -89,54 +89,54 @@ TEST_F(CallRingTest, NobodySeesHalfACall) {
   writer.join();
 }
 
-TEST(CallRecord, DifferencesAreNamedInWords) {
+TEST(PlainCall, DifferencesAreNamedInWords) {
   DryWorld world(0, 2);
   Call call{.op = CommOp::kAllReduce, .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   call.sequence = 2;
   call.reduce = ReduceKind::kSum;
   call.shape = Dims{2, 3};
-  const CallRecord a = CallRecord::of(call);
+  const PlainCall a = PlainCall::of(call);
   EXPECT_TRUE(agree(a, a, /*strict=*/true));
   EXPECT_EQ(difference(a, a, /*strict=*/true), "");
   call.scope = "matmul";
-  EXPECT_TRUE(agree(a, CallRecord::of(call), /*strict=*/false));
-  EXPECT_FALSE(agree(a, CallRecord::of(call), /*strict=*/true));
+  EXPECT_TRUE(agree(a, PlainCall::of(call), /*strict=*/false));
+  EXPECT_FALSE(agree(a, PlainCall::of(call), /*strict=*/true));
   call.shape = Dims{3, 2};
   call.dtype = DataType::INT32;
   call.reduce = std::nullopt;
-  EXPECT_FALSE(agree(a, CallRecord::of(call), /*strict=*/false));
-  EXPECT_EQ(difference(a, CallRecord::of(call), /*strict=*/true),
+  EXPECT_FALSE(agree(a, PlainCall::of(call), /*strict=*/false));
+  EXPECT_EQ(difference(a, PlainCall::of(call), /*strict=*/true),
             "dtype f32 and i32, reduction sum and none, shape [2,3] and [3,2], source no operator "
             "and matmul");
 }
 
-TEST(CallRecord, IsPackedAsShortAsItIs) {
+TEST(PlainCall, IsPackedAsShortAsItIs) {
   DryWorld world(0, 2);
   Call call{.op = CommOp::kAllReduce, .scope = "matmul", .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   for (const int ndim : {-1, 0, 2, kMaxNdim}) {
     if (ndim >= 0) call.shape = Dims::filled(ndim, 3);
-    const CallRecord record = CallRecord::of(call);
-    std::array<std::byte, sizeof(CallRecord) + 8> bytes;
+    const PlainCall plain = PlainCall::of(call);
+    std::array<std::byte, sizeof(PlainCall) + 8> bytes;
     bytes.fill(std::byte{'y'});
-    const size_t size = record.pack(bytes.data());
+    const size_t size = plain.pack(bytes.data());
     EXPECT_EQ(size, 40 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
-    CallRecord read;
-    EXPECT_EQ(CallRecord::unpack(bytes, &read), size);
-    EXPECT_EQ(std::memcmp(&read, &record, sizeof(record)), 0);
+    PlainCall read;
+    EXPECT_EQ(PlainCall::unpack(bytes, &read), size);
+    EXPECT_EQ(std::memcmp(&read, &plain, sizeof(plain)), 0);
     for (size_t cut = 0; cut < size; ++cut) {
-      EXPECT_EQ(CallRecord::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
+      EXPECT_EQ(PlainCall::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
     }
   }
 }
 
-TEST(CallRecord, TextThatIsTooLongIsCut) {
+TEST(PlainCall, TextThatIsTooLongIsCut) {
   DryWorld world(0, 2);
   const std::string scope(200, 'x');
   Call call{.op = CommOp::kBarrier, .scope = scope.c_str()};
   call.group = &world.everyone();
-  EXPECT_EQ(std::string(CallRecord::of(call).scope), std::string(47, 'x'));
+  EXPECT_EQ(std::string(PlainCall::of(call).scope), std::string(47, 'x'));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// CallRecord: a call in plain bytes, as it goes to other processes: in the header of every message,
+// PlainCall: a call in plain bytes, as it goes to other processes: in the header of every message,
 // and in the ring of last calls that lies in shared memory (call_ring.h).
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace phi::distributed {
 
 /// What is not known of a call is -1, text that is too long is cut. All zero: no call.
-struct CallRecord {
+struct PlainCall {
   uint64_t group_hash;
   uint64_t sequence;
   int64_t bytes;
@@ -26,28 +26,28 @@ struct CallRecord {
   int64_t shape[kMaxNdim];
   char scope[48];
 
-  static CallRecord of(const Call& call);
+  static PlainCall of(const Call& call);
   /// Writes it without the parts of shape and scope that are empty: a small message is as quick as
-  /// it is short. Returns how many bytes that are, at most sizeof(CallRecord).
+  /// it is short. Returns how many bytes that are, at most sizeof(PlainCall).
   size_t pack(std::byte* to) const;
   /// Reads what pack wrote from the beginning of `from`. Returns the number of its bytes; 0 if that
   /// is not there.
-  static size_t unpack(std::span<const std::byte> from, CallRecord* record);
+  static size_t unpack(std::span<const std::byte> from, PlainCall* plain);
   /// As Call::to_string.
   std::string to_string(std::string_view group_name) const;
 };
 
-/// Whether two members' records can be of one call.
-bool agree(const CallRecord& a, const CallRecord& b, bool strict);
-/// In what two members' records of one call differ, in words, theirs second: "shape [4,8] and
+/// Whether two members' plain calls can be of one call.
+bool agree(const PlainCall& a, const PlainCall& b, bool strict);
+/// In what two members' plain calls of one number differ, in words, theirs second: "shape [4,8] and
 /// [8,4], count 32 and 16"; empty if in nothing. Bytes are not compared, which may differ. The
 /// source counts only if `strict`.
-std::string difference(const CallRecord& a, const CallRecord& b, bool strict);
+std::string difference(const PlainCall& a, const PlainCall& b, bool strict);
 
 /// A rank and what it is in.
 struct RankAndCall {
   int64_t rank;
-  const CallRecord& call;
+  const PlainCall& call;
 };
 /// A message as its receiver expects it, and as it has come.
 struct MetMessage {

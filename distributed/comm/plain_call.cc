@@ -1,5 +1,5 @@
-// Making, comparing and printing records of calls.
-#include "distributed/comm/call_record.h"
+// Making, comparing and printing plain calls.
+#include "distributed/comm/plain_call.h"
 
 #include <fmt/format.h>
 
@@ -14,28 +14,28 @@
 namespace phi::distributed {
 namespace {
 
-constexpr size_t kFixedBytes = offsetof(CallRecord, shape);
-static_assert(std::is_trivially_copyable_v<CallRecord> && sizeof(CallRecord) % 8 == 0);
+constexpr size_t kFixedBytes = offsetof(PlainCall, shape);
+static_assert(std::is_trivially_copyable_v<PlainCall> && sizeof(PlainCall) % 8 == 0);
 
-std::string shape_text(const CallRecord& call) {
+std::string shape_text(const PlainCall& call) {
   if (call.ndim < 0) return "unknown";
   return fmt::format("[{}]", fmt::join(std::span(call.shape, static_cast<size_t>(call.ndim)), ","));
 }
 
-std::string_view reduce_text(const CallRecord& call) {
+std::string_view reduce_text(const PlainCall& call) {
   return call.reduce < 0 ? "none" : name_of(static_cast<ReduceKind>(call.reduce));
 }
 
-std::string_view dtype_text(const CallRecord& call) {
+std::string_view dtype_text(const PlainCall& call) {
   return call.dtype == DataType::UNDEFINED ? "unknown" : short_name_of(call.dtype);
 }
 
-std::string scope_text(const CallRecord& call) {
+std::string scope_text(const PlainCall& call) {
   return call.scope[0] == '\0' ? "no operator" : call.scope;
 }
 
 // "sum of f32[64,32]", "4 i64", ""; what the call moves, as far as it is known.
-std::string moved_text(const CallRecord& call) {
+std::string moved_text(const PlainCall& call) {
   std::string out;
   if (call.reduce >= 0) out = fmt::format("{} of ", reduce_text(call));
   const bool typed = call.dtype != DataType::UNDEFINED;
@@ -46,28 +46,28 @@ std::string moved_text(const CallRecord& call) {
 
 }  // namespace
 
-CallRecord CallRecord::of(const Call& call) {
-  CallRecord record{};
-  record.group_hash = call.group->hash();
-  record.sequence = call.sequence;
-  record.bytes = call.bytes;
-  record.count = call.count;
-  record.root = static_cast<int32_t>(call.root);
-  record.op = call.op;
-  record.dtype = call.dtype;
-  record.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
-  record.ndim = -1;
+PlainCall PlainCall::of(const Call& call) {
+  PlainCall plain{};
+  plain.group_hash = call.group->hash();
+  plain.sequence = call.sequence;
+  plain.bytes = call.bytes;
+  plain.count = call.count;
+  plain.root = static_cast<int32_t>(call.root);
+  plain.op = call.op;
+  plain.dtype = call.dtype;
+  plain.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
+  plain.ndim = -1;
   if (call.shape) {
-    record.ndim = static_cast<int8_t>(call.shape->ndim());
-    std::ranges::copy(*call.shape, record.shape);
+    plain.ndim = static_cast<int8_t>(call.shape->ndim());
+    std::ranges::copy(*call.shape, plain.shape);
   }
   if (call.scope) {
-    std::memcpy(record.scope, call.scope, strnlen(call.scope, sizeof(record.scope) - 1));
+    std::memcpy(plain.scope, call.scope, strnlen(call.scope, sizeof(plain.scope) - 1));
   }
-  return record;
+  return plain;
 }
 
-size_t CallRecord::pack(std::byte* to) const {
+size_t PlainCall::pack(std::byte* to) const {
   const size_t shape_bytes = ndim > 0 ? static_cast<size_t>(ndim) * sizeof(int64_t) : 0;
   const size_t scope_bytes = std::strlen(scope) + 1;
   std::memcpy(to, this, kFixedBytes);
@@ -76,23 +76,23 @@ size_t CallRecord::pack(std::byte* to) const {
   return kFixedBytes + shape_bytes + scope_bytes;
 }
 
-size_t CallRecord::unpack(std::span<const std::byte> from, CallRecord* record) {
-  *record = {};
+size_t PlainCall::unpack(std::span<const std::byte> from, PlainCall* plain) {
+  *plain = {};
   if (from.size() < kFixedBytes) return 0;
-  std::memcpy(record, from.data(), kFixedBytes);
+  std::memcpy(plain, from.data(), kFixedBytes);
   const size_t shape_bytes =
-      record->ndim > 0 ? static_cast<size_t>(record->ndim) * sizeof(int64_t) : 0;
-  if (record->ndim > kMaxNdim || from.size() < kFixedBytes + shape_bytes) return 0;
-  std::memcpy(record->shape, from.data() + kFixedBytes, shape_bytes);
+      plain->ndim > 0 ? static_cast<size_t>(plain->ndim) * sizeof(int64_t) : 0;
+  if (plain->ndim > kMaxNdim || from.size() < kFixedBytes + shape_bytes) return 0;
+  std::memcpy(plain->shape, from.data() + kFixedBytes, shape_bytes);
   const auto rest = from.subspan(kFixedBytes + shape_bytes);
   const auto end = std::ranges::find(rest, std::byte{0});
   const auto scope_bytes = static_cast<size_t>(end - rest.begin());
   if (end == rest.end() || scope_bytes >= sizeof(scope)) return 0;
-  std::memcpy(record->scope, rest.data(), scope_bytes);
+  std::memcpy(plain->scope, rest.data(), scope_bytes);
   return kFixedBytes + shape_bytes + scope_bytes + 1;
 }
 
-std::string CallRecord::to_string(std::string_view group_name) const {
+std::string PlainCall::to_string(std::string_view group_name) const {
   std::vector<std::string> said;
   if (std::string moved = moved_text(*this); !moved.empty()) said.push_back(std::move(moved));
   said.push_back(fmt::format("{} bytes", bytes));
@@ -102,13 +102,13 @@ std::string CallRecord::to_string(std::string_view group_name) const {
                      fmt::join(said, ", "));
 }
 
-bool agree(const CallRecord& a, const CallRecord& b, bool strict) {
+bool agree(const PlainCall& a, const PlainCall& b, bool strict) {
   return a.op == b.op && a.sequence == b.sequence && a.dtype == b.dtype && a.reduce == b.reduce &&
          a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape) && a.count == b.count &&
          a.root == b.root && (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
 }
 
-std::string difference(const CallRecord& a, const CallRecord& b, bool strict) {
+std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
   std::vector<std::string> found;
   const auto compare = [&](std::string_view what, bool same, const auto& ours, const auto& theirs) {
     if (!same) found.push_back(fmt::format("{} {} and {}", what, ours, theirs));
