@@ -77,11 +77,9 @@ def test_an_op_is_named_in_the_files_that_the_page_lists():
     assert len(tests) > 3 and all("swiglu" in (ROOT / path).read_text().lower() for path in tests)
 
 
-# Where something is recorded: what captures, what it listens to, the cases of rules that were recorded elsewhere, and
-# the last calls of each rank.
+# Where something is recorded: what captures, what it listens to, and the cases of rules that were recorded elsewhere.
 CAPTURES = re.compile(r"api/capture/|api/call/(call|call_recorder|launch|outputs)\.|api/stablehlo/(lowering|shape)\.cc"
-                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd"
-                      r"|distributed/comm/")
+                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd")
 
 
 def test_only_a_capture_records():
