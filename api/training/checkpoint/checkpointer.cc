@@ -124,8 +124,9 @@ Checkpointer::Wishes Checkpointer::agree() {
 }
 
 void Checkpointer::after_step(const StepResult& result) {
-  const Stopwatch stopwatch(&stats_.paused_seconds);
   const Wishes wishes = agree();
+  // To agree is to wait for the slowest rank's step, which the next step would do.
+  const Stopwatch stopwatch(&stats_.paused_seconds);
   stop_signal_ = wishes.stop_signal;
   if (!result.finite && options_.roll_back) return roll_back();
   if (stop_signal_ != 0) return finish();
