@@ -60,7 +60,6 @@ class JobTest(unittest.TestCase):
         left_out = [step["step"] for step in given if not step["applied"]]
         expected = self.comparison.expect(text, left_out, self.path / "expected")
         dtype = run.get("dtype", "float32")
-        clips = rest.get("optimizer", {}).get("grad_clip", 1.0) > 0
         training_oracle.check_steps(self, given, expected, TOLERANCES[dtype])
         if dtype == "float32":
             self.assertEqual(left_out, [])
