@@ -33,7 +33,6 @@ UNTESTED = {
     "how much room '{}' has cannot be found out: {}.": "the system's: statvfs of a folder that was just written to",
     "'{}' is of no save of ours, and is not replaced; give another folder, or move it away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
-    "no descriptor for a rank's watchdog; see ulimit -n.": "the system's: a process that begins without descriptors",
     "cannot make a pipe: {}.": "the system's: as above",
     "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
