@@ -4,11 +4,7 @@
 #include <vector>
 
 #include "api/tensor/checkpoint.h"
-#include "api/tensor/held.h"
-#include "distributed/checkpoint/together.h"
 #include "distributed/checkpoint/view.h"
-#include "phi/common/finite.h"
-#include "phi/core/storage/source_bytes.h"
 
 namespace phi::nn {
 
@@ -25,25 +21,9 @@ NamedTensors all_of(const Module& model) {
 
 }  // namespace
 
-void check_finite(const NamedTensors& tensors) {
-  const auto fault = checkpoint::together(distributed::World::current(), [&] {
-    for (const auto& [name, value] : tensors) {
-      const Held here = held_here(value);
-      if (!here.array) continue;
-      const HostBytes bytes(*here.array);
-      PHI_CHECK(first_nonfinite(bytes.get(), value.dtype()) < 0,
-                errors::OutOfRange("'{}' has numbers that are not finite; such values are not "
-                                   "saved.",
-                                   name));
-    }
-  });
-  if (fault) throw Error(*fault);
-}
-
-void save(const std::string& folder, const Module& model, const checkpoint::SaveOptions& options) {
-  const NamedTensors all = all_of(model);
-  check_finite(all);
-  checkpoint::save(folder, all, options);
+void save(const std::string& folder, const Module& model, checkpoint::SaveOptions options) {
+  options.must_be_finite = true;
+  checkpoint::save(folder, all_of(model), options);
 }
 
 checkpoint::Checkpoint weights_in(const checkpoint::Checkpoint& from) {

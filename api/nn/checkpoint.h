@@ -12,14 +12,10 @@
 
 namespace phi::nn {
 
-/// Numbers that are not finite are no values to keep. Errors: OutOfRange, the same on every rank,
-/// that names the first tensor which has one, and the rank.
-void check_finite(const NamedTensors& tensors);
-
-/// Parameters and buffers under their names. Ranks and errors: as checkpoint::save; those of
-/// check_finite, and nothing is written then.
+/// Parameters and buffers under their names. Numbers that are not finite are no values to keep, so
+/// they are refused. Ranks and errors: as checkpoint::save.
 void save(const std::string& folder, const Module& model,
-          const distributed::checkpoint::SaveOptions& options = {});
+          distributed::checkpoint::SaveOptions options = {});
 
 /// Of the names that a training's checkpoint has beside the model's own.
 inline constexpr std::string_view kOptimizerStates = "optimizer.";

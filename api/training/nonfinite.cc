@@ -86,12 +86,11 @@ std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own) {
 
 // Names with faults on any rank, in the order of `tensors`.
 std::vector<std::string> faulty(const nn::NamedTensors& tensors) {
-  std::vector<uint8_t> bad(tensors.size());
+  std::vector<int32_t> counts(tensors.size());  // of ranks
   for (size_t i = 0; i < tensors.size(); ++i) {
     const DenseTensor* array = held_here(tensors[i].second).array;
-    bad[i] = array && fault_of(*array) ? 1 : 0;
+    counts[i] = array && fault_of(*array) ? 1 : 0;
   }
-  std::vector<int32_t> counts(bad.begin(), bad.end());
   World::current().everyone().all_reduce(counts.data(), std::ssize(counts), DataType::INT32,
                                          distributed::ReduceKind::kSum);
   std::vector<std::string> names;
@@ -140,15 +139,16 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
   const FirstOutput watch;
   step.run_gradients(inputs);
   std::string out = "\n  all parameters are finite before the step";
-  if (const auto first = earliest(watch.finding())) {
-    out += fmt::format("\n  first, at rank {}: operator {}", first->first, first->second);
-  }
+  const auto first = earliest(watch.finding());
+  if (first) out += fmt::format("\n  first, at rank {}: operator {}", first->first, first->second);
   const auto names = faulty(gradients_of(step.model()));
   for (Tensor parameter : step.model().parameters()) parameter.clear_grad();
   if (!names.empty()) return out + "\n  gradients that are not finite: " + list_of(names);
+  if (first) return out;
   return out +
-         "\n  every element of every gradient is finite, and the sum of their squares is not: "
-         "gradients have become very large; take a lower learning rate or a longer warm-up";
+         "\n  so is what every operator gives on every rank, and a sum over ranks or of squares of "
+         "gradients is not: they have become very large; take a lower learning rate or a longer "
+         "warm-up";
 }
 
 }  // namespace phi::training

@@ -85,34 +85,32 @@ StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
 void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   const bool left_out = step_.optimizer() && !result.applied;
   left_out_ = left_out ? left_out_ + 1 : 0;
-  const int64_t number = numbers_.steps + 1;
-  if (!result.finite) {
-    const std::string numbers = fmt::format(
-        "step {}: the loss is {} and the norm of its gradients "
-        "{}",
-        number, result.loss, result.grad_norm);
-    PHI_CHECK(step_.options().on_nonfinite == OnNonFinite::kSkip,
-              errors::OutOfRange("{}.{}", numbers, first_nonfinite_of(step_, inputs)));
-    if (RankContext::current().rank() == 0) {
-      LOG(WARNING) << numbers << (left_out ? "; the step is left out." : ".");
-    }
-  } else if (left_out && RankContext::current().rank() == 0) {
-    LOG(WARNING) << fmt::format(
-        "step {} is left out: its gradients are not finite in float16 at a loss scale of {:g}, "
-        "which is {:g} from now on.",
-        number, result.loss_scale, loss_scale_.value());
+  std::string said = fmt::format("step {}: the loss is {}", numbers_.steps + 1, result.loss);
+  if (step_.optimizer()) said += fmt::format(", the norm of its gradients {}", result.grad_norm);
+  PHI_CHECK(result.finite || step_.options().on_nonfinite == OnNonFinite::kSkip,
+            errors::OutOfRange("{}.{}", said, first_nonfinite_of(step_, inputs)));
+  if (left_out && step_.scales_loss()) {
+    said += fmt::format(", in float16 at a loss scale of {:g}, which is {:g} from now on",
+                        result.loss_scale, loss_scale_.value());
   }
-  PHI_CHECK(
-      left_out_ <= step_.options().max_left_out,
-      errors::OutOfRange(
-          "{} steps in a row were left out, since their gradients are not finite{}. {}", left_out_,
-          step_.scales_loss()
-              ? fmt::format(" (the loss scale has come down to {:g})", loss_scale_.value())
-              : "",
-          step_.scales_loss() ? "Train in bfloat16, which has the range of float32, or with "
-                                "a lower learning rate or a longer warm-up."
-                              : "Go on from an earlier checkpoint with a lower learning rate "
-                                "or gradient clipping."));
+  if (RankContext::current().rank() == 0 && (left_out || !result.finite)) {
+    LOG(WARNING) << said << (left_out ? "; the step is left out." : ".");
+  }
+  check_goes_on();
+}
+
+void Trainer::check_goes_on() const {
+  constexpr const char* kForFloat16 =
+      "Train in bfloat16, which has the range of float32, or with a lower learning rate or a "
+      "longer "
+      "warm-up.";
+  constexpr const char* kForOthers =
+      "Go on from an earlier checkpoint with a lower learning rate or gradient clipping.";
+  PHI_CHECK(left_out_ <= step_.options().max_left_out,
+            errors::OutOfRange("{} steps in a row were left out, since their gradients are not "
+                               "finite (loss scale {:g}). {}",
+                               left_out_, loss_scale_.value(),
+                               step_.scales_loss() ? kForFloat16 : kForOthers));
 }
 
 void Trainer::run(int64_t steps, const std::function<std::vector<Batch>(int64_t)>& batches) {

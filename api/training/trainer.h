@@ -84,6 +84,7 @@ class Trainer {
   std::string name_of(const Optimizer::State& state) const;
   StepResult result_of(const TensorList& outputs);
   void check_result(const StepResult& result, const TensorList& inputs);
+  void check_goes_on() const;
 
   TrainStep step_;
   std::optional<Program> captured_;

@@ -99,7 +99,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   std::optional<training::Checkpointer> checkpoints;
   if (!config_.checkpoint.dir.empty()) {
     checkpoints.emplace(trainer, checkpointer_options(config_, setup_.facts));
-    if (FLAGS_resume) resume(*checkpoints, report);
+    FLAGS_resume ? resume(*checkpoints, report) : checkpoints->begin();
   }
   take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
   if (checkpoints) {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
-#include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
 #include "api/training/checkpoint/trainer_checkpoint.h"
 #include "distributed/checkpoint/storage/folder_files.h"
@@ -50,6 +50,15 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+// What is wrong with a checkpoint; other errors are thrown again.
+std::string damage_in(const Error& error) {
+  const bool is_damage = error.code() == ErrorCode::kInvalidArgument ||
+                         error.code() == ErrorCode::kUnavailable ||
+                         error.code() == ErrorCode::kNotFound;
+  if (!is_damage) throw Error(error);
+  return error.what();
+}
+
 }  // namespace
 
 // What some rank wishes; all know it then.
@@ -73,17 +82,29 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
 
 Checkpointer::~Checkpointer() = default;
 
-// Damage of one file is a fault of all ranks: each of them passes over the checkpoint.
+std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
+  std::vector<checkpoint::SavedStep> saved = folder_.indexed(World::current());
+  if (!options_.fallback.empty()) {
+    const auto others = checkpoint::CheckpointFolder(options_.fallback).indexed(World::current());
+    saved.insert(saved.end(), others.begin(), others.end());
+    std::ranges::stable_sort(saved, std::ranges::greater(), &checkpoint::SavedStep::step);
+  }
+  return saved;
+}
+
+// Damage of one file is a fault of all ranks: each of them passes over the checkpoint. What is no
+// damage (another model, no memory, a rank that does not answer) is thrown.
 std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
                                                   Resumed* resumed) {
   std::optional<checkpoint::Checkpoint> from;
-  auto fault = checkpoint::together(World::current(), [&] { from = checkpoint::open(saved.path); });
-  if (fault) return fault->what();
+  const auto fault =
+      checkpoint::together(World::current(), [&] { from = checkpoint::open(saved.path); });
+  if (fault) return damage_in(*fault);
   check_loads(*from, trainer_);
   try {
     load(*from, &trainer_);
   } catch (const Error& error) {
-    return error.what();
+    return damage_in(error);
   }
   resumed->path = saved.path;
   resumed->step = saved.step;
@@ -94,20 +115,42 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
 
 std::optional<Resumed> Checkpointer::resume() {
   Resumed resumed;
-  for (const checkpoint::SavedStep& saved : folder_.indexed(World::current())) {
-    const auto fault = try_load(saved, &resumed);
+  std::vector<checkpoint::SavedStep> damaged;
+  for (const checkpoint::SavedStep& each : saved()) {
+    const auto fault = try_load(each, &resumed);
     if (!fault) {
-      saved_step_ = saved.step;
+      set_aside(damaged);
+      saved_step_ = each.step;
+      is_begun_ = true;
       return resumed;
     }
-    resumed.damaged.push_back(saved.path + ": " + *fault);
-    // Its step will be saved again.
-    if (speaks()) folder_.set_aside(saved);
+    damaged.push_back(each);
+    resumed.damaged.push_back(each.path + ": " + *fault);
   }
   PHI_CHECK(resumed.damaged.empty(),
             errors::Unavailable("none of the checkpoints in '{}' can be read:\n  {}",
                                 options_.folder, fmt::join(resumed.damaged, "\n  ")));
+  is_begun_ = true;
   return std::nullopt;
+}
+
+// Their steps will be saved again. Not before another one is loaded: all ranks are there and have
+// found the same.
+void Checkpointer::set_aside(const std::vector<checkpoint::SavedStep>& damaged) const {
+  const auto fault = checkpoint::together(World::current(), [&] {
+    if (!speaks()) return;
+    for (const checkpoint::SavedStep& each : damaged) folder_.set_aside(each);
+  });
+  if (fault) throw Error(*fault);
+}
+
+void Checkpointer::begin() {
+  const auto before = saved();
+  PHI_CHECK(before.empty(), errors::AlreadyExists(
+                                "'{}' has checkpoints of a training, the newest of step {}; go on "
+                                "from it (--resume of a job), or give another folder.",
+                                options_.folder, before.front().step));
+  is_begun_ = true;
 }
 
 Checkpointer::Wishes Checkpointer::agree() {
@@ -145,15 +188,16 @@ void Checkpointer::finish() {
   PHI_CHECK(saved_step_ == trainer_.steps(), Error(*failure_));
 }
 
-// Runs a part of a save, whose errors are the same on every rank. Other faults are of the job.
+// Runs a part of a save. Its errors are the same on every rank, which is made sure of: one of this
+// rank alone is of the job, as numbers that are not finite are.
 template <typename Part>
 void Checkpointer::attempt(Part&& part) {
   try {
     part();
   } catch (const Error& error) {
     pending_.reset();
-    if (error.code() == ErrorCode::kOutOfRange || error.code() == ErrorCode::kInvalidArgument)
-      throw;
+    if (error.code() == ErrorCode::kOutOfRange) throw;
+    checkpoint::first_fault(World::current(), error);
     ++stats_.failures;
     failure_ = error;
     if (!speaks()) return;
@@ -163,10 +207,10 @@ void Checkpointer::attempt(Part&& part) {
 
 // The copy of this step's states is taken here; the rest is written in the background.
 void Checkpointer::begin_save() {
-  nn::check_finite(trainer_.states());
+  if (!is_begun_) begin();
   pending_step_ = trainer_.steps();
   last_save_ = std::chrono::steady_clock::now();
-  checkpoint::SaveOptions save = with_numbers({.metadata = options_.metadata}, trainer_);
+  checkpoint::SaveOptions save = options_of(trainer_, {.metadata = options_.metadata});
   if (!options_.fallback.empty()) {
     save.fallback = checkpoint::CheckpointFolder(options_.fallback).path_of(pending_step_);
   }
@@ -184,7 +228,11 @@ void Checkpointer::settle(bool wait) {
     pending_.reset();
     ++stats_.saves;
     saved_step_ = pending_step_;
-    if (speaks()) folder_.prune(options_.keep);
+    if (!speaks()) return;
+    folder_.prune(options_.keep);
+    if (!options_.fallback.empty()) {
+      checkpoint::CheckpointFolder(options_.fallback).prune(options_.keep);
+    }
   });
 }
 

@@ -12,7 +12,7 @@
 // training goes on; the step that it is of waits for a copy of what the rank holds alone. Each
 // distinct shard is written by one of the ranks that have it (checkpoint::save).
 //
-// Signals: SIGUSR1 saves and goes on; SIGTERM and SIGINT save and ask the loop to end
+// Signals: SIGUSR1 saves and goes on; SIGTERM, SIGINT and SIGUSR2 save and ask the loop to end
 // (stop_signal()). They may come to one rank or to all.
 #pragma once
 
@@ -60,17 +60,22 @@ struct Resumed {
 class Checkpointer {
  public:
   /// `trainer` must outlive it. Every rank makes one; rank 0 makes the folder and keeps it locked.
-  /// Errors, on every rank: Unavailable if the folder cannot be written to or has no room for a
-  /// checkpoint; PreconditionNotMet if another job has it; InvalidArgument for a `keep` below 1.
+  /// Errors, on every rank: Unavailable if the folder cannot be written to; ResourceExhausted if it
+  /// has no room for a checkpoint; AlreadyExists if another job has it; InvalidArgument for a
+  /// `keep` below 1.
   Checkpointer(Trainer& trainer, CheckpointerOptions options);
   /// Gives up what is being written (finish() waits for it); the checkpoints before it stay.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// Loads the newest complete checkpoint whose bytes are what was written; nothing if there is
-  /// none. Errors: as load(), for one that is of another model.
+  /// Loads the newest checkpoint, of the folder or the fallback, whose bytes are what was written;
+  /// nothing if there is none. Newer ones that are damaged get another name. Errors: as load(), for
+  /// one that is of another model; Unavailable if all are damaged (they stay as they are).
   std::optional<Resumed> resume();
+  /// Instead of resume(), for a training that begins; without either the first save does it.
+  /// Errors: AlreadyExists if there are checkpoints, which its own would mix with.
+  void begin();
 
   /// After each step, on every rank: saves if it is time to, and rolls back if that is asked for.
   /// A save that fails is told of, and training goes on. Errors: OutOfRange if there is nothing to
@@ -89,6 +94,8 @@ class Checkpointer {
 
   std::optional<std::string> try_load(const distributed::checkpoint::SavedStep& saved,
                                       Resumed* resumed);
+  std::vector<distributed::checkpoint::SavedStep> saved() const;
+  void set_aside(const std::vector<distributed::checkpoint::SavedStep>& damaged) const;
   Wishes agree();
   template <typename Part>
   void attempt(Part&& part);
@@ -105,6 +112,7 @@ class Checkpointer {
   std::optional<distributed::checkpoint::PendingSave> pending_;
   int64_t pending_step_ = 0;
   int64_t saved_step_ = -1;       // of the last save that has succeeded, or was resumed from
+  bool is_begun_ = false;         // it is known what was in the folder
   bool postponed_ = false;        // a save was due while another was being written
   std::optional<Error> failure_;  // of the last save, if it has failed
   int64_t rollbacks_here_ = 0;

@@ -117,7 +117,7 @@ void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
 
 }  // namespace
 
-checkpoint::SaveOptions with_numbers(checkpoint::SaveOptions options, const Trainer& trainer) {
+checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptions options) {
   const TrainerNumbers numbers = trainer.numbers();
   const checkpoint::Json json = {
       {"steps", numbers.steps},
@@ -128,6 +128,7 @@ checkpoint::SaveOptions with_numbers(checkpoint::SaveOptions options, const Trai
       {"finite_steps", numbers.finite_steps},
       {"optimizer", name_of(trainer.train_step().options().optimizer.kind)}};
   options.metadata[kTrainerKey] = json.dump();
+  options.must_be_finite = true;
   return options;
 }
 
@@ -147,8 +148,7 @@ TrainerNumbers numbers_in(const Checkpoint& from) {
 }
 
 void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOptions options) {
-  nn::check_finite(trainer.states());
-  checkpoint::save(folder, trainer.states(), with_numbers(std::move(options), trainer));
+  checkpoint::save(folder, trainer.states(), options_of(trainer, std::move(options)));
 }
 
 void check_loads(const Checkpoint& from, const Trainer& trainer) {

@@ -19,11 +19,12 @@ namespace phi::training {
 /// Of metadata: TrainerNumbers.
 inline constexpr const char* kTrainerKey = "trainer";
 
-/// `options`, and in their metadata what load() needs beside the tensors.
-distributed::checkpoint::SaveOptions with_numbers(distributed::checkpoint::SaveOptions options,
-                                                  const Trainer& trainer);
+/// `options`, and in their metadata what load() needs beside the tensors. States that are not
+/// finite are refused.
+distributed::checkpoint::SaveOptions options_of(const Trainer& trainer,
+                                                distributed::checkpoint::SaveOptions options = {});
 
-/// Ranks and errors: as checkpoint::save; nn::check_finite: nothing is written then.
+/// Ranks and errors: as checkpoint::save.
 void save(const std::string& folder, const Trainer& trainer,
           distributed::checkpoint::SaveOptions options = {});
 

@@ -9,6 +9,7 @@
 #include "distributed/checkpoint/index.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
+#include "phi/common/finite.h"
 #include "phi/core/storage/source_bytes.h"
 #include "phi/core/storage/tier.h"
 
@@ -50,6 +51,16 @@ int64_t RankFile::data_bytes() const {
   int64_t bytes = 0;
   for (const auto& [name, piece] : pieces_) bytes += static_cast<int64_t>(piece.meta.nbytes());
   return bytes;
+}
+
+void RankFile::check_finite() const {
+  for (const auto& [name, piece] : pieces_) {
+    if (piece.meta.nbytes() == 0) continue;
+    const HostBytes bytes(piece.array);
+    PHI_CHECK(first_nonfinite(bytes.get(), piece.meta.dtype) < 0,
+              errors::OutOfRange("'{}' has numbers that are not finite; such values are not saved.",
+                                 name));
+  }
 }
 
 void RankFile::take_snapshot() {

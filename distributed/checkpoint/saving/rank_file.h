@@ -20,6 +20,9 @@ class RankFile {
   bool empty() const { return pieces_.empty(); }
   int64_t data_bytes() const;
 
+  /// Errors: OutOfRange for a piece with a number that is not finite.
+  void check_finite() const;
+
   /// Copies the pieces to memory of the host, so that the tensors may change from now on.
   /// Errors: ResourceExhausted if there is no room; those of HostBytes.
   void take_snapshot();

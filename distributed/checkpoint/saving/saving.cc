@@ -95,10 +95,11 @@ Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
   const OpScope scope("save");
   const auto fault = together(world_, [&] {
     prepare(tensors);
+    if (options_.must_be_finite) work_->own.check_finite();
     any_streams_ = mode == Mode::kForeground || !take_snapshot();
-    prepare_folder();
   });
   if (fault) throw Error(*fault);
+  if (const auto refused = together(world_, [&] { prepare_folder(); })) go_to_fallback(*refused);
   agree(tensors);
   work_->in_background = !any_streams_;
   start();
@@ -255,15 +256,21 @@ void Saving::fail(const std::vector<Progress>& all) {
   }
   if (!is_late && all[0].state != State::kFailedLate) attempt_->discard();
   attempt_.reset();
-  if (options_.fallback.empty() || all[0].state == State::kFailedLate) throw Error(*fault);
+  if (all[0].state == State::kFailedLate) throw Error(*fault);
+  go_to_fallback(*fault);
+  target_.id = fmt::format("{:016x}", split_mix(std::stoull(target_.id, nullptr, 16)));
+  start();
+}
+
+// Throws the fault of the first folder if there is no second one.
+void Saving::go_to_fallback(const Error& fault) {
+  if (options_.fallback.empty()) throw Error(fault);
   if (world_.rank() == 0) {
-    LOG(WARNING) << fault->what() << " The save goes to '" << options_.fallback << "'.";
+    LOG(WARNING) << fault.what() << " The save goes to '" << options_.fallback << "'.";
   }
   folder_ = std::exchange(options_.fallback, {});
-  target_.id = fmt::format("{:016x}", split_mix(std::stoull(target_.id, nullptr, 16)));
   const auto second = together(world_, [&] { prepare_folder(); });
   if (second) throw Error(*second);
-  start();
 }
 
 std::string Saving::describe(const std::vector<Progress>& all) const {

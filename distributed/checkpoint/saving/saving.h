@@ -11,6 +11,7 @@
 
 #include "distributed/checkpoint/save.h"
 #include "distributed/checkpoint/saving/attempt.h"
+#include "phi/common/errors.h"
 
 namespace phi::distributed::checkpoint {
 
@@ -36,6 +37,7 @@ class Saving {
   void start();
   std::vector<Progress> gather();
   void fail(const std::vector<Progress>& all);
+  void go_to_fallback(const Error& fault);
   std::string describe(const std::vector<Progress>& all) const;
 
   World& world_;

@@ -144,6 +144,22 @@ class Resume(unittest.TestCase):
         self.assertEqual(outcome.status, 2)
         self.assertIn("there are no checkpoints to go back to", outcome.output)
 
+    def test_a_job_that_begins_does_not_mix_with_another(self):
+        self.report(0, self.job(steps=3), "--mesh=1")
+        outcome = launch.run(0, "run", self.folder.write("job.yaml", self.job()))
+        self.assertNotEqual(outcome.status, 0)
+        self.assertEqual(outcome.count("step 1/"), 0, outcome.output)
+        self.assertIn("has checkpoints of a training, the newest of step 3; go on from it (--resume", outcome.output)
+
+    def test_a_loss_that_jumps_is_told(self):
+        # Half a deviation above the mean of 64 losses: one of some steps is.
+        for jump, told in ((0.5, True), (0, False)):
+            with self.subTest(jump=jump):
+                text = json.loads(self.job(steps=90, run={"loss_jump": jump}, optimizer={"lr": 1e-6}))
+                del text["checkpoint"]
+                _, outcome = self.report(0, json.dumps(text), "--mesh=1")
+                self.assertEqual(outcome.count("standard deviations above those before it") > 0, told, outcome.output)
+
     def test_two_jobs_do_not_share_a_folder(self):
         job = self.folder.write("job.yaml", self.job(steps=100000))
         metrics = pathlib.Path(self.path("metrics"))
@@ -164,7 +180,7 @@ class Resume(unittest.TestCase):
                 flags = (f"--mesh={mesh}", f"--report={self.path('report')}")
                 outcome = launch.run(processes, "run", self.folder.write("job.yaml", text), *flags)
                 self.assertNotEqual(outcome.status, 0)
-                self.assertRegex(outcome.output, r"step \d+: the loss is \S+ and the norm of its gradients")
+                self.assertRegex(outcome.output, r"step \d+: the loss is \S+, the norm of its gradients")
                 self.assertRegex(outcome.output, r"first, at rank \d: operator \w+: its output has a number that")
 
 

@@ -251,5 +251,70 @@ TEST_F(CheckpointerTest, ASaveThatFailsIsToldAndTrainingGoesOn) {
   EXPECT_TRUE(fs::is_regular_file(folder_ + "/step-00000002")) << "a stranger's file stays";
 }
 
+TEST_F(CheckpointerTest, ATrainingThatBeginsDoesNotMixWithAnother) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  const auto step = [&](Checkpointer& checkpoints) {
+    checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+  };
+  {
+    Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+    checkpoints.begin();
+    step(checkpoints);
+  }
+  Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1});
+  const auto matcher = ThrowsError(ErrorCode::kAlreadyExists,
+                                   "has checkpoints of a training, the newest of step 1; go on");
+  EXPECT_THAT([&] { checkpoints.begin(); }, matcher);
+  EXPECT_THAT([&] { step(checkpoints); }, matcher);
+  ASSERT_TRUE(checkpoints.resume());
+  step(checkpoints);
+  checkpoints.finish();
+  EXPECT_EQ(names(), (std::set<std::string>{"step-00000001", "step-00000002"}));
+}
+
+TEST_F(CheckpointerTest, TheNewestMayBeInTheSecondFolder) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  const CheckpointerOptions both = {
+      .folder = folder_, .every = 1, .async = false, .fallback = root_ + "/second"};
+  {
+    Checkpointer checkpoints(trainer, both);
+    const auto step = [&] { checkpoints.after_step(trainer.step(batch(trainer.next_batch()))); };
+    step();
+    std::ofstream(folder_ + "/step-00000002") << "in the way";
+    step();
+    EXPECT_EQ(checkpoints.stats().saves, 2);
+    EXPECT_EQ(checkpoints.stats().failures, 0);
+  }
+  Checkpointer checkpoints(trainer, both);
+  const auto resumed = checkpoints.resume();
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->step, 2);
+  EXPECT_THAT(resumed->path, HasSubstr("/second/step-00000002"));
+}
+
+TEST_F(CheckpointerTest, ACheckpointThatCannotBeLoadedForOtherReasonsKeepsItsName) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  {
+    Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+    checkpoints.after_step(trainer.step(batch(1)));
+  }
+  {
+    TrainerOptions momentum = options();
+    momentum.optimizer.kind = OptimizerKind::kMomentum;
+    Trainer other(net, nn::mean_squared_error, momentum);
+    Checkpointer checkpoints(other, {.folder = folder_});
+    EXPECT_THAT([&] { checkpoints.resume(); },
+                ThrowsError(ErrorCode::kInvalidArgument, "has states of the optimizer adamw"));
+  }
+  // And one that is damaged does where there is no other.
+  fs::resize_file(folder_ + "/step-00000001/model.safetensors", 20);
+  Checkpointer checkpoints(trainer, {.folder = folder_});
+  EXPECT_THAT([&] { checkpoints.resume(); }, ThrowsError(ErrorCode::kUnavailable, "can be read"));
+  EXPECT_EQ(names(), (std::set<std::string>{"step-00000001"}));
+}
+
 }  // namespace
 }  // namespace phi::training
