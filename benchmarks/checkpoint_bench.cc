@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/save.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/part_file.h"

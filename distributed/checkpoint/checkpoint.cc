@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "distributed/checkpoint/convert.h"
 #include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/format/convert.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
 #include "phi/core/dense_tensor.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "distributed/checkpoint/convert.h"
+#include "distributed/checkpoint/format/convert.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_chunks.h"
 

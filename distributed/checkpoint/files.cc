@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "distributed/checkpoint/convert.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/convert.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"

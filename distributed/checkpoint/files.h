@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/safetensors.h"
 
 namespace phi::distributed::checkpoint {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "distributed/checkpoint/files.h"
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "distributed/checkpoint/together.h"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/saving/commit.h"
 #include "distributed/checkpoint/saving/receipt.h"
 #include "distributed/checkpoint/storage/checksum.h"

@@ -41,8 +41,8 @@ struct SaveOptions {
   std::chrono::milliseconds deadline = std::chrono::minutes(30);
   /// A second folder, for a save that fails in the first; empty: none.
   std::string fallback{};
-  /// Numbers that are not finite are refused: OutOfRange with the first tensor that has one, and its
-  /// rank. Nothing is written then.
+  /// Numbers that are not finite are refused: OutOfRange with the first tensor that has one, and
+  /// its rank. Nothing is written then.
   bool must_be_finite = false;
   /// If the caller holds the folder's lock; null: the save takes it for itself.
   std::shared_ptr<const FolderLock> lock{};

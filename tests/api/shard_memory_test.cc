@@ -9,7 +9,7 @@
 
 #include "api/tensor/checkpoint.h"
 #include "distributed/api.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "phi/api.h"
 #include "support/system/file_pages.h"
 #include "support/system/process_memory.h"

@@ -1,5 +1,5 @@
 // The index of a checkpoint; what is understood is written, and understood again.
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "tests/fuzz/fuzz_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,7 +1,7 @@
 // A file that says it is of safetensors: opened, and every tensor that it then has is read.
 #include <vector>
 
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "tests/fuzz/fuzz_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "phi/common/errors.h"
 
 namespace phi::job {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 
 namespace phi::nn::huggingface {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/nn/huggingface/names.h"
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "distributed/checkpoint/view.h"
 #include "phi/common/errors.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/nn/models/config_fields.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"

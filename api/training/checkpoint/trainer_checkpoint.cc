@@ -11,7 +11,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
 #include "api/tensor/held.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/together.h"
 #include "distributed/checkpoint/view.h"
 #include "distributed/comm/world.h"

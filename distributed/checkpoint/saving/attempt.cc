@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/saving/commit.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"

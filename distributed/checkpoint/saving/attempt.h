@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/saving/rank_file.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/comm/world.h"

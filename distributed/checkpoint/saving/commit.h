@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 
 namespace phi::distributed::checkpoint {
 

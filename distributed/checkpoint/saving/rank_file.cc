@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 #include "phi/common/finite.h"

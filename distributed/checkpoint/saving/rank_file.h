@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/saving/receipt.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/core/dense_tensor.h"

@@ -1,7 +1,7 @@
 // JSON, and a last line with its checksum.
 #include "distributed/checkpoint/saving/receipt.h"
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/checksum.h"
 
 namespace phi::distributed::checkpoint {

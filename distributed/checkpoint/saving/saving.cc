@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/saving/save_plan.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/folder_files.h"

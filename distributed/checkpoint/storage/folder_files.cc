@@ -11,9 +11,9 @@
 #include <optional>
 #include <regex>
 
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"

@@ -230,9 +230,9 @@ TEST(Trainer, NumbersThatAreNotFiniteStopItAndSpoilNothing) {
     Trainer trainer(net, nn::mean_squared_error, options);
     trainer.step(batches(1));
     const auto weight = net.parameter_at("out.weight").to_vector<float>();
-    EXPECT_THAT([&] { trainer.step(spoiled()); },
-                ThrowsError(ErrorCode::kOutOfRange,
-                            "step 2: the loss is inf, the norm of its gradients "));
+    EXPECT_THAT(
+        [&] { trainer.step(spoiled()); },
+        ThrowsError(ErrorCode::kOutOfRange, "step 2: the loss is inf, the norm of its gradients "));
     EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
     EXPECT_EQ(trainer.steps(), 1);
     EXPECT_FALSE(net.parameter_at("out.weight").grad_so_far().defined());

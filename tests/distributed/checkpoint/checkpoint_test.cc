@@ -10,10 +10,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/merge.h"
-#include "distributed/checkpoint/safetensors.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::checkpoint {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/verify.h"
 #include "phi/common/errors.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"

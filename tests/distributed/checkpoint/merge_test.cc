@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/verify.h"
 #include "distributed/checkpoint/view.h"
 #include "support/error_matchers.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/saving/receipt.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/comm/local/local_world.h"

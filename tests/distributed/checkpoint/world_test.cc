@@ -10,8 +10,8 @@
 #include <random>
 
 #include "distributed/checkpoint/checkpoint.h"
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"

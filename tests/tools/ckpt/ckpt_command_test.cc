@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "distributed/checkpoint/folder.h"
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/temporary_folder.h"
 #include "distributed/checkpoint/tensor_files.h"
 #include "support/run_command.h"

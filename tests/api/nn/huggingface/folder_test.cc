@@ -7,8 +7,8 @@
 
 #include <fstream>
 
-#include "distributed/checkpoint/index.h"
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/view.h"
 #include "random_weights.h"
 #include "support/error_matchers.h"

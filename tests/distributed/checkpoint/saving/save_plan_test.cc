@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

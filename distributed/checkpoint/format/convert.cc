@@ -1,5 +1,5 @@
 // One loop per pair of floating point types.
-#include "distributed/checkpoint/convert.h"
+#include "distributed/checkpoint/format/convert.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // The index: round trip, what other tools find in it, and hostile ones.
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The format: what is written reads back, and files that lie are refused with a word on where.
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
+#include "distributed/checkpoint/temporary_folder.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
-#include "temporary_folder.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

@@ -1,5 +1,5 @@
 // Index to JSON and back.
-#include "distributed/checkpoint/index.h"
+#include "distributed/checkpoint/format/index.h"
 
 #include <fmt/ranges.h>
 
@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "distributed/checkpoint/json.h"
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/json.h"
+#include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 

@@ -1,5 +1,5 @@
 // Checks around nlohmann's parser.
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 
 #include <limits>
 #include <set>

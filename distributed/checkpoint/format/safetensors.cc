@@ -1,5 +1,5 @@
 // Header to text and back, and copies out of the mapped file.
-#include "distributed/checkpoint/safetensors.h"
+#include "distributed/checkpoint/format/safetensors.h"
 
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "distributed/checkpoint/json.h"
+#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
