@@ -77,7 +77,7 @@ LAYERS = (
     Layer("distributed/comm", r"distributed/comm/", COMM),
     Layer("distributed/agreement", r"distributed/agreement/", COMM, libraries=("fmt", "nlohmann")),
     # Of processes and machines alone: it starts jobs, and knows nothing of what they compute.
-    Layer("distributed/supervise", r"distributed/supervise/", ("phi/common",), libraries=("fmt",)),
+    Layer("distributed/supervise", r"distributed/supervise/", ("phi/common",)),
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
           RUNTIME + ("distributed/reshard runtime",),
           libraries=("fmt", "glog", "yaml-cpp", "nlohmann")),

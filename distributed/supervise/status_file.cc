@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <glog/logging.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 
 namespace phi::distributed::supervise {
 
-StatusFile::StatusFile(const std::string& path) {
+StatusFile::StatusFile(const std::string& path) : path_(path) {
   if (path.empty()) return;
   // Not to wait for a reader of a FIFO.
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
@@ -34,7 +35,12 @@ StatusFile::~StatusFile() {
 void StatusFile::write(int64_t step) {
   if (fd_ < 0) return;
   const std::string line = fmt::format("step {:012}\n", step);
-  (void)!pwrite(fd_, line.data(), line.size(), 0);
+  const ssize_t written = pwrite(fd_, line.data(), line.size(), 0);
+  if (written == static_cast<ssize_t>(line.size()) || told_) return;
+  told_ = true;
+  LOG(WARNING) << "the status file '" << path_ << "' does not take step " << step << ": "
+               << (written < 0 ? std::strerror(errno) : "its file system is full")
+               << ". Who watches the job by it takes it to stand still.";
 }
 
 std::optional<int64_t> read_status(const std::string& path) {

@@ -21,12 +21,14 @@ class StatusFile {
   StatusFile(const StatusFile&) = delete;
   StatusFile& operator=(const StatusFile&) = delete;
 
-  /// Steps count from 1. What cannot be written is left out: nothing depends on it but a guess at
-  /// why a job has ended.
+  /// Steps count from 1. That one cannot be written is logged (the first time) and no error: the
+  /// job is right without it, but who watches takes it to stand still.
   void write(int64_t step);
 
  private:
+  std::string path_;
   int fd_ = -1;
+  bool told_ = false;
 };
 
 /// Nothing if there is no file, or no step in it.

@@ -3,8 +3,12 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <mutex>
+
+#include "phi/common/errors.h"
 
 namespace phi {
 namespace {
@@ -28,6 +32,23 @@ Watches& watches() {
   return instance;
 }
 
+// A frame of the largest processors' registers is some 12 KB.
+constexpr size_t kStackBytes = size_t{64} << 10;
+
+std::unique_ptr<std::byte[]> give_handlers_a_stack() {
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if ((now.ss_flags & SS_DISABLE) == 0) return nullptr;
+  std::unique_ptr<std::byte[]> memory(new std::byte[kStackBytes]);
+  stack_t own{};
+  own.ss_sp = memory.get();
+  own.ss_size = kStackBytes;
+  PHI_CHECK(sigaltstack(&own, nullptr) == 0,
+            errors::Unavailable("signals cannot be handled on a stack of their own: {}.",
+                                std::strerror(errno)));
+  return memory;
+}
+
 void note(int signal) {
   if (signal == SIGUSR1) {
     save_asked = true;
@@ -40,7 +61,7 @@ void note(int signal) {
 
 }  // namespace
 
-SignalWatch::SignalWatch(Second second) {
+SignalWatch::SignalWatch(Second second) : stack_(give_handlers_a_stack()) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   if (all.count++ > 0) return;
@@ -51,7 +72,7 @@ SignalWatch::SignalWatch(Second second) {
   for (size_t i = 0; i < kWatched.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = note;
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     sigaction(kWatched[i], &action, &all.before[i]);
   }
@@ -60,8 +81,13 @@ SignalWatch::SignalWatch(Second second) {
 SignalWatch::~SignalWatch() {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
-  if (--all.count > 0) return;
-  for (size_t i = 0; i < kWatched.size(); ++i) sigaction(kWatched[i], &all.before[i], nullptr);
+  if (--all.count == 0) {
+    for (size_t i = 0; i < kWatched.size(); ++i) sigaction(kWatched[i], &all.before[i], nullptr);
+  }
+  if (!stack_) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
 }
 
 int SignalWatch::stop() const { return stop_signal; }

@@ -7,7 +7,14 @@
 // SIGTERM, SIGINT and SIGUSR2 ask to stop, SIGUSR1 to save and go on. (mpirun passes SIGUSR1 and
 // SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon
 // after.) A second signal to stop is obeyed at once: who sends two does not want to wait.
+//
+// The thread that makes it may compute: handlers run on a stack of their own. oneDNN's products
+// keep their workspace where the system takes the thread's stack to be, so a signal that is handled
+// there writes over numbers and over the heap. Handlers of your own need SA_ONSTACK too.
 #pragma once
+
+#include <cstddef>
+#include <memory>
 
 namespace phi {
 
@@ -19,7 +26,7 @@ class SignalWatch {
   };
 
   /// Several of a process (ranks that are threads) share what has come; `second` is the first
-  /// one's.
+  /// one's. The thread that makes one also ends it.
   explicit SignalWatch(Second second = Second::kObeyed);
   /// When the last one goes signals mean again what they did before.
   ~SignalWatch();
@@ -32,6 +39,9 @@ class SignalWatch {
   int stops() const;
   /// SIGUSR1 has come since the last call.
   bool take_save();
+
+ private:
+  std::unique_ptr<std::byte[]> stack_;  // of handlers; null: the thread has one from elsewhere
 };
 
 }  // namespace phi

@@ -33,6 +33,7 @@ UNTESTED = {
     "how much room '{}' has cannot be found out: {}.": "the system's: statvfs of a folder that was just written to",
     "'{}' is of no save of ours, and is not replaced; give another folder, or move it away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
+    "signals cannot be handled on a stack of their own: {}.": "the system's: it takes any stack of 64 KiB",
     "cannot make a pipe: {}.": "the system's: as above",
     "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -60,6 +61,9 @@ void put_out(const JobReport& report, std::vector<std::string>* faults) {
 }  // namespace
 
 RunLine read_run_line(int argc, char** argv) {
+  // Who asks for a save before there is anything to save, or behind the last one, does not want to
+  // end the job, which is what the signal would do.
+  std::signal(SIGUSR1, SIG_IGN);
   RunLine line;
   try {
     line.file = job_file_of(argc, argv);
@@ -84,6 +88,7 @@ int run_command(const RunLine& line) {
       fault = error.what();
     }
     if (!agree(World::current(), &setup, fault)) return cli::kUsageStatus;
+    if (setup->config.checkpoint.dir.empty()) std::signal(SIGUSR1, SIG_DFL);
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
     world.rank_context().counters() = {};  // to agree is no part of the job

@@ -1,10 +1,13 @@
 // The step that is written is the step that is read; what else is there is no step.
 #include "distributed/supervise/status_file.h"
 
+#include <glog/logging.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 
@@ -27,6 +30,38 @@ TEST(StatusFile, IsReadWhileItIsWritten) {
   }
   std::remove(path.c_str());
   EXPECT_EQ(read_status(path), std::nullopt);
+}
+
+/// What is logged while it lives.
+class Log : public google::LogSink {
+ public:
+  Log() { google::AddLogSink(this); }
+  ~Log() override { google::RemoveLogSink(this); }
+  void send(google::LogSeverity /*severity*/, const char* /*path*/, const char* /*file*/,
+            int /*line*/, const google::LogMessageTime& /*time*/, const char* words,
+            size_t length) override {
+    text.append(words, length).append("\n");
+  }
+  std::string text;
+};
+
+TEST(StatusFile, TellsOnceThatAStepCannotBeWritten) {
+  const std::string path = path_of("full");
+  StatusFile status(path);
+  status.write(1);
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit none{.rlim_cur = 0, .rlim_max = old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  const Log log;
+  status.write(2);
+  status.write(3);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, before);
+  EXPECT_NE(log.text.find("does not take step 2: File too large"), std::string::npos) << log.text;
+  EXPECT_EQ(log.text.find("step 3"), std::string::npos) << log.text;
+  std::remove(path.c_str());
 }
 
 TEST(StatusFile, WithoutANameNothingIsWritten) { StatusFile("").write(1); }

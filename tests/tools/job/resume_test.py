@@ -77,9 +77,9 @@ class Resume(unittest.TestCase):
         job = self.folder.write("job.yaml", text)
         metrics = pathlib.Path(self.path("metrics"))
         running = launch.start(2, "run", job, "--mesh=dp=2", f"--metrics={metrics}")
-        self.await_steps(metrics, 3)
+        self.await_steps(running, metrics, 3)
         running.send_signal(signal.SIGUSR1)  # mpirun passes it on
-        self.await_file("ckpt/step-*/model.safetensors.index.json")
+        self.await_file(running, "ckpt/step-*/model.safetensors.index.json")
         ranks = [int(child) for child in self.children(running.pid)]
         for rank in ranks[-1:]:
             launch.os.kill(rank, signal.SIGTERM)
@@ -92,19 +92,41 @@ class Resume(unittest.TestCase):
         report, _ = self.report(0, self.job(steps=last + 1), "--mesh=1", "--resume")
         self.assertEqual(report["first_step"], last + 1)
 
+    def test_to_ask_for_a_save_never_ends_the_job(self):
+        job = self.folder.write("job.yaml", self.job(steps=50, checkpoint={"every": 0}))
+        running = launch.start(0, "run", job)
+        self.await_true(running, lambda: not self.would_end_it(running))
+        while running.poll() is None:
+            running.send_signal(signal.SIGUSR1)
+            time.sleep(0.001)
+        outcome = launch.finish(running, 60)
+        self.assertEqual(outcome.status, 0, outcome.output)
+        plain = launch.start(0, "run", self.folder.write("plain.yaml", launch.job_text(run={"steps": 100000})))
+        plain.stdout.readline()
+        self.assertTrue(self.would_end_it(plain), "what nobody answers is not swallowed")
+        plain.kill()
+        plain.communicate()
+
+    def would_end_it(self, running):
+        status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
+        masks = [int(line.split()[1], 16) for line in status.splitlines() if line[:6] in ("SigIgn", "SigCgt")]
+        return not any(mask >> (signal.SIGUSR1 - 1) & 1 for mask in masks)
+
     def children(self, process):
         return pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
 
-    def await_steps(self, metrics, steps):
-        self.await_true(lambda: metrics.exists() and metrics.read_text().count("\n") >= steps)
+    def await_steps(self, running, metrics, steps):
+        self.await_true(running, lambda: metrics.exists() and metrics.read_text().count("\n") >= steps)
 
-    def await_file(self, pattern):
-        self.await_true(lambda: any(pathlib.Path(self.folder.name).glob(pattern)))
+    def await_file(self, running, pattern):
+        self.await_true(running, lambda: any(pathlib.Path(self.folder.name).glob(pattern)))
 
-    def await_true(self, condition):
+    def await_true(self, running, condition):
         until = time.monotonic() + 60
         while not condition():
-            self.assertLess(time.monotonic(), until)
+            if running.poll() is not None or time.monotonic() > until:
+                running.kill()
+                self.fail(f"the job's status is {running.returncode}; it said: {running.communicate()[0]}")
             time.sleep(0.02)
 
     def test_there_may_be_nothing_to_go_on_from(self):
@@ -165,7 +187,7 @@ class Resume(unittest.TestCase):
         metrics = pathlib.Path(self.path("metrics"))
         running = launch.start(0, "run", job, f"--metrics={metrics}")
         try:
-            self.await_steps(metrics, 1)
+            self.await_steps(running, metrics, 1)
             outcome = launch.run(0, "run", job)
             self.assertNotEqual(outcome.status, 0)
             self.assertIn(str(running.pid), outcome.output)

@@ -90,7 +90,7 @@ class Machines(Supervised):
         )
 
     def test_a_job_goes_on_without_a_machine_that_has_vanished(self):
-        steps = 40
+        steps = 200
         keys = {"elastic": {"dp": [1, 2]}}
         job = self.job(steps, **keys)
         process = self.supervise(job)
@@ -103,7 +103,7 @@ class Machines(Supervised):
         self.check_losses(self.unbroken(steps, **keys), PARITY)
 
     def test_a_machine_that_was_away_for_a_moment_is_taken_again(self):
-        steps = 40
+        steps = 200
         job = self.job(steps)
         process = self.supervise(job)
         self.await_steps(7)
