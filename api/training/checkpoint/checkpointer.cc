@@ -228,11 +228,18 @@ void Checkpointer::settle(bool wait) {
     pending_.reset();
     ++stats_.saves;
     saved_step_ = pending_step_;
-    if (!speaks()) return;
-    folder_.prune(options_.keep);
-    if (!options_.fallback.empty()) {
-      checkpoint::CheckpointFolder(options_.fallback).prune(options_.keep);
-    }
+    if (speaks()) prune();
+  });
+  if (wait && pruner_.joinable()) pruner_.join();
+}
+
+// In the background: the files of large checkpoints take a while to go, and nothing waits for that.
+// What is being written meanwhile is newer than all that goes.
+void Checkpointer::prune() {
+  std::vector<checkpoint::CheckpointFolder> folders = {folder_};
+  if (!options_.fallback.empty()) folders.emplace_back(options_.fallback);
+  pruner_ = std::jthread([folders = std::move(folders), keep = options_.keep] {
+    for (const checkpoint::CheckpointFolder& folder : folders) folder.prune(keep);
   });
 }
 

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/training/checkpoint/checkpointer_stats.h"
@@ -101,6 +102,7 @@ class Checkpointer {
   void attempt(Part&& part);
   void begin_save();
   void settle(bool wait);
+  void prune();
   void roll_back();
 
   Trainer& trainer_;
@@ -119,6 +121,7 @@ class Checkpointer {
   int64_t failed_step_ = 0;  // the furthest
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   CheckpointerStats stats_;
+  std::jthread pruner_;  // rank 0's
 };
 
 }  // namespace phi::training

@@ -20,6 +20,15 @@ namespace {
 // be told to end.
 constexpr size_t kChunkBytes = size_t{512} << 10;
 
+// Copied at a time, while it is in the nearest cache from the look at its numbers.
+constexpr size_t kCopiedBytes = size_t{16} << 10;
+
+void check_chunk(const std::string& name, DataType dtype, std::span<const std::byte> bytes) {
+  PHI_CHECK(
+      first_nonfinite(bytes, dtype) < 0,
+      errors::OutOfRange("'{}' has numbers that are not finite; such values are not saved.", name));
+}
+
 class Writer {
  public:
   Writer(PartFile* part, const std::function<void(size_t)>& progress)
@@ -57,13 +66,11 @@ void RankFile::check_finite() const {
   for (const auto& [name, piece] : pieces_) {
     if (piece.meta.nbytes() == 0) continue;
     const HostBytes bytes(piece.array);
-    PHI_CHECK(first_nonfinite(bytes.get(), piece.meta.dtype) < 0,
-              errors::OutOfRange("'{}' has numbers that are not finite; such values are not saved.",
-                                 name));
+    check_chunk(name, piece.meta.dtype, bytes.get());
   }
 }
 
-void RankFile::take_snapshot() {
+void RankFile::take_snapshot(bool must_be_finite) {
   std::map<std::string, RankPiece> copies;
   for (const auto& [name, piece] : pieces_) {
     RankPiece& copied = copies[name];
@@ -72,7 +79,11 @@ void RankFile::take_snapshot() {
     if (nbytes == 0) continue;
     copied.copy = HostMemory(nbytes);
     const HostBytes bytes(piece.array);
-    std::memcpy(copied.copy.data(), bytes.get().data(), nbytes);
+    for (size_t at = 0; at < nbytes; at += kCopiedBytes) {
+      const auto chunk = bytes.get().subspan(at, std::min(kCopiedBytes, nbytes - at));
+      if (must_be_finite) check_chunk(name, piece.meta.dtype, chunk);
+      std::memcpy(copied.copy.data() + at, chunk.data(), chunk.size());
+    }
   }
   for (const auto& [name, piece] : copies) {
     if (piece.meta.nbytes() == 0) continue;

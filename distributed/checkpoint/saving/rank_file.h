@@ -24,8 +24,9 @@ class RankFile {
   void check_finite() const;
 
   /// Copies the pieces to memory of the host, so that the tensors may change from now on.
-  /// Errors: ResourceExhausted if there is no room; those of HostBytes.
-  void take_snapshot();
+  /// Errors: ResourceExhausted if there is no room; those of HostBytes and, if asked for, of
+  /// check_finite(). After an error the pieces are what they were.
+  void take_snapshot(bool must_be_finite);
 
   /// Writes all of it, and has it on the disk. `progress` is called with the bytes of each part
   /// when they are written, and throws if the save is to end.

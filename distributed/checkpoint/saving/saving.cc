@@ -95,8 +95,8 @@ Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
   const OpScope scope("save");
   const auto fault = together(world_, [&] {
     prepare(tensors);
-    if (options_.must_be_finite) work_->own.check_finite();
     any_streams_ = mode == Mode::kForeground || !take_snapshot();
+    if (any_streams_ && options_.must_be_finite) work_->own.check_finite();
   });
   if (fault) throw Error(*fault);
   if (const auto refused = together(world_, [&] { prepare_folder(); })) go_to_fallback(*refused);
@@ -139,7 +139,7 @@ bool Saving::take_snapshot() {
   const RankContext& context = world_.rank_context();
   if (context.memory()->device_limit() != std::numeric_limits<int64_t>::max()) return false;
   try {
-    work_->own.take_snapshot();
+    work_->own.take_snapshot(options_.must_be_finite);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
