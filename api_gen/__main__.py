@@ -30,10 +30,17 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         help="folders whose headers declare the shape functions and rules: others "
                         "are errors, and sources include what they need; without it any name is "
                         "taken")
+    parser.add_argument("--composites", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
+                        help="headers of the functions, beside ops, that 'composite' and 'invoke' call: "
+                        "others are errors")
+    parser.add_argument("--kernels", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
+                        help="folders whose sources register the kernels: others are errors")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",
                       help="write nothing; list files that are not up to date")
+    mode.add_argument("--check-names", action="store_true",
+                      help="write nothing; see that the functions and kernels that entries name are there")
     mode.add_argument("--list-ignored", action="store_true",
                       help="write nothing; list the keys that are given and have no effect")
     mode.add_argument("--list-outputs", action="store_true",
@@ -60,8 +67,11 @@ def main(argv: list[str] | None = None) -> int:
         gradients = parse_backward(_read(options.backward))
         if options.backward:
             check_forward_references(ops, gradients)
-        outputs = render(ops, gradients, options.declare_only,
-                         Functions(options.functions))
+        functions = Functions(options.functions, options.composites, options.kernels)
+        if options.check_names:
+            functions.check(ops, gradients)
+            return 0
+        outputs = render(ops, gradients, options.declare_only, functions)
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from api_gen import grammar
 from api_gen.document import Entry
@@ -43,8 +44,8 @@ def read_backward_op(entry: Entry) -> BackwardOp:
         attrs=args.attrs, outputs=outputs,
         infer_meta=read_infer_meta(reader, both, outputs) if calls_kernel else None,
         kernel=read_kernel(reader, both, outputs), invoke=read_call(reader, "invoke", arguments),
-        # Beside a kernel it is never called.
-        composite=None if calls_kernel else read_call(
+        # Beside a kernel or a call it is never called.
+        composite=None if calls_kernel or reader.has("invoke") else read_call(
             reader, "composite", [*arguments, *(output.name for output in outputs)]),
         no_need_buffer=reader.known_names("no_need_buffer",
                                           [tensor.name for tensor in args.tensors], "tensor"),
@@ -58,10 +59,9 @@ def _check_body(reader: Reader) -> None:
     if reader.has("kernel") and not reader.has("infer_meta"):
         raise reader.error("kernel", "there is no 'infer_meta'",
                            "a kernel and a shape function go together")
-    for key in ("kernel", "composite"):
-        if reader.has("invoke") and reader.has(key):
-            raise reader.error(key, "the gradient has 'invoke' too",
-                               "it is either an invocation or has a kernel or a composite")
+    if reader.has("invoke") and reader.has("kernel"):
+        raise reader.error("kernel", "the gradient has 'invoke' too",
+                           "it is either an invocation or has a kernel")
 
 
 def _forward(reader: Reader) -> Signature:
@@ -79,18 +79,21 @@ def check_forward_references(ops: Sequence[Op], gradients: Sequence[BackwardOp])
     """Each gradient belongs to an op, speaks of its tensors, and each op's gradient is there."""
     by_name = {gradient.name: gradient for gradient in gradients}
     forward: dict[str, Op | BackwardOp] = {**by_name, **{op.name: op for op in ops}}
+    checks = [*(partial(_check_backward, op, by_name, forward) for op in forward.values()),
+              *(partial(_check_gradient, gradient, forward) for gradient in gradients),
+              *(partial(_check_is_called, gradient, forward) for gradient in gradients)]
     errors = []
-    for check, entry, others in (*((_check_backward, op, by_name) for op in forward.values()),
-                                 *((_check_gradient, gradient, forward) for gradient in gradients)):
+    for check in checks:
         try:
-            check(entry, others)
+            check()
         except SpecError as error:
             errors.append(error)
     if errors:
         raise SpecErrors(errors)
 
 
-def _check_backward(op: Op | BackwardOp, gradients: dict[str, BackwardOp]) -> None:
+def _check_backward(op: Op | BackwardOp, gradients: dict[str, BackwardOp],
+                    forward: dict[str, Op | BackwardOp]) -> None:
     if not op.backward:
         return
     gradient = gradients.get(op.backward)
@@ -98,7 +101,7 @@ def _check_backward(op: Op | BackwardOp, gradients: dict[str, BackwardOp]) -> No
         raise SpecError(op.at, "backward", f"there is no gradient '{op.backward}'"
                         f"{nearest(op.backward, gradients)}",
                         "an entry of the backward files is accepted")
-    if gradient.forward.name != op.name:
+    if gradient.forward.name != op.name and gradient.forward.name in forward:
         raise SpecError(op.at, "backward", f"'{gradient.name}' at {gradient.at} is the gradient of "
                         f"'{gradient.forward.name}'", "an entry whose 'forward' is this op is "
                         "accepted; several ops may share a kernel, but not a gradient")
@@ -123,6 +126,19 @@ def _check_gradient(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -
         if output.is_list != inputs[output.name].is_list:
             raise SpecError(gradient.at, "output", _list_or_not(output.name, inputs[output.name]),
                             "a gradient is what its input is")
+
+
+def _check_is_called(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -> None:
+    """What an op names and is not its gradient, or not there, is told of the op."""
+    op = forward.get(gradient.forward.name)
+    if op is None or any(entry.backward == gradient.name for entry in forward.values()):
+        return
+    if not op.backward:
+        raise SpecError(gradient.at, "forward", f"'{op.name}' at {op.at} names no gradient: nothing "
+                        "would call this one", f"'backward: {gradient.name}' must be there")
+    if op.backward in forward:
+        raise SpecError(gradient.at, "forward", f"the gradient of '{op.name}' at {op.at} is "
+                        f"'{op.backward}': nothing would call this one", "one of the two is accepted")
 
 
 def _check_signature(gradient: BackwardOp, op: Op | BackwardOp) -> None:

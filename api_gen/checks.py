@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from api_gen.errors import SpecError, SpecErrors
-from api_gen.model import Attr, BackwardOp, Op, Rule
+from api_gen.model import Attr, BackwardOp, Notation, Op, Rule
 from api_gen.nodes import NodeView
 
 # Functions that generated bodies call without a namespace, and names that the headers use.
@@ -70,7 +70,8 @@ def _taken_by_call(op: Op) -> set[str]:
     else:
         params += kernel.params
         sources = [s.attr for s in (kernel.data_type, kernel.backend) if s and s.attr]
-    return {arg.name for arg in (*params, *sources) if isinstance(arg, Attr)}
+    named = {term.whole for term in rule.inputs} if isinstance(rule, Notation) else set()
+    return named.union(arg.name for arg in (*params, *sources) if isinstance(arg, Attr))
 
 
 def check_generated(op: Op) -> None:

@@ -23,17 +23,22 @@ OF_KERNELS: Mapping[str, str] = {
     "infer_meta.global_shape": _SHAPE,
     "kernel.layout": "tensors have one layout, dense by rows",
 }
-OF_KERNELS_OF_GRADIENTS: Mapping[str, str] = {"composite": "the kernel computes the gradient"}
 OF_CALLS: Mapping[str, str] = {
     "backward": "a call of ops is tracked by these, each with its own gradient",
 }
+# Of gradients, beside what computes them.
+BESIDE: Mapping[str, Mapping[str, str]] = {
+    "kernel": {"composite": "the kernel computes the gradient"},
+    "invoke": {"composite": "the call computes the gradient"},
+    "composite": {},
+}
 
 
-def of_entry(is_gradient: bool, has_kernel: bool) -> Mapping[str, str]:
-    """Keys without effect in an entry of this kind, and why."""
+def of_entry(is_gradient: bool, body: str) -> Mapping[str, str]:
+    """Keys without effect, and why, in an entry whose work `body` does: kernel, invoke, composite."""
     return {**OF_ALL, **(OF_GRADIENTS if is_gradient else {}),
-            **(OF_KERNELS if has_kernel else OF_CALLS),
-            **(OF_KERNELS_OF_GRADIENTS if has_kernel and is_gradient else {})}
+            **(OF_KERNELS if body == "kernel" else OF_CALLS),
+            **(BESIDE[body] if is_gradient else {})}
 
 
 def report(entries: Iterable) -> str:

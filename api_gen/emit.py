@@ -63,22 +63,23 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     """Errors: SpecErrors where something cannot be generated."""
     check_names(ops, gradients)
     operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
-    lower.check_kernels(operators)
-    functions.check(operators)
+    kernels = lower.kernels_by_name(operators)
+    functions.check(ops, gradients)
     nodes = nodes_by_op(operators, gradients)
     check_attributes([*ops, *map(lower.gradient_op, gradients)], nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 
-    texts = {f"{KERNELS}/{name}.h": _text("kernels.h.j2", sources, kernels=kernels)
-             for name, kernels in groups.families(operators).items()}
+    texts = {f"{KERNELS}/{name}.h": _text("kernels.h.j2", sources, kernels=views)
+             for name, views in groups.families(operators).items()}
     texts[f"{FOLDER}/api.h"] = _text("api.h.j2", sources, groups=sorted(group.name for group in every))
     for group in every:
-        views = _views(group, nodes)
+        views = _views(group, nodes, kernels)
         texts[f"{FOLDER}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
         if not declare_only:
             texts[f"{FOLDER}/ops/{group.name}.cc"] = _text(
                 "op.cc.j2", group.sources, **views, calls=groups.called_groups(group, every),
+                composites=functions.of_calls(group.calls),
                 headers=functions.of_shapes(group.operators))
     if not declare_only:
         for name, members in groups.by_family(operators).items():
@@ -96,7 +97,8 @@ def _files(entries: Iterable[Op | BackwardOp]) -> str:
     return ", ".join(dict.fromkeys(entry.at.file for entry in entries))
 
 
-def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
+def _views(group: groups.Group, nodes: Mapping[str, NodeView],
+           kernels: Mapping[str, lower.KernelView]) -> dict:
     """What the header and the source of an op and its gradients show."""
     entries = (*group.ops, *group.gradients)
     return {
@@ -106,9 +108,8 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
                       for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
         "op_defs": lower.lower_op_defs(group.operators),
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
-        "composite": group.is_composite,
-        "kernels": sorted({lower.kernel_view(op) for op in group.operators if op.kernel},
-                          key=lambda kernel: kernel.name)}
+        "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
+                                                      for op in group.operators if op.kernel})]}
 
 
 def _definitions(members: Sequence[Op], functions: Functions) -> str:

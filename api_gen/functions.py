@@ -1,33 +1,40 @@
-"""Where shape functions and rules are declared: the headers that generated sources include."""
+"""What generated code calls: shape functions, rules, gradients made of operators, and kernels. Where
+it stands is known from the headers that are given, and so is what is not there."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from api_gen.errors import SpecError, SpecErrors, nearest
-from api_gen.model import Notation, Op
+from api_gen.declarations import Declaration, declared, registered_kernels
+from api_gen.errors import SpecError, SpecErrors, listing, nearest
+from api_gen.lower import gradient_op
+from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Param,
+                           Rule)
 
 SHAPES, RULES = "phi/infermeta/infermeta.h", "distributed/spmd/rules.h"
 FACTORS = "distributed/spmd/factors.h"
+COMPOSITES = "api/autograd/composite.h"
 
 
 class Functions:
-    """The functions that headers of some folders declare. Without folders any name is taken, and
-    the headers that include all others are included."""
+    """`folders` have the headers of shape functions and rules, `composites` are headers of functions
+    that `composite` and `invoke` call, `kernels` have the sources that register kernels. What is not
+    given is not checked, and headers that include all others are included."""
 
-    def __init__(self, folders: Sequence[Path] = ()):
-        self.folders = folders
-        self.headers: dict[str, str] = {}
-        for folder in folders:
-            for path in sorted(folder.glob("*.h")):
-                text = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
-                for name in re.findall(r"\b(\w+)\(", text):
-                    self.headers.setdefault(name, path.as_posix())
+    def __init__(self, folders: Sequence[Path] = (), composites: Sequence[Path] = (),
+                 kernels: Sequence[Path] = ()):
+        self.folders, self.composites, self.kernels = folders, composites, kernels
+        self.declared = declared(path for folder in folders for path in sorted(folder.glob("*.h")))
+        self.made_of_ops = declared(composites)
+        self.registered = registered_kernels(kernels)
 
-    def check(self, ops: Iterable[Op]) -> None:
-        """Errors: SpecErrors for functions that are not there."""
-        errors = [self._unknown(op, key, name) for op in ops for key, name in _named(op)
-                  if self.folders and name not in self.headers]
+    def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
+        """Errors: SpecErrors for functions and kernels that are not there, or take another number of
+        arguments."""
+        made = [gradient_op(gradient) for gradient in gradients]
+        callable_ops = {op.name: op for op in (*ops, *made)}
+        callable_ops |= {f"{op.name}_": op for op in ops if op.inplace and not op.name.endswith("_")}
+        errors = [error for op in (*ops, *made) for error in (
+            *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops) if op.invoke else ()))]
         if errors:
             raise SpecErrors(errors)
 
@@ -36,23 +43,79 @@ class Functions:
 
     def of_rules(self, ops: Iterable[Op]) -> list[str]:
         rules = [op.infer_meta.spmd for op in ops if op.infer_meta and op.infer_meta.spmd]
-        declared = {FACTORS} if any(isinstance(rule, Notation) for rule in rules) else set()
+        headers = {FACTORS} if any(isinstance(rule, Notation) for rule in rules) else set()
         named = [rule.func for rule in rules if not isinstance(rule, Notation)]
-        return sorted(declared.union(self._headers(named, RULES)))
+        return sorted(headers.union(self._headers(named, RULES)))
+
+    def of_calls(self, calls: Iterable[Invoke]) -> list[str]:
+        targets = [call.target for call in calls]
+        if not self.composites:
+            return [COMPOSITES] if any(target.startswith("composite::") for target in targets) else []
+        names = [target.rpartition("::")[2] for target in targets]
+        return sorted({self.made_of_ops[name].header for name in names if name in self.made_of_ops})
 
     def _headers(self, names: Sequence[str], all_of_them: str) -> list[str]:
         if not self.folders:
             return [all_of_them] if names else []
-        return sorted({self.headers[name] for name in names})
+        return sorted({self.declared[name].header for name in names})
 
-    def _unknown(self, op: Op, key: str, name: str) -> SpecError:
-        where = " and ".join(folder.as_posix() for folder in self.folders)
-        return SpecError(op.at, key, f"no header of {where} declares '{name}'"
-                         f"{nearest(name, self.headers)}", "a function of theirs is accepted")
+    def _of_kernel(self, op: Op) -> Iterable[SpecError]:
+        if not op.infer_meta or not op.kernel:
+            return
+        for key, name, params in _named(op.infer_meta) if self.folders else ():
+            found = self.declared.get(name)
+            if not found:
+                yield SpecError(op.at, key, f"no header of {_paths(self.folders)} declares '{name}'"
+                                f"{nearest(name, self.declared)}", "a function of theirs is accepted")
+            elif not found.fits(len(params)):
+                yield _count(op, key, name, found, [_text(param) for param in params])
+        kernel = op.kernel.dense
+        if self.kernels and kernel and kernel.name not in self.registered:
+            yield SpecError(op.at, "kernel.func", f"no source below {_paths(self.kernels)} registers the "
+                            f"kernel '{kernel.name}'{nearest(kernel.name, self.registered)}",
+                            f"'PHI_REGISTER_KERNEL({kernel.name}, CPU, <function>, <types>);' must be "
+                            "there")
+
+    def _of_call(self, op: Op, call: Invoke, ops: Mapping[str, Op]) -> Iterable[SpecError]:
+        space, _, name = call.target.rpartition("::")
+        key = "composite" if space == "composite" else "invoke"
+        callable_here: dict[str, Declaration] = dict(self.made_of_ops)
+        if key == "invoke":
+            callable_here |= {each: _of_op(other) for each, other in ops.items()}
+        found = callable_here.get(name)
+        if found and not found.fits(len(call.args)):
+            yield _count(op, key, name, found, call.args)
+        if not found and self.composites:
+            yield SpecError(op.at, key, f"{_paths(self.composites)} does not declare '{name}'"
+                            f"{', and no op is named so' if key == 'invoke' else ''}"
+                            f"{nearest(name, callable_here)}", "what is there is accepted")
 
 
-def _named(op: Op) -> Iterable[tuple[str, str]]:
-    if op.infer_meta:
-        yield "infer_meta.func", op.infer_meta.func
-        if op.infer_meta.spmd and not isinstance(op.infer_meta.spmd, Notation):
-            yield "infer_meta.spmd_rule", op.infer_meta.spmd.func
+def _paths(paths: Iterable[Path]) -> str:
+    return " and ".join(path.as_posix() for path in paths)
+
+
+def _text(param: Param) -> str:
+    return param.text if isinstance(param, Literal) else param.name
+
+
+def _of_op(op: Op) -> Declaration:
+    """The function that is generated for an op."""
+    required = len(op.args)
+    for arg in reversed(op.args):
+        may_be_left_out = arg.default is not None if isinstance(arg, Attr) else arg.optional
+        if not may_be_left_out:
+            break
+        required -= 1
+    return Declaration(str(op.at), (range(required, len(op.args) + 1 + op.selective),))
+
+
+def _named(infer_meta: InferMeta) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
+    yield "infer_meta.func", infer_meta.func, infer_meta.params
+    if isinstance(infer_meta.spmd, Rule):
+        yield "infer_meta.spmd_rule", infer_meta.spmd.func, infer_meta.spmd.params
+
+
+def _count(op: Op, key: str, name: str, found: Declaration, given: Sequence[str]) -> SpecError:
+    return SpecError(op.at, key, f"'{name}' of {found.header} takes {found.taken} arguments and is "
+                     f"given {len(given)} ({listing(given)})", "as many as it takes are accepted")

@@ -273,7 +273,8 @@ def kernels(text: str) -> tuple[KernelAlternative, ...]:
 
 def notation(text: str) -> Notation:
     form = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
-            "'... m k, ... k n -> ... m n', is accepted")
+            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
+            "attribute names, is accepted")
     sides = text.split("->")
     if len(sides) != 2:
         raise Bad(f"'{text}' has no single '->'", form)
@@ -282,15 +283,23 @@ def notation(text: str) -> Notation:
         raise Bad("more than three inputs have '...'", "an op like this needs spmd_rule")
     if any(term.batch for term in results) and not any(term.batch for term in inputs):
         raise Bad("'...' is in an output but in no input", form)
+    for letter in "".join(term.letters for term in results):
+        if letter != "1" and not any(letter in term.letters for term in inputs):
+            raise Bad(f"factor '{letter}' is in an output but in no input",
+                      "a factor of an input, or 1 for a dim that is never split, is accepted")
+    if any(term.whole for term in results):
+        raise Bad("an output has [...]", "inputs name the dims that are whole")
     return Notation(text, inputs, results)
 
 
 def _term(text: str, form: str) -> Term:
+    whole = re.search(r"\[\s*(\w+)\s*\]\s*\Z", text)
+    text = text[:whole.start()] if whole else text
     batch, *letters = text.split() if text.split()[:1] == ["..."] else ["", *text.split()]
     for letter in letters:
         if not re.match(r"[a-z1]\Z", letter):
             raise Bad(f"'{letter}' is not a factor", form)
-    return Term("".join(letters), bool(batch))
+    return Term("".join(letters), bool(batch), whole[1] if whole else "")
 
 
 def flops(text: str) -> tuple[Factor, ...]:

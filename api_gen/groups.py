@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from api_gen.lower import KernelView, gradient_op, kernel_view
-from api_gen.model import BackwardOp, Op
+from api_gen.model import BackwardOp, Invoke, Op
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Group:
         return ", ".join(dict.fromkeys(entry.at.file for entry in (*self.ops, *self.gradients)))
 
     @property
-    def is_composite(self) -> bool:
-        return any(gradient.composite for gradient in self.gradients)
+    def calls(self) -> tuple[Invoke, ...]:
+        """Calls that are all that some of its functions do."""
+        return tuple(op.invoke for op in (*self.ops, *map(gradient_op, self.gradients)) if op.invoke)
 
 
 def groups(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> list[Group]:
@@ -45,8 +46,8 @@ def groups(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> list[Group]:
 def called_groups(group: Group, every: Sequence[Group]) -> list[str]:
     """Names of the other groups whose functions this one calls by `invoke`."""
     owner = {entry.name: other.name for other in every for entry in (*other.ops, *other.gradients)}
-    calls = [op.invoke for op in (*group.ops, *map(gradient_op, group.gradients)) if op.invoke]
-    words = re.findall(r"\w+", " ".join(text for call in calls for text in (call.target, *call.args)))
+    words = re.findall(r"\w+", " ".join(text for call in group.calls
+                                        for text in (call.target, *call.args)))
     found = {owner[name] for word in words for name in (word, word.removesuffix("_")) if name in owner}
     return sorted(found - {group.name})
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from api_gen import cpp
 from api_gen.checks import VARIABLES, check_generated
 from api_gen.errors import SpecError, SpecErrors, listing
-from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Notation, Op, Output, Param, Rule, Source,
-                           TensorArg)
+from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Output,
+                           Param, Rule, Source, TensorArg)
 from api_gen.nodes import NodeView
 
 # Names in namespace phi::ops that are functions.
@@ -19,6 +19,7 @@ _OPS_FUNCTIONS = ("all", "find")
 class KernelView:
     name: str
     types: tuple[str, ...]
+    parameters: tuple[str, ...] = field(compare=False)  # their names
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,15 @@ def op_cpp_name(name: str) -> str:
 def kernel_view(op: Op) -> KernelView:
     assert op.kernel
     types = tuple(map(cpp.kernel_type, op.kernel.params))
-    return KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)))
+    names = tuple(param.text.strip('"') if isinstance(param, Literal) else param.name
+                  for param in op.kernel.params)
+    return KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)),
+                      names + tuple(output.name for output in op.outputs))
 
 
-def check_kernels(ops: Sequence[Op]) -> None:
-    """Errors: two ops that want different signatures of one kernel."""
+def kernels_by_name(ops: Sequence[Op]) -> dict[str, KernelView]:
+    """As the first op sees each that launches it. Errors: two ops that want different signatures of
+    one kernel."""
     seen: dict[str, tuple[Op, KernelView]] = {}
     errors = []
     for op in ops:
@@ -154,6 +159,7 @@ def check_kernels(ops: Sequence[Op]) -> None:
                 "ops that share a kernel must call it alike; use 'param' or another kernel name"))
     if errors:
         raise SpecErrors(errors)
+    return {name: view for name, (_, view) in seen.items()}
 
 
 def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
@@ -188,7 +194,8 @@ def _decisive(op: Op) -> set[str]:
     assert op.infer_meta
     spmd = op.infer_meta.spmd
     params = [*op.infer_meta.params, *(spmd.params if isinstance(spmd, Rule) else ())]
-    return {param.name for param in params if isinstance(param, Attr)}
+    named = {term.whole for term in spmd.inputs} if isinstance(spmd, Notation) else set()
+    return named.union(param.name for param in params if isinstance(param, Attr))
 
 
 def _attributes(op: Op) -> tuple[tuple[str, str, str], ...]:

@@ -80,10 +80,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class Term:
-    """The factors of one tensor's dims, a letter each; `batch`: any leading dims before them."""
+    """The factors of one tensor's dims, a letter each; `batch`: any leading dims before them; `whole`:
+    an attribute that names dims, or one dim, which are never split."""
 
     letters: str
     batch: bool = False
+    whole: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", 
            *IGNORED)
 INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
 KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops")
+# Of attributes that name dims.
+_AXES = (AttrType.INT, AttrType.INT64, AttrType.INTS, AttrType.INT64S, AttrType.INT_ARRAY, AttrType.SCALAR)
 TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
 
 T = TypeVar("T")
@@ -76,12 +78,12 @@ class Reader:
     def check_all_read(self) -> tuple[tuple[str, str], ...]:
         """The keys that are given and have no effect, and why. Error: one that is given, was not
         read, and is not known to have none."""
-        ineffective = effects.of_entry(self.is_gradient, self.has("kernel"))
+        body = next(body for body in ("kernel", "invoke", "composite") if self.has(body))
+        ineffective = effects.of_entry(self.is_gradient, body)
         given = [full for key, value in self.entry.values.items()
                  for full in ([f"{key}.{sub}" for sub, _ in value.map] if value.map else [key])]
         for key in given:
             if key not in self.asked and key not in ineffective:
-                body = next(body for body in ("kernel", "invoke", "composite") if self.has(body))
                 raise self.error(key, f"nothing reads it in an entry with '{body}'",
                                  "leaving it out is accepted")
         return tuple((key, ineffective[key]) for key in given if key in ineffective)
@@ -205,13 +207,11 @@ def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
         return _notation(reader, notation, args, outputs) if notation else None
     key = "infer_meta.spmd_param" if reader.has("infer_meta.spmd_param") else "infer_meta.param"
     rule_params = read_params(reader, key, args) if reader.has(key) else params
-    # The rule's answer is by position, so it must be shown the first tensors, all in order.
     shown = [param.name for param in rule_params if isinstance(param, TensorArg)]
-    tensors = [arg.name for arg in args if isinstance(arg, TensorArg)]
-    if shown != tensors[:len(shown)]:
-        raise reader.error(key, f"the rule is shown {listing(shown)}",
-                           f"the tensors in order from the first on ({listing(tensors)}) are "
-                           "accepted, the last ones may be left out")
+    twice = next((name for name in shown if shown.count(name) > 1), None)
+    if twice:
+        raise reader.error(key, f"the rule is shown '{twice}' twice",
+                           "once is accepted: its answer says how the tensor is placed")
     return Rule(rule, rule_params)
 
 
@@ -228,6 +228,11 @@ def _notation(reader: Reader, text: str, args: Sequence[Arg],
         if tensor.is_list or tensor.optional:
             raise reader.error("spmd", f"'{tensor.name}' is a list or optional",
                                "an op like this needs spmd_rule")
+    attrs = {arg.name: arg for arg in args if isinstance(arg, Attr)}
+    for term in notation.inputs:
+        if term.whole and attrs[reader.known("spmd", term.whole, attrs, "attribute")].type not in _AXES:
+            raise reader.error("spmd", f"attribute '{term.whole}' is no axis",
+                               f"a type of {listing(kind.value for kind in _AXES)} is accepted")
     return notation
 
 

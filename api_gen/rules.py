@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from api_gen import cpp
 from api_gen.lower import op_cpp_name, rule_name
-from api_gen.model import Attr, Notation, Op, Param, TensorArg, Term
+from api_gen.model import Attr, AttrType, Notation, Op, Param, TensorArg, Term
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,7 @@ class RuleView:
     parts: tuple[str, ...]  # the calls that make the OpRule
     batch: str  # the value of a variable that `ask` uses, if it does
     ask: str  # empty: replicated
+    shown: tuple[int, ...]  # the tensor arguments that it answers for, unless these are the first
     infer: str
 
 
@@ -27,19 +28,21 @@ def lower_rules(ops: Sequence[Op]) -> list[RuleView]:
 def _view(op: Op) -> RuleView:
     assert op.infer_meta
     spmd = op.infer_meta.spmd
-    batch, ask = "", ""
+    batch, ask, shown = "", "", ()
     if isinstance(spmd, Notation):
-        batch, ask = _declared(spmd)
+        batch, ask = _declared(op, spmd)
     elif spmd:
         ask = _call(op, spmd.func, spmd.params, cpp.spec)
+        shown = tuple(param.index for param in spmd.params if isinstance(param, TensorArg))
+        shown = () if shown == tuple(range(len(shown))) else shown
     infer = _call(op, op.infer_meta.func, op.infer_meta.params, cpp.meta)
     outputs = [f'.output("{output.name}")' for output in op.outputs]
     return RuleView(op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
                     (*map(_tensor, op.tensors), *map(_attribute, op.attrs), *outputs),
-                    batch, ask, infer)
+                    batch, ask, shown, infer)
 
 
-def _declared(notation: Notation) -> tuple[str, str]:
+def _declared(op: Op, notation: Notation) -> tuple[str, str]:
     """The value of the variable `batch`, if one is needed, and the declaration that a hand-written
     rule of this pattern would make."""
     batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
@@ -47,8 +50,15 @@ def _declared(notation: Notation) -> tuple[str, str]:
     inputs = [f".input({', '.join([f'args.spec({i})', *_factor_args(term)])})"
               for i, term in enumerate(notation.inputs)]
     outputs = [f".output({', '.join(_factor_args(term))})" for term in notation.outputs]
+    whole = [f".whole_dims({i}, {_axes(op, term.whole)})"
+             for i, term in enumerate(notation.inputs) if term.whole]
     return (f"distributed::Factors::batch({', '.join(batched)})" if batched else "",
-            "".join(["distributed::Factors()", *inputs, *outputs]))
+            "".join(["distributed::Factors()", *inputs, *outputs, *whole]))
+
+
+def _axes(op: Op, name: str) -> str:
+    attr = next(attr for attr in op.attrs if attr.name == name)
+    return _attr(op, attr) + (".to<int64_t>()" if attr.type is AttrType.SCALAR else "")
 
 
 def _factor_args(term: Term) -> list[str]:
@@ -59,8 +69,12 @@ def _call(op: Op, func: str, params: Sequence[Param], form: Callable[[Param], st
     def value(param: Param) -> str:
         if not isinstance(param, Attr):
             return form(param)
-        return f"args.attr<{cpp.value_type(param)}>({op.attrs.index(param)})"
+        return _attr(op, param)
     return f"{func}({', '.join(map(value, params))})"
+
+
+def _attr(op: Op, attr: Attr) -> str:
+    return f"args.attr<{cpp.value_type(attr)}>({op.attrs.index(attr)})"
 
 
 def _tensor(tensor: TensorArg) -> str:

@@ -24,10 +24,13 @@ function(autophi_find_generator_python variable)
                       "python3-yaml python3-jinja2. Or set ${variable}.")
 endfunction()
 
-# autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder...): YAML files, and headers of shape
-# functions and rules, relative to the project's root.
+# autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder... COMPOSITES header KERNELS folder): YAML
+# files, headers of shape functions and rules, the header of gradients made of ops, and the sources of
+# kernels, relative to the project's root.
+#
+# The target autophi_check_entries sees that all that entries name is there; kernels wait for it.
 function(autophi_generate)
-  cmake_parse_arguments(ARG "" "OPS;BACKWARD" "FUNCTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OPS;BACKWARD;COMPOSITES;KERNELS" "FUNCTIONS" ${ARGN})
   foreach(kind OPS BACKWARD)
     file(GLOB ${kind} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${ARG_${kind}}/*.yaml)
   endforeach()
@@ -35,10 +38,11 @@ function(autophi_generate)
   set(AUTOPHI_GENERATOR_PYTHON ${AUTOPHI_GENERATOR_PYTHON} PARENT_SCOPE)
   set(out ${PROJECT_BINARY_DIR})
   set(command ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1
-              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${OPS} --backward ${BACKWARD} --functions ${ARG_FUNCTIONS})
+              ${AUTOPHI_GENERATOR_PYTHON} -m api_gen --out=${out} --ops ${OPS} --backward ${BACKWARD} --functions ${ARG_FUNCTIONS}
+              --composites ${ARG_COMPOSITES})
   file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
                                                 ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
-  set(declarations)
+  set(declarations ${PROJECT_SOURCE_DIR}/${ARG_COMPOSITES})
   foreach(folder ${ARG_FUNCTIONS})
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
     list(APPEND declarations ${headers})
@@ -48,7 +52,7 @@ function(autophi_generate)
   # How many sources there are depends on the YAML, so a change of it configures anew.
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
 
-  foreach(mode "" --list-outputs)
+  foreach(mode "--kernels;${ARG_KERNELS};--check-names" "" --list-outputs)
     execute_process(COMMAND ${command} ${mode} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                     RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
     if(NOT failed EQUAL 0)
@@ -64,6 +68,15 @@ function(autophi_generate)
     DEPENDS ${inputs} ${declarations} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     COMMENT "Generating operators" VERBATIM)
   add_custom_target(autophi_generated_headers DEPENDS ${out}/api/generated/stamp)
+
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${ARG_KERNELS}/*.cc)
+  add_custom_command(
+    OUTPUT ${out}/api/generated/checked
+    COMMAND ${command} --kernels ${ARG_KERNELS} --check-names
+    COMMAND ${CMAKE_COMMAND} -E touch ${out}/api/generated/checked
+    DEPENDS ${inputs} ${declarations} ${kernels} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMENT "Checking what operators name" VERBATIM)
+  add_custom_target(autophi_check_entries ALL DEPENDS ${out}/api/generated/checked)
 
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
   set(rules ${outputs})

@@ -18,19 +18,36 @@ SpmdResult replicated(const RuleArgs& args, size_t num_outputs) {
   return result;
 }
 
+// The slots that the rule answers for, in its order; `count` is how many it does.
+std::vector<size_t> shown_slots(const RuleFunctions& functions, const RuleArgs& args,
+                                size_t count) {
+  std::vector<size_t> slots;
+  for (int arg : functions.shown) {
+    const auto [first, size] = args.slots_of(arg);
+    for (size_t i = 0; i < size; ++i) slots.push_back(first + i);
+  }
+  if (functions.shown.empty()) {
+    for (size_t i = 0; i < count; ++i) slots.push_back(i);
+  }
+  return slots;
+}
+
 SpmdResult completed(const RuleFunctions& functions, const RuleArgs& args, SpmdResult given,
                      size_t num_outputs) {
+  const std::vector<size_t> shown = shown_slots(functions, args, given.inputs.size());
   const std::vector<TensorSpec> slots = args.slots();
   PHI_CHECK(
-      given.inputs.size() <= slots.size() && given.outputs.size() == num_outputs,
+      given.inputs.size() == shown.size() && shown.size() <= slots.size() &&
+          given.outputs.size() == num_outputs,
       errors::Internal("rule {} answers for {} inputs and {} outputs; the call has {} and {}.",
                        functions.name, given.inputs.size(), given.outputs.size(), slots.size(),
                        num_outputs));
   SpmdResult result;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    result.inputs.push_back(slots[i].absent()         ? nullptr
-                            : i < given.inputs.size() ? given.inputs[i]
-                                                      : TensorDistAttr::replicated(args.mesh()));
+  for (const TensorSpec& slot : slots) {
+    result.inputs.push_back(slot.absent() ? nullptr : TensorDistAttr::replicated(args.mesh()));
+  }
+  for (size_t i = 0; i < shown.size(); ++i) {
+    if (!slots[shown[i]].absent()) result.inputs[shown[i]] = given.inputs[i];
   }
   result.outputs = std::move(given.outputs);
   return result;
@@ -43,6 +60,12 @@ std::vector<TensorSpec> RuleArgs::slots() const {
   for (const Argument& argument : arguments_)
     slots.insert(slots.end(), argument.specs.begin(), argument.specs.end());
   return slots;
+}
+
+std::pair<size_t, size_t> RuleArgs::slots_of(int arg) const {
+  size_t first = 0;
+  for (int i = 0; i < arg; ++i) first += arguments_[static_cast<size_t>(i)].specs.size();
+  return {first, arguments_[static_cast<size_t>(arg)].specs.size()};
 }
 
 SpmdResult RuleFunctions::forward(const RuleArgs& args, size_t num_outputs,

@@ -3,6 +3,7 @@
 // (api/generated/defs); its OpDef leads to them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class RuleArgs {
   }
   /// All tensors, lists one element after the other.
   std::vector<distributed::TensorSpec> slots() const;
+  /// The slots of an argument: the first one, and how many.
+  std::pair<size_t, size_t> slots_of(int arg) const;
 
  private:
   struct Argument {
@@ -68,9 +71,12 @@ struct RuleFunctions {
   Ask ask = nullptr;  // null: inputs and outputs are replicated
   Infer infer = nullptr;
   Describe describe = nullptr;  // by names, for tools
+  // The arguments that the rule answers for, in its order; empty: the first ones, as many as it
+  // does.
+  std::span<const int> shown = {};
 
-  /// An attr for every tensor that is there. Inputs that the rule is not shown, the last ones, are
-  /// needed whole. Errors: the rule's; Internal if it does not answer for these tensors.
+  /// An attr for every tensor that is there. Inputs that the rule is not shown are needed whole.
+  /// Errors: the rule's; Internal if it does not answer for these tensors.
   distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts = nullptr) const;
   distributed::SpmdResult backward(const RuleArgs& args,

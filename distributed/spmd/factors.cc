@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "distributed/spmd/rules/names.h"
+
 namespace phi::distributed {
 namespace {
 
@@ -131,6 +133,23 @@ Factors& Factors::absent_output() {
 
 Factors& Factors::whole(std::string_view letters) {
   whole_ |= mask_of(letters);
+  return *this;
+}
+
+Factors& Factors::whole_dims(int i, std::span<const int64_t> axes) {
+  for (int64_t axis : axes) whole_dims(i, axis);
+  return *this;
+}
+
+Factors& Factors::whole_dims(int i, std::span<const int> axes) {
+  for (int axis : axes) whole_dims(i, axis);
+  return *this;
+}
+
+Factors& Factors::whole_dims(int i, int64_t axis) {
+  const Term& term = inputs_[static_cast<size_t>(i)];
+  if (term.ndim == 0 && (axis == 0 || axis == -1)) return *this;  // a 0-D tensor takes these
+  whole_ |= uint64_t{1} << term.factor[static_cast<size_t>(normal_axis(axis, term.ndim))];
   return *this;
 }
 

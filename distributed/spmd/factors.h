@@ -73,6 +73,11 @@ class Factors {
 
   /// These factors are never split: the op needs them whole.
   Factors& whole(std::string_view letters);
+  /// The same of the dims of input `i` that an attribute names, counted from either end. An empty
+  /// list names none. Errors: OutOfRange for a dim that the input lacks.
+  Factors& whole_dims(int i, std::span<const int64_t> axes);
+  Factors& whole_dims(int i, std::span<const int> axes);
+  Factors& whole_dims(int i, int64_t axis);
   /// How outputs without the factor are combined over its mesh dims; kSum if not said.
   Factors& reduce(std::string_view letters, ReduceKind kind);
   /// The kernel itself combines over the mesh dims of these factors: outputs that lack them are

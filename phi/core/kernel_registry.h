@@ -4,15 +4,20 @@
 // says that it takes, the generator writes as a type (phi/generated/kernels/<the YAML file>.h):
 //   struct relu {
 //     using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+//     using Parameters = KernelParameters<"x", "out">;
 //     static constexpr const char* kName = "relu";
 //   };
-// and the compiler checks the definition against it where it is registered:
+// and the compiler checks the definition against it, parameter by parameter, where it is
+// registered:
 //   PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Numbers);
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "phi/common/dtype.h"
@@ -25,10 +30,19 @@ template <typename... Args>
 struct KernelSignature {
   /// As launches call it, whatever the device.
   using Function = void (*)(const KernelContext&, Args...);
-  /// As kernels define it.
-  template <typename Context>
-  using Definition = void (*)(const Context&, Args...);
 };
+
+/// A text that is an argument of a template.
+template <size_t kSize>
+struct FixedString {
+  // NOLINTNEXTLINE(google-explicit-constructor): a literal is one.
+  consteval FixedString(const char (&literal)[kSize]) { std::ranges::copy(literal, text); }
+  char text[kSize];
+};
+
+/// The names in the YAML entry of what a kernel takes and gives, for the compiler's errors.
+template <FixedString... kNames>
+struct KernelParameters {};
 
 /// The kernels of one name: a table of function pointers by kind of device and dtype.
 class Kernel {
@@ -82,14 +96,36 @@ struct ContextOf<DeviceKind::CPU> {
   using type = CpuContext;
 };
 
+template <FixedString kName, typename InKernel, typename InEntry>
+struct Parameter {
+  static_assert(std::is_same_v<InKernel, InEntry>,
+                "a kernel's parameter has another type than its YAML entry says; which one is in "
+                "Parameter<name, type in the kernel, type by the entry>");
+};
+
+/// Kernel: the type of a definition's address.
+template <typename Kernel, typename Context, typename Names, typename Signature>
+struct CheckedKernel {
+  static_assert(!std::is_same_v<Kernel, Kernel>,
+                "a kernel returns nothing and takes the context of its device first");
+};
+template <typename Context, typename... InKernel, FixedString... kNames, typename... InEntry>
+struct CheckedKernel<void (*)(const Context&, InKernel...), Context, KernelParameters<kNames...>,
+                     KernelSignature<InEntry...>> {
+  static_assert(sizeof...(InKernel) == sizeof...(InEntry),
+                "a kernel has more or fewer parameters than its YAML entry says");
+  static constexpr bool kIsRight = (sizeof(Parameter<kNames, InKernel, InEntry>) + ... + 0) >= 0;
+};
+
 /// Definitions: a lambda without captures that gives the address of the kernel for <T, Context>.
-template <typename Definitions, typename Context, typename T, typename Signature>
+template <typename Definitions, typename Context, typename T, typename Name, typename Signature>
 struct KernelEntry;
-template <typename Definitions, typename Context, typename T, typename... Args>
-struct KernelEntry<Definitions, Context, T, KernelSignature<Args...>> {
+template <typename Definitions, typename Context, typename T, typename Name, typename... Args>
+struct KernelEntry<Definitions, Context, T, Name, KernelSignature<Args...>> {
   static void run(const KernelContext& launch, Args... args) {
-    using Definition = typename KernelSignature<Args...>::template Definition<Context>;
-    constexpr Definition kernel = Definitions{}.template operator()<T, Context>();
+    constexpr auto kernel = Definitions{}.template operator()<T, Context>();
+    static_assert(CheckedKernel<std::remove_cv_t<decltype(kernel)>, Context,
+                                typename Name::Parameters, KernelSignature<Args...>>::kIsRight);
     kernel(Context(launch), args...);
   }
 };
@@ -101,7 +137,7 @@ bool register_kernel(TypeList<Ts...>, Definitions) {
   Kernel& kernel = Kernel::named(Name::kName);
   (kernel.add(kKind, dtype_of<Ts>(),
               reinterpret_cast<Kernel::Erased>(
-                  &KernelEntry<Definitions, Context, Ts, typename Name::Signature>::run)),
+                  &KernelEntry<Definitions, Context, Ts, Name, typename Name::Signature>::run)),
    ...);
   return true;
 }
@@ -109,9 +145,10 @@ bool register_kernel(TypeList<Ts...>, Definitions) {
 template <typename Name, typename... Ts, typename Definitions>
 bool register_dry_kernel(TypeList<Ts...>, Definitions) {
   Kernel& kernel = Kernel::named(Name::kName);
-  (kernel.add_dry(dtype_of<Ts>(),
-                  reinterpret_cast<Kernel::Erased>(
-                      &KernelEntry<Definitions, KernelContext, Ts, typename Name::Signature>::run)),
+  (kernel.add_dry(
+       dtype_of<Ts>(),
+       reinterpret_cast<Kernel::Erased>(
+           &KernelEntry<Definitions, KernelContext, Ts, Name, typename Name::Signature>::run)),
    ...);
   return true;
 }

@@ -247,6 +247,25 @@ TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
                           "1.\n  called with x f32[2,3] [S0]"));
 }
 
+// The rule of a gradient may speak of some of its tensors, in an order of its own; it is asked for
+// where these lie, and others come whole.
+TEST(DecisionCache, ARuleMayBeShownSomeTensorsInItsOwnOrder) {
+  const OpDef& subtract = ops::subtract;
+  const auto as_second = [](const RuleArgs& args) -> distributed::SpmdRule {
+    return distributed::Factors().input(args.spec(1), "mn").input(args.spec(0), "m1").output("mn");
+  };
+  static const int both[] = {1, 0};
+  static const RuleFunctions swapped{"Swapped", as_second, subtract.rule.infer, nullptr, both};
+  static const OpDef op = with_rule(subtract, swapped);
+  const Tensor x = shard_tensor(full({2, 4}, 1.0f), one(), {Shard(1)});
+  const Tensor y = shard_tensor(full({2, 4}, 1.0f), one(), {Shard(0)});
+  const Call call(op, attrs(), x, y);
+  const DistArgs args = call.on_one_mesh();
+  const Decision& decision = call.decide(args, x.dtype());
+  EXPECT_EQ(decision.input(0).attr, distributed::TensorDistAttr::get(one(), {Shard(0)}));
+  EXPECT_EQ(decision.input(1).attr, distributed::TensorDistAttr::get(one(), {Shard(0)}));
+}
+
 TEST(Ops, RegistryKnowsThemAll) {
   EXPECT_GT(ops::all().size(), 50u);
   EXPECT_STREQ(ops::find("matmul").rule.name, "MatmulInferSpmd");

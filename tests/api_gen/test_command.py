@@ -86,7 +86,7 @@ def test_declare_only_writes_headers(command):
 
 
 def test_keys_without_effect_are_listed(command):
-    command.write("ops.yaml", RELU + "  traits: some::Trait\n")
+    command.write("ops.yaml", RELU + "  traits: some::Trait\n  backward: relu_grad\n")
     command.write("backward.yaml", GRADIENT + "  inplace: (out_grad -> x_grad)\n")
     listed = command.run("--ops=ops.yaml", "--backward=backward.yaml", "--list-ignored")
     assert listed.returncode == 0 and not command.files()
@@ -166,6 +166,7 @@ def test_a_comment_in_the_yaml_compiles_nothing_anew(command):
 
 
 def test_backward_is_checked(command):
+    command.write("ops.yaml", RELU + "  backward: relu_grad\n")
     command.write("backward.yaml", GRADIENT)
     assert command.run("--ops=ops.yaml", "--backward=backward.yaml").returncode == 0
     command.write("backward.yaml", GRADIENT.replace("forward: relu", "forward: rleu"))
@@ -189,3 +190,12 @@ def test_a_file_that_is_not_there(command):
     result = command.run("--ops=none.yaml")
     assert (result.returncode, result.stderr) == (1,
                                                   "api_gen: none.yaml: No such file or directory\n")
+
+
+def test_names_are_checked_without_output(command):
+    command.write("kernel.cc", "PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Floats);\n")
+    assert command.run("--ops=ops.yaml", "--kernels=.", "--check-names").returncode == 0
+    command.write("kernel.cc", "")
+    result = command.run("--ops=ops.yaml", "--kernels=.", "--check-names")
+    assert result.returncode == 1 and not command.files()
+    assert "ops.yaml:5: op 'relu', key 'kernel.func': no source below . registers" in result.stderr

@@ -3,12 +3,13 @@ keys without effect. None is read and forgotten."""
 
 import re
 
-from conftest import fails, generated, gradients_of, ops_of
+from conftest import definitions, fails, generated, gradients_of, ops_of
 
 import pytest
 
 from api_gen import effects
 from api_gen.backward import BACKWARD_KEYS
+from api_gen.errors import SpecErrors
 from api_gen.parse import INFER_META_KEYS, KERNEL_KEYS, OP_KEYS, TRANSFORM_KEYS
 
 SUBKEYS = {"infer_meta": INFER_META_KEYS, "kernel": KERNEL_KEYS, "data_transform": TRANSFORM_KEYS}
@@ -56,6 +57,15 @@ def text_of(entry: dict[str, str]) -> str:
     return "- " + "\n  ".join(lines) + "\n"
 
 
+def body_of(entry: dict[str, str]) -> str:
+    return next(body for body in ("kernel.func", "invoke", "composite") if body in entry).split(".")[0]
+
+
+def function_of(entry: dict[str, str], others: dict[str, str] | None) -> str:
+    """The function of the entry alone."""
+    return definitions(code_of(entry, others))[next(iter(entry.values()))]
+
+
 def code_of(entry: dict[str, str], others: dict[str, str] | None) -> dict[str, str]:
     """Generated files, but for the reference page, and without the lines that entries stand in."""
     if "op" in entry:
@@ -101,7 +111,8 @@ CHANGES = {
         "backward_op": "f_grad2", "forward": f"f (Tensor y, Tensor x, {ATTRS}) -> {TWO}",
         "args": "(Tensor x, Tensor y, Tensor out_grad, Tensor more, int a)",
         "output": "Tensor(y_grad), Tensor(x_grad)", "optional": "y", "no_need_buffer": "y",
-        "composite": "g(y, x, out_grad, a, x_grad, y_grad)"}),
+        "composite": "g(y, x, out_grad, a, x_grad, y_grad)",
+        "invoke": "g(x, y, out_grad, a)"}),
 }
 INEFFECTIVE = {"interfaces": "a", "traits": "a", "support_dygraph_mode": "true",
                "data_transform.skip_transform": "x", "data_transform.support_trans_dtype": "x",
@@ -115,13 +126,14 @@ IGNORED = {
     "a view": {},
     "invoke": {**CALLS, "backward": "f_grad"},
     "gradient": {**OF_KERNELS, **OF_GRADIENTS, "composite": "g(x)"},
-    "gradient that invokes": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double"},
+    "gradient that invokes": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double",
+                              "composite": "g(x)"},
     "gradient of others": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double"},
 }
 
 BOTH = "an op is either an invocation or has infer_meta and kernel"
 LEAVE = "leaving it out is accepted"
-WHOLE = "it is either an invocation or has a kernel or a composite"
+WHOLE = "it is either an invocation or has a kernel"
 META = {"infer_meta.func": "F"}
 REFUSED = {
     "op": {},
@@ -142,11 +154,8 @@ REFUSED = {
            for key, value in {"view": "(x -> out)", "intermediate": "out",
                               "no_need_buffer": "y"}.items()}},
     "gradient": {"invoke": ({"invoke": "g(x)"}, "kernel", f"the gradient has 'invoke' too; {WHOLE}")},
-    "gradient that invokes": {
-        "composite": ({"composite": "g(x)"}, "composite",
-                      f"the gradient has 'invoke' too; {WHOLE}")},
-    "gradient of others": {
-        "invoke": ({"invoke": "g(x)"}, "composite", f"the gradient has 'invoke' too; {WHOLE}")},
+    "gradient that invokes": {},
+    "gradient of others": {},
 }
 for kind, body in (("gradient that invokes", "invoke"), ("gradient of others", "composite")):
     said = f"nothing reads it in an entry with '{body}'; {LEAVE}"
@@ -180,9 +189,12 @@ def test_another_value_makes_other_code(kind, key):
     change, beside = changes[key] if isinstance(changes[key], tuple) else (changes[key], {})
     before = {**entry, **beside}
     after = {**before, key: change}
-    if key != "backward":
-        others = None  # without `backward` it is a function that tracks nothing
-    assert code_of(after, others) != code_of(before, others)
+    if key == "backward":  # without it the gradient would be there for nothing
+        with pytest.raises(SpecErrors, match="nothing would call this one"):
+            code_of(before, others)
+        assert function_of(after, others) != function_of(before, None)
+    else:
+        assert code_of(after, None) != code_of(before, None)
 
 
 @pytest.mark.parametrize("kind, key", [(kind, key) for kind, keys in IGNORED.items()
@@ -193,10 +205,12 @@ def test_what_has_no_effect_is_known_and_has_none(kind, key):
     others = OF_F if kind == "invoke" and key == "backward" else None
     if kind != "invoke" and key == "backward":
         others = {**DOUBLE, "backward_op": "f_double"}
-    assert code_of(given, others) == code_of(entry, others)
+    assert function_of(given, others) == function_of(entry, None)
+    if key != "backward":
+        assert code_of(given, None) == code_of(entry, None)
     read = gradients_of if kind.startswith("gradient") else ops_of
     (one,) = read(text_of(given))
-    table = effects.of_entry(kind.startswith("gradient"), "kernel.func" in entry)
+    table = effects.of_entry(kind.startswith("gradient"), body_of(entry))
     assert one.without_effect == ((key, table[key]),)
     assert re.fullmatch(rf"\w+\.yaml:\d+: 'f\w*', key '{re.escape(key)}': no effect: \w.+\n",
                         effects.report([one]))
@@ -231,7 +245,7 @@ def test_the_rule_has_the_name_that_the_entry_gives():
 def test_the_table_has_no_other_keys():
     for kind, (entry, _, _) in CHANGES.items():
         if kind != "a view":
-            table = effects.of_entry(kind.startswith("gradient"), "kernel.func" in entry)
+            table = effects.of_entry(kind.startswith("gradient"), body_of(entry))
             assert set(table) == set(IGNORED[kind])
 
 

@@ -29,7 +29,8 @@ SIZE = "arithmetic over arguments, .size(), .dims(), [] and ?: are accepted"
 PAIR = "'(input -> output), ...' is accepted"
 KERNEL = "'name' or 'name {dense -> dense}', the latter several times, is accepted"
 FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
-           "'... m k, ... k n -> ... m n', is accepted")
+           "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
+           "attribute names, is accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
                  "int[]", "int64_t[]", "float[]", "bool[]", "str[]", "IntArray", "Scalar",
                  "Scalar[]", "DataType", "DataLayout", "Place", "int32_t", "long", "Scalar(int)"])
@@ -134,14 +135,20 @@ CASES = [
      "infer_meta.spmd_rule is given too; one of the two is accepted"),
     (dict(infer_meta="{func: F, spmd_param: [x]}"), 4, "infer_meta.spmd_param",
      "there is no infer_meta.spmd_rule; it says the arguments of a rule"),
-    (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y]}"), 4, "infer_meta.spmd_param",
-     "the rule is shown 'y'; the tensors in order from the first on ('x', 'y') are accepted, the "
-     "last ones may be left out"),
+    (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y, a, y]}"), 4, "infer_meta.spmd_param",
+     "the rule is shown 'y' twice; once is accepted: its answer says how the tensor is placed"),
     (dict(spmd="m, m"), 6, "spmd", f"'m, m' has no single '->'; {FACTORS}"),
     (dict(spmd="batch, m -> m"), 6, "spmd", f"'batch' is not a factor; {FACTORS}"),
     (dict(spmd="m, m -> ... m"), 6, "spmd", f"'...' is in an output but in no input; {FACTORS}"),
     (dict(spmd='"... m, ... m, ... m, ... m -> m"'), 6, "spmd",
      "more than three inputs have '...'; an op like this needs spmd_rule"),
+    (dict(spmd="m, m -> q"), 6, "spmd", "factor 'q' is in an output but in no input; a factor of an "
+     "input, or 1 for a dim that is never split, is accepted"),
+    (dict(spmd='"m[b], m -> m"'), 6, "spmd", "unknown attribute 'b'; accepted are 'a'"),
+    (dict(spmd='"m[a], m -> m"', args="(Tensor x, Tensor y, float a)"), 6, "spmd",
+     "attribute 'a' is no axis; a type of 'int', 'int64_t', 'int[]', 'int64_t[]', 'IntArray', "
+     "'Scalar' is accepted"),
+    (dict(spmd='"m, m -> m[a]"'), 6, "spmd", "an output has [...]; inputs name the dims that are whole"),
     (dict(spmd="m -> m"), 6, "spmd", "it speaks of 1 inputs and 1 outputs, the op has 2 and 1; one "
      "group of factors per tensor is accepted"),
     (dict(spmd="m, m -> m", optional="y"), 6, "spmd",
@@ -314,9 +321,7 @@ def test_the_base_of_the_gradients_is_good():
     (dict(infer_meta=None), 5, "kernel",
      "there is no 'infer_meta'; a kernel and a shape function go together"),
     (dict(invoke="g(x)"), 6, "kernel", "the gradient has 'invoke' too; it is either an invocation "
-     "or has a kernel or a composite"),
-    (dict(invoke="g(x)", composite="g(x)", **NO_KERNEL), 6, "composite", "the gradient has "
-     "'invoke' too; it is either an invocation or has a kernel or a composite"),
+     "or has a kernel"),
     (dict(invoke="g(b)", **NO_KERNEL), 5, "invoke",
      "unknown argument 'b'; accepted are 'x', 'out_grad', 'a'"),
     (dict(composite="g(x, axis, x_grad)", **NO_KERNEL), 5, "composite",
@@ -361,7 +366,8 @@ def test_the_base_of_the_gradients_is_good():
      "give it a default instead"),
 ])
 def test_fault_of_a_gradient(keys, line, key, message):
-    fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}", entry())
+    fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}",
+          entry(backward="f_grad"))
 
 
 @pytest.mark.parametrize("name, message", [
@@ -370,7 +376,8 @@ def test_fault_of_a_gradient(keys, line, key, message):
     ("track", "'track' is a name of the runtime; any other name is accepted"),
 ])
 def test_names_of_gradients(name, message):
-    fails(gradient(name), f"backward.yaml:1: op '{name}', key 'backward_op': {message}", entry())
+    fails(gradient(name), f"backward.yaml:1: op '{name}', key 'backward_op': {message}",
+          entry(backward=name))
 
 
 @pytest.mark.parametrize("forward, keys, line, key, message", [
@@ -394,7 +401,7 @@ def test_names_of_gradients(name, message):
 ])
 def test_gradients_that_do_not_fit_their_op(forward, keys, line, key, message):
     fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}",
-          entry(**forward))
+          entry(**forward, backward="f_grad"))
 
 
 def test_more_gradients_than_a_mask_has_bits():
@@ -402,7 +409,7 @@ def test_more_gradients_than_a_mask_has_bits():
         args = ", ".join(f"Tensor x{i}" for i in range(count))
         return (gradient(forward=f"f ({args}) -> Tensor(out)", args="(Tensor out_grad)",
                          output=", ".join(f"Tensor(x{i}_grad)" for i in range(count)),
-                         infer_meta="{func: F}"), entry(args=f"({args})"))
+                         infer_meta="{func: F}"), entry(args=f"({args})", backward="f_grad"))
 
     backward, forward = many(32)
     generated(forward, backward)
@@ -414,10 +421,11 @@ def test_a_gradient_of_a_gradient_speaks_of_outputs_that_may_be_unwanted():
     double = gradient("f_double_grad", args="(Tensor grad_x_grad)", output="Tensor(g_grad)",
                       infer_meta="{func: F}",
                       forward="f_grad (Tensor x, Tensor g) -> Tensor(grad_x), Tensor(grad_y)")
-    first = gradient(args="(Tensor x, Tensor out_grad)", output="Tensor(x_grad), Tensor(y_grad)")
-    fails(first + double, "backward.yaml:9: op 'f_double_grad', key 'args': 'grad_x_grad' is "
+    first = gradient(args="(Tensor x, Tensor out_grad)", output="Tensor(x_grad), Tensor(y_grad)",
+                     backward="f_double_grad")
+    fails(first + double, "backward.yaml:10: op 'f_double_grad', key 'args': 'grad_x_grad' is "
           "required, but 'x_grad' of 'f_grad' at backward.yaml:1 may be absent; 'optional: "
-          "grad_x_grad' must be there", entry())
+          "grad_x_grad' must be there", entry(backward="f_grad"))
 
 
 def test_an_op_whose_gradient_is_not_there():
@@ -430,6 +438,14 @@ def test_an_op_with_the_gradient_of_another():
     fails(gradient(), "ops.yaml:11: op 'g', key 'backward': 'f_grad' at backward.yaml:1 is the "
           "gradient of 'f'; an entry whose 'forward' is this op is accepted; several ops may share "
           "a kernel, but not a gradient", entry() + other)
+
+
+def test_a_gradient_that_no_op_names():
+    fails(gradient(), "backward.yaml:2: op 'f_grad', key 'forward': 'f' at ops.yaml:1 names no "
+          "gradient: nothing would call this one; 'backward: f_grad' must be there", entry())
+    fails(gradient() + gradient("f_grad2"), "backward.yaml:8: op 'f_grad2', key 'forward': the "
+          "gradient of 'f' at ops.yaml:1 is 'f_grad': nothing would call this one; one of the two "
+          "is accepted", entry(backward="f_grad"))
 
 
 def test_a_gradient_given_twice():

@@ -305,6 +305,23 @@ def test_an_op_that_invokes_others_is_recorded_by_them():
     assert "| `f_grad`: kept for it | by the ops that are called |" in texts["op_reference.md"]
 
 
-def test_a_gradient_that_no_op_names_is_a_function_and_records_nothing():
-    bodies = definitions(generated(INPLACE.replace("  backward: f_grad\n", ""), GRADIENT))
-    assert bodies.keys() == {"f", "f_", "f_grad"} and "track" not in bodies["f"]
+def test_a_declared_rule_may_name_the_dims_that_are_whole():
+    texts = generated("""
+        - op: f
+          args: (Tensor x, bool b, int axis = -1)
+          output: Tensor
+          infer_meta: {func: F, param: [x]}
+          spmd: "...[axis] -> ..."
+          kernel: {func: f, param: [x, b]}
+        """)
+    lines = [line.strip() for line in texts["defs/ops.cc"].splitlines()]
+    assert ".whole_dims(0, args.attr<int>(1));" in lines
+    assert '{"axis", AttributeKind::kInt, true}};' in lines, "it decides the placements"
+
+
+def test_a_rule_may_be_shown_some_tensors_in_its_own_order():
+    entry = op("param: [x, y]").replace("param: [x]}", "param: [x], spmd_rule: R, spmd_param: [y, x]}")
+    text = generated(entry)["defs/ops.cc"]
+    assert "constexpr int kFShown[] = {1, 0};" in text and "describe_f, kFShown};" in text
+    assert "R(args.spec(1), args.spec(0))" in text
+    assert "Shown" not in generated(entry.replace("[y, x]", "[x]"))["defs/ops.cc"], "the first ones"

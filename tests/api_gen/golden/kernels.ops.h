@@ -14,48 +14,59 @@ namespace phi::kernels {
 
 struct bmm {
   using Signature = KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "y", "out">;
   static constexpr const char* kName = "bmm";
 };
 struct concat {
   using Signature =
       KernelSignature<std::span<const DenseTensor* const>, const Scalar&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "axis", "out">;
   static constexpr const char* kName = "concat";
 };
 struct full {
   using Signature = KernelSignature<const Scalar&, DenseTensor*>;
+  using Parameters = KernelParameters<"value", "out">;
   static constexpr const char* kName = "full";
 };
 struct matmul {
   using Signature =
       KernelSignature<const DenseTensor&, const DenseTensor&, bool, bool, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "y", "transpose_x", "transpose_y", "out">;
   static constexpr const char* kName = "matmul";
 };
 struct momentum {
   using Signature =
       KernelSignature<const DenseTensor&, const DenseTensor&, const DenseTensor&,
                       const DenseTensor*, float, DenseTensor*, DenseTensor*, DenseTensor*>;
+  using Parameters = KernelParameters<"param", "grad", "velocity", "master_param", "mu",
+                                      "param_out", "velocity_out", "master_param_out">;
   static constexpr const char* kName = "momentum";
 };
 struct nonzero {
   using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"condition", "out">;
   static constexpr const char* kName = "nonzero";
 };
 struct norm {
   using Signature =
       KernelSignature<const DenseTensor&, const DenseTensor*, float, DenseTensor*, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "scale", "epsilon", "out", "mean">;
   static constexpr const char* kName = "norm";
 };
 struct relu {
   using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "out">;
   static constexpr const char* kName = "relu";
 };
 struct reshape {
   using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "out">;
   static constexpr const char* kName = "reshape";
 };
 struct split {
   using Signature =
       KernelSignature<const DenseTensor&, const Scalar&, std::span<DenseTensor* const>>;
+  using Parameters = KernelParameters<"x", "axis", "out">;
   static constexpr const char* kName = "split";
 };
 

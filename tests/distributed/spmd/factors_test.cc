@@ -60,6 +60,23 @@ TEST(Factors, WholeFactorIsNeverSplit) {
   EXPECT_EQ(r.outputs[0], attr({Shard(0), R}));
 }
 
+TEST(Factors, DimsThatAnAttributeNamesAreNeverSplit) {
+  const auto x = spec({8, 6, 4}, {Shard(0), Shard(2)});
+  const auto scan = [&] {
+    return Factors().input(x, Factors::batch(3), "").output(Factors::batch(3), "");
+  };
+  EXPECT_EQ(scan().whole_dims(0, -1).forward().outputs[0], attr({Shard(0), R}));
+  EXPECT_EQ(scan().whole_dims(0, 0).forward().inputs[0], attr({R, Shard(2)}));
+  EXPECT_EQ(scan().whole_dims(0, std::vector<int>{0, 2}).forward().outputs[0], attr({R, R}));
+  EXPECT_EQ(scan().whole_dims(0, IntArray{-3}).forward().outputs[0], attr({R, Shard(2)}));
+  EXPECT_EQ(scan().whole_dims(0, std::vector<int64_t>{}).forward().outputs[0], x.attr);
+  const auto scalar = spec({}, {R, R});
+  EXPECT_EQ(Factors().input(scalar, "").output("").whole_dims(0, -1).forward().outputs[0],
+            scalar.attr);
+  EXPECT_THAT(message_of([&] { scan().whole_dims(0, 3); }, ErrorCode::kOutOfRange),
+              HasSubstr("axis is 3, the tensor has 3 dims; use -3 to 2"));
+}
+
 TEST(Factors, BatchDimOfSizeOneBroadcasts) {
   const auto x = spec({8, 1, 6}, {Shard(0), Shard(1)});
   const auto y = spec({4, 6}, {R, Shard(0)});

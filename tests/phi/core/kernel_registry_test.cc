@@ -11,6 +11,7 @@ namespace phi {
 namespace kernels {
 struct registry_test_double {
   using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "out">;
   static constexpr const char* kName = "registry_test_double";
 };
 }  // namespace kernels

@@ -1,0 +1,68 @@
+"""What C++ headers declare, and what sources register, found by their text alone."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_OPEN, _CLOSE = "(<[{", ")>]}"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A function, by the header that declares it first and the numbers of arguments it takes."""
+
+    header: str
+    takes: tuple[range, ...]  # one per overload
+
+    def fits(self, count: int) -> bool:
+        return any(count in takes for takes in self.takes)
+
+    @property
+    def taken(self) -> str:
+        """"2", "2 to 3", "2 or 4"."""
+        return " or ".join(dict.fromkeys(
+            str(r[0]) if len(r) == 1 else f"{r[0]} to {r[-1]}" for r in self.takes))
+
+
+def declared(headers: Iterable[Path]) -> dict[str, Declaration]:
+    found: dict[str, Declaration] = {}
+    for path in headers:
+        text = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+        for match in re.finditer(r"(?<!return\s)(?<=[\w>&*]\s)(\w+)\(", text):
+            parameters = _parameters(text, match.end())
+            if parameters is None:
+                continue
+            name = match[1]
+            first = found.get(name)
+            earlier = first.takes if first else ()
+            takes = range(sum("=" not in parameter for parameter in parameters), len(parameters) + 1)
+            found[name] = Declaration(first.header if first else path.as_posix(), (*earlier, takes))
+    return found
+
+
+def _parameters(text: str, start: int) -> list[str] | None:
+    """Of the list that begins at `start`; nothing if it does not end."""
+    depth, piece, pieces = 1, "", []
+    for i in range(start, len(text)):
+        char = text[i]
+        if char in _OPEN:
+            depth += 1
+        elif char in _CLOSE and text[i - 1:i + 1] != "->":
+            depth -= 1
+        if depth == 0:
+            return [*pieces, piece] if piece.strip() else pieces
+        if char == "," and depth == 1:
+            pieces.append(piece)
+            piece = ""
+        else:
+            piece += char
+    return None
+
+
+def registered_kernels(folders: Iterable[Path]) -> set[str]:
+    """Names in lines of PHI_REGISTER_KERNEL below these folders."""
+    return {name for folder in folders
+            for path in sorted(folder.rglob("*")) if path.suffix in (".cc", ".cu", ".h")
+            for name in re.findall(r"^\s*PHI_REGISTER_KERNEL\(\s*(\w+)",
+                                   path.read_text(encoding="utf-8"), re.MULTILINE)}
