@@ -7,13 +7,15 @@ The exit status is 1 for errors in the YAML and, with --check, for files that ar
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from api_gen import effects
+from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
 from api_gen.emit import render
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
+from api_gen.model import BackwardOp, Op
 from api_gen.parse import parse_ops
 
 
@@ -35,10 +37,15 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         "others are errors")
     parser.add_argument("--kernels", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
                         help="folders whose sources register the kernels: others are errors")
+    parser.add_argument("--declare-missing", action="store_true",
+                        help="what an entry names and is not here is no error: a call of the op is")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",
                       help="write nothing; list files that are not up to date")
+    mode.add_argument("--report", action="store_true",
+                      help="write nothing; say of each entry whether it is generated, declared only, or "
+                      "not understood, and why")
     mode.add_argument("--check-names", action="store_true",
                       help="write nothing; see that the functions and kernels that entries name are there")
     mode.add_argument("--list-ignored", action="store_true",
@@ -60,14 +67,28 @@ def _read(names: list[str]) -> list[tuple[str, str]]:
     return files
 
 
+def _report(options: argparse.Namespace, functions: Functions) -> int:
+    faults: list[SpecError] = []
+    gradient_faults: list[SpecError] = []
+    parts = missing.complete(parse_ops(_read(options.ops), faults),
+                             parse_backward(_read(options.backward), gradient_faults), functions)
+    print(missing.report(parts, faults, gradient_faults), end="")
+    return 1 if faults or gradient_faults else 0
+
+
 def main(argv: list[str] | None = None) -> int:
     options = _arguments(argv)
     try:
-        ops = parse_ops(_read(options.ops))
-        gradients = parse_backward(_read(options.backward))
-        if options.backward:
-            check_forward_references(ops, gradients)
         functions = Functions(options.functions, options.composites, options.kernels)
+        if options.report:
+            return _report(options, functions)
+        ops: Sequence[Op] = parse_ops(_read(options.ops))
+        gradients: Sequence[BackwardOp] = parse_backward(_read(options.backward))
+        if options.declare_missing:
+            parts = missing.complete(ops, gradients, functions)
+            ops, gradients, functions = parts.ops, parts.gradients, functions.without_kernels()
+        elif options.backward:
+            check_forward_references(ops, gradients)
         if options.check_names:
             functions.check(ops, gradients)
             return 0

@@ -17,9 +17,10 @@ BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kern
                  "spmd", *IGNORED)
 
 
-def parse_backward(files: Iterable[tuple[str, str]]) -> list[BackwardOp]:
-    """(name, text) of each file to the gradients, in order. Errors: SpecErrors."""
-    return read_files(files, "backward_op", read_backward_op)
+def parse_backward(files: Iterable[tuple[str, str]],
+                   faults: list[SpecError] | None = None) -> list[BackwardOp]:
+    """(name, text) of each file to the gradients, in order. Errors: SpecErrors, or `faults`."""
+    return read_files(files, "backward_op", read_backward_op, faults)
 
 
 def read_backward_op(entry: Entry) -> BackwardOp:
@@ -134,10 +135,10 @@ def _check_is_called(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) 
     if op is None or any(entry.backward == gradient.name for entry in forward.values()):
         return
     if not op.backward:
-        raise SpecError(gradient.at, "forward", f"'{op.name}' at {op.at} names no gradient: nothing "
+        raise SpecError(gradient.at, "backward_op", f"'{op.name}' at {op.at} names no gradient: nothing "
                         "would call this one", f"'backward: {gradient.name}' must be there")
     if op.backward in forward:
-        raise SpecError(gradient.at, "forward", f"the gradient of '{op.name}' at {op.at} is "
+        raise SpecError(gradient.at, "backward_op", f"the gradient of '{op.name}' at {op.at} is "
                         f"'{op.backward}': nothing would call this one", "one of the two is accepted")
 
 

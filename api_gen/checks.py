@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from api_gen.errors import SpecError, SpecErrors
+from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import Attr, BackwardOp, Notation, Op, Rule
 from api_gen.nodes import NodeView
 
@@ -48,6 +48,8 @@ def check_attributes(ops: Sequence[Op], nodes: Mapping[str, NodeView]) -> None:
     outputs are made, or the gradient. `nodes`: what tracks an op, by its name. Errors: SpecErrors."""
     errors = []
     for op in ops:
+        if op.missing:
+            continue
         node = nodes.get(op.name)
         taken = _taken_by_call(op) | set(node.arguments if node else ())
         errors += [SpecError(op.at, "args", f"nothing takes the attribute '{attr.name}'",
@@ -74,9 +76,22 @@ def _taken_by_call(op: Op) -> set[str]:
     return named.union(arg.name for arg in (*params, *sources) if isinstance(arg, Attr))
 
 
-def check_generated(op: Op) -> None:
-    def refuse(key: str, wrong: str, accepted: str) -> SpecErrors:
-        return SpecErrors([SpecError(op.at, key, wrong, accepted)])
+def check_generated(ops: Sequence[Op]) -> None:
+    """Errors: SpecErrors for what no code is generated for."""
+    errors = []
+    for op in ops:
+        try:
+            if not op.missing:
+                _check_generated(op)
+        except SpecError as error:
+            errors.append(error)
+    if errors:
+        raise SpecErrors(errors)
+
+
+def _check_generated(op: Op) -> None:
+    def refuse(key: str, wrong: str, accepted: str) -> SpecError:
+        return SpecError(op.at, key, wrong, accepted)
 
     reserved = [arg.name for arg in op.args if arg.name in VARIABLES]
     if reserved:
@@ -90,6 +105,18 @@ def check_generated(op: Op) -> None:
     if lists:
         raise refuse("optional", f"'{lists[0]}' is an optional list",
                      "no code is generated for that; an empty list says absent")
+    between = [output.name for output in op.outputs[:-1] if output.is_list]
+    if between and op.kernel:
+        raise refuse("output", f"list '{between[0]}' is not the last output",
+                     "a list may be the only or the last output")
+    if op.kernel and not op.kernel.dense:
+        names = listing(kernel.name for kernel in op.kernel.alternatives)
+        raise refuse("kernel", f"{names}: no alternative for dense tensors",
+                     "an alternative of only 'dense' types must be there")
+    named = [arg for arg in (op.invoke.args if op.invoke else ()) if re.match(r"\w+\s*=(?!=)", arg)]
+    if named:
+        raise refuse("composite" if op.invoke.target.startswith("composite::") else "invoke",
+                     f"'{named[0]}' names its argument", "values in order are accepted")
     by_name = {t.name: t for t in op.tensors}
     for alias in op.inplace:
         if by_name[alias.input].is_list:
@@ -108,7 +135,7 @@ def check_generated(op: Op) -> None:
         _check_selective(op, refuse)
 
 
-def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecErrors]) -> None:
+def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:
     if len(op.outputs) > _MASK_BITS:
         raise refuse("output", f"there are {len(op.outputs)} gradients",
                      f"up to {_MASK_BITS} are accepted, the bits of a GradMask")

@@ -49,6 +49,10 @@ _KINDS = {
 }
 
 
+def literal(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def attribute_kind(attr: Attr) -> str:
     return f"AttributeKind::{_KINDS[attr.type]}"
 
@@ -68,7 +72,9 @@ def value_type(attr: Attr) -> str:
 def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
     """`written`: the argument of an inplace call that receives the result."""
     if isinstance(arg, Attr):
-        return attr_type(arg)
+        return f"const std::optional<{value_type(arg)}>&" if arg.optional else attr_type(arg)
+    if written and arg.is_list:
+        return "std::vector<Tensor>&"
     if written:
         return "std::optional<Tensor>&" if arg.optional else "Tensor&"
     if arg.is_list:

@@ -27,8 +27,9 @@ class Entry:
         return SpecError(self.at, key, wrong, accepted)
 
 
-def read_entries(text: str, file: str, id_key: str) -> list[Entry]:
-    """The entries of a file. Errors: not YAML, not a list of maps, repeated keys, no `id_key`."""
+def read_entries(text: str, file: str, id_key: str, faults: list[SpecError]) -> list[Entry]:
+    """The entries of a file; `faults` gets those that are none: no maps, repeated keys, no `id_key`.
+    Errors: not YAML, not a list."""
     top = Location(file, 1)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -43,7 +44,13 @@ def read_entries(text: str, file: str, id_key: str) -> list[Entry]:
     if not isinstance(root, yaml.SequenceNode):
         raise SpecError(top, "file", "the file is not a list",
                         f"a list of maps, `- {id_key}: name ...`, is accepted")
-    return [_entry(node, file, id_key) for node in root.value]
+    entries = []
+    for node in root.value:
+        try:
+            entries.append(_entry(node, file, id_key))
+        except SpecError as error:
+            faults.append(error)
+    return entries
 
 
 def _entry(node: yaml.Node, file: str, id_key: str) -> Entry:

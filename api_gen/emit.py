@@ -7,8 +7,8 @@ from pathlib import Path
 
 import jinja2
 
-from api_gen import groups, layout, lower, reference, rules
-from api_gen.checks import check_attributes, check_names
+from api_gen import cpp, groups, layout, lower, reference, rules
+from api_gen.checks import check_attributes, check_generated, check_names
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
@@ -26,6 +26,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True, autoescape=False)
     environment.filters["zip"] = zip
     environment.filters["quoted"] = lambda text: '"' + text + '"'
+    environment.filters["literal"] = cpp.literal
     return environment
 
 
@@ -62,11 +63,13 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions()) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     check_names(ops, gradients)
-    operators = [*ops, *(gradient.operator for gradient in gradients if gradient.operator)]
+    made = [*ops, *map(lower.gradient_op, gradients)]
+    check_generated(made)
+    operators = [op for op in made if op.kernel and not op.missing]
     kernels = lower.kernels_by_name(operators)
     functions.check(ops, gradients)
     nodes = nodes_by_op(operators, gradients)
-    check_attributes([*ops, *map(lower.gradient_op, gradients)], nodes)
+    check_attributes(made, nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 

@@ -26,8 +26,10 @@ class SpecError(Exception):
     """One fault of one entry."""
 
     def __init__(self, at: Location, key: str, wrong: str, accepted: str):
+        self.at, self.key, self.line = at, key, at.line_of(key)
+        self.wrong, self.reason = wrong, f"{wrong}; {accepted}"
         subject = f"op '{at.op}', key '{key}'" if at.op else f"key '{key}'"
-        super().__init__(f"{at.file}:{at.line_of(key)}: {subject}: {wrong}; {accepted}")
+        super().__init__(f"{at.file}:{self.line}: {subject}: {self.reason}")
 
 
 class SpecErrors(Exception):

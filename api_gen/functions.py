@@ -27,6 +27,10 @@ class Functions:
         self.made_of_ops = declared(composites)
         self.registered = registered_kernels(kernels)
 
+    def without_kernels(self) -> "Functions":
+        """The same, but no kernel is looked for."""
+        return Functions(self.folders, self.composites)
+
     def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
         """Errors: SpecErrors for functions and kernels that are not there, or take another number of
         arguments."""
@@ -34,7 +38,8 @@ class Functions:
         callable_ops = {op.name: op for op in (*ops, *made)}
         callable_ops |= {f"{op.name}_": op for op in ops if op.inplace and not op.name.endswith("_")}
         errors = [error for op in (*ops, *made) for error in (
-            *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops) if op.invoke else ()))]
+            *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops)
+                                        if op.invoke and not op.missing else ()))]
         if errors:
             raise SpecErrors(errors)
 
@@ -60,7 +65,7 @@ class Functions:
         return sorted({self.declared[name].header for name in names})
 
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
-        if not op.infer_meta or not op.kernel:
+        if not op.infer_meta or not op.kernel or op.missing:
             return
         for key, name, params in _named(op.infer_meta) if self.folders else ():
             found = self.declared.get(name)

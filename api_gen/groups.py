@@ -18,7 +18,8 @@ class Group:
     @property
     def operators(self) -> tuple[Op, ...]:
         """Those with a kernel or a call; a gradient made of others has neither."""
-        return (*self.ops, *(g.operator for g in self.gradients if g.operator))
+        every = (*self.ops, *(g.operator for g in self.gradients if g.operator))
+        return tuple(op for op in every if not op.missing)
 
     @property
     def sources(self) -> str:
@@ -27,7 +28,8 @@ class Group:
     @property
     def calls(self) -> tuple[Invoke, ...]:
         """Calls that are all that some of its functions do."""
-        return tuple(op.invoke for op in (*self.ops, *map(gradient_op, self.gradients)) if op.invoke)
+        every = (*self.ops, *map(gradient_op, self.gradients))
+        return tuple(op.invoke for op in every if op.invoke and not op.missing)
 
 
 def groups(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> list[Group]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from api_gen import cpp
-from api_gen.checks import VARIABLES, check_generated
+from api_gen.checks import VARIABLES
 from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Output,
                            Param, Rule, Source, TensorArg)
@@ -147,7 +147,7 @@ def kernels_by_name(ops: Sequence[Op]) -> dict[str, KernelView]:
     seen: dict[str, tuple[Op, KernelView]] = {}
     errors = []
     for op in ops:
-        if not op.kernel:
+        if not op.kernel or not op.kernel.dense:
             continue
         view = kernel_view(op)
         first, agreed = seen.setdefault(view.name, (op, view))
@@ -211,23 +211,20 @@ def rule_name(infer_meta: InferMeta) -> str:
 
 
 def _dense_kernel(op: Op) -> str:
-    assert op.kernel
-    if not op.kernel.dense:
-        names = listing(kernel.name for kernel in op.kernel.alternatives)
-        raise SpecErrors([SpecError(op.at, "kernel", f"{names}: no alternative for dense tensors",
-                                    "an alternative of only 'dense' types must be there")])
+    assert op.kernel and op.kernel.dense  # see checks.py
     return op.kernel.dense.name
 
 
 def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
     """The functions of an op: name, name_ if it is inplace, and both with all outputs in
     phi::intermediate if some outputs are hidden. `node`: what tracks them."""
-    check_generated(op)
-    if op.invoke:
+    if op.invoke and not op.missing:
         return [_invocation(op)]
-    variants = [] if op.name.endswith("_") else [False]
-    if op.inplace:
+    variants = [op.name.endswith("_")]
+    if op.inplace and not variants[0]:
         variants.append(True)
+    if op.missing:
+        return [_declared_only(op, inplace) for inplace in variants]
     views = []
     for inplace in variants:
         full = _Builder(op, inplace, node).function()
@@ -246,7 +243,8 @@ def gradient_op(gradient: BackwardOp) -> Op:
     """The gradient as an op with a kernel, or as one that invokes others."""
     return gradient.operator or Op(
         name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
-        outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective)
+        outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective,
+        missing=gradient.missing)
 
 
 def gradient_call(gradient: BackwardOp) -> Invoke:
@@ -273,7 +271,7 @@ def _parameters(op: Op, written: Sequence[str], used: set[str] | None
         if isinstance(arg, Attr):
             default = f" = {arg.default}" if arg.default is not None else ""
         elif open_end and arg.optional and arg.name not in written:
-            default = " = std::nullopt"
+            default = " = {}" if arg.is_list else " = std::nullopt"
         else:
             open_end = False
         declared.append(f"{kind} {arg.name}{default}")
@@ -459,6 +457,30 @@ def _invocation(op: Op) -> FunctionView:
         op=op.name, op_def="", kernel="", name=op.name, source=op.at.file,
         returns=_returned(types), declared=declared, defined=defined, result="",
         call=_call(op.invoke.target, op.invoke.args), doc=_doc(op, bool(written), op.outputs))
+
+
+def _declared_only(op: Op, inplace: bool) -> FunctionView:
+    """A function with the op's signature that says why there is no more of it."""
+    targets = {alias.output: alias.input for alias in op.inplace} if inplace else {}
+    declared, _ = _parameters(op, list(targets.values()), None)
+    if op.selective:
+        declared = (*declared, "GradMask wanted = {}")
+    kinds = {tensor.name: cpp.api_type(tensor, True) for tensor in op.tensors}
+    types = [kinds[targets[o.name]] if o.name in targets else cpp.returned_type(o)
+             for o in op.visible_outputs]
+    name = op.name if op.name.endswith("_") or not inplace else op.name + "_"
+    returns = _returned(types)
+    return FunctionView(
+        op=op.name, op_def="", kernel="", name=name, source=op.at.file, returns=returns,
+        declared=declared, defined=tuple(_unnamed(parameter) for parameter in declared), result="",
+        call=f'declared_only<{returns}>("{name}", {cpp.literal(op.missing)})',
+        doc=(f"{op.name}{_signature_text(op)} -> {_join([o.name for o in op.visible_outputs])}",
+             f"Missing    {op.missing}", f"Source     {op.at.file}"))
+
+
+def _unnamed(parameter: str) -> str:
+    kind, name = parameter.partition(" = ")[0].rsplit(" ", 1)
+    return f"{kind} /*{name}*/"
 
 
 def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:

@@ -185,6 +185,7 @@ class Op:
     data_dependent: bool = False
     backward: str | None = None
     selective: bool = False  # a gradient: callers say which outputs they want
+    missing: str = ""  # why it is declared only: calls are errors
     without_effect: tuple[tuple[str, str], ...] = ()  # keys that are given, and why they have none
 
     def __post_init__(self) -> None:
@@ -225,6 +226,7 @@ class BackwardOp:
     composite: Invoke | None = None
     no_need_buffer: tuple[str, ...] = ()
     backward: str | None = None
+    missing: str = ""  # as Op.missing
     without_effect: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -240,4 +242,4 @@ class BackwardOp:
         return Op(name=self.name, at=self.at, tensors=self.tensors, attrs=self.attrs,
                   outputs=self.outputs, infer_meta=self.infer_meta, kernel=self.kernel,
                   no_need_buffer=self.no_need_buffer, backward=self.backward,
-                  selective=self.selective)
+                  selective=self.selective, missing=self.missing)

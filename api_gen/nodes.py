@@ -37,6 +37,7 @@ class NodeView:
     differentiable: tuple[str, ...]  # outputs whose gradient is used
     call: tuple[str, ...]  # arguments of the gradient function
     results: tuple[str, ...]  # one per input
+    missing: str = ""  # why there is no gradient: backward passes through the op are errors
 
     @property
     def saved(self) -> tuple[MemberView, ...]:
@@ -48,7 +49,17 @@ def camel_case(name: str) -> str:
 
 
 def lower_node(op: Op, gradient: BackwardOp) -> NodeView:
-    return _NodeBuilder(op, gradient).node()
+    return _without_gradient(op, gradient) if gradient.missing else _NodeBuilder(op, gradient).node()
+
+
+def _without_gradient(op: Op, gradient: BackwardOp) -> NodeView:
+    inputs = tuple(tensor.name for tensor in op.tensors)
+    return NodeView(
+        name=f"{camel_case(gradient.name)}Node", op=op.name, gradient=gradient.name,
+        source=gradient.at.file, members=(),
+        parameters=tuple(f"{cpp.api_type(tensor)} {tensor.name}" for tensor in op.tensors),
+        arguments=inputs, inputs=inputs, values=(), call=(), results=(), missing=gradient.missing,
+        differentiable=tuple(output.name for output in op.outputs))
 
 
 class _NodeBuilder:

@@ -336,8 +336,6 @@ def read_call(reader: Reader, key: str, names: Iterable[str]) -> Invoke | None:
     if call is None:
         return None
     for arg in call[1]:
-        if re.match(r"\w+\s*=(?!=)", arg):
-            raise reader.error(key, f"'{arg}' names its argument", "values in order are accepted")
         name = re.match(r"(?!true\b|false\b)[A-Za-z_]\w*(?=\.|\Z)", arg)
         if name:
             reader.known(key, name[0], names, "argument")
@@ -436,20 +434,17 @@ def _check_op(reader: Reader, op: Op) -> None:
             raise reader.error("infer_meta" if reader.has("infer_meta.spmd_rule") else "spmd",
                                "an op without tensors has no placement rule",
                                "leaving it out is accepted: the result is a plain tensor")
-    for output in op.outputs[:-1]:
-        if output.is_list:
-            raise reader.error("output", f"list '{output.name}' is not the last output",
-                               "a list may be the only or the last output")
 
 
-def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry], T]) -> list[T]:
+def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry], T],
+               faults: list[SpecError] | None) -> list[T]:
     """Each entry of each (name, text), named by `key`, read by `read`; in order, names used once.
-    All that is wrong is told together. Errors: SpecErrors."""
+    All that is wrong is told together: added to `faults` if that is given, else thrown as SpecErrors."""
     found: dict[str, T] = {}
     errors: list[SpecError] = []
     for file, text in files:
         try:
-            entries = read_entries(text, file, key)
+            entries = read_entries(text, file, key, errors)
         except SpecError as error:
             errors.append(error)
             continue
@@ -462,11 +457,13 @@ def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry
                 found[entry.at.op] = read(entry)
             except SpecError as error:
                 errors.append(error)
-    if errors:
+    if errors and faults is None:
         raise SpecErrors(errors)
+    if faults is not None:
+        faults += errors
     return list(found.values())
 
 
-def parse_ops(files: Iterable[tuple[str, str]]) -> list[Op]:
-    """(name, text) of each file to the operators, in order. Errors: SpecErrors."""
-    return read_files(files, "op", read_op)
+def parse_ops(files: Iterable[tuple[str, str]], faults: list[SpecError] | None = None) -> list[Op]:
+    """(name, text) of each file to the operators, in order. Errors: SpecErrors, or `faults`."""
+    return read_files(files, "op", read_op, faults)

@@ -33,6 +33,7 @@ def page(ops: Sequence[Op], gradients: Sequence[BackwardOp], nodes: Mapping[str,
 
 def _rows(op: Op) -> list[tuple[str, str]]:
     return [
+        ("declared only", op.missing),
         ("inputs", _list(_tensor(t) for t in op.tensors)),
         ("attributes", _list(_attr(a) for a in op.attrs)),
         ("outputs", _list(_output(o) for o in op.outputs)),

@@ -1,0 +1,86 @@
+"""Entries of other projects: what of them is here, and what is declared only because it is not.
+
+    parts = complete(ops, gradients, functions)
+    render(parts.ops, parts.gradients, functions=functions)
+
+What is an error in this project's own entries is told here, entry by entry. An op without its shape
+function, or in a form that no code is generated for, becomes a function that throws Unimplemented and
+says why; one without a kernel infers shapes and placements, and only its launch is an error; one
+without its rule has replicated inputs and outputs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from api_gen.backward import check_forward_references
+from api_gen.checks import check_generated
+from api_gen.errors import SpecError, SpecErrors
+from api_gen.functions import Functions
+from api_gen.lower import gradient_op, kernels_by_name
+from api_gen.model import BackwardOp, Op, Rule
+
+# Keys whose fault leaves an operator that can be generated.
+_HARMLESS = ("kernel.func", "infer_meta.spmd_rule", "backward_op")
+
+
+@dataclass(frozen=True)
+class Parts:
+    ops: tuple[Op, ...]
+    gradients: tuple[BackwardOp, ...]
+    lacks: dict[str, list[str]]  # by name, of the entries that lack something
+
+
+def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Functions) -> Parts:
+    lacks: dict[str, list[str]] = {}
+    missing: dict[str, str] = {}
+    without_rule: set[str] = set()
+
+    def note(error: SpecError) -> None:
+        name = error.at.op
+        lacks.setdefault(name, []).append(error.wrong)
+        if error.key == "infer_meta.spmd_rule":
+            without_rule.add(name)
+        if error.key not in _HARMLESS:
+            missing.setdefault(name, error.reason)
+
+    made = [*ops, *map(gradient_op, gradients)]
+    checks = [partial(check_generated, made), partial(functions.check, ops, gradients)]
+    if gradients:
+        checks.insert(0, partial(check_forward_references, ops, gradients))
+    for check in checks:
+        _gather(check, note)
+    _gather(lambda: kernels_by_name([op for op in made if op.name not in missing]), note)
+
+    def marked(entry: Op | BackwardOp) -> Op | BackwardOp:
+        infer_meta = entry.infer_meta
+        if entry.name in without_rule and infer_meta and isinstance(infer_meta.spmd, Rule):
+            infer_meta = replace(infer_meta, spmd=None)
+        return replace(entry, infer_meta=infer_meta, missing=missing.get(entry.name, ""))
+
+    return Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks)
+
+
+def report(parts: Parts, faults: Sequence[SpecError], gradient_faults: Sequence[SpecError]) -> str:
+    """A line for each entry, and how many there are of each kind. The faults are of entries that could
+    not be read."""
+    lines, counts = [], []
+    for what, entries, unread in (("forward", parts.ops, faults),
+                                  ("backward", parts.gradients, gradient_faults)):
+        lacking = [entry for entry in entries if entry.name in parts.lacks]
+        lines += [f"{entry.at}: {entry.name}: " + (
+            f"declared only: {'; '.join(parts.lacks[entry.name])}" if entry.name in parts.lacks
+            else "generated") for entry in entries]
+        lines += [f"{fault.at.file}:{fault.line}: {fault.at.op or 'an entry'}: not understood: key "
+                  f"'{fault.key}': {fault.reason}" for fault in unread]
+        counts.append(f"{len(entries) + len(unread)} {what} entries: {len(entries) - len(lacking)} "
+                      f"generated, {len(lacking)} declared only, {len(unread)} not understood")
+    return "\n".join([*lines, *counts]) + "\n"
+
+
+def _gather(check: Callable[[], object], note: Callable[[SpecError], None]) -> None:
+    try:
+        check()
+    except SpecErrors as errors:
+        for error in errors.errors:
+            note(error)

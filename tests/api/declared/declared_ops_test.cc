@@ -1,0 +1,78 @@
+// Operators that are declared only: what is here of them works, and a call says what is missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/generated/api.h"
+#include "api/generated/ops/t_distribute.h"
+#include "api/generated/ops/t_harden.h"
+#include "api/generated/ops/t_merge.h"
+#include "api/generated/ops/t_normalise.h"
+#include "api/generated/ops/t_ones.h"
+#include "api/generated/ops/t_real.h"
+#include "api/generated/ops/t_relu.h"
+#include "api/generated/ops/t_sample.h"
+#include "api/generated/ops/t_soften.h"
+#include "api/generated/ops/t_update_.h"
+#include "api/tensor/placeholder.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi {
+namespace {
+
+const auto kUnimplemented = ErrorCode::kUnimplemented;
+
+Tensor ones(const IntArray& shape) { return full(shape, 1.0f); }
+
+TEST(DeclaredOps, WithoutAKernelShapesAndPlacementsAreKnown) {
+  const distributed::ProcessMesh mesh({1}, {"dp"});
+  const Tensor x = placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
+  const Tensor out = t_soften(x);
+  EXPECT_EQ(out.dims(), Dims({8, 4}));
+  EXPECT_TRUE(out.is_distributed());
+  EXPECT_THAT(
+      [&] {
+        t_soften(ones({2, 3}));
+      },
+      ThrowsError(kUnimplemented, "no kernel on that place at all"));
+}
+
+TEST(DeclaredOps, WithoutItsRuleAnOperatorWantsWholeInputs) {
+  const distributed::ProcessMesh mesh({1}, {"dp"});
+  const Tensor x = placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
+  EXPECT_TRUE(t_harden(x).dist().attr()->is_replicated());
+}
+
+TEST(DeclaredOps, ACallSaysWhatIsMissing) {
+  const Tensor x = ones({2, 2});
+  std::vector<Tensor> list = {x};
+  EXPECT_THAT(
+      [&] { t_normalise(x, x, x, x, false); },
+      ThrowsError(kUnimplemented, "t_normalise is declared only: the op has several outputs"));
+  EXPECT_THAT([&] { t_distribute(x, x, 1, 2); },
+              ThrowsError(kUnimplemented, "list 'multi_rois' is not the last output"));
+  EXPECT_THAT([&] { t_update_(list, list, list, x, 0.5, 1); },
+              ThrowsError(kUnimplemented, "'masters' is an optional list"));
+  EXPECT_THAT([&] { t_sample(x, list, std::nullopt); },
+              ThrowsError(kUnimplemented, "attribute 'seed' is optional"));
+  EXPECT_THAT(
+      [&] { t_ones({2}); },
+      ThrowsError(kUnimplemented, "does not declare 'full_like_impl', and no op is named so"));
+  EXPECT_THAT([&] { t_merge(x); },
+              ThrowsError(kUnimplemented, "'t_merge': no alternative for dense tensors"));
+}
+
+TEST(DeclaredOps, AGradientThatIsMissingIsNotForgotten) {
+  Tensor x = ones({2});
+  x.set_requires_grad(true);
+  const Tensor relu = t_relu(x), real = t_real(x);
+  EXPECT_THAT([&] { relu.backward(ones({2})); },
+              ThrowsError(kUnimplemented,
+                          "t_relu_grad is declared only: no header of phi/infermeta and "
+                          "distributed/spmd/rules declares 'ReluGradInferMeta'"));
+  EXPECT_THAT([&] { real.backward(ones({2})); },
+              ThrowsError(kUnimplemented, "t_real_grad is declared only: 'complex(...)'"));
+  EXPECT_THAT([&] { t_relu_grad(x, x); }, ThrowsError(kUnimplemented, "declared only"));
+}
+
+}  // namespace
+}  // namespace phi
