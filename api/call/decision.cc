@@ -19,7 +19,8 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
   // What it takes is for launch to know; whether it is there every rank must find.
-  if (dtype != DataType::UNDEFINED) {
+  const bool is_declared_only = !op_.kernel.is_registered() && RankContext::current().is_dry();
+  if (dtype != DataType::UNDEFINED && !is_declared_only) {
     op_.kernel.check_has(Device::of(place_).kernels(), dtype);
   }
   for (size_t i = 0; i < args.num_slots(); ++i) {

@@ -65,11 +65,12 @@ struct Launch<KernelSignature<Params...>> {
                  Params... args) {
     Device& device = Device::of(place);
     const KernelContext context(place, view);
-    const auto kernel = op.kernel.template select<Signature>(device.kernels(), dtype);
     const LaunchScope scope(op, args...);
     if (scope.is_dry()) [[unlikely]] {
+      if (op.kernel.is_registered()) op.kernel.check_has(device.kernels(), dtype);
       return dry(context, op, dtype, args...);
     }
+    const auto kernel = op.kernel.template select<Signature>(device.kernels(), dtype);
     try {
       const Device::Work work(device);
       kernel(context, args...);

@@ -42,6 +42,11 @@ std::vector<std::string> Kernel::names() {
 }
 
 void Kernel::throw_missing(DeviceKind kind, DataType dtype) const {
+  PHI_CHECK(
+      is_registered_,
+      errors::Unimplemented("kernel '{}' is not there: what names it is declared only. Write it, "
+                            "and PHI_REGISTER_KERNEL({}, CPU, <function>, <types>).",
+                            name_, name_));
   std::string there;
   for (int t = 1; t < kNumDataTypes; ++t) {
     if (!find(kind, static_cast<DataType>(t))) continue;

@@ -58,7 +58,11 @@ class Kernel {
   const std::string& name() const { return name_; }
   void add(DeviceKind kind, DataType dtype, Erased function) {
     table_[static_cast<int>(kind)][static_cast<int>(dtype)] = function;
+    is_registered_ = true;
   }
+  /// There is one for some dtype on some device. Where there is none, operators that name it are
+  /// declared only: they run dry.
+  bool is_registered() const { return is_registered_; }
   /// Null if there is none.
   Erased find(DeviceKind kind, DataType dtype) const {
     return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
@@ -85,6 +89,7 @@ class Kernel {
   std::string name_;
   std::array<std::array<Erased, kNumDataTypes>, kNumDeviceKinds> table_{};
   std::array<Erased, kNumDataTypes> dry_{};
+  bool is_registered_ = false;
 };
 
 namespace detail {

@@ -199,3 +199,49 @@ def test_names_are_checked_without_output(command):
     result = command.run("--ops=ops.yaml", "--kernels=.", "--check-names")
     assert result.returncode == 1 and not command.files()
     assert "ops.yaml:5: op 'relu', key 'kernel.func': no source below . registers" in result.stderr
+
+
+OTHERS = """- op: mystery
+  args: (Tensor x)
+  output: Tensor
+  infer_meta: {func: MysteryInferMeta}
+  kernel: {func: relu}
+- op: twice
+  args: (Tensor x)
+  args: (Tensor y)
+- op: odd
+  args: (Tensr x)
+"""
+
+
+def test_a_report_goes_through_all_entries(command):
+    command.write("kernel.cc", "PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Floats);\n")
+    command.write("shapes.h", "TensorMeta UnchangedInferMeta(const TensorMeta& x);\n")
+    command.write("ops.yaml", RELU + "  backward: relu_grad\n" + OTHERS)
+    command.write("backward.yaml", GRADIENT)
+    flags = ("--ops=ops.yaml", "--backward=backward.yaml", "--functions=.", "--kernels=.")
+    result = command.run(*flags, "--report")
+    assert result.returncode == 1 and not command.files()
+    assert result.stdout.splitlines() == [
+        "ops.yaml:1: relu: generated",
+        "ops.yaml:7: mystery: declared only: no header of . declares 'MysteryInferMeta'",
+        "ops.yaml:14: twice: not understood: key 'args': given twice, first in line 13; a key may be given "
+        "once",
+        "ops.yaml:16: odd: not understood: key 'args': unknown type 'Tensr' of 'x' (did you mean 'Tensor'?); "
+        + next(line for line in result.stdout.splitlines() if "odd" in line).partition("?); ")[2],
+        "backward.yaml:1: relu_grad: declared only: no source below . registers the kernel 'relu_grad'"
+        " (did you mean 'relu'?)",
+        "4 forward entries: 1 generated, 1 declared only, 2 not understood",
+        "1 backward entries: 0 generated, 1 declared only, 0 not understood"]
+    command.write("ops.yaml", RELU + "  backward: relu_grad\n")
+    assert command.run(*flags, "--report").returncode == 0
+
+
+def test_what_is_missing_is_declared_if_that_is_asked_for(command):
+    command.write("shapes.h", "TensorMeta UnchangedInferMeta(const TensorMeta& x);\n")
+    command.write("ops.yaml", OTHERS.partition("- op: twice")[0])
+    assert command.run("--ops=ops.yaml", "--functions=.").returncode == 1
+    assert command.run("--ops=ops.yaml", "--functions=.", "--declare-missing").returncode == 0
+    text = (command.folder / "out/api/generated/ops/mystery.cc").read_text()
+    assert 'declared_only<Tensor>(' in text and "no header of . declares 'MysteryInferMeta'" in text
+    assert "ops::mystery" not in (command.folder / "out/api/generated/ops.cc").read_text()

@@ -14,6 +14,8 @@
 #include "api/generated/ops/t_soften.h"
 #include "api/generated/ops/t_update_.h"
 #include "api/tensor/placeholder.h"
+#include "distributed/api.h"
+#include "distributed/comm/dry/dry_world.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {
@@ -23,23 +25,30 @@ const auto kUnimplemented = ErrorCode::kUnimplemented;
 
 Tensor ones(const IntArray& shape) { return full(shape, 1.0f); }
 
-TEST(DeclaredOps, WithoutAKernelShapesAndPlacementsAreKnown) {
-  const distributed::ProcessMesh mesh({1}, {"dp"});
-  const Tensor x = placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
+TEST(DeclaredOps, WithoutAKernelTheyRunDry) {
+  distributed::DryWorld world(0, 2);
+  const distributed::World::Scope scope(world);
+  const distributed::ProcessMesh mesh({2}, {"dp"});
+  const Tensor x =
+      distributed::placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
   const Tensor out = t_soften(x);
-  EXPECT_EQ(out.dims(), Dims({8, 4}));
-  EXPECT_TRUE(out.is_distributed());
-  EXPECT_THAT(
-      [&] {
-        t_soften(ones({2, 3}));
-      },
-      ThrowsError(kUnimplemented, "no kernel on that place at all"));
+  EXPECT_EQ(out.shape(), Dims({8, 4}));
+  EXPECT_EQ(out.dist().attr(), x.dist().attr()) << "its rule is here";
+  EXPECT_EQ(out.dist().local().dims(), Dims({4, 4}));
+  EXPECT_TRUE(t_harden(x).dist().attr()->is_replicated()) << "its rule is not";
 }
 
-TEST(DeclaredOps, WithoutItsRuleAnOperatorWantsWholeInputs) {
+TEST(DeclaredOps, WithoutAKernelACallIsAnError) {
+  EXPECT_THAT(
+      [] {
+        t_soften(ones({2, 3}));
+      },
+      ThrowsError(kUnimplemented,
+                  "kernel 't_soften' is not there: what names it is declared only. Write it, "
+                  "and PHI_REGISTER_KERNEL(t_soften, CPU, <function>, <types>)."));
   const distributed::ProcessMesh mesh({1}, {"dp"});
-  const Tensor x = placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
-  EXPECT_TRUE(t_harden(x).dist().attr()->is_replicated());
+  const Tensor x = distributed::shard_tensor(ones({2, 3}), mesh, {distributed::Shard(0)});
+  EXPECT_THAT([&] { t_soften(x); }, ThrowsError(kUnimplemented, "is declared only"));
 }
 
 TEST(DeclaredOps, ACallSaysWhatIsMissing) {

@@ -48,6 +48,12 @@ TEST(KernelRegistry, AMissingKernelListsWhatIsThere) {
                           "int64, float32, cast the input."));
   EXPECT_THAT([&] { select("registry_test_double", DeviceKind::GPU, DataType::FLOAT32); },
               ThrowsError(ErrorCode::kUnimplemented, "no kernel on that place at all"));
+  EXPECT_TRUE(Kernel::named("registry_test_double").is_registered());
+  EXPECT_FALSE(Kernel::named("registry_test_none").is_registered());
+  EXPECT_THAT(
+      [&] { select("registry_test_none", DeviceKind::CPU, DataType::BOOL); },
+      ThrowsError(ErrorCode::kUnimplemented,
+                  "kernel 'registry_test_none' is not there: what names it is declared only"));
 }
 
 }  // namespace
