@@ -38,7 +38,7 @@ def read_backward_op(entry: Entry) -> BackwardOp:
     check_transform(reader, args.tensors)
     _check_body(reader)
     read_aliases(reader, "inplace", args.tensors, outputs)
-    arguments = [arg.name for arg in both]
+    arguments = [*(arg.name for arg in both), *(output.name for output in outputs)]
     calls_kernel = reader.has("kernel")
     return BackwardOp(
         name=entry.at.op, at=entry.at, forward=_forward(reader), tensors=args.tensors,
@@ -47,7 +47,7 @@ def read_backward_op(entry: Entry) -> BackwardOp:
         kernel=read_kernel(reader, both, outputs), invoke=read_call(reader, "invoke", arguments),
         # Beside a kernel or a call it is never called.
         composite=None if calls_kernel or reader.has("invoke") else read_call(
-            reader, "composite", [*arguments, *(output.name for output in outputs)]),
+            reader, "composite", arguments),
         no_need_buffer=reader.known_names("no_need_buffer",
                                           [tensor.name for tensor in args.tensors], "tensor"),
         backward=reader.text("backward"), without_effect=reader.check_all_read())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from api_gen.errors import SpecError, SpecErrors, listing
-from api_gen.model import Attr, BackwardOp, Notation, Op, Rule
+from api_gen.model import Attr, BackwardOp, Notation, Op, Rule, TensorArg
 from api_gen.nodes import NodeView
 
 # Functions that generated bodies call without a namespace, and names that the headers use.
@@ -117,6 +117,11 @@ def _check_generated(op: Op) -> None:
     if named:
         raise refuse("composite" if op.invoke.target.startswith("composite::") else "invoke",
                      f"'{named[0]}' names its argument", "values in order are accepted")
+    inputs = [arg.name for arg in op.args]
+    results = [output.name for output in op.outputs if output.name not in inputs]
+    given = [arg for arg in (op.invoke.args if op.invoke else ()) if arg in results]
+    if given:
+        raise refuse("invoke", f"'{given[0]}' is an output", "functions that are called return theirs")
     by_name = {t.name: t for t in op.tensors}
     for alias in op.inplace:
         if by_name[alias.input].is_list:
@@ -133,6 +138,12 @@ def _check_generated(op: Op) -> None:
         raise refuse("kernel.data_type", "'complex(...)'", "there are no complex kernels")
     if op.selective:
         _check_selective(op, refuse)
+    if op.infer_meta and isinstance(op.infer_meta.spmd, Rule):
+        shown = [param.name for param in op.infer_meta.spmd.params if isinstance(param, TensorArg)]
+        twice = next((name for name in shown if shown.count(name) > 1), None)
+        if twice:
+            raise refuse("infer_meta.spmd_rule", f"the rule is shown '{twice}' twice",
+                         "once is accepted: its answer says how the tensor is placed")
 
 
 def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:

@@ -27,10 +27,13 @@ OF_CALLS: Mapping[str, str] = {
     "backward": "a call of ops is tracked by these, each with its own gradient",
 }
 # Of gradients, beside what computes them.
+_KNOWN_TO_CALLS: Mapping[str, str] = {
+    f"infer_meta.{key}": "the ops that are called know their shapes and placements"
+    for key in ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")}
 BESIDE: Mapping[str, Mapping[str, str]] = {
     "kernel": {"composite": "the kernel computes the gradient"},
-    "invoke": {"composite": "the call computes the gradient"},
-    "composite": {},
+    "invoke": {"composite": "the call computes the gradient", **_KNOWN_TO_CALLS},
+    "composite": _KNOWN_TO_CALLS,
 }
 
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from api_gen.backward import check_forward_references
-from api_gen.checks import check_generated
+from api_gen.checks import check_attributes, check_generated
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
 from api_gen.lower import gradient_op, kernels_by_name
 from api_gen.model import BackwardOp, Op, Rule
+from api_gen.nodes import nodes_by_op
 
 # Keys whose fault leaves an operator that can be generated.
 _HARMLESS = ("kernel.func", "infer_meta.spmd_rule", "backward_op")
@@ -58,7 +59,18 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
             infer_meta = replace(infer_meta, spmd=None)
         return replace(entry, infer_meta=infer_meta, missing=missing.get(entry.name, ""))
 
-    return Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks)
+    def parts() -> Parts:
+        return Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks)
+
+    # What a call takes is known of what can be generated.
+    _gather(partial(_check_attributes, parts()), note)
+    return parts()
+
+
+def _check_attributes(parts: Parts) -> None:
+    made = [*parts.ops, *map(gradient_op, parts.gradients)]
+    operators = [op for op in made if op.kernel and not op.missing]
+    check_attributes(made, nodes_by_op(operators, parts.gradients))
 
 
 def report(parts: Parts, faults: Sequence[SpecError], gradient_faults: Sequence[SpecError]) -> str:

@@ -207,11 +207,6 @@ def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
         return _notation(reader, notation, args, outputs) if notation else None
     key = "infer_meta.spmd_param" if reader.has("infer_meta.spmd_param") else "infer_meta.param"
     rule_params = read_params(reader, key, args) if reader.has(key) else params
-    shown = [param.name for param in rule_params if isinstance(param, TensorArg)]
-    twice = next((name for name in shown if shown.count(name) > 1), None)
-    if twice:
-        raise reader.error(key, f"the rule is shown '{twice}' twice",
-                           "once is accepted: its answer says how the tensor is placed")
     return Rule(rule, rule_params)
 
 

@@ -127,8 +127,10 @@ IGNORED = {
     "invoke": {**CALLS, "backward": "f_grad"},
     "gradient": {**OF_KERNELS, **OF_GRADIENTS, "composite": "g(x)"},
     "gradient that invokes": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double",
-                              "composite": "g(x)"},
-    "gradient of others": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double"},
+                              "composite": "g(x)",
+                              **{f"infer_meta.{key}": "F" for key in INFER_META_KEYS}},
+    "gradient of others": {**CALLS, "inplace": "(out_grad -> x_grad)", "backward": "f_double",
+                           **{f"infer_meta.{key}": "F" for key in INFER_META_KEYS}},
 }
 
 BOTH = "an op is either an invocation or has infer_meta and kernel"
@@ -159,11 +161,7 @@ REFUSED = {
 }
 for kind, body in (("gradient that invokes", "invoke"), ("gradient of others", "composite")):
     said = f"nothing reads it in an entry with '{body}'; {LEAVE}"
-    REFUSED[kind] |= {
-        key: ({key: value}, key, said)
-        for key, value in {**META, "infer_meta.param": "[x]", "infer_meta.spmd_rule": "R",
-                           "infer_meta.spmd_param": "[x]", "infer_meta.local_shape": "x_grad",
-                           "infer_meta.global_shape": "x_grad", "spmd": '"m -> m"'}.items()}
+    REFUSED[kind] |= {"spmd": ({"spmd": '"m -> m"'}, "spmd", said)}
 
 
 def all_keys(kind: str) -> set[str]:

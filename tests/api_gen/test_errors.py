@@ -135,7 +135,7 @@ CASES = [
      "infer_meta.spmd_rule is given too; one of the two is accepted"),
     (dict(infer_meta="{func: F, spmd_param: [x]}"), 4, "infer_meta.spmd_param",
      "there is no infer_meta.spmd_rule; it says the arguments of a rule"),
-    (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y, a, y]}"), 4, "infer_meta.spmd_param",
+    (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y, a, y]}"), 4, "infer_meta.spmd_rule",
      "the rule is shown 'y' twice; once is accepted: its answer says how the tensor is placed"),
     (dict(spmd="m, m"), 6, "spmd", f"'m, m' has no single '->'; {FACTORS}"),
     (dict(spmd="batch, m -> m"), 6, "spmd", f"'batch' is not a factor; {FACTORS}"),
@@ -323,7 +323,7 @@ def test_the_base_of_the_gradients_is_good():
     (dict(invoke="g(x)"), 6, "kernel", "the gradient has 'invoke' too; it is either an invocation "
      "or has a kernel"),
     (dict(invoke="g(b)", **NO_KERNEL), 5, "invoke",
-     "unknown argument 'b'; accepted are 'x', 'out_grad', 'a'"),
+     "unknown argument 'b'; accepted are 'x', 'out_grad', 'a', 'x_grad'"),
     (dict(composite="g(x, axis, x_grad)", **NO_KERNEL), 5, "composite",
      "unknown argument 'axis'; accepted are 'x', 'out_grad', 'a', 'x_grad'"),
     # the forward op

@@ -3,12 +3,20 @@
 import random
 import re
 
-from conftest import generated
+from conftest import ROOT, generated
 
 import pytest
 from test_golden import BACKWARD, OPS
 
+from api_gen.backward import parse_backward
+from api_gen.emit import render
 from api_gen.errors import SpecError, SpecErrors
+from api_gen.functions import Functions
+from api_gen.missing import complete, report
+from api_gen.parse import parse_ops
+
+OTHERS = [(ROOT / "tests/api/declared" / name).read_text(encoding="utf-8")
+          for name in ("ops.yaml", "backward.yaml")]
 
 
 def mutated(text: str, rng: random.Random) -> str:
@@ -28,4 +36,23 @@ def test_mutated_files_give_code_or_located_errors(seed):
         try:
             generated(ops, backward)
         except (SpecError, SpecErrors) as error:
+            assert re.match(r"(ops|backward)\.yaml:\d+: ", str(error))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_files_of_others_give_a_report_and_code_or_located_errors(seed):
+    rng = random.Random(seed)
+    functions = Functions([ROOT / "phi/infermeta", ROOT / "distributed/spmd/rules"],
+                          [ROOT / "api/autograd/composite.h"])
+    for _ in range(15):
+        ops, backward = rng.choice([(mutated(OTHERS[0], rng), OTHERS[1]),
+                                    (OTHERS[0], mutated(OTHERS[1], rng))])
+        faults, gradient_faults = [], []
+        parts = complete(parse_ops([("ops.yaml", ops)], faults),
+                         parse_backward([("backward.yaml", backward)], gradient_faults), functions)
+        for line in report(parts, faults, gradient_faults).splitlines()[:-2]:
+            assert re.match(r"(ops|backward)\.yaml:\d+: ", line)
+        try:
+            render(parts.ops, parts.gradients, functions=functions)
+        except SpecErrors as error:
             assert re.match(r"(ops|backward)\.yaml:\d+: ", str(error))

@@ -4,6 +4,7 @@
 
 #include "api/generated/api.h"
 #include "api/generated/ops/t_distribute.h"
+#include "api/generated/ops/t_gather.h"
 #include "api/generated/ops/t_harden.h"
 #include "api/generated/ops/t_merge.h"
 #include "api/generated/ops/t_normalise.h"
@@ -66,6 +67,8 @@ TEST(DeclaredOps, ACallSaysWhatIsMissing) {
   EXPECT_THAT(
       [&] { t_ones({2}); },
       ThrowsError(kUnimplemented, "does not declare 'full_like_impl', and no op is named so"));
+  EXPECT_THAT([&] { t_gather(x); },
+              ThrowsError(kUnimplemented, "nothing takes the attribute 'ring_id'"));
   EXPECT_THAT([&] { t_merge(x); },
               ThrowsError(kUnimplemented, "'t_merge': no alternative for dense tensors"));
 }
@@ -80,6 +83,9 @@ TEST(DeclaredOps, AGradientThatIsMissingIsNotForgotten) {
                           "distributed/spmd/rules declares 'ReluGradInferMeta'"));
   EXPECT_THAT([&] { real.backward(ones({2})); },
               ThrowsError(kUnimplemented, "t_real_grad is declared only: 'complex(...)'"));
+  const Tensor harden_grad = ones({2});
+  EXPECT_THAT([&] { t_harden_grad(x, harden_grad); },
+              ThrowsError(kUnimplemented, "t_harden_grad is declared only: 'x_grad' is an output"));
   EXPECT_THAT([&] { t_relu_grad(x, x); }, ThrowsError(kUnimplemented, "declared only"));
 }
 
