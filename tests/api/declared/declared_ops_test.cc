@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/capture/program.h"
 #include "api/generated/api.h"
 #include "api/generated/ops/t_distribute.h"
 #include "api/generated/ops/t_gather.h"
@@ -37,6 +38,14 @@ TEST(DeclaredOps, WithoutAKernelTheyRunDry) {
   EXPECT_EQ(out.dist().attr(), x.dist().attr()) << "its rule is here";
   EXPECT_EQ(out.dist().local().dims(), Dims({4, 4}));
   EXPECT_TRUE(t_harden(x).dist().attr()->is_replicated()) << "its rule is not";
+}
+
+TEST(DeclaredOps, WithoutAKernelACaptureIsAnError) {
+  const distributed::ProcessMesh mesh({1}, {"dp"});
+  const Tensor x = distributed::shard_tensor(ones({2, 3}), mesh, {distributed::Shard(0)});
+  EXPECT_THAT(
+      [&] { capture([](const TensorList& in) { return TensorList{t_soften(in[0])}; }, {x}); },
+      ThrowsError(kUnimplemented, "kernel 't_soften' is not there"));
 }
 
 TEST(DeclaredOps, WithoutAKernelACallIsAnError) {
