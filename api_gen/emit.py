@@ -87,6 +87,8 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     if not declare_only:
         for name, members in groups.by_family(operators).items():
             texts[f"{FOLDER}/defs/{name}.cc"] = _definitions(members, functions)
+        texts[f"{FOLDER}/calls.cc"] = _text("calls.cc.j2", sources, names=sorted(
+            op.name for group in every for op in group.callable))
         texts[f"{FOLDER}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=lower.lower_op_defs(operators))
         texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts)
@@ -110,6 +112,7 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView],
         "gradients": [f for gradient in group.gradients
                       for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
         "op_defs": lower.lower_op_defs(group.operators),
+        "named_calls": [lower.lower_named_call(op) for op in group.callable],
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
         "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
                                                       for op in group.operators if op.kernel})]}
