@@ -20,7 +20,8 @@ if(URING_LIBRARY)
 endif()
 target_compile_features(autophi_shared INTERFACE cxx_std_20)
 target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-                                                    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR}>)
+                                                    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
 # As the installed package has it, for libraries of operators in this tree (tests/library).
 add_library(autophi::autophi ALIAS autophi_shared)
 set(AUTOPHI_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <map>
 #include <mutex>
 #include <sstream>
 
@@ -72,6 +73,17 @@ void check_built_for_this(const std::string& path) {
                              path, version_of(abi), version_of(kAbi)));
 }
 
+struct Loaded {
+  std::mutex mutex;
+  std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; none moves
+  // What was opened stays so, and would bring nothing a second time.
+  std::map<fs::path, Error> refused;
+};
+Loaded& loaded() {
+  static auto& instance = *new Loaded;
+  return instance;
+}
+
 // Runs the static initialisers of the library, which register its kernels.
 std::vector<Brought> open_library(const std::string& path) {
   std::vector<Brought> brought;
@@ -86,7 +98,7 @@ std::vector<Brought> open_library(const std::string& path) {
                                   reason ? reason : "no reason");
   }
   PHI_CHECK(clashes.found().empty(),
-            errors::AlreadyExists("{}: {} there already; give the kernels other names.", path,
+            errors::AlreadyExists("{}: {}: there already; give them other names.", path,
                                   fmt::join(clashes.found(), " and ")));
   PHI_CHECK(!brought.empty(),
             errors::InvalidArgument("'{}' has brought no operators though it was loaded: the "
@@ -95,10 +107,9 @@ std::vector<Brought> open_library(const std::string& path) {
   return brought;
 }
 
-LoadedOps load(const std::string& path) {
-  check_built_for_this(path);
+LoadedOps join_all(const std::string& path, const std::vector<Brought>& brought) {
   LoadedOps loaded;
-  for (const Brought& each : open_library(path)) {
+  for (const Brought& each : brought) {
     try {
       each.join();
     } catch (Error& error) {
@@ -111,13 +122,14 @@ LoadedOps load(const std::string& path) {
   return loaded;
 }
 
-struct Loaded {
-  std::mutex mutex;
-  std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; none moves
-};
-Loaded& loaded() {
-  static auto& instance = *new Loaded;
-  return instance;
+LoadedOps load(const std::string& path, const fs::path& file) {
+  check_built_for_this(path);
+  try {
+    return join_all(path, open_library(path));
+  } catch (const Error& error) {
+    loaded().refused.emplace(file, error);
+    throw;
+  }
 }
 
 }  // namespace
@@ -145,8 +157,9 @@ const LoadedOps& load_ops(const std::string& path) {
   for (const auto& [other, ops] : loaded().libraries) {
     if (other == file) return ops;
   }
-  LoadedOps ops = load(path);
-  return loaded().libraries.emplace_back(file, std::move(ops)).second;
+  const auto before = loaded().refused.find(file);
+  if (before != loaded().refused.end()) throw Error(before->second);
+  return loaded().libraries.emplace_back(file, load(path, file)).second;
 }
 
 std::vector<LoadedOps> loaded_ops() {

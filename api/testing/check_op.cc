@@ -67,21 +67,26 @@ std::string difference(const Tensor& actual, const Tensor& expected, double tole
 
 // ---- distributed against one process ----
 
-// What the ranks find; the first is kept.
+// What the ranks find wrong with the choices that they try one after the other: the first is kept.
 class FirstFailure {
  public:
-  void tell(std::string words) {
+  void tell(size_t choice, std::string words) {
     const std::lock_guard lock(mutex_);
-    if (words_.empty()) words_ = std::move(words);
+    if (choice >= choice_) return;
+    choice_ = choice;
+    words_ = std::move(words);
   }
-  bool any() const {
+  /// With this choice or one before. Ranks that are ahead may have told of a later one already.
+  bool found_until(size_t choice) const {
     const std::lock_guard lock(mutex_);
-    return !words_.empty();
+    return choice_ <= choice;
   }
+  /// Empty if nothing is wrong.
   const std::string& words() const { return words_; }
 
  private:
   mutable std::mutex mutex_;
+  size_t choice_ = SIZE_MAX;
   std::string words_;
 };
 
@@ -135,34 +140,29 @@ std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
   return first;
 }
 
-// Tries the choices until one is wrong on some rank; how many were tried. Calls of all ranks stay
-// alike: what is wrong is looked at behind a barrier.
+// Tries the choices until one is wrong on some rank; how many were tried.
 int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting& meeting,
                     const std::vector<PlacementChoice>& choices, FirstFailure& failure) {
-  int64_t tried = 0;
-  std::string doing;
+  size_t tried = 0;  // by rank 0
+  const auto question = [&](size_t choice) {
+    return fmt::format("{} {} on {}", name, to_string(choices[choice]), meeting.mesh.to_string());
+  };
   try {
     distributed::run_ranks(meeting.ranks, [&](distributed::World& world) {
-      for (const PlacementChoice& choice : choices) {
-        const auto question = [&] {
-          return fmt::format("{} {} on {}", name, to_string(choice), meeting.mesh.to_string());
-        };
-        if (world.rank() == 0) {
-          ++tried;
-          doing = question();
-        }
-        const std::string wrong = call_once(wanted, meeting.mesh, choice);
+      for (size_t n = 0; n < choices.size(); ++n) {
+        if (world.rank() == 0) tried = n + 1;
+        const std::string wrong = call_once(wanted, meeting.mesh, choices[n]);
         if (!wrong.empty()) {
-          failure.tell(fmt::format("{}, rank {}: {}", question(), world.rank(), wrong));
+          failure.tell(n, fmt::format("{}, rank {}: {}", question(n), world.rank(), wrong));
         }
-        world.everyone().barrier();
-        if (failure.any()) return;
+        world.everyone().barrier();  // now each rank knows what was told of this choice
+        if (failure.found_until(n)) return;
       }
     });
   } catch (const Error& error) {
-    failure.tell(fmt::format("{}: {}", doing, error.what()));
+    failure.tell(tried - 1, fmt::format("{}: {}", question(tried - 1), error.what()));
   }
-  return tried;
+  return static_cast<int64_t>(tried);
 }
 
 int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& call,
@@ -176,7 +176,7 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& 
     const auto choices =
         placement_choices(test.inputs, meeting.mesh.ndim(), test.partial, options.placements, rng);
     tried += try_choices(name, wanted, meeting, choices, failure);
-    if (failure.any()) failures.push_back(failure.words());
+    if (!failure.words().empty()) failures.push_back(failure.words());
   }
   return tried;
 }

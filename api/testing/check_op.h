@@ -3,7 +3,7 @@
 //
 //   phi::testing::check_op({
 //       .name = "my_op",
-//       .inputs = {phi::gaussian({6, 8}), phi::ones({8})},
+//       .inputs = {phi::gaussian({6, 8}), phi::full({8}, 1.0f)},
 //       .call = [](const phi::TensorList& in) { return phi::TensorList{my_op(in[0], in[1])}; }});
 //
 // Ranks are threads of this process.
@@ -23,7 +23,7 @@ namespace phi::testing {
 struct OpCase {
   std::string name;
   TensorList inputs;
-  std::function<TensorList(const TensorList&)> call;
+  std::function<TensorList(const TensorList&)> call = nullptr;
   /// Of distributed results, relative to the largest magnitude of the output.
   double tolerance = 1e-5;
   /// Inputs may be partial sums too. False where the call takes them apart in ways of its own.

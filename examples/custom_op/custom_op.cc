@@ -38,7 +38,7 @@ void run() {
   const dist::ProcessMesh mesh({2, 2}, {"dp", "tp"});
   phi::Tensor x =
       dist::shard_tensor(phi::gaussian({4, 8}), mesh, {dist::Shard(0), dist::Shard(1)});
-  phi::Tensor scale = dist::shard_tensor(phi::ones({8}), mesh, {dist::Replicate(), dist::Shard(0)});
+  phi::Tensor scale = dist::shard_tensor(phi::full({8}, 1.0f), mesh, {dist::Replicate(), dist::Shard(0)});
   scale.set_requires_grad();
   const phi::Tensor out = phi::softcap(phi::group_rms_norm(x, scale, 4), 3.0f);
   phi::sum(out).backward();
