@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   spmd ... | reshard ... | schedule ... | --help | --version
+//   spmd ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -26,6 +26,7 @@
 #include "tools/joint_call.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
+#include "tools/show_command.h"
 #include "tools/spmd_command.h"
 #include "tools/supervise_command.h"
 #include "tools/weights_command.h"
@@ -46,6 +47,7 @@ constexpr const char* kHelp =
     "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
+    "  autophi show ...          draw which rank holds which part of a tensor\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
     "  autophi --version\n"
     "\n"
@@ -66,7 +68,8 @@ constexpr Command kCommands[] = {
     {"supervise", supervise_command}, {"export", phi::job::export_command},
     {"data", data_command},           {"weights", weights_command},
     {"ckpt", ckpt_command},           {"spmd", spmd_command},
-    {"reshard", reshard_command},     {"schedule", schedule_command}};
+    {"reshard", reshard_command},     {"show", show_command},
+    {"schedule", schedule_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};

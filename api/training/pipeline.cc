@@ -101,6 +101,7 @@ class ScheduleRun {
   void send_output(int chunk, int micro_batch) {
     Cell& own = cell(chunk, micro_batch);
     const auto* attr = model_.input_attr(chunk + 1, own.output);
+    const CallSite::Because because("sent to the next stage");
     cell(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
     own.output = without_bytes(own.output);
@@ -135,6 +136,7 @@ class ScheduleRun {
     Cell& own = cell(chunk, micro_batch);
     Cell& before = cell(chunk - 1, micro_batch);
     const auto* attr = before.output_form.attr;
+    const CallSite::Because because("a gradient sent to the stage before");
     before.grad_arriving =
         distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
     own.input_grad = Tensor();
