@@ -3,6 +3,7 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/call/call.h"
+#include "api/call/call_args.h"
 #include "api/call/declared_only.h"
 #include "api/call/dist_args.h"
 #include "api/call/grad_mask.h"

@@ -26,10 +26,14 @@ class Group:
         return ", ".join(dict.fromkeys(entry.at.file for entry in (*self.ops, *self.gradients)))
 
     @property
+    def callable(self) -> tuple[Op, ...]:
+        """Those whose functions do more than to say what is missing, gradients made of others too."""
+        return tuple(op for op in (*self.ops, *map(gradient_op, self.gradients)) if not op.missing)
+
+    @property
     def calls(self) -> tuple[Invoke, ...]:
         """Calls that are all that some of its functions do."""
-        every = (*self.ops, *map(gradient_op, self.gradients))
-        return tuple(op.invoke for op in every if op.invoke and not op.missing)
+        return tuple(op.invoke for op in self.callable if op.invoke)
 
 
 def groups(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> list[Group]:

@@ -260,6 +260,24 @@ def gradient_call(gradient: BackwardOp) -> Invoke:
     return Invoke(f"composite::{gradient.composite.target}", tuple(args))
 
 
+@dataclass(frozen=True)
+class NamedCallView:
+    """How a function is called with arguments that are known at run time only."""
+
+    name: str
+    call: str
+
+
+def lower_named_call(op: Op) -> NamedCallView:
+    """The call that gives all outputs, hidden ones too."""
+    hidden = not op.invoke and any(output.intermediate for output in op.outputs)
+    forms = [f"args.{'list' if t.is_list else 'optional' if t.optional else 'tensor'}({t.index})"
+             for t in op.tensors]
+    values = [f"args.attr<{cpp.value_type(attr)}>({i})" for i, attr in enumerate(op.attrs)]
+    return NamedCallView(op.name, _call(f"phi::{'intermediate::' if hidden else ''}{op.name}",
+                                        [*forms, *values]))
+
+
 def _parameters(op: Op, written: Sequence[str], used: set[str] | None
                 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Parameters as declared (with defaults) and as defined (unused ones without a name)."""

@@ -1,10 +1,62 @@
-// Operators by name.
+// Operators by name: those of this library, and those that were added.
 #include "phi/core/op_def.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/added_ops.h"
 
 namespace phi {
+namespace {
+
+using List = std::vector<const OpDef*>;
+
+struct Table {
+  std::mutex adding;
+  // Readers may hold a span of any list that there was: none goes.
+  std::vector<std::unique_ptr<const List>> lists;
+  std::atomic<const List*> current = nullptr;
+};
+Table& table() {
+  static auto& instance = *new Table;
+  return instance;
+}
+
+}  // namespace
+
+std::span<const OpDef* const> ops::all() {
+  const List* list = table().current.load(std::memory_order_acquire);
+  return list != nullptr ? std::span(*list) : built_in_ops();
+}
+
+void add_ops(std::span<const OpDef* const> added) {
+  const std::lock_guard lock(table().adding);
+  const auto present = ops::all();
+  auto list = std::make_unique<List>(present.begin(), present.end());
+  std::set<std::string_view> names;
+  for (const OpDef* op : present) names.insert(op->name);
+  std::vector<std::string_view> taken;
+  for (const OpDef* op : added) {
+    if (!names.insert(op->name).second) taken.emplace_back(op->name);
+    list->push_back(op);
+  }
+  PHI_CHECK(taken.empty(),
+            errors::AlreadyExists("the operator{} '{}' {} there already; give {} in the YAML.",
+                                  taken.size() > 1 ? "s" : "", fmt::join(taken, "', '"),
+                                  taken.size() > 1 ? "are" : "is",
+                                  taken.size() > 1 ? "them other names" : "it another name"));
+  table().lists.push_back(std::move(list));
+  table().current.store(table().lists.back().get(), std::memory_order_release);
+}
 
 const OpDef& ops::find(std::string_view name) {
   std::vector<std::string> names;

@@ -27,7 +27,7 @@ GRADIENT = """- backward_op: relu_grad
 """
 API = "api/generated/"
 HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
-ALL = HEADERS | {API + name for name in ("ops.cc", "defs/ops.cc", "ops/relu.cc", "op_reference.md")}
+ALL = HEADERS | {API + name for name in ("ops.cc", "calls.cc", "defs/ops.cc", "ops/relu.cc", "op_reference.md")}
 
 
 class Command:

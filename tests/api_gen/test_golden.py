@@ -9,7 +9,7 @@ import pytest
 FOLDER = Path(__file__).parent / "golden"
 SOURCES = ("ops.yaml", "backward.yaml")
 OPS, BACKWARD = ((FOLDER / name).read_text(encoding="utf-8") for name in SOURCES)
-WHOLE = ("api.h", "ops/matmul.h", "ops/norm.h", "ops.cc", "defs/ops.cc", "kernels/ops.h",
+WHOLE = ("api.h", "calls.cc", "ops/matmul.h", "ops/norm.h", "ops.cc", "defs/ops.cc", "kernels/ops.h",
          "op_reference.md")
 
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "phi/common/errors.h"
+#include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -62,7 +63,8 @@ AttributeValue zero_of(AttributeKind kind) {
   return false;
 }
 
-RuleArgs args_of(const Reference& reference, const Question& question, const ProcessMesh& mesh) {
+OpQuestion question_of(const Reference& reference, const Question& question,
+                       const ProcessMesh& mesh) {
   const OpRule& rule = reference.of(question.direction);
   OpQuestion asked{mesh, {}, {}};
   for (size_t i = 0; i < question.inputs.size(); ++i) {
@@ -86,14 +88,17 @@ RuleArgs args_of(const Reference& reference, const Question& question, const Pro
     if (attribute == nullptr) continue;
     asked.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
   }
-  return rule.args(asked);
+  return asked;
 }
 
-void refuse(const Policies& policies, const distributed::Conflicts& conflicts) {
-  for (const Conflict& conflict : conflicts) {
-    const bool passes =
-        conflict.kind == Conflict::Kind::kSharedMeshDim && !policies.refuses_shared_mesh_dims;
-    PHI_CHECK(passes, errors::Unimplemented("{}; reshard one of them first.", conflict.text));
+// What each input is asked to be where the others are whole.
+void set_inputs_apart(const OpRule& rule, const OpQuestion& asked, SpmdResult* result) {
+  for (size_t i = 0; i < asked.inputs.size(); ++i) {
+    OpQuestion alone = asked;
+    for (size_t k = 0; k < alone.inputs.size(); ++k) {
+      if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(asked.mesh);
+    }
+    result->inputs[i] = rule.ask(rule.args(alone)).forward().inputs[i];
   }
 }
 
@@ -136,7 +141,7 @@ SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.backward(outputs, &conflicts);
-  refuse(policies, conflicts);
+  refuse(conflicts, policies.refuses_shared_mesh_dims);
   if (policies.last_output_first && !outputs[0].absent()) {
     std::vector<TensorSpec> ranked = outputs;
     ranked[0].attr = yielding_to(outputs[0].attr, outputs.back().attr);
@@ -225,18 +230,23 @@ double checked_number(double value, const std::string& where) {
 SpmdResult answer(const Reference& reference, const Question& question) {
   const ProcessMesh mesh(question.mesh);
   const Policies& policies = reference.policies;
-  const RuleArgs args = args_of(reference, question, mesh);
+  const OpRule& op = reference.of(question.direction);
+  const OpQuestion asked = question_of(reference, question, mesh);
+  const RuleArgs args = op.args(asked);
   if (policies.refusal != nullptr) {
     const char* reason = policies.refusal(args, question.direction);
     PHI_CHECK(reason == nullptr, errors::InvalidArgument("{}", reason));
   }
-  const auto rule = reference.of(question.direction).ask(args);
+  const auto rule = op.ask(args);
   if (question.direction == Direction::kBackward) {
     return answer_backward(policies, args, rule, question, mesh);
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
-  refuse(policies, conflicts);
+  refuse(conflicts, policies.refuses_shared_mesh_dims);
+  if (policies.inputs_apart && question.direction == Direction::kForward) {
+    set_inputs_apart(op, asked, &result);
+  }
   if (policies.lacks_first_output != nullptr && policies.lacks_first_output(args)) {
     result.outputs[0] = nullptr;
   }

@@ -1,5 +1,5 @@
 // The reference's rules: by which of our operators each recorded name is answered, and what the
-// reference does otherwise than operators that run need it.
+// reference does otherwise than operators that run need it (tools/spmd/reference, by subject).
 //
 //   const Reference& matmul = find_reference("matmul_v2");   // matmul; trans_x is transpose_x
 #pragma once
@@ -30,6 +30,9 @@ struct Policies {
   const char* (*refusal)(const RuleArgs& args, Direction direction) = nullptr;
   /// Refuses one mesh dim for several factors.
   bool refuses_shared_mesh_dims = false;
+  /// Each input keeps the splits that it has where the others have none: what they ask of one
+  /// another shows in the outputs alone.
+  bool inputs_apart = false;
   /// Asked from the outputs it leaves tensors partial as they are given.
   bool keeps_partial = false;
   /// The last output decides before the first.
