@@ -13,6 +13,7 @@
 #include "api/call/call_recorder.h"
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
+#include "phi/core/recorder.h"
 #include "phi/core/step.h"
 #include "phi/core/trace/trace.h"
 
