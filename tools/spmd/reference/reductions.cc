@@ -30,8 +30,8 @@ SpmdRule reduce_base(const TensorSpec& x, const IntArray& axis, bool keep_dim, i
 }
 
 // The reference adds the parts, as it does of norms.
-SpmdRule logsumexp(const TensorSpec& x, const IntArray& axis, bool keepdims, bool) {
-  return distributed::ReductionSumInferSpmd(x, axis, keepdims);
+SpmdRule logsumexp(const TensorSpec& x, const IntArray& axis, bool keepdims, bool reduce_all) {
+  return distributed::ReductionSumInferSpmd(x, reduce_all ? IntArray() : axis, keepdims);
 }
 SpmdRule p_norm(const TensorSpec& x, double, int64_t axis, double, bool keepdims, bool asvector) {
   return distributed::ReductionSumInferSpmd(x, asvector ? IntArray() : IntArray({axis}), keepdims);

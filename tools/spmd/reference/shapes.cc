@@ -75,7 +75,8 @@ SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const 
   const int last = x.ndim() - 1;
   if (strides.size() == 1 && last >= 0 && axes.size() == 1 &&
       distributed::normal_axis(axes[0], x.ndim()) == last) {
-    const auto& split = distributed::Sharding::of(x).dims[static_cast<size_t>(last)];
+    const distributed::Sharding given = distributed::Sharding::of(x);
+    const auto& split = given.dims[static_cast<size_t>(last)];
     if (x.shape[last] / split.parts(x.attr->mesh()) % strides[0] == 0) {
       const auto names = distributed::dim_names(x.ndim());
       return Factors().input(x, names).output(names);
