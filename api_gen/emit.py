@@ -9,6 +9,7 @@ import jinja2
 
 from api_gen import cpp, groups, layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_generated, check_names
+from api_gen.compat import OtherName, of_ops
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
@@ -78,7 +79,7 @@ def _read(path: Path) -> str | None:
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
-           target: Target = Target()) -> Outputs:
+           target: Target = Target(), other_names: Sequence[OtherName] = ()) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     check_names(ops, gradients)
     folder = target.folder
@@ -108,12 +109,14 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
             texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
         named = sorted(op.name for group in every for op in group.callable)
         op_defs = lower.lower_op_defs(operators)
+        others = of_ops(other_names, named)
         if target.library:
             texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=named, op_defs=op_defs,
-                                                  target=target)
+                                                  target=target, other_names=others)
         else:
             texts[f"{folder}/calls.cc"] = _text("calls.cc.j2", sources, names=named)
-            texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs)
+            texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs,
+                                              other_names=others)
         texts[f"{folder}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts, target)
 

@@ -86,6 +86,17 @@ def test_kernels_and_functions_of_files_are_looked_for_there(command):
     assert "declares 'MineInferSpmd'" in " ".join(command.run(*ARGS).stderr.split())
 
 
+def test_names_of_others_are_written_beside(command):
+    command.write("mine.yaml", ENTRY)
+    command.write("compat.yaml", "- op : mine (theirs)\n  inputs : {x : X}\n- op : relu (legacy_relu)\n")
+    assert command.run(*ARGS, "--compat=compat.yaml").returncode == 0
+    library = (command.folder / "out/my_ops/library.cc").read_text()
+    assert '    {"mine", "", "theirs"},\n    {"mine", "x", "X"},\n};' in library
+    assert "kCalls, kOtherNames);" in library
+    command.write("compat.yaml", "- op : a b\n")
+    assert "'a b' is no name" in command.run(*ARGS, "--compat=compat.yaml").stderr
+
+
 def test_without_a_library_nothing_is_different(command):
     command.write("ops.yaml", RELU)
     assert command.run("--ops=ops.yaml").returncode == 0

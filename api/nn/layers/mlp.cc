@@ -30,10 +30,11 @@ Tensor gelu_tanh(const Tensor& x) { return gelu(x, /*approximate=*/true); }
 Activation activation_named(const std::string& name) {
   if (name == "gelu_tanh") return gelu_tanh;
   const OpRule& op = rules::find(name);
-  const bool is_of_one =
-      op.tensors().size() == 1 && op.tensors()[0].kind == TensorKind::kOne &&
-      op.outputs().size() == 1 &&
-      std::ranges::all_of(op.attributes(), [](const auto& each) { return each.by_default; });
+  const bool is_of_one = op.tensors().size() == 1 && op.tensors()[0].kind == TensorKind::kOne &&
+                         op.outputs().size() == 1 &&
+                         std::ranges::all_of(op.attributes(), [](const auto& each) {
+                           return each.by_default.has_value();
+                         });
   PHI_CHECK(is_of_one,
             errors::InvalidArgument(
                 "'{}' is no activation: it must take one tensor, beside it only attributes "

@@ -67,12 +67,27 @@ TEST(LoadOps, ALibraryOfOtherHeadersIsAnErrorBeforeItsCodeRuns) {
 TEST(LoadOps, BringsOperatorsRulesAndCalls) {
   const LoadedOps& loaded = load_ops(T_FIRST_OPS);
   EXPECT_EQ(loaded.name, "t_first_ops");
-  EXPECT_THAT(loaded.ops, ElementsAre("t_cube", "t_row_sum", "t_reversed"));
+  EXPECT_THAT(loaded.ops, ElementsAre("t_cube", "t_row_sum", "t_reversed", "t_scaled"));
   EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
   EXPECT_THAT(one_to_four("t_row_sum"), ElementsAre(3, 7));
   EXPECT_THAT(one_to_four("t_positive"), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(rules::find("t_row_sum").rule(), "... n -> ...");
   EXPECT_STREQ(ops::find("t_cube").name, "t_cube");
+}
+
+TEST(LoadOps, OperatorsAndAttributesAreFoundByNamesOfOthers) {
+  EXPECT_THAT(one_to_four("legacy_cube"), ElementsAre(1, 8, 27, 64));
+  EXPECT_THAT(one_to_four("legacy_positive"), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(rules::find("legacy_cube").name(), "t_cube");
+  const Tensor x = full({2}, 3.0f);
+  EXPECT_THAT(call_op("legacy_scaled", {{x}}, {{"Factor", 2.0}}).at(0).to_vector<float>(),
+              ElementsAre(6, 6));
+  EXPECT_THAT(
+      [&] {
+        call_op("t_cube", {{x}}, {{"Factor", 2.0}});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "t_cube has no attribute 'Factor'"));
+  EXPECT_THAT([] { one_to_four("theirs"); }, ThrowsError(ErrorCode::kNotFound, "'theirs'"));
 }
 
 TEST(LoadOps, ASecondTimeGivesTheSame) {

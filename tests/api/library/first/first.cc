@@ -50,9 +50,16 @@ void ReversedKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   }
 }
 
+template <typename T, typename Context>
+void ScaledKernel(const Context&, const DenseTensor& x, float factor, DenseTensor* out) {
+  std::ranges::transform(x.values<T>(), out->mutable_data<T>(),
+                         [factor](T v) { return T(factor) * v; });
+}
+
 PHI_REGISTER_KERNEL(t_cube, CPU, CubeKernel, Floating);
 PHI_REGISTER_KERNEL(t_row_sum, CPU, RowSumKernel, Floating);
 PHI_REGISTER_KERNEL(t_reversed, CPU, ReversedKernel, Floating);
+PHI_REGISTER_KERNEL(t_scaled, CPU, ScaledKernel, Floating);
 
 }  // namespace
 }  // namespace phi
