@@ -9,7 +9,6 @@
 
 #include "api/call/call_site.h"
 #include "api/call/decision.h"
-#include "api/tensor/placeholder.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 
@@ -20,11 +19,6 @@ using distributed::ReshardStep;
 using distributed::TensorDistAttr;
 
 namespace {
-
-std::string name_of_slot(const OpDef& op, size_t arg, size_t element, size_t count) {
-  const std::string name = arg < op.inputs.size() ? op.inputs[arg] : "input";
-  return count == 1 ? name : fmt::format("{}[{}]", name, element);
-}
 
 std::string mesh_dims_of(const ReshardStep& step) {
   if (step.kind == ReshardStep::Kind::kSendRecv) return "between meshes";
@@ -62,7 +56,7 @@ class Explainer::CallOf final : public RecordedCall {
         start_ns_(Trace::now_ns()) {
     ExplainedCall& call = explainer.new_call();
     call.op = OpScope::current() ? OpScope::current() : op.name;
-    for (size_t arg = 0; arg < begin_.size(); ++arg) add_argument(inputs, arg, &call);
+    for (size_t i = 0; i < inputs.tensors.size(); ++i) add_input(inputs, i, &call);
     explainer.open_calls_.push_back(this);
   }
 
@@ -94,7 +88,6 @@ class Explainer::CallOf final : public RecordedCall {
       outputs_.push_back(decision.output(slot).present ? decision.output(slot).attr : nullptr);
       if (!row().layout) row().layout = outputs_.back();
     }
-    passed_over_unread();
   }
 
   void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
@@ -133,30 +126,16 @@ class Explainer::CallOf final : public RecordedCall {
   ExplainedCall& row() { return *explainer_.calls_[row_]; }
 
  private:
-  void add_argument(const CallSlots& inputs, size_t arg, ExplainedCall* call) {
-    const auto first = static_cast<size_t>(begin_[arg]);
-    const size_t end =
-        arg + 1 < begin_.size() ? static_cast<size_t>(begin_[arg + 1]) : inputs.tensors.size();
-    for (size_t i = first; i < end; ++i) {
-      const Tensor& x = *inputs.tensors[i];
-      ExplainedCall::Tensor& input = call->inputs.emplace_back();
-      input.name = name_of_slot(op_, arg, i - first, end - first);
-      if (!x.defined()) continue;
-      input.value = explainer_.value_of(x);
-      input.meta = x.meta();
-      input.attr = x.is_dist() ? x.dist_attr() : nullptr;
-      is_distributed_ = is_distributed_ || x.is_dist();
-    }
-  }
-
-  // Where only the shape of an argument is used nothing is moved.
-  void passed_over_unread() {
-    for (size_t arg = 0; arg < begin_.size(); ++arg) {
-      if (!((op_.meta_only >> arg) & 1u)) continue;
-      const size_t end =
-          arg + 1 < begin_.size() ? static_cast<size_t>(begin_[arg + 1]) : row().inputs.size();
-      for (auto i = static_cast<size_t>(begin_[arg]); i < end; ++i) unread_.push_back(i);
-    }
+  void add_input(const CallSlots& inputs, size_t i, ExplainedCall* call) {
+    const Tensor& x = *inputs.tensors[i];
+    ExplainedCall::Tensor& input = call->inputs.emplace_back();
+    input.name = name_of_slot(op_, inputs, i);
+    if ((op_.meta_only >> argument_of(inputs, i)) & 1u) unread_.push_back(i);
+    if (!x.defined()) return;
+    input.value = explainer_.names_.of(array_of(x));
+    input.meta = x.meta();
+    input.attr = x.is_dist() ? x.dist_attr() : nullptr;
+    is_distributed_ = is_distributed_ || x.is_dist();
   }
 
   void explain(const std::vector<AttributeValue>& attributes) {
@@ -175,6 +154,7 @@ class Explainer::CallOf final : public RecordedCall {
         if (!move.tensor.empty() && input.name == move.tensor) move.reason = input.reason;
       }
     }
+    // Where only the shape of an argument is used nothing is moved.
     for (const size_t i : unread_) {
       row().inputs[i].wanted = row().inputs[i].attr;
       row().inputs[i].reason.clear();
@@ -197,30 +177,14 @@ class Explainer::CallOf final : public RecordedCall {
   std::vector<size_t> unread_;  // the same
 };
 
-Explainer::Explainer(const TensorNames& names) : context_(RankContext::current()) {
-  PHI_CHECK(!context_.calls() && !context_.moves(),
-            errors::PreconditionNotMet("rank {} is being explained or captured already; explain "
-                                       "the whole, or a part of it, not one within the other.",
-                                       context_.rank()));
+Explainer::Explainer(const TensorNames& names)
+    : context_(RankContext::current()),
+      listening_(this, this, Trace::kDefaultLimit),
+      names_(names),
+      seen_events_(listening_.trace().size()) {
   explanation_.rank = context_.rank();
   explanation_.world_size = context_.world_size();
   explanation_.is_dry = context_.is_dry();
-  for (const auto& [name, tensor] : names) {
-    if (tensor.defined()) names_[array_of(tensor).storage()->id()] = name;
-  }
-  if (!context_.trace()) {
-    own_trace_ = std::make_unique<Trace>();
-    context_.trace_to(own_trace_.get());
-  }
-  seen_events_ = context_.trace()->size();
-  context_.tell_of_calls(this);
-  context_.watch_moves(this);
-}
-
-Explainer::~Explainer() {
-  context_.tell_of_calls(nullptr);
-  context_.watch_moves(nullptr);
-  if (own_trace_) context_.trace_to(nullptr);
 }
 
 Explanation Explainer::take() {
@@ -252,13 +216,13 @@ void Explainer::place(ExplainedCall* call) {
     const TraceEvent& action = *actions_.back();
     call->action = action.detail ? action.detail : action.name;
   }
-  call->micro_batch = context_.trace()->work().micro_batch;
-  call->chunk = context_.trace()->work().chunk;
+  call->micro_batch = listening_.trace().work().micro_batch;
+  call->chunk = listening_.trace().work().chunk;
 }
 
 // Actions stand in the trace; those that have ended are over.
 void Explainer::follow_actions() {
-  const Trace& trace = *context_.trace();
+  const Trace& trace = listening_.trace();
   for (; seen_events_ < trace.size(); ++seen_events_) {
     const TraceEvent& event = trace[seen_events_];
     const bool is_action =
@@ -268,12 +232,6 @@ void Explainer::follow_actions() {
   std::erase_if(actions_, [](const TraceEvent* action) {
     return action->duration_ns != TraceEvent::kUnfinished;
   });
-}
-
-std::string Explainer::value_of(const Tensor& x) const {
-  if (names_.empty()) return "";
-  const auto found = names_.find(array_of(x).storage()->id());
-  return found == names_.end() ? "" : found->second;
 }
 
 // Layers that are alike make the same calls.
@@ -295,11 +253,12 @@ Reasons Explainer::reasons_for(const DecidedCall& call) {
 // ---- reshards ----
 
 // It belongs to the innermost call that is open, or is a row of its own.
-void Explainer::begins(const ReshardPlan& plan) {
+void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
   ExplainedMove move;
   move.meta = {plan.shape, plan.dtype};
   move.from = plan.src;
   move.to = plan.dst;
+  move.value = names_.of(local);
   steps_.clear();
   if (open_calls_.empty()) {
     open_row_ = calls_.size();
@@ -313,7 +272,6 @@ void Explainer::begins(const ReshardPlan& plan) {
     open_row_ = open_calls_.back()->number();
     if (const ExplainedCall::Tensor* input = open_calls_.back()->input_for(plan)) {
       move.tensor = input->name;
-      move.value = input->value;
     } else {
       move.reason = "brought to where the tensor that is written to lies";
     }

@@ -10,6 +10,7 @@
 #include "api/call/call_recorder.h"
 #include "api/explain/explain.h"
 #include "api/explain/explanation.h"
+#include "api/explain/listening.h"
 #include "api/explain/reasons.h"
 #include "distributed/reshard/move_watch.h"
 #include "phi/core/trace/trace.h"
@@ -21,7 +22,6 @@ class Explainer final : public CallRecorder, public MoveWatch {
   /// The calling rank is listened to while it lives. Errors: PreconditionNotMet where somebody
   /// listens to it already.
   explicit Explainer(const TensorNames& names);
-  ~Explainer() override;
   Explainer(const Explainer&) = delete;
   Explainer& operator=(const Explainer&) = delete;
 
@@ -30,7 +30,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor&) override {}
   void alias(const Tensor&, const Tensor&) override {}
-  void begins(const distributed::ReshardPlan& plan) override;
+  void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) override;
   void ended(const Move& move) override;
 
  private:
@@ -45,16 +45,15 @@ class Explainer final : public CallRecorder, public MoveWatch {
   ExplainedCall& new_call();
   void end_whole(const Move& move);
   void end_finish(const Move& move);
-  std::string value_of(const Tensor& x) const;
   void place(ExplainedCall* call);
   void follow_actions();
   Reasons reasons_for(const DecidedCall& call);
 
   RankContext& context_;
-  std::unique_ptr<Trace> own_trace_;  // null: the rank keeps one
+  const Listening listening_;
+  const NamesByStorage names_;
   size_t seen_events_ = 0;
   std::vector<const TraceEvent*> actions_;  // that have not ended, each within the one before
-  std::unordered_map<uint64_t, std::string> names_;  // by storage
   Explanation explanation_;
   std::vector<std::unique_ptr<ExplainedCall>> calls_;
   std::vector<CallOf*> open_calls_;

@@ -41,7 +41,7 @@ std::string header_of(const ExplainedCall& call) {
 }
 
 std::string title_of(const ExplainedCall& call) {
-  if (call.is_move) return call.op;
+  if (call.is_move) return fmt::format("{} outside of calls", call.op);
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   for (const auto& x : call.inputs) inputs.push_back(tensor_text(x));
@@ -53,7 +53,7 @@ std::string key_of(const ExplainedCall& call) {
   std::string key = header_of(call) + "|" + title_of(call);
   for (const auto& x : call.inputs) key += "|" + x.reason;
   for (const ExplainedMove& move : call.moves) {
-    key += "|" + move.tensor + change(move) + steps(move) + move.reason;
+    key += "|" + named(move.tensor, move.value) + change(move) + steps(move) + move.reason;
   }
   return key;
 }
@@ -103,9 +103,10 @@ class Table {
   }
 
   void add_move(const ExplainedMove& move, const MovedBytes& bytes) {
-    out_ += fmt::format("    {}{}: {}; {}\n",
-                        move.tensor.empty() ? "" : named(move.tensor, move.value) + " ",
-                        change(move), steps(move), timed(bytes));
+    out_ += fmt::format(
+        "    {}{}: {}; {}\n",
+        named(move.tensor, move.value).empty() ? "" : named(move.tensor, move.value) + " ",
+        change(move), steps(move), timed(bytes));
     if (!move.reason.empty()) out_ += fmt::format("      because {}\n", move.reason);
   }
 

@@ -45,7 +45,8 @@ std::string steps(const ExplainedMove& move) {
 }
 
 std::string named(const std::string& name, const std::string& value) {
-  return value.empty() ? name : fmt::format("{} ({})", name, value);
+  if (value.empty() || name.empty()) return name + value;
+  return fmt::format("{} ({})", name, value);
 }
 
 std::string bytes(const MovedBytes& bytes) {
@@ -58,7 +59,7 @@ std::string time(int64_t nanoseconds) {
 }
 
 std::string of_move(const ExplainedCall& call, const ExplainedMove& move) {
-  const std::string what = move.tensor.empty()
+  const std::string what = named(move.tensor, move.value).empty()
                                ? call.op
                                : fmt::format("{} of {}", named(move.tensor, move.value), call.op);
   const std::string where = call.where();

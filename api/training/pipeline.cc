@@ -3,6 +3,7 @@
 
 #include "api/autograd/autograd.h"
 #include "api/autograd/grad_node.h"
+#include "api/call/call_site.h"
 #include "api/call/traced_action.h"
 #include "api/generated/ops/add_n.h"
 #include "api/generated/ops/cast.h"

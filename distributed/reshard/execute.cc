@@ -156,7 +156,6 @@ class TracedReshard {
     if (!span_.event() && !watch_) return;
     before_ = rank_.counters();
     start_ns_ = Trace::now_ns();
-    if (watch_ && part == MoveWatch::Move::Part::kWhole) watch_->begins(plan);
   }
   void describe(const ReshardPlan& plan, size_t step) {
     InlineVector<int64_t, kMaxNdim + 4> key;
@@ -258,6 +257,8 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
   const TracedReshard traced(world, "reshard", *plan, MoveWatch::Move::Part::kWhole);
+  if (MoveWatch* watch = world.rank_context().moves()) [[unlikely]]
+    watch->begins(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, src.local()});
   pending.acts_ = steps->acts_from(0);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "distributed/reshard/plan.h"
+#include "phi/core/dense_tensor.h"
 
 namespace phi {
 
@@ -26,8 +27,9 @@ class MoveWatch {
   };
 
   virtual ~MoveWatch() = default;
-  /// A whole reshard begins; what is told of until its end belongs to it.
-  virtual void begins(const distributed::ReshardPlan& plan) = 0;
+  /// A whole reshard begins, of the tensor of which the rank has `local`; what is told of until its
+  /// end belongs to it.
+  virtual void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) = 0;
   virtual void ended(const Move& move) = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
+#include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/output/metrics.h"
 #include "tools/job/output/whole_file.h"
@@ -93,6 +94,8 @@ Setup prepare(const std::string& job_file) {
   setup.config = load_job(job_file);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
+  if (!FLAGS_explain.empty()) settle_explained(FLAGS_dry_run, &setup.config);
+  if (!FLAGS_check.empty()) settle_checked(&setup.config);
   if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
     throw cli::UsageError(fmt::format(
         "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
@@ -110,6 +113,9 @@ Setup prepare(const std::string& job_file) {
   check_traced_steps(setup);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
+    if (!FLAGS_explain.empty() && FLAGS_explain != cli::kAlone) {
+      check_writable(FLAGS_explain, "explanation");
+    }
     if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
     if (!FLAGS_metrics.empty()) check_appendable(FLAGS_metrics, "metrics");
   }
