@@ -8,6 +8,7 @@
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/softmax.h"
 #include "distributed/api.h"
+#include "tests/api/certificate/apart.h"
 #include "tests/api/certificate/certificate.h"
 #include "tests/api/certificate/needless.h"
 #include "tests/api/certificate/verdict.h"
@@ -150,10 +151,17 @@ TEST(Examined, MovesThatAreNotNeeded_AreCounted) {
 }
 
 TEST(Examined, AKernelThatAsksWhereItIs_IsNotLocal) {
-  EXPECT_FALSE(
-      row_of(
-          "of rank 0", [](const Tensor& x) { return scale(x, 1.0, double(x.shape()[0])); }, splits)
-          .is_local);
+  const Row row = row_of("plus_its_first_row", plus_its_first_row, splits_rows);
+  EXPECT_EQ(row.incorrect, 0);
+  EXPECT_FALSE(row.is_local);
+}
+
+TEST(AnsweredApart, AChildThatEnds_AnswersNothing_AndTheNextGoesOn) {
+  const auto answers = answered_apart(4, [](size_t i) -> std::string {
+    if (i == 1) std::abort();
+    return "answer " + std::to_string(i);
+  });
+  EXPECT_THAT(answers, ::testing::ElementsAre("answer 0", std::nullopt, "answer 2", "answer 3"));
 }
 
 // ---- parts ----

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tests/api/certificate/apart.h"
 #include "tests/support/rare_values.h"
 
 namespace phi::testing {
@@ -22,6 +23,12 @@ using distributed::TensorDistAttr;
 
 namespace {
 
+bool belong_together(const Trial& trial, const TensorList& parts) {
+  std::vector<Dims> shapes;
+  for (const Tensor& x : parts) shapes.push_back(x.defined() ? x.shape() : Dims());
+  return !trial.takes || trial.takes(shapes);
+}
+
 // What the plain call on the parts gives, by output and rank; nothing where it refuses them.
 std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
                                                           const ProcessMesh& mesh,
@@ -36,6 +43,7 @@ std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
     for (size_t rank = 0; rank < static_cast<size_t>(mesh.size()); ++rank) {
       TensorList here;
       for (const auto& of_slot : parts) here.push_back(of_slot[rank]);
+      if (!belong_together(trial, here)) return std::nullopt;
       const TensorList outputs = trial.call(trial.with(here));
       if (outputs.size() != results.size()) return std::nullopt;
       for (size_t o = 0; o < outputs.size(); ++o) {
@@ -115,36 +123,30 @@ bool same_parts(const Part& a, const Part& b, double tolerance) {
   return true;
 }
 
-}  // namespace
-
-Moves moves_of(const Trial& trial, const Layout& layout) {
+// Of inputs that move, whether they need to.
+std::string needless_moves(const Trial& trial, const Layout& layout) {
   static const ProcessMesh two({2}), three({3});
   const SpmdResult answer = trial.ask(two, layout);
   const uint64_t slots = moved(trial, layout, answer);
-  Moves moves;
-  moves.any = slots != 0;
-  if (!moves.any) return moves;
+  if (slots == 0) return "";
   const std::string outputs = outputs_unmoved(trial, two, layout);
-  if (outputs.empty()) return moves;
+  if (outputs.empty()) return "";
   const Layout larger = on(three, layout);
-  if (moved(trial, larger, trial.ask(three, larger)) != slots) return moves;
-  if (outputs_unmoved(trial, three, larger) != outputs) return moves;
-  moves.needless = true;
+  if (moved(trial, larger, trial.ask(three, larger)) != slots) return "";
+  if (outputs_unmoved(trial, three, larger) != outputs) return "";
+  std::string what;
   for (size_t i = 0; i < layout.size(); ++i) {
     if (!((slots >> i) & 1u)) continue;
-    moves.what += fmt::format("{}{} {} to {}", moves.what.empty() ? "" : ", ", trial.slot_names[i],
-                              layout[i]->placement(0).to_string(),
-                              answer.inputs[i]->placement(0).to_string());
+    what += fmt::format("{}{} {} to {}", what.empty() ? "" : ", ", trial.slot_names[i],
+                        layout[i]->placement(0).to_string(),
+                        answer.inputs[i]->placement(0).to_string());
   }
-  moves.what += " (out: " + outputs + ")";
-  return moves;
+  return what + " (out: " + outputs + ")";
 }
 
 bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
               const Verdict& verdict) {
-  if (verdict.kind != Verdict::Kind::kRight || layout.empty()) return true;
-  const SpmdResult answer = trial.ask(mesh, layout);
-  if (!std::ranges::equal(layout, answer.inputs)) return true;
+  if (layout.empty() || !std::ranges::equal(layout, trial.ask(mesh, layout).inputs)) return true;
   const auto plain = plain_parts(trial, mesh, layout);
   if (!plain) return false;
   for (size_t o = 0; o < plain->size(); ++o) {
@@ -153,6 +155,31 @@ bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
     }
   }
   return true;
+}
+
+}  // namespace
+
+std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
+                           const std::vector<Layout>& layouts,
+                           const std::vector<Verdict>& verdicts) {
+  const bool asks_moves = mesh.size() == 2;
+  const auto answers = answered_apart(layouts.size(), [&](size_t q) -> std::string {
+    if (verdicts[q].kind != Verdict::Kind::kRight) return "1";
+    return (is_local(trial, mesh, layouts[q], verdicts[q]) ? "1" : "0") +
+           (asks_moves ? needless_moves(trial, layouts[q]) : "");
+  });
+  std::vector<Study> studies(layouts.size());
+  for (size_t q = 0; q < layouts.size(); ++q) {
+    Study& study = studies[q];
+    if (asks_moves && verdicts[q].kind == Verdict::Kind::kRight) {
+      study.moves.any = moved(trial, layouts[q], trial.ask(mesh, layouts[q])) != 0;
+    }
+    if (!answers[q]) continue;
+    study.is_local = (*answers[q])[0] == '1';
+    study.moves.what = answers[q]->substr(1);
+    study.moves.needless = !study.moves.what.empty();
+  }
+  return studies;
 }
 
 }  // namespace phi::testing
