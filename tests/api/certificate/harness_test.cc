@@ -177,10 +177,9 @@ TEST(Parts, PutTogether_AreTheValue) {
         std::vector<Part> parts;
         for (const Tensor& part : parts_of(*whole, *attr)) parts.push_back(part_of(part));
         ASSERT_EQ(difference(*whole, *attr, parts, 0), "") << attr->to_string();
-        for (double& v : parts.back().values) v += 100;
-        const bool shows = !parts.back().values.empty() && !attr->has_partial();
-        ASSERT_EQ(difference(*whole, *attr, parts, 0).empty(), !shows && !attr->has_partial())
-            << attr->to_string();
+        if (attr->has_partial() || parts.back().values.empty()) continue;
+        parts.back().values[0] += 100;
+        ASSERT_NE(difference(*whole, *attr, parts, 1e-3), "") << attr->to_string();
       }
     }
   }
