@@ -69,11 +69,11 @@ void count(const Verdict& verdict, Row* row) {
   }
 }
 
-void count_moves(const Trial& trial, const Layout& layout, Row* row) {
-  const Moves moves = moves_of(trial, layout);
-  row->moved += moves.any ? 1 : 0;
-  row->needless += moves.needless ? 1 : 0;
-  if (moves.needless) ++row->moves[moves.what];
+void count(const Study& study, Row* row) {
+  row->is_local &= study.is_local;
+  row->moved += study.moves.any ? 1 : 0;
+  row->needless += study.moves.needless ? 1 : 0;
+  if (study.moves.needless) ++row->moves[study.moves.what];
 }
 
 size_t most_of(const Effort& effort, int mesh_ndim, bool is_rare) {
@@ -92,12 +92,9 @@ Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_ra
   for (const ProcessMesh& mesh : certificate_meshes()) {
     const auto asked = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
     const auto found = verdicts(trial, mesh, asked);
-    for (size_t q = 0; q < asked.size(); ++q) {
-      count(found[q], &row);
-      if (is_rare || mesh.ndim() > 1 || found[q].kind != Verdict::Kind::kRight) continue;
-      if (mesh.size() == 2) count_moves(trial, asked[q], &row);
-      if (mesh.size() <= 3) row.is_local &= is_local(trial, mesh, asked[q], found[q]);
-    }
+    for (const Verdict& verdict : found) count(verdict, &row);
+    if (is_rare || mesh.size() > 3) continue;
+    for (const Study& study : studied(trial, mesh, asked, found)) count(study, &row);
   }
   return row;
 }

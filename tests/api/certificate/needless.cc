@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tests/api/certificate/apart.h"
 #include "tests/support/rare_values.h"
 
 namespace phi::testing {
@@ -22,6 +23,12 @@ using distributed::TensorDistAttr;
 
 namespace {
 
+bool belong_together(const Trial& trial, const TensorList& parts) {
+  std::vector<Dims> shapes;
+  for (const Tensor& x : parts) shapes.push_back(x.defined() ? x.shape() : Dims());
+  return !trial.takes || trial.takes(shapes);
+}
+
 // What the plain call on the parts gives, by output and rank; nothing where it refuses them.
 std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
                                                           const ProcessMesh& mesh,
@@ -36,6 +43,7 @@ std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
     for (size_t rank = 0; rank < static_cast<size_t>(mesh.size()); ++rank) {
       TensorList here;
       for (const auto& of_slot : parts) here.push_back(of_slot[rank]);
+      if (!belong_together(trial, here)) return std::nullopt;
       const TensorList outputs = trial.call(trial.with(here));
       if (outputs.size() != results.size()) return std::nullopt;
       for (size_t o = 0; o < outputs.size(); ++o) {
@@ -49,9 +57,9 @@ std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
   return results;
 }
 
-// The cheapest placement on a mesh of one dim of which these are the parts.
-const TensorDistAttr* placement_of(const Whole& expected, const ProcessMesh& mesh,
-                                   const std::vector<Part>& parts, double tolerance) {
+// The placements on a mesh of one dim of which these are the parts, the cheapest first.
+std::vector<Placement> placements_of(const Whole& expected, const ProcessMesh& mesh,
+                                     const std::vector<Part>& parts, double tolerance) {
   std::vector<Placement> candidates = {Replicate()};
   for (int d = 0; d < expected.meta.dims.ndim(); ++d) candidates.push_back(Shard(d));
   if (expected.meta.dtype == DataType::BOOL) {
@@ -63,11 +71,10 @@ const TensorDistAttr* placement_of(const Whole& expected, const ProcessMesh& mes
         candidates.push_back(Partial(kind));
     }
   }
-  for (const Placement& p : candidates) {
-    const TensorDistAttr* attr = TensorDistAttr::get(mesh, {p});
-    if (difference(expected, *attr, parts, tolerance).empty()) return attr;
-  }
-  return nullptr;
+  std::erase_if(candidates, [&](const Placement& p) {
+    return !difference(expected, *TensorDistAttr::get(mesh, {p}), parts, tolerance).empty();
+  });
+  return candidates;
 }
 
 // The same placements on another mesh of one dim.
@@ -89,16 +96,30 @@ uint64_t moved(const Trial& trial, const Layout& layout, const SpmdResult& answe
   return slots;
 }
 
-// How the outputs lie where nothing is moved; empty if no placements describe them.
-std::string outputs_unmoved(const Trial& trial, const ProcessMesh& mesh, const Layout& layout) {
+// By output, how it may lie where nothing is moved; empty if some output cannot.
+std::vector<std::vector<Placement>> outputs_unmoved(const Trial& trial, const ProcessMesh& mesh,
+                                                    const Layout& layout) {
   const auto parts = plain_parts(trial, mesh, layout);
-  if (!parts) return "";
-  std::string text;
+  if (!parts) return {};
+  std::vector<std::vector<Placement>> outputs;
   for (size_t o = 0; o < trial.expected.size(); ++o) {
     if (!trial.is_given[o]) continue;
-    const auto* attr = placement_of(trial.expected[o], mesh, (*parts)[o], trial.tolerance);
-    if (attr == nullptr) return "";
-    text += (text.empty() ? "" : ", ") + attr->placement(0).to_string();
+    outputs.push_back(placements_of(trial.expected[o], mesh, (*parts)[o], trial.tolerance));
+    if (outputs.back().empty()) return {};
+  }
+  return outputs;
+}
+
+// "S0, P(sum)": the first of each output that both have; empty if one has none.
+std::string common(const std::vector<std::vector<Placement>>& a,
+                   const std::vector<std::vector<Placement>>& b) {
+  if (a.size() != b.size()) return "";
+  std::string text;
+  for (size_t o = 0; o < a.size(); ++o) {
+    const auto found = std::ranges::find_if(
+        a[o], [&](const Placement& p) { return std::ranges::find(b[o], p) != b[o].end(); });
+    if (found == a[o].end()) return "";
+    text += (text.empty() ? "" : ", ") + found->to_string();
   }
   return text;
 }
@@ -115,36 +136,31 @@ bool same_parts(const Part& a, const Part& b, double tolerance) {
   return true;
 }
 
-}  // namespace
-
-Moves moves_of(const Trial& trial, const Layout& layout) {
+// Of inputs that move, whether they need to.
+std::string needless_moves(const Trial& trial, const Layout& layout) {
   static const ProcessMesh two({2}), three({3});
   const SpmdResult answer = trial.ask(two, layout);
   const uint64_t slots = moved(trial, layout, answer);
-  Moves moves;
-  moves.any = slots != 0;
-  if (!moves.any) return moves;
-  const std::string outputs = outputs_unmoved(trial, two, layout);
-  if (outputs.empty()) return moves;
+  if (slots == 0) return "";
+  const auto on_two = outputs_unmoved(trial, two, layout);
+  if (on_two.empty()) return "";
   const Layout larger = on(three, layout);
-  if (moved(trial, larger, trial.ask(three, larger)) != slots) return moves;
-  if (outputs_unmoved(trial, three, larger) != outputs) return moves;
-  moves.needless = true;
+  if (moved(trial, larger, trial.ask(three, larger)) != slots) return "";
+  const std::string outputs = common(on_two, outputs_unmoved(trial, three, larger));
+  if (outputs.empty()) return "";
+  std::string what;
   for (size_t i = 0; i < layout.size(); ++i) {
     if (!((slots >> i) & 1u)) continue;
-    moves.what += fmt::format("{}{} {} to {}", moves.what.empty() ? "" : ", ", trial.slot_names[i],
-                              layout[i]->placement(0).to_string(),
-                              answer.inputs[i]->placement(0).to_string());
+    what += fmt::format("{}{} {} to {}", what.empty() ? "" : ", ", trial.slot_names[i],
+                        layout[i]->placement(0).to_string(),
+                        answer.inputs[i]->placement(0).to_string());
   }
-  moves.what += " (out: " + outputs + ")";
-  return moves;
+  return what + " (out: " + outputs + ")";
 }
 
 bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
               const Verdict& verdict) {
-  if (verdict.kind != Verdict::Kind::kRight || layout.empty()) return true;
-  const SpmdResult answer = trial.ask(mesh, layout);
-  if (!std::ranges::equal(layout, answer.inputs)) return true;
+  if (layout.empty() || !std::ranges::equal(layout, trial.ask(mesh, layout).inputs)) return true;
   const auto plain = plain_parts(trial, mesh, layout);
   if (!plain) return false;
   for (size_t o = 0; o < plain->size(); ++o) {
@@ -153,6 +169,31 @@ bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
     }
   }
   return true;
+}
+
+}  // namespace
+
+std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
+                           const std::vector<Layout>& layouts,
+                           const std::vector<Verdict>& verdicts) {
+  const bool asks_moves = mesh.size() == 2;
+  const auto answers = answered_apart(layouts.size(), [&](size_t q) -> std::string {
+    if (verdicts[q].kind != Verdict::Kind::kRight) return "1";
+    return (is_local(trial, mesh, layouts[q], verdicts[q]) ? "1" : "0") +
+           (asks_moves ? needless_moves(trial, layouts[q]) : "");
+  });
+  std::vector<Study> studies(layouts.size());
+  for (size_t q = 0; q < layouts.size(); ++q) {
+    Study& study = studies[q];
+    if (asks_moves && verdicts[q].kind == Verdict::Kind::kRight) {
+      study.moves.any = moved(trial, layouts[q], trial.ask(mesh, layouts[q])) != 0;
+    }
+    if (!answers[q]) continue;
+    study.is_local = (*answers[q])[0] == '1';
+    study.moves.what = answers[q]->substr(1);
+    study.moves.needless = !study.moves.what.empty();
+  }
+  return studies;
 }
 
 }  // namespace phi::testing

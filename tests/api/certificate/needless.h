@@ -15,12 +15,17 @@ struct Moves {
   bool needless = false;  // on meshes of two and of three ranks
   std::string what;       // needless: "x P(max) to R; out could be P(max)"
 };
-/// `layout` is on a mesh of two ranks. Errors: those of the rule.
-Moves moves_of(const Trial& trial, const Layout& layout);
 
-/// False where nothing had to move and yet the plain call on the parts does not make the parts that
-/// the ranks got: the kernel asks where its part lies, or attributes name whole extents.
-bool is_local(const Trial& trial, const distributed::ProcessMesh& mesh, const Layout& layout,
-              const Verdict& verdict);
+/// What the plain call on parts tells of a layout on a mesh of one dim.
+struct Study {
+  /// False where nothing has to move and yet the call does not make the parts that the ranks got:
+  /// the kernel asks where its part lies, or attributes name whole extents.
+  bool is_local = true;
+  Moves moves;  // of meshes of two ranks alone
+};
+/// Of each layout; of those that are not right nothing. Errors: those of the rule.
+std::vector<Study> studied(const Trial& trial, const distributed::ProcessMesh& mesh,
+                           const std::vector<Layout>& layouts,
+                           const std::vector<Verdict>& verdicts);
 
 }  // namespace phi::testing

@@ -40,10 +40,10 @@ uint64_t mixed(uint64_t h, uint64_t with) {
 
 // What the rank at coordinate c of n along one mesh dim holds of `value`; h says who holds the
 // rest.
-double share(ReduceKind kind, bool is_integer, int64_t n, int64_t c, uint64_t h, double value) {
+double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, double value) {
   const auto noise = [&](int64_t at) {
     const auto steps = static_cast<double>(mixed(h, static_cast<uint64_t>(at) + 1) >> 7 & 7);
-    return is_integer ? steps : steps / 4;
+    return is_floating(dtype) ? steps / 4 : steps;
   };
   const bool has_rest = c == static_cast<int64_t>(h % static_cast<uint64_t>(n));
   switch (kind) {
@@ -55,6 +55,7 @@ double share(ReduceKind kind, bool is_integer, int64_t n, int64_t c, uint64_t h,
       return rest;
     }
     case ReduceKind::kMax:
+      if (dtype == DataType::UINT8) return has_rest ? value : 0;
       return has_rest ? value : value - noise(c);
     case ReduceKind::kMin:
       return has_rest ? value : value + noise(c);
@@ -75,7 +76,7 @@ double part_at(const TensorDistAttr& attr, const MeshCoord& coord, DataType dtyp
     const distributed::Placement& p = attr.placement(m);
     if (!p.is_partial()) continue;
     h = mixed(h, static_cast<uint64_t>(m) + 3) >> 5;
-    value = share(p.reduce(), !is_floating(dtype), attr.mesh().dim_size(m), coord[m], h, value);
+    value = share(p.reduce(), dtype, attr.mesh().dim_size(m), coord[m], h, value);
     h = mixed(h, static_cast<uint64_t>(coord[m]) + 1);
   }
   return value;
@@ -149,8 +150,9 @@ std::vector<Tensor> parts_of(const Whole& whole, const TensorDistAttr& attr) {
   return parts;
 }
 
-Part part_of(const Tensor& local) {
-  return {local.shape(), as_doubles(local.is_dist() ? local.dist().local() : local.dense())};
+Part part_of(const Tensor& x) {
+  const DenseTensor& array = array_of(x);
+  return {array.dims(), as_doubles(array)};
 }
 
 std::string difference(const Whole& expected, const TensorDistAttr& attr,

@@ -32,7 +32,8 @@ struct Part {
   Dims shape;
   std::vector<double> values;
 };
-Part part_of(const Tensor& local);
+/// Of a distributed tensor, or all of a plain one.
+Part part_of(const Tensor& x);
 
 /// What is wrong with the parts, by position, as the value of `expected` under `attr`; empty if
 /// nothing is. `tolerance` is relative to the largest magnitude.

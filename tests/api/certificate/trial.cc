@@ -2,7 +2,6 @@
 #include "tests/api/certificate/trial.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include "api/call/named_call.h"
@@ -40,6 +39,11 @@ Trial completed(Trial trial) {
       plain.push_back(x.defined() ? tensor_of(x.shape(), x.dtype(), value.values) : Tensor());
     }
   }
+  // An infinity times the parts of a partial value is no part of their product.
+  const auto is_rare = [](const Whole& x) { return !x.is_ordinary; };
+  if (std::ranges::any_of(trial.inputs, is_rare)) {
+    for (Whole& x : trial.inputs) x.is_ordinary = false;
+  }
   for (const Tensor& out : trial.call(trial.with(plain))) {
     trial.is_given.push_back(out.defined());
     trial.expected.push_back(out.defined() ? whole_of(out) : Whole());
@@ -74,19 +78,43 @@ std::vector<std::string> slot_names_of(const NotedCall& call) {
   return names;
 }
 
-SpmdResult asked(const OpDef& op, const std::vector<AttributeValue>& attributes, const Trial& trial,
-                 const ProcessMesh& mesh, const Layout& layout) {
-  RuleArgs args(mesh, attributes);
-  size_t slot = 0;
-  for (size_t a = 0; a < trial.arguments.size(); ++a) {
-    args.add_argument();
-    for (size_t i = 0; i < trial.arguments[a].size(); ++i, ++slot) {
-      const TensorMeta& meta = trial.inputs[slot].meta;
-      args.add({meta.dims, layout[slot], op.inputs[a]}, meta);
+// The rule and the shape function of an op, asked with the tensors of a trial.
+struct Asking {
+  const OpDef* op;
+  std::vector<AttributeValue> attributes;
+  std::vector<size_t> lengths;  // of the arguments
+  std::vector<TensorMeta> metas;
+
+  SpmdResult operator()(const ProcessMesh& mesh, const Layout& layout,
+                        const std::vector<Dims>* shapes = nullptr) const {
+    RuleArgs args(mesh, attributes);
+    size_t slot = 0;
+    for (size_t a = 0; a < lengths.size(); ++a) {
+      args.add_argument();
+      for (size_t i = 0; i < lengths[a]; ++i, ++slot) {
+        TensorMeta meta = metas[slot];
+        if (shapes != nullptr) meta.dims = (*shapes)[slot];
+        args.add({meta.dims, layout[slot], op->inputs[a]}, meta);
+      }
+    }
+    return op->rule.forward(args, op->rule.infer(args).size());
+  }
+
+  bool takes(const std::vector<Dims>& shapes) const {
+    static const ProcessMesh one({1});
+    Layout layout;
+    for (const TensorMeta& meta : metas) {
+      const bool is_there = meta.dtype != DataType::UNDEFINED;
+      layout.push_back(is_there ? TensorDistAttr::replicated(one) : nullptr);
+    }
+    try {
+      (*this)(one, layout, &shapes);
+      return true;
+    } catch (const Error&) {
+      return false;
     }
   }
-  return op.rule.forward(args, op.rule.infer(args).size());
-}
+};
 
 }  // namespace
 
@@ -106,12 +134,13 @@ Trial trial_of(const NotedCall& noted) {
   }
   trial.tolerance = tolerance_of(noted);
   trial = completed(std::move(trial));
-  // The trial that asks is a copy without the function that asks.
-  trial.ask = [op = noted.op, attributes = noted.attributes,
-               of = std::make_shared<const Trial>(trial)](const ProcessMesh& mesh,
-                                                          const Layout& layout) {
-    return asked(*op, attributes, *of, mesh, layout);
+  Asking asking{noted.op, noted.attributes, {}, {}};
+  for (const TensorList& argument : noted.arguments) asking.lengths.push_back(argument.size());
+  for (const Whole& x : trial.inputs) asking.metas.push_back(x.meta);
+  trial.ask = [asking](const ProcessMesh& mesh, const Layout& layout) {
+    return asking(mesh, layout);
   };
+  trial.takes = [asking](const std::vector<Dims>& shapes) { return asking.takes(shapes); };
   return trial;
 }
 
@@ -120,6 +149,7 @@ namespace {
 std::vector<ReduceKind> partial_kinds(const Whole& x) {
   if (!x.is_ordinary) return {};
   if (x.meta.dtype == DataType::BOOL) return {ReduceKind::kAny, ReduceKind::kAll};
+  if (x.meta.dtype == DataType::UINT8) return {ReduceKind::kMax, ReduceKind::kMin};
   if (!is_floating(x.meta.dtype)) {
     return {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin};
   }

@@ -24,6 +24,8 @@ struct Trial {
   std::function<TensorList(const Arguments&)> call;
   /// What the rule answers; needs no ranks.
   std::function<distributed::SpmdResult(const distributed::ProcessMesh&, const Layout&)> ask;
+  /// Whether whole tensors of these shapes, by tensor, are a call's; null: all are.
+  std::function<bool(const std::vector<Dims>&)> takes;
   std::vector<std::string> slot_names;  // by tensor: "x", "inputs[1]"
   uint64_t unread = 0;                  // bit i: of tensor i only the meta is used
   double tolerance = 1e-5;
@@ -37,14 +39,14 @@ struct Trial {
   Arguments with(const TensorList& slots) const;
 };
 
-/// Rounds the arguments and makes the plain call.
+/// Rounds the arguments and makes the plain call. Where one is rare none will be partial.
 Trial completed(Trial trial);
 /// The call of an operator, with the kernel and the rule that it has.
 Trial trial_of(const NotedCall& call);
 
 /// Every way in which x can lie on a mesh: whole, split along any tensor dim (along one of them by
 /// several mesh dims too, in both orders), a partial sum, mean, maximum or minimum, or of bool any
-/// and all; a rare value is not partial.
+/// and all (of uint8 no sum); a rare value is not partial.
 std::vector<const distributed::TensorDistAttr*> layouts_of(const Whole& x,
                                                            const distributed::ProcessMesh& mesh);
 
