@@ -14,6 +14,10 @@ from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
 
+# Groups of operators that are declared only, in one source.
+_DECLARED_TOGETHER = 40
+
+
 @dataclass(frozen=True)
 class Target:
     """Whom the operators are generated for: this library (no name), or a library of operators."""
@@ -99,12 +103,16 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     for group in every:
         views = _views(group, nodes, kernels)
         texts[f"{folder}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
-        if not declare_only:
+        if group.callable and not declare_only:
             texts[f"{folder}/ops/{group.name}.cc"] = _text(
                 "op.cc.j2", group.sources, **views, target=target, calls=groups.called_groups(group, every),
                 composites=functions.of_calls(group.calls),
                 headers=functions.of_shapes(group.operators))
     if not declare_only:
+        declared = [group for group in every if not group.callable]
+        for first in range(0, len(declared), _DECLARED_TOGETHER):
+            texts[f"{folder}/ops/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
+                declared[first:first + _DECLARED_TOGETHER], target)
         for name, members in groups.by_family(operators).items():
             texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
         named = sorted(op.name for group in every for op in group.callable)
@@ -143,6 +151,14 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView],
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
         "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
                                                       for op in group.operators if op.kernel})]}
+
+
+def _declared(batch: Sequence[groups.Group], target: Target) -> str:
+    """Functions that only say what is missing need nothing of what others do."""
+    views = [_views(group, {}, {}) for group in batch]
+    return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
+                 target=target, names=[group.name for group in batch],
+                 functions=[f for view in views for f in (*view["functions"], *view["gradients"])])
 
 
 def _definitions(members: Sequence[Op], functions: Functions) -> str:
