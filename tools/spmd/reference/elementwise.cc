@@ -61,7 +61,8 @@ constexpr std::string_view kBinary =
 Subject elementwise_subject() {
   const Policies binary = {.backward_outputs = BackwardOutputs::kAsGivenWhole};
   Policies dropout = binary;
-  dropout.inputs_apart = true;
+  dropout.forward_inputs = ForwardInputs::kAsGiven;
+  dropout.one_mesh_dim = OneMeshDim::kOutputs;
   return {{form("fused_dropout_add", {"", ask<dropout_add>}, "x, y"),
            form("label_smooth", {"LabelSmoothInferSpmd", ask<distributed::LabelSmoothInferSpmd>},
                 "label, prior_dist?", "epsilon: float"),

@@ -199,7 +199,8 @@ SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights
 
 Subject indexing_subject() {
   using namespace distributed;
-  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven, .inputs_apart = true};
+  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven,
+                          .forward_inputs = ForwardInputs::kApart};
   Policies gather = apart;
   gather.refusal = scalar_index;
   const Policies embedding = {.backward_outputs = BackwardOutputs::kAsGiven,
@@ -249,6 +250,7 @@ Subject indexing_subject() {
        {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
        {"scatter", "scatter", {.refusal = deep_index}},
        {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},
+       {"one_hot", "", {.one_mesh_dim = OneMeshDim::kOutputs}},
        {"index_put", "index_put", {}, {}, "index_put_grad"},
        {"moe_combine", "moe_combine", {}, {}, "moe_combine_grad"}}};
 }
