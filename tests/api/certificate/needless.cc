@@ -135,6 +135,9 @@ bool same_parts(const Part& a, const Part& b, double tolerance) {
   return true;
 }
 
+// A multiple of a half, which is not 0 where v is not.
+double coarse(double v) { return std::copysign(std::ceil(2 * std::abs(v)) / 2, v); }
+
 // The values of all inputs of a dtype.
 std::vector<double> pool_of(const Trial& trial, DataType dtype) {
   std::vector<double> pool;
@@ -145,7 +148,7 @@ std::vector<double> pool_of(const Trial& trial, DataType dtype) {
 }
 
 // The call on other values: those of each input in an order of its own, or, where `mixes`, of all
-// floating inputs together, so that none stays below another.
+// floating inputs together and coarse, so that none stays below another and parts are often equal.
 std::optional<Trial> shuffled(const Trial& trial, uint32_t seed, bool mixes) {
   std::mt19937 rng(seed);
   Trial other = trial;
@@ -154,7 +157,7 @@ std::optional<Trial> shuffled(const Trial& trial, uint32_t seed, bool mixes) {
     const bool is_there = x.meta.dtype != DataType::UNDEFINED;
     if (is_there && mixes && is_floating(x.meta.dtype)) {
       const std::vector<double> pool = pool_of(trial, x.meta.dtype);
-      for (double& v : x.values) v = pool[rng() % pool.size()];
+      for (double& v : x.values) v = coarse(pool[rng() % pool.size()]);
     }
     for (size_t i = x.values.size(); i > 1; --i) std::swap(x.values[i - 1], x.values[rng() % i]);
     inputs.push_back(is_there ? tensor_of(x.meta.dims, x.meta.dtype, x.values) : Tensor());
@@ -170,7 +173,7 @@ std::optional<Trial> shuffled(const Trial& trial, uint32_t seed, bool mixes) {
   return other;
 }
 
-constexpr uint32_t kShuffles = 4;
+constexpr uint32_t kShuffles = 10;
 
 // The same call on several values, so that what comes out right by chance does not stay so.
 std::vector<Trial> on_other_values(const Trial& trial) {
