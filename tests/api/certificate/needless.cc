@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <random>
 
 #include "tests/api/certificate/apart.h"
 #include "tests/support/rare_values.h"
@@ -110,18 +111,16 @@ std::vector<std::vector<Placement>> outputs_unmoved(const Trial& trial, const Pr
   return outputs;
 }
 
-// "S0, P(sum)": the first of each output that both have; empty if one has none.
-std::string common(const std::vector<std::vector<Placement>>& a,
-                   const std::vector<std::vector<Placement>>& b) {
-  if (a.size() != b.size()) return "";
-  std::string text;
+// By output, what both have; empty if one has nothing.
+std::vector<std::vector<Placement>> common(std::vector<std::vector<Placement>> a,
+                                           const std::vector<std::vector<Placement>>& b) {
+  if (a.size() != b.size()) return {};
   for (size_t o = 0; o < a.size(); ++o) {
-    const auto found = std::ranges::find_if(
-        a[o], [&](const Placement& p) { return std::ranges::find(b[o], p) != b[o].end(); });
-    if (found == a[o].end()) return "";
-    text += (text.empty() ? "" : ", ") + found->to_string();
+    std::erase_if(a[o],
+                  [&](const Placement& p) { return std::ranges::find(b[o], p) == b[o].end(); });
+    if (a[o].empty()) return {};
   }
-  return text;
+  return a;
 }
 
 bool same_parts(const Part& a, const Part& b, double tolerance) {
@@ -136,8 +135,58 @@ bool same_parts(const Part& a, const Part& b, double tolerance) {
   return true;
 }
 
-// Of inputs that move, whether they need to.
-std::string needless_moves(const Trial& trial, const Layout& layout) {
+// A multiple of a half, which is not 0 where v is not.
+double coarse(double v) { return std::copysign(std::ceil(2 * std::abs(v)) / 2, v); }
+
+// The values of all inputs of a dtype.
+std::vector<double> pool_of(const Trial& trial, DataType dtype) {
+  std::vector<double> pool;
+  for (const Whole& x : trial.inputs) {
+    if (x.meta.dtype == dtype) pool.insert(pool.end(), x.values.begin(), x.values.end());
+  }
+  return pool;
+}
+
+// The call on other values: those of each input in an order of its own, or, where `mixes`, of all
+// floating inputs together and coarse, so that none stays below another and parts are often equal.
+std::optional<Trial> shuffled(const Trial& trial, uint32_t seed, bool mixes) {
+  std::mt19937 rng(seed);
+  Trial other = trial;
+  TensorList inputs;
+  for (Whole& x : other.inputs) {
+    const bool is_there = x.meta.dtype != DataType::UNDEFINED;
+    if (is_there && mixes && is_floating(x.meta.dtype)) {
+      const std::vector<double> pool = pool_of(trial, x.meta.dtype);
+      for (double& v : x.values) v = coarse(pool[rng() % pool.size()]);
+    }
+    for (size_t i = x.values.size(); i > 1; --i) std::swap(x.values[i - 1], x.values[rng() % i]);
+    inputs.push_back(is_there ? tensor_of(x.meta.dims, x.meta.dtype, x.values) : Tensor());
+  }
+  other.expected.clear();
+  try {
+    for (const Tensor& out : other.call(other.with(inputs))) {
+      other.expected.push_back(out.defined() ? whole_of(out) : Whole());
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return other;
+}
+
+constexpr uint32_t kShuffles = 10;
+
+// The same call on several values, so that what comes out right by chance does not stay so.
+std::vector<Trial> on_other_values(const Trial& trial) {
+  std::vector<Trial> others;
+  for (uint32_t seed = 1; seed <= kShuffles; ++seed) {
+    if (auto other = shuffled(trial, seed, seed % 2 == 0)) others.push_back(std::move(*other));
+  }
+  return others;
+}
+
+// Of inputs that move, whether they need to: on meshes of two and of three ranks, on all values.
+std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
+                           const Layout& layout) {
   static const ProcessMesh two({2}), three({3});
   const SpmdResult answer = trial.ask(two, layout);
   const uint64_t slots = moved(trial, layout, answer);
@@ -146,7 +195,11 @@ std::string needless_moves(const Trial& trial, const Layout& layout) {
   if (on_two.empty()) return "";
   const Layout larger = on(three, layout);
   if (moved(trial, larger, trial.ask(three, larger)) != slots) return "";
-  const std::string outputs = common(on_two, outputs_unmoved(trial, three, larger));
+  auto outputs = common(on_two, outputs_unmoved(trial, three, larger));
+  for (const Trial& other : others) {
+    if (outputs.empty()) return "";
+    outputs = common(outputs, outputs_unmoved(other, two, layout));
+  }
   if (outputs.empty()) return "";
   std::string what;
   for (size_t i = 0; i < layout.size(); ++i) {
@@ -155,7 +208,11 @@ std::string needless_moves(const Trial& trial, const Layout& layout) {
                         layout[i]->placement(0).to_string(),
                         answer.inputs[i]->placement(0).to_string());
   }
-  return what + " (out: " + outputs + ")";
+  std::string out;
+  for (const auto& of_output : outputs) {
+    out += (out.empty() ? "" : ", ") + of_output[0].to_string();
+  }
+  return what + " (out: " + out + ")";
 }
 
 bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
@@ -177,10 +234,11 @@ std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
                            const std::vector<Layout>& layouts,
                            const std::vector<Verdict>& verdicts) {
   const bool asks_moves = mesh.size() == 2;
+  const std::vector<Trial> others = asks_moves ? on_other_values(trial) : std::vector<Trial>();
   const auto answers = answered_apart(layouts.size(), [&](size_t q) -> std::string {
     if (verdicts[q].kind != Verdict::Kind::kRight) return "1";
     return (is_local(trial, mesh, layouts[q], verdicts[q]) ? "1" : "0") +
-           (asks_moves ? needless_moves(trial, layouts[q]) : "");
+           (asks_moves ? needless_moves(trial, others, layouts[q]) : "");
   });
   std::vector<Study> studies(layouts.size());
   for (size_t q = 0; q < layouts.size(); ++q) {

@@ -12,8 +12,8 @@ namespace phi::testing {
 /// Of one layout of the inputs on meshes of one dim.
 struct Moves {
   bool any = false;       // an input is moved; what each rank cuts out of a whole one is no move
-  bool needless = false;  // on meshes of two and of three ranks
-  std::string what;       // needless: "x P(max) to R; out could be P(max)"
+  bool needless = false;  // on meshes of two and of three ranks, and with other values
+  std::string what;       // needless: "x P(max) to R (out: P(max))"
 };
 
 /// What the plain call on parts tells of a layout on a mesh of one dim.

@@ -28,16 +28,28 @@ void show(const Row& row) {
   std::fflush(stdout);
 }
 
+void show_kinds(const Row& row) {
+  for (const auto& [which, count] : row.moves)
+    fmt::print("  needless {} times: {}\n", count, which);
+  for (const auto& [why, count] : row.refusals) fmt::print("  refused {} times: {}\n", count, why);
+}
+
 int run() {
   const auto calls = noted_calls(op_tables());
   const Effort effort = FLAGS_small ? kSmallEffort : kFullEffort;
   const Certificate certificate = certify(calls, effort, FLAGS_seed, FLAGS_op, show);
+  if (certificate.rows.empty()) {
+    fmt::print(stderr, "no call of '{}' is noted; give it a row in tests/api/op_cases.cc\n",
+               FLAGS_op);
+    return 2;
+  }
   Row total;
   for (const Row& row : certificate.rows) total.add(row);
   total.op = "all";
   total.rule = "";
   fmt::print("\n");
   for (const Row& row : certificate.rows) show(row);
+  if (!FLAGS_op.empty()) show_kinds(total);
   show(total);
   if (FLAGS_write) {
     if (!FLAGS_op.empty() || FLAGS_small) {
