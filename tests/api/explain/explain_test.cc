@@ -236,10 +236,13 @@ TEST(Explain, AStepOfAPipelineIsToldWhole) {
     std::vector<std::string> reasons;
     for (const ExplainedCall& call : explanation.calls) {
       for (const ExplainedMove& move : call.moves) reasons.push_back(move.reason);
-      if (call.op == "matmul") EXPECT_EQ(call.action, "forward");
-      if (call.op == "matmul_grad") EXPECT_EQ(call.action, "backward");
-      if (call.op == "adamw_") EXPECT_EQ(call.action, "optimizer");
-      if (call.op == "matmul") EXPECT_EQ(call.chunk, world.rank());
+    }
+    for (const auto& [op, action] :
+         {std::pair{"matmul", "forward"}, {"matmul_grad", "backward"}, {"adamw_", "optimizer"}}) {
+      for (const ExplainedCall* call : calls_of(explanation, op)) EXPECT_EQ(call->action, action);
+    }
+    for (const ExplainedCall* call : calls_of(explanation, "matmul")) {
+      EXPECT_EQ(call->chunk, world.rank());
     }
     EXPECT_THAT(calls_of(explanation, "matmul"), SizeIs(2));
     EXPECT_EQ(calls_of(explanation, "matmul")[1]->micro_batch, 1);
