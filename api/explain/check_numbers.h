@@ -37,7 +37,7 @@ std::optional<std::string> nonfinite_in(const DenseTensor& array);
 /// Keeps the first output that is not finite of what the calling rank computes while it lives.
 /// Every rank comes past every operator of the program, whether it runs it or another rank does, so
 /// their numbers can be compared.
-class FirstNonfinite final : public OutputWatch, private CallRecorder {
+class FirstNonfinite final : public OutputWatch, public CallRecorder {
  public:
   FirstNonfinite();
   ~FirstNonfinite() override;
@@ -45,13 +45,13 @@ class FirstNonfinite final : public OutputWatch, private CallRecorder {
   FirstNonfinite& operator=(const FirstNonfinite&) = delete;
 
   void wrote(const OpDef& op, const DenseTensor& output) override;
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
+  void used(const Tensor&) override {}
+  void alias(const Tensor&, const Tensor&) override {}
   const Finding& finding() const { return finding_; }
 
  private:
   class CallOf;
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
-  void used(const Tensor&) override {}
-  void alias(const Tensor&, const Tensor&) override {}
   int64_t now() const;
   std::string placements_of(const DenseTensor& output) const;
 

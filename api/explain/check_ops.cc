@@ -106,9 +106,7 @@ class OpsChecker final : public CallRecorder {
  public:
   explicit OpsChecker(const TensorNames& names) : names_(names), listening_(this, nullptr) {}
 
-  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
-    return std::make_unique<CallOf>(*this, op, inputs);
-  }
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor&) override {}
   void alias(const Tensor&, const Tensor&) override {}
   int64_t checked() const { return checked_; }
@@ -164,11 +162,8 @@ class OpsChecker::CallOf final : public RecordedCall {
   // What only has its shape used may have no bytes.
   Tensor whole_input(const Tensor& x, bool is_unread) const {
     if (!x.defined()) return {};
-    if (is_unread) {
-      return Tensor(deferred_full(x.shape(), 0.0, x.dtype()));
-    }
-    if (x.is_dist()) return gathered(x, mesh_);
-    return Tensor(x.dense().clone());
+    if (is_unread) return deferred_full(x.shape(), 0.0, x.dtype());
+    return x.is_dist() ? gathered(x, mesh_) : x.detach();
   }
   Tensor whole_output(const Tensor& x) const {
     if (!x.defined()) return {};
@@ -244,6 +239,10 @@ class OpsChecker::CallOf final : public RecordedCall {
   TensorList whole_;
   std::vector<std::string> described_;
 };
+
+std::unique_ptr<RecordedCall> OpsChecker::begin(const OpDef& op, const CallSlots& inputs) {
+  return std::make_unique<CallOf>(*this, op, inputs);
+}
 
 }  // namespace
 

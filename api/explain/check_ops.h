@@ -1,7 +1,7 @@
 // Checking distributed calls as they run: each is repeated on whole values in one process, and what
 // it gives is compared.
 //
-//   check_ops([&] { trainer.step(batches); });    // throws at the first call that gives other values
+//   check_ops([&] { trainer.step(batches); });   // throws at the first call that is wrong
 #pragma once
 
 #include <cstdint>

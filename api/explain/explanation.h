@@ -1,8 +1,8 @@
 // Explanation: what the calls of a piece of a program did on one rank: which placements they were
 // given and wanted, why, and what was moved for it.
 //
-//   const Explanation steps = explain([&] { loss = train(batch); });   // api/explain/explain.h
-//   std::cout << steps.to_string();
+//   const Explanation explanation = explain([&] { loss = step(); });   // api/explain/explain.h
+//   std::cout << explanation.to_string();
 #pragma once
 
 #include <cstdint>

@@ -12,11 +12,11 @@
 //   | 0:3 |   0+1    |
 //   |     |          |
 //   |     +----------+
-//   ...
+//   | ...
 //   | partial over d1: the value is the sum of what 2 ranks hold
 //   |
 //   | rank 0 (d0=0,d1=0): [0:3,0:4], 12 elements, partial
-//   ...
+//   | ...
 //
 // `0+1`: the value is the sum of what ranks 0 and 1 hold; `max(0,1)` and the like for other kinds;
 // `0,1`: both hold it. Pure: asks nobody.

@@ -1,7 +1,9 @@
 // Shapes, meshes and placements as a person types them on a command line: of all subcommands that
 // take them.
 //
-//   parse_shape("64x32");  parse_mesh("dp=2,tp=4", "", "--mesh");  parse_attr("[S0,R]", mesh, "--src");
+//   const Dims shape = parse_shape("64x32");
+//   const ProcessMesh mesh = parse_mesh("dp=2,tp=4", "", "--mesh");
+//   const TensorDistAttr* attr = parse_attr("[S0,R]", mesh, "--src");
 #pragma once
 
 #include <gflags/gflags_declare.h>
