@@ -12,7 +12,8 @@ from pathlib import Path
 
 from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
-from api_gen.emit import render
+from api_gen.compat import parse_compat
+from api_gen.emit import Target, render
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
@@ -27,16 +28,26 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         help="gradients of the forward operators")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR",
                         help="files go to DIR/api/generated, kernels' signatures to "
-                        "DIR/phi/generated")
+                        "DIR/phi/generated; with --library=NAME to DIR/NAME")
+    parser.add_argument("--library", default="", metavar="NAME",
+                        help="the operators are those of a library beside this one")
+    parser.add_argument("--beside", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
+                        help="folders with the headers of operators that are there already: their names "
+                        "are taken, and 'invoke' may call them")
+    parser.add_argument("--include", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
+                        help="folders that headers are included from")
     parser.add_argument("--functions", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
-                        help="folders whose headers declare the shape functions and rules: others "
+                        help="headers, or folders of them, that declare the shape functions and rules: others "
                         "are errors, and sources include what they need; without it any name is "
                         "taken")
     parser.add_argument("--composites", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
                         help="headers of the functions, beside ops, that 'composite' and 'invoke' call: "
                         "others are errors")
     parser.add_argument("--kernels", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
-                        help="folders whose sources register the kernels: others are errors")
+                        help="sources, or folders of them, that register the kernels: others are errors")
+    parser.add_argument("--compat", nargs="+", action="extend", default=[], metavar="FILE",
+                        help="other names of operators, tensors and attributes (op_compat.yaml), by which "
+                        "they are found at run time too")
     parser.add_argument("--declare-missing", action="store_true",
                         help="what an entry names and is not here is no error: a call of the op is")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
@@ -79,7 +90,9 @@ def _report(options: argparse.Namespace, functions: Functions) -> int:
 def main(argv: list[str] | None = None) -> int:
     options = _arguments(argv)
     try:
-        functions = Functions(options.functions, options.composites, options.kernels)
+        functions = Functions(options.functions, options.composites, options.kernels, options.beside,
+                              options.include)
+        other_names = parse_compat(_read(options.compat))
         if options.report:
             return _report(options, functions)
         ops: Sequence[Op] = parse_ops(_read(options.ops))
@@ -92,7 +105,8 @@ def main(argv: list[str] | None = None) -> int:
         if options.check_names:
             functions.check(ops, gradients)
             return 0
-        outputs = render(ops, gradients, options.declare_only, functions)
+        outputs = render(ops, gradients, options.declare_only, functions, Target(options.library),
+                         other_names)
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ RUNTIME_NAMES = frozenset(
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
-    "recompute ops rules kernels intermediate composite distributed detail errors std".split())
+    "recompute results calls ops rules kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
 VARIABLES = ("call", "args", "decision", "local", "wanted", "tracked")
 # Gradients that a GradMask (api/call/grad_mask.h) can tell apart.

@@ -1,7 +1,7 @@
 """What C++ headers declare, and what sources register, found by their text alone."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,9 @@ class Declaration:
             str(r[0]) if len(r) == 1 else f"{r[0]} to {r[-1]}" for r in self.takes))
 
 
-def declared(headers: Iterable[Path]) -> dict[str, Declaration]:
+def declared(headers: Iterable[Path], roots: Sequence[Path] = ()) -> dict[str, Declaration]:
+    """Functions by name. Headers are named as they are included: relative to the first of `roots` that
+    they are below."""
     found: dict[str, Declaration] = {}
     for path in headers:
         text = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
@@ -37,8 +39,13 @@ def declared(headers: Iterable[Path]) -> dict[str, Declaration]:
             first = found.get(name)
             earlier = first.takes if first else ()
             takes = range(sum("=" not in parameter for parameter in parameters), len(parameters) + 1)
-            found[name] = Declaration(first.header if first else path.as_posix(), (*earlier, takes))
+            found[name] = Declaration(first.header if first else _included(path, roots), (*earlier, takes))
     return found
+
+
+def _included(path: Path, roots: Sequence[Path]) -> str:
+    below = (path.relative_to(root) for root in roots if path.is_relative_to(root))
+    return next(below, path).as_posix()
 
 
 def _parameters(text: str, start: int) -> list[str] | None:
@@ -60,9 +67,15 @@ def _parameters(text: str, start: int) -> list[str] | None:
     return None
 
 
-def registered_kernels(folders: Iterable[Path]) -> set[str]:
-    """Names in lines of PHI_REGISTER_KERNEL below these folders."""
-    return {name for folder in folders
-            for path in sorted(folder.rglob("*")) if path.suffix in (".cc", ".cu", ".h")
+def files(paths: Iterable[Path], *suffixes: str, below: bool = False) -> list[Path]:
+    """The files given, and those in the folders given (and below them)."""
+    return [file for path in paths
+            for file in (sorted(path.rglob("*") if below else path.glob("*")) if path.is_dir() else [path])
+            if file.suffix in suffixes]
+
+
+def registered_kernels(paths: Iterable[Path]) -> set[str]:
+    """Names in lines of PHI_REGISTER_KERNEL of these files, and of those below these folders."""
+    return {name for path in files(paths, ".cc", ".cu", ".h", below=True)
             for name in re.findall(r"^\s*PHI_REGISTER_KERNEL\(\s*(\w+)",
                                    path.read_text(encoding="utf-8"), re.MULTILINE)}

@@ -9,13 +9,34 @@ import jinja2
 
 from api_gen import cpp, groups, layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_generated, check_names
+from api_gen.compat import OtherName, of_ops
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
 
-FOLDER = "api/generated"
-KERNELS = "phi/generated/kernels"  # kernels include nothing of api/
-_SWEPT = (f"{FOLDER}/ops/*.h", f"{FOLDER}/ops/*.cc", f"{FOLDER}/defs/*.cc", f"{KERNELS}/*.h")
+# Groups of operators that are declared only, in one source.
+_DECLARED_TOGETHER = 40
+
+
+@dataclass(frozen=True)
+class Target:
+    """Whom the operators are generated for: this library (no name), or a library of operators."""
+
+    library: str = ""
+
+    @property
+    def folder(self) -> str:
+        return self.library or "api/generated"
+
+    @property
+    def kernels(self) -> str:
+        """Kernels include nothing of api/."""
+        return f"{self.library}/kernels" if self.library else "phi/generated/kernels"
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        return (f"{self.folder}/ops/*.h", f"{self.folder}/ops/*.cc", f"{self.folder}/defs/*.cc",
+                f"{self.kernels}/*.h")
 
 
 @cache
@@ -35,6 +56,7 @@ class Outputs:
     """Texts by path below the output folder."""
 
     texts: dict[str, str]
+    target: Target = Target()
 
     def stale(self, out: Path) -> list[Path]:
         return [out / path for path, text in self.texts.items() if _read(out / path) != text]
@@ -44,7 +66,7 @@ class Outputs:
         if not any(path.endswith(".cc") for path in self.texts):
             return []
         known = {out / path for path in self.texts}
-        return sorted(path for pattern in _SWEPT for path in out.glob(pattern) if path not in known)
+        return sorted(path for pattern in self.target.swept for path in out.glob(pattern) if path not in known)
 
     def write(self, out: Path) -> list[Path]:
         """The files that changed."""
@@ -60,9 +82,11 @@ def _read(path: Path) -> str | None:
 
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
-           declare_only: bool = False, functions: Functions = Functions()) -> Outputs:
+           declare_only: bool = False, functions: Functions = Functions(),
+           target: Target = Target(), other_names: Sequence[OtherName] = ()) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     check_names(ops, gradients)
+    folder = target.folder
     made = [*ops, *map(lower.gradient_op, gradients)]
     check_generated(made)
     operators = [op for op in made if op.kernel and not op.missing]
@@ -73,25 +97,36 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 
-    texts = {f"{KERNELS}/{name}.h": _text("kernels.h.j2", sources, kernels=views)
+    texts = {f"{target.kernels}/{name}.h": _text("kernels.h.j2", sources, kernels=views)
              for name, views in groups.families(operators).items()}
-    texts[f"{FOLDER}/api.h"] = _text("api.h.j2", sources, groups=sorted(group.name for group in every))
+    texts[f"{folder}/api.h"] = _text("api.h.j2", sources, target=target, groups=sorted(group.name for group in every))
     for group in every:
         views = _views(group, nodes, kernels)
-        texts[f"{FOLDER}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
-        if not declare_only:
-            texts[f"{FOLDER}/ops/{group.name}.cc"] = _text(
-                "op.cc.j2", group.sources, **views, calls=groups.called_groups(group, every),
+        texts[f"{folder}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
+        if group.callable and not declare_only:
+            texts[f"{folder}/ops/{group.name}.cc"] = _text(
+                "op.cc.j2", group.sources, **views, target=target, calls=groups.called_groups(group, every),
                 composites=functions.of_calls(group.calls),
                 headers=functions.of_shapes(group.operators))
     if not declare_only:
+        declared = [group for group in every if not group.callable]
+        for first in range(0, len(declared), _DECLARED_TOGETHER):
+            texts[f"{folder}/ops/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
+                declared[first:first + _DECLARED_TOGETHER], target)
         for name, members in groups.by_family(operators).items():
-            texts[f"{FOLDER}/defs/{name}.cc"] = _definitions(members, functions)
-        texts[f"{FOLDER}/calls.cc"] = _text("calls.cc.j2", sources, names=sorted(
-            op.name for group in every for op in group.callable))
-        texts[f"{FOLDER}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=lower.lower_op_defs(operators))
-        texts[f"{FOLDER}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
-    return Outputs(texts)
+            texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
+        named = sorted(op.name for group in every for op in group.callable)
+        op_defs = lower.lower_op_defs(operators)
+        others = of_ops(other_names, named)
+        if target.library:
+            texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=named, op_defs=op_defs,
+                                                  target=target, other_names=others)
+        else:
+            texts[f"{folder}/calls.cc"] = _text("calls.cc.j2", sources, names=named)
+            texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs,
+                                              other_names=others)
+        texts[f"{folder}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
+    return Outputs(texts, target)
 
 
 def _text(template: str, sources: str, **views: object) -> str:
@@ -116,6 +151,14 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView],
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
         "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
                                                       for op in group.operators if op.kernel})]}
+
+
+def _declared(batch: Sequence[groups.Group], target: Target) -> str:
+    """Functions that only say what is missing need nothing of what others do."""
+    views = [_views(group, {}, {}) for group in batch]
+    return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
+                 target=target, names=[group.name for group in batch],
+                 functions=[f for view in views for f in (*view["functions"], *view["gradients"])])
 
 
 def _definitions(members: Sequence[Op], functions: Functions) -> str:

@@ -2,9 +2,10 @@
 it stands is known from the headers that are given, and so is what is not there."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 
-from api_gen.declarations import Declaration, declared, registered_kernels
+from api_gen.declarations import Declaration, declared, files, registered_kernels
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.lower import gradient_op
 from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Param,
@@ -17,19 +18,24 @@ COMPOSITES = "api/autograd/composite.h"
 
 class Functions:
     """`folders` have the headers of shape functions and rules, `composites` are headers of functions
-    that `composite` and `invoke` call, `kernels` have the sources that register kernels. What is not
-    given is not checked, and headers that include all others are included."""
+    that `composite` and `invoke` call, `kernels` have the sources that register kernels; files may
+    stand for folders. What is not given is not checked, and headers that include all others are
+    included. `beside`: the folder of headers of operators that are there already, whose names are
+    taken and which `invoke` may call. Headers are included relative to `roots`."""
 
     def __init__(self, folders: Sequence[Path] = (), composites: Sequence[Path] = (),
-                 kernels: Sequence[Path] = ()):
-        self.folders, self.composites, self.kernels = folders, composites, kernels
-        self.declared = declared(path for folder in folders for path in sorted(folder.glob("*.h")))
-        self.made_of_ops = declared(composites)
+                 kernels: Sequence[Path] = (), beside: Sequence[Path] = (), roots: Sequence[Path] = ()):
+        self.folders, self.composites, self.kernels, self.beside = folders, composites, kernels, beside
+        self.declared = declared(files(folders, ".h"), roots)
+        self.there = declared(files(beside, ".h"), roots)
+        self.made_of_ops = declared(files(composites, ".h"), roots) | self.there
         self.registered = registered_kernels(kernels)
 
     def without_kernels(self) -> "Functions":
         """The same, but no kernel is looked for."""
-        return Functions(self.folders, self.composites)
+        kept = copy(self)
+        kept.kernels = ()
+        return kept
 
     def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
         """Errors: SpecErrors for functions and kernels that are not there, or take another number of
@@ -38,7 +44,7 @@ class Functions:
         callable_ops = {op.name: op for op in (*ops, *made)}
         callable_ops |= {f"{op.name}_": op for op in ops if op.inplace and not op.name.endswith("_")}
         errors = [error for op in (*ops, *made) for error in (
-            *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops)
+            *self._of_name(op), *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops)
                                         if op.invoke and not op.missing else ()))]
         if errors:
             raise SpecErrors(errors)
@@ -54,7 +60,7 @@ class Functions:
 
     def of_calls(self, calls: Iterable[Invoke]) -> list[str]:
         targets = [call.target for call in calls]
-        if not self.composites:
+        if not (self.composites or self.beside):
             return [COMPOSITES] if any(target.startswith("composite::") for target in targets) else []
         names = [target.rpartition("::")[2] for target in targets]
         return sorted({self.made_of_ops[name].header for name in names if name in self.made_of_ops})
@@ -63,6 +69,12 @@ class Functions:
         if not self.folders:
             return [all_of_them] if names else []
         return sorted({self.declared[name].header for name in names})
+
+    def _of_name(self, op: Op) -> Iterable[SpecError]:
+        for name in (op.name, *([f"{op.name}_"] if op.inplace else [])):
+            if name in self.there:
+                yield SpecError(op.at, "op", f"the operator '{name}' is there already "
+                                f"({self.there[name].header})", "another name is accepted")
 
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
         if not op.infer_meta or not op.kernel or op.missing:
@@ -90,8 +102,9 @@ class Functions:
         found = callable_here.get(name)
         if found and not found.fits(len(call.args)):
             yield _count(op, key, name, found, call.args)
-        if not found and self.composites:
-            yield SpecError(op.at, key, f"{_paths(self.composites)} does not declare '{name}'"
+        if not found and (self.composites or self.beside):
+            headers = [*self.composites, *self.beside]
+            yield SpecError(op.at, key, f"{_paths(headers)} does not declare '{name}'"
                             f"{', and no op is named so' if key == 'invoke' else ''}"
                             f"{nearest(name, callable_here)}", "what is there is accepted")
 

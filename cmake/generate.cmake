@@ -1,28 +1,8 @@
-# Runs the generator: when the project is configured, and when the YAML or the generator changed.
+# Runs the generator on the operators of this library: when the project is configured, and when the YAML or the generator changed.
 #
 # Gives the target autophi_generated_headers, on which whatever includes api/generated/*.h depends,
 # and the lists AUTOPHI_GENERATED_SOURCES and AUTOPHI_GENERATED_RULES (of those that need no kernels).
 # Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels' signatures to phi/generated/kernels.
-
-# autophi_find_generator_python(VARIABLE): an interpreter that has PyYAML and Jinja2, one that also
-# has pytest if there is any. A value given by the user stays.
-function(autophi_find_generator_python variable)
-  if(${variable})
-    return()
-  endif()
-  foreach(modules "yaml, jinja2, pytest" "yaml, jinja2")
-    foreach(candidate ${Python3_EXECUTABLE} /usr/bin/python3 python3)
-      execute_process(COMMAND ${candidate} -c "import sys, ${modules}; assert sys.version_info >= (3, 11)"
-                      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-      if(failed EQUAL 0)
-        set(${variable} ${candidate} PARENT_SCOPE)
-        return()
-      endif()
-    endforeach()
-  endforeach()
-  message(FATAL_ERROR "No Python >= 3.11 with PyYAML and Jinja2 was found; on Debian: apt install "
-                      "python3-yaml python3-jinja2. Or set ${variable}.")
-endfunction()
 
 # autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder... COMPOSITES header KERNELS folder): YAML
 # files, headers of shape functions and rules, the header of gradients made of ops, and the sources of

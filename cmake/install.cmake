@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 set(objects)
 foreach(layer phi_core phi_infermeta phi_kernels_archive phi_memory phi_blocks phi_out_of_core api api_ops distributed_placement distributed_spmd
               distributed_comm distributed_agreement distributed_tensor distributed_reshard_plan distributed_reshard
-              distributed_pipeline_schedules distributed_planner distributed_checkpoint distributed_supervise api_rules api_data_files api_data api_nn api_training api_generation)
+              distributed_pipeline_schedules distributed_planner distributed_checkpoint distributed_supervise api_rules api_data_files api_data api_nn api_training api_generation api_testing api_explain)
   list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 add_library(autophi_shared SHARED cmake/version.cc ${objects})
@@ -19,7 +19,15 @@ if(URING_LIBRARY)
   target_link_libraries(autophi_shared PRIVATE ${URING_LIBRARY})
 endif()
 target_compile_features(autophi_shared INTERFACE cxx_std_20)
-target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+                                                    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+# As the installed package has it, for libraries of operators in this tree (tests/library).
+add_library(autophi::autophi ALIAS autophi_shared)
+set(AUTOPHI_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+set(AUTOPHI_GENERATOR_DIR ${PROJECT_SOURCE_DIR})
+# Calls within the library need not look for who else might have the function.
+target_link_options(autophi_shared PRIVATE LINKER:-Bsymbolic-functions)
 
 if(TARGET autophi)
   install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -32,9 +40,13 @@ endforeach()
 install(DIRECTORY distributed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/autophi)
 install(EXPORT autophiTargets NAMESPACE autophi:: DESTINATION ${package_dir})
+set(generator_dir ${CMAKE_INSTALL_DATADIR}/autophi)
 configure_package_config_file(cmake/autophiConfig.cmake.in ${PROJECT_BINARY_DIR}/autophiConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR generator_dir)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/autophiConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/autophiConfig.cmake ${PROJECT_BINARY_DIR}/autophiConfigVersion.cmake
+              cmake/autophi_ops.cmake
         DESTINATION ${package_dir})
+# The generator, for operators of users' own.
+install(DIRECTORY api_gen DESTINATION ${CMAKE_INSTALL_DATADIR}/autophi FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")

@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   spmd ... | reshard ... | schedule ... | --help | --version
+//   spmd ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/library/load_ops.h"
 #include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
@@ -26,6 +27,7 @@
 #include "tools/joint_call.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
+#include "tools/show_command.h"
 #include "tools/spmd_command.h"
 #include "tools/supervise_command.h"
 #include "tools/weights_command.h"
@@ -46,6 +48,7 @@ constexpr const char* kHelp =
     "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
+    "  autophi show ...          draw which rank holds which part of a tensor\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
     "  autophi --version\n"
     "\n"
@@ -57,6 +60,10 @@ int usage_error(const std::string& message) {
   return kUsageStatus;
 }
 
+int spmd_with_libraries(int argc, char** argv) {
+  return spmd_command(argc, argv, [](const std::string& path) { phi::load_ops(path); });
+}
+
 // Of one process. `run` is of all.
 struct Command {
   std::string_view name;
@@ -65,8 +72,9 @@ struct Command {
 constexpr Command kCommands[] = {
     {"supervise", supervise_command}, {"export", phi::job::export_command},
     {"data", data_command},           {"weights", weights_command},
-    {"ckpt", ckpt_command},           {"spmd", spmd_command},
-    {"reshard", reshard_command},     {"schedule", schedule_command}};
+    {"ckpt", ckpt_command},           {"spmd", spmd_with_libraries},
+    {"reshard", reshard_command},     {"show", show_command},
+    {"schedule", schedule_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -15,8 +14,8 @@
 #include "distributed/reshard/plan.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/layout_words.h"
 
-DEFINE_string(shape, "", "extents of the tensor, e.g. 64x32; 'scalar' for none");
 DEFINE_string(src, "", "placements now, one per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(dst, "", "placements wanted");
 DEFINE_string(src_ranks, "", "ranks of --mesh, e.g. 0,1,2,3; default 0, 1, ...");
@@ -26,6 +25,9 @@ DEFINE_string(dst_ranks, "", "ranks of the mesh wanted; default: as --mesh");
 namespace phi::distributed {
 namespace {
 
+using cli::parse_attr;
+using cli::parse_mesh;
+using cli::parse_shape;
 using cli::UsageError;
 
 constexpr const char* kHelp =
@@ -38,96 +40,6 @@ constexpr const char* kHelp =
     "Placements: R (replicated), S0 (tensor dim 0 is split; S0.1: after another mesh dim that\n"
     "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all).\n"
     "Flags: --shape --mesh --src --dst --src_ranks --dst_mesh --dst_ranks --dtype --rank\n";
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-int64_t parse_int(std::string_view text, std::string_view flag) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw UsageError(fmt::format("'{}' in {} is no number.", text, flag));
-  }
-  return value;
-}
-
-Dims parse_shape(const std::string& text) {
-  if (text.empty()) throw UsageError("which tensor? Give --shape=64x32, or --shape=scalar.");
-  std::vector<int64_t> shape;
-  if (text == "scalar") return shape;
-  for (const auto& extent : split(text, 'x')) {
-    shape.push_back(parse_int(extent, "--shape"));
-    if (shape.back() < 0) {
-      throw UsageError(fmt::format("--shape={} has a negative extent.", text));
-    }
-  }
-  return shape;
-}
-
-// "2x4" or "dp=2,tp=4", with ranks "0,1,...".
-ProcessMesh parse_mesh(const std::string& text, const std::string& ranks, std::string_view flag) {
-  std::vector<int64_t> shape;
-  std::vector<std::string> names;
-  if (text.find('=') == std::string::npos) {
-    for (const auto& size : split(text, 'x')) shape.push_back(parse_int(size, flag));
-  } else {
-    for (const auto& part : split(text, ',')) {
-      const size_t equals = part.find('=');
-      if (equals == std::string::npos) {
-        throw UsageError(
-            fmt::format("'{}' in {} has no name; write 2x4 or dp=2,tp=4.", part, flag));
-      }
-      names.push_back(part.substr(0, equals));
-      shape.push_back(parse_int(part.substr(equals + 1), flag));
-    }
-  }
-  if (ranks.empty()) return ProcessMesh(shape, names);
-  std::vector<int64_t> list;
-  for (const auto& rank : split(ranks, ',')) list.push_back(parse_int(rank, "the ranks of a mesh"));
-  return ProcessMesh(shape, names, list);
-}
-
-Placement parse_placement(const std::string& text, std::string_view flag) {
-  if (text == "R") return Replicate();
-  if (text == "P") return Partial();
-  if (text.starts_with("P(") && text.ends_with(")")) {
-    return Partial(parse_reduce_kind(text.substr(2, text.size() - 3)));
-  }
-  if (text.size() > 1 && text[0] == 'S') {
-    const auto parts = split(text.substr(1), '.');
-    const int64_t tensor_dim = parse_int(parts[0], flag);
-    const int64_t order = parts.size() == 2 ? parse_int(parts[1], flag) : 0;
-    if (parts.size() <= 2 && tensor_dim >= 0 && tensor_dim < kMaxNdim && order >= 0 &&
-        order < kMaxMeshNdim) {
-      return Shard(static_cast<int>(tensor_dim), static_cast<int>(order));
-    }
-  }
-  throw UsageError(fmt::format(
-      "'{}' in {} is no placement; write R, S0, S0.1, P(sum), P(avg), P(max), ...", text, flag));
-}
-
-const TensorDistAttr* parse_attr(std::string_view text, const ProcessMesh& mesh,
-                                 std::string_view flag) {
-  if (text.empty()) {
-    throw UsageError(fmt::format("which placements? Give {}='[S0,R]', one per mesh dim of {}.",
-                                 flag, mesh.to_string()));
-  }
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  std::vector<Placement> placements;
-  for (const auto& part : split(text, ',')) placements.push_back(parse_placement(part, flag));
-  if (static_cast<int>(placements.size()) != mesh.ndim()) {
-    throw UsageError(fmt::format("{} has {} placements, but {} has {} mesh dims.", flag,
-                                 placements.size(), mesh.to_string(), mesh.ndim()));
-  }
-  return TensorDistAttr::get(mesh, placements);
-}
 
 void print_rank(const ReshardPlan& plan, int64_t rank) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -3,15 +3,11 @@
 
 #include <fmt/format.h>
 #include <gflags/gflags.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -22,6 +18,7 @@
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "distributed/pipeline/schedules/simulate.h"
 #include "phi/common/errors.h"
+#include "phi/common/terminal.h"
 #include "tools/cli/command_line.h"
 #include "tools/schedule/drawing.h"
 
@@ -119,23 +116,6 @@ Schedule make_schedule() {
   }
 }
 
-// COLUMNS where it is set, then what the terminal says, then 100.
-int terminal_width() {
-  if (const char* text = std::getenv("COLUMNS")) {
-    int columns = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), columns);
-    if (error == std::errc{} && *end == '\0' && columns > 0) return columns;
-  }
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 100;
-}
-
-bool has_colours() {
-  const char* refused = std::getenv("NO_COLOR");  // https://no-color.org
-  return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0');
-}
-
 void write_svg(const std::string& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
@@ -161,8 +141,8 @@ void run() {
   const Simulation simulation = distributed::pipeline::simulate(schedule, action_times);
   if (!FLAGS_svg.empty()) write_svg(FLAGS_svg, draw_svg(schedule, simulation));
   fmt::print("{}\n", title_of(schedule));
-  fmt::print("{}",
-             draw_text(schedule, simulation, {.width = terminal_width(), .colour = has_colours()}));
+  fmt::print("{}", draw_text(schedule, simulation,
+                             {.width = terminal_width(), .colour = shows_colours()}));
   fmt::print("cost: {:.7g}\nideal: {:.7g}\nbubble_rate: {:.4f}\n", simulation.cost,
              simulation.ideal, simulation.bubble_rate);
   print_peaks("peak_micro_batches", simulation, &PeakMicroBatches::input, schedule.chunks);

@@ -7,11 +7,11 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/call/args.h"
-#include "api/call/call_recorder.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/dist_attr.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::distributed {
 namespace {
@@ -123,7 +123,7 @@ Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
                           std::span<const Placement> placements) {
   const OpScope scope("dtensor_from_local");
   PHI_CHECK(
-      !CallRecorder::current(),
+      !RankContext::current().recorder(),
       errors::Unimplemented("ranks tell each other the sizes of their parts, which a captured "
                             "program does not; use from_local with the global shape in it."));
   check_mesh(mesh);

@@ -1,6 +1,8 @@
 // Saved tensors, and the two sides of a node: gradients in, gradients out.
 #include "api/autograd/grad_node.h"
 
+#include <optional>
+
 #include "api/call/call.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/add_n.h"
@@ -183,6 +185,8 @@ int GradNode::add_output(const Tensor& out) {
 }
 
 void GradNode::prepare(std::span<Tensor> grads) const {
+  std::optional<CallSite::Scope> site;
+  if (site_) site.emplace(site_->view("a gradient is laid out as the value that it is of"));
   for (size_t slot = 0; slot < grads.size(); ++slot) {
     if (grads[slot].defined()) grads[slot] = outputs_[slot].settle(grads[slot]);
   }
@@ -192,6 +196,8 @@ void GradNode::run(std::span<Tensor> grads, const autograd::Wanted& wanted,
                    std::span<Tensor> results) {
   const autograd::GradMode no_grad(false);
   const OpScope scope(name());
+  std::optional<CallSite::Scope> site;
+  if (site_) site.emplace(site_->view());
   Outgoing out(*this, wanted, results);
   backward(Incoming(*this, grads), out);
 }

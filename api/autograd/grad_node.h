@@ -6,11 +6,14 @@
 // it belongs to (partial values are reduced then); leaves keep what arrives, possibly partial.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "api/call/args.h"
+#include "api/call/call_recorder.h"
+#include "api/call/call_site.h"
 #include "api/call/grad_mask.h"
 #include "api/tensor/tensor.h"
 #include "phi/autograd/engine.h"
@@ -72,7 +75,10 @@ class SavedList {
 
 class GradNode : public autograd::Node<Tensor> {
  public:
-  using autograd::Node<Tensor>::Node;
+  explicit GradNode(const char* name) : autograd::Node<Tensor>(name) {
+    if (CallRecorder::current()) [[unlikely]]
+      site_ = std::make_unique<KeptSite>(CallSite::current());
+  }
 
   int num_outputs() const override { return static_cast<int>(outputs_.size()); }
   /// The next output of the tracked operation; gives its slot.
@@ -134,6 +140,8 @@ class GradNode : public autograd::Node<Tensor> {
 
   std::vector<TensorForm> outputs_;
   std::vector<Range> inputs_;
+  std::unique_ptr<const KeptSite>
+      site_;  // of the tracked call; null unless somebody is told of calls
 };
 
 /// The end of the graph: keeps the gradient of one tensor.

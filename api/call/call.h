@@ -1,5 +1,5 @@
 // Call: one call of an operator, from its first line to its last. It names the op in errors, keys
-// the decision by the attributes, and tells the program that is being captured of the call.
+// the decision by the attributes, and tells who asked for it (CallRecorder) of the call.
 //
 //   Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
 //   ... out is made

@@ -1,5 +1,5 @@
-// CallRecorder: what a rank tells of its calls on handles while it captures a program. Who captures
-// is above: see api/capture.
+// CallRecorder: what a rank tells of its calls on handles, to whom asks for it: a program that is
+// being captured (api/capture), or an explanation of what really runs (api/explain).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,6 @@
 #include "phi/core/attribute_value.h"
 #include "phi/core/op_def.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/recorder.h"
 
 namespace phi {
 
@@ -58,13 +57,8 @@ class CallRecorder {
   /// `to` has the value of `from` though it shows no bytes of it.
   virtual void alias(const Tensor& from, const Tensor& to) = 0;
 
-  /// Of the calling rank; null, the usual case, unless it captures a program.
-  static CallRecorder* current() {
-    Recorder* const recorder = RankContext::current().recorder();
-    if (recorder == nullptr) [[likely]]
-      return nullptr;
-    return recorder->calls();
-  }
+  /// Of the calling rank; null, the usual case, unless somebody asked to be told.
+  static CallRecorder* current() { return RankContext::current().calls(); }
 };
 
 }  // namespace phi

@@ -3,6 +3,7 @@
 
 #include "api/call/common_place.h"
 #include "api/call/decision.h"
+#include "api/call/on_mesh.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
@@ -11,38 +12,8 @@
 namespace phi {
 
 using distributed::DistTensor;
-using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
-
-namespace {
-
-bool same_shape(const ProcessMesh& a, const ProcessMesh& b) {
-  if (a.ndim() != b.ndim()) return false;
-  for (int m = 0; m < a.ndim(); ++m) {
-    if (a.dim_size(m) != b.dim_size(m)) return false;
-  }
-  return true;
-}
-
-// How a tensor of another mesh is shown to the rule: with the placements that it will most cheaply
-// have on the op's mesh. Meshes of the same shape (pipeline stages) keep placements position by
-// position, others by mesh dim name; partial values are reduced on the way.
-const TensorDistAttr* translated(const TensorDistAttr& attr, const ProcessMesh& mesh) {
-  const ProcessMesh& from = attr.mesh();
-  const bool by_position = same_shape(from, mesh);
-  distributed::PlacementArray placements{};
-  for (int m = 0; m < mesh.ndim(); ++m) {
-    int source = by_position ? m : -1;
-    for (int f = 0; !by_position && f < from.ndim(); ++f) {
-      if (from.dim_names()[f] == mesh.dim_names()[m]) source = f;
-    }
-    if (source >= 0 && attr.placement(source).is_shard()) placements[m] = attr.placement(source);
-  }
-  return TensorDistAttr::get(mesh, std::span<const Placement>(placements.data(), mesh.ndim()));
-}
-
-}  // namespace
 
 void DistArgs::throw_undefined(bool in_list, int first) const {
   const int element = static_cast<int>(slots_.size()) - 1 - first;

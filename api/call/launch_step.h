@@ -114,7 +114,7 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
       : op_(op),
         dtype_(dtype),
         place_(place),
-        kernel_(op.kernel.select<KernelSignature<Params...>>(Device::of(place).kernels(), dtype)),
+        kernel_(kernel_of(op, dtype, place)),
         view_(std::move(view)),
         args_(HeldArg<Params>(args)...) {}
 
@@ -123,6 +123,8 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
     for_each_argument([&](auto& arg, size_t, bool unread) { arg.visit(visitor, unread); });
   }
   void run() override {
+    if (kernel_ == nullptr) [[unlikely]]
+      op_.kernel.check_has(Device::of(place_).kernels(), dtype_);
     const Device::Work work(Device::of(place_));
     const KernelContext context(place_, view_.get());
     std::apply([&](auto&... args) { kernel_(context, args.get()...); }, args_);
@@ -142,6 +144,11 @@ class LaunchStep<KernelSignature<Params...>> final : public Step {
   }
 
  private:
+  // Null where the op is declared only: its programs are looked at and run dry.
+  static Kernel kernel_of(const OpDef& op, DataType dtype, const Place& place) {
+    if (!op.kernel.is_registered()) return nullptr;
+    return op.kernel.select<KernelSignature<Params...>>(Device::of(place).kernels(), dtype);
+  }
   // f(arg, tensor, unread): `tensor` counts the op's inputs, then its outputs. Arguments that are
   // no arrays have none to be visited.
   template <typename F>

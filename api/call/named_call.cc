@@ -2,25 +2,59 @@
 #include "api/call/named_call.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "api/rules/op_rule.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/added_ops.h"
 
 namespace phi {
 namespace {
 
-const NamedCall& find_call(std::string_view name) {
-  std::vector<std::string> names;
-  for (const NamedCall& call : built_in_calls()) {
-    if (name == call.name) return call;
-    names.emplace_back(call.name);
+struct Calls {
+  std::mutex mutex;
+  std::map<std::string_view, const NamedCall*> by_name;
+  void add(std::span<const NamedCall> calls) {
+    for (const NamedCall& call : calls) by_name.emplace(call.name, &call);
   }
+};
+
+// The library's are there from the first mention on.
+Calls& calls() {
+  static auto& instance = *[] {
+    auto* made = new Calls;
+    made->add(built_in_calls());
+    return made;
+  }();
+  return instance;
+}
+
+const NamedCall& find_call(std::string_view name) {
+  const std::lock_guard lock(calls().mutex);
+  for (const std::string_view each : {name, op_by_other_name(name)}) {
+    const auto it = calls().by_name.find(each);
+    if (it != calls().by_name.end()) return *it->second;
+  }
+  std::vector<std::string> names;
+  for (const auto& [other, call] : calls().by_name) names.emplace_back(other);
   throw errors::NotFound("there is no function '{}' to call; the nearest are {}.", name,
                          nearest_three(name, names));
 }
 
 }  // namespace
+
+void add_calls(std::span<const NamedCall> added) {
+  const std::lock_guard lock(calls().mutex);
+  for (const NamedCall& call : added) {
+    PHI_CHECK(!calls().by_name.contains(call.name),
+              errors::AlreadyExists("the function '{}' is there already; give the operator another "
+                                    "name in the YAML.",
+                                    call.name));
+  }
+  calls().add(added);
+}
 
 CallArgs::CallArgs(std::string_view op, std::vector<TensorList> arguments,
                    std::span<const AttributeValue> attributes)

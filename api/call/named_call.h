@@ -25,6 +25,10 @@ struct NamedCall {
 /// Of the operators of this library. Defined by generated code.
 std::span<const NamedCall> built_in_calls();
 
+/// More functions, for as long as the process lives: what a library of operators brings. Errors:
+/// AlreadyExists for names that are taken; nothing is added then.
+void add_calls(std::span<const NamedCall> added);
+
 /// Runs the function of this name, as the YAML has it (that of an inplace variant is not one), or a
 /// gradient's. The results: all outputs, hidden ones too, lists one element after the other,
 /// undefined where absent; an inplace operator's are the arguments that it wrote. Errors: NotFound

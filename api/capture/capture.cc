@@ -22,6 +22,7 @@ class CaptureWorld {
   }
   ~CaptureWorld() {
     world_.rank_context().record_steps_to(nullptr);
+    world_.rank_context().tell_of_calls(nullptr);
     world_.rank_context().trace_to(nullptr);
   }
   CaptureWorld(const CaptureWorld&) = delete;
@@ -31,6 +32,7 @@ class CaptureWorld {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory());
     context.record_steps_to(recording.get());
+    context.tell_of_calls(recording.get());
     context.trace_to(recording->trace());
     return recording;
   }

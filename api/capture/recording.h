@@ -13,6 +13,7 @@
 #include "api/call/call_recorder.h"
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
+#include "phi/core/recorder.h"
 #include "phi/core/step.h"
 #include "phi/core/trace/trace.h"
 
@@ -115,7 +116,6 @@ class Recording final : public Recorder, public CallRecorder {
   // ---- while it is captured ----
   void add(std::unique_ptr<Step> step) override;
   void moved(const ShownValue& from, const ShownValue& to) override;
-  CallRecorder* calls() override { return this; }
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor& x) override;
   void alias(const Tensor& from, const Tensor& to) override;

@@ -227,7 +227,10 @@ uint64_t Module::count_dropout(bool drops) {
 
 bool Module::drops_now() const { return root_->drops && root_->is_training; }
 
-Tensor Module::laid_out(Point point, const Tensor& x) const { return nn::laid_out(x, attr(point)); }
+Tensor Module::laid_out(Point point, const Tensor& x) const {
+  const CallSite::Because because("the model's layout fixes it here");
+  return nn::laid_out(x, attr(point));
+}
 
 PassScope::PassScope(const Module& module, const Pass& pass)
     : module_(module), before_(module.root_->pass) {

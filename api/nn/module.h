@@ -20,11 +20,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/call/call_site.h"
 #include "api/nn/initialiser.h"
 #include "api/nn/recompute.h"
 #include "api/tensor/tensor.h"
@@ -244,7 +246,9 @@ class Layer : public Module {
   /// What a user writes.
   virtual Tensor forward(const Tensor& x) const = 0;
   /// What a user calls: forward(), with input and output as the layout says.
-  Tensor operator()(Tensor given) const {
+  Tensor operator()(Tensor given,
+                    std::source_location where = std::source_location::current()) const {
+    const CallSite::Scope site({path().c_str(), where.file_name(), where.line()});
     // Nothing is kept longer than it is needed, a temporary that is given neither.
     Tensor x = laid_out(Point::kInput, std::exchange(given, {}));
     x = forward(x);

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 
 #include "phi/common/nearest_name.h"
-#include "phi/core/op_def.h"
+#include "phi/core/added_ops.h"
 
 namespace phi {
 namespace {
@@ -94,6 +96,7 @@ const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
     if (attribute.name == name) return attribute;
     names.emplace_back(attribute.name);
   }
+  if (const auto here = argument_by_other_name(name_, name); !here.empty()) return attribute(here);
   throw errors::InvalidArgument("{} has no attribute '{}'{}", name_, name,
                                 names.empty() ? "; it takes none." : did_you_mean(name, names));
 }
@@ -188,17 +191,34 @@ OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTens
   return answer_of(functions_.backward(given, specs, conflicts), metas);
 }
 
+namespace {
+
+using Rules = std::vector<OpRule>;
+
+// Of all operators that there are now, sorted by name.
+std::unique_ptr<const Rules> describe_all() {
+  auto list = std::make_unique<Rules>();
+  for (const OpDef* op : ops::all()) list->push_back(op->rule.describe(op->rule));
+  std::sort(list->begin(), list->end(),
+            [](const OpRule& a, const OpRule& b) { return a.name() < b.name(); });
+  return list;
+}
+
+}  // namespace
+
 namespace rules {
 
 std::span<const OpRule> all() {
-  static const auto& sorted = *[] {
-    auto* list = new std::vector<OpRule>;
-    for (const OpDef* op : ops::all()) list->push_back(op->rule.describe(op->rule));
-    std::sort(list->begin(), list->end(),
-              [](const OpRule& a, const OpRule& b) { return a.name() < b.name(); });
-    return list;
-  }();
-  return sorted;
+  struct Lists {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<const Rules>> lists;  // callers may hold spans of any
+  };
+  static auto& made = *new Lists;
+  const std::lock_guard lock(made.mutex);
+  if (made.lists.empty() || made.lists.back()->size() != ops::all().size()) {
+    made.lists.push_back(describe_all());
+  }
+  return *made.lists.back();
 }
 
 const OpRule& find(std::string_view name) {

@@ -112,7 +112,7 @@ class OpRule {
 };
 
 namespace rules {
-/// Of all operators with a kernel, sorted by name.
+/// Of all operators with a kernel, sorted by name; the list stays as it is when others are added.
 std::span<const OpRule> all();
 /// Errors: NotFound with the nearest names.
 const OpRule& find(std::string_view name);

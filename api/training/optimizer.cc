@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/autograd/autograd.h"
+#include "api/call/call_site.h"
 #include "api/call/traced_action.h"
 #include "api/generated/ops/adamw_.h"
 #include "api/generated/ops/add.h"
@@ -42,6 +43,7 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
 // One number that every rank of the job has, as a plain tensor.
 Tensor everywhere(const Tensor& x) {
   if (!x.is_dist()) return x;
+  const CallSite::Because because("every rank is to know the number");
   const ProcessMesh everyone({distributed::world_size()}, {"world"});
   return moved(x, TensorDistAttr::replicated(everyone)).local();
 }
@@ -162,6 +164,7 @@ Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool
 }
 
 void Optimizer::collect_gradients() {
+  const CallSite::Because because("the gradient is summed, and split as its states are");
   for (Slot& slot : slots_) {
     Tensor gradient = slot.parameter.grad_so_far();
     slot.parameter.clear_grad();
@@ -192,6 +195,7 @@ Tensor Optimizer::grad_norm() const {
 }
 
 void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
+  const CallSite::Because because("a parameter is updated where its states lie, and laid out again");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
   const Tensor rate =

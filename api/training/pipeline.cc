@@ -3,6 +3,7 @@
 
 #include "api/autograd/autograd.h"
 #include "api/autograd/grad_node.h"
+#include "api/call/call_site.h"
 #include "api/call/traced_action.h"
 #include "api/generated/ops/add_n.h"
 #include "api/generated/ops/cast.h"
@@ -101,6 +102,7 @@ class ScheduleRun {
   void send_output(int chunk, int micro_batch) {
     Cell& own = cell(chunk, micro_batch);
     const auto* attr = model_.input_attr(chunk + 1, own.output);
+    const CallSite::Because because("sent to the next stage");
     cell(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
     own.output = without_bytes(own.output);
@@ -135,6 +137,7 @@ class ScheduleRun {
     Cell& own = cell(chunk, micro_batch);
     Cell& before = cell(chunk - 1, micro_batch);
     const auto* attr = before.output_form.attr;
+    const CallSite::Because because("a gradient sent to the stage before");
     before.grad_arriving =
         distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
     own.input_grad = Tensor();

@@ -9,6 +9,7 @@
 #include "distributed/comm/subject.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/move_run.h"
+#include "distributed/reshard/move_watch.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/recorded.h"
 #include "distributed/reshard/schedule.h"
@@ -119,29 +120,43 @@ bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
 
-// A reshard, or one step of its plan, in the trace: with what this rank sends and receives in it.
+// A reshard, or one step of its plan, in the trace and for who watches moves: with what this rank
+// sends and receives in it.
 class TracedReshard {
  public:
-  TracedReshard(World& world, const char* name, const ReshardPlan& plan)
-      : rank_(world.rank_context()), span_(rank_.trace(), TraceKind::kReshard, name) {
-    if (span_.event()) describe(plan, plan.steps.size());
-  }
+  TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part)
+      : TracedReshard(world, name, plan, part, plan.steps.size()) {}
   TracedReshard(World& world, const ReshardPlan& plan, size_t step)
-      : rank_(world.rank_context()),
-        span_(rank_.trace(), TraceKind::kReshard, name_of(plan.steps[step].kind).data()) {
-    if (span_.event()) describe(plan, step);
-  }
+      : TracedReshard(world, name_of(plan.steps[step].kind).data(), plan,
+                      MoveWatch::Move::Part::kStep, step) {}
   ~TracedReshard() {
     TraceEvent* const event = span_.event();
+    if (!event && !watch_) return;
+    const int64_t sent = rank_.counters().bytes_sent - before_.bytes_sent;
+    const int64_t received = rank_.counters().bytes_received - before_.bytes_received;
+    if (watch_) watch_->ended({plan_, part_, step_, Trace::now_ns() - start_ns_, sent, received});
     if (!event) return;
-    event->bytes_sent = rank_.counters().bytes_sent - before_.bytes_sent;
-    event->bytes_received = rank_.counters().bytes_received - before_.bytes_received;
+    event->bytes_sent = sent;
+    event->bytes_received = received;
   }
   TracedReshard(const TracedReshard&) = delete;
   TracedReshard& operator=(const TracedReshard&) = delete;
 
  private:
   // `step` past the last: the whole plan.
+  TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part,
+                size_t step)
+      : rank_(world.rank_context()),
+        plan_(plan),
+        part_(part),
+        step_(step),
+        span_(rank_.trace(), TraceKind::kReshard, name),
+        watch_(rank_.moves()) {
+    if (span_.event()) describe(plan, step);
+    if (!span_.event() && !watch_) return;
+    before_ = rank_.counters();
+    start_ns_ = Trace::now_ns();
+  }
   void describe(const ReshardPlan& plan, size_t step) {
     InlineVector<int64_t, kMaxNdim + 4> key;
     key.push_back(reinterpret_cast<intptr_t>(plan.src));
@@ -157,12 +172,16 @@ class TracedReshard {
                          plan.src->to_string(), plan.dst->to_string());
     });
     span_.event()->caller = OpScope::current();
-    before_ = rank_.counters();
   }
 
   RankContext& rank_;
+  const ReshardPlan& plan_;
+  const MoveWatch::Move::Part part_;
+  const size_t step_;
   TraceScope span_;
+  MoveWatch* const watch_;
   Counters before_;
+  int64_t start_ns_ = 0;
 };
 
 }  // namespace
@@ -237,7 +256,9 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   const Place place = src.local().place();
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
-  const TracedReshard traced(world, "reshard", *plan);
+  const TracedReshard traced(world, "reshard", *plan, MoveWatch::Move::Part::kWhole);
+  if (MoveWatch* watch = world.rank_context().moves()) [[unlikely]]
+    watch->begins(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, src.local()});
   pending.acts_ = steps->acts_from(0);
@@ -273,7 +294,8 @@ DistTensor PendingReshard::wait() {
                                    "was waited for before; keep the tensor that wait() gives."));
   while (rest_ && rest_->crossing) {
     World& world = World::current();
-    const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan);
+    const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
+                               MoveWatch::Move::Part::kFinish);
     transfer_.wait();
     yield_point("reshard.wait.arrived");
     rest_->land();

@@ -1,6 +1,10 @@
 // The table of kernels by name.
 #include "phi/core/kernel_registry.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +24,26 @@ Table& table() {
   return instance;
 }
 
+thread_local KernelClashes* innermost_clashes = nullptr;
+
 }  // namespace
+
+KernelClashes::KernelClashes() : outer_(innermost_clashes) { innermost_clashes = this; }
+KernelClashes::~KernelClashes() { innermost_clashes = outer_; }
+
+void Kernel::enter(DeviceKind kind, DataType dtype, Erased function) {
+  if (!find(kind, dtype)) return add(kind, dtype, function);
+  std::string what = fmt::format("kernel '{}' for {} on {}", name_, phi::name_of(dtype),
+                                 Place{kind, 0}.to_string());
+  if (innermost_clashes != nullptr) {
+    innermost_clashes->found_.push_back(std::move(what));
+    return;
+  }
+  // Before main: nobody could catch an error.
+  std::fprintf(stderr, "autophi: %s is registered twice; give one of them another name.\n",
+               what.c_str());
+  std::abort();
+}
 
 Kernel& Kernel::named(std::string_view name) {
   const std::lock_guard lock(table().mutex);

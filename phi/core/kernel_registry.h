@@ -60,6 +60,9 @@ class Kernel {
     table_[static_cast<int>(kind)][static_cast<int>(dtype)] = function;
     is_registered_ = true;
   }
+  /// What PHI_REGISTER_KERNEL does. One that is there already stays, and the program ends with a
+  /// message, or hears of it (KernelClashes).
+  void enter(DeviceKind kind, DataType dtype, Erased function);
   /// There is one for some dtype on some device. Where there is none, operators that name it are
   /// declared only: they run dry.
   bool is_registered() const { return is_registered_; }
@@ -90,6 +93,22 @@ class Kernel {
   std::array<std::array<Erased, kNumDataTypes>, kNumDeviceKinds> table_{};
   std::array<Erased, kNumDataTypes> dry_{};
   bool is_registered_ = false;
+};
+
+/// While it lives it notes what the calling thread registers though it is there already.
+class KernelClashes {
+ public:
+  KernelClashes();
+  ~KernelClashes();
+  KernelClashes(const KernelClashes&) = delete;
+  KernelClashes& operator=(const KernelClashes&) = delete;
+  /// "kernel 'relu' for float32 on cpu"
+  const std::vector<std::string>& found() const { return found_; }
+
+ private:
+  friend class Kernel;
+  std::vector<std::string> found_;
+  KernelClashes* outer_;
 };
 
 namespace detail {
@@ -140,9 +159,9 @@ template <typename Name, DeviceKind kKind, typename... Ts, typename Definitions>
 bool register_kernel(TypeList<Ts...>, Definitions) {
   using Context = typename ContextOf<kKind>::type;
   Kernel& kernel = Kernel::named(Name::kName);
-  (kernel.add(kKind, dtype_of<Ts>(),
-              reinterpret_cast<Kernel::Erased>(
-                  &KernelEntry<Definitions, Context, Ts, Name, typename Name::Signature>::run)),
+  (kernel.enter(kKind, dtype_of<Ts>(),
+                reinterpret_cast<Kernel::Erased>(
+                    &KernelEntry<Definitions, Context, Ts, Name, typename Name::Signature>::run)),
    ...);
   return true;
 }

@@ -1,10 +1,104 @@
-// Operators by name.
+// Operators by name: those of this library, and those that were added.
 #include "phi/core/op_def.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/added_ops.h"
 
 namespace phi {
+namespace {
+
+using List = std::vector<const OpDef*>;
+
+struct Table {
+  std::mutex adding;
+  // Readers may hold a span of any list that there was: none goes.
+  std::vector<std::unique_ptr<const List>> lists;
+  std::atomic<const List*> current = nullptr;
+};
+Table& table() {
+  static auto& instance = *new Table;
+  return instance;
+}
+
+}  // namespace
+
+std::span<const OpDef* const> ops::all() {
+  const List* list = table().current.load(std::memory_order_acquire);
+  return list != nullptr ? std::span(*list) : built_in_ops();
+}
+
+void add_ops(std::span<const OpDef* const> added) {
+  const std::lock_guard lock(table().adding);
+  const auto present = ops::all();
+  auto list = std::make_unique<List>(present.begin(), present.end());
+  std::set<std::string_view> names;
+  for (const OpDef* op : present) names.insert(op->name);
+  std::vector<std::string_view> taken;
+  for (const OpDef* op : added) {
+    if (!names.insert(op->name).second) taken.emplace_back(op->name);
+    list->push_back(op);
+  }
+  PHI_CHECK(taken.empty(),
+            errors::AlreadyExists("the operator{} '{}' {} there already; give {} in the YAML.",
+                                  taken.size() > 1 ? "s" : "", fmt::join(taken, "', '"),
+                                  taken.size() > 1 ? "are" : "is",
+                                  taken.size() > 1 ? "them other names" : "it another name"));
+  table().lists.push_back(std::move(list));
+  table().current.store(table().lists.back().get(), std::memory_order_release);
+}
+
+namespace {
+
+struct OtherNames {
+  std::mutex mutex;
+  std::vector<std::span<const OtherName>> tables = {built_in_other_names()};
+};
+OtherNames& other_names() {
+  static auto& instance = *new OtherNames;
+  return instance;
+}
+
+template <typename Is>
+const OtherName* find_other_name(const Is& is) {
+  const std::lock_guard lock(other_names().mutex);
+  for (const std::span<const OtherName> table : other_names().tables) {
+    for (const OtherName& name : table) {
+      if (is(name)) return &name;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void add_other_names(std::span<const OtherName> names) {
+  const std::lock_guard lock(other_names().mutex);
+  other_names().tables.push_back(names);
+}
+
+std::string_view op_by_other_name(std::string_view other) {
+  const OtherName* found = find_other_name(
+      [&](const OtherName& name) { return other == name.other && *name.argument == '\0'; });
+  return found != nullptr ? found->op : "";
+}
+
+std::string_view argument_by_other_name(std::string_view op, std::string_view other) {
+  const OtherName* found = find_other_name([&](const OtherName& name) {
+    return op == name.op && other == name.other && *name.argument;
+  });
+  return found != nullptr ? found->argument : "";
+}
 
 const OpDef& ops::find(std::string_view name) {
   std::vector<std::string> names;
@@ -12,6 +106,7 @@ const OpDef& ops::find(std::string_view name) {
     if (name == op->name) return *op;
     names.emplace_back(op->name);
   }
+  if (const std::string_view here = op_by_other_name(name); !here.empty()) return find(here);
   throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
                          nearest_three(name, names));
 }

@@ -38,7 +38,8 @@ struct OpDef {
 };
 
 namespace ops {
-/// All ops, in YAML order. Defined by generated code.
+/// All ops: those of this library in YAML order, then those that were added (added_ops.h). The list
+/// stays as it is when others are.
 std::span<const OpDef* const> all();
 /// Errors: NotFound with the nearest names.
 const OpDef& find(std::string_view name);

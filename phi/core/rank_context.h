@@ -38,6 +38,8 @@ enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
 class Recorder;
+class CallRecorder;
+class MoveWatch;
 class OutputWatch;
 
 class RankContext {
@@ -80,6 +82,16 @@ class RankContext {
   Recorder* recorder() const { return recorder_; }
   /// Only a dry rank may have one; it must live until another, or null, is given.
   void record_steps_to(Recorder* recorder) { recorder_ = recorder; }
+  /// Is told of every call on handles (api/call/call_recorder.h), whether the rank captures a
+  /// program or computes; null (the default): nobody is.
+  CallRecorder* calls() const { return calls_; }
+  /// It must live until another, or null, is given.
+  void tell_of_calls(CallRecorder* calls) { calls_ = calls; }
+  /// Is told of every reshard that the rank takes part in (distributed/reshard/move_watch.h); null
+  /// (the default): nobody is.
+  MoveWatch* moves() const { return moves_; }
+  /// The watch must live until another, or null, is given.
+  void watch_moves(MoveWatch* watch) { moves_ = watch; }
 
   /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
   /// 1).
@@ -110,6 +122,8 @@ class RankContext {
   bool deferred_transfer_ = true;
   Trace* trace_ = nullptr;
   Recorder* recorder_ = nullptr;
+  CallRecorder* calls_ = nullptr;
+  MoveWatch* moves_ = nullptr;
   OutputWatch* output_watch_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;

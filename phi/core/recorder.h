@@ -1,5 +1,5 @@
-// Recorder: what a rank tells of its work while it captures a program. Here as far as floors below
-// handles can tell it; calls() is told of the rest.
+// Recorder: what a rank tells of its work while it captures a program, as far as floors below
+// handles can tell it. Of calls on handles RankContext::calls() is told.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,6 @@
 #include "phi/core/step.h"
 
 namespace phi {
-
-class CallRecorder;
 
 /// What a handle shows of a value: global meta, this rank's array, and how it is laid out over
 /// processes, which means nothing here; null: a plain tensor.
@@ -26,8 +24,6 @@ class Recorder {
   virtual void add(std::unique_ptr<Step> step) = 0;
   /// `to` is `from` under another layout.
   virtual void moved(const ShownValue& from, const ShownValue& to) = 0;
-  /// The part that is told of calls on handles (api/call/call_recorder.h); null if nobody is.
-  virtual CallRecorder* calls() = 0;
 };
 
 }  // namespace phi

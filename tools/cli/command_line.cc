@@ -51,7 +51,8 @@ void set_flag(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own) {
+std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own,
+                                     std::span<const std::string> may_stand_alone) {
   std::vector<std::string> known(own.begin(), own.end());
   known.insert(known.end(), kGlogFlags.begin(), kGlogFlags.end());
   const auto is_known = [&](const std::string& name) {
@@ -80,6 +81,9 @@ std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std:
     }
     if (!word.has_value && is_bool(word.name)) {
       word.value = "true";
+    } else if (!word.has_value &&
+               std::ranges::find(may_stand_alone, word.name) != may_stand_alone.end()) {
+      word.value = kAlone;
     } else if (!word.has_value) {
       if (i + 1 == argc) throw UsageError(fmt::format("--{} needs a value.", word.name));
       word.value = argv[++i];

@@ -38,9 +38,12 @@ using phi::did_you_mean;
 
 /// Sets the flags (--name=value, --name value, --name, --noname; one dash is as good as two) in
 /// argv[1..] and gives back the other words in order. After `--` all words are taken as they are.
-/// `own` are the subcommand's flags: these and those of glog are taken, no others.
+/// `own` are the subcommand's flags: these and those of glog are taken, no others. A flag of
+/// `may_stand_alone` has its value behind `=`, or none: then it is kAlone.
 /// Errors: UsageError naming the nearest flag, or the value and the type that the flag has.
-std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own);
+std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own,
+                                     std::span<const std::string> may_stand_alone = {});
+inline constexpr const char* kAlone = "-";
 
 /// Whether this call reads a flag, and what the flag goes with.
 struct FlagUse {

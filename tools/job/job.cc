@@ -15,6 +15,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/build.h"
+#include "tools/job/explained_step.h"
 #include "tools/job/job_changes.h"
 #include "tools/job/output/header.h"
 #include "tools/job/output/metrics.h"
@@ -122,7 +123,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
   while (trainer.steps() < config_.run.steps && report->stopped_by == 0) {
     const int64_t step = trainer.steps() + 1;
     begin_step(step);
-    const auto result = trainer.step(batches_of(config_, *setup_.data, trainer.next_batch()));
+    const auto result = take_step(trainer);
     progress.done(step, result.loss);
     if (setup_.dry) continue;  // it has no loss, and its time is not the job's
     // After a rollback steps are taken again.
@@ -145,6 +146,20 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     std::cout << fmt::format("stopped by signal {} ({}) after step {}; go on with --resume\n",
                              report->stopped_by, strsignal(report->stopped_by), trainer.steps());
   }
+}
+
+training::StepResult Job::take_step(training::Trainer& trainer) {
+  const auto batches = batches_of(config_, *setup_.data, trainer.next_batch());
+  if (FLAGS_explain.empty() && FLAGS_check.empty()) return trainer.step(batches);
+  training::StepResult result;
+  const auto step = [&] { result = trainer.step(batches); };
+  const auto names = trainer.train_step().model().named_parameters();
+  if (FLAGS_check.empty()) {
+    note_fault(explain_step(step, names, FLAGS_explain));
+  } else {
+    checked_step(FLAGS_check, step_, step, names);
+  }
+  return result;
 }
 
 void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {

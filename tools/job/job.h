@@ -43,6 +43,7 @@ class Job {
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
   void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
                   JobReport* report);
+  training::StepResult take_step(training::Trainer& trainer);
   void resume(training::Checkpointer& checkpoints, JobReport* report);
   void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);

@@ -30,7 +30,8 @@ constexpr int kSignalStatus = 128;  // as shells count
 using distributed::World;
 
 std::string job_file_of(int argc, char** argv) {
-  const std::vector<std::string> words = cli::parse_flags(argc, argv, run_flags());
+  const std::vector<std::string> words =
+      cli::parse_flags(argc, argv, run_flags(), run_flags_alone());
   if (words.size() != 1) {
     throw cli::UsageError(fmt::format("autophi run takes one job file, got {}{}; see --help.",
                                       words.size(), words.empty() ? "" : " (" + words[1] + ")"));
@@ -125,6 +126,13 @@ const char* run_help() {
          "  --status_file=FILE   keep the number of the step that the job is in in this file\n"
          "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
+         "  --explain[=FILE]     take one step, and tell what its calls do and why, what they move "
+         "and\n"
+         "                       how long that takes; as JSON to a FILE.json\n"
+         "  --check=ops          repeat every distributed call in one process, and end the job at "
+         "the\n"
+         "                       first that gives something else; --check=numbers: at the first\n"
+         "                       number that is not finite\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
          "  --resume             go on from the newest checkpoint in the job's checkpoint.dir, on "
          "any mesh\n"

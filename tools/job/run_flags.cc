@@ -16,6 +16,10 @@ DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
 DEFINE_string(status_file, "", "keep the number of the step that the job is in in this file");
 DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
 DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
+DEFINE_string(explain, "", "take one step, and tell what its calls do and why; to this file");
+DEFINE_string(check, "",
+              "ops: repeat every distributed call in one process and compare; numbers: "
+              "name the first number that is not finite");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
 DEFINE_bool(deferred_transfer, true,
             "data waits on its tier until it is known where it is needed; false: it crosses to the "
@@ -35,22 +39,15 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 }  // namespace
 
 const std::vector<std::string>& run_flags() {
-  static const std::vector<std::string> flags = {"report",
-                                                 "metrics",
-                                                 "status_file",
-                                                 "trace",
-                                                 "trace_steps",
-                                                 "deadline_s",
-                                                 "deferred_transfer",
-                                                 "resume",
-                                                 "strict_collectives",
-                                                 "quiet",
-                                                 "mesh",
-                                                 "inject_error",
-                                                 "inject_hang",
-                                                 "dry_run",
-                                                 "world_size",
-                                                 "rank"};
+  static const std::vector<std::string> flags = {
+      "report", "metrics",      "status_file",       "trace",   "trace_steps",        "explain",
+      "check",  "deadline_s",   "deferred_transfer", "resume",  "strict_collectives", "quiet",
+      "mesh",   "inject_error", "inject_hang",       "dry_run", "world_size",         "rank"};
+  return flags;
+}
+
+const std::vector<std::string>& run_flags_alone() {
+  static const std::vector<std::string> flags = {"explain"};
   return flags;
 }
 
@@ -66,6 +63,10 @@ void check_run_flags(bool generates) {
   if (!(FLAGS_deadline_s > 0 && FLAGS_deadline_s <= kMaxDeadlineS)) {
     throw cli::UsageError(
         fmt::format("--deadline_s takes seconds, more than 0 and at most {}.", kMaxDeadlineS));
+  }
+  if (!FLAGS_check.empty() && FLAGS_check != "ops" && FLAGS_check != "numbers") {
+    throw cli::UsageError(
+        fmt::format("--check={} is neither ops nor numbers; give one of them.", FLAGS_check));
   }
   // Those that no row names are read by all.
   constexpr std::string_view kReal =
@@ -84,6 +85,12 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"strict_collectives", !FLAGS_dry_run, kReal},
       cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
       cli::FlagUse{"resume", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"resume", FLAGS_explain.empty(),
+                   "all steps of a job; --explain takes the first"},
+      cli::FlagUse{"explain", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"check", !FLAGS_dry_run, kReal},
+      cli::FlagUse{"check", !generates, "steps; mode generate has none"},
+      cli::FlagUse{"check", FLAGS_explain.empty(), "a job that is not explained at the same time"},
   });
 }
 

@@ -12,6 +12,8 @@ DECLARE_string(metrics);
 DECLARE_string(status_file);
 DECLARE_string(trace);
 DECLARE_string(trace_steps);
+DECLARE_string(explain);
+DECLARE_string(check);
 DECLARE_double(deadline_s);
 DECLARE_bool(deferred_transfer);
 DECLARE_bool(resume);
@@ -24,6 +26,9 @@ namespace phi::job {
 
 /// Their names, with those that other commands have too.
 const std::vector<std::string>& run_flags();
+
+/// Those of them that may come without a value.
+const std::vector<std::string>& run_flags_alone();
 
 /// How long to wait for other ranks when the job starts: --deadline_s where it is given, but long
 /// enough for processes to start on a busy machine; else 0, which leaves it to the environment.

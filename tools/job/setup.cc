@@ -7,12 +7,15 @@
 #include <iostream>
 #include <vector>
 
+#include "api/library/load_ops.h"
+#include "api/nn/layers/mlp.h"
 #include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
+#include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/output/metrics.h"
 #include "tools/job/output/whole_file.h"
@@ -31,6 +34,21 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
     return nn::open_weights(config.weights, library_model(config.model));
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
+  }
+}
+
+// The operators that the model may name.
+void load_operators(const JobConfig& config) {
+  try {
+    for (const std::string& library : config.ops) load_ops(library);
+  } catch (const Error& error) {
+    throw config.wrong({"ops"}, error.what());
+  }
+  if (config.model.kind != "gpt") return;
+  try {
+    nn::activation_named(config.model.activation);
+  } catch (const Error& error) {
+    throw config.wrong({"model.activation"}, error.what());
   }
 }
 
@@ -76,12 +94,15 @@ Setup prepare(const std::string& job_file) {
   setup.config = load_job(job_file);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
+  if (!FLAGS_explain.empty()) settle_explained(FLAGS_dry_run, &setup.config);
+  if (!FLAGS_check.empty()) settle_checked(&setup.config);
   if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
     throw cli::UsageError(fmt::format(
         "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
         "checkpoint.dir.",
         job_file));
   }
+  load_operators(setup.config);
   settle_world(&setup);
   if (generates) {
     settle_generate(&setup.config);
@@ -92,6 +113,9 @@ Setup prepare(const std::string& job_file) {
   check_traced_steps(setup);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
+    if (!FLAGS_explain.empty() && FLAGS_explain != cli::kAlone) {
+      check_writable(FLAGS_explain, "explanation");
+    }
     if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");
     if (!FLAGS_metrics.empty()) check_appendable(FLAGS_metrics, "metrics");
   }

@@ -3,7 +3,9 @@
 
 #include <fmt/ranges.h>
 
+#include "distributed/spmd/sharding.h"
 #include "phi/common/errors.h"
+#include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -62,7 +64,8 @@ AttributeValue zero_of(AttributeKind kind) {
   return false;
 }
 
-RuleArgs args_of(const Reference& reference, const Question& question, const ProcessMesh& mesh) {
+OpQuestion question_of(const Reference& reference, const Question& question,
+                       const ProcessMesh& mesh) {
   const OpRule& rule = reference.of(question.direction);
   OpQuestion asked{mesh, {}, {}};
   for (size_t i = 0; i < question.inputs.size(); ++i) {
@@ -86,14 +89,35 @@ RuleArgs args_of(const Reference& reference, const Question& question, const Pro
     if (attribute == nullptr) continue;
     asked.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
   }
-  return rule.args(asked);
+  return asked;
 }
 
-void refuse(const Policies& policies, const distributed::Conflicts& conflicts) {
-  for (const Conflict& conflict : conflicts) {
-    const bool passes =
-        conflict.kind == Conflict::Kind::kSharedMeshDim && !policies.refuses_shared_mesh_dims;
-    PHI_CHECK(passes, errors::Unimplemented("{}; reshard one of them first.", conflict.text));
+void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpQuestion& asked,
+                        SpmdResult* result) {
+  for (size_t i = 0; i < asked.inputs.size(); ++i) {
+    if (inputs == ForwardInputs::kAsGiven) result->inputs[i] = asked.inputs[i][0].attr;
+    if (inputs != ForwardInputs::kApart) continue;
+    OpQuestion alone = asked;
+    for (size_t k = 0; k < alone.inputs.size(); ++k) {
+      if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(asked.mesh);
+    }
+    result->inputs[i] = rule.ask(rule.args(alone)).forward().inputs[i];
+  }
+}
+
+// Of the mesh dims that split a tensor dim the largest stays, of equal ones the first.
+void keep_largest_mesh_dims(distributed::AttrList* attrs) {
+  for (const TensorDistAttr*& attr : *attrs) {
+    if (attr == nullptr) continue;
+    auto sharding = distributed::Sharding::of({Dims::filled(kMaxNdim, 1), attr});
+    for (auto& split : sharding.dims) {
+      int largest = -1;
+      for (int m : split) {
+        if (largest < 0 || attr->mesh().dim_size(m) > attr->mesh().dim_size(largest)) largest = m;
+      }
+      if (largest >= 0) split = distributed::MeshDims(largest);
+    }
+    attr = sharding.attr(attr->mesh());
   }
 }
 
@@ -136,7 +160,7 @@ SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.backward(outputs, &conflicts);
-  refuse(policies, conflicts);
+  refuse(conflicts, policies.refuses_shared_mesh_dims);
   if (policies.last_output_first && !outputs[0].absent()) {
     std::vector<TensorSpec> ranked = outputs;
     ranked[0].attr = yielding_to(outputs[0].attr, outputs.back().attr);
@@ -148,10 +172,11 @@ SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
       result.outputs[i] = with_partial_of(result.outputs[i], outputs[i].attr);
     }
     if (policies.backward_outputs == BackwardOutputs::kInferred) continue;
-    result.outputs[i] = policies.backward_outputs == BackwardOutputs::kAsGiven
+    result.outputs[i] = policies.backward_outputs == BackwardOutputs::kAsGiven || i > 0
                             ? outputs[i].attr
                             : with_partial_of(outputs[i].attr, TensorDistAttr::replicated(mesh));
   }
+  if (policies.one_mesh_dim == OneMeshDim::kBackwardInputs) keep_largest_mesh_dims(&result.inputs);
   for (size_t i = 0; policies.keeps_partial && i < result.inputs.size(); ++i) {
     const int arg = static_cast<int>(i);
     result.inputs[i] = with_partial_of(result.inputs[i], args.spec(arg).attr);
@@ -225,18 +250,24 @@ double checked_number(double value, const std::string& where) {
 SpmdResult answer(const Reference& reference, const Question& question) {
   const ProcessMesh mesh(question.mesh);
   const Policies& policies = reference.policies;
-  const RuleArgs args = args_of(reference, question, mesh);
+  const OpRule& op = reference.of(question.direction);
+  const OpQuestion asked = question_of(reference, question, mesh);
+  const RuleArgs args = op.args(asked);
   if (policies.refusal != nullptr) {
     const char* reason = policies.refusal(args, question.direction);
     PHI_CHECK(reason == nullptr, errors::InvalidArgument("{}", reason));
   }
-  const auto rule = reference.of(question.direction).ask(args);
+  const auto rule = op.ask(args);
   if (question.direction == Direction::kBackward) {
     return answer_backward(policies, args, rule, question, mesh);
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
-  refuse(policies, conflicts);
+  refuse(conflicts, policies.refuses_shared_mesh_dims);
+  if (question.direction == Direction::kForward) {
+    set_forward_inputs(policies.forward_inputs, op, asked, &result);
+    if (policies.one_mesh_dim == OneMeshDim::kOutputs) keep_largest_mesh_dims(&result.outputs);
+  }
   if (policies.lacks_first_output != nullptr && policies.lacks_first_output(args)) {
     result.outputs[0] = nullptr;
   }

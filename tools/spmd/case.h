@@ -60,8 +60,12 @@ struct CaseFile {
 /// their last argument.
 bool takes_outputs(const OpRule& rule, size_t num_inputs);
 
-/// Errors: phi::Error naming file, line and key, also one that nothing reads; NotFound for a rule
-/// that does not exist.
+/// Of a file that asks a rule that does not exist.
+struct UnknownRule : Error {
+  using Error::Error;
+};
+
+/// Errors: phi::Error naming file, line and key, also one that nothing reads; UnknownRule.
 CaseFile load_cases(const std::string& path);
 
 /// What the reference answers, as far as our rules and its policies say. Errors: what it refuses,

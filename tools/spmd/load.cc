@@ -226,7 +226,8 @@ class Reader {
     try {
       reference = &find_reference(result.rule);
     } catch (const Error& error) {
-      throw errors::NotFound("{}:{}: {}", path_, name.Mark().line + 1, error.what());
+      throw UnknownRule(error.code(),
+                        fmt::format("{}:{}: {}", path_, name.Mark().line + 1, error.what()));
     }
     const YAML::Node cases = map.require("cases");
     if (!cases.IsSequence()) fail(cases, "cases is no list.");

@@ -58,6 +58,14 @@ SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const 
   return rule.output(all, "");
 }
 
+SpmdRule LabelSmoothInferSpmd(const TensorSpec& label, const TensorSpec* prior_dist, float) {
+  if (prior_dist != nullptr) return binary(label, *prior_dist);
+  const auto names = dim_names(label.ndim());
+  return Factors().input(label, names).absent_input().output(names).unit_dims_whole();
+}
+
+SpmdRule LabelSmoothGradInferSpmd(const TensorSpec& out_grad, float) { return unary(out_grad); }
+
 SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs) {
   PHI_CHECK(!inputs.empty(), errors::InvalidArgument("inputs is an empty list."));
   Factors rule;

@@ -16,6 +16,9 @@ SpmdRule MultiplyInferSpmd(const TensorSpec& x, const TensorSpec& y);
 /// A copy.
 SpmdRule AssignInferSpmd(const TensorSpec& x);
 SpmdRule WhereInferSpmd(const TensorSpec& condition, const TensorSpec& x, const TensorSpec& y);
+/// prior_dist, of one size in each dim or 1, is added to what label is scaled to.
+SpmdRule LabelSmoothInferSpmd(const TensorSpec& label, const TensorSpec* prior_dist, float epsilon);
+SpmdRule LabelSmoothGradInferSpmd(const TensorSpec& out_grad, float epsilon);
 /// Inputs that are all partial over a mesh dim are added as they are.
 SpmdRule AddNInferSpmd(std::span<const TensorSpec> inputs);
 /// silu(x) * y; without y, x holds both halves in its last dim, which then must be whole.

@@ -45,6 +45,22 @@ SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,
   return Factors().input(x, names).input(weight, "vw").input(out_grad, out).output_like(1);
 }
 
+SpmdRule CEmbeddingInferSpmd(const TensorSpec& weight, const TensorSpec& x, int64_t, int64_t) {
+  const Names names(dim_names(x.ndim()));
+  Names out = names;
+  out.push_back('w');
+  return Factors().input(weight, "vw").input(x, names).output(out);
+}
+
+SpmdRule CEmbeddingGradInferSpmd(const TensorSpec& weight, const TensorSpec& x,
+                                 const TensorSpec& out_grad, int64_t) {
+  const Names names(dim_names(x.ndim()));
+  Names out = names;
+  out.push_back('w');
+  Factors rule;
+  return rule.input(weight, "vw").input(x, names).input(out_grad, out).output_like(0);
+}
+
 SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
   const Gathered names = gathered(x, index, axis);
   return Factors().input(x, names.x).input(index, names.index).output(names.out);

@@ -9,6 +9,11 @@ namespace phi::distributed {
 /// A split vocabulary makes the output Partial(sum): each rank adds the rows that it has.
 SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t padding_idx,
                             bool sparse);
+/// As embedding, with the rows that a rank has told by start_index.
+SpmdRule CEmbeddingInferSpmd(const TensorSpec& weight, const TensorSpec& x, int64_t start_index,
+                             int64_t vocab_size);
+SpmdRule CEmbeddingGradInferSpmd(const TensorSpec& weight, const TensorSpec& x,
+                                 const TensorSpec& out_grad, int64_t start_index);
 /// Split ids make the gradient Partial(sum); a split vocabulary stays split, as each rank sums for
 /// the rows that it has, where no split of the ids takes the mesh dim.
 SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,

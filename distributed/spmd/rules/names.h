@@ -14,6 +14,11 @@ inline std::string_view dim_names(int ndim) {
   return std::string_view("abcdefghi").substr(0, static_cast<size_t>(ndim));
 }
 
+/// "rstuvwxyz": names for the dims of a second tensor that shares none with the first.
+inline std::string_view other_dim_names(int ndim) {
+  return std::string_view("rstuvwxyz").substr(0, static_cast<size_t>(ndim));
+}
+
 /// A list of factor names built dim by dim.
 class Names {
  public:
@@ -41,6 +46,13 @@ inline int normal_axis(int64_t axis, int ndim, const char* what = "axis") {
             errors::OutOfRange("{} is {}, the tensor has {} dims; use {} to {}.", what, axis, ndim,
                                -ndim, ndim - 1));
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
+}
+
+/// As dim_names, with '_' for `axis`: a dim that must be whole. A 0-D tensor takes axis 0 and -1.
+inline Names names_without(int ndim, int64_t axis) {
+  Names names(dim_names(ndim));
+  if (ndim > 0 || (axis != 0 && axis != -1)) names[normal_axis(axis, ndim)] = '_';
+  return names;
 }
 
 }  // namespace phi::distributed

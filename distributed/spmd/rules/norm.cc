@@ -104,6 +104,22 @@ SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec&
   return rule.whole(class_name);
 }
 
+SpmdRule CSoftmaxWithCrossEntropyInferSpmd(const TensorSpec& logits, const TensorSpec& label,
+                                           int64_t, int, int) {
+  return CrossEntropyWithSoftmaxInferSpmd(logits, label, false, true, true, 0, -1);
+}
+
+SpmdRule CSoftmaxWithCrossEntropyGradInferSpmd(const TensorSpec& softmax, const TensorSpec& label,
+                                               const TensorSpec& loss_grad, int64_t, int, int) {
+  const auto names = dim_names(softmax.ndim());
+  Names per_sample(names);
+  per_sample[softmax.ndim() - 1] = '1';
+  Factors rule;
+  rule.input(softmax, names);
+  rule.input(label, label_dims(softmax, label, false, softmax.ndim() - 1, names, per_sample));
+  return rule.last_input_follows().input(loss_grad, per_sample).output_like(0);
+}
+
 SpmdRule CrossEntropyWithSoftmaxGradInferSpmd(const TensorSpec& label, const TensorSpec& softmax,
                                               const TensorSpec& loss_grad, bool soft_label,
                                               bool use_softmax, int axis) {

@@ -1,6 +1,8 @@
 // Rules of normalisations and of the loss.
 #pragma once
 
+#include <string>
+
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
@@ -21,11 +23,42 @@ SpmdRule RmsNormInferSpmd(const TensorSpec& x, const TensorSpec& scale, float ep
 SpmdRule RmsNormGradInferSpmd(const TensorSpec& x, const TensorSpec& scale,
                               const TensorSpec& invvar, const TensorSpec& out_grad);
 
+/// x [n, c, ...] is normalised over all but the channels, in training over the images too: only the
+/// channels may be split. Outputs: out, mean_out, variance_out, saved_mean, saved_variance,
+/// reserve_space. With data_format N...C the channels come last.
+SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
+                            const TensorSpec* scale, const TensorSpec* bias, bool is_test,
+                            float momentum, float epsilon, const std::string& data_format,
+                            bool use_global_stats, bool trainable_statistics);
+/// x [n, c, ...] is normalised over groups of channels: only the images may be split. Outputs: out,
+/// mean and variance [n, groups].
+SpmdRule GroupNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
+                            float epsilon, int groups, const std::string& data_format);
+/// The gradients of scale and bias are Partial(sum) where the images are split.
+SpmdRule GroupNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
+                                const TensorSpec* bias, const TensorSpec& y, const TensorSpec& mean,
+                                const TensorSpec& variance, const TensorSpec& y_grad, float epsilon,
+                                int groups, const std::string& data_format);
+/// x [n, c, ...] is normalised over each image's channel: images and channels may be split.
+/// Outputs: y, saved_mean and saved_variance [n, c].
+SpmdRule InstanceNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
+                               float epsilon);
+SpmdRule InstanceNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
+                                   const TensorSpec* bias, const TensorSpec& saved_mean,
+                                   const TensorSpec& saved_variance, const TensorSpec& y_grad,
+                                   float epsilon);
+
 /// Classes may be split where labels are indices, classes come last and the softmax is taken here:
 /// the kernel combines over their mesh dims, so the loss is whole. Otherwise they must be whole.
 SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec& label,
                                           bool soft_label, bool use_softmax,
                                           bool numeric_stable_mode, int ignore_index, int axis);
+/// Index labels, classes last: as cross_entropy_with_softmax where classes may be split.
+SpmdRule CSoftmaxWithCrossEntropyInferSpmd(const TensorSpec& logits, const TensorSpec& label,
+                                           int64_t ignore_index, int rank, int nranks);
+SpmdRule CSoftmaxWithCrossEntropyGradInferSpmd(const TensorSpec& softmax, const TensorSpec& label,
+                                               const TensorSpec& loss_grad, int64_t ignore_index,
+                                               int rank, int nranks);
 /// The gradient of the logits lies as `softmax` does; label follows. Classes are split where the
 /// forward rule lets them be.
 SpmdRule CrossEntropyWithSoftmaxGradInferSpmd(const TensorSpec& label, const TensorSpec& softmax,

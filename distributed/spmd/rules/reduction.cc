@@ -1,6 +1,8 @@
 // Reductions and axis-wise ops as factors.
 #include "distributed/spmd/rules/reduction.h"
 
+#include <cmath>
+
 #include "distributed/spmd/rules/names.h"
 
 namespace phi::distributed {
@@ -30,6 +32,21 @@ Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
   return result;
 }
 
+// Over all dims where `all` says so; reduced dims are whole.
+SpmdRule whole_reduction(const TensorSpec& x, std::span<const int64_t> axis, bool keepdim,
+                         bool all) {
+  const Axes axes = split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
+  return Factors().input(x, dim_names(x.ndim())).output(axes.output).whole(axes.reduced);
+}
+
+SpmdRule reduction_gradient(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
+                            std::span<const int64_t> axis, bool keepdim, bool all) {
+  const Axes axes = split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
+  Factors rule;
+  rule.input(x, dim_names(x.ndim())).input(out, axes.output).input(out_grad, axes.output);
+  return rule.output_like(0);
+}
+
 }  // namespace
 
 SpmdRule ReductionInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
@@ -48,6 +65,44 @@ SpmdRule ReductionMeanInferSpmd(const TensorSpec& x, const IntArray& axis, bool 
 
 SpmdRule ReductionMaxInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
   return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kMax);
+}
+
+SpmdRule LogSumExpInferSpmd(const TensorSpec& x, const std::vector<int64_t>& axis, bool keepdim,
+                            bool reduce_all) {
+  return whole_reduction(x, axis, keepdim, reduce_all);
+}
+
+SpmdRule FrobeniusNormInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
+                                bool reduce_all) {
+  return whole_reduction(x, axis, keepdim, reduce_all);
+}
+
+SpmdRule PNormInferSpmd(const TensorSpec& x, float porder, int axis, float, bool keepdim,
+                        bool asvector) {
+  const IntArray axes = asvector ? IntArray() : IntArray({axis});
+  if (std::isinf(porder)) {
+    return ReductionInferSpmd(x, axes, keepdim, porder > 0 ? ReduceKind::kMax : ReduceKind::kMin);
+  }
+  if (porder == 0 || porder == 1) return ReductionSumInferSpmd(x, axes, keepdim);
+  return whole_reduction(x, axes, keepdim, asvector);
+}
+
+SpmdRule LogSumExpGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
+                                const TensorSpec& out_grad, const std::vector<int64_t>& axis,
+                                bool keepdim, bool reduce_all) {
+  return reduction_gradient(x, out, out_grad, axis, keepdim, reduce_all);
+}
+
+SpmdRule FrobeniusNormGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
+                                    const TensorSpec& out_grad, const IntArray& axis, bool keepdim,
+                                    bool reduce_all) {
+  return reduction_gradient(x, out, out_grad, axis, keepdim, reduce_all);
+}
+
+SpmdRule PNormGradInferSpmd(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
+                            float, int axis, float, bool keepdim, bool asvector) {
+  const int64_t one_axis[] = {axis};
+  return reduction_gradient(x, out, out_grad, one_axis, keepdim, asvector);
 }
 
 SpmdRule ReduceAsInferSpmd(const TensorSpec& x, const TensorSpec& target) {

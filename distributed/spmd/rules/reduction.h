@@ -1,6 +1,8 @@
 // Rules of reductions, and of ops that need whole an axis that they work along.
 #pragma once
 
+#include <vector>
+
 #include "distributed/spmd/rule.h"
 #include "phi/core/attribute.h"
 
@@ -19,6 +21,25 @@ SpmdRule ReductionMaxInferSpmd(const TensorSpec& x, const IntArray& axis, bool k
 SpmdRule ReduceAsInferSpmd(const TensorSpec& x, const TensorSpec& target);
 /// The sum over all elements: Partial(sum) where x is split.
 SpmdRule SquaredL2NormInferSpmd(const TensorSpec& x);
+/// Reduced dims must be whole: parts of a norm, or of the logarithm of a sum, do not add up.
+SpmdRule LogSumExpInferSpmd(const TensorSpec& x, const std::vector<int64_t>& axis, bool keepdim,
+                            bool reduce_all);
+SpmdRule FrobeniusNormInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
+                                bool reduce_all);
+/// Reduced dims may be split where the norm is a maximum (porder inf), a minimum (-inf) or a sum (1
+/// and 0), which makes out partial, and must be whole otherwise.
+SpmdRule PNormInferSpmd(const TensorSpec& x, float porder, int axis, float epsilon, bool keepdim,
+                        bool asvector);
+/// Gradients of these: each element of x's needs its own x and what it was reduced to, so reduced
+/// dims may be split.
+SpmdRule LogSumExpGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
+                                const TensorSpec& out_grad, const std::vector<int64_t>& axis,
+                                bool keepdim, bool reduce_all);
+SpmdRule FrobeniusNormGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
+                                    const TensorSpec& out_grad, const IntArray& axis, bool keepdim,
+                                    bool reduce_all);
+SpmdRule PNormGradInferSpmd(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
+                            float porder, int axis, float epsilon, bool keepdim, bool asvector);
 /// The axis must be whole; with `flatten` all of x.
 SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten);
 /// The axis must be whole.

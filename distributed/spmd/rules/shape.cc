@@ -62,6 +62,39 @@ Sliced sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
   return names;
 }
 
+Names rolled(const TensorSpec& x, const IntArray& shifts, const std::vector<int64_t>& axis) {
+  const size_t expected = axis.empty() ? 1 : axis.size();
+  PHI_CHECK(static_cast<size_t>(shifts.size()) == expected,
+            errors::InvalidArgument("{} shifts and {} axes are given; give one shift per axis, or "
+                                    "one shift and no axis.",
+                                    shifts.size(), axis.size()));
+  Names names(dim_names(x.ndim()));
+  for (int d = 0; d < x.ndim() && axis.empty(); ++d) names[d] = '_';
+  for (int64_t a : axis) names[normal_axis(a, x.ndim())] = '_';
+  return names;
+}
+
+Names padded(const TensorSpec& x, const std::vector<int>& paddings) {
+  PHI_CHECK(static_cast<int>(paddings.size()) == 2 * x.ndim(),
+            errors::InvalidArgument("{} paddings are given for {}; give two per dim.",
+                                    paddings.size(), x.shape.to_string()));
+  Names names(dim_names(x.ndim()));
+  for (int d = 0; d < x.ndim(); ++d) {
+    const auto at = static_cast<size_t>(2 * d);
+    if (paddings[at] != 0 || paddings[at + 1] != 0) names[d] = '_';
+  }
+  return names;
+}
+
+void check_steps(const std::vector<int>& axes, const IntArray& starts, const IntArray& ends,
+                 const IntArray& strides) {
+  const int count = static_cast<int>(axes.size());
+  PHI_CHECK(starts.size() == count && ends.size() == count && strides.size() == count,
+            errors::InvalidArgument("{} axes, {} starts, {} ends and {} strides are given; give as "
+                                    "many of each.",
+                                    count, starts.size(), ends.size(), strides.size()));
+}
+
 }  // namespace
 
 SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
@@ -107,6 +140,56 @@ SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis)
             errors::InvalidArgument("x {} is split into {} parts along axis {}.",
                                     x.shape.to_string(), num, axis.to<int64_t>()));
   return split_along(x, axis.to<int64_t>(), num);
+}
+
+SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
+  const int along = normal_axis(axis, x.ndim());
+  const Names names = names_without(x.ndim(), along);
+  Names out;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d != along) out.push_back(names.view()[static_cast<size_t>(d)]);
+  }
+  Factors rule;
+  rule.input(x, names);
+  for (int64_t i = 0; i < x.shape[along]; ++i) rule.output(out);
+  return rule;
+}
+
+SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings, const Scalar&) {
+  const Names names = padded(x, paddings);
+  return Factors().input(x, names).output(names);
+}
+
+SpmdRule PadGradInferSpmd(const TensorSpec& out_grad, const std::vector<int>& paddings,
+                          const Scalar& pad_value) {
+  return PadInferSpmd(out_grad, paddings, pad_value);
+}
+
+SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
+                       const std::vector<int64_t>& axis) {
+  const Names names = rolled(x, shifts, axis);
+  return Factors().input(x, names).output(names);
+}
+
+SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
+                           const std::vector<int64_t>& axis) {
+  const Names names = rolled(x, shifts, axis);
+  return Factors().input(x, names).input(out_grad, names).output_like(0);
+}
+
+SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes,
+                               const IntArray& starts, const IntArray& ends,
+                               const IntArray& strides) {
+  check_steps(axes, starts, ends, strides);
+  const Sliced names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
+  return Factors().input(x, names.input).output(names.out);
+}
+
+SpmdRule StridedSliceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
+                                   const std::vector<int>& axes, const IntArray& starts,
+                                   const IntArray& ends, const IntArray& strides) {
+  check_steps(axes, starts, ends, strides);
+  return SliceGradInferSpmd(x, out_grad, std::vector<int64_t>(axes.begin(), axes.end()), {});
 }
 
 SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axes,

@@ -16,6 +16,18 @@ SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis);
 /// The axis must be whole.
 SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis);
 SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis);
+/// The axis must be whole; it goes, and there are as many outputs as it had elements.
+SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis);
+/// Dims that are padded must be whole. `paddings` has two entries per dim: before and behind.
+SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
+                      const Scalar& pad_value);
+SpmdRule PadGradInferSpmd(const TensorSpec& out_grad, const std::vector<int>& paddings,
+                          const Scalar& pad_value);
+/// Dims that are rolled must be whole; without axes all of x is rolled as one.
+SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
+                       const std::vector<int64_t>& axis);
+SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
+                           const std::vector<int64_t>& axis);
 /// Sliced axes must be whole.
 SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axes,
                         const IntArray& starts, const IntArray& ends,
@@ -25,6 +37,13 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
                             const std::vector<int64_t>& axes,
                             const std::vector<int64_t>& decrease_axis);
+/// As slice: sliced axes must be whole.
+SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes,
+                               const IntArray& starts, const IntArray& ends,
+                               const IntArray& strides);
+SpmdRule StridedSliceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
+                                   const std::vector<int>& axes, const IntArray& starts,
+                                   const IntArray& ends, const IntArray& strides);
 /// x stays as it lies, along the sliced axes too: each rank writes what it has of them, so that
 /// value is whole there; along others it lies like x.
 SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,

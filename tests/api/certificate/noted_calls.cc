@@ -19,20 +19,15 @@ Tensor kept(const Tensor& x, bool is_unread) {
   return Tensor(zeros);
 }
 
-// Told of calls as the capture of a program is; but the rank is not dry, so they run, and nothing
-// else is told.
-class Noter final : public Recorder, public CallRecorder {
+class Noter final : public CallRecorder {
  public:
-  Noter() { RankContext::current().record_steps_to(this); }
-  ~Noter() override { RankContext::current().record_steps_to(nullptr); }
+  Noter() { RankContext::current().tell_of_calls(this); }
+  ~Noter() override { RankContext::current().tell_of_calls(nullptr); }
   Noter(const Noter&) = delete;
   Noter& operator=(const Noter&) = delete;
 
   std::vector<NotedCall> take() { return std::exchange(calls_, {}); }
 
-  void add(std::unique_ptr<Step>) override {}
-  void moved(const ShownValue&, const ShownValue&) override {}
-  CallRecorder* calls() override { return this; }
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
     return std::make_unique<OneCall>(*this, op, inputs);
   }

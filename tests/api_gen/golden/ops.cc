@@ -2,10 +2,11 @@
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #include <array>
 
-#include "phi/core/op_def.h"
+#include "phi/core/added_ops.h"
 
-namespace phi::ops {
+namespace phi {
 
+namespace ops {
 extern const OpDef matmul;
 extern const OpDef relu;
 extern const OpDef split;
@@ -20,25 +21,28 @@ extern const OpDef matmul_grad;
 extern const OpDef relu_grad;
 extern const OpDef relu_double_grad;
 extern const OpDef norm_grad;
+}  // namespace ops
 
-std::span<const OpDef* const> all() {
+std::span<const OpDef* const> built_in_ops() {
   static constexpr std::array<const OpDef*, 14> list = {
-      &matmul,
-      &relu,
-      &split,
-      &concat,
-      &norm,
-      &nonzero,
-      &reshape,
-      &full,
-      &momentum_,
-      &bmm,
-      &matmul_grad,
-      &relu_grad,
-      &relu_double_grad,
-      &norm_grad,
+      &ops::matmul,
+      &ops::relu,
+      &ops::split,
+      &ops::concat,
+      &ops::norm,
+      &ops::nonzero,
+      &ops::reshape,
+      &ops::full,
+      &ops::momentum_,
+      &ops::bmm,
+      &ops::matmul_grad,
+      &ops::relu_grad,
+      &ops::relu_double_grad,
+      &ops::norm_grad,
   };
   return list;
 }
 
-}  // namespace phi::ops
+std::span<const OtherName> built_in_other_names() { return {}; }
+
+}  // namespace phi

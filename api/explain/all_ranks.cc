@@ -1,0 +1,96 @@
+// Gathering what ranks did, and folding those that did the same.
+#include "api/explain/all_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/explain/explanation.h"
+#include "distributed/agreement/agreement.h"
+#include "distributed/comm/world.h"
+
+namespace phi {
+
+using distributed::World;
+
+std::vector<std::string> gathered_texts(const std::string& own) {
+  World& world = World::current();
+  if (!world.carries() || world.size() == 1) return {own};
+  const auto ranks = static_cast<size_t>(world.size());
+  std::vector<int64_t> sizes(ranks);
+  const auto size = static_cast<int64_t>(own.size());
+  world.everyone().all_gather(&size, sizes.data(), 1, DataType::INT64);
+  // All send as much: what a text lacks is filled up.
+  const auto longest = static_cast<size_t>(std::ranges::max(sizes));
+  std::vector<uint8_t> mine(longest);
+  std::memcpy(mine.data(), own.data(), own.size());
+  std::vector<uint8_t> all(longest * ranks);
+  if (longest > 0) {
+    world.everyone().all_gather(mine.data(), all.data(), static_cast<int64_t>(longest),
+                                DataType::UINT8);
+  }
+  std::vector<std::string> texts;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    texts.emplace_back(reinterpret_cast<const char*>(all.data() + rank * longest),
+                       static_cast<size_t>(sizes[rank]));
+  }
+  return texts;
+}
+
+namespace {
+
+struct Group {
+  std::vector<int64_t> ranks;
+  std::string text;  // of the first
+};
+
+// Ranks whose explanations are the same but for times.
+std::vector<Group> groups_of(const Explanation& own, const std::string& own_text) {
+  const std::vector<std::string> keys = gathered_texts(own.text(/*with_times=*/false));
+  const std::vector<std::string> texts = gathered_texts(own_text);
+  if (keys.size() == 1) return {{{own.rank}, own_text}};
+  std::vector<Group> groups;
+  std::vector<size_t> first;
+  for (size_t rank = 0; rank < keys.size(); ++rank) {
+    size_t g = 0;
+    while (g < groups.size() && keys[first[g]] != keys[rank]) ++g;
+    if (g == groups.size()) {
+      groups.push_back({{}, texts[rank]});
+      first.push_back(rank);
+    }
+    groups[g].ranks.push_back(static_cast<int64_t>(rank));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string explain_all_ranks(const Explanation& own) {
+  std::string out;
+  for (const Group& group : groups_of(own, own.to_string())) {
+    std::string name = distributed::name_ranks(group.ranks);
+    if (group.ranks.size() > 1) {
+      name += fmt::format(", which did the same (times are rank {}'s)", group.ranks.front());
+    }
+    out += fmt::format("{}== {} of {} ==\n{}", out.empty() ? "" : "\n", name, own.world_size,
+                       group.text);
+  }
+  return out;
+}
+
+std::string explain_all_ranks_as_json(const Explanation& own) {
+  std::string out = fmt::format("{{\"world_size\": {}, \"explained\": [\n", own.world_size);
+  bool is_first = true;
+  for (const Group& group : groups_of(own, own.to_json())) {
+    std::string ranks;
+    for (const int64_t rank : group.ranks)
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+    out += fmt::format("{}{{\"ranks\": [{}], \"first\": {}}}", is_first ? "" : ",\n", ranks,
+                       group.text);
+    is_first = false;
+  }
+  return out + "\n]}\n";
+}
+
+}  // namespace phi

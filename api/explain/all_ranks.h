@@ -1,0 +1,12 @@
+// Texts of all ranks of the job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace phi {
+
+/// By rank. Collective over the job; in a dry run this rank's alone.
+std::vector<std::string> gathered_texts(const std::string& own);
+
+}  // namespace phi

@@ -1,0 +1,121 @@
+// Watching what kernels write, and telling all ranks.
+#include "api/explain/check_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "api/call/decision.h"
+#include "api/explain/listening.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+#include "phi/common/finite.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/storage/source_bytes.h"
+
+namespace phi {
+
+using distributed::World;
+
+void Finding::set(int64_t at, const std::string& what) {
+  order = at;
+  text = {};
+  std::memcpy(text.data(), what.data(), std::min(what.size(), text.size() - 1));
+}
+
+std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own) {
+  World& world = World::current();
+  std::vector<Finding> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);
+  const auto first = std::ranges::min_element(all, {}, &Finding::order);
+  if (first->order == std::numeric_limits<int64_t>::max()) return std::nullopt;
+  return std::pair{first - all.begin(), std::string(first->text.data())};
+}
+
+std::optional<std::string> nonfinite_in(const DenseTensor& array) {
+  if (!array.defined() || array.numel() == 0) return std::nullopt;
+  const HostBytes bytes(array);
+  const int64_t at = first_nonfinite(bytes.get(), array.dtype());
+  if (at < 0) return std::nullopt;
+  return fmt::format("has a number that is not finite, element {} of {}", at,
+                     array.meta().to_string());
+}
+
+// A call that is open, and what was decided for it.
+class FirstNonfinite::CallOf final : public RecordedCall {
+ public:
+  explicit CallOf(FirstNonfinite& watch) : watch_(watch) { watch_.decisions_.push_back(nullptr); }
+  ~CallOf() override { watch_.decisions_.pop_back(); }
+  CallOf(const CallOf&) = delete;
+  CallOf& operator=(const CallOf&) = delete;
+
+  bool is_outermost() const override { return false; }  // what it gives is of no interest
+  void decided(const Decision& decision) override { watch_.decisions_.back() = &decision; }
+  void gives(const std::vector<AttributeValue>&, const CallSlots&) override {}
+
+ private:
+  FirstNonfinite& watch_;
+};
+
+FirstNonfinite::FirstNonfinite()
+    : context_(RankContext::current()), start_(now()), outer_(context_.output_watch()) {
+  if (!context_.calls() && !context_.moves())
+    listening_ = std::make_unique<Listening>(this, nullptr);
+  context_.watch_outputs(this);
+}
+
+FirstNonfinite::~FirstNonfinite() { context_.watch_outputs(outer_); }
+
+std::unique_ptr<RecordedCall> FirstNonfinite::begin(const OpDef&, const CallSlots&) {
+  return std::make_unique<CallOf>(*this);
+}
+
+int64_t FirstNonfinite::now() const {
+  return context_.counters().ops_launched + context_.counters().ops_clipped;
+}
+
+void FirstNonfinite::wrote(const OpDef& op, const DenseTensor& output) {
+  if (finding_.order != std::numeric_limits<int64_t>::max()) return;
+  const auto fault = nonfinite_in(output);
+  if (!fault) return;
+  const std::string place = current_place();
+  finding_.set(now() - start_,
+               fmt::format("{}: its output {}{}{}", op.name, *fault, placements_of(output),
+                           place.empty() ? "" : "; at " + place));
+}
+
+// " of f32[8,4] [S0] on mesh(tp=2)": of the output of the open call that has such a part here.
+std::string FirstNonfinite::placements_of(const DenseTensor& output) const {
+  if (decisions_.empty() || !decisions_.back()) return "";
+  const Decision& decision = *decisions_.back();
+  for (size_t i = 0; i < decision.num_outputs(); ++i) {
+    const Decision::Output& out = decision.output(i);
+    if (!out.present || out.local.dtype != output.dtype() || out.box.box.size != output.dims()) {
+      continue;
+    }
+    return fmt::format(" of {} {}", out.global.to_string(), out.attr->to_string());
+  }
+  return "";
+}
+
+void check_numbers(const std::function<void()>& f, int64_t step) {
+  std::exception_ptr failure;
+  const FirstNonfinite watch;
+  try {
+    f();
+  } catch (const Error& error) {
+    // A step that finds its own loss not finite says so on all ranks alike.
+    if (error.code() != ErrorCode::kOutOfRange) throw;
+    failure = std::current_exception();
+  }
+  if (const auto first = earliest(watch.finding())) {
+    throw errors::OutOfRange("{}the first number that is not finite, at rank {}: operator {}",
+                             step > 0 ? fmt::format("step {}: ", step) : "", first->first,
+                             first->second);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace phi

@@ -1,0 +1,256 @@
+// Gathering, repeating and comparing.
+#include "api/explain/check_ops.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/call/call_recorder.h"
+#include "api/call/decision.h"
+#include "api/call/named_call.h"
+#include "api/explain/listening.h"
+#include "api/explain/words.h"
+#include "api/tensor/deferred.h"
+#include "distributed/reshard/execute.h"
+#include "phi/autograd/grad_mode.h"
+#include "phi/common/dtype.h"
+#include "phi/common/errors.h"
+#include "phi/core/device/host_array.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+
+using distributed::TensorDistAttr;
+
+namespace {
+
+double step_of(DataType dtype) {
+  switch (dtype) {
+    case DataType::FLOAT64:
+      return std::numeric_limits<double>::epsilon();
+    case DataType::FLOAT32:
+      return std::numeric_limits<float>::epsilon();
+    case DataType::FLOAT16:
+      return 0x1p-10;
+    case DataType::BFLOAT16:
+      return 0x1p-7;
+    default:
+      return 0.0;
+  }
+}
+
+template <typename T>
+double as_double(const T& value) {
+  if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
+    return static_cast<double>(static_cast<float>(value));
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+// Of those that are finite.
+double largest_magnitude(const Tensor& x) {
+  double largest = 0.0;
+  visit_dtype(x.dtype(), [&]<typename T>() {
+    const HostArray values(x.dense(), HostArray::kRead);
+    for (const T& value : values.array().template values<T>()) {
+      const double magnitude = std::abs(as_double(value));
+      if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+    }
+  });
+  return largest;
+}
+
+struct Difference {
+  double largest = 0.0;  // infinite where one of the two is not finite
+  int64_t element = -1;  // -1: there is none
+  double got = 0.0;
+  double expected = 0.0;
+};
+
+Difference difference_of(const Tensor& got, const Tensor& expected) {
+  Difference worst;
+  visit_dtype(got.dtype(), [&]<typename T>() {
+    const HostArray got_array(got.dense(), HostArray::kRead);
+    const HostArray expected_array(expected.dense(), HostArray::kRead);
+    const auto a = got_array.array().template values<T>();
+    const auto b = expected_array.array().template values<T>();
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double x = as_double(a[i]);
+      const double y = as_double(b[i]);
+      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+      const double d = std::isfinite(x) && std::isfinite(y)
+                           ? std::abs(x - y)
+                           : std::numeric_limits<double>::infinity();
+      if (d <= worst.largest) continue;
+      worst = {d, static_cast<int64_t>(i), x, y};
+    }
+  });
+  return worst;
+}
+
+// The whole value as a plain tensor of its own bytes; undefined on a rank that is not in the mesh.
+Tensor gathered(const Tensor& x, const distributed::ProcessMesh& mesh) {
+  const auto whole = distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh));
+  if (!mesh.contains(RankContext::current().rank())) return {};
+  return Tensor(whole.local().clone());
+}
+
+class OpsChecker final : public CallRecorder {
+ public:
+  explicit OpsChecker(const TensorNames& names) : names_(names), listening_(this, nullptr) {}
+
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
+    return std::make_unique<CallOf>(*this, op, inputs);
+  }
+  void used(const Tensor&) override {}
+  void alias(const Tensor&, const Tensor&) override {}
+  int64_t checked() const { return checked_; }
+
+ private:
+  class CallOf;
+
+  const NamesByStorage names_;
+  const Listening listening_;
+  int64_t checked_ = 0;
+};
+
+class OpsChecker::CallOf final : public RecordedCall {
+ public:
+  CallOf(OpsChecker& checker, const OpDef& op, const CallSlots& inputs)
+      : checker_(checker), op_(op), inputs_(inputs) {}
+
+  bool is_outermost() const override { return true; }
+
+  // Nothing has been written yet.
+  void decided(const Decision& decision) override {
+    const Unheard unheard;
+    mesh_ = decision.mesh();
+    for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
+      const Tensor& x = *inputs_.tensors[i];
+      whole_.push_back(whole_input(x, is_unread(i)));
+      if (x.defined()) {
+        described_.push_back(
+            fmt::format("{} {} {} as {}", name_of_slot(op_, inputs_, i), x.meta().to_string(),
+                        explain_words::placements(x.is_dist() ? x.dist_attr() : nullptr),
+                        explain_words::placements(decision.input(i).attr)));
+        const std::string value = checker_.names_.of(array_of(x));
+        if (!value.empty()) described_.back() += " (" + value + ")";
+      }
+    }
+  }
+
+  void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
+    if (!mesh_.defined()) return;
+    const Unheard unheard;
+    TensorList got;
+    for (const Tensor* out : outputs.tensors) got.push_back(whole_output(*out));
+    if (!mesh_.contains(RankContext::current().rank())) return;
+    const TensorList expected = repeated(attributes);
+    PHI_CHECK(expected.size() == got.size(),
+              errors::Internal("[{}] gives {} tensors, and repeated in one process {}.", op_.name,
+                               got.size(), expected.size()));
+    for (size_t i = 0; i < got.size(); ++i) compare(*outputs.tensors[i], got[i], expected[i], i);
+    ++checker_.checked_;
+  }
+
+ private:
+  // What only has its shape used may have no bytes.
+  Tensor whole_input(const Tensor& x, bool is_unread) const {
+    if (!x.defined()) return {};
+    if (is_unread) {
+      return Tensor(deferred_full(x.shape(), 0.0, x.dtype()));
+    }
+    if (x.is_dist()) return gathered(x, mesh_);
+    return Tensor(x.dense().clone());
+  }
+  Tensor whole_output(const Tensor& x) const {
+    if (!x.defined()) return {};
+    return x.is_dist() ? gathered(x, mesh_) : x.detach();
+  }
+
+  bool is_unread(size_t slot) const {
+    const size_t arg = argument_of(inputs_, slot);
+    return (op_.meta_only >> arg) & 1u;
+  }
+
+  TensorList repeated(const std::vector<AttributeValue>& attributes) const {
+    const autograd::GradMode no_grad(false);
+    std::vector<TensorList> arguments;
+    for (size_t arg = 0; arg < inputs_.begin.size(); ++arg) {
+      const auto begin = static_cast<size_t>(inputs_.begin[arg]);
+      arguments.emplace_back(whole_.begin() + static_cast<ptrdiff_t>(begin),
+                             whole_.begin() + static_cast<ptrdiff_t>(end_of(inputs_, arg)));
+    }
+    return call_op(op_, std::move(arguments), attributes);
+  }
+
+  void compare(const Tensor& out, const Tensor& got, const Tensor& expected, size_t i) const {
+    if (!got.defined() || !expected.defined()) return;  // a gradient that nobody wants
+    PHI_CHECK(got.meta() == expected.meta(),
+              errors::Internal("{} is {}, and in one process {}.", subject(out, i),
+                               got.meta().to_string(), expected.meta().to_string()));
+    const Difference worst = difference_of(got, expected);
+    const double most = tolerance(expected);
+    PHI_CHECK(worst.element < 0 || worst.largest <= most,
+              errors::Internal("{} differs from the same call in one process by {:.6g} at element "
+                               "{}: {:.9g}, not {:.9g}; {:.3g} may be rounding.\n  inputs: {}{}",
+                               subject(out, i), worst.largest, worst.element, worst.got,
+                               worst.expected, most, fmt::join(described_, ", "), place()));
+  }
+
+  // As the header says.
+  double tolerance(const Tensor& expected) const {
+    if (!is_floating(expected.dtype())) return 0.0;
+    double step = step_of(expected.dtype());
+    double in_sums = expected.dtype() == DataType::FLOAT64 ? step : step_of(DataType::FLOAT32);
+    double largest_input = 0.0;
+    int64_t elements = 1;
+    for (const Tensor& x : whole_) {
+      if (!x.defined() || !is_floating(x.dtype())) continue;
+      step = std::max(step, step_of(x.dtype()));
+      if (x.dtype() != DataType::FLOAT64) in_sums = step_of(DataType::FLOAT32);
+      elements = std::max(elements, x.shape().numel());
+      largest_input = std::max(largest_input, largest_magnitude(x));
+    }
+    const double n = static_cast<double>(elements);
+    const double share =
+        std::max(1.0, n / static_cast<double>(std::max<int64_t>(1, expected.shape().numel())));
+    return (4 * step + 8 * std::sqrt(n) * in_sums) * largest_magnitude(expected) +
+           share * in_sums * largest_input;
+  }
+
+  std::string subject(const Tensor& out, size_t i) const {
+    const std::string name =
+        op_.outputs.empty() ? "out" : op_.outputs[std::min(i, op_.outputs.size() - 1)];
+    return fmt::format("[{}] rank {}: output {} {}", op_.name, RankContext::current().rank(), name,
+                       out.to_string());
+  }
+  std::string place() const {
+    const std::string where = current_place();
+    return where.empty() ? "" : "\n  at " + where;
+  }
+
+  OpsChecker& checker_;
+  const OpDef& op_;
+  const CallSlots inputs_;
+  distributed::ProcessMesh mesh_;  // undefined: nothing was decided
+  TensorList whole_;
+  std::vector<std::string> described_;
+};
+
+}  // namespace
+
+int64_t check_ops(const std::function<void()>& f, const TensorNames& names) {
+  const OpsChecker checker(names);
+  f();
+  return checker.checked();
+}
+
+}  // namespace phi

@@ -1,0 +1,80 @@
+// Explaining, and budgets of what may be moved.
+#include "api/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "api/explain/all_ranks.h"
+#include "api/explain/explainer.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+Explanation explain(const std::function<void()>& f, const TensorNames& names) {
+  Explainer explainer(names);
+  f();
+  return explainer.take();
+}
+
+namespace {
+
+constexpr size_t kShown = 5;  // moves
+
+// What all ranks compare; the same words everywhere.
+struct Count {
+  int64_t bytes = 0;
+  int64_t reshards = 0;
+};
+
+std::vector<Count> counts_of_all(const Count& own) {
+  distributed::World& world = distributed::World::current();
+  std::vector<Count> all(world.carries() ? static_cast<size_t>(world.size()) : 1, own);
+  if (all.size() > 1) world.everyone().all_gather(&own, all.data(), 2, DataType::INT64);
+  return all;
+}
+
+// The rank furthest over the budget; nothing if none is.
+std::optional<size_t> worst_of(const std::vector<Count>& counts, const MoveBudget& budget) {
+  std::optional<size_t> worst;
+  for (size_t rank = 0; rank < counts.size(); ++rank) {
+    const Count& count = counts[rank];
+    const bool over = (budget.bytes_at_most && count.bytes > *budget.bytes_at_most) ||
+                      (budget.reshards_at_most && count.reshards > *budget.reshards_at_most);
+    const auto more = [&](const Count& other) {
+      return count.bytes != other.bytes ? count.bytes > other.bytes
+                                        : count.reshards > other.reshards;
+    };
+    if (over && (!worst || more(counts[*worst]))) worst = rank;
+  }
+  return worst;
+}
+
+std::string in_words(const MoveBudget& budget) {
+  std::string out;
+  if (budget.bytes_at_most) out += fmt::format("{} bytes", *budget.bytes_at_most);
+  if (budget.reshards_at_most) {
+    out += fmt::format("{}{} reshards", out.empty() ? "" : " and ", *budget.reshards_at_most);
+  }
+  return out;
+}
+
+}  // namespace
+
+void expect_moves(const std::function<void()>& f, const MoveBudget& budget,
+                  const TensorNames& names) {
+  const Explanation own = explain(f, names);
+  const std::vector<Count> counts = counts_of_all({own.moved().most(), own.num_moves()});
+  const auto worst = worst_of(counts, budget);
+  if (!worst) return;
+  std::string moves;
+  for (const std::string& move : own.worst_moves(kShown)) moves += "\n  " + move;
+  const std::vector<std::string> texts = gathered_texts(moves);
+  const int64_t rank = counts.size() > 1 ? static_cast<int64_t>(*worst) : own.rank;
+  throw errors::PreconditionNotMet(
+      "rank {} moves {} bytes in {} reshards, and {} at most are expected. Its largest moves:{}",
+      rank, counts[*worst].bytes, counts[*worst].reshards, in_words(budget), texts[*worst]);
+}
+
+}  // namespace phi

@@ -1,0 +1,324 @@
+// From what a rank tells of its calls to rows of an explanation.
+#include "api/explain/explainer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/call/call_site.h"
+#include "api/call/decision.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+
+namespace phi {
+
+using distributed::ReshardPlan;
+using distributed::ReshardStep;
+using distributed::TensorDistAttr;
+
+namespace {
+
+std::string mesh_dims_of(const ReshardStep& step) {
+  if (step.kind == ReshardStep::Kind::kSendRecv) return "between meshes";
+  const TensorDistAttr* attr =
+      step.kind == ReshardStep::Kind::kFillPartial ? step.to() : step.from();
+  const auto& names = attr->mesh().dim_names();
+  std::vector<std::string_view> over;
+  for (int m = 0; m < attr->mesh().ndim(); ++m) {
+    if ((step.over >> m) & 1u) over.push_back(names[static_cast<size_t>(m)]);
+  }
+  return fmt::format("{}", fmt::join(over, ","));
+}
+
+MovedBytes bytes_of(const MoveWatch::Move& move) {
+  return {move.bytes_sent, move.bytes_received, move.nanoseconds};
+}
+
+MovedBytes bytes_between(const Counters& before, const Counters& after) {
+  return {after.bytes_sent - before.bytes_sent, after.bytes_received - before.bytes_received, 0};
+}
+
+}  // namespace
+
+// One call, from its arguments to what it gives.
+class Explainer::CallOf final : public RecordedCall {
+ public:
+  CallOf(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
+      : explainer_(explainer),
+        op_(op),
+        begin_(inputs.begin),
+        row_(explainer.calls_.size()),
+        depth_(explainer.open_calls_.size()),
+        is_inner_(depth_ > 0),
+        before_(explainer.context_.counters()),
+        start_ns_(Trace::now_ns()) {
+    ExplainedCall& call = explainer.new_call();
+    call.op = OpScope::current() ? OpScope::current() : op.name;
+    for (size_t i = 0; i < inputs.tensors.size(); ++i) add_input(inputs, i, &call);
+    explainer.open_calls_.push_back(this);
+  }
+
+  ~CallOf() override {
+    explainer_.open_calls_.pop_back();
+    // What failed has no row, nor has what a call on local parts is made of.
+    if (!gave_ || (is_inner_ && !is_distributed_)) {
+      explainer_.calls_[row_] = nullptr;
+    } else if (!row().computes_here) {
+      ++explainer_.explanation_.calls_elsewhere;
+      // What this rank sends for it is told of.
+      if (row().moves.empty()) explainer_.calls_[row_] = nullptr;
+    }
+  }
+  CallOf(const CallOf&) = delete;
+  CallOf& operator=(const CallOf&) = delete;
+
+  bool is_outermost() const override { return true; }
+
+  void decided(const Decision& decision) override {
+    is_distributed_ = true;
+    row().computes_here = decision.computes_here();
+    mesh_ = decision.mesh();
+    for (size_t slot = 0; slot < decision.num_inputs(); ++slot) {
+      row().inputs[slot].wanted = decision.input(slot).attr;
+      if (!row().layout) row().layout = decision.input(slot).attr;
+    }
+    for (size_t slot = 0; slot < decision.num_outputs(); ++slot) {
+      outputs_.push_back(decision.output(slot).present ? decision.output(slot).attr : nullptr);
+      if (!row().layout) row().layout = outputs_.back();
+    }
+  }
+
+  void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
+    gave_ = true;
+    for (size_t i = 0; i < outputs.tensors.size(); ++i) {
+      const Tensor& x = *outputs.tensors[i];
+      if (!x.defined()) continue;
+      const std::string name =
+          op_.outputs.empty() ? "out" : op_.outputs[std::min(i, op_.outputs.size() - 1)];
+      row().outputs.push_back({name, "", x.meta(), x.is_dist() ? x.dist_attr() : nullptr});
+    }
+    if (mesh_.defined()) explain(attributes);
+    row().rule = op_.rule.name ? op_.rule.name : "";
+    MovedBytes all = bytes_between(before_, explainer_.context_.counters());
+    all.nanoseconds = Trace::now_ns() - start_ns_;
+    row().kernel += all;  // moves within have been taken away
+    if (is_inner_ && is_distributed_) explainer_.open_calls_[depth_ - 1]->row().kernel -= all;
+  }
+
+  /// The input that this reshard brings to where the rule wants it; null: none.
+  const ExplainedCall::Tensor* input_for(const ReshardPlan& plan) {
+    for (size_t i = 0; i < row().inputs.size(); ++i) {
+      const ExplainedCall::Tensor& input = row().inputs[i];
+      const bool moved = std::ranges::find(moved_, i) != moved_.end();
+      if (moved || !input.wanted || input.wanted != plan.dst || input.meta.dims != plan.shape ||
+          !(input.attr ? input.attr == plan.src : plan.src->is_replicated())) {
+        continue;
+      }
+      moved_.push_back(i);
+      return &input;
+    }
+    return nullptr;
+  }
+
+  size_t number() const { return row_; }
+  ExplainedCall& row() { return *explainer_.calls_[row_]; }
+
+ private:
+  void add_input(const CallSlots& inputs, size_t i, ExplainedCall* call) {
+    const Tensor& x = *inputs.tensors[i];
+    ExplainedCall::Tensor& input = call->inputs.emplace_back();
+    input.name = name_of_slot(op_, inputs, i);
+    if ((op_.meta_only >> argument_of(inputs, i)) & 1u) unread_.push_back(i);
+    if (!x.defined()) return;
+    input.value = explainer_.names_.of(array_of(x));
+    input.meta = x.meta();
+    input.attr = x.is_dist() ? x.dist_attr() : nullptr;
+    is_distributed_ = is_distributed_ || x.is_dist();
+  }
+
+  void explain(const std::vector<AttributeValue>& attributes) {
+    DecidedCall call{op_, mesh_, attributes, {}, begin_, outputs_};
+    for (const ExplainedCall::Tensor& input : row().inputs) {
+      call.inputs.push_back({input.name, input.meta, input.attr, input.wanted});
+    }
+    const Reasons reasons = explainer_.reasons_for(call);
+    for (size_t i = 0; i < row().inputs.size(); ++i) row().inputs[i].reason = reasons.inputs[i];
+    size_t given = 0;
+    for (size_t o = 0; o < outputs_.size() && given < row().outputs.size(); ++o) {
+      if (outputs_[o]) row().outputs[given++].reason = reasons.outputs[o];
+    }
+    for (ExplainedMove& move : row().moves) {
+      for (const ExplainedCall::Tensor& input : row().inputs) {
+        if (!move.tensor.empty() && input.name == move.tensor) move.reason = input.reason;
+      }
+    }
+    // Where only the shape of an argument is used nothing is moved.
+    for (const size_t i : unread_) {
+      row().inputs[i].wanted = row().inputs[i].attr;
+      row().inputs[i].reason.clear();
+    }
+  }
+
+  Explainer& explainer_;
+  const OpDef& op_;
+  const std::vector<int> begin_;
+  const size_t row_;
+  const size_t depth_;
+  const bool is_inner_;
+  const Counters before_;
+  const int64_t start_ns_;
+  bool is_distributed_ = false;
+  bool gave_ = false;
+  distributed::ProcessMesh mesh_;  // undefined: nothing was decided
+  std::vector<const TensorDistAttr*> outputs_;
+  std::vector<size_t> moved_;   // inputs
+  std::vector<size_t> unread_;  // the same
+};
+
+Explainer::Explainer(const TensorNames& names)
+    : context_(RankContext::current()),
+      listening_(this, this, Trace::kDefaultLimit),
+      names_(names),
+      seen_events_(listening_.trace().size()) {
+  explanation_.rank = context_.rank();
+  explanation_.world_size = context_.world_size();
+  explanation_.is_dry = context_.is_dry();
+}
+
+Explanation Explainer::take() {
+  for (auto& call : calls_) {
+    if (call) explanation_.calls.push_back(std::move(*call));
+  }
+  calls_.clear();
+  return std::move(explanation_);
+}
+
+std::unique_ptr<RecordedCall> Explainer::begin(const OpDef& op, const CallSlots& inputs) {
+  return std::make_unique<CallOf>(*this, op, inputs);
+}
+
+ExplainedCall& Explainer::new_call() {
+  calls_.push_back(std::make_unique<ExplainedCall>());
+  place(calls_.back().get());
+  return *calls_.back();
+}
+
+// Where the program is now.
+void Explainer::place(ExplainedCall* call) {
+  const CallSite& site = CallSite::current();
+  if (site.module) call->module = site.module;
+  if (site.file) call->file = site.file;
+  call->line = site.line;
+  follow_actions();
+  if (!actions_.empty()) {
+    const TraceEvent& action = *actions_.back();
+    call->action = action.detail ? action.detail : action.name;
+  }
+  call->micro_batch = listening_.trace().work().micro_batch;
+  call->chunk = listening_.trace().work().chunk;
+}
+
+// Actions stand in the trace; those that have ended are over.
+void Explainer::follow_actions() {
+  const Trace& trace = listening_.trace();
+  for (; seen_events_ < trace.size(); ++seen_events_) {
+    const TraceEvent& event = trace[seen_events_];
+    const bool is_action =
+        event.kind == TraceKind::kAction || event.kind == TraceKind::kClippedAction;
+    if (is_action) actions_.push_back(&event);
+  }
+  std::erase_if(actions_, [](const TraceEvent* action) {
+    return action->duration_ns != TraceEvent::kUnfinished;
+  });
+}
+
+// Layers that are alike make the same calls.
+Reasons Explainer::reasons_for(const DecidedCall& call) {
+  std::string key =
+      fmt::format("{} {} {}", call.to_string(), call.mesh.id(), fmt::join(call.begin, ","));
+  for (const DecidedCall::Slot& slot : call.inputs) {
+    key += fmt::format(" {} {} {} {}", slot.name, slot.meta.to_string(),
+                       static_cast<const void*>(slot.given), static_cast<const void*>(slot.wanted));
+  }
+  for (const TensorDistAttr* out : call.outputs) {
+    key += fmt::format(" {}", static_cast<const void*>(out));
+  }
+  const auto known = known_reasons_.find(key);
+  if (known != known_reasons_.end()) return known->second;
+  return known_reasons_[key] = reasons_of(call);
+}
+
+// ---- reshards ----
+
+// It belongs to the innermost call that is open, or is a row of its own.
+void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
+  ExplainedMove move;
+  move.meta = {plan.shape, plan.dtype};
+  move.from = plan.src;
+  move.to = plan.dst;
+  move.value = names_.of(local);
+  steps_.clear();
+  if (open_calls_.empty()) {
+    open_row_ = calls_.size();
+    ExplainedCall& call = new_call();
+    call.is_move = true;
+    call.op = OpScope::current() ? OpScope::current() : "reshard";
+    call.layout = plan.dst;
+    const char* reason = CallSite::current().reason;
+    move.reason = reason ? reason : fmt::format("asked for by {}", call.op);
+  } else {
+    open_row_ = open_calls_.back()->number();
+    if (const ExplainedCall::Tensor* input = open_calls_.back()->input_for(plan)) {
+      move.tensor = input->name;
+    } else {
+      move.reason = "brought to where the tensor that is written to lies";
+    }
+  }
+  open_move_ = std::move(move);
+}
+
+void Explainer::ended(const Move& move) {
+  switch (move.part) {
+    case Move::Part::kStep: {
+      const ReshardStep& step = move.plan.steps[move.step];
+      steps_.push_back({std::string(name_of(step.kind)), mesh_dims_of(step), bytes_of(move)});
+      break;
+    }
+    case Move::Part::kWhole:
+      return end_whole(move);
+    case Move::Part::kFinish:
+      return end_finish(move);
+  }
+}
+
+void Explainer::end_whole(const Move& move) {
+  ExplainedCall& call = *calls_[open_row_];
+  open_move_->steps = std::exchange(steps_, {});
+  open_move_->bytes = bytes_of(move);
+  if (!call.is_move) call.kernel -= open_move_->bytes;
+  call.moves.push_back(std::move(*open_move_));
+  open_move_.reset();
+  const bool arrives_later = move.plan.dst->mesh().contains(context_.rank()) &&
+                             std::ranges::any_of(move.plan.steps, [](const ReshardStep& step) {
+                               return step.kind == ReshardStep::Kind::kSendRecv;
+                             });
+  if (arrives_later) under_way_.push_back({&move.plan, open_row_, call.moves.size() - 1});
+}
+
+// Those of one plan come to their end in the order in which they were begun.
+void Explainer::end_finish(const Move& move) {
+  const auto begun = std::ranges::find(under_way_, &move.plan, &UnderWay::plan);
+  const auto steps = std::exchange(steps_, {});
+  if (begun == under_way_.end()) return;  // before anybody listened
+  const auto [plan, row, index] = *begun;
+  under_way_.erase(begun);
+  if (!calls_[row]) return;
+  ExplainedMove& whole = calls_[row]->moves[index];
+  whole.bytes += bytes_of(move);
+  whole.steps.insert(whole.steps.end(), steps.begin(), steps.end());
+  if (!calls_[row]->is_move) calls_[row]->kernel -= bytes_of(move);
+}
+
+}  // namespace phi

@@ -1,0 +1,67 @@
+// Explainer: listens to the calls and reshards of one rank, and writes down what they do.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/call/call_recorder.h"
+#include "api/explain/explain.h"
+#include "api/explain/explanation.h"
+#include "api/explain/listening.h"
+#include "api/explain/reasons.h"
+#include "distributed/reshard/move_watch.h"
+#include "phi/core/trace/trace.h"
+
+namespace phi {
+
+class Explainer final : public CallRecorder, public MoveWatch {
+ public:
+  /// The calling rank is listened to while it lives. Errors: PreconditionNotMet where somebody
+  /// listens to it already.
+  explicit Explainer(const TensorNames& names);
+  Explainer(const Explainer&) = delete;
+  Explainer& operator=(const Explainer&) = delete;
+
+  Explanation take();
+
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
+  void used(const Tensor&) override {}
+  void alias(const Tensor&, const Tensor&) override {}
+  void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) override;
+  void ended(const Move& move) override;
+
+ private:
+  class CallOf;
+  // A reshard that has left something under way to another mesh.
+  struct UnderWay {
+    const distributed::ReshardPlan* plan;
+    size_t row;
+    size_t move;
+  };
+
+  ExplainedCall& new_call();
+  void end_whole(const Move& move);
+  void end_finish(const Move& move);
+  void place(ExplainedCall* call);
+  void follow_actions();
+  Reasons reasons_for(const DecidedCall& call);
+
+  RankContext& context_;
+  const Listening listening_;
+  const NamesByStorage names_;
+  size_t seen_events_ = 0;
+  std::vector<const TraceEvent*> actions_;  // that have not ended, each within the one before
+  Explanation explanation_;
+  std::vector<std::unique_ptr<ExplainedCall>> calls_;
+  std::vector<CallOf*> open_calls_;
+  std::optional<ExplainedMove> open_move_;
+  size_t open_row_ = 0;  // whose it is
+  std::vector<UnderWay> under_way_;
+  std::vector<ExplainedMove::Step> steps_;  // of the reshard that runs
+  std::unordered_map<std::string, Reasons> known_reasons_;
+};
+
+}  // namespace phi

@@ -1,0 +1,91 @@
+// Listening to a rank.
+#include "api/explain/listening.h"
+
+#include <fmt/format.h>
+
+#include "api/call/call_site.h"
+#include "api/explain/words.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+Listening::Listening(CallRecorder* calls, MoveWatch* moves, size_t limit)
+    : context_(RankContext::current()) {
+  PHI_CHECK(!context_.calls() && !context_.moves(),
+            errors::PreconditionNotMet("rank {} is being explained or captured already; explain "
+                                       "the whole, or a part of it, not one within the other.",
+                                       context_.rank()));
+  if (!context_.trace()) {
+    own_trace_ = std::make_unique<Trace>(limit);
+    context_.trace_to(own_trace_.get());
+  }
+  context_.tell_of_calls(calls);
+  context_.watch_moves(moves);
+}
+
+Listening::~Listening() {
+  context_.tell_of_calls(nullptr);
+  context_.watch_moves(nullptr);
+  if (own_trace_) context_.trace_to(nullptr);
+}
+
+Unheard::Unheard()
+    : context_(RankContext::current()), calls_(context_.calls()), moves_(context_.moves()) {
+  context_.tell_of_calls(nullptr);
+  context_.watch_moves(nullptr);
+}
+
+Unheard::~Unheard() {
+  context_.tell_of_calls(calls_);
+  context_.watch_moves(moves_);
+}
+
+NamesByStorage::NamesByStorage(const TensorNames& names) {
+  for (const auto& [name, tensor] : names) {
+    if (tensor.defined()) names_[array_of(tensor).storage()->id()] = name;
+  }
+}
+
+std::string NamesByStorage::of(const DenseTensor& array) const {
+  if (names_.empty() || !array.storage()) return "";
+  const auto found = names_.find(array.storage()->id());
+  return found == names_.end() ? "" : found->second;
+}
+
+size_t end_of(const CallSlots& slots, size_t arg) {
+  return arg + 1 < slots.begin.size() ? static_cast<size_t>(slots.begin[arg + 1])
+                                      : slots.tensors.size();
+}
+
+size_t argument_of(const CallSlots& slots, size_t slot) {
+  size_t arg = 0;
+  while (end_of(slots, arg) <= slot) ++arg;
+  return arg;
+}
+
+std::string name_of_slot(const OpDef& op, const CallSlots& slots, size_t slot) {
+  const size_t arg = argument_of(slots, slot);
+  const std::string name = arg < op.inputs.size() ? op.inputs[arg] : "input";
+  const auto first = static_cast<size_t>(slots.begin[arg]);
+  return end_of(slots, arg) - first == 1 ? name : fmt::format("{}[{}]", name, slot - first);
+}
+
+std::string current_place() {
+  ExplainedCall call;
+  const CallSite& site = CallSite::current();
+  if (site.module) call.module = site.module;
+  if (site.file) call.file = site.file;
+  call.line = site.line;
+  std::string out = call.where();
+  const Trace* trace = RankContext::current().trace();
+  if (!trace) return out;
+  const auto add = [&](const char* what, int32_t number) {
+    if (number >= 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, number);
+  };
+  add("step", trace->work().step);
+  add("micro-batch", trace->work().micro_batch);
+  add("chunk", trace->work().chunk);
+  return out;
+}
+
+}  // namespace phi

@@ -1,0 +1,174 @@
+// Loading libraries of operators: what a file was built against is looked at before its code runs.
+#include "api/library/load_ops.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <list>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "api/library/op_library.h"
+#include "phi/common/errors.h"
+
+#define PHI_TEXT_(x) #x
+#define PHI_TEXT(x) PHI_TEXT_(x)
+
+namespace phi {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAbiPrefix = "autophi_abi_";
+constexpr std::string_view kAbi = PHI_TEXT(AUTOPHI_ABI);
+
+// What an OpLibrary says.
+struct Brought {
+  const char* name;
+  std::span<const OpDef* const> ops;
+  std::span<const NamedCall> calls;
+  std::span<const OtherName> other_names;
+
+  // Each operator has a call, so that no name is found to be taken by the second line only.
+  void join() const {
+    add_calls(calls);
+    add_ops(ops);
+    add_other_names(other_names);
+  }
+};
+// Of the library that this thread is loading, and of those that it needs; null while none is.
+thread_local std::vector<Brought>* loading = nullptr;
+
+// The name of the symbol by which a library says what it was built against; empty if it has none.
+std::string abi_in(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  PHI_CHECK(file.good(), errors::NotFound("there is no library of operators '{}', or it cannot be "
+                                          "read.",
+                                          path));
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  const std::string text = std::move(bytes).str();
+  const size_t start = text.find(kAbiPrefix);
+  if (start == std::string::npos) return "";
+  const size_t end = text.find('\0', start);
+  return text.substr(start, end - start);
+}
+
+// "autophi_abi_0_1_0_83ab.." -> "0_1_0_83ab.."
+std::string_view version_of(std::string_view abi) { return abi.substr(kAbiPrefix.size()); }
+
+void check_built_for_this(const std::string& path) {
+  const std::string abi = abi_in(path);
+  PHI_CHECK(!abi.empty(),
+            errors::InvalidArgument("'{}' is no library of operators; autophi_add_ops makes them.",
+                                    path));
+  PHI_CHECK(abi == kAbi, errors::InvalidArgument(
+                             "'{}' was built against other headers ({}) than this program ({}); "
+                             "build it again with find_package(autophi) of this installation.",
+                             path, version_of(abi), version_of(kAbi)));
+}
+
+struct Loaded {
+  std::mutex mutex;
+  std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; none moves
+  // What was opened stays so, and would bring nothing a second time.
+  std::map<fs::path, Error> refused;
+};
+Loaded& loaded() {
+  static auto& instance = *new Loaded;
+  return instance;
+}
+
+// Runs the static initialisers of the library, which register its kernels.
+std::vector<Brought> open_library(const std::string& path) {
+  std::vector<Brought> brought;
+  loading = &brought;
+  const KernelClashes clashes;
+  // Without a slash the loader would look for the name in the system's folders.
+  const void* handle = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  loading = nullptr;
+  if (handle == nullptr) {
+    const char* reason = dlerror();
+    throw errors::InvalidArgument("'{}' cannot be loaded: {}.", path,
+                                  reason ? reason : "no reason");
+  }
+  PHI_CHECK(clashes.found().empty(),
+            errors::AlreadyExists("{}: {}: there already; give them other names.", path,
+                                  fmt::join(clashes.found(), " and ")));
+  PHI_CHECK(!brought.empty(),
+            errors::InvalidArgument("'{}' has brought no operators though it was loaded: the "
+                                    "program links it already.",
+                                    path));
+  return brought;
+}
+
+LoadedOps join_all(const std::string& path, const std::vector<Brought>& brought) {
+  LoadedOps loaded;
+  for (const Brought& each : brought) {
+    try {
+      each.join();
+    } catch (Error& error) {
+      error.note(fmt::format("in the library {} of {}", each.name, path));
+      throw;
+    }
+    loaded.name = each.name;
+    for (const OpDef* op : each.ops) loaded.ops.emplace_back(op->name);
+  }
+  return loaded;
+}
+
+LoadedOps load(const std::string& path, const fs::path& file) {
+  check_built_for_this(path);
+  try {
+    return join_all(path, open_library(path));
+  } catch (const Error& error) {
+    loaded().refused.emplace(file, error);
+    throw;
+  }
+}
+
+}  // namespace
+
+OpLibrary::OpLibrary(const char* name, std::span<const OpDef* const> ops,
+                     std::span<const NamedCall> calls, std::span<const OtherName> other_names,
+                     const char* /*abi*/) {
+  const Brought brought{name, ops, calls, other_names};
+  if (loading != nullptr) {
+    loading->push_back(brought);
+    return;
+  }
+  try {
+    brought.join();
+  } catch (const Error& error) {
+    // Before main: nobody could catch it.
+    std::fprintf(stderr, "autophi: library %s: %s\n", name, error.what());
+    std::abort();
+  }
+}
+
+const LoadedOps& load_ops(const std::string& path) {
+  std::error_code none;
+  const fs::path file = fs::weakly_canonical(path, none);
+  const std::lock_guard lock(loaded().mutex);
+  for (const auto& [other, ops] : loaded().libraries) {
+    if (other == file) return ops;
+  }
+  const auto before = loaded().refused.find(file);
+  if (before != loaded().refused.end()) throw Error(before->second);
+  return loaded().libraries.emplace_back(file, load(path, file)).second;
+}
+
+std::vector<LoadedOps> loaded_ops() {
+  const std::lock_guard lock(loaded().mutex);
+  std::vector<LoadedOps> all;
+  for (const auto& [file, ops] : loaded().libraries) all.push_back(ops);
+  return all;
+}
+
+}  // namespace phi

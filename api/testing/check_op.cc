@@ -1,0 +1,322 @@
+// Trying an operator on placements, and its gradients against finite differences.
+#include "api/testing/check_op.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <random>
+
+#include "api/autograd/autograd.h"
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/testing/placement_choices.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/common/errors.h"
+#include "phi/core/device/host_array.h"
+
+namespace phi::testing {
+namespace {
+
+using distributed::ProcessMesh;
+using Call = std::function<TensorList(const TensorList&)>;
+
+// ---- values ----
+
+std::vector<double> as_doubles(const Tensor& x) {
+  return visit_dtype(x.dtype(), [&]<typename T>() {
+    std::vector<double> out;
+    const HostArray values(x.dense(), HostArray::kRead);
+    for (const T& v : values.array().values<T>()) {
+      if constexpr (sizeof(T) == 2)
+        out.push_back(static_cast<float>(v));
+      else
+        out.push_back(static_cast<double>(v));
+    }
+    return out;
+  });
+}
+
+bool same(double got, double want, double most) {
+  if (std::isnan(want)) return std::isnan(got);
+  return std::isfinite(want) ? std::abs(got - want) <= most : got == want;
+}
+
+// Where whole values differ; empty if they do not.
+std::string difference(const Tensor& actual, const Tensor& expected, double tolerance) {
+  if (actual.shape() != expected.shape() || actual.dtype() != expected.dtype()) {
+    return fmt::format("is {} {}, in one process {} {}", name_of(actual.dtype()),
+                       actual.shape().to_string(), name_of(expected.dtype()),
+                       expected.shape().to_string());
+  }
+  const auto got = as_doubles(actual), want = as_doubles(expected);
+  double scale = 1.0;
+  for (const double v : want) {
+    if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
+  }
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (!same(got[i], want[i], tolerance * scale)) {
+      return fmt::format("element {} is {}, in one process {}", i, got[i], want[i]);
+    }
+  }
+  return "";
+}
+
+// ---- distributed against one process ----
+
+// What the ranks find wrong with the choices that they try one after the other: the first is kept.
+class FirstFailure {
+ public:
+  void tell(size_t choice, std::string words) {
+    const std::lock_guard lock(mutex_);
+    if (choice >= choice_) return;
+    choice_ = choice;
+    words_ = std::move(words);
+  }
+  /// With this choice or one before. Ranks that are ahead may have told of a later one already.
+  bool found_until(size_t choice) const {
+    const std::lock_guard lock(mutex_);
+    return choice_ <= choice;
+  }
+  /// Empty if nothing is wrong.
+  const std::string& words() const { return words_; }
+
+ private:
+  mutable std::mutex mutex_;
+  size_t choice_ = SIZE_MAX;
+  std::string words_;
+};
+
+struct Meeting {
+  ProcessMesh mesh;
+  int ranks;  // of them some may be outside the mesh
+};
+
+std::vector<Meeting> meetings() {
+  return {{ProcessMesh({2}, {"x"}, {1, 3}), 4},
+          {ProcessMesh({3}, {"x"}), 3},
+          {ProcessMesh({2, 2}, {"x", "y"}, {0, 1, 3, 4}), 5}};
+}
+
+struct Wanted {
+  const Call& call;
+  const TensorList& inputs;
+  const TensorList& expected;
+  double tolerance;
+};
+
+// One rank's part in one call; what is wrong with output `i`.
+std::string wrong_output(const Tensor& actual, const Wanted& wanted, size_t i,
+                         const ProcessMesh& mesh) {
+  const Tensor& expected = wanted.expected[i];
+  if (actual.defined() != expected.defined()) {
+    return expected.defined() ? "is absent" : "is there, in one process it is absent";
+  }
+  if (!expected.defined()) return "";
+  const bool here = mesh.contains(distributed::rank());
+  if (!here && actual.nbytes_here() != 0) return "has bytes on a rank outside its mesh";
+  const Tensor whole = distributed::reshard(actual, mesh, {});
+  return here ? difference(whole.local(), expected, wanted.tolerance) : "";
+}
+
+std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
+                      const PlacementChoice& choice) {
+  TensorList inputs;
+  for (size_t i = 0; i < wanted.inputs.size(); ++i) {
+    inputs.push_back(distributed::shard_tensor(wanted.inputs[i], mesh, choice[i]));
+  }
+  const TensorList actual = wanted.call(inputs);
+  if (actual.size() != wanted.expected.size()) {
+    return fmt::format("{} outputs, in one process {}", actual.size(), wanted.expected.size());
+  }
+  std::string first;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const std::string wrong = wrong_output(actual[i], wanted, i, mesh);
+    if (first.empty() && !wrong.empty()) first = fmt::format("output {} {}", i, wrong);
+  }
+  return first;
+}
+
+// Tries the choices until one is wrong on some rank; how many were tried.
+int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting& meeting,
+                    const std::vector<PlacementChoice>& choices, FirstFailure& failure) {
+  size_t tried = 0;  // by rank 0
+  const auto question = [&](size_t choice) {
+    return fmt::format("{} {} on {}", name, to_string(choices[choice]), meeting.mesh.to_string());
+  };
+  try {
+    distributed::run_ranks(meeting.ranks, [&](distributed::World& world) {
+      for (size_t n = 0; n < choices.size(); ++n) {
+        if (world.rank() == 0) tried = n + 1;
+        const std::string wrong = call_once(wanted, meeting.mesh, choices[n]);
+        if (!wrong.empty()) {
+          failure.tell(n, fmt::format("{}, rank {}: {}", question(n), world.rank(), wrong));
+        }
+        world.everyone().barrier();  // now each rank knows what was told of this choice
+        if (failure.found_until(n)) return;
+      }
+    });
+  } catch (const Error& error) {
+    failure.tell(tried - 1, fmt::format("{}: {}", question(tried - 1), error.what()));
+  }
+  return static_cast<int64_t>(tried);
+}
+
+int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& call,
+                       const CheckOptions& options, std::vector<std::string>& failures) {
+  std::mt19937 rng(options.seed);
+  const TensorList expected = call(test.inputs);
+  const Wanted wanted{call, test.inputs, expected, test.tolerance};
+  int64_t tried = 0;
+  for (const Meeting& meeting : meetings()) {
+    FirstFailure failure;
+    const auto choices =
+        placement_choices(test.inputs, meeting.mesh.ndim(), test.partial, options.placements, rng);
+    tried += try_choices(name, wanted, meeting, choices, failure);
+    if (!failure.words().empty()) failures.push_back(failure.words());
+  }
+  return tried;
+}
+
+// ---- gradients ----
+
+TensorList with_gradients(const TensorList& inputs) {
+  TensorList leaves;
+  for (const Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (is_floating(x.dtype())) leaves.back().set_requires_grad();
+  }
+  return leaves;
+}
+
+struct Recorded {
+  TensorList outputs;     // those that lead back to an input
+  TensorList cotangents;  // a fixed one for each
+};
+
+Recorded record(const Call& call, const TensorList& leaves) {
+  Recorded result;
+  for (const Tensor& out : call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    const int seed = 40 + static_cast<int>(result.outputs.size());
+    result.cotangents.push_back(gaussian(out.shape(), 0.0f, 1.0f, seed, out.dtype()));
+    result.outputs.push_back(out);
+  }
+  return result;
+}
+
+// Of the floating inputs, in order; none where nothing leads back.
+TensorList gradients(const Call& call, const TensorList& inputs) {
+  const TensorList leaves = with_gradients(inputs);
+  const Recorded recorded = record(call, leaves);
+  TensorList wanted;
+  for (const Tensor& leaf : leaves) {
+    if (leaf.requires_grad()) wanted.push_back(leaf);
+  }
+  if (recorded.outputs.empty()) return {};
+  return grad(recorded.outputs, wanted, recorded.cotangents);
+}
+
+double objective(const Call& call, const TensorList& inputs, const Recorded& at) {
+  const NoGrad no_grad;
+  double total = 0;
+  size_t k = 0;
+  for (const Tensor& out : call(inputs)) {
+    if (k == at.outputs.size()) break;
+    if (!out.defined() || out.shape() != at.outputs[k].shape() ||
+        out.dtype() != at.outputs[k].dtype()) {
+      continue;
+    }
+    const auto values = out.values<double>();
+    const auto weights = at.cotangents[k++].values<double>();
+    for (size_t i = 0; i < values.size(); ++i) total += values[i] * weights[i];
+  }
+  return total;
+}
+
+struct Slopes {
+  int64_t compared = 0;
+  std::string wrong;
+};
+
+// Of input `i`, element by element, by a central difference.
+void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
+                    const Recorded& at, Slopes& slopes) {
+  constexpr double kStep = 1e-6;
+  constexpr double kTolerance = 1e-6;
+  TensorList moved = inputs;
+  moved[i] = Tensor(inputs[i].dense().clone());
+  double* const values = moved[i].dense().mutable_data<double>();
+  const auto slope = computed.values<double>();
+  for (int64_t n = 0; n < inputs[i].numel() && slopes.wrong.empty(); ++n) {
+    const double kept = values[n];
+    values[n] = kept + kStep;
+    const double above = objective(call, moved, at);
+    values[n] = kept - kStep;
+    const double below = objective(call, moved, at);
+    values[n] = kept;
+    const double expected = (above - below) / (2 * kStep);
+    ++slopes.compared;
+    if (!same(slope[static_cast<size_t>(n)], expected, kTolerance * (1 + std::abs(expected)))) {
+      slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
+                                 i, n, slope[static_cast<size_t>(n)], expected);
+    }
+  }
+}
+
+Slopes finite_differences(const OpCase& test) {
+  TensorList inputs;
+  for (const Tensor& x : test.inputs) {
+    inputs.push_back(is_floating(x.dtype()) ? cast(x, DataType::FLOAT64) : x);
+  }
+  Slopes slopes;
+  const TensorList computed = gradients(test.call, inputs);
+  const Recorded at = record(test.call, with_gradients(inputs));
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size() && next < computed.size(); ++i) {
+    if (!is_floating(inputs[i].dtype())) continue;
+    const Tensor& grad = computed[next++];
+    if (grad.defined()) compare_slopes(test.call, inputs, i, grad, at, slopes);
+  }
+  return slopes;
+}
+
+bool is_differentiable(const OpCase& test) {
+  return test.gradients && !record(test.call, with_gradients(test.inputs)).outputs.empty();
+}
+
+void try_gradients(const OpCase& test, const CheckOptions& options, OpReport& report) {
+  const Call call = [&test](const TensorList& in) { return gradients(test.call, in); };
+  report.gradient_calls =
+      try_everywhere(test, test.name + "'s gradient", call, options, report.failures);
+  if (!test.smooth) return;
+  const Slopes slopes = finite_differences(test);
+  report.differences = slopes.compared;
+  if (!slopes.wrong.empty()) report.failures.push_back(test.name + ": " + slopes.wrong);
+}
+
+}  // namespace
+
+OpReport try_op(const OpCase& test, const CheckOptions& options) {
+  OpReport report;
+  try {
+    report.calls = try_everywhere(test, test.name, test.call, options, report.failures);
+    if (is_differentiable(test)) try_gradients(test, options, report);
+  } catch (const Error& error) {
+    report.failures.push_back(fmt::format("{} in one process: {}", test.name, error.what()));
+  }
+  return report;
+}
+
+OpReport check_op(const OpCase& test, const CheckOptions& options) {
+  OpReport report = try_op(test, options);
+  PHI_CHECK(report.failures.empty(),
+            errors::Internal("{} (seed {}):\n  {}", test.name, options.seed,
+                             fmt::join(report.failures, "\n  ")));
+  return report;
+}
+
+}  // namespace phi::testing

@@ -1,0 +1,70 @@
+// Placements of inputs, all of them or drawn.
+#include "api/testing/placement_choices.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace phi::testing {
+
+using distributed::Placement;
+
+std::vector<Placement> placements_of(const Tensor& x, bool partial) {
+  std::vector<Placement> options = {distributed::Replicate()};
+  for (int d = 0; d < x.ndim(); ++d) options.push_back(distributed::Shard(d));
+  if (partial && is_floating(x.dtype())) options.push_back(distributed::Partial());
+  return options;
+}
+
+namespace {
+
+std::vector<PlacementChoice> all_choices(const TensorList& inputs, bool partial) {
+  std::vector<PlacementChoice> all = {{}};
+  for (const Tensor& x : inputs) {
+    std::vector<PlacementChoice> longer;
+    for (const PlacementChoice& choice : all) {
+      for (const Placement& p : placements_of(x, partial)) {
+        longer.push_back(choice);
+        longer.back().push_back({p});
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<PlacementChoice> placement_choices(const TensorList& inputs, int mesh_ndim,
+                                               bool partial, size_t most, std::mt19937& rng) {
+  std::vector<PlacementChoice> result;
+  if (mesh_ndim == 1) {
+    result = all_choices(inputs, partial);
+    std::shuffle(result.begin(), result.end(), rng);
+    if (result.size() > most) result.resize(most);
+    return result;
+  }
+  for (size_t i = 0; i < most; ++i) {
+    PlacementChoice choice;
+    for (const Tensor& x : inputs) {
+      const auto options = placements_of(x, partial);
+      auto& placements = choice.emplace_back();
+      for (int m = 0; m < mesh_ndim; ++m) placements.push_back(options[rng() % options.size()]);
+    }
+    result.push_back(std::move(choice));
+  }
+  return result;
+}
+
+std::string to_string(const PlacementChoice& choice) {
+  std::vector<std::string> inputs;
+  for (const auto& placements : choice) {
+    std::vector<std::string> words;
+    for (const Placement& p : placements) words.push_back(p.to_string());
+    inputs.push_back(fmt::format("[{}]", fmt::join(words, " ")));
+  }
+  return fmt::format("{}", fmt::join(inputs, " "));
+}
+
+}  // namespace phi::testing

@@ -1,0 +1,36 @@
+// MoveWatch: is told of every reshard that a rank takes part in, with its plan, bytes and time.
+//
+//   RankContext::current().watch_moves(&watch);   // from here on; null: nobody is told
+#pragma once
+
+#include <cstdint>
+
+#include "distributed/reshard/plan.h"
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+class MoveWatch {
+ public:
+  struct Move {
+    enum class Part : uint8_t {
+      kWhole,   // from its beginning until it has ended or, across meshes, is left under way
+      kFinish,  // waiting for one that was left under way, and what follows in its plan
+      kStep,    // one step of the plan; it is told of before the part that it belongs to
+    };
+    const distributed::ReshardPlan& plan;
+    Part part;
+    size_t step;  // of kStep
+    int64_t nanoseconds;
+    int64_t bytes_sent;  // by this rank
+    int64_t bytes_received;
+  };
+
+  virtual ~MoveWatch() = default;
+  /// A whole reshard begins, of the tensor of which the rank has `local`; what is told of until its
+  /// end belongs to it.
+  virtual void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) = 0;
+  virtual void ended(const Move& move) = 0;
+};
+
+}  // namespace phi

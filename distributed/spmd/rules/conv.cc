@@ -1,0 +1,134 @@
+// Convolutions as factors: n images, c channels of the input, m of the output.
+#include "distributed/spmd/rules/conv.h"
+
+#include "distributed/spmd/rules/names.h"
+
+namespace phi::distributed {
+namespace {
+
+struct Convolution {
+  int spatial;  // how many spatial dims
+  bool channels_last;
+  char c;  // '_' where channels must be whole
+  char m;
+  bool transposed;
+
+  Names image(char channels) const {
+    Names names("n");
+    if (!channels_last) names.push_back(channels);
+    for (int d = 0; d < spatial; ++d) names.push_back('_');
+    if (channels_last) names.push_back(channels);
+    return names;
+  }
+  Names filter() const {
+    Names names;
+    names.push_back(transposed ? c : m);
+    names.push_back(transposed ? m : c);
+    for (int d = 0; d < spatial; ++d) names.push_back('_');
+    return names;
+  }
+};
+
+Convolution convolution(const TensorSpec& input, const TensorSpec& filter, int spatial, int groups,
+                        const std::string& data_format, bool transposed = false) {
+  PHI_CHECK(
+      input.ndim() == spatial + 2 && filter.ndim() == spatial + 2,
+      errors::InvalidArgument("input {} and filter {} must have {} dims.", input.shape.to_string(),
+                              filter.shape.to_string(), spatial + 2));
+  const bool last = !data_format.empty() && data_format.back() == 'C';
+  return {spatial, last, groups == 1 ? 'c' : '_', groups == 1 ? 'm' : '_', transposed};
+}
+
+SpmdRule forward(const Convolution& conv, const TensorSpec& input, const TensorSpec& filter) {
+  return Factors()
+      .input(input, conv.image(conv.c))
+      .input(filter, conv.filter())
+      .output(conv.image(conv.m));
+}
+
+SpmdRule gradient(const Convolution& conv, const TensorSpec& input, const TensorSpec& filter,
+                  const TensorSpec& out_grad) {
+  Factors rule;
+  rule.input(input, conv.image(conv.c)).input(filter, conv.filter());
+  rule.input(out_grad, conv.image(conv.m)).output_like(0).output_like(1);
+  // As in the product of matrices: images stay, the weight is gathered.
+  return rule.prefer_most_wanted().yields("cm");
+}
+
+Factors regions(const TensorSpec& x, const TensorSpec& boxes, const TensorSpec* boxes_num) {
+  Factors rule;
+  rule.input(x, "_c__").input(boxes, "__");
+  return boxes_num == nullptr ? rule.absent_input() : rule.input(*boxes_num, "_");
+}
+
+}  // namespace
+
+SpmdRule Conv2dInferSpmd(const TensorSpec& input, const TensorSpec& filter, const std::vector<int>&,
+                         const std::vector<int>&, const std::string&, const std::vector<int>&,
+                         int groups, const std::string& data_format) {
+  return forward(convolution(input, filter, 2, groups, data_format), input, filter);
+}
+
+SpmdRule Conv3dInferSpmd(const TensorSpec& input, const TensorSpec& filter, const std::vector<int>&,
+                         const std::vector<int>&, const std::string&, int groups,
+                         const std::vector<int>&, const std::string& data_format) {
+  return forward(convolution(input, filter, 3, groups, data_format), input, filter);
+}
+
+SpmdRule DepthwiseConv2dInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                  const std::vector<int>&, const std::vector<int>&,
+                                  const std::string&, int, const std::vector<int>&,
+                                  const std::string& data_format) {
+  return forward(convolution(input, filter, 2, 0, data_format), input, filter);
+}
+
+SpmdRule Conv2dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                  const std::vector<int>&, const std::vector<int>&,
+                                  const std::vector<int>&, const IntArray&, const std::string&,
+                                  int groups, const std::vector<int>&,
+                                  const std::string& data_format) {
+  return forward(convolution(input, filter, 2, groups, data_format, true), input, filter);
+}
+
+SpmdRule Conv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                             const TensorSpec& out_grad, const std::vector<int>&,
+                             const std::vector<int>&, const std::string&, const std::vector<int>&,
+                             int groups, const std::string& data_format) {
+  return gradient(convolution(input, filter, 2, groups, data_format), input, filter, out_grad);
+}
+
+SpmdRule Conv3dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                             const TensorSpec& out_grad, const std::vector<int>&,
+                             const std::vector<int>&, const std::string&, int groups,
+                             const std::vector<int>&, const std::string& data_format) {
+  return gradient(convolution(input, filter, 3, groups, data_format), input, filter, out_grad);
+}
+
+SpmdRule DepthwiseConv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                      const TensorSpec& out_grad, const std::vector<int>&,
+                                      const std::vector<int>&, const std::string&, int,
+                                      const std::vector<int>&, const std::string& data_format) {
+  return gradient(convolution(input, filter, 2, 0, data_format), input, filter, out_grad);
+}
+
+SpmdRule Conv2dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                      const TensorSpec& out_grad, const std::vector<int>&,
+                                      const std::vector<int>&, const std::vector<int>&,
+                                      const IntArray&, const std::string&, int groups,
+                                      const std::vector<int>&, const std::string& data_format) {
+  return gradient(convolution(input, filter, 2, groups, data_format, true), input, filter,
+                  out_grad);
+}
+
+SpmdRule RoiAlignInferSpmd(const TensorSpec& x, const TensorSpec& boxes,
+                           const TensorSpec* boxes_num, int, int, float, int, bool) {
+  return regions(x, boxes, boxes_num).output("_c__");
+}
+
+SpmdRule RoiAlignGradInferSpmd(const TensorSpec& x, const TensorSpec& boxes,
+                               const TensorSpec* boxes_num, const TensorSpec& out_grad, int, int,
+                               float, int, bool) {
+  return regions(x, boxes, boxes_num).input(out_grad, "_c__").output_like(0);
+}
+
+}  // namespace phi::distributed

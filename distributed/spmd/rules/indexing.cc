@@ -1,0 +1,233 @@
+// Reading and writing at positions as factors.
+#include "distributed/spmd/rules/indexing.h"
+
+#include <algorithm>
+
+#include "distributed/spmd/rules/lookup.h"
+#include "distributed/spmd/rules/names.h"
+
+namespace phi::distributed {
+namespace {
+
+// A tensor addressed by positions [..., k], and the elements that they address.
+struct Addressed {
+  Names x;         // k times '_', then the other dims
+  Names position;  // a factor for each dim but the last, '_'
+  Names elements;  // the positions' factors, then the other dims of x
+};
+
+Addressed addressed(int x_ndim, const TensorSpec& index) {
+  PHI_CHECK(index.ndim() > 0,
+            errors::InvalidArgument("index is a scalar; its last dim counts the dims of x that it "
+                                    "addresses."));
+  const int64_t last = index.shape.back();
+  PHI_CHECK(last <= x_ndim, errors::InvalidArgument("index {} addresses {} dims, x has {}.",
+                                                    index.shape.to_string(), last, x_ndim));
+  const int k = last < 0 ? x_ndim : static_cast<int>(last);
+  Addressed names;
+  for (char name : other_dim_names(index.ndim() - 1)) {
+    names.position.push_back(name);
+    names.elements.push_back(name);
+  }
+  names.position.push_back('_');
+  for (int d = 0; d < x_ndim; ++d) {
+    names.x.push_back(d < k ? '_' : dim_names(x_ndim)[d]);
+    if (d >= k) names.elements.push_back(names.x[d]);
+  }
+  return names;
+}
+
+// With '_' for the positions' factors: all of them are needed.
+Names whole_positions(const Names& names, const Names& position) {
+  Names result = names;
+  for (int d = 0; d < position.size() && d < result.size(); ++d) {
+    if (result[d] == position.view()[static_cast<size_t>(d)]) result[d] = '_';
+  }
+  return result;
+}
+
+// The dims that all `tensors` have in one size are named alike, others are '1', the axis '_'.
+Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
+  const TensorSpec& first = **tensors.begin();
+  Names names = names_without(first.ndim(), axis);
+  for (const TensorSpec* tensor : tensors) {
+    PHI_CHECK(tensor->ndim() == first.ndim(),
+              errors::InvalidArgument("{} and {} have {} and {} dims; give as many.",
+                                      first.shape.to_string(), tensor->shape.to_string(),
+                                      first.ndim(), tensor->ndim()));
+    for (int d = 0; d < first.ndim(); ++d) {
+      if (names[d] != '_' && tensor->shape[d] != first.shape[d]) names[d] = '1';
+    }
+  }
+  return names;
+}
+
+// Of the indices of take_along_axis, which may be split along the axis too.
+Names with_axis(const Names& names) {
+  Names result = names;
+  for (int d = 0; d < result.size(); ++d) {
+    if (result[d] == '_') result[d] = 'z';
+  }
+  return result;
+}
+
+// Rows of x: the first dim is '_'.
+Names rows(int ndim) {
+  PHI_CHECK(ndim > 0, errors::InvalidArgument("x is a scalar; scatter writes rows."));
+  return names_without(ndim, 0);
+}
+
+std::string_view unseen(int ndim) {
+  return std::string_view("_________").substr(0, static_cast<size_t>(ndim));
+}
+
+struct Put {
+  Names x;
+  Names value;
+};
+
+Put put_names(const TensorSpec& x, std::span<const TensorSpec> indices, const TensorSpec& value) {
+  const int count = static_cast<int>(indices.size());
+  PHI_CHECK(count <= x.ndim(),
+            errors::InvalidArgument("{} indices are given for x {}; give one per dim at most.",
+                                    count, x.shape.to_string()));
+  Put names;
+  for (int d = 0; d < x.ndim(); ++d) {
+    names.x.push_back(d < count ? '_' : dim_names(x.ndim())[d]);
+  }
+  for (int d = 0; d < value.ndim(); ++d) {
+    const int own = d + x.ndim() - value.ndim();
+    const bool same = own >= count && value.shape[d] == x.shape[own];
+    names.value.push_back(same ? names.x[own] : '_');
+  }
+  return names;
+}
+
+}  // namespace
+
+SpmdRule GatherNdInferSpmd(const TensorSpec& x, const TensorSpec& index) {
+  const Addressed names = addressed(x.ndim(), index);
+  return Factors().input(x, names.x).input(index, names.position).output(names.elements);
+}
+
+SpmdRule GatherNdGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
+                               const TensorSpec& out_grad) {
+  const Addressed names = addressed(x.ndim(), index);
+  Factors rule;
+  rule.input(x, names.x).input(index, names.position).input(out_grad, names.elements);
+  return rule.output_like(0);
+}
+
+SpmdRule IndexSelectInferSpmd(const TensorSpec& x, const TensorSpec& index, int axis) {
+  return GatherInferSpmd(x, index, Scalar(axis));
+}
+
+SpmdRule IndexSelectGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
+                                  const TensorSpec& out_grad, int axis) {
+  return GatherGradInferSpmd(x, index, out_grad, Scalar(axis));
+}
+
+SpmdRule TakeAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices, int axis) {
+  const Names names = alike({&arr, &indices}, axis);
+  return Factors().input(arr, names).input(indices, with_axis(names)).output(with_axis(names));
+}
+
+SpmdRule TakeAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
+                                    const TensorSpec& out_grad, int axis) {
+  const Names names = alike({&arr, &indices}, axis);
+  Factors rule;
+  rule.input(arr, names).input(indices, with_axis(names)).input(out_grad, with_axis(names));
+  return rule.output_like(0);
+}
+
+SpmdRule PutAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
+                               const TensorSpec& values, int axis, const std::string&, bool) {
+  const Names names = alike({&arr, &indices, &values}, axis);
+  return Factors().input(arr, names).input(indices, names).input(values, names).output(names);
+}
+
+SpmdRule PutAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
+                                   const TensorSpec& values, const TensorSpec& out,
+                                   const TensorSpec& out_grad, int axis, const std::string&, bool) {
+  const Names names = alike({&arr, &indices, &values}, axis);
+  Factors rule;
+  for (const TensorSpec* tensor : {&arr, &indices, &values, &out, &out_grad}) {
+    rule.input(*tensor, names);
+  }
+  return rule.output_like(0).output_like(2);
+}
+
+SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const TensorSpec& updates,
+                          bool) {
+  const Names names = rows(x.ndim());
+  return Factors()
+      .input(x, names)
+      .input(index, unseen(index.ndim()))
+      .input(updates, names)
+      .output(names);
+}
+
+SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
+                              const TensorSpec& out_grad, bool) {
+  const Names names = rows(out_grad.ndim());
+  Factors rule;
+  rule.input(index, unseen(index.ndim())).input(updates, names).input(out_grad, names);
+  return rule.output_like(2).output_like(1);
+}
+
+SpmdRule ScatterNdAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
+                               const TensorSpec& updates) {
+  const Addressed names = addressed(x.ndim(), index);
+  return Factors()
+      .input(x, names.x)
+      .input(index, unseen(index.ndim()))
+      .input(updates, whole_positions(names.elements, names.position))
+      .output(names.x);
+}
+
+SpmdRule ScatterNdAddGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
+                                   const TensorSpec& out_grad) {
+  const Addressed names = addressed(out_grad.ndim(), index);
+  Factors rule;
+  rule.input(index, names.position).input(updates, names.elements).input(out_grad, names.x);
+  // The gradient of x is out_grad itself, whatever part of the positions a rank has.
+  rule.combined(names.position.view().substr(0, static_cast<size_t>(names.position.size() - 1)));
+  return rule.output_like(2).output_like(1);
+}
+
+SpmdRule IndexPutInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
+                           const TensorSpec& value, bool) {
+  const Put names = put_names(x, indices, value);
+  Factors rule;
+  rule.input(x, names.x);
+  for (const TensorSpec& index : indices) rule.input(index, unseen(index.ndim()));
+  return rule.input(value, names.value).output(names.x);
+}
+
+SpmdRule IndexPutGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
+                               const TensorSpec& value, const TensorSpec& out_grad, bool) {
+  const Put names = put_names(x, indices, value);
+  Factors rule;
+  rule.input(x, names.x);
+  for (const TensorSpec& index : indices) rule.input(index, unseen(index.ndim()));
+  rule.input(value, names.value).input(out_grad, names.x);
+  return rule.output_like(0).output_like(static_cast<int>(indices.size()) + 1);
+}
+
+SpmdRule MoeCombineInferSpmd(const TensorSpec& x, const TensorSpec& combine_weights,
+                             const TensorSpec& scatter_index) {
+  return Factors()
+      .input(x, "_h")
+      .input(combine_weights, "sk")
+      .input(scatter_index, "sk")
+      .output("sh");
+}
+
+SpmdRule MoeCombineGradInferSpmd(const TensorSpec& x, const TensorSpec& combine_weights,
+                                 const TensorSpec& scatter_index, const TensorSpec& grad_y) {
+  Factors rule;
+  rule.input(x, "_h").input(combine_weights, "sk").input(scatter_index, "sk").input(grad_y, "sh");
+  return rule.output_like(0).output_like(1);
+}
+
+}  // namespace phi::distributed

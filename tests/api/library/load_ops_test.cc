@@ -1,0 +1,191 @@
+// Libraries of operators that are loaded: what they bring, what is refused, and what they do wrong.
+#include "api/library/load_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "api/call/named_call.h"
+#include "api/rules/op_rule.h"
+#include "api/testing/check_op.h"
+#include "phi/api.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TensorList call(const char* op, const TensorList& in) { return call_function(op, {{in[0]}}, {}); }
+OpCase case_of(const char* op) {
+  return {.name = op,
+          .inputs = {gaussian({5, 4}, 0.0f, 1.0f, 3)},
+          .call = [op](const TensorList& in) { return call(op, in); }};
+}
+std::vector<float> one_to_four(const char* op) {
+  return call(op, {Tensor::from<float>({1, 2, 3, 4}, {2, 2})}).at(0).to_vector<float>();
+}
+
+// Tests of one process go from top to bottom: what is loaded stays.
+
+TEST(LoadOps, OperatorsAreNotThereBefore) {
+  EXPECT_THAT([] { one_to_four("t_cube"); }, ThrowsError(ErrorCode::kNotFound, "'t_cube'"));
+}
+
+TEST(LoadOps, AnUnknownFileIsAnError) {
+  EXPECT_THAT([] { load_ops("no/such/libmy_ops.so"); },
+              ThrowsError(ErrorCode::kNotFound, "no library of operators 'no/such/libmy_ops.so'"));
+}
+
+TEST(LoadOps, AFileOfAnotherKindIsAnError) {
+  const std::string path = ::testing::TempDir() + "/not_a_library.so";
+  std::ofstream(path) << "text";
+  EXPECT_THAT([&] { load_ops(path); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is no library of operators"));
+}
+
+TEST(LoadOps, ALibraryOfOtherHeadersIsAnErrorBeforeItsCodeRuns) {
+  std::ifstream in(T_FIRST_OPS, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string prefix = "autophi_abi_";
+  for (size_t at = bytes.find(prefix); at != std::string::npos; at = bytes.find(prefix, at + 1)) {
+    bytes[bytes.find('\0', at) - 1] = 'z';  // the last digit of the hash
+  }
+  const std::string path = ::testing::TempDir() + "/other_headers.so";
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THAT([&] { load_ops(path); },
+              ThrowsError(ErrorCode::kInvalidArgument, "was built against other headers (0_1_0_"));
+  EXPECT_THAT([] { one_to_four("t_cube"); }, ThrowsError(ErrorCode::kNotFound, "'t_cube'"));
+}
+
+TEST(LoadOps, BringsOperatorsRulesAndCalls) {
+  const LoadedOps& loaded = load_ops(T_FIRST_OPS);
+  EXPECT_EQ(loaded.name, "t_first_ops");
+  EXPECT_THAT(loaded.ops, ElementsAre("t_cube", "t_row_sum", "t_reversed", "t_scaled"));
+  EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
+  EXPECT_THAT(one_to_four("t_row_sum"), ElementsAre(3, 7));
+  EXPECT_THAT(one_to_four("t_positive"), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(rules::find("t_row_sum").rule(), "... n -> ...");
+  EXPECT_STREQ(ops::find("t_cube").name, "t_cube");
+}
+
+TEST(LoadOps, OperatorsAndAttributesAreFoundByNamesOfOthers) {
+  EXPECT_THAT(one_to_four("legacy_cube"), ElementsAre(1, 8, 27, 64));
+  EXPECT_THAT(one_to_four("legacy_positive"), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(rules::find("legacy_cube").name(), "t_cube");
+  const Tensor x = full({2}, 3.0f);
+  EXPECT_THAT(call_op("legacy_scaled", {{x}}, {{"Factor", 2.0}}).at(0).to_vector<float>(),
+              ElementsAre(6, 6));
+  EXPECT_THAT(
+      [&] {
+        call_op("t_cube", {{x}}, {{"Factor", 2.0}});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "t_cube has no attribute 'Factor'"));
+  EXPECT_THAT([] { one_to_four("theirs"); }, ThrowsError(ErrorCode::kNotFound, "'theirs'"));
+}
+
+TEST(LoadOps, ASecondTimeGivesTheSame) {
+  EXPECT_EQ(&load_ops(T_FIRST_OPS), &load_ops(T_FIRST_OPS));
+}
+
+TEST(LoadOps, SpansOfOperatorsStayAsTheyWere) {
+  const auto before = ops::all();
+  const auto rules_before = rules::all();
+  const size_t count = before.size();
+  load_ops(T_SECOND_OPS);
+  EXPECT_EQ(before.size(), count);
+  EXPECT_EQ(ops::all().size(), count + 1);
+  EXPECT_EQ(rules::all().size(), rules_before.size() + 1);
+  EXPECT_EQ(rules_before.front().name(), rules::all().front().name());
+}
+
+TEST(LoadOps, TwoLibrariesLiveSideBySide) {
+  load_ops(T_SECOND_OPS);
+  EXPECT_THAT(one_to_four("t_halved"), ElementsAre(0.5, 1, 1.5, 2));
+  EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
+  std::vector<std::string> names;
+  for (const LoadedOps& each : loaded_ops()) names.push_back(each.name);
+  EXPECT_THAT(names, ElementsAre("t_first_ops", "t_second_ops"));
+}
+
+TEST(LoadOps, ANameThatIsTakenIsAnErrorAndChangesNothing) {
+  const size_t count = ops::all().size();
+  EXPECT_THAT([] { load_ops(T_SAME_OP); },
+              ThrowsError(ErrorCode::kAlreadyExists, "the function 't_cube' is there already"));
+  EXPECT_EQ(ops::all().size(), count);
+  EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
+}
+
+TEST(LoadOps, AKernelThatIsTakenIsAnErrorAndChangesNothing) {
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THAT([] { load_ops(T_SAME_KERNEL); },
+                ThrowsError(ErrorCode::kAlreadyExists,
+                            "libt_same_kernel.so: kernel 't_cube' for float32 on cpu and kernel "
+                            "'t_cube' for float64 on cpu: there already"));
+  }
+  EXPECT_THAT([] { one_to_four("t_other"); }, ThrowsError(ErrorCode::kNotFound, "'t_other'"));
+  EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
+}
+
+TEST(CheckOp, PassesWhatIsRight) {
+  for (const char* op : {"t_cube", "t_row_sum", "t_reversed", "t_positive"}) {
+    OpCase test = case_of(op);
+    test.smooth = std::string(op) != "t_positive";
+    const OpReport report = check_op(test);
+    EXPECT_EQ(report.calls, 4 + 4 + 400) << op;
+    if (std::string(op) == "t_cube") {
+      EXPECT_EQ(report.gradient_calls, report.calls);
+      EXPECT_EQ(report.differences, 20);
+    }
+  }
+}
+
+TEST(CheckOp, NamesWhatIsUnsound) {
+  load_ops(T_FAULTY_OPS);
+  EXPECT_THAT([] { check_op(case_of("t_unsound")); },
+              ThrowsError(ErrorCode::kInternal, "t_unsound [S"));
+}
+
+TEST(CheckOp, NamesARuleThatAnswersForOutputsThatAreNotThere) {
+  load_ops(T_FAULTY_OPS);
+  const OpReport report = try_op(case_of("t_liar"));
+  ASSERT_FALSE(report.failures.empty());
+  EXPECT_THAT(report.failures[0], HasSubstr("t_liar"));
+  EXPECT_THAT(report.failures[0], HasSubstr("TwoOutputsInferSpmd"));
+}
+
+TEST(CheckOp, NamesAGradientThatIsWrong) {
+  OpCase test{.name = "half a gradient", .inputs = {gaussian({3, 2}, 0.0f, 1.0f, 3)}};
+  // What the difference sees and the gradient does not: a part that is detached.
+  test.call = [](const TensorList& in) {
+    return TensorList{add(square(in[0]), square(in[0].detach()))};
+  };
+  const OpReport report = try_op(test);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0],
+              HasSubstr("half a gradient: the gradient of input 0 at element 0"));
+}
+
+TEST(CheckOp, ErrorsOfTheOperatorAreFailures) {
+  OpCase test{.name = "bad shapes", .inputs = {full({3, 2}, 1.0f), full({3, 2}, 1.0f)}};
+  test.call = [](const TensorList& in) { return TensorList{matmul(in[0], in[1])}; };
+  EXPECT_THAT([&] { check_op(test); }, ThrowsError(ErrorCode::kInternal,
+                                                   "bad shapes in one process: "
+                                                   "[matmul]"));
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(FaultyOps, AKernelThatWritesOutOfBoundsIsCaught) {
+  load_ops(T_FAULTY_OPS);
+  EXPECT_DEATH(one_to_four("t_overrun"), "heap-buffer-overflow");
+}
+#endif
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,100 @@
+// Forms from their texts.
+#include "tools/spmd/reference/form.h"
+
+#include <deque>
+#include <string>
+
+namespace phi::spmd_tool {
+namespace {
+
+using distributed::Conflict;
+using distributed::SpmdResult;
+using distributed::SpmdRule;
+
+// OpRules keep no text of their own.
+const char* kept(std::string_view text) {
+  static auto& texts = *new std::deque<std::string>;
+  return texts.emplace_back(text).c_str();
+}
+
+std::vector<std::string_view> list_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(", "), text.size());
+    items.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+  return items;
+}
+
+OpRule::Attribute attribute_of(std::string_view text) {
+  const size_t colon = text.find(": ");
+  PHI_CHECK(colon != text.npos, errors::InvalidArgument("'{}' is no attribute: its type.", text));
+  const char* name = kept(text.substr(0, colon));
+  const std::string_view type = text.substr(colon + 2);
+  if (type == "bool") return OpRule::required<bool>(name);
+  if (type == "int") return OpRule::required<int64_t>(name);
+  if (type == "number") return OpRule::required<Scalar>(name);
+  if (type == "float") return OpRule::required<double>(name);
+  if (type == "string") return OpRule::required<std::string>(name);
+  if (type == "dtype") return OpRule::required<DataType>(name);
+  if (type == "ints") return OpRule::required<std::vector<int64_t>>(name);
+  throw errors::InvalidArgument("'{}' is no type of attribute.", text);
+}
+
+class ComposedBody : public SpmdRule::Body {
+ public:
+  ComposedBody(Answer answer, const RuleArgs& args) : answer_(answer), args_(args) {}
+
+  SpmdResult forward() const override { return answer_(args_); }
+  SpmdResult backward(std::span<const distributed::TensorSpec>) const override {
+    throw errors::Unimplemented("the rule is asked from its inputs only.");
+  }
+
+ private:
+  Answer answer_;
+  RuleArgs args_;
+};
+
+}  // namespace
+
+OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,
+            std::string_view attributes) {
+  OpRule rule(name, functions);
+  for (std::string_view tensor : list_of(tensors)) {
+    auto kind = TensorKind::kOne;
+    if (tensor.front() == '[') {
+      kind = TensorKind::kList;
+      tensor = tensor.substr(1, tensor.size() - 2);
+    } else if (tensor.back() == '?') {
+      kind = TensorKind::kOptional;
+      tensor.remove_suffix(1);
+    }
+    std::move(rule).tensor(kept(tensor), kind);
+  }
+  for (std::string_view attribute : list_of(attributes)) {
+    std::move(rule).attribute(attribute_of(attribute));
+  }
+  return rule;
+}
+
+void refuse(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims) {
+  for (const Conflict& conflict : conflicts) {
+    const bool passes =
+        conflict.kind == Conflict::Kind::kSharedMeshDim && !refuses_shared_mesh_dims;
+    PHI_CHECK(passes, errors::Unimplemented("{}; reshard one of them first.", conflict.text));
+  }
+}
+
+SpmdResult settled(const SpmdRule& rule, bool refuses_shared_mesh_dims) {
+  distributed::Conflicts conflicts;
+  SpmdResult result = rule.forward(&conflicts);
+  refuse(conflicts, refuses_shared_mesh_dims);
+  return result;
+}
+
+SpmdRule composed_rule(Answer answer, const RuleArgs& args) {
+  return SpmdRule(std::make_shared<const ComposedBody>(answer, args));
+}
+
+}  // namespace phi::spmd_tool

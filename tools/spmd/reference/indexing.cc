@@ -1,0 +1,258 @@
+// The reference's ops that look up, order and write at positions.
+#include "distributed/spmd/rules.h"
+#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/sharding.h"
+#include "tools/spmd/reference/form.h"
+
+namespace phi::spmd_tool {
+namespace {
+
+using distributed::Factors;
+using distributed::Names;
+using distributed::Sharding;
+using distributed::SpmdResult;
+using distributed::SpmdRule;
+using distributed::TensorSpec;
+
+constexpr std::string_view kEveryLetter = "abcdefghijklmnopqrstuvwxyz";
+
+const char* scalar_index(const RuleArgs& args, Direction direction) {
+  return direction == Direction::kForward && args.spec(1).ndim() == 0 ? "index is a scalar."
+                                                                      : nullptr;
+}
+
+const char* split_vocabulary(const RuleArgs& args, Direction direction) {
+  const bool special = args.attr<int64_t>(0) >= 0 || args.attr<bool>(1);
+  return direction == Direction::kForward && special && !Sharding::of(args.spec(1)).dims[0].empty()
+             ? "the vocabulary is split, which padding_idx and sparse do not go with."
+             : nullptr;
+}
+
+// The gradient of the weight lies as the weight is given, partial where the ids are split.
+SpmdResult c_embedding_grad(const RuleArgs& args) {
+  const TensorSpec &weight = args.spec(0), &x = args.spec(1);
+  const Names names(distributed::dim_names(x.ndim()));
+  Names out = names;
+  out.push_back('w');
+  SpmdResult result =
+      settled(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
+  Sharding sharding = Sharding::of(weight);
+  const Sharding ids = Sharding::of({x.shape, result.inputs[0]});
+  const uint32_t taken = sharding.shard_mask() | sharding.partial_mask;
+  PHI_CHECK(
+      (taken & ids.shard_mask()) == 0,
+      errors::InvalidArgument("the weight is split or partial over a mesh dim that splits the "
+                              "ids."));
+  for (int m = 0; m < weight.attr->mesh().ndim(); ++m) {
+    if ((ids.shard_mask() >> m) & 1u) sharding.set_partial(m, distributed::ReduceKind::kSum);
+  }
+  // Ids that need not move stay as they are given, partial or not.
+  const auto* x_attr = Sharding::of(x).dims == ids.dims ? x.attr : result.inputs[0];
+  SpmdResult answer;
+  for (const auto* attr : {weight.attr, x_attr, result.inputs[1]}) {
+    answer.inputs.push_back(attr);
+  }
+  answer.outputs.push_back(sharding.attr(weight.attr->mesh()));
+  return answer;
+}
+
+// The reference asks that indices lie as x does, and out_grad has no say.
+SpmdResult argsort_grad(const RuleArgs& args) {
+  const TensorSpec &indices = args.spec(0), &x = args.spec(1), &out_grad = args.spec(2);
+  PHI_CHECK(x.ndim() == indices.ndim() && x.ndim() == out_grad.ndim() &&
+                Sharding::of(x).dims == Sharding::of(indices).dims,
+            errors::InvalidArgument("indices must be split as x is."));
+  const Names names = distributed::names_without(x.ndim(), args.attr<int>(0));
+  Factors rule;
+  rule.input(indices, names).input(x, names).input(out_grad, names).last_input_follows();
+  return settled(rule.output(names));
+}
+
+// Dims of another size than the first tensor's are '1', and so is the axis.
+Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
+  const TensorSpec& first = **tensors.begin();
+  Names names(distributed::dim_names(first.ndim()));
+  names[distributed::normal_axis(axis, first.ndim())] = '1';
+  for (const TensorSpec* tensor : tensors) {
+    for (int d = 0; d < first.ndim() && d < tensor->ndim(); ++d) {
+      if (tensor->shape[d] != first.shape[d]) names[d] = '1';
+    }
+  }
+  return names;
+}
+
+// out_grad alone decides, and the gradient is never partial.
+SpmdRule take_along_axis_grad(const TensorSpec& x, const TensorSpec& index,
+                              const TensorSpec& out_grad, int axis) {
+  const Names x_names = alike({&x, &index}, axis);
+  Names names = x_names;
+  const int along = distributed::normal_axis(axis, x.ndim());
+  names[along] = 'z';
+  Factors rule;
+  rule.input(x, x_names).last_input_follows().input(index, names).last_input_follows();
+  return rule.input(out_grad, names).output(x_names).combined("z");
+}
+
+SpmdRule put_along_axis_grad(const TensorSpec& x, const TensorSpec& index, const TensorSpec& value,
+                             const TensorSpec& out, const TensorSpec& out_grad, int axis,
+                             const std::string&, bool) {
+  const Names names = alike({&x, &index, &value}, axis);
+  Factors rule;
+  for (const TensorSpec* tensor : {&x, &index, &value, &out}) {
+    rule.input(*tensor, names).last_input_follows();
+  }
+  return rule.input(out_grad, names).output(names).output(names);
+}
+
+// out_grad follows x and index.
+SpmdRule index_select_grad(const TensorSpec& x, const TensorSpec& index, const TensorSpec& out_grad,
+                           int axis) {
+  const Names names = distributed::names_without(x.ndim(), axis);
+  Names selected = names;
+  selected[distributed::normal_axis(axis, x.ndim())] = 'z';
+  Factors rule;
+  rule.input(x, names).input(index, "z").input(out_grad, selected).last_input_follows();
+  return rule.output(names);
+}
+
+const char* deep_index(const RuleArgs& args, Direction direction) {
+  return direction == Direction::kForward && args.spec(1).ndim() > args.spec(2).ndim()
+             ? "index has more dims than updates."
+             : nullptr;
+}
+
+// Letters by the position of the dim in its tensor. Where the rows of index and updates are split,
+// the output is partial, although x, which is added to, is whole.
+SpmdRule scatter_by_position(const TensorSpec& x, const TensorSpec& index,
+                             const TensorSpec& updates) {
+  const Names names = distributed::names_without(x.ndim(), 0);
+  Factors rule;
+  rule.any_size(kEveryLetter).input(x, names).last_input_follows();
+  rule.input(index, distributed::dim_names(index.ndim()));
+  rule.input(updates, distributed::dim_names(updates.ndim())).output(names);
+  return rule.combined(kEveryLetter.substr(1));
+}
+
+SpmdRule scatter(const TensorSpec& x, const TensorSpec& index, const TensorSpec& updates, bool) {
+  return scatter_by_position(x, index, updates);
+}
+
+// x alone decides; indices stay partial where they are.
+SpmdResult put_at(const RuleArgs& args, const TensorSpec* out_grad) {
+  const TensorSpec &x = args.spec(0), &value = args.spec(2);
+  const auto indices = args.list_spec(1);
+  Names names(distributed::dim_names(x.ndim()));
+  Names others("_");
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d < static_cast<int>(indices.size())) {
+      names[d] = '_';
+    } else {
+      others.push_back(names[d]);
+    }
+  }
+  Factors rule;
+  rule.input(x, names);
+  for (const TensorSpec& index : indices) rule.input(index, "_");
+  rule.any_size(kEveryLetter).input(value, others).last_input_follows();
+  if (out_grad != nullptr) rule.input(*out_grad, names).last_input_follows();
+  rule.output(names);
+  if (out_grad != nullptr) rule.output(others);
+  SpmdResult result = settled(rule);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    Sharding given = Sharding::of(indices[i]);
+    given.dims = {};
+    result.inputs[i + 1] = given.attr(indices[i].attr->mesh());
+  }
+  return result;
+}
+
+SpmdResult index_put(const RuleArgs& args) { return put_at(args, nullptr); }
+SpmdResult index_put_grad(const RuleArgs& args) { return put_at(args, &args.spec(3)); }
+
+// Rows of x and tokens have one letter in the reference, whatever scatter_index says.
+SpmdRule moe_combine(const TensorSpec& x, const TensorSpec& combine_weights,
+                     const TensorSpec& scatter_index) {
+  return Factors()
+      .any_size("s")
+      .input(x, "sh")
+      .input(combine_weights, "sk")
+      .input(scatter_index, "sk")
+      .output("sh");
+}
+
+SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights,
+                          const TensorSpec& scatter_index, const TensorSpec& grad_y) {
+  return Factors()
+      .any_size("s")
+      .input(x, "sh")
+      .input(combine_weights, "sk")
+      .input(scatter_index, "sk")
+      .input(grad_y, "sh")
+      .output("sh")
+      .output("sk")
+      .output("sk")
+      .whole("k")
+      .combined("hk");
+}
+
+}  // namespace
+
+Subject indexing_subject() {
+  using namespace distributed;
+  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven,
+                          .forward_inputs = ForwardInputs::kApart};
+  Policies gather = apart;
+  gather.refusal = scalar_index;
+  const Policies embedding = {.backward_outputs = BackwardOutputs::kAsGiven,
+                              .refusal = split_vocabulary,
+                              .refuses_shared_mesh_dims = true};
+  constexpr std::string_view kTopk = "k: int, axis: int, largest: bool, sorted: bool";
+  constexpr std::string_view kScan = "axis: int, dtype: dtype";
+  constexpr std::string_view kSort = "axis: int, descending: bool, stable: bool";
+  constexpr std::string_view kPut = "axis: int, reduce: string, include_self: bool";
+  return {
+      {form("topk", {"", ask<TopkInferSpmd>}, "x", kTopk),
+       form("topk_grad", {"", ask<TopkGradInferSpmd>}, "x, indices, out_grad", kTopk),
+       form("argsort", {"", ask<ArgSortInferSpmd>}, "x", kSort),
+       form("argsort_grad", {"", composed<argsort_grad>}, "indices, x, out_grad", kSort),
+       form("cummax", {"", ask<CummaxInferSpmd>}, "x", kScan),
+       form("cummax_grad", {"", ask<CummaxGradInferSpmd>}, "x, indices, out_grad", kScan),
+       form("c_embedding", {"", ask<CEmbeddingInferSpmd>}, "weight, x",
+            "start_index: int, vocab_size: int"),
+       form("c_embedding_grad", {"", composed<c_embedding_grad>}, "weight, x, out_grad",
+            "start_index: int"),
+       form("gather_nd", {"", ask<GatherNdInferSpmd>}, "x, index"),
+       form("index_select", {"", ask<IndexSelectInferSpmd>}, "x, index", "axis: int"),
+       form("index_select_grad", {"", ask<index_select_grad>}, "x, index, out_grad", "axis: int"),
+       form("take_along_axis", {"", ask<TakeAlongAxisInferSpmd>}, "x, index", "axis: int"),
+       form("take_along_axis_grad", {"", ask<take_along_axis_grad>}, "x, index, out_grad",
+            "axis: int"),
+       form("put_along_axis", {"", ask<PutAlongAxisInferSpmd>}, "x, index, value", kPut),
+       form("put_along_axis_grad", {"", ask<put_along_axis_grad>}, "x, index, value, out, out_grad",
+            kPut),
+       form("scatter", {"", ask<scatter>}, "x, index, updates", "overwrite: bool"),
+       form("scatter_nd_add", {"", ask<scatter_by_position>}, "x, index, updates"),
+       form("index_put", {"", composed<index_put>}, "x, [indices], value", "accumulate: bool"),
+       form("index_put_grad", {"", composed<index_put_grad>}, "x, [indices], value, out_grad",
+            "accumulate: bool"),
+       form("moe_combine", {"", ask<moe_combine>}, "x, combine_weights, scatter_index"),
+       form("moe_combine_grad", {"", ask<moe_combine_grad>},
+            "x, combine_weights, scatter_index, grad_y")},
+      {{"topk", "topk", {}, {}, "topk_grad"},
+       {"argsort", "argsort", {}, {}, "argsort_grad"},
+       {"cummax cummin", "cummax", {}, {}, "cummax_grad"},
+       {"embedding lookup_table_v2", "embedding", embedding},
+       {"c_embedding", "c_embedding", {.refuses_shared_mesh_dims = true}, {}, "c_embedding_grad"},
+       {"gather", "", gather},
+       {"gather_nd", "gather_nd", apart},
+       {"index_select", "index_select", {}, {}, "index_select_grad"},
+       {"take_along_axis", "take_along_axis", {}, {}, "take_along_axis_grad"},
+       {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
+       {"scatter", "scatter", {.refusal = deep_index}},
+       {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},
+       {"one_hot", "", {.one_mesh_dim = OneMeshDim::kOutputs}},
+       {"index_put", "index_put", {}, {}, "index_put_grad"},
+       {"moe_combine", "moe_combine", {}, {}, "moe_combine_grad"}}};
+}
+
+}  // namespace phi::spmd_tool

@@ -1,0 +1,142 @@
+// The reference's ops that move elements, and its rules for any op.
+#include <algorithm>
+
+#include "distributed/spmd/rules.h"
+#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/sharding.h"
+#include "tools/spmd/reference/form.h"
+
+namespace phi::spmd_tool {
+namespace {
+
+using distributed::Factors;
+using distributed::Names;
+using distributed::SpmdResult;
+using distributed::SpmdRule;
+using distributed::TensorSpec;
+
+// To the shape of y, or to target_shape where y is not given.
+SpmdRule expand_as(const TensorSpec& x, const TensorSpec* y, const IntArray& target_shape) {
+  return y != nullptr ? distributed::ExpandAsInferSpmd(x, *y)
+                      : distributed::ExpandInferSpmd(x, target_shape);
+}
+
+// As the op's gradient, reduce_as, with x first.
+SpmdRule expand_as_grad(const TensorSpec& x, const TensorSpec& out_grad, const IntArray&) {
+  const auto all = Factors::batch(out_grad.ndim());
+  Factors rule;
+  rule.input(x, all, "").last_input_follows();
+  return rule.input(out_grad, all, "").output_like(0);
+}
+
+// The operator lets dims of size 1 broadcast, the reference splits them as others.
+SpmdRule tril(const TensorSpec& x, int) {
+  const auto names = distributed::dim_names(x.ndim());
+  PHI_CHECK(names.size() >= 2,
+            errors::InvalidArgument("x is {}; 2 dims or more are needed.", x.shape.to_string()));
+  return Factors().input(x, names).output(names).whole(names.substr(names.size() - 2));
+}
+
+// For any op: the first dim of tensors is `first_dim`, the others are not looked at.
+SpmdRule any_op(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs, char first_dim) {
+  const auto names = [&](const TensorSpec& tensor) {
+    Names result;
+    for (int d = 0; d < tensor.ndim(); ++d) result.push_back(d == 0 ? first_dim : '_');
+    return result;
+  };
+  Factors rule;
+  if (first_dim != '_') rule.any_size({&first_dim, 1});
+  for (const TensorSpec& x : ins) rule.input(x, names(x));
+  for (const TensorSpec& y : outs) rule.output(names(y));
+  return rule;
+}
+
+SpmdRule replicated(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs) {
+  return any_op(ins, outs, '_');
+}
+
+// A scalar output holds no batch, and how parts of it would be combined is not known.
+SpmdRule data_parallel(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs) {
+  const bool scalar =
+      std::any_of(outs.begin(), outs.end(), [](const TensorSpec& y) { return y.ndim() == 0; });
+  return any_op(ins, outs, scalar ? '_' : 'b');
+}
+
+const char* decreased_axis(const RuleArgs& args, Direction direction) {
+  return direction == Direction::kBackward && !args.attr<std::vector<int64_t>>(4).empty()
+             ? "decrease_axis drops dims of the output."
+             : nullptr;
+}
+
+// The reference lets the last dim stay split where it alone is sliced and its parts hold whole
+// steps, whatever start and end are.
+SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const IntArray& starts,
+                       const IntArray& ends, const IntArray& strides) {
+  const int last = x.ndim() - 1;
+  if (strides.size() == 1 && last >= 0 && axes.size() == 1 &&
+      distributed::normal_axis(axes[0], x.ndim()) == last) {
+    const distributed::Sharding given = distributed::Sharding::of(x);
+    const auto& split = given.dims[static_cast<size_t>(last)];
+    if (x.shape[last] / split.parts(x.attr->mesh()) % strides[0] == 0) {
+      const auto names = distributed::dim_names(x.ndim());
+      return Factors().input(x, names).output(names);
+    }
+  }
+  return distributed::StridedSliceInferSpmd(x, axes, starts, ends, strides);
+}
+
+// What is asked of out_grad counts before what is asked of x.
+SpmdResult strided_slice_grad(const RuleArgs& args) {
+  const TensorSpec& x = args.spec(0);
+  Names names(distributed::dim_names(x.ndim()));
+  for (int axis : args.attr<std::vector<int>>(0)) {
+    names[distributed::normal_axis(axis, x.ndim())] = '_';
+  }
+  SpmdResult result = settled(Factors().input(args.spec(1), names).input(x, names).output(names));
+  std::swap(result.inputs[0], result.inputs[1]);
+  return result;
+}
+
+}  // namespace
+
+Subject shape_subject() {
+  using namespace distributed;
+  constexpr std::string_view kSteps = "axes: ints, starts: ints, ends: ints, strides: ints";
+  const auto lists = [](const char* name, RuleFunctions::Ask ask) {
+    return form(name, {"", ask}, "[ins], [outs]");
+  };
+  return {
+      {form("expand_as", {"", ask<expand_as>}, "x, y?", "target_shape: ints"),
+       form("expand_as_grad", {"", ask<expand_as_grad>}, "x, out_grad", "target_shape: ints"),
+       form("tril", {"", ask<tril>}, "x", "diagonal: int"),
+       lists("data_parallel", ask<data_parallel>), lists("replicated", ask<replicated>),
+       form("flatten", {"", ask<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
+       form("stack", {"", ask<StackInferSpmd>}, "[x]", "axis: number"),
+       form("tile", {"", ask<TileInferSpmd>}, "x", "repeat_times: ints"),
+       form("cumsum", {"", ask<CumsumInferSpmd>}, "x",
+            "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
+       form("pad", {"", ask<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
+       form("roll", {"", ask<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
+       form("roll_grad", {"", ask<RollGradInferSpmd>}, "x, out_grad", "shifts: ints, axis: ints"),
+       form("unbind", {"", ask<UnbindInferSpmd>}, "x", "axis: int"),
+       form("strided_slice", {"", ask<strided_slice>}, "input", kSteps),
+       form("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
+      {{"reshape2", "reshape"},
+       {"transpose2", "transpose"},
+       {"unsqueeze2", "unsqueeze"},
+       {"tril_triu triu", "tril", {}, {{"lower", ""}}},
+       {"slice", "", {.refusal = decreased_axis}},
+       {"expand_as expand_as_v2", "expand_as", {}, {}, "expand_as_grad"},
+       {"default_ default_data_parallel", "data_parallel"},
+       {"replicated", "replicated"},
+       {"flatten", "flatten"},
+       {"stack", "stack"},
+       {"tile", "tile"},
+       {"cumsum", "cumsum"},
+       {"pad", "pad", {.one_mesh_dim = OneMeshDim::kOutputs}},
+       {"roll", "roll", {}, {}, "roll_grad"},
+       {"unbind", "unbind"},
+       {"strided_slice", "strided_slice", {}, {}, "strided_slice_grad"}}};
+}
+
+}  // namespace phi::spmd_tool
