@@ -84,9 +84,9 @@ TEST(DeclaredOps, ACallSaysWhatIsMissing) {
       [&] { t_normalise(x, x, x, x, false); },
       ThrowsError(kUnimplemented, "t_normalise is declared only: the op has several outputs"));
   EXPECT_THAT([&] { t_distribute(x, x, 1, 2); },
-              ThrowsError(kUnimplemented, "list 'multi_rois' is not the last output"));
+              ThrowsError(kUnimplemented, "'multi_rois' and 'nums' are lists"));
   EXPECT_THAT([&] { t_update_(list, list, list, x, 0.5, 1); },
-              ThrowsError(kUnimplemented, "'masters' is an optional list"));
+              ThrowsError(kUnimplemented, "'params_out' and 'masters_out' are lists"));
   EXPECT_THAT([&] { t_sample(x, list, std::nullopt); },
               ThrowsError(kUnimplemented, "attribute 'seed' is optional"));
   EXPECT_THAT(
