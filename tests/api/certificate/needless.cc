@@ -135,8 +135,8 @@ bool same_parts(const Part& a, const Part& b, double tolerance) {
   return true;
 }
 
-// A multiple of a half, which is not 0 where v is not.
-double coarse(double v) { return std::copysign(std::ceil(2 * std::abs(v)) / 2, v); }
+// A multiple of a quarter, as the noise in parts, which is not 0 where v is not.
+double coarse(double v) { return std::copysign(std::ceil(4 * std::abs(v)) / 4, v); }
 
 // The values of all inputs of a dtype.
 std::vector<double> pool_of(const Trial& trial, DataType dtype) {
