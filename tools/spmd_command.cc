@@ -13,6 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/spmd/ask.h"
 #include "tools/spmd/check.h"
+#include "tools/spmd/document.h"
 
 namespace {
 
@@ -23,6 +24,7 @@ constexpr const char* kHelp =
     "\n"
     "  autophi spmd --list                        the operators, with tensors, attributes and "
     "rule\n"
+    "  autophi spmd --document                    the page docs/spmd_rules.md\n"
     "  autophi spmd --cases=PATH,... [FILE.yaml ...] [--differences=FILE.yaml]\n"
     "                                             check recorded cases (files, or folders of "
     "them);\n"
@@ -47,6 +49,7 @@ using LoadLibrary = void (*)(const std::string& path);
 struct Options {
   bool help = false;
   bool list = false;
+  bool document = false;
   std::vector<std::string> files;
   std::string differences;
   std::vector<std::string> libraries;
@@ -63,8 +66,8 @@ void add_files(std::vector<std::string>& files, const std::string& list) {
 
 // By hand: --in and --attr may be given several times, which gflags cannot.
 Options parse(int argc, char** argv, bool loads) {
-  std::vector<std::string> names = {"--help", "--list", "--strict", "--cases", "--differences",
-                                    "--mesh", "--in",   "--out",    "--attr"};
+  std::vector<std::string> names = {"--help",        "--list", "--document", "--strict", "--cases",
+                                    "--differences", "--mesh", "--in",       "--out",    "--attr"};
   if (loads) names.emplace_back("--ops");
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -87,10 +90,13 @@ Options parse(int argc, char** argv, bool loads) {
     }
     if (name == "--help" || name == "--h") {
       options.help = true;
-    } else if ((name == "--list" || name == "--strict") && equals != std::string::npos) {
+    } else if ((name == "--list" || name == "--document" || name == "--strict") &&
+               equals != std::string::npos) {
       throw UsageError(name + " takes no value, got '" + word.substr(equals + 1) + "'.");
     } else if (name == "--list") {
       options.list = true;
+    } else if (name == "--document") {
+      options.document = true;
     } else if (name == "--strict") {
       options.ask.strict = true;
     } else {
@@ -112,10 +118,13 @@ Options parse(int argc, char** argv, bool loads) {
 // Each of the command's three forms has words and flags of its own.
 void check_all_read(const Options& options) {
   const phi::spmd_tool::Ask& ask = options.ask;
-  const bool checks = !options.list && !options.files.empty();
-  const bool asks = !options.list && !checks;
-  const std::string_view question = "one question; --list and --cases ask none";
-  phi::cli::check_flag_is_read({"cases", checks, "no --list"}, !options.files.empty());
+  const bool prints = options.list || options.document;
+  const bool checks = !prints && !options.files.empty();
+  const bool asks = !prints && !checks;
+  const std::string_view question = "one question; --list, --document and --cases ask none";
+  phi::cli::check_flag_is_read({"document", !options.list, "no --list"}, options.document);
+  phi::cli::check_flag_is_read({"cases", checks, "no --list and no --document"},
+                               !options.files.empty());
   phi::cli::check_flag_is_read({"differences", checks, "--cases"}, !options.differences.empty());
   phi::cli::check_flag_is_read({"mesh", asks, question}, !ask.mesh.empty());
   phi::cli::check_flag_is_read({"in", asks, question}, !ask.inputs.empty());
@@ -136,6 +145,10 @@ int run(const Options& options, LoadLibrary load) {
   for (const std::string& library : options.libraries) load(library);
   if (options.list) {
     std::fputs(phi::spmd_tool::list().c_str(), stdout);
+    return 0;
+  }
+  if (options.document) {
+    std::fputs(phi::spmd_tool::document().c_str(), stdout);
     return 0;
   }
   if (!options.files.empty()) {

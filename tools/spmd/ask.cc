@@ -166,8 +166,9 @@ OpTensor tensor_of(const TensorText& text, const distributed::ProcessMesh& mesh)
   return {{Dims(text.shape), text.dtype}, attr_of(text, mesh)};
 }
 
-// Optional tensors at the end may be left out; one of no dims is not given.
-OpQuestion question_of(const Ask& ask, const OpRule& rule) {
+}  // namespace
+
+OpQuestion parse_question(const Ask& ask, const OpRule& rule) {
   if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3.");
   OpQuestion question{distributed::ProcessMesh(parse_extents(ask.mesh, "--mesh")), {}, {}};
   for (const auto& text : ask.inputs) {
@@ -185,8 +186,10 @@ OpQuestion question_of(const Ask& ask, const OpRule& rule) {
     question.inputs.push_back({OpTensor()});
   }
   question.attributes = parse_attrs(rule, ask.attrs);
-  return rule.with_dtypes(std::move(question));
+  return question;
 }
+
+namespace {
 
 // As parse_tensor reads it; float32 is not said.
 std::string tensor_text(const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
@@ -269,7 +272,7 @@ std::string answer_text(const OpRule& rule, const OpQuestion& question, const Op
 
 std::string ask(const Ask& ask) {
   const OpRule& rule = rules::find(ask.op);
-  const OpQuestion question = question_of(ask, rule);
+  const OpQuestion question = rule.with_dtypes(parse_question(ask, rule));
   std::vector<OpTensor> outputs;
   for (const auto& text : ask.outputs) {
     for (const TensorText& tensor : parse_argument(text)) {

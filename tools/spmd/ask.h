@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "api/rules/op_rule.h"
+
 namespace phi::spmd_tool {
 
 /// What the command line says of one question, not yet parsed.
@@ -15,6 +17,11 @@ struct Ask {
   std::vector<std::string> attrs;    // "transpose_x=true"; the others take their defaults
   bool strict = false;               // refuse where tensors ask for different things
 };
+
+/// The tensors and attributes as `rule` takes them; dtypes that are not said are UNDEFINED.
+/// Optional tensors at the end may be left out; one of no dims is not given. Errors: those of
+/// ask().
+OpQuestion parse_question(const Ask& ask, const OpRule& rule);
 
 /// The printed answer. Errors: cli::UsageError for what cannot be read; phi::Error for what the
 /// shape function or the rule refuses.

@@ -64,6 +64,20 @@ AttributeValue zero_of(AttributeKind kind) {
   return false;
 }
 
+// `attr` with the partial mesh dims of `given` for its own.
+const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDistAttr* given) {
+  if (attr == nullptr) return nullptr;
+  std::vector<Placement> placements(attr->placements().begin(), attr->placements().end());
+  for (int m = 0; m < attr->mesh().ndim(); ++m) {
+    Placement& placement = placements[static_cast<size_t>(m)];
+    if (placement.is_partial()) placement = distributed::Replicate();
+    if (placement.is_replicate() && given->placement(m).is_partial()) {
+      placement = given->placement(m);
+    }
+  }
+  return TensorDistAttr::get(attr->mesh(), placements);
+}
+
 OpQuestion question_of(const Reference& reference, const Question& question,
                        const ProcessMesh& mesh) {
   const OpRule& rule = reference.of(question.direction);
@@ -73,6 +87,10 @@ OpQuestion question_of(const Reference& reference, const Question& question,
     auto& argument = asked.inputs.emplace_back();
     for (const TensorText& text : question.inputs[i].tensors) {
       argument.push_back(tensor_of(text, kind, mesh));
+      const TensorDistAttr*& attr = argument.back().attr;
+      if (attr != nullptr && reference.policies.wholes_partial) {
+        attr = with_partial_of(attr, TensorDistAttr::replicated(mesh));
+      }
     }
   }
   if (takes_outputs(rule, question.inputs.size())) {
@@ -119,20 +137,6 @@ void keep_largest_mesh_dims(distributed::AttrList* attrs) {
     }
     attr = sharding.attr(attr->mesh());
   }
-}
-
-// `attr` with the partial mesh dims of `given` for its own.
-const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDistAttr* given) {
-  if (attr == nullptr) return nullptr;
-  std::vector<Placement> placements(attr->placements().begin(), attr->placements().end());
-  for (int m = 0; m < attr->mesh().ndim(); ++m) {
-    Placement& placement = placements[static_cast<size_t>(m)];
-    if (placement.is_partial()) placement = distributed::Replicate();
-    if (placement.is_replicate() && given->placement(m).is_partial()) {
-      placement = given->placement(m);
-    }
-  }
-  return TensorDistAttr::get(attr->mesh(), placements);
 }
 
 // `attr` without the splits over mesh dims by which `stronger` splits another tensor dim.

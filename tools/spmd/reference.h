@@ -44,6 +44,8 @@ struct Policies {
   const char* (*refusal)(const RuleArgs& args, Direction direction) = nullptr;
   /// Refuses one mesh dim for several factors.
   bool refuses_shared_mesh_dims = false;
+  /// Partial inputs become whole, which our rule lets pass.
+  bool wholes_partial = false;
   ForwardInputs forward_inputs = ForwardInputs::kInferred;
   OneMeshDim one_mesh_dim = OneMeshDim::kNowhere;
   /// Asked from the outputs it leaves tensors partial as they are given.

@@ -107,7 +107,9 @@ Put put_names(const TensorSpec& x, std::span<const TensorSpec> indices, const Te
 
 SpmdRule GatherNdInferSpmd(const TensorSpec& x, const TensorSpec& index) {
   const Addressed names = addressed(x.ndim(), index);
-  return Factors().input(x, names.x).input(index, names.position).output(names.elements);
+  Factors rule;
+  rule.input(x, names.x).input(index, names.position).output(names.elements);
+  return pass_partial_of_first(rule, index);
 }
 
 SpmdRule GatherNdGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
@@ -129,7 +131,9 @@ SpmdRule IndexSelectGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
 
 SpmdRule TakeAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices, int axis) {
   const Names names = alike({&arr, &indices}, axis);
-  return Factors().input(arr, names).input(indices, with_axis(names)).output(with_axis(names));
+  Factors rule;
+  rule.input(arr, names).input(indices, with_axis(names)).output(with_axis(names));
+  return pass_partial_of_first(rule, indices);
 }
 
 SpmdRule TakeAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,

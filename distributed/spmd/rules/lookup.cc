@@ -63,7 +63,9 @@ SpmdRule CEmbeddingGradInferSpmd(const TensorSpec& weight, const TensorSpec& x,
 
 SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
   const Gathered names = gathered(x, index, axis);
-  return Factors().input(x, names.x).input(index, names.index).output(names.out);
+  Factors rule;
+  rule.input(x, names.x).input(index, names.index).output(names.out);
+  return pass_partial_of_first(rule, index);
 }
 
 SpmdRule GatherGradInferSpmd(const TensorSpec& x, const TensorSpec& index,

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "distributed/spmd/factors.h"
 #include "phi/common/dims.h"
 #include "phi/common/errors.h"
 
@@ -53,6 +54,13 @@ inline Names names_without(int ndim, int64_t axis) {
   Names names(dim_names(ndim));
   if (ndim > 0 || (axis != 0 && axis != -1)) names[normal_axis(axis, ndim)] = '_';
   return names;
+}
+
+/// For a rule that copies elements of its first input by `positions`: partial values of the first
+/// pass on, where the positions themselves are whole.
+inline Factors& pass_partial_of_first(Factors& rule, const TensorSpec& positions) {
+  const bool whole = positions.attr->partial_dims().empty();
+  return whole ? rule.pass_partial(PartialFlow::kOne, kAllKinds) : rule;
 }
 
 }  // namespace phi::distributed

@@ -8,13 +8,16 @@
 namespace phi::distributed {
 namespace {
 
+// A copy of elements, each by itself: it passes partial values of any kind.
+Factors& moved(Factors& rule) { return rule.pass_partial(PartialFlow::kEvery, kAllKinds); }
+
 Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
   PHI_CHECK(parts > 0, errors::InvalidArgument("x is split into {} parts.", parts));
   const auto names = dim_names(x.ndim());
   Factors rule;
   rule.input(x, names).whole(names.substr(normal_axis(axis, x.ndim()), 1));
   for (int64_t i = 0; i < parts; ++i) rule.output(names);
-  return rule;
+  return moved(rule);
 }
 
 struct Expansion {
@@ -116,7 +119,8 @@ SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
     in.push_back(goes ? '1' : dim_names(x.ndim())[d]);
     if (!goes) out.push_back(in[d]);
   }
-  return Factors().input(x, in).output(out).unit_dims_whole();
+  Factors rule;
+  return moved(rule.input(x, in).output(out).unit_dims_whole());
 }
 
 SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
@@ -127,7 +131,7 @@ SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
   }
   Factors rule;
   rule.input(x, dim_names(x.ndim())).output(std::string_view(out.data(), out.size()));
-  return rule.unit_dims_whole();
+  return moved(rule.unit_dims_whole());
 }
 
 SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis) {
@@ -152,12 +156,17 @@ SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
   Factors rule;
   rule.input(x, names);
   for (int64_t i = 0; i < x.shape[along]; ++i) rule.output(out);
-  return rule;
+  return moved(rule);
 }
 
-SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings, const Scalar&) {
+SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
+                      const Scalar& pad_value) {
   const Names names = padded(x, paddings);
-  return Factors().input(x, names).output(names);
+  Factors rule;
+  rule.input(x, names).output(names);
+  // Zeros add up to zeros.
+  if (pad_value.to<double>() == 0) rule.pass_partial(PartialFlow::kEvery, kLinearKinds);
+  return rule;
 }
 
 SpmdRule PadGradInferSpmd(const TensorSpec& out_grad, const std::vector<int>& paddings,
@@ -168,7 +177,8 @@ SpmdRule PadGradInferSpmd(const TensorSpec& out_grad, const std::vector<int>& pa
 SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
                        const std::vector<int64_t>& axis) {
   const Names names = rolled(x, shifts, axis);
-  return Factors().input(x, names).output(names);
+  Factors rule;
+  return moved(rule.input(x, names).output(names));
 }
 
 SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
@@ -182,7 +192,8 @@ SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes
                                const IntArray& strides) {
   check_steps(axes, starts, ends, strides);
   const Sliced names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
-  return Factors().input(x, names.input).output(names.out);
+  Factors rule;
+  return moved(rule.input(x, names.input).output(names.out));
 }
 
 SpmdRule StridedSliceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
@@ -200,7 +211,8 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                                     "each.",
                                     axes.size(), starts.size(), ends.size()));
   const Sliced names = sliced(input, axes, decrease_axis);
-  return Factors().input(input, names.input).output(names.out);
+  Factors rule;
+  return moved(rule.input(input, names.input).output(names.out));
 }
 
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -220,7 +232,8 @@ SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
 
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
   const Expansion names = expansion(x.shape, shape);
-  return Factors().input(x, names.from).output(names.to);
+  Factors rule;
+  return moved(rule.input(x, names.from).output(names.to));
 }
 
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
@@ -241,7 +254,8 @@ SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
     if (own >= 0) in.push_back(name);
     out.push_back(name);
   }
-  return Factors().input(x, in).output(out);
+  Factors rule;
+  return moved(rule.input(x, in).output(out));
 }
 
 SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool, bool) {

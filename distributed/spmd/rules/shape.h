@@ -1,4 +1,5 @@
-// Rules of ops that move elements: transpose, squeeze, split, slice, expand, ...
+// Rules of ops that move elements: transpose, squeeze, split, slice, expand, ... Those of one
+// tensor pass partial values on.
 #pragma once
 
 #include <vector>

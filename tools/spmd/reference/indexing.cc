@@ -200,6 +200,7 @@ SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights
 Subject indexing_subject() {
   using namespace distributed;
   const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven,
+                          .wholes_partial = true,
                           .forward_inputs = ForwardInputs::kApart};
   Policies gather = apart;
   gather.refusal = scalar_index;
@@ -245,8 +246,8 @@ Subject indexing_subject() {
        {"c_embedding", "c_embedding", {.refuses_shared_mesh_dims = true}, {}, "c_embedding_grad"},
        {"gather", "", gather},
        {"gather_nd", "gather_nd", apart},
-       {"index_select", "index_select", {}, {}, "index_select_grad"},
-       {"take_along_axis", "take_along_axis", {}, {}, "take_along_axis_grad"},
+       {"index_select", "index_select", {.wholes_partial = true}, {}, "index_select_grad"},
+       {"take_along_axis", "take_along_axis", {.wholes_partial = true}, {}, "take_along_axis_grad"},
        {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
        {"scatter", "scatter", {.refusal = deep_index}},
        {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},

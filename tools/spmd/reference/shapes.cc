@@ -101,6 +101,7 @@ SpmdResult strided_slice_grad(const RuleArgs& args) {
 
 Subject shape_subject() {
   using namespace distributed;
+  const Policies whole = {.wholes_partial = true};
   constexpr std::string_view kSteps = "axes: ints, starts: ints, ends: ints, strides: ints";
   const auto lists = [](const char* name, RuleFunctions::Ask ask) {
     return form(name, {"", ask}, "[ins], [outs]");
@@ -123,20 +124,21 @@ Subject shape_subject() {
        form("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
       {{"reshape2", "reshape"},
        {"transpose2", "transpose"},
-       {"unsqueeze2", "unsqueeze"},
+       {"split split_with_num squeeze", "", whole},
+       {"unsqueeze unsqueeze2", "unsqueeze", whole},
        {"tril_triu triu", "tril", {}, {{"lower", ""}}},
-       {"slice", "", {.refusal = decreased_axis}},
-       {"expand_as expand_as_v2", "expand_as", {}, {}, "expand_as_grad"},
+       {"slice", "", {.refusal = decreased_axis, .wholes_partial = true}},
+       {"expand_as expand_as_v2", "expand_as", whole, {}, "expand_as_grad"},
        {"default_ default_data_parallel", "data_parallel"},
        {"replicated", "replicated"},
        {"flatten", "flatten"},
        {"stack", "stack"},
-       {"tile", "tile"},
+       {"tile", "tile", whole},
        {"cumsum", "cumsum"},
-       {"pad", "pad", {.one_mesh_dim = OneMeshDim::kOutputs}},
-       {"roll", "roll", {}, {}, "roll_grad"},
-       {"unbind", "unbind"},
-       {"strided_slice", "strided_slice", {}, {}, "strided_slice_grad"}}};
+       {"pad", "pad", {.wholes_partial = true, .one_mesh_dim = OneMeshDim::kOutputs}},
+       {"roll", "roll", whole, {}, "roll_grad"},
+       {"unbind", "unbind", whole},
+       {"strided_slice", "strided_slice", whole, {}, "strided_slice_grad"}}};
 }
 
 }  // namespace phi::spmd_tool

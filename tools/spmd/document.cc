@@ -1,0 +1,335 @@
+// The page of rules: asks each rule about its example, and writes down what it finds.
+#include "tools/spmd/document.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "tools/spmd/ask.h"
+#include "tools/spmd/case.h"
+
+namespace phi::spmd_tool {
+namespace {
+
+using distributed::Placement;
+using distributed::ProcessMesh;
+using distributed::TensorDistAttr;
+
+// What a rule answers, inputs flat.
+struct Answered {
+  std::vector<const TensorDistAttr*> inputs;
+  std::vector<const TensorDistAttr*> outputs;
+};
+
+// A rule and its example's tensors, which can be placed.
+class Subject {
+ public:
+  Subject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
+      : rule_(rule), operates_(operates) {
+    Ask ask{std::string(rule.name()), mesh, {}, {}, example.attrs, false};
+    for (const std::string& argument : example.inputs) ask.inputs.push_back(unplaced(argument));
+    question_ = operates ? rule.with_dtypes(parse_question(ask, rule)) : parse_question(ask, rule);
+    for (size_t i = 0; i < question_.inputs.size(); ++i) {
+      for (OpTensor& tensor : question_.inputs[i]) {
+        if (tensor.attr == nullptr) continue;
+        tensors_.push_back(&tensor);
+        names_.push_back(question_.inputs[i].size() == 1
+                             ? rule.tensors()[i].name
+                             : fmt::format("{}[{}]", rule.tensors()[i].name,
+                                           &tensor - question_.inputs[i].data()));
+      }
+    }
+  }
+
+  size_t size() const { return tensors_.size(); }
+  const Dims& shape(size_t i) const { return tensors_[i]->meta.dims; }
+  const std::string& name(size_t i) const { return names_[i]; }
+  void place(size_t i, const TensorDistAttr* attr) { tensors_[i]->attr = attr; }
+  const TensorDistAttr* placed(size_t i) const { return tensors_[i]->attr; }
+  const ProcessMesh& mesh() const { return question_.mesh; }
+  void reset() {
+    for (OpTensor* tensor : tensors_) tensor->attr = TensorDistAttr::replicated(question_.mesh);
+  }
+
+  // Absent inputs left out; nothing where the rule refuses.
+  std::optional<Answered> ask() const {
+    try {
+      return operates_ ? of_operator() : of_function();
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  // "8x4" as "8x4[_,_]", each tensor of a list.
+  static std::string unplaced(const std::string& argument) {
+    if (argument.empty()) return "[]";
+    std::string text;
+    size_t start = 0;
+    while (start <= argument.size()) {
+      const size_t end = std::min(argument.find(' ', start), argument.size());
+      const std::string shape = argument.substr(start, end - start);
+      const auto ndim = shape == "0d" ? 0 : std::count(shape.begin(), shape.end(), 'x') + 1;
+      text += (text.empty() ? "" : " ") + (shape == "0d" ? "" : shape) + "[";
+      for (long d = 0; d < ndim; ++d) text += d == 0 ? "_" : ",_";
+      text += "]";
+      start = end + 1;
+    }
+    return text;
+  }
+
+  Answered of_operator() const {
+    const OpAnswer answer = rule_.answer(question_);
+    Answered result;
+    for (const auto* attr : answer.inputs) {
+      if (attr != nullptr) result.inputs.push_back(attr);
+    }
+    for (const auto& output : answer.outputs) result.outputs.push_back(output.attr);
+    return result;
+  }
+
+  Answered of_function() const {
+    const auto answer = rule_.ask(rule_.args(question_)).forward();
+    Answered result;
+    for (const auto* attr : answer.inputs) {
+      if (attr != nullptr) result.inputs.push_back(attr);
+    }
+    result.outputs.assign(answer.outputs.begin(), answer.outputs.end());
+    return result;
+  }
+
+  const OpRule& rule_;
+  bool operates_;
+  OpQuestion question_;
+  std::vector<OpTensor*> tensors_;
+  std::vector<std::string> names_;
+};
+
+// The tensor dim that `attr` splits over mesh dim 0; -1: none.
+int split_dim(const TensorDistAttr* attr) {
+  return attr != nullptr && attr->placement(0).is_shard() ? attr->placement(0).tensor_dim() : -1;
+}
+
+struct Findings {
+  std::vector<std::string> inputs;   // the factor of each dim, '1': must be whole
+  std::vector<std::string> outputs;  // as many as seen
+  std::vector<std::string> sums;     // "k makes out partial (sum)"
+  std::vector<std::string> partial;  // "x"
+};
+
+class Prober {
+ public:
+  explicit Prober(Subject subject) : subject_(std::move(subject)) {}
+
+  Findings run() {
+    subject_.reset();
+    const auto whole = subject_.ask();
+    if (!whole) return {};
+    for (size_t i = 0; i < subject_.size(); ++i) {
+      found_.inputs.emplace_back(static_cast<size_t>(subject_.shape(i).ndim()), '1');
+    }
+    found_.outputs.resize(whole->outputs.size());
+    present_.assign(whole->outputs.begin(), whole->outputs.end());
+    for (size_t i = 0; i < subject_.size(); ++i) {
+      for (int d = 0; d < subject_.shape(i).ndim(); ++d) probe_split(i, d);
+    }
+    for (size_t i = 0; i < subject_.size(); ++i) probe_partial(i);
+    probe_every_partial();
+    return found_;
+  }
+
+  bool output_is_there(size_t o) const { return present_[o] != nullptr; }
+
+ private:
+  void put(std::string* names, int d, char letter) {
+    if (static_cast<int>(names->size()) <= d) names->resize(static_cast<size_t>(d) + 1, '1');
+    (*names)[static_cast<size_t>(d)] = letter;
+  }
+
+  void probe_split(size_t i, int d) {
+    if (found_.inputs[i][static_cast<size_t>(d)] != '1') return;
+    subject_.reset();
+    const Placement shard[] = {distributed::Shard(d)};
+    subject_.place(i, TensorDistAttr::get(subject_.mesh(), shard));
+    const auto answer = subject_.ask();
+    if (!answer || answer->inputs.size() <= i || split_dim(answer->inputs[i]) != d) return;
+    const char letter = next_++;
+    for (size_t k = 0; k < answer->inputs.size(); ++k) {
+      if (const int own = split_dim(answer->inputs[k]); own >= 0) {
+        put(&found_.inputs[k], own, letter);
+      }
+    }
+    std::vector<std::string> partial;
+    for (size_t o = 0; o < answer->outputs.size(); ++o) {
+      const TensorDistAttr* attr = answer->outputs[o];
+      if (const int own = split_dim(attr); own >= 0) put(&found_.outputs[o], own, letter);
+      if (attr != nullptr && attr->placement(0).is_partial()) {
+        partial.push_back(
+            fmt::format("output {} ({})", o, distributed::name_of(attr->placement(0).reduce())));
+      }
+    }
+    if (!partial.empty()) {
+      found_.sums.push_back(
+          fmt::format("`{}` split: {} partial", letter, fmt::join(partial, ", ")));
+    }
+  }
+
+  bool passes() const {
+    const auto answer = subject_.ask();
+    return answer && std::any_of(answer->outputs.begin(), answer->outputs.end(), [](const auto* a) {
+             return a != nullptr && a->placement(0).is_partial();
+           });
+  }
+
+  void probe_partial(size_t i) {
+    subject_.reset();
+    const Placement partial[] = {distributed::Partial()};
+    subject_.place(i, TensorDistAttr::get(subject_.mesh(), partial));
+    if (passes()) found_.partial.push_back(subject_.name(i));
+  }
+
+  void probe_every_partial() {
+    if (!found_.partial.empty() || subject_.size() < 2) return;
+    const Placement partial[] = {distributed::Partial()};
+    for (size_t i = 0; i < subject_.size(); ++i) {
+      subject_.place(i, TensorDistAttr::get(subject_.mesh(), partial));
+    }
+    if (passes()) found_.partial.push_back("all inputs together");
+  }
+
+  Subject subject_;
+  Findings found_;
+  std::vector<const TensorDistAttr*> present_;
+  char next_ = 'a';
+};
+
+std::string spaced(const std::string& names) {
+  return names.empty() ? "()" : fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string notation(const Findings& found, const Prober& prober) {
+  std::vector<std::string> inputs, outputs;
+  for (const auto& names : found.inputs) inputs.push_back(spaced(names));
+  for (size_t o = 0; o < found.outputs.size(); ++o) {
+    outputs.push_back(prober.output_is_there(o) ? spaced(found.outputs[o]) : "absent");
+  }
+  return fmt::format("{} -> {}", fmt::join(inputs, ", "), fmt::join(outputs, ", "));
+}
+
+std::string placed_text(const std::string& name, const TensorDistAttr* attr, int ndim) {
+  return name + to_text(attr, ndim);
+}
+
+// The example on a mesh of 2 x 2: its first two factors split, each where it is met first.
+std::string picture(Subject& subject, const Findings& found) {
+  subject.reset();
+  int mesh_dim = 0;
+  for (char letter = 'a'; letter <= 'z' && mesh_dim < 2; ++letter) {
+    for (size_t i = 0; i < found.inputs.size(); ++i) {
+      const size_t d = found.inputs[i].find(letter);
+      if (d == std::string::npos) continue;
+      std::vector<Placement> placements(subject.placed(i)->placements().begin(),
+                                        subject.placed(i)->placements().end());
+      placements[static_cast<size_t>(mesh_dim++)] = distributed::Shard(static_cast<int>(d));
+      subject.place(i, TensorDistAttr::get(subject.mesh(), placements));
+      break;
+    }
+  }
+  const auto answer = subject.ask();
+  if (!answer) return "";
+  std::vector<std::string> given, needs, gives;
+  for (size_t i = 0; i < subject.size(); ++i) {
+    const int ndim = subject.shape(i).ndim();
+    given.push_back(placed_text(subject.name(i), subject.placed(i), ndim));
+    if (i < answer->inputs.size()) needs.push_back(to_text(answer->inputs[i], ndim));
+  }
+  for (size_t o = 0; o < answer->outputs.size(); ++o) {
+    const int ndim = static_cast<int>(found.outputs[o].size());
+    gives.push_back(to_text(answer->outputs[o], ndim));
+  }
+  return fmt::format("{}\n  needs {}\n  gives {}\n", fmt::join(given, "  "), fmt::join(needs, "  "),
+                     fmt::join(gives, "  "));
+}
+
+// Each rule's operators, by the rule.
+std::map<std::string, std::vector<std::string>> operators() {
+  std::map<std::string, std::vector<std::string>> result;
+  for (const OpRule& rule : rules::all()) {
+    result[std::string(rule.rule())].push_back("`" + std::string(rule.name()) + "`");
+  }
+  return result;
+}
+
+// The operator or waiting rule that answers for a function.
+const OpRule* answering(const std::string& function, bool* operates) {
+  for (const OpRule& rule : rules::all()) {
+    *operates = rule.rule() == function;
+    if (*operates) return &rule;
+  }
+  for (const OpRule& rule : waiting_rules()) {
+    if (rule.rule() == function) return &rule;
+  }
+  return nullptr;
+}
+
+std::string section(const Example& example, const std::vector<std::string>& users) {
+  std::string text = fmt::format("## {}\n\n", example.rule);
+  text += users.empty() ? "No operator yet.\n"
+                        : fmt::format("Operators: {}.\n", fmt::join(users, ", "));
+  bool operates = false;
+  const OpRule* rule = answering(example.rule, &operates);
+  if (rule == nullptr) return text + "\n";
+  Prober prober(Subject(*rule, operates, example, "2"));
+  const Findings found = prober.run();
+  text += fmt::format("\n```\n{}\n", notation(found, prober));
+  Subject subject(*rule, operates, example, "2x2");
+  text += picture(subject, found) + "```\n\n";
+  if (*example.about != '\0') text += fmt::format("- {}\n", example.about);
+  for (const auto& sum : found.sums) text += fmt::format("- {}\n", sum);
+  text += found.partial.empty()
+              ? "- Partial inputs become whole.\n"
+              : fmt::format("- Partial passes on: {}.\n", fmt::join(found.partial, ", "));
+  return text + "\n";
+}
+
+constexpr const char* kHead =
+    "# Placement rules\n"
+    "\n"
+    "Generated: `autophi spmd --document > docs/spmd_rules.md`. Do not edit.\n"
+    "\n"
+    "Each rule was asked about one example, in which one dim after the other was split and one "
+    "tensor\n"
+    "after the other was partial. In the notation dims with one letter are split together, `1` is "
+    "a\n"
+    "dim that must be whole (its split is given up, or not kept by that example), `()` a scalar.\n"
+    "Below it are the example on a mesh of 2 x 2 with its first two letters split, what the rule "
+    "then\n"
+    "needs, and what it gives: for each tensor dim the mesh dim that splits it, `_` for none, "
+    "`p0`\n"
+    "for partial over mesh dim 0. [architecture.md](architecture.md#rules) says how rules are "
+    "made.\n"
+    "\n";
+
+}  // namespace
+
+std::string document() {
+  std::string text = kHead;
+  auto users = operators();
+  for (const Example& example : examples()) {
+    const auto it = users.find(example.rule);
+    text += section(example, it == users.end() ? std::vector<std::string>() : it->second);
+    if (it != users.end()) users.erase(it);
+  }
+  text +=
+      "## Others\n\nRules declared in place, whose text is their notation, and operators without "
+      "one, which\nwork on whole tensors.\n\n| rule | operators |\n|---|---|\n";
+  for (const auto& [rule, names] : users) {
+    text += fmt::format("| {} | {} |\n", rule.empty() ? "whole tensors" : "`" + rule + "`",
+                        fmt::join(names, ", "));
+  }
+  return text;
+}
+
+}  // namespace phi::spmd_tool
