@@ -12,6 +12,7 @@ from pathlib import Path
 
 from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
+from api_gen.compat import parse_compat
 from api_gen.emit import Target, render
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
@@ -44,6 +45,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                         "others are errors")
     parser.add_argument("--kernels", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
                         help="sources, or folders of them, that register the kernels: others are errors")
+    parser.add_argument("--compat", nargs="+", action="extend", default=[], metavar="FILE",
+                        help="other names of operators, tensors and attributes (op_compat.yaml), by which "
+                        "they are found at run time too")
     parser.add_argument("--declare-missing", action="store_true",
                         help="what an entry names and is not here is no error: a call of the op is")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
@@ -88,6 +92,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         functions = Functions(options.functions, options.composites, options.kernels, options.beside,
                               options.include)
+        other_names = parse_compat(_read(options.compat))
         if options.report:
             return _report(options, functions)
         ops: Sequence[Op] = parse_ops(_read(options.ops))
@@ -100,7 +105,8 @@ def main(argv: list[str] | None = None) -> int:
         if options.check_names:
             functions.check(ops, gradients)
             return 0
-        outputs = render(ops, gradients, options.declare_only, functions, Target(options.library))
+        outputs = render(ops, gradients, options.declare_only, functions, Target(options.library),
+                         other_names)
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

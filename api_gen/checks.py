@@ -101,14 +101,7 @@ def _check_generated(op: Op) -> None:
     if optional:
         raise refuse("optional", f"attribute '{optional[0]}' is optional",
                      "no code is generated for that; give it a default instead")
-    lists = [t.name for t in op.tensors if t.is_list and t.optional]
-    if lists:
-        raise refuse("optional", f"'{lists[0]}' is an optional list",
-                     "no code is generated for that; an empty list says absent")
-    between = [output.name for output in op.outputs[:-1] if output.is_list]
-    if between and op.kernel:
-        raise refuse("output", f"list '{between[0]}' is not the last output",
-                     "a list may be the only or the last output")
+    _check_lists(op, refuse)
     if op.kernel and not op.kernel.dense:
         names = listing(kernel.name for kernel in op.kernel.alternatives)
         raise refuse("kernel", f"{names}: no alternative for dense tensors",
@@ -144,6 +137,17 @@ def _check_generated(op: Op) -> None:
         if twice:
             raise refuse("infer_meta.spmd_rule", f"the rule is shown '{twice}' twice",
                          "once is accepted: its answer says how the tensor is placed")
+
+
+def _check_lists(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:
+    lists = [output.name for output in op.outputs if output.is_list]
+    if not op.kernel or not lists:
+        return
+    if len(lists) > 1:  # how long each one is, a decision does not say
+        raise refuse("output", f"'{lists[0]}' and '{lists[1]}' are lists", "one list is accepted")
+    if op.backward and not op.outputs[-1].is_list:
+        raise refuse("output", f"list '{lists[0]}' is not the last output of an op with a gradient",
+                     "a list may be the only or the last output there")
 
 
 def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:

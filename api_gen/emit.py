@@ -9,9 +9,14 @@ import jinja2
 
 from api_gen import cpp, groups, layout, lower, reference, rules
 from api_gen.checks import check_attributes, check_generated, check_names
+from api_gen.compat import OtherName, of_ops
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
+
+# Groups of operators that are declared only, in one source.
+_DECLARED_TOGETHER = 40
+
 
 @dataclass(frozen=True)
 class Target:
@@ -78,7 +83,7 @@ def _read(path: Path) -> str | None:
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
-           target: Target = Target()) -> Outputs:
+           target: Target = Target(), other_names: Sequence[OtherName] = ()) -> Outputs:
     """Errors: SpecErrors where something cannot be generated."""
     check_names(ops, gradients)
     folder = target.folder
@@ -98,22 +103,28 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     for group in every:
         views = _views(group, nodes, kernels)
         texts[f"{folder}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
-        if not declare_only:
+        if group.callable and not declare_only:
             texts[f"{folder}/ops/{group.name}.cc"] = _text(
                 "op.cc.j2", group.sources, **views, target=target, calls=groups.called_groups(group, every),
                 composites=functions.of_calls(group.calls),
                 headers=functions.of_shapes(group.operators))
     if not declare_only:
+        declared = [group for group in every if not group.callable]
+        for first in range(0, len(declared), _DECLARED_TOGETHER):
+            texts[f"{folder}/ops/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
+                declared[first:first + _DECLARED_TOGETHER], target)
         for name, members in groups.by_family(operators).items():
             texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
         named = sorted(op.name for group in every for op in group.callable)
         op_defs = lower.lower_op_defs(operators)
+        others = of_ops(other_names, named)
         if target.library:
             texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=named, op_defs=op_defs,
-                                                  target=target)
+                                                  target=target, other_names=others)
         else:
             texts[f"{folder}/calls.cc"] = _text("calls.cc.j2", sources, names=named)
-            texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs)
+            texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs,
+                                              other_names=others)
         texts[f"{folder}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts, target)
 
@@ -140,6 +151,14 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView],
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
         "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
                                                       for op in group.operators if op.kernel})]}
+
+
+def _declared(batch: Sequence[groups.Group], target: Target) -> str:
+    """Functions that only say what is missing need nothing of what others do."""
+    views = [_views(group, {}, {}) for group in batch]
+    return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
+                 target=target, names=[group.name for group in batch],
+                 functions=[f for view in views for f in (*view["functions"], *view["gradients"])])
 
 
 def _definitions(members: Sequence[Op], functions: Functions) -> str:

@@ -45,12 +45,25 @@ class OpDefView:
 class OutputView:
     name: str
     meta: str
-    slot: int
+    slot: int  # among the outputs
     is_list: bool
     type: str
     made: str  # the expression that makes a new one, on plain tensors
     target: str | None  # the argument that an inplace call writes
     target_arg: TensorArg | None
+    after: int  # how many outputs there are behind it
+    behind_list: bool
+
+    @property
+    def decided(self) -> str:
+        """Its slot in a decision, which has one for each element of a list."""
+        return f"decision.num_outputs() - {self.after + 1}" if self.behind_list else str(self.slot)
+
+    @property
+    def new_distributed(self) -> str:
+        if self.is_list:
+            return f"new_distributed_list(decision, {self.slot}{f', {self.after}' if self.after else ''})"
+        return f"new_distributed(decision, {self.decided})"
 
     @property
     def shown(self) -> str:
@@ -388,7 +401,9 @@ class _Builder:
             if self.op.selective:
                 made = f"wanted[{slot}] ? {made} : {kind}()"
             views.append(OutputView(name, meta, slot, output.is_list, kind, made, target,
-                                    self.op.tensors[index[target]] if target else None))
+                                    self.op.tensors[index[target]] if target else None,
+                                    len(self.op.outputs) - slot - 1,
+                                    any(o.is_list for o in self.op.outputs[:slot])))
         return views
 
     def _tracked(self, outputs: Sequence[OutputView]) -> Tracked | None:

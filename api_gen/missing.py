@@ -9,6 +9,7 @@ says why; one without a kernel infers shapes and placements, and only its launch
 without its rule has replicated inputs and outputs.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,11 +40,11 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
 
     def note(error: SpecError) -> None:
         name = error.at.op
-        lacks.setdefault(name, []).append(error.wrong)
+        lacks.setdefault(name, []).append(_without_hint(error.wrong))
         if error.key == "infer_meta.spmd_rule":
             without_rule.add(name)
         if error.key not in _HARMLESS:
-            missing.setdefault(name, error.reason)
+            missing.setdefault(name, _without_hint(error.reason))
 
     made = [*ops, *map(gradient_op, gradients)]
     checks = [partial(check_generated, made), partial(functions.check, ops, gradients)]
@@ -65,6 +66,11 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
     # What a call takes is known of what can be generated.
     _gather(partial(_check_attributes, parts()), note)
     return parts()
+
+
+def _without_hint(text: str) -> str:
+    """In entries of others a name that is like one of ours is seldom a slip of the pen."""
+    return re.sub(r" \(did you mean '[^']*'\?\)", "", text)
 
 
 def _check_attributes(parts: Parts) -> None:

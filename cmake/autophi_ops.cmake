@@ -1,9 +1,9 @@
-# autophi_add_ops(TARGET OPS file.yaml... [BACKWARD file.yaml...] SOURCES file...): a shared library of
+# autophi_add_ops(TARGET OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...): a shared library of
 # operators beside those of autophi, for programs that link it or load it (phi::load_ops).
 #
 # SOURCES: kernels (with PHI_REGISTER_KERNEL), shape functions and rules; headers among them declare
 # what the YAML names: shape functions, rules, and gradients made of operators (in namespace
-# phi::composite). Paths are relative to the calling folder. Generated code is included as
+# phi::composite). COMPAT: other names by which operators and attributes are found too. Paths are relative to the calling folder. Generated code is included as
 #   <TARGET/api.h>             the functions
 #   <TARGET/kernels/FILE.h>    what kernels of the operators of FILE.yaml take
 # and made again when the YAML changes. What entries name and is not there is an error before any
@@ -30,7 +30,7 @@ function(autophi_find_generator_python variable)
 endfunction()
 
 function(autophi_add_ops target)
-  cmake_parse_arguments(ARG "" "" "OPS;BACKWARD;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "OPS;BACKWARD;COMPAT;SOURCES" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_OPS)
     message(FATAL_ERROR "autophi_add_ops(${target}) takes OPS file.yaml... [BACKWARD file.yaml...] SOURCES file...; "
                         "given: ${ARGN}")
@@ -39,7 +39,7 @@ function(autophi_add_ops target)
     message(FATAL_ERROR "autophi_add_ops: '${target}' is no name for a library of operators; use letters a to z, "
                         "digits and _")
   endif()
-  foreach(kind OPS BACKWARD SOURCES)
+  foreach(kind OPS BACKWARD COMPAT SOURCES)
     list(TRANSFORM ARG_${kind} PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   endforeach()
   set(headers ${ARG_SOURCES})
@@ -66,8 +66,11 @@ function(autophi_add_ops target)
   if(ARG_BACKWARD)
     list(APPEND command --backward ${ARG_BACKWARD})
   endif()
+  if(ARG_COMPAT)
+    list(APPEND command --compat ${ARG_COMPAT})
+  endif()
   # How many sources there are depends on the YAML, so a change of it configures anew.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_OPS} ${ARG_BACKWARD} ${headers})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_OPS} ${ARG_BACKWARD} ${ARG_COMPAT} ${headers})
   foreach(mode "" --list-outputs)
     execute_process(COMMAND ${command} ${mode} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
                     RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/library/load_ops.h"
 #include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
 #include "tools/data_command.h"
@@ -59,6 +60,10 @@ int usage_error(const std::string& message) {
   return kUsageStatus;
 }
 
+int spmd_with_libraries(int argc, char** argv) {
+  return spmd_command(argc, argv, [](const std::string& path) { phi::load_ops(path); });
+}
+
 // Of one process. `run` is of all.
 struct Command {
   std::string_view name;
@@ -67,7 +72,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"supervise", supervise_command}, {"export", phi::job::export_command},
     {"data", data_command},           {"weights", weights_command},
-    {"ckpt", ckpt_command},           {"spmd", spmd_command},
+    {"ckpt", ckpt_command},           {"spmd", spmd_with_libraries},
     {"reshard", reshard_command},     {"show", show_command},
     {"schedule", schedule_command}};
 

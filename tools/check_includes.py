@@ -95,7 +95,9 @@ LAYERS = (
           libraries=("fmt", "nlohmann")),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
     Layer("api/data", r"api/data/", HANDLES),
-    Layer("api/nn", r"api/nn/", CALLS + ("api/autograd", "api/capture"),
+    Layer("api/library", r"api/library/", CALLS + ("api/rules",)),
+    Layer("api/testing", r"api/testing/", CALLS + ("api/autograd",)),
+    Layer("api/nn", r"api/nn/", CALLS + ("api/rules", "api/autograd", "api/capture"),
           libraries=("fmt", "glog", "nlohmann")),
     Layer("api/training", r"api/training/", CALLS + (
         "api/autograd", "api/capture", "api/data", "api/explain", "api/nn")),

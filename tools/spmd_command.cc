@@ -39,13 +39,17 @@ constexpr const char* kHelp =
     "one --in with blanks between the tensors, an optional one that is not given --in='[]'.\n"
     "Attributes that are not given take the operator's defaults. --out='...' infers the inputs "
     "from\n"
-    "the outputs. --strict refuses questions in which tensors ask for different things.\n";
+    "the outputs. --strict refuses questions in which tensors ask for different things.\n"
+    "--ops=LIB.so,... loads libraries of operators first (not in autophi_spmd).\n";
+
+using LoadLibrary = void (*)(const std::string& path);
 
 struct Options {
   bool help = false;
   bool list = false;
   std::vector<std::string> files;
   std::string differences;
+  std::vector<std::string> libraries;
   phi::spmd_tool::Ask ask;
 };
 
@@ -58,10 +62,10 @@ void add_files(std::vector<std::string>& files, const std::string& list) {
 }
 
 // By hand: --in and --attr may be given several times, which gflags cannot.
-Options parse(int argc, char** argv) {
-  const std::vector<std::string> names = {"--help",  "--list",        "--strict",
-                                          "--cases", "--differences", "--mesh",
-                                          "--in",    "--out",         "--attr"};
+Options parse(int argc, char** argv, bool loads) {
+  std::vector<std::string> names = {"--help", "--list", "--strict", "--cases", "--differences",
+                                    "--mesh", "--in",   "--out",    "--attr"};
+  if (loads) names.emplace_back("--ops");
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
@@ -94,6 +98,7 @@ Options parse(int argc, char** argv) {
       const std::string value =
           equals == std::string::npos ? std::string(argv[++i]) : word.substr(equals + 1);
       if (name == "--cases") add_files(options.files, value);
+      if (name == "--ops") add_files(options.libraries, value);
       if (name == "--differences") options.differences = value;
       if (name == "--mesh") options.ask.mesh = value;
       if (name == "--in") options.ask.inputs.push_back(value);
@@ -122,12 +127,13 @@ void check_all_read(const Options& options) {
   }
 }
 
-int run(const Options& options) {
+int run(const Options& options, LoadLibrary load) {
   if (options.help) {
     std::fputs(kHelp, stdout);
     return 0;
   }
   check_all_read(options);
+  for (const std::string& library : options.libraries) load(library);
   if (options.list) {
     std::fputs(phi::spmd_tool::list().c_str(), stdout);
     return 0;
@@ -144,6 +150,6 @@ int run(const Options& options) {
 
 }  // namespace
 
-int spmd_command(int argc, char** argv) {
-  return phi::cli::status_of("spmd", [&] { return run(parse(argc, argv)); });
+int spmd_command(int argc, char** argv, LoadLibrary load) {
+  return phi::cli::status_of("spmd", [&] { return run(parse(argc, argv, load != nullptr), load); });
 }

@@ -8,6 +8,7 @@
 #include "api/rules/op_rule.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
+#include "phi/core/added_ops.h"
 
 namespace phi {
 namespace {
@@ -32,8 +33,10 @@ Calls& calls() {
 
 const NamedCall& find_call(std::string_view name) {
   const std::lock_guard lock(calls().mutex);
-  const auto it = calls().by_name.find(name);
-  if (it != calls().by_name.end()) return *it->second;
+  for (const std::string_view each : {name, op_by_other_name(name)}) {
+    const auto it = calls().by_name.find(each);
+    if (it != calls().by_name.end()) return *it->second;
+  }
   std::vector<std::string> names;
   for (const auto& [other, call] : calls().by_name) names.emplace_back(other);
   throw errors::NotFound("there is no function '{}' to call; the nearest are {}.", name,

@@ -39,9 +39,9 @@ Tensor new_distributed(const Decision& decision, size_t slot) {
   return Tensor(DistTensor(out.global, out.attr, DenseTensor(out.local, nullptr)));
 }
 
-TensorList new_distributed_list(const Decision& decision, size_t first_slot) {
+TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after) {
   TensorList list;
-  for (size_t slot = first_slot; slot < decision.num_outputs(); ++slot) {
+  for (size_t slot = first_slot; slot + after < decision.num_outputs(); ++slot) {
     list.push_back(new_distributed(decision, slot));
   }
   return list;

@@ -18,7 +18,8 @@ Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& p
 /// Output slot `slot` of the decision: complete in meta on every rank; undefined if absent. On a
 /// computing rank local_out gives it bytes, elsewhere it is a placeholder.
 Tensor new_distributed(const Decision& decision, size_t slot);
-TensorList new_distributed_list(const Decision& decision, size_t first_slot);
+/// The list that begins there; `after` outputs follow it.
+TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after = 0);
 
 /// What the kernel writes to; null for an absent output.
 inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }

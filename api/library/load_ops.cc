@@ -16,7 +16,6 @@
 
 #include "api/library/op_library.h"
 #include "phi/common/errors.h"
-#include "phi/core/added_ops.h"
 
 #define PHI_TEXT_(x) #x
 #define PHI_TEXT(x) PHI_TEXT_(x)
@@ -34,11 +33,13 @@ struct Brought {
   const char* name;
   std::span<const OpDef* const> ops;
   std::span<const NamedCall> calls;
+  std::span<const OtherName> other_names;
 
   // Each operator has a call, so that no name is found to be taken by the second line only.
   void join() const {
     add_calls(calls);
     add_ops(ops);
+    add_other_names(other_names);
   }
 };
 // Of the library that this thread is loading, and of those that it needs; null while none is.
@@ -135,8 +136,9 @@ LoadedOps load(const std::string& path, const fs::path& file) {
 }  // namespace
 
 OpLibrary::OpLibrary(const char* name, std::span<const OpDef* const> ops,
-                     std::span<const NamedCall> calls, const char* /*abi*/) {
-  const Brought brought{name, ops, calls};
+                     std::span<const NamedCall> calls, std::span<const OtherName> other_names,
+                     const char* /*abi*/) {
+  const Brought brought{name, ops, calls, other_names};
   if (loading != nullptr) {
     loading->push_back(brought);
     return;

@@ -29,7 +29,8 @@ class Inference {
   void gather(const Term& term, const Sharding& sharding, const Dims& shape);
   void gather_output(size_t i, const TensorSpec& output);
   void merge(int f, const MeshDims& wanted, int64_t numel);
-  bool join(int f, const MeshDims& wanted);
+  void join(int f, const MeshDims& wanted);
+  void sort_joined(int f);
   void settle();
   int winner(int mesh_dim) const;
   bool beats(int mesh_dim, int challenger, int holder) const;
@@ -47,6 +48,8 @@ class Inference {
   std::array<std::array<uint8_t, kMaxMeshNdim>, Factors::kMaxFactors> votes_;  // tensors that want
   std::array<uint8_t, Factors::kMaxFactors> met_;  // factors by first meeting
   int met_count_ = 0;
+  uint64_t joined_ = 0;  // factors split over mesh dims of several tensors ...
+  std::array<MeshDims, Factors::kMaxFactors> first_wanted_;  // ... and what the first one wanted
 
   // Partial inputs, and what flows on.
   InlineVector<uint8_t, 8> input_partial_;
@@ -70,8 +73,9 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
   }
   for (int m : wanted) ++votes_[f][m];
   weight_[f] = std::max(weight_[f], numel);
-  if (held == wanted || (rule_.join_ && join(f, wanted))) return;
-  if (conflicts_ == nullptr || rule_.join_) return;
+  if (held == wanted) return;
+  if (rule_.join_) return join(f, wanted);
+  if (conflicts_ == nullptr) return;
   const auto& names = mesh_.dim_names();
   if (f == Factors::kUnsplit) {
     conflicts_->push_back({Conflict::Kind::kGivenUp,
@@ -88,14 +92,31 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
                    names[wanted[0]])});
 }
 
-// Splits factor f over what it holds and what is wanted, the larger mesh dim first.
-bool Inference::join(int f, const MeshDims& wanted) {
-  MeshDims joined = want_[f];
-  for (int m : wanted) {
-    if (!joined.contains(m)) joined.push_back(m);
+// Factor f is to be split over what it holds and what is wanted; settle() says whether it can be.
+void Inference::join(int f, const MeshDims& wanted) {
+  if (!has(joined_, f)) {
+    joined_ |= uint64_t{1} << f;
+    first_wanted_[f] = want_[f];
   }
-  if (rule_.size_[f] % joined.parts(mesh_) != 0) return false;
-  if (joined.size() == want_[f].size()) return true;
+  for (int m : wanted) {
+    if (!want_[f].contains(m)) want_[f].push_back(m);
+  }
+}
+
+// The larger mesh dim first, if the factor's size allows all; else what its first tensor wanted, or
+// the next one.
+void Inference::sort_joined(int f) {
+  const MeshDims joined = want_[f];
+  const MeshDims first = first_wanted_[f].without(~joined.mask());
+  if (joined == first) return;
+  if (rule_.size_[f] % joined.parts(mesh_) != 0) {
+    if (!first.empty()) want_[f] = first;
+    return;
+  }
+  if (first.size() == joined.size()) {
+    want_[f] = first;
+    return;
+  }
   MeshDims sorted;
   while (sorted.size() < joined.size()) {
     int next = -1;
@@ -106,7 +127,6 @@ bool Inference::join(int f, const MeshDims& wanted) {
     sorted.push_back(next);
   }
   want_[f] = sorted;
-  return true;
 }
 
 void Inference::gather(const Term& term, const Sharding& sharding, const Dims& shape) {
@@ -127,6 +147,10 @@ bool Inference::beats(int mesh_dim, int challenger, int holder) const {
   const bool challenger_yields = has(rule_.yields_, challenger);
   const bool holder_yields = has(rule_.yields_, holder);
   if (challenger_yields != holder_yields) return holder_yields;
+  // The larger tensor counts between dims of single tensors; a batch is every tensor's.
+  const bool challenger_batch = challenger < kBatch;
+  const bool holder_batch = holder < kBatch;
+  if (rule_.prefer_larger_ && challenger_batch != holder_batch) return challenger_batch;
   return rule_.prefer_larger_ && weight_[challenger] > weight_[holder];
 }
 
@@ -161,6 +185,9 @@ void Inference::settle() {
     for (int i = 0; i < met_count_; ++i) {
       if (met_[i] != keeper) want_[met_[i]] = want_[met_[i]].without(1u << m);
     }
+  }
+  for (int i = 0; joined_ != 0 && i < met_count_; ++i) {
+    if (has(joined_, met_[i])) sort_joined(met_[i]);
   }
   for (int i = 0; i < met_count_; ++i) {
     MeshDims& dims = want_[met_[i]];

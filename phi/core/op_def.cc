@@ -58,12 +58,55 @@ void add_ops(std::span<const OpDef* const> added) {
   table().current.store(table().lists.back().get(), std::memory_order_release);
 }
 
+namespace {
+
+struct OtherNames {
+  std::mutex mutex;
+  std::vector<std::span<const OtherName>> tables = {built_in_other_names()};
+};
+OtherNames& other_names() {
+  static auto& instance = *new OtherNames;
+  return instance;
+}
+
+template <typename Is>
+const OtherName* find_other_name(const Is& is) {
+  const std::lock_guard lock(other_names().mutex);
+  for (const std::span<const OtherName> table : other_names().tables) {
+    for (const OtherName& name : table) {
+      if (is(name)) return &name;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void add_other_names(std::span<const OtherName> names) {
+  const std::lock_guard lock(other_names().mutex);
+  other_names().tables.push_back(names);
+}
+
+std::string_view op_by_other_name(std::string_view other) {
+  const OtherName* found = find_other_name(
+      [&](const OtherName& name) { return other == name.other && *name.argument == '\0'; });
+  return found != nullptr ? found->op : "";
+}
+
+std::string_view argument_by_other_name(std::string_view op, std::string_view other) {
+  const OtherName* found = find_other_name([&](const OtherName& name) {
+    return op == name.op && other == name.other && *name.argument;
+  });
+  return found != nullptr ? found->argument : "";
+}
+
 const OpDef& ops::find(std::string_view name) {
   std::vector<std::string> names;
   for (const OpDef* op : all()) {
     if (name == op->name) return *op;
     names.emplace_back(op->name);
   }
+  if (const std::string_view here = op_by_other_name(name); !here.empty()) return find(here);
   throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
                          nearest_three(name, names));
 }

@@ -109,7 +109,8 @@ TEST(KernelCount, EqualsKernelsThatRun_AndNoneRunsOutsideTheMesh) {
   const ProcessMesh mesh({2, 2}, {"x", "y"}, {0, 1, 3, 4});
   constexpr size_t kChoices = 8;
   for (const ParityCase& test : every_case()) {
-    const auto drawn = phi::testing::choices(test.inputs, 2, kChoices, rng);
+    const auto drawn =
+        phi::testing::placement_choices(test.inputs, 2, /*partial=*/true, kChoices, rng);
     on_counted_ranks(5, [&](CountedWorld& world) {
       for (const Choice& choice : drawn) {
         SCOPED_TRACE(test.name + " " + phi::testing::to_string(choice) + " at rank " +

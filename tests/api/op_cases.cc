@@ -405,22 +405,7 @@ std::vector<ParityCase> shape_cases() {
   };
 }
 
-namespace {
-
-std::vector<Choice> choices_of(const ParityCase& test, int mesh_ndim, size_t sampled,
-                               std::mt19937& rng) {
-  std::vector<Choice> all = choices(test.inputs, mesh_ndim, sampled, rng);
-  const auto is_partial = [](const distributed::Placement& p) { return p.is_partial(); };
-  if (test.partial) return all;
-  std::erase_if(all, [&](const Choice& choice) {
-    return std::ranges::any_of(choice, [&](const auto& placements) {
-      return std::ranges::any_of(placements, is_partial);
-    });
-  });
-  return all;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 const std::vector<OpTable>& op_tables() {
   static const std::vector<OpTable> tables = {
@@ -475,9 +460,12 @@ void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t see
   const ProcessMesh pair({2}, {"x"}, {1, 3}), three({3}, {"x"}),
       grid({2, 2}, {"x", "y"}, {0, 1, 3, 4});
   for (const ParityCase& test : cases) {
-    expect_parity(test, pair, 4, choices_of(test, 1, sampling.pair, rng));
-    expect_parity(test, three, 3, choices_of(test, 1, sampling.three, rng));
-    expect_parity(test, grid, 5, choices_of(test, 2, sampling.grid, rng));
+    expect_parity(test, pair, 4,
+                  placement_choices(test.inputs, 1, test.partial, sampling.pair, rng));
+    expect_parity(test, three, 3,
+                  placement_choices(test.inputs, 1, test.partial, sampling.three, rng));
+    expect_parity(test, grid, 5,
+                  placement_choices(test.inputs, 2, test.partial, sampling.grid, rng));
   }
 }
 

@@ -15,49 +15,7 @@ DEFINE_string(place, "cpu", "where ranks compute: cpu, closed");
 
 namespace phi::testing {
 
-using distributed::Placement;
 using distributed::ProcessMesh;
-
-std::vector<Choice> choices(const std::vector<Tensor>& inputs, int mesh_ndim, size_t sampled,
-                            std::mt19937& rng) {
-  std::vector<Choice> all;
-  if (mesh_ndim == 1) {
-    all.push_back({});
-    for (const Tensor& x : inputs) {
-      std::vector<Choice> longer;
-      for (const Choice& choice : all) {
-        for (const Placement& p : placements_of(x)) {
-          longer.push_back(choice);
-          longer.back().push_back({p});
-        }
-      }
-      all = std::move(longer);
-    }
-    std::shuffle(all.begin(), all.end(), rng);
-    if (all.size() > sampled) all.resize(sampled);
-    return all;
-  }
-  for (size_t i = 0; i < sampled; ++i) {
-    Choice choice;
-    for (const Tensor& x : inputs) {
-      const auto options = placements_of(x);
-      auto& placements = choice.emplace_back();
-      for (int m = 0; m < mesh_ndim; ++m) placements.push_back(options[rng() % options.size()]);
-    }
-    all.push_back(std::move(choice));
-  }
-  return all;
-}
-
-std::string to_string(const Choice& choice) {
-  std::string out;
-  for (const auto& placements : choice) {
-    out += out.empty() ? "[" : " [";
-    for (const Placement& p : placements) out += p.to_string() + " ";
-    out.back() = ']';
-  }
-  return out;
-}
 
 namespace {
 

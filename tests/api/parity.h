@@ -4,10 +4,10 @@
 #include <gflags/gflags_declare.h>
 
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "api/testing/placement_choices.h"
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 
@@ -27,22 +27,7 @@ struct ParityCase {
   bool partial = true;      // inputs may be partial sums too
 };
 
-/// Every placement that one mesh dim can give x: R, each S(d), P(sum) for floating x.
-inline std::vector<distributed::Placement> placements_of(const Tensor& x) {
-  std::vector<distributed::Placement> options = {distributed::Replicate()};
-  for (int d = 0; d < x.ndim(); ++d) options.push_back(distributed::Shard(d));
-  if (is_floating(x.dtype())) options.push_back(distributed::Partial());
-  return options;
-}
-
-/// One choice: for each input its placements, one per mesh dim.
-using Choice = std::vector<std::vector<distributed::Placement>>;
-
-/// All choices on a mesh of one dim; on more dims `sampled` of them drawn by `rng`.
-std::vector<Choice> choices(const std::vector<Tensor>& inputs, int mesh_ndim, size_t sampled,
-                            std::mt19937& rng);
-
-std::string to_string(const Choice& choice);
+using Choice = PlacementChoice;
 
 /// On each of `world` thread ranks: shard the inputs as each choice says, call, gather, compare.
 void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh, int world,

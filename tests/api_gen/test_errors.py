@@ -117,8 +117,11 @@ CASES = [
     (dict(output="Tensor[](a){x.numel()}"), 3, "output",
      f"'.numel' in the size 'x.numel()'; {SIZE}"),
     (dict(output="Tensor[](a){#a}"), 3, "output", f"the size '#a' cannot be read; {SIZE}"),
-    (dict(output="Tensor[](a){2}, Tensor(b)"), 3, "output",
-     "list 'a' is not the last output; a list may be the only or the last output"),
+    (dict(output="Tensor[](a){2}, Tensor(b), Tensor[](c){2}"), 3, "output",
+     "'a' and 'c' are lists; one list is accepted"),
+    (dict(output="Tensor[](a){2}, Tensor(b)", backward="f_grad"), 3, "output",
+     "list 'a' is not the last output of an op with a gradient; a list may be the only or the last "
+     "output there"),
     # infer_meta
     (dict(infer_meta="{func: 3F}"), 4, "infer_meta.func",
      "'3F' is not a function; a name such as MatmulInferMeta is accepted"),
@@ -227,8 +230,6 @@ CASES = [
      "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
     (dict(optional="a"), 6, "optional", "attribute 'a' is optional; no code is generated for that; "
      "give it a default instead"),
-    (dict(args="(Tensor[] x)", optional="x"), 6, "optional", "'x' is an optional list; no code is "
-     "generated for that; an empty list says absent"),
     (dict(args="(Tensor[] x)", output="Tensor[](out){2}", inplace="(x -> out)"), 6, "inplace",
      "'x' is a list; inplace is generated for single tensors"),
     (dict(output="Tensor(p), Tensor(q)", view="(x -> p)"), 6, "view",
@@ -394,10 +395,6 @@ def test_names_of_gradients(name, message):
           output="Tensor(x_grad), Tensor[](y_grad)"), 4, "output",
      "'y_grad' is a list beside other gradients; a kernel makes a list alone; 'composite' makes it "
      "with others"),
-    (dict(args="(Tensor[] x)"),
-     dict(forward="f (Tensor[] x) -> Tensor(out)", args="(Tensor[] x, Tensor out_grad)",
-          output="Tensor[](x_grad)", composite="g(x)", optional="x", **NO_KERNEL), 6, "optional",
-     "'x' is an optional list; no code is generated for that; an empty list says absent"),
 ])
 def test_gradients_that_do_not_fit_their_op(forward, keys, line, key, message):
     fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}",

@@ -83,6 +83,54 @@ must_print(out_of_core RANKS 1 LINES
   "disk to device: [0-9]+ bytes in [0-9]+ transfers; device to disk: 4194304 bytes"
   "largest difference from the product in memory: [0-9.e-]+, rounding")
 
+# Operators of one's own: checked on all placements, run on processes, asked by the command.
+must_build(custom_op)
+must_run(${BUILD}/install_test/custom_op/custom_op)
+message("${output}")
+foreach(op softcap group_rms_norm row_energy)
+  if(NOT output MATCHES "${op}: 4[0-9][0-9] calls, 4[0-9][0-9] of the gradient, 24[0-9] differences: all agree")
+    message(FATAL_ERROR "custom_op did not check ${op}:\n${output}")
+  endif()
+endforeach()
+must_print(custom_op ARGS run LINES
+  "rank 0: out f32.4,8. .S0,S1. on mesh.dp=2,tp=2.; gradient of scale f32.8. .R,S0. on mesh.dp=2,tp=2.")
+set(my_ops ${BUILD}/install_test/custom_op/libmy_ops.so)
+must_run(${prefix}/bin/autophi spmd --ops=${my_ops} group_rms_norm --mesh=2 --in=4x8[_,0] --in=8[_] --attr group_size=4)
+message("${output}")
+if(NOT output MATCHES "GroupRmsNormInferSpmd")
+  message(FATAL_ERROR "autophi spmd --ops printed:\n${output}")
+endif()
+file(WRITE ${BUILD}/install_test/cases.yaml "rule: row_energy
+cases:
+- {mesh: {shape: [2]}, inputs: [{shape: [4, 8], dims_mapping: [-1, 0]}], expect: {inputs: [{dims_mapping: [-1, 0]}], outputs: [{dims_mapping: [-1], partial: [0]}]}}
+")
+must_run(${prefix}/bin/autophi spmd --ops=${my_ops} --cases=${BUILD}/install_test/cases.yaml)
+if(NOT output MATCHES "1 passed, 0 failed")
+  message(FATAL_ERROR "autophi spmd --ops --cases printed:\n${output}")
+endif()
+
+# What an entry names and nobody wrote, and a name that is taken, are said before anything compiles.
+set(wrong ${BUILD}/install_test/wrong_ops)
+function(must_be_refused yaml words)
+  file(REMOVE_RECURSE ${wrong})
+  file(WRITE ${wrong}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(wrong LANGUAGES CXX)
+find_package(autophi REQUIRED)
+autophi_add_ops(wrong_ops OPS ops.yaml SOURCES kernels.cc)
+")
+  file(WRITE ${wrong}/kernels.cc "")
+  file(WRITE ${wrong}/ops.yaml "${yaml}")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${wrong} -B ${wrong}/build -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT failed OR NOT output MATCHES "${words}")
+    message(FATAL_ERROR "expected '${words}', got:\n${output}")
+  endif()
+endfunction()
+set(entry "  args: (Tensor x)\n  output: Tensor\n  infer_meta: {func: UnchangedInferMeta, spmd_rule: ElementwiseUnaryInferSpmd}\n")
+must_be_refused("- op: relu\n${entry}  kernel: {func: relu}\n" "ops.yaml:1: op 'relu', key 'op': the operator 'relu' is there[ \n]+already")
+must_be_refused("- op: mine\n${entry}  kernel: {func: mine}\n" "registers[ \n]+the[ \n]+kernel[ \n]+'mine'")
+must_be_refused("- op: mine\n  args: (Tensor x)\n  output: Tensor\n  invoke: rleu(x)\n" "'rleu'.*did[ \n]+you[ \n]+mean[ \n]+'relu'")
+
 # An own model: on every mesh the losses of one process (in millionths, up to rounding).
 must_build(own_model)
 set(expected)

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -45,8 +44,6 @@ double made_up(int64_t element, const TensorDistAttr& attr, const MeshCoord& coo
   h = (h ^ h >> 7) * 0x9e3779b97f4a7c15u >> 40;
   return static_cast<double>(is_bool ? h % 2 : h % 5) - (is_bool || h % 3 != 0 ? 0 : 2);
 }
-
-using ValueAt = std::function<double(const MeshCoord&)>;
 
 // Reduces over the partial mesh dims from `m` on, the last one first.
 double reduce_from(const TensorDistAttr& attr, int m, MeshCoord coord, const ValueAt& value_at) {
@@ -115,7 +112,7 @@ std::vector<double> assemble(const DistTensor& x, const std::vector<std::vector<
     for_each_index(box, [&](const Dims& index) {
       Dims at = index;
       for (int d = 0; d < at.ndim(); ++d) at[d] -= box.offset[d];
-      const double value = reduce_from(attr, 0, coord, [&](const MeshCoord& c) {
+      const double value = reduced(attr, coord, [&](const MeshCoord& c) {
         const auto& local = locals[static_cast<size_t>(attr.mesh().rank_at(c))];
         return local.at(static_cast<size_t>(flat(at, inner)));
       });
@@ -146,6 +143,10 @@ void check_bytes(const ReshardPlan& plan, const Counters& before, const CountedW
 
 }  // namespace
 
+double reduced(const TensorDistAttr& attr, const MeshCoord& coord, const ValueAt& value_at) {
+  return reduce_from(attr, 0, coord, value_at);
+}
+
 DenseTensor made_up_local(const Dims& shape, DataType dtype, const TensorDistAttr* attr,
                           int64_t rank) {
   const MeshCoord coord = *attr->mesh().coord_of(rank);
@@ -165,7 +166,7 @@ DenseTensor made_up_local(const Dims& shape, DataType dtype, const TensorDistAtt
 std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const TensorDistAttr* attr) {
   std::vector<double> whole(static_cast<size_t>(shape.numel()));
   for (size_t i = 0; i < whole.size(); ++i) {
-    whole[i] = reduce_from(*attr, 0, {}, [&](const MeshCoord& coord) {
+    whole[i] = reduced(*attr, {}, [&](const MeshCoord& coord) {
       return made_up(static_cast<int64_t>(i), *attr, coord, dtype == DataType::BOOL);
     });
   }

@@ -3,6 +3,7 @@
 // The oracle knows nothing of plans, boxes or collectives: it evaluates the meaning of an attr.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ DenseTensor made_up_local(const Dims& shape, DataType dtype, const TensorDistAtt
 /// The whole value of that tensor in double, reductions evaluated from the innermost partial mesh
 /// dim outwards.
 std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const TensorDistAttr* attr);
+
+/// What an element is worth to the rank at `coord`: `value_at` of all who differ from it in partial
+/// mesh dims alone, reduced from the innermost partial mesh dim outwards.
+using ValueAt = std::function<double(const MeshCoord&)>;
+double reduced(const TensorDistAttr& attr, const MeshCoord& coord, const ValueAt& value_at);
 
 /// The elements as doubles.
 std::vector<double> as_doubles(const DenseTensor& x);

@@ -7,6 +7,8 @@
 #include <iostream>
 #include <vector>
 
+#include "api/library/load_ops.h"
+#include "api/nn/layers/mlp.h"
 #include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
@@ -32,6 +34,21 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
     return nn::open_weights(config.weights, library_model(config.model));
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
+  }
+}
+
+// The operators that the model may name.
+void load_operators(const JobConfig& config) {
+  try {
+    for (const std::string& library : config.ops) load_ops(library);
+  } catch (const Error& error) {
+    throw config.wrong({"ops"}, error.what());
+  }
+  if (config.model.kind != "gpt") return;
+  try {
+    nn::activation_named(config.model.activation);
+  } catch (const Error& error) {
+    throw config.wrong({"model.activation"}, error.what());
   }
 }
 
@@ -85,6 +102,7 @@ Setup prepare(const std::string& job_file) {
         "checkpoint.dir.",
         job_file));
   }
+  load_operators(setup.config);
   settle_world(&setup);
   if (generates) {
     settle_generate(&setup.config);

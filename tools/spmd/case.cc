@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "distributed/spmd/sharding.h"
 #include "phi/common/errors.h"
 #include "tools/spmd/reference/form.h"
 
@@ -91,14 +92,32 @@ OpQuestion question_of(const Reference& reference, const Question& question,
   return asked;
 }
 
-// What each input is asked to be where the others are whole.
-void set_inputs_apart(const OpRule& rule, const OpQuestion& asked, SpmdResult* result) {
+void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpQuestion& asked,
+                        SpmdResult* result) {
   for (size_t i = 0; i < asked.inputs.size(); ++i) {
+    if (inputs == ForwardInputs::kAsGiven) result->inputs[i] = asked.inputs[i][0].attr;
+    if (inputs != ForwardInputs::kApart) continue;
     OpQuestion alone = asked;
     for (size_t k = 0; k < alone.inputs.size(); ++k) {
       if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(asked.mesh);
     }
     result->inputs[i] = rule.ask(rule.args(alone)).forward().inputs[i];
+  }
+}
+
+// Of the mesh dims that split a tensor dim the largest stays, of equal ones the first.
+void keep_largest_mesh_dims(distributed::AttrList* attrs) {
+  for (const TensorDistAttr*& attr : *attrs) {
+    if (attr == nullptr) continue;
+    auto sharding = distributed::Sharding::of({Dims::filled(kMaxNdim, 1), attr});
+    for (auto& split : sharding.dims) {
+      int largest = -1;
+      for (int m : split) {
+        if (largest < 0 || attr->mesh().dim_size(m) > attr->mesh().dim_size(largest)) largest = m;
+      }
+      if (largest >= 0) split = distributed::MeshDims(largest);
+    }
+    attr = sharding.attr(attr->mesh());
   }
 }
 
@@ -153,10 +172,11 @@ SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
       result.outputs[i] = with_partial_of(result.outputs[i], outputs[i].attr);
     }
     if (policies.backward_outputs == BackwardOutputs::kInferred) continue;
-    result.outputs[i] = policies.backward_outputs == BackwardOutputs::kAsGiven
+    result.outputs[i] = policies.backward_outputs == BackwardOutputs::kAsGiven || i > 0
                             ? outputs[i].attr
                             : with_partial_of(outputs[i].attr, TensorDistAttr::replicated(mesh));
   }
+  if (policies.one_mesh_dim == OneMeshDim::kBackwardInputs) keep_largest_mesh_dims(&result.inputs);
   for (size_t i = 0; policies.keeps_partial && i < result.inputs.size(); ++i) {
     const int arg = static_cast<int>(i);
     result.inputs[i] = with_partial_of(result.inputs[i], args.spec(arg).attr);
@@ -244,8 +264,9 @@ SpmdResult answer(const Reference& reference, const Question& question) {
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
   refuse(conflicts, policies.refuses_shared_mesh_dims);
-  if (policies.inputs_apart && question.direction == Direction::kForward) {
-    set_inputs_apart(op, asked, &result);
+  if (question.direction == Direction::kForward) {
+    set_forward_inputs(policies.forward_inputs, op, asked, &result);
+    if (policies.one_mesh_dim == OneMeshDim::kOutputs) keep_largest_mesh_dims(&result.outputs);
   }
   if (policies.lacks_first_output != nullptr && policies.lacks_first_output(args)) {
     result.outputs[0] = nullptr;

@@ -19,7 +19,21 @@ enum class Direction : uint8_t { kForward, kBackward, kGrad };
 enum class BackwardOutputs : uint8_t {
   kInferred,      // as our rules do
   kAsGiven,       // the question's own
-  kAsGivenWhole,  // the same, made whole where partial
+  kAsGivenWhole,  // the same, the first made whole where partial
+};
+
+/// How it answers, asked from the inputs, for the inputs.
+enum class ForwardInputs : uint8_t {
+  kInferred,
+  kApart,  // each as if the others were whole: what they ask of one another shows in outputs alone
+  kAsGiven,  // the question's own
+};
+
+/// Where a dim that is split over several mesh dims shows the largest of them alone.
+enum class OneMeshDim : uint8_t {
+  kNowhere,
+  kOutputs,         // asked from the inputs, in outputs
+  kBackwardInputs,  // asked from the outputs, in inputs
 };
 
 /// What only the reference does. Also, it refuses any question in which two tensors split a factor
@@ -30,9 +44,8 @@ struct Policies {
   const char* (*refusal)(const RuleArgs& args, Direction direction) = nullptr;
   /// Refuses one mesh dim for several factors.
   bool refuses_shared_mesh_dims = false;
-  /// Each input keeps the splits that it has where the others have none: what they ask of one
-  /// another shows in the outputs alone.
-  bool inputs_apart = false;
+  ForwardInputs forward_inputs = ForwardInputs::kInferred;
+  OneMeshDim one_mesh_dim = OneMeshDim::kNowhere;
   /// Asked from the outputs it leaves tensors partial as they are given.
   bool keeps_partial = false;
   /// The last output decides before the first.

@@ -1,9 +1,14 @@
 // Hidden units.
 #include "api/nn/layers/mlp.h"
 
+#include <algorithm>
+
+#include "api/call/named_call.h"
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/swiglu.h"
 #include "api/nn/layout/layout.h"
+#include "api/rules/op_rule.h"
+#include "phi/common/errors.h"
 
 namespace phi::nn {
 
@@ -21,6 +26,24 @@ LinearOptions out_of_hidden(const MlpOptions& options) {
 }  // namespace
 
 Tensor gelu_tanh(const Tensor& x) { return gelu(x, /*approximate=*/true); }
+
+Activation activation_named(const std::string& name) {
+  if (name == "gelu_tanh") return gelu_tanh;
+  const OpRule& op = rules::find(name);
+  const bool is_of_one = op.tensors().size() == 1 && op.tensors()[0].kind == TensorKind::kOne &&
+                         op.outputs().size() == 1 &&
+                         std::ranges::all_of(op.attributes(), [](const auto& each) {
+                           return each.by_default.has_value();
+                         });
+  PHI_CHECK(is_of_one,
+            errors::InvalidArgument(
+                "'{}' is no activation: it must take one tensor, beside it only attributes "
+                "with defaults, and give one.",
+                name));
+  return [name, attributes = op.attributes({})](const Tensor& x) {
+    return call_function(name, {{x}}, attributes).at(0);
+  };
+}
 
 MLP::MLP(Module& parent, const Name& name, int64_t d, int64_t hidden, const MlpOptions& options)
     : Layer(parent, name),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "api/nn/layers/linear.h"
 
@@ -10,9 +11,16 @@ namespace phi::nn {
 /// x * Phi(x), by tanh as GPT-2 does (Hendrycks & Gimpel 2016).
 Tensor gelu_tanh(const Tensor& x);
 
+using Activation = std::function<Tensor(const Tensor&)>;
+
+/// gelu_tanh, or an operator of one tensor by its name, "relu", also of a library that is loaded
+/// (api/library/load_ops.h); its attributes have their defaults. Errors: NotFound with the nearest
+/// names; InvalidArgument for an operator of another kind.
+Activation activation_named(const std::string& name);
+
 struct MlpOptions {
   bool bias = true;
-  std::function<Tensor(const Tensor&)> activation = gelu_tanh;
+  Activation activation = gelu_tanh;
   Initialiser weight = normal(0.02);
   Initialiser down = normal(0.02);  // of the product out of the hidden units
 };
@@ -26,7 +34,7 @@ class MLP final : public Layer {
                            bool sequence_parallel) const override;
 
  private:
-  std::function<Tensor(const Tensor&)> activation_;
+  Activation activation_;
   Linear up_;
   Linear down_;
 };

@@ -45,6 +45,8 @@ ModelConfig decode(const JsonFile& file) {
       return;
     } else if constexpr (std::is_same_v<Value, bool>) {
       value = file.boolean(*found, what);
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      value = file.string(*found, what);
     } else {
       value = file.number(*found, what);
     }

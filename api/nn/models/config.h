@@ -14,14 +14,18 @@
 
 namespace phi::nn::models {
 
-/// Learned positions, layer norms, biases, GELU (Radford et al. 2019).
+inline constexpr const char* kDefaultActivation = "gelu_tanh";
+
+/// Learned positions, layer norms, biases, GELU unless another activation is named (Radford et al.
+/// 2019).
 struct GptConfig {
   int64_t vocab = 256;
   int64_t seq_len = 256;  // positions that the model knows
   int64_t d_model = 384;  // heads * head_size()
   int64_t layers = 6;
   int64_t heads = 6;
-  int64_t hidden = 4 * 384;  // columns of up
+  int64_t hidden = 4 * 384;                     // columns of up
+  std::string activation = kDefaultActivation;  // of the hidden units (nn::activation_named)
   double dropout = 0.0;
   double norm_eps = 1e-5;
   bool tied_head = false;  // logits are x · token_embeddingᵀ: there is no parameter `head`

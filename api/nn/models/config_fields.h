@@ -2,7 +2,7 @@
 //
 //   for_each_field(config, [](std::string_view name, auto& value) { ... });
 //
-// A value is int64_t, double or bool.
+// A value is int64_t, double, bool or std::string.
 #pragma once
 
 #include <string_view>
@@ -24,6 +24,7 @@ void for_each_field(Config& config, const F& f) {
   f("heads", config.heads);
   if constexpr (std::is_same_v<std::remove_const_t<Config>, GptConfig>) {
     f("hidden", config.hidden);
+    f("activation", config.activation);
     f("dropout", config.dropout);
     f("norm_eps", config.norm_eps);
   } else {

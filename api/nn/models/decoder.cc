@@ -25,6 +25,7 @@ BlockOptions block_of(const GptConfig& config) {
                      .projection = normal(into_residual)};
   block.norm_epsilon = config.norm_eps;
   block.hidden = config.hidden;
+  block.mlp_options.activation = activation_named(config.activation);
   block.mlp_options.down = normal(into_residual);
   block.dropout = config.dropout;
   return block;

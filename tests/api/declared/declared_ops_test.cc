@@ -40,12 +40,28 @@ TEST(DeclaredOps, WithoutAKernelTheyRunDry) {
   EXPECT_TRUE(t_harden(x).dist().attr()->is_replicated()) << "its rule is not";
 }
 
-TEST(DeclaredOps, WithoutAKernelACaptureIsAnError) {
+TEST(DeclaredOps, WithoutAKernelTheyAreCapturedAndTheProgramDoesNotRun) {
   const distributed::ProcessMesh mesh({1}, {"dp"});
   const Tensor x = distributed::shard_tensor(ones({2, 3}), mesh, {distributed::Shard(0)});
-  EXPECT_THAT(
-      [&] { capture([](const TensorList& in) { return TensorList{t_soften(in[0])}; }, {x}); },
-      ThrowsError(kUnimplemented, "kernel 't_soften' is not there"));
+  const Program program =
+      capture([](const TensorList& in) { return TensorList{add(t_soften(in[0]), in[0])}; }, {x});
+  EXPECT_THAT(program.to_string(), ::testing::HasSubstr("= t_soften("));
+  EXPECT_THAT([&] { program.run({x}); },
+              ThrowsError(kUnimplemented,
+                          "kernel 't_soften' is not there: what names it is declared "
+                          "only. Write it"));
+}
+
+TEST(DeclaredOps, WithoutAKernelProgramsRunDry) {
+  distributed::DryWorld world(0, 2);
+  const distributed::World::Scope scope(world);
+  const distributed::ProcessMesh mesh({2}, {"dp"});
+  const Tensor x =
+      distributed::placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
+  const Program program = capture([](const TensorList& in) { return TensorList{t_soften(in[0])}; }, {x});
+  const TensorList out = program.run({x});
+  EXPECT_EQ(out.at(0).dist().local().dims(), Dims({4, 4}));
+  EXPECT_EQ(out[0].dist().attr(), x.dist().attr());
 }
 
 TEST(DeclaredOps, WithoutAKernelACallIsAnError) {
@@ -68,9 +84,9 @@ TEST(DeclaredOps, ACallSaysWhatIsMissing) {
       [&] { t_normalise(x, x, x, x, false); },
       ThrowsError(kUnimplemented, "t_normalise is declared only: the op has several outputs"));
   EXPECT_THAT([&] { t_distribute(x, x, 1, 2); },
-              ThrowsError(kUnimplemented, "list 'multi_rois' is not the last output"));
+              ThrowsError(kUnimplemented, "'multi_rois' and 'nums' are lists"));
   EXPECT_THAT([&] { t_update_(list, list, list, x, 0.5, 1); },
-              ThrowsError(kUnimplemented, "'masters' is an optional list"));
+              ThrowsError(kUnimplemented, "'params_out' and 'masters_out' are lists"));
   EXPECT_THAT([&] { t_sample(x, list, std::nullopt); },
               ThrowsError(kUnimplemented, "attribute 'seed' is optional"));
   EXPECT_THAT(

@@ -67,12 +67,28 @@ TEST(LoadOps, ALibraryOfOtherHeadersIsAnErrorBeforeItsCodeRuns) {
 TEST(LoadOps, BringsOperatorsRulesAndCalls) {
   const LoadedOps& loaded = load_ops(T_FIRST_OPS);
   EXPECT_EQ(loaded.name, "t_first_ops");
-  EXPECT_THAT(loaded.ops, ElementsAre("t_cube", "t_row_sum", "t_reversed"));
+  EXPECT_THAT(loaded.ops, ElementsAre("t_cube", "t_row_sum", "t_reversed", "t_scaled",
+                                      "t_multiples", "t_sum_of"));
   EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
   EXPECT_THAT(one_to_four("t_row_sum"), ElementsAre(3, 7));
   EXPECT_THAT(one_to_four("t_positive"), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(rules::find("t_row_sum").rule(), "... n -> ...");
   EXPECT_STREQ(ops::find("t_cube").name, "t_cube");
+}
+
+TEST(LoadOps, OperatorsAndAttributesAreFoundByNamesOfOthers) {
+  EXPECT_THAT(one_to_four("legacy_cube"), ElementsAre(1, 8, 27, 64));
+  EXPECT_THAT(one_to_four("legacy_positive"), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(rules::find("legacy_cube").name(), "t_cube");
+  const Tensor x = full({2}, 3.0f);
+  EXPECT_THAT(call_op("legacy_scaled", {{x}}, {{"Factor", 2.0}}).at(0).to_vector<float>(),
+              ElementsAre(6, 6));
+  EXPECT_THAT(
+      [&] {
+        call_op("t_cube", {{x}}, {{"Factor", 2.0}});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "t_cube has no attribute 'Factor'"));
+  EXPECT_THAT([] { one_to_four("theirs"); }, ThrowsError(ErrorCode::kNotFound, "'theirs'"));
 }
 
 TEST(LoadOps, ASecondTimeGivesTheSame) {
@@ -128,6 +144,32 @@ TEST(CheckOp, PassesWhatIsRight) {
       EXPECT_EQ(report.gradient_calls, report.calls);
       EXPECT_EQ(report.differences, 20);
     }
+  }
+}
+
+TEST(CheckOp, AListMayStandBeforeOtherOutputs) {
+  const TensorList out =
+      call_op("t_multiples", {{Tensor::from<float>({1, 2}, {1, 2})}}, {{"num", int64_t{2}}});
+  ASSERT_EQ(out.size(), 3u);
+  EXPECT_THAT(out[1].to_vector<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(out[2].to_vector<float>(), ElementsAre(3));
+  check_op({.name = "t_multiples",
+            .inputs = {gaussian({5, 4}, 0.0f, 1.0f, 3)},
+            .call = [](const TensorList& in) {
+              return call_op("t_multiples", {{in[0]}}, {{"num", int64_t{2}}});
+            }});
+}
+
+TEST(CheckOp, AListMayBeLeftOut) {
+  const Tensor x = full({2}, 3.0f);
+  EXPECT_THAT(call_op("t_sum_of", {{x}, {}}).at(0).to_vector<float>(), ElementsAre(3, 3));
+  EXPECT_THAT(call_op("t_sum_of", {{x}, {x, x}}).at(0).to_vector<float>(), ElementsAre(9, 9));
+  for (const size_t others : {0, 1}) {
+    check_op({.name = "t_sum_of",
+              .inputs = TensorList(1 + others, gaussian({5, 4}, 0.0f, 1.0f, 3)),
+              .call = [](const TensorList& in) {
+                return call_op("t_sum_of", {{in[0]}, TensorList(in.begin() + 1, in.end())});
+              }});
   }
 }
 

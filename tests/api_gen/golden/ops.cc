@@ -43,4 +43,6 @@ std::span<const OpDef* const> built_in_ops() {
   return list;
 }
 
+std::span<const OtherName> built_in_other_names() { return {}; }
+
 }  // namespace phi

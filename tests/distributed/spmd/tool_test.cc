@@ -103,7 +103,7 @@ TEST_P(MalformedCases, NameLineAndKey) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, MalformedCases,
     ::testing::Values(
-        Malformed{"relu", "rleu", "1: there is no recorded rule 'rleu', did you mean 'relu'?"},
+        Malformed{"relu", "rellu", "1: there is no recorded rule 'rellu', did you mean 'relu'?"},
         Malformed{"rule: relu\n", "", "1: the key 'rule' is missing"},
         Malformed{"{shape: [2]}", "{}", "3: the key 'shape' is missing"},
         Malformed{"shape: [4]", "shape: [x]", "4: shape is no int"},
@@ -218,6 +218,17 @@ TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
 TEST(SpmdTool, MappingOfTheWrongLengthIsRefused) {
   EXPECT_THAT(check(replaced("dims_mapping: [0], partial", "dims_mapping: [0, -1], partial")).first,
               HasSubstr("has a dims_mapping of 2 entries"));
+}
+
+TEST(SpmdTool, AFileOfAnUnknownRuleIsOneFailureAndTheOthersAreChecked) {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "a.yaml") << replaced("relu", "rellu");
+  std::ofstream(folder.path() / "b.yaml") << kRelu;
+  const auto [printed, failed] = printed_by({folder.path().string()});
+  EXPECT_EQ(failed, 1);
+  EXPECT_THAT(printed, HasSubstr("FAIL " + (folder.path() / "a.yaml").string() +
+                                 ":1: there is no recorded rule 'rellu', did you mean 'relu'?"));
+  EXPECT_THAT(printed, HasSubstr("rules that are not known: 1\n1 passed, 1 failed\n"));
 }
 
 TEST(SpmdTool, AFolderStandsForItsFiles) {

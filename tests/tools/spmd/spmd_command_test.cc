@@ -18,7 +18,8 @@ using Result = phi::testing::Printed;
 
 Result run(std::vector<std::string> words) {
   words.insert(words.begin(), "spmd");
-  return phi::testing::run_command(spmd_command, std::move(words));
+  return phi::testing::run_command([](int argc, char** argv) { return spmd_command(argc, argv); },
+                                   std::move(words));
 }
 
 TEST(SpmdCommand, AsksListsAndChecks) {

@@ -295,6 +295,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   read_checkpoint(&config, {&config, "checkpoint.", top.child("checkpoint")});
   read_elastic(&config, {&config, "elastic.", top.child("elastic")});
   read_memory(&config, {&config, "memory.", top.child("memory")});
+  top.read("ops", "libraries of operators", &config.ops);
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});
   note_read_keys(&config);

@@ -1,8 +1,9 @@
 // JobConfig: what a job file says, checked. All keys have defaults that make a small job.
 //
 //   | mode: forward                 # forward | train | generate
+//   | ops: [libmy_ops.so]           # libraries of operators
 //   | model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
-//   |         dropout: 0.0, seed: 1}
+//   |         activation: gelu_tanh, dropout: 0.0, seed: 1}
 //   | model: {kind: llama, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6,
 //   |         kv_heads: 6, ffn: 1024, rope_base: 10000, qkv_bias: false, norm_eps: 1e-5,
 //   |         tied_head: false, seed: 1}
@@ -57,6 +58,7 @@ struct ModelConfig {
   int64_t seed = 1;
   // Kind gpt alone.
   int64_t mlp_ratio = 4;
+  std::string activation = "gelu_tanh";  // or an operator of one tensor
   double dropout = 0.0;
   // Kind llama alone.
   int64_t kv_heads = 6;  // of keys and values; if the file says nothing, as many as heads
@@ -158,7 +160,8 @@ struct JobConfig {
   CheckpointConfig checkpoint;
   ElasticConfig elastic;
   MemoryConfig memory;
-  std::string weights;  // folder with parameters to start from; empty: random ones
+  std::vector<std::string> ops;  // libraries of operators, loaded by every process
+  std::string weights;           // folder with parameters to start from; empty: random ones
   GenerateConfig generate;
 
   /// The file's name as it was given, and the line of each key in it ("model.heads" -> 4).

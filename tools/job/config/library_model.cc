@@ -11,6 +11,7 @@ nn::models::ModelConfig library_model(const ModelConfig& model) {
                                  .layers = model.layers,
                                  .heads = model.heads,
                                  .hidden = model.d_model * model.mlp_ratio,
+                                 .activation = model.activation,
                                  .dropout = model.dropout,
                                  .norm_eps = model.norm_eps,
                                  .tied_head = model.tied_head};

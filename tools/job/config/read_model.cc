@@ -78,6 +78,7 @@ void read_model(const YAML::Node& node, JobConfig* config) {
   section.read("layers", 1, kMaxExtent, &model.layers);
   section.read("heads", 1, kMaxExtent, &model.heads);
   section.read("mlp_ratio", 1, 1024, &model.mlp_ratio);
+  section.read("activation", &model.activation);
   section.read_fraction("dropout", &model.dropout);
   model.kv_heads = model.heads;
   section.read("kv_heads", 1, kMaxExtent, &model.kv_heads);

@@ -1,11 +1,15 @@
 // The reference's names of functions of one element, or of two.
+#include <algorithm>
+
 #include "distributed/spmd/rules.h"
+#include "distributed/spmd/rules/names.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
 using distributed::Factors;
+using distributed::Names;
 using distributed::SpmdRule;
 using distributed::TensorSpec;
 
@@ -14,11 +18,28 @@ const char* narrow_condition(const RuleArgs& args, Direction) {
   return args.spec(0).ndim() < ndim ? "condition has fewer dims than x or y." : nullptr;
 }
 
-// The seed is nobody's part.
+// Letters aligned to the right, '1' where a tensor broadcasts.
+Names aligned(const TensorSpec& tensor, int ndim) {
+  Names names(distributed::dim_names(ndim).substr(static_cast<size_t>(ndim - tensor.ndim())));
+  for (int d = 0; d < tensor.ndim(); ++d) {
+    if (tensor.shape[d] == 1) names[d] = '1';
+  }
+  return names;
+}
+
+// The second output is the seed, which every rank has.
 SpmdRule dropout_add(const TensorSpec& x, const TensorSpec& y) {
-  const auto all = Factors::batch(x.ndim(), y.ndim());
+  const int ndim = std::max(x.ndim(), y.ndim());
+  const auto names = distributed::dim_names(ndim);
   Factors rule;
-  return rule.input(x, all, "").input(y, all, "").output(all, "").output("_");
+  rule.input(x, aligned(x, ndim)).input(y, aligned(y, ndim)).output(names).output("_");
+  return rule.combined(names);
+}
+
+// Dims of size 1 stay split, unlike those of the forward rule.
+SpmdRule label_smooth_grad(const TensorSpec& out_grad, double) {
+  const auto names = distributed::dim_names(out_grad.ndim());
+  return Factors().input(out_grad, names).output(names);
 }
 
 // The names of one function stand for all of them: no attribute counts.
@@ -40,13 +61,12 @@ constexpr std::string_view kBinary =
 Subject elementwise_subject() {
   const Policies binary = {.backward_outputs = BackwardOutputs::kAsGivenWhole};
   Policies dropout = binary;
-  dropout.inputs_apart = true;
+  dropout.forward_inputs = ForwardInputs::kAsGiven;
+  dropout.one_mesh_dim = OneMeshDim::kOutputs;
   return {{form("fused_dropout_add", {"", ask<dropout_add>}, "x, y"),
            form("label_smooth", {"LabelSmoothInferSpmd", ask<distributed::LabelSmoothInferSpmd>},
                 "label, prior_dist?", "epsilon: float"),
-           form("label_smooth_grad",
-                {"LabelSmoothGradInferSpmd", ask<distributed::LabelSmoothGradInferSpmd>},
-                "out_grad", "epsilon: float")},
+           form("label_smooth_grad", {"", ask<label_smooth_grad>}, "out_grad", "epsilon: float")},
           {{kUnary, "exp"},
            {kBinary, "add", binary},
            {"multiply", "", binary},

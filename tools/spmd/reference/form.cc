@@ -34,6 +34,7 @@ OpRule::Attribute attribute_of(std::string_view text) {
   const std::string_view type = text.substr(colon + 2);
   if (type == "bool") return OpRule::required<bool>(name);
   if (type == "int") return OpRule::required<int64_t>(name);
+  if (type == "number") return OpRule::required<Scalar>(name);
   if (type == "float") return OpRule::required<double>(name);
   if (type == "string") return OpRule::required<std::string>(name);
   if (type == "dtype") return OpRule::required<DataType>(name);

@@ -2,7 +2,8 @@
 //
 //   form("topk", {"TopkInferSpmd", ask<TopkInferSpmd>}, "x", "k: int, axis: int, largest: bool")
 //
-// Tensors and attributes are written as in the table of the recorded cases: "x, y?, [indices]".
+// Tensors and attributes are written as in the table of the recorded cases: "x, y?, [indices]"; a
+// number is what the operator takes as a Scalar.
 #pragma once
 
 #include <string_view>

@@ -56,7 +56,7 @@ const distributed::MeshDims split_of(const TensorSpec& tensor, int d) {
 
 Factors forward(const Letters& names, const TensorSpec& input, const TensorSpec& filter) {
   Factors rule;
-  rule.any_size("dhw").input(input, names.input).input(filter, names.filter);
+  rule.any_size("ncmdhw").input(input, names.input).input(filter, names.filter);
   return rule.output(names.output);
 }
 
@@ -94,9 +94,9 @@ SpmdResult gradient(const RuleArgs& args) {
   const TensorSpec &input = args.spec(0), &filter = args.spec(1), &out_grad = args.spec(2);
   const Letters names = letters_of<kSpatial, kKind>(args);
   Factors of_input, of_filter, of_all;
-  of_input.any_size("dhw").input(filter, names.filter).input(out_grad, names.output);
-  of_filter.any_size("dhw").input(input, names.input).input(out_grad, names.output);
-  of_all.any_size("dhw").input(input, names.input).input(filter, names.filter);
+  of_input.any_size("ncmdhw").input(filter, names.filter).input(out_grad, names.output);
+  of_filter.any_size("ncmdhw").input(input, names.input).input(out_grad, names.output);
+  of_all.any_size("ncmdhw").input(input, names.input).input(filter, names.filter);
   of_all.input(out_grad, names.output);
   if (kKind == Kind::kDepthwise) {
     of_input.combined("nmhw");
@@ -162,6 +162,7 @@ SpmdResult instance_norm_grad(const RuleArgs& args) {
   rule.input(x, names).input(args.spec(1), "_");
   for (int i : {3, 4}) rule.input(args.spec(i), "nx").last_input_follows();
   rule.input(args.spec(5), names).last_input_follows();
+  rule.combined("cdefghi");
   return settled(rule.output(names).output("_").output("_"));
 }
 

@@ -38,13 +38,18 @@ SpmdResult c_embedding_grad(const RuleArgs& args) {
       settled(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
   Sharding sharding = Sharding::of(weight);
   const Sharding ids = Sharding::of({x.shape, result.inputs[0]});
-  PHI_CHECK((sharding.shard_mask() & ids.shard_mask()) == 0,
-            errors::InvalidArgument("the weight is split over a mesh dim that splits the ids."));
+  const uint32_t taken = sharding.shard_mask() | sharding.partial_mask;
+  PHI_CHECK(
+      (taken & ids.shard_mask()) == 0,
+      errors::InvalidArgument("the weight is split or partial over a mesh dim that splits the "
+                              "ids."));
   for (int m = 0; m < weight.attr->mesh().ndim(); ++m) {
     if ((ids.shard_mask() >> m) & 1u) sharding.set_partial(m, distributed::ReduceKind::kSum);
   }
+  // Ids that need not move stay as they are given, partial or not.
+  const auto* x_attr = Sharding::of(x).dims == ids.dims ? x.attr : result.inputs[0];
   SpmdResult answer;
-  for (const auto* attr : {weight.attr, result.inputs[0], result.inputs[1]}) {
+  for (const auto* attr : {weight.attr, x_attr, result.inputs[1]}) {
     answer.inputs.push_back(attr);
   }
   answer.outputs.push_back(sharding.attr(weight.attr->mesh()));
@@ -99,13 +104,27 @@ SpmdRule put_along_axis_grad(const TensorSpec& x, const TensorSpec& index, const
   return rule.input(out_grad, names).output(names).output(names);
 }
 
+// out_grad follows x and index.
+SpmdRule index_select_grad(const TensorSpec& x, const TensorSpec& index, const TensorSpec& out_grad,
+                           int axis) {
+  const Names names = distributed::names_without(x.ndim(), axis);
+  Names selected = names;
+  selected[distributed::normal_axis(axis, x.ndim())] = 'z';
+  Factors rule;
+  rule.input(x, names).input(index, "z").input(out_grad, selected).last_input_follows();
+  return rule.output(names);
+}
+
+const char* deep_index(const RuleArgs& args, Direction direction) {
+  return direction == Direction::kForward && args.spec(1).ndim() > args.spec(2).ndim()
+             ? "index has more dims than updates."
+             : nullptr;
+}
+
 // Letters by the position of the dim in its tensor. Where the rows of index and updates are split,
 // the output is partial, although x, which is added to, is whole.
 SpmdRule scatter_by_position(const TensorSpec& x, const TensorSpec& index,
                              const TensorSpec& updates) {
-  PHI_CHECK(index.ndim() <= updates.ndim() && x.ndim() > 0,
-            errors::InvalidArgument("index is {}, updates are {}: index has more dims.",
-                                    index.shape.to_string(), updates.shape.to_string()));
   const Names names = distributed::names_without(x.ndim(), 0);
   Factors rule;
   rule.any_size(kEveryLetter).input(x, names).last_input_follows();
@@ -180,7 +199,8 @@ SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights
 
 Subject indexing_subject() {
   using namespace distributed;
-  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven, .inputs_apart = true};
+  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven,
+                          .forward_inputs = ForwardInputs::kApart};
   Policies gather = apart;
   gather.refusal = scalar_index;
   const Policies embedding = {.backward_outputs = BackwardOutputs::kAsGiven,
@@ -203,8 +223,7 @@ Subject indexing_subject() {
             "start_index: int"),
        form("gather_nd", {"", ask<GatherNdInferSpmd>}, "x, index"),
        form("index_select", {"", ask<IndexSelectInferSpmd>}, "x, index", "axis: int"),
-       form("index_select_grad", {"", ask<IndexSelectGradInferSpmd>}, "x, index, out_grad",
-            "axis: int"),
+       form("index_select_grad", {"", ask<index_select_grad>}, "x, index, out_grad", "axis: int"),
        form("take_along_axis", {"", ask<TakeAlongAxisInferSpmd>}, "x, index", "axis: int"),
        form("take_along_axis_grad", {"", ask<take_along_axis_grad>}, "x, index, out_grad",
             "axis: int"),
@@ -226,11 +245,12 @@ Subject indexing_subject() {
        {"c_embedding", "c_embedding", {.refuses_shared_mesh_dims = true}, {}, "c_embedding_grad"},
        {"gather", "", gather},
        {"gather_nd", "gather_nd", apart},
-       {"index_select", "index_select", {.inputs_apart = true}, {}, "index_select_grad"},
+       {"index_select", "index_select", {}, {}, "index_select_grad"},
        {"take_along_axis", "take_along_axis", {}, {}, "take_along_axis_grad"},
        {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
-       {"scatter", "scatter"},
-       {"scatter_nd_add", "scatter_nd_add"},
+       {"scatter", "scatter", {.refusal = deep_index}},
+       {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},
+       {"one_hot", "", {.one_mesh_dim = OneMeshDim::kOutputs}},
        {"index_put", "index_put", {}, {}, "index_put_grad"},
        {"moe_combine", "moe_combine", {}, {}, "moe_combine_grad"}}};
 }

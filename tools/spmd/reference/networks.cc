@@ -35,6 +35,13 @@ const char* split_classes(const RuleArgs& args, Direction direction) {
 }
 bool without_softmax(const RuleArgs& args) { return !args.attr<bool>(1); }
 
+// Without y the reference lets the last dim, which holds both halves, stay split.
+SpmdRule swiglu(const TensorSpec& x, const TensorSpec* y) {
+  if (y != nullptr) return distributed::SwiGLUInferSpmd(x, y);
+  const auto names = distributed::dim_names(x.ndim());
+  return Factors().input(x, names).absent_input().output(names);
+}
+
 // Several labels per sample: their dim may be split, and the loss is taken for whole.
 SpmdRule multi_label_cross_entropy(const TensorSpec& x, const TensorSpec& label,
                                    const TensorSpec& smooth_weight, int64_t, bool sum, int64_t,
@@ -56,13 +63,15 @@ Subject network_subject() {
                                   .last_output_first = true,
                                   .lacks_first_output = without_softmax};
   return {
-      {form("c_softmax_with_cross_entropy",
+      {form("swiglu", {"", ask<swiglu>}, "x, y?"),
+       form("c_softmax_with_cross_entropy",
             {"", ask<distributed::CSoftmaxWithCrossEntropyInferSpmd>}, "x, label",
             "ignore_index: int, rank: int, nranks: int"),
        form("c_softmax_with_multi_label_cross_entropy", {"", ask<multi_label_cross_entropy>},
             "x, label, smooth_weight",
             "ignore_index: int, sum_multi_label_loss: bool, rank: int, nranks: int")},
       {{"log_softmax", "softmax"},
+       {"swiglu", "swiglu"},
        {"fused_rms_norm", "rms_norm"},
        {"layer_norm", "", {.refusal = missing_weights, .keeps_partial = true}},
        {"flash_attention", "", {.scalars_are_absent = 0b1010}},

@@ -10,6 +10,7 @@ namespace phi::spmd_tool {
 namespace {
 
 using distributed::Factors;
+using distributed::Names;
 using distributed::Sharding;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
@@ -49,6 +50,13 @@ SpmdResult bmm_grad(const RuleArgs& args) {
   const TensorSpec own_y = placed(y, forward.inputs[1]);
   const SpmdResult dx = settled(distributed::MatmulInferSpmd(out_grad, own_y, false, true));
   const SpmdResult dy = settled(distributed::MatmulInferSpmd(own_x, out_grad, true, false));
+  // What is summed over has to be split evenly, or the reference gives the split up.
+  const auto uneven = [](const TensorSpec& tensor, int d) {
+    const Sharding sharding = Sharding::of(tensor);
+    return tensor.shape[d] % sharding.dims[static_cast<size_t>(d)].parts(tensor.attr->mesh()) != 0;
+  };
+  PHI_CHECK(!uneven(placed(x, dy.inputs[0]), 1) && !uneven(placed(y, dx.inputs[1]), 2),
+            errors::Unimplemented("a dim that is summed over is split unevenly."));
   PHI_CHECK(
       dx.inputs[1] == own_y.attr && dy.inputs[0] == own_x.attr && dx.inputs[0] == dy.inputs[1],
       errors::Unimplemented("the two gradients need x, y or out_grad placed differently."));
@@ -151,47 +159,69 @@ SpmdResult linear_param_grad(const RuleArgs& args) {
   return result;
 }
 
-// The reference takes the dims of "..." for dims that are never split.
-std::vector<distributed::Names> operands(std::span<const TensorSpec> x, const std::string& equation,
-                                         distributed::Names* output) {
-  const auto parsed = distributed::Equation::parse(equation, x.size());
+// The reference takes each dot for a dim that is never split, however many dims there are: letters
+// that fall behind the last dim are not seen, and the output lacks them.
+struct Operands {
+  std::vector<Names> inputs;
+  Names output;
+};
+
+Operands operands(std::span<const TensorSpec> x, const std::string& equation) {
   PHI_CHECK(x.size() <= 2, errors::InvalidArgument("{} operands are given; 2 at most.", x.size()));
-  const auto names_of = [](const distributed::Equation::Term& term, int dims) {
-    distributed::Names names{std::string_view(term.before)};
-    for (int d = 0; term.ellipsis && d < dims; ++d) names.push_back('1');
-    for (char letter : term.after) names.push_back(letter);
-    return names;
+  const auto parsed = distributed::Equation::parse(equation, x.size());
+  const auto text = [](const distributed::Equation::Term& term) {
+    return term.before + (term.ellipsis ? "111" : "") + term.after;
   };
-  std::vector<distributed::Names> result;
-  int batch = 0;
+  Operands names;
+  std::string seen = "1";
   for (size_t i = 0; i < x.size(); ++i) {
-    const auto& term = parsed.inputs[i];
-    const int dims = x[i].ndim() - static_cast<int>(term.before.size() + term.after.size());
-    batch = std::max(batch, dims);
-    result.push_back(names_of(term, dims));
+    const std::string all = text(parsed.inputs[i]);
+    names.inputs.emplace_back(std::string_view(all).substr(0, static_cast<size_t>(x[i].ndim())));
+    seen += names.inputs.back().view();
   }
-  *output = names_of(parsed.output, batch);
-  return result;
+  for (char letter : text(parsed.output)) {
+    if (seen.find(letter) != seen.npos) names.output.push_back(letter);
+  }
+  return names;
 }
 
 SpmdRule einsum(std::span<const TensorSpec> x, const std::string& equation) {
-  distributed::Names output;
+  const Operands names = operands(x, equation);
   Factors rule;
-  const auto names = operands(x, equation, &output);
-  for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names[i]);
-  return rule.output(output);
+  for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names.inputs[i]);
+  return rule.output(names.output);
 }
 
-// The caches are not looked at.
-SpmdRule einsum_grad(std::span<const TensorSpec> x, std::span<const TensorSpec>,
-                     const TensorSpec& out_grad, const std::string& equation) {
-  distributed::Names output;
+// Whether a letter that the other operand lacks lost a mesh dim.
+bool loses_own_letter(const TensorSpec& x, const TensorDistAttr* answer, const Names& names,
+                      const Names& other) {
+  const Sharding given = Sharding::of(x);
+  const Sharding left = Sharding::of(placed(x, answer));
+  for (int d = 0; d < x.ndim(); ++d) {
+    const auto at = static_cast<size_t>(d);
+    const char letter = names.view()[at];
+    const bool own = letter != '1' && other.view().find(letter) == std::string_view::npos;
+    if (own && (given.dims[at].mask() & ~left.dims[at].mask()) != 0) return true;
+  }
+  return false;
+}
+
+// The caches are not looked at; of two operands out_grad has no say.
+SpmdResult einsum_grad(const RuleArgs& args) {
+  const auto x = args.list_spec(0);
+  const Operands names = operands(x, args.attr<std::string>(0));
   Factors rule;
-  const auto names = operands(x, equation, &output);
-  for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names[i]);
-  rule.input(out_grad, output);
+  for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names.inputs[i]);
+  rule.input(args.spec(2), names.output);
+  if (x.size() == 2) rule.last_input_follows();
   for (int i = 0; i < static_cast<int>(x.size()); ++i) rule.output_like(i);
-  return rule;
+  const SpmdResult result = settled(rule);
+  for (size_t i = 0; x.size() == 2 && i < 2; ++i) {
+    PHI_CHECK(!loses_own_letter(x[i], result.inputs[i], names.inputs[i], names.inputs[1 - i]),
+              errors::InvalidArgument("the other operand's gradient would be partial over a mesh "
+                                      "dim that splits it."));
+  }
+  return result;
 }
 
 }  // namespace
@@ -202,7 +232,7 @@ Subject product_subject() {
   return {{form("bmm", {"", ask<bmm>}, "x, y"),
            form("bmm_grad", {"", composed<bmm_grad>}, "x, y, out_grad"),
            form("einsum", {"", ask<einsum>}, "[inputs]", "equation: string"),
-           form("einsum_grad", {"", ask<einsum_grad>}, "[inputs], [inner_cache], out_grad",
+           form("einsum_grad", {"", composed<einsum_grad>}, "[inputs], [inner_cache], out_grad",
                 "equation: string"),
            form("fused_gemm_epilogue", {"", composed<fused_gemm_epilogue>}, "x, y, bias",
                 "trans_x: bool, trans_y: bool"),

@@ -30,11 +30,16 @@ SpmdRule reduce_base(const TensorSpec& x, const IntArray& axis, bool keep_dim, i
 }
 
 // The reference adds the parts, as it does of norms.
-SpmdRule logsumexp(const TensorSpec& x, const IntArray& axis, bool keepdims, bool) {
-  return distributed::ReductionSumInferSpmd(x, axis, keepdims);
+SpmdRule logsumexp(const TensorSpec& x, const IntArray& axis, bool keepdims, bool reduce_all) {
+  return distributed::ReductionSumInferSpmd(x, reduce_all ? IntArray() : axis, keepdims);
 }
 SpmdRule p_norm(const TensorSpec& x, double, int64_t axis, double, bool keepdims, bool asvector) {
   return distributed::ReductionSumInferSpmd(x, asvector ? IntArray() : IntArray({axis}), keepdims);
+}
+
+// An average of what the ranks hold, as if all held as much.
+SpmdRule mean_all(const TensorSpec& x) {
+  return distributed::ReductionInferSpmd(x, {}, false, ReduceKind::kAvg);
 }
 
 // The recorded gradient is whole, whatever lies where.
@@ -46,7 +51,8 @@ SpmdRule mean_all_grad(const TensorSpec& x, const TensorSpec& out_grad) {
 }  // namespace
 
 Subject reduction_subject() {
-  const Policies as_given = {.backward_outputs = BackwardOutputs::kAsGiven};
+  const Policies as_given = {.backward_outputs = BackwardOutputs::kAsGiven,
+                             .one_mesh_dim = OneMeshDim::kBackwardInputs};
   const std::vector<Reference::Renamed> keepdim = {{"keep_dim", "keepdim"}};
   const auto over_axes = [](const char* name, RuleFunctions::Ask ask) {
     return form(name, {"ReductionInferSpmd", ask}, "x", "axis: ints, keep_dim: bool");
@@ -61,6 +67,7 @@ Subject reduction_subject() {
        form("logsumexp", {"", ask<logsumexp>}, "x", "axis: ints, keepdims: bool, reduce_all: bool"),
        form("p_norm", {"", ask<p_norm>}, "x",
             "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
+       form("mean_all", {"", ask<mean_all>}, "x"),
        form("mean_all_grad", {"", ask<mean_all_grad>}, "x, out_grad")},
       {{"sum reduce_sum squared_l2_norm frobenius_norm", "sum", as_given, keepdim},
        {"max amax reduce_max", "max", as_given, keepdim},
@@ -72,7 +79,7 @@ Subject reduction_subject() {
        {"logsumexp", "logsumexp", as_given},
        {"p_norm", "p_norm", as_given},
        {"argmin", "argmax"},
-       {"mean_all", "mean", {}, {}, "mean_all_grad"}}};
+       {"mean_all", "mean_all", {}, {}, "mean_all_grad"}}};
 }
 
 }  // namespace phi::spmd_tool

@@ -75,7 +75,8 @@ SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const 
   const int last = x.ndim() - 1;
   if (strides.size() == 1 && last >= 0 && axes.size() == 1 &&
       distributed::normal_axis(axes[0], x.ndim()) == last) {
-    const auto& split = distributed::Sharding::of(x).dims[static_cast<size_t>(last)];
+    const distributed::Sharding given = distributed::Sharding::of(x);
+    const auto& split = given.dims[static_cast<size_t>(last)];
     if (x.shape[last] / split.parts(x.attr->mesh()) % strides[0] == 0) {
       const auto names = distributed::dim_names(x.ndim());
       return Factors().input(x, names).output(names);
@@ -110,10 +111,10 @@ Subject shape_subject() {
        form("tril", {"", ask<tril>}, "x", "diagonal: int"),
        lists("data_parallel", ask<data_parallel>), lists("replicated", ask<replicated>),
        form("flatten", {"", ask<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
-       form("stack", {"", ask<StackInferSpmd>}, "[x]", "axis: int"),
+       form("stack", {"", ask<StackInferSpmd>}, "[x]", "axis: number"),
        form("tile", {"", ask<TileInferSpmd>}, "x", "repeat_times: ints"),
        form("cumsum", {"", ask<CumsumInferSpmd>}, "x",
-            "axis: int, flatten: bool, exclusive: bool, reverse: bool"),
+            "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
        form("pad", {"", ask<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
        form("roll", {"", ask<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
        form("roll_grad", {"", ask<RollGradInferSpmd>}, "x, out_grad", "shifts: ints, axis: ints"),
@@ -132,7 +133,7 @@ Subject shape_subject() {
        {"stack", "stack"},
        {"tile", "tile"},
        {"cumsum", "cumsum"},
-       {"pad", "pad"},
+       {"pad", "pad", {.one_mesh_dim = OneMeshDim::kOutputs}},
        {"roll", "roll", {}, {}, "roll_grad"},
        {"unbind", "unbind"},
        {"strided_slice", "strided_slice", {}, {}, "strided_slice_grad"}}};

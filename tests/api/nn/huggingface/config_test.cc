@@ -248,6 +248,17 @@ TEST(HuggingFaceConfig, IsReadAsItWasWritten) {
   }
 }
 
+TEST(HuggingFaceConfig, AnActivationThatTheArchitectureLacksIsRefused) {
+  models::GptConfig gpt;
+  gpt.activation = "relu";
+  EXPECT_THAT(
+      [&] {
+        encode_config({Architecture::kGpt2, gpt});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "'activation' is 'relu'; a GPT2LMHeadModel has GELU"));
+}
+
 TEST(HuggingFaceConfig, AnArchitectureOfOtherModelsIsRefused) {
   models::LlamaConfig biased = kModel;
   biased.qkv_bias = true;

@@ -46,7 +46,8 @@ TEST(ModelConfig, IsReadAsItWasWritten) {
   }
   EXPECT_EQ(to_json(kGpt),
             "{\n  \"kind\": \"gpt\",\n  \"vocab\": 100,\n  \"seq_len\": 20,\n  \"d_model\": 48,\n"
-            "  \"layers\": 3,\n  \"heads\": 4,\n  \"hidden\": 96,\n  \"dropout\": 0.25,\n"
+            "  \"layers\": 3,\n  \"heads\": 4,\n  \"hidden\": 96,\n"
+            "  \"activation\": \"gelu_tanh\",\n  \"dropout\": 0.25,\n"
             "  \"norm_eps\": 1e-06,\n  \"tied_head\": true\n}\n");
 }
 

@@ -116,6 +116,7 @@ const Reader kSamples{"generate.temperature above 0",
 std::span<const JobKey> job_keys() {
   static const std::vector<JobKey> keys = {
       {"mode"},
+      {"ops"},
       {"model"},
       {"mesh"},
       {"data"},
@@ -133,6 +134,7 @@ std::span<const JobKey> job_keys() {
       {"model.layers"},
       {"model.heads"},
       {"model.mlp_ratio", {&kGpt}},
+      {"model.activation", {&kGpt}},
       {"model.dropout", {&kGpt}},
       {"model.kv_heads", {&kLlama}},
       {"model.ffn", {&kLlama}},

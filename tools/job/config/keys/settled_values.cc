@@ -86,6 +86,7 @@ using Value = std::string (*)(const JobConfig&);
 const std::map<std::string_view, Value>& values() {
   static const std::map<std::string_view, Value> table = {
       {"mode", VALUE(mode)},
+      {"ops", VALUE(ops)},
       {"model.kind", VALUE(model.kind)},
       {"model.vocab", VALUE(model.vocab)},
       {"model.seq_len", VALUE(model.seq_len)},
@@ -93,6 +94,7 @@ const std::map<std::string_view, Value>& values() {
       {"model.layers", VALUE(model.layers)},
       {"model.heads", VALUE(model.heads)},
       {"model.mlp_ratio", VALUE(model.mlp_ratio)},
+      {"model.activation", VALUE(model.activation)},
       {"model.dropout", VALUE(model.dropout)},
       {"model.kv_heads", VALUE(model.kv_heads)},
       {"model.ffn", VALUE(model.ffn)},

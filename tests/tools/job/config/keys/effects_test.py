@@ -39,6 +39,7 @@ def played(*dims, **more):
 # key: a job that reads it, and another value of it.
 CASES = {
     "mode": (FORWARD, "train"),
+    "ops": ({**FORWARD, "model.activation": "t_cube"}, ["OPS"]),
     "model.kind": (FORWARD, "llama"),
     "model.vocab": (FORWARD, 300),
     "model.seq_len": (FORWARD, 9),
@@ -46,6 +47,7 @@ CASES = {
     "model.layers": (FORWARD, 3),
     "model.heads": (FORWARD, 4),
     "model.mlp_ratio": (FORWARD, 2),
+    "model.activation": (FORWARD, "relu"),
     "model.dropout": (FORWARD, 0.5),
     "model.kv_heads": (LLAMA, 1),
     "model.ffn": (LLAMA, 100),
@@ -173,7 +175,8 @@ class Effects(unittest.TestCase):
         return cls.outcomes[text]
 
     def test_another_value_of_a_key_is_another_outcome(self):
-        names = {"SAVED": str(pathlib.Path(self.folder.name) / "saved"), "FOLDER": self.disk.name, "WEIGHTS": self.weights}
+        names = {"['OPS']": [os.environ["T_FIRST_OPS"]], "SAVED": str(pathlib.Path(self.folder.name) / "saved"),
+                 "FOLDER": self.disk.name, "WEIGHTS": self.weights}
         named = lambda given: [str(self.ids)] * len(given) if "IDS" in str(given) else names.get(str(given), given)
         cases = [(key, settings, value) for key, (settings, value) in CASES.items()]
         for key, settings, value in cases + ELSEWHERE:
@@ -181,8 +184,8 @@ class Effects(unittest.TestCase):
                 settings = {path: named(given) for path, given in settings.items()}
                 changed = {**settings, key: named(value)}
                 before, after = self.outcome(settings), self.outcome(changed)
-                # Only host memory that does not suffice is no job.
-                failing = {"memory.host": (0, 1), "memory.disk": (1, 0)}.get(key, (0, 0))
+                # Only host memory that does not suffice, and an operator that is not there, is no job.
+                failing = {"memory.host": (0, 1), "memory.disk": (1, 0), "ops": (1, 0)}.get(key, (0, 0))
                 self.assertEqual((before[0] != 0, after[0] != 0), tuple(map(bool, failing)), (before, after))
                 self.assertNotEqual(before, after)
         self.assertTrue(os.listdir(names["SAVED"]))

@@ -121,6 +121,11 @@ const Unread kNotGpt = {
 const std::vector<KeyCase>& key_cases() {
   static const std::vector<KeyCase> cases = {
       {"mode", "train", "forward", {}, SEEN(mode)},
+      {"ops",
+       "[liba.so, libb.so]",
+       "[]",
+       {},
+       [](const JobConfig& c) { return fmt::format("[{}]", fmt::join(c.ops, ", ")); }},
       {"model.kind", "llama", "gpt", {}, SEEN(model.kind)},
       {"model.vocab", "300", "256", {}, SEEN(model.vocab)},
       {"model.seq_len", "17", "256", {}, SEEN(model.seq_len)},
@@ -128,6 +133,7 @@ const std::vector<KeyCase>& key_cases() {
       {"model.layers", "3", "6", {}, SEEN(model.layers)},
       {"model.heads", "4", "6", {}, SEEN(model.heads)},
       {"model.mlp_ratio", "2", "4", {}, SEEN(model.mlp_ratio), {kNotGpt}},
+      {"model.activation", "relu", "gelu_tanh", {}, SEEN(model.activation), {kNotGpt}},
       {"model.dropout", "0.25", "0.0", {}, SEEN(model.dropout), {kNotGpt}},
       {"model.kv_heads", "2", "6", kLlama, SEEN(model.kv_heads), {kNotLlama}},
       {"model.ffn", "100", "1024", kLlama, SEEN(model.ffn), {kNotLlama}},

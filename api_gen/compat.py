@@ -1,0 +1,97 @@
+"""Other names of operators and their arguments, as the op_compat file of Paddle gives them.
+
+    - op : all (reduce_all)
+      backward : all_grad (reduce_all_grad)
+      inputs : {x : X}
+      attrs : {axis : dim, keepdim : keep_dim}
+      outputs : {out : Out}
+
+Other keys of such a file say how programs of an earlier framework are read, which is done nowhere
+here; they are passed over.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from api_gen.document import Entry, Value, read_entries
+from api_gen.errors import SpecError, SpecErrors
+
+_NAME = re.compile(r"\s*(\w+)\s*(?:\(\s*(\w+)\s*\))?\s*\Z")
+
+
+@dataclass(frozen=True, order=True)
+class OtherName:
+    """`argument`: a tensor, an attribute or an output; nothing: the operator itself."""
+
+    op: str
+    argument: str
+    other: str
+
+
+def parse_compat(files: Iterable[tuple[str, str]]) -> list[OtherName]:
+    """(name, text) of each file to names that are not ours, sorted. Errors: SpecErrors."""
+    found: set[OtherName] = set()
+    errors: list[SpecError] = []
+    for file, text in files:
+        try:
+            for entry in read_entries(text, file, "op", errors):
+                found |= set(_names(entry))
+        except SpecError as error:
+            errors.append(error)
+    if errors:
+        raise SpecErrors(errors)
+    return sorted(name for name in found if name.other != (name.argument or name.op))
+
+
+def of_ops(names: Sequence[OtherName], ops: Iterable[str]) -> list[OtherName]:
+    """Those of these operators, but for a name that one of them has."""
+    there = set(ops)
+    return [name for name in names if name.op in there and (name.argument or name.other not in there)]
+
+
+def _names(entry: Entry) -> Iterable[OtherName]:
+    own = _pair(entry, "op", entry.at.op)
+    if own[1]:
+        yield OtherName(own[0], "", own[1])
+    for text in filter(None, map(str.strip, _text(entry, "backward").split(","))):
+        gradient, other = _pair(entry, "backward", text)
+        if other:
+            yield OtherName(gradient, "", other)
+    for key in ("inputs", "attrs", "outputs"):
+        for ours, theirs in _map(entry, key):
+            yield OtherName(own[0], ours, theirs)
+
+
+def _pair(entry: Entry, key: str, text: str) -> tuple[str, str]:
+    match = _NAME.match(text)
+    if not match:
+        raise entry.error(key, f"'{text}' is no name", "'name' or 'name (other_name)' is accepted")
+    return match[1], match[2] or ""
+
+
+def _text(entry: Entry, key: str) -> str:
+    value = entry.values.get(key)
+    if value is None or value.text == "":
+        return ""
+    if value.text is None:
+        raise entry.error(key, "the value is no text", "'name (other_name), ..' is accepted")
+    return value.text
+
+
+def _map(entry: Entry, key: str) -> Iterable[tuple[str, str]]:
+    value = entry.values.get(key)
+    if value is None or value.text == "":
+        return
+    if value.map is None:
+        raise entry.error(key, "the value is no map", "'{name : other_name, ..}' is accepted")
+    for ours, theirs in value.map:
+        for other in theirs.items if theirs.items is not None else [theirs]:
+            yield ours, _word(entry, key, ours, other)
+
+
+def _word(entry: Entry, key: str, ours: str, value: Value) -> str:
+    if value.text is None or not re.fullmatch(r"\w+", value.text):
+        raise entry.error(key, f"the other name of '{ours}' is no name",
+                          "'name : other_name' is accepted")
+    return value.text

@@ -1,0 +1,126 @@
+// Going through all calls, meshes and layouts.
+#include "tests/api/certificate/certificate.h"
+
+#include <algorithm>
+
+#include "api/rules/rule_functions.h"
+#include "tests/api/certificate/needless.h"
+#include "tests/api/certificate/verdict.h"
+
+namespace phi::testing {
+
+using distributed::ProcessMesh;
+
+const std::vector<ProcessMesh>& certificate_meshes() {
+  static const std::vector<ProcessMesh> meshes = {
+      ProcessMesh({2}),    ProcessMesh({3}),    ProcessMesh({4}),    ProcessMesh({8}),
+      ProcessMesh({2, 2}), ProcessMesh({2, 3}), ProcessMesh({2, 4}), ProcessMesh({2, 2, 2}),
+  };
+  return meshes;
+}
+
+void Row::add(const Row& other) {
+  op = other.op;
+  rule = other.rule;
+  calls += other.calls;
+  tried += other.tried;
+  refused += other.refused;
+  incorrect += other.incorrect;
+  moved += other.moved;
+  needless += other.needless;
+  is_local &= other.is_local;
+  for (const auto& [why, count] : other.refusals) refusals[why] += count;
+  for (const auto& [which, count] : other.moves) moves[which] += count;
+  for (const std::string& what : other.wrong) {
+    if (wrong.size() < 3) wrong.push_back(what);
+  }
+}
+
+namespace {
+
+constexpr size_t kMaxWrong = 3;
+
+// FNV-1a, which is the same everywhere.
+uint32_t seed_of(const std::string& name, uint32_t seed) {
+  uint32_t h = 2166136261u ^ seed;
+  for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
+  return h;
+}
+
+// An error's first sentence.
+std::string reason_of(const std::string& error) {
+  const std::string line = error.substr(0, error.find('\n'));
+  return line.substr(0, line.find(". "));
+}
+
+void count(const Verdict& verdict, Row* row) {
+  ++row->tried;
+  switch (verdict.kind) {
+    case Verdict::Kind::kRight:
+      break;
+    case Verdict::Kind::kRefused:
+      ++row->refused;
+      ++row->refusals[reason_of(verdict.why)];
+      break;
+    case Verdict::Kind::kWrong:
+      ++row->incorrect;
+      if (row->wrong.size() < kMaxWrong) row->wrong.push_back(verdict.why);
+      break;
+  }
+}
+
+void count(const Study& study, Row* row) {
+  row->is_local &= study.is_local;
+  row->moved += study.moves.any ? 1 : 0;
+  row->needless += study.moves.needless ? 1 : 0;
+  if (study.moves.needless) ++row->moves[study.moves.what];
+}
+
+size_t most_of(const Effort& effort, int mesh_ndim, bool is_rare) {
+  const size_t most = mesh_ndim == 1   ? effort.one_dim
+                      : mesh_ndim == 2 ? effort.two_dims
+                                       : effort.three_dims;
+  return is_rare ? std::min(most, effort.rare) : most;
+}
+
+}  // namespace
+
+Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare) {
+  std::mt19937 rng(seed_of(trial.name, seed));
+  Row row;
+  row.calls = 1;
+  for (const ProcessMesh& mesh : certificate_meshes()) {
+    const auto asked = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
+    const auto found = verdicts(trial, mesh, asked);
+    for (const Verdict& verdict : found) count(verdict, &row);
+    if (is_rare || mesh.size() > 3) continue;
+    for (const Study& study : studied(trial, mesh, asked, found)) count(study, &row);
+  }
+  return row;
+}
+
+Certificate certify(const std::vector<NotedCall>& calls, const Effort& effort, uint32_t seed,
+                    const std::string& op, const std::function<void(const Row&)>& done) {
+  std::map<std::string, Row> rows;
+  for (const NotedCall& call : calls) {
+    if (!op.empty() && op != call.op->name) continue;
+    Row row = examined(trial_of(call), effort, seed, call.is_rare);
+    row.op = call.op->name;
+    row.rule = call.op->rule.name;
+    if (done) done(row);
+    rows[row.op].add(row);
+  }
+  Certificate certificate{seed, effort, {}};
+  for (auto& [name, row] : rows) certificate.rows.push_back(std::move(row));
+  return certificate;
+}
+
+std::map<std::string, std::string> ops_of_library() {
+  std::map<std::string, std::string> ops;
+  for (const OpDef* op : ops::all()) {
+    if (op->kernel.is_registered()) ops[op->name] = op->rule.name;
+  }
+  return ops;
+}
+
+}  // namespace phi::testing

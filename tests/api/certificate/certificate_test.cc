@@ -1,0 +1,69 @@
+// A few placements of every call that the certificate tries, and that its page speaks of the
+// operators that there are.
+#include "tests/api/certificate/certificate.h"
+
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+DEFINE_uint32(seed, 20261123, "draws the placements");
+DECLARE_string(op);
+
+namespace phi::testing {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr const char* kToMend = "to mend: build/bin/rules_certificate --write";
+
+TEST(Certificate, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
+  SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
+  const auto calls = noted_calls(op_tables());
+  const Certificate certificate = certify(calls, kSmallEffort, FLAGS_seed, FLAGS_op);
+  std::map<std::string, std::string> tried;
+  for (const Row& row : certificate.rows) {
+    EXPECT_THAT(row.wrong, IsEmpty()) << row.op;
+    EXPECT_EQ(row.incorrect, 0) << row.op;
+    EXPECT_GT(row.tried, row.refused) << row.op << " is never computed";
+    tried[row.op] = row.rule;
+  }
+  if (FLAGS_op.empty()) {
+    EXPECT_EQ(tried, ops_of_library()) << "add a call to tests/api/op_cases.cc";
+    EXPECT_EQ(ops_of_page(to_markdown(certificate)), ops_of_library());
+  }
+}
+
+TEST(Certificate, ThePageNamesEveryOperator_WithItsRule) {
+  std::ifstream file(AUTOPHI_SOURCE_DIR "/docs/rules_certificate.md");
+  ASSERT_TRUE(file) << kToMend;
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(ops_of_page(page.str()), ops_of_library()) << kToMend;
+  EXPECT_THAT(page.str(), ::testing::HasSubstr(" 0 incorrect.**"));
+}
+
+TEST(Certificate, APageThatLacksAnOperator_IsNoticed) {
+  Certificate certificate;
+  for (const auto& [op, rule] : ops_of_library()) {
+    if (op == "relu") continue;
+    Row row;
+    row.op = op;
+    row.rule = rule;
+    certificate.rows.push_back(row);
+  }
+  auto without = ops_of_library();
+  without.erase("relu");
+  EXPECT_EQ(ops_of_page(to_markdown(certificate)), without);
+}
+
+}  // namespace
+}  // namespace phi::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}

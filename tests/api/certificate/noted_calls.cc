@@ -1,0 +1,106 @@
+// Taking calls down while the tables run in one process.
+#include "tests/api/certificate/noted_calls.h"
+
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "api/call/call_recorder.h"
+#include "tests/api/op_gradients.h"
+
+namespace phi::testing {
+namespace {
+
+Tensor kept(const Tensor& x, bool is_unread) {
+  if (!x.defined()) return {};
+  if (!is_unread) return Tensor(x.dense().clone());
+  DenseTensor zeros = DenseTensor::empty(x.meta(), x.place());
+  std::memset(zeros.mutable_raw_data(), 0, zeros.nbytes());
+  return Tensor(zeros);
+}
+
+class Noter final : public CallRecorder {
+ public:
+  Noter() { RankContext::current().tell_of_calls(this); }
+  ~Noter() override { RankContext::current().tell_of_calls(nullptr); }
+  Noter(const Noter&) = delete;
+  Noter& operator=(const Noter&) = delete;
+
+  std::vector<NotedCall> take() { return std::exchange(calls_, {}); }
+
+  std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
+    return std::make_unique<OneCall>(*this, op, inputs);
+  }
+  void used(const Tensor&) override {}
+  void alias(const Tensor&, const Tensor&) override {}
+
+ private:
+  class OneCall final : public RecordedCall {
+   public:
+    OneCall(Noter& noter, const OpDef& op, const CallSlots& inputs) : noter_(noter) {
+      call_.op = &op;
+      for (size_t a = 0; a < inputs.begin.size(); ++a) {
+        const auto first = static_cast<size_t>(inputs.begin[a]);
+        const size_t end = a + 1 < inputs.begin.size() ? static_cast<size_t>(inputs.begin[a + 1])
+                                                       : inputs.tensors.size();
+        TensorList& argument = call_.arguments.emplace_back();
+        for (size_t i = first; i < end; ++i) {
+          argument.push_back(kept(*inputs.tensors[i], (op.meta_only >> a) & 1u));
+        }
+      }
+    }
+    bool is_outermost() const override { return true; }
+    void decided(const Decision&) override {}
+    void gives(const std::vector<AttributeValue>& attributes, const CallSlots&) override {
+      call_.attributes = attributes;
+      noter_.calls_.push_back(std::move(call_));
+    }
+
+   private:
+    Noter& noter_;
+    NotedCall call_;
+  };
+
+  std::vector<NotedCall> calls_;
+};
+
+std::vector<NotedCall> calls_of(const ParityCase& test) {
+  Noter noter;
+  test.call(test.inputs);
+  if (is_differentiable(test)) gradients(test, test.inputs);
+  return noter.take();
+}
+
+}  // namespace
+
+std::string to_string(const NotedCall& call) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const TensorList& argument : call.arguments) {
+    for (const Tensor& x : argument) add(x.defined() ? x.meta().to_string() : "none");
+  }
+  for (size_t i = 0; i < call.attributes.size(); ++i) {
+    add(std::string(call.op->attributes[i].name) + "=" + to_text(call.attributes[i]));
+  }
+  return text;
+}
+
+std::vector<NotedCall> noted_calls(const std::vector<OpTable>& tables) {
+  std::vector<NotedCall> all;
+  std::set<std::string> seen;
+  for (const OpTable& table : tables) {
+    const std::vector<ParityCase> cases = table.cases();
+    for (const ParityCase& test : cases) {
+      for (NotedCall& call : calls_of(test)) {
+        call.origin = test.name;
+        call.is_rare = std::string_view(table.name).starts_with("Rare");
+        std::string key = std::string(call.op->name) + " " + to_string(call);
+        if (!table.is_smooth) key += " in " + test.name;
+        if (seen.insert(std::move(key)).second) all.push_back(std::move(call));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace phi::testing

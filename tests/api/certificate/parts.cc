@@ -1,0 +1,188 @@
+// Taking values apart and putting them together.
+#include "tests/api/certificate/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/support/rare_values.h"
+#include "tests/support/reshard_oracle.h"
+
+namespace phi::testing {
+
+using distributed::MeshCoord;
+using distributed::ProcessMesh;
+using distributed::ReduceKind;
+using distributed::TensorDistAttr;
+using distributed::testing::as_doubles;
+using distributed::testing::cut;
+using distributed::testing::reduced;
+
+namespace {
+
+// Values are multiples of it below 512 of them of noise: with 8 parts and a mean, 24 bits hold all
+// sums of float32; 16-bit floats have 8 bits, for values below 8.
+struct Grid {
+  double step;
+  double largest;
+};
+Grid grid_of(DataType dtype) {
+  if (!is_floating(dtype)) return {1, 1 << 30};
+  return size_of(dtype) == 2 ? Grid{0.125, 8} : Grid{1.0 / 4096, 256};
+}
+
+uint64_t mixed(uint64_t h, uint64_t with) {
+  h = (h ^ with) * 0x9e3779b97f4a7c15u;
+  return h ^ h >> 29;
+}
+
+// What the rank at coordinate c of n along one mesh dim holds of `value`; h says who holds the
+// rest.
+double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, double value) {
+  const auto noise = [&](int64_t at) {
+    const auto steps = static_cast<double>(mixed(h, static_cast<uint64_t>(at) + 1) >> 7 & 7);
+    return is_floating(dtype) ? steps / 4 : steps;
+  };
+  const bool has_rest = c == static_cast<int64_t>(h % static_cast<uint64_t>(n));
+  switch (kind) {
+    case ReduceKind::kSum:
+    case ReduceKind::kAvg: {
+      if (!has_rest) return noise(c) - 1;
+      double rest = kind == ReduceKind::kAvg ? value * static_cast<double>(n) : value;
+      for (int64_t other = 0; other < n; ++other) rest -= other == c ? 0 : noise(other) - 1;
+      return rest;
+    }
+    case ReduceKind::kMax:
+      if (dtype == DataType::UINT8) return has_rest ? value : 0;
+      return has_rest ? value : value - noise(c);
+    case ReduceKind::kMin:
+      return has_rest ? value : value + noise(c);
+    case ReduceKind::kProd:
+      return has_rest ? value : 1;
+    case ReduceKind::kAny:
+      return value != 0 && (has_rest || noise(c) > 1);
+    case ReduceKind::kAll:
+      return value != 0 || (!has_rest && noise(c) > 1);
+  }
+  return value;
+}
+
+double part_at(const TensorDistAttr& attr, const MeshCoord& coord, DataType dtype, double element,
+               double value) {
+  auto h = mixed(static_cast<uint64_t>(element) + 7, 11);
+  for (int m = 0; m < attr.mesh().ndim(); ++m) {
+    const distributed::Placement& p = attr.placement(m);
+    if (!p.is_partial()) continue;
+    h = mixed(h, static_cast<uint64_t>(m) + 3) >> 5;
+    value = share(p.reduce(), dtype, attr.mesh().dim_size(m), coord[m], h, value);
+    h = mixed(h, static_cast<uint64_t>(coord[m]) + 1);
+  }
+  return value;
+}
+
+// The largest finite one, at least 1.
+double magnitude(const std::vector<double>& values) {
+  double largest = 1;
+  for (const double v : values) {
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  }
+  return largest;
+}
+
+// As an element of that dtype is.
+double as_held(DataType dtype, double value) {
+  return dtype == DataType::FLOAT32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+}  // namespace
+
+Whole whole_of(const Tensor& x) { return {x.meta(), as_doubles(x.dense())}; }
+
+Whole rounded(const Tensor& x) {
+  Whole whole = whole_of(x);
+  const Grid grid = grid_of(x.dtype());
+  const auto is_ordinary = [&](double v) {
+    return std::isfinite(v) && std::abs(v) <= grid.largest &&
+           (v == 0 || std::abs(v) >= grid.step / 1000);
+  };
+  whole.is_ordinary = std::ranges::all_of(whole.values, is_ordinary);
+  if (!whole.is_ordinary || !is_floating(x.dtype())) return whole;
+  for (double& v : whole.values) {
+    const double least =
+        std::copysign(v == 0 ? 0 : grid.step, v);  // what is not 0 does not become 0
+    v = std::abs(v) < grid.step ? least : std::round(v / grid.step) * grid.step;
+  }
+  return whole;
+}
+
+Tensor tensor_of(const Dims& shape, DataType dtype, const std::vector<double>& values) {
+  DenseTensor out = DenseTensor::empty({shape, dtype}, CPUPlace());
+  visit_dtype(dtype, [&]<typename T>() {
+    T* to = out.mutable_data<T>();
+    for (const double v : values) {
+      if constexpr (sizeof(T) == 2) {
+        *to++ = static_cast<T>(static_cast<float>(v));
+      } else {
+        *to++ = static_cast<T>(v);
+      }
+    }
+  });
+  return Tensor(out);
+}
+
+std::vector<Tensor> parts_of(const Whole& whole, const TensorDistAttr& attr) {
+  const ProcessMesh& mesh = attr.mesh();
+  const Dims& shape = whole.meta.dims;
+  std::vector<double> elements(whole.values.size());
+  std::iota(elements.begin(), elements.end(), 0.0);
+  std::vector<Tensor> parts;
+  for (int64_t p = 0; p < mesh.size(); ++p) {
+    const MeshCoord coord = mesh.coord_at(p);
+    const Box box = local_box(shape, attr, coord);
+    std::vector<double> values = cut(elements, shape, box);
+    for (double& v : values) {
+      v = part_at(attr, coord, whole.meta.dtype, v, whole.values[static_cast<size_t>(v)]);
+    }
+    parts.push_back(tensor_of(box.size, whole.meta.dtype, values));
+  }
+  return parts;
+}
+
+Part part_of(const Tensor& x) {
+  const DenseTensor& array = array_of(x);
+  return {array.dims(), as_doubles(array)};
+}
+
+std::string difference(const Whole& expected, const TensorDistAttr& attr,
+                       const std::vector<Part>& parts, double tolerance) {
+  const ProcessMesh& mesh = attr.mesh();
+  const auto box_at = [&](int64_t p) {
+    return local_box(expected.meta.dims, attr, mesh.coord_at(p));
+  };
+  for (int64_t p = 0; p < mesh.size(); ++p) {
+    const Part& part = parts[static_cast<size_t>(p)];
+    if (part.shape == box_at(p).size) continue;
+    return fmt::format("rank {} holds {} instead of {}", p, part.shape.to_string(),
+                       box_at(p).size.to_string());
+  }
+  const double allowed = tolerance * magnitude(expected.values);
+  for (int64_t p = 0; p < mesh.size(); ++p) {
+    const std::vector<double> wanted = cut(expected.values, expected.meta.dims, box_at(p));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const double got = reduced(attr, mesh.coord_at(p), [&](const MeshCoord& at) {
+        return parts[static_cast<size_t>(mesh.position_of(at))].values[i];
+      });
+      const double held = as_held(expected.meta.dtype, got);
+      if (std::isfinite(wanted[i]) ? std::abs(held - wanted[i]) <= allowed
+                                   : same_number(held, wanted[i])) {
+        continue;
+      }
+      return fmt::format("element {} of rank {} is {} instead of {}", i, p, got, wanted[i]);
+    }
+  }
+  return "";
+}
+
+}  // namespace phi::testing

@@ -1,0 +1,70 @@
+// rules_certificate: tries the placement rules of all operators and writes the page that says what
+// came out.
+//
+//   build/bin/rules_certificate                  # a row for each operator on the terminal
+//   build/bin/rules_certificate --op=matmul      # of one
+//   build/bin/rules_certificate --write          # docs/rules_certificate.md anew
+#include <fmt/core.h>
+#include <gflags/gflags.h>
+
+#include <fstream>
+
+#include "tests/api/certificate/certificate.h"
+
+DEFINE_uint32(seed, 20261123, "draws the placements where there are too many");
+DEFINE_bool(small, false, "the few placements that the test tries");
+DEFINE_bool(write, false, "write the page");
+DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_certificate.md", "the page");
+DECLARE_string(op);
+
+namespace phi::testing {
+namespace {
+
+void show(const Row& row) {
+  fmt::print("{:32} {:28} {:4} calls {:7} tried {:4} refused {:4} incorrect, needless {} of {}{}\n",
+             row.op, row.rule, row.calls, row.tried, row.refused, row.incorrect, row.needless,
+             row.moved, row.is_local ? "" : ", not local");
+  for (const std::string& what : row.wrong) fmt::print("  WRONG {}\n", what);
+  std::fflush(stdout);
+}
+
+void show_kinds(const Row& row) {
+  for (const auto& [which, count] : row.moves)
+    fmt::print("  needless {} times: {}\n", count, which);
+  for (const auto& [why, count] : row.refusals) fmt::print("  refused {} times: {}\n", count, why);
+}
+
+int run() {
+  const auto calls = noted_calls(op_tables());
+  const Effort effort = FLAGS_small ? kSmallEffort : kFullEffort;
+  const Certificate certificate = certify(calls, effort, FLAGS_seed, FLAGS_op, show);
+  if (certificate.rows.empty()) {
+    fmt::print(stderr, "no call of '{}' is noted; give it a row in tests/api/op_cases.cc\n",
+               FLAGS_op);
+    return 2;
+  }
+  Row total;
+  for (const Row& row : certificate.rows) total.add(row);
+  total.op = "all";
+  total.rule = "";
+  fmt::print("\n");
+  for (const Row& row : certificate.rows) show(row);
+  if (!FLAGS_op.empty()) show_kinds(total);
+  show(total);
+  if (FLAGS_write) {
+    if (!FLAGS_op.empty() || FLAGS_small) {
+      fmt::print(stderr, "--write takes all operators and placements: not --op, not --small\n");
+      return 2;
+    }
+    std::ofstream(FLAGS_page) << to_markdown(certificate);
+  }
+  return total.incorrect == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace phi::testing
+
+int main(int argc, char** argv) {
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return phi::testing::run();
+}

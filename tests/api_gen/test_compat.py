@@ -1,0 +1,51 @@
+"""Other names of operators and arguments."""
+
+import pytest
+
+from api_gen.compat import OtherName, of_ops, parse_compat
+from api_gen.errors import SpecErrors
+
+FILE = """
+- op : all (reduce_all)
+  backward : all_grad(reduce_all_grad), all_double_grad
+  inputs:
+    x : X
+  attrs:
+    { axis : dim,  keepdim : keep_dim}
+  outputs :
+    {out : Out}
+  extra :
+    attrs : [bool use_mkldnn = false]
+- op: same
+  inputs: {x: x}
+- op : split
+  attrs : {axis : [axis_a, axis_b]}
+"""
+
+
+def test_names_of_operators_tensors_and_attributes_are_read():
+    assert parse_compat([("c.yaml", FILE)]) == [
+        OtherName("all", "", "reduce_all"), OtherName("all", "axis", "dim"), OtherName("all", "keepdim", "keep_dim"),
+        OtherName("all", "out", "Out"), OtherName("all", "x", "X"), OtherName("all_grad", "", "reduce_all_grad"),
+        OtherName("split", "axis", "axis_a"), OtherName("split", "axis", "axis_b")]
+
+
+def test_of_operators_that_are_there_and_no_name_of_theirs():
+    names = [OtherName("add_n", "", "sum"), OtherName("all", "", "reduce_all"), OtherName("all", "x", "X")]
+    assert of_ops(names, ["all", "add_n", "sum"]) == names[1:]
+    assert of_ops(names, ["add_n"]) == names[:1]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("- op : a b\n", "c.yaml:1: op 'a b', key 'op': 'a b' is no name"),
+    ("- op : a (b\n", "'a (b' is no name"),
+    ("- op : a\n  backward : [b]\n", "c.yaml:2: op 'a', key 'backward': the value is no text"),
+    ("- op : a\n  inputs : x\n", "c.yaml:2: op 'a', key 'inputs': the value is no map"),
+    ("- op : a\n  attrs : {x : {y : z}}\n", "the other name of 'x' is no name"),
+    ("- op : a\n  inputs :\n    x : X\n    x : Y\n", "given twice"),
+    ("a: b\n", "the file is not a list"),
+    ("- [\n", "not YAML")])
+def test_what_is_no_such_file_is_told(text, words):
+    with pytest.raises(SpecErrors) as caught:
+        parse_compat([("c.yaml", text)])
+    assert words in str(caught.value)
