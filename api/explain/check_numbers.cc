@@ -26,6 +26,7 @@ void Finding::set(int64_t at, const std::string& what) {
 }
 
 std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own) {
+  const Unheard unheard;
   World& world = World::current();
   std::vector<Finding> all(static_cast<size_t>(world.size()));
   world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);

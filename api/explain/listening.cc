@@ -30,7 +30,10 @@ Listening::~Listening() {
 }
 
 Unheard::Unheard()
-    : context_(RankContext::current()), calls_(context_.calls()), moves_(context_.moves()) {
+    : context_(RankContext::current()),
+      calls_(context_.calls()),
+      moves_(context_.moves()),
+      counters_(context_.counters()) {
   context_.tell_of_calls(nullptr);
   context_.watch_moves(nullptr);
 }
@@ -38,6 +41,7 @@ Unheard::Unheard()
 Unheard::~Unheard() {
   context_.tell_of_calls(calls_);
   context_.watch_moves(moves_);
+  context_.counters() = counters_;
 }
 
 NamesByStorage::NamesByStorage(const TensorNames& names) {

@@ -33,7 +33,7 @@ class Listening {
   std::unique_ptr<Trace> own_trace_;  // null: the rank keeps one
 };
 
-/// Calls of the rank are not told of while it lives: those of who listens.
+/// Calls of the rank are not told of while it lives, nor counted: those of who listens.
 class Unheard {
  public:
   Unheard();
@@ -45,6 +45,7 @@ class Unheard {
   RankContext& context_;
   CallRecorder* const calls_;
   MoveWatch* const moves_;
+  const Counters counters_;
 };
 
 class NamesByStorage {
