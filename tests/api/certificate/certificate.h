@@ -19,7 +19,7 @@ struct Effort {
   size_t three_dims;
   size_t rare;  // of calls of rare extents and numbers, on any mesh
 };
-inline constexpr Effort kFullEffort{.one_dim = 240, .two_dims = 100, .three_dims = 60, .rare = 20};
+inline constexpr Effort kFullEffort{.one_dim = 400, .two_dims = 200, .three_dims = 100, .rare = 30};
 inline constexpr Effort kSmallEffort{.one_dim = 9, .two_dims = 6, .three_dims = 5, .rare = 1};
 
 /// 2, 3, 4 and 8 ranks; 2x2, 2x3, 2x4; 2x2x2.

@@ -66,11 +66,13 @@ rule, and what the ranks hold is put together and compared with the plain call. 
 - Meshes: {}.
 - Placements of each input: whole, split along any tensor dim, and a partial sum, mean, maximum or minimum (of bool: any, all); several
   mesh dims may split one tensor dim, in either order. The parts of a partial value are noise of which none is the value.
+  In calls on rare numbers (NaN, infinities, very large and small ones) nothing is partial.
 - All placements of a call's inputs where there are no more than {} (on one mesh dim), {} (two) or {} (three), else as many drawn; {} of
   calls on rare extents and numbers.
 - Needless: of the placements on [2] for which the rule asks inputs to move (cutting a part out of a whole tensor is no move), those
   where the plain call on the unmoved parts makes parts that a placement of the outputs describes, there and on [3]. "At least" where the
   kernel asks where its part lies, or attributes name whole extents: the plain call on parts is then another call.
+- Not here: rules of operators without a kernel, which `spmd_soundness_test` tries with naive ones.
 
 | op | rule | calls | tried | refused | incorrect | needless moves |
 |---|---|---|---|---|---|---|
