@@ -16,11 +16,11 @@ namespace phi {
 /// would be without. Views, gradients, optimizers and inplace calls are checked too; not checked
 /// are sums of gradients that lie alike, which each rank adds by itself, and captured programs.
 ///
-/// An element of an output may differ by
-///   (4 e + 8 sqrt(n) e') * (the largest magnitude of the output) + r e' * (that of the inputs)
-/// where e is the step of the coarsest floating dtype among inputs and outputs at 1, e' that of the
-/// dtype that sums are made in (float32, or float64 for float64), n the elements of the largest
-/// input and r what of them comes on one element of the output. Integers and bool are the same.
+/// An element of an output may differ by (4 e + 8 sqrt(n) e') times the largest magnitude of the
+/// output, and r e' times that of the inputs, where e is the step of the coarsest floating dtype
+/// among inputs and outputs at 1, e' that of the dtype that sums are made in (float32, or float64
+/// for float64), n the elements of the largest input and r what of them comes on one element of the
+/// output. Integers and bool are the same.
 ///
 /// Returns  how many calls this rank has compared.
 /// Ranks    every rank calls it that would call f.

@@ -192,13 +192,13 @@ TensorList with_gradients(const TensorList& inputs) {
   return leaves;
 }
 
-struct Recorded {
+struct Tracked {
   TensorList outputs;     // those that lead back to an input
   TensorList cotangents;  // a fixed one for each
 };
 
-Recorded record(const Call& call, const TensorList& leaves) {
-  Recorded result;
+Tracked track_outputs(const Call& call, const TensorList& leaves) {
+  Tracked result;
   for (const Tensor& out : call(leaves)) {
     if (!out.defined() || !out.requires_grad()) continue;
     const int seed = 40 + static_cast<int>(result.outputs.size());
@@ -211,16 +211,16 @@ Recorded record(const Call& call, const TensorList& leaves) {
 // Of the floating inputs, in order; none where nothing leads back.
 TensorList gradients(const Call& call, const TensorList& inputs) {
   const TensorList leaves = with_gradients(inputs);
-  const Recorded recorded = record(call, leaves);
+  const Tracked tracked = track_outputs(call, leaves);
   TensorList wanted;
   for (const Tensor& leaf : leaves) {
     if (leaf.requires_grad()) wanted.push_back(leaf);
   }
-  if (recorded.outputs.empty()) return {};
-  return grad(recorded.outputs, wanted, recorded.cotangents);
+  if (tracked.outputs.empty()) return {};
+  return grad(tracked.outputs, wanted, tracked.cotangents);
 }
 
-double objective(const Call& call, const TensorList& inputs, const Recorded& at) {
+double objective(const Call& call, const TensorList& inputs, const Tracked& at) {
   const NoGrad no_grad;
   double total = 0;
   size_t k = 0;
@@ -244,7 +244,7 @@ struct Slopes {
 
 // Of input `i`, element by element, by a central difference.
 void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
-                    const Recorded& at, Slopes& slopes) {
+                    const Tracked& at, Slopes& slopes) {
   constexpr double kStep = 1e-6;
   constexpr double kTolerance = 1e-6;
   TensorList moved = inputs;
@@ -274,7 +274,7 @@ Slopes finite_differences(const OpCase& test) {
   }
   Slopes slopes;
   const TensorList computed = gradients(test.call, inputs);
-  const Recorded at = record(test.call, with_gradients(inputs));
+  const Tracked at = track_outputs(test.call, with_gradients(inputs));
   size_t next = 0;
   for (size_t i = 0; i < inputs.size() && next < computed.size(); ++i) {
     if (!is_floating(inputs[i].dtype())) continue;
@@ -285,7 +285,7 @@ Slopes finite_differences(const OpCase& test) {
 }
 
 bool is_differentiable(const OpCase& test) {
-  return test.gradients && !record(test.call, with_gradients(test.inputs)).outputs.empty();
+  return test.gradients && !track_outputs(test.call, with_gradients(test.inputs)).outputs.empty();
 }
 
 void try_gradients(const OpCase& test, const CheckOptions& options, OpReport& report) {

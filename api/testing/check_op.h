@@ -3,8 +3,8 @@
 //
 //   phi::testing::check_op({
 //       .name = "my_op",
-//       .inputs = {phi::gaussian({6, 8}), phi::full({8}, 1.0f)},
-//       .call = [](const phi::TensorList& in) { return phi::TensorList{my_op(in[0], in[1])}; }});
+//       .inputs = {phi::gaussian({6, 8})},
+//       .call = [](const phi::TensorList& in) { return phi::TensorList{my_op(in[0])}; }});
 //
 // Ranks are threads of this process.
 #pragma once

@@ -195,7 +195,8 @@ Tensor Optimizer::grad_norm() const {
 }
 
 void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
-  const CallSite::Because because("a parameter is updated where its states lie, and laid out again");
+  const CallSite::Because because(
+      "a parameter is updated where its states lie, and laid out again");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
   const Tensor rate =

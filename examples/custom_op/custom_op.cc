@@ -17,8 +17,8 @@ namespace {
 
 void check(const phi::testing::OpCase& test) {
   const phi::testing::OpReport report = phi::testing::check_op(test);
-  std::printf("%s: %ld calls, %ld of the gradient, %ld differences: all agree\n",
-              test.name.c_str(), report.calls, report.gradient_calls, report.differences);
+  std::printf("%s: %ld calls, %ld of the gradient, %ld differences: all agree\n", test.name.c_str(),
+              report.calls, report.gradient_calls, report.differences);
 }
 
 void check_all() {
@@ -36,9 +36,9 @@ void check_all() {
 
 void run() {
   const dist::ProcessMesh mesh({2, 2}, {"dp", "tp"});
-  phi::Tensor x =
-      dist::shard_tensor(phi::gaussian({4, 8}), mesh, {dist::Shard(0), dist::Shard(1)});
-  phi::Tensor scale = dist::shard_tensor(phi::full({8}, 1.0f), mesh, {dist::Replicate(), dist::Shard(0)});
+  phi::Tensor x = dist::shard_tensor(phi::gaussian({4, 8}), mesh, {dist::Shard(0), dist::Shard(1)});
+  phi::Tensor scale =
+      dist::shard_tensor(phi::full({8}, 1.0f), mesh, {dist::Replicate(), dist::Shard(0)});
   scale.set_requires_grad();
   const phi::Tensor out = phi::softcap(phi::group_rms_norm(x, scale, 4), 3.0f);
   phi::sum(out).backward();

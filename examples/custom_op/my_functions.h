@@ -1,5 +1,5 @@
-// What my_ops.yaml names beside autophi's own: shape functions, placement rules, and a gradient made
-// of operators.
+// What my_ops.yaml names beside autophi's own: shape functions, placement rules, and a gradient
+// made of operators.
 #pragma once
 
 #include <api/tensor/tensor.h>

@@ -26,6 +26,8 @@ THREADS = {
     r"phi::distributed::\(anonymous namespace\)::scratch\(.*\)::buffer": "memory for one call",
     r"phi::detail::.*(gemm_16bit|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
+    r"phi::\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
+    r"phi::detail::call_site": "where in the user's program the thread is",
 }
 # Shared by all ranks of a process, and the same for each.
 SHARED = {
@@ -39,6 +41,9 @@ SHARED = {
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
     r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)":
         "the process's place in its job",
+    r"phi::\(anonymous namespace\)::(calls|loaded|other_names)\(\)::instance":
+        "operators by name, and what libraries brought: of the process",
+    r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
     r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",

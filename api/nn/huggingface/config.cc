@@ -290,9 +290,10 @@ std::string encode_config(const Config& config) {
           architecture_of(config.model) == Architecture::kLlama ? "without" : "with", names.name,
           name_of(architecture_of(config.model))));
   if (const auto* gpt = std::get_if<GptConfig>(&config.model)) {
-    PHI_CHECK(gpt->activation == models::kDefaultActivation,
-              errors::InvalidArgument("'activation' is '{}'; a {} has GELU in its tanh form ('{}').",
-                                      gpt->activation, names.name, models::kDefaultActivation));
+    PHI_CHECK(
+        gpt->activation == models::kDefaultActivation,
+        errors::InvalidArgument("'activation' is '{}'; a {} has GELU in its tanh form ('{}').",
+                                gpt->activation, names.name, models::kDefaultActivation));
   }
   Json json = std::visit([](const auto& model) { return keys_of(model); }, config.model);
   json["architectures"] = Json::array({names.name});

@@ -52,16 +52,15 @@ TEST(DeclaredOps, WithoutAKernelTheyAreCapturedAndTheProgramDoesNotRun) {
                           "only. Write it"));
 }
 
-TEST(DeclaredOps, WithoutAKernelProgramsRunDry) {
+TEST(DeclaredOps, WithoutAKernelTheyAreCapturedInADryRun) {
   distributed::DryWorld world(0, 2);
   const distributed::World::Scope scope(world);
   const distributed::ProcessMesh mesh({2}, {"dp"});
   const Tensor x =
       distributed::placeholder({8, 4}, DataType::FLOAT32, mesh, {distributed::Shard(0)});
-  const Program program = capture([](const TensorList& in) { return TensorList{t_soften(in[0])}; }, {x});
-  const TensorList out = program.run({x});
-  EXPECT_EQ(out.at(0).dist().local().dims(), Dims({4, 4}));
-  EXPECT_EQ(out[0].dist().attr(), x.dist().attr());
+  const Program program =
+      capture([](const TensorList& in) { return TensorList{t_soften(in[0])}; }, {x});
+  EXPECT_THAT(program.to_string(), ::testing::HasSubstr("f32[8,4] [S0]"));
 }
 
 TEST(DeclaredOps, WithoutAKernelACallIsAnError) {

@@ -11,6 +11,7 @@
 namespace phi::distributed {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const auto R = Replicate();
@@ -37,6 +38,24 @@ std::string message_of(const std::function<void()>& f,
     return words_of(error, code);
   }
   return "no error";
+}
+
+TEST(Rules, SayWhatTensorsTheyCannotTake) {
+  const auto scalar = spec({}, {R, R}), vector = spec({4}, {R, R}), matrix = spec({4, 3}, {R, R});
+  EXPECT_THAT(message_of([&] { Conv2dInferSpmd(matrix, matrix, {1}, {0}, "", {1}, 1, "NCHW"); }),
+              HasSubstr("input [4,3] and filter [4,3] must have 4 dims."));
+  EXPECT_THAT(message_of([&] { EinsumInferSpmd(std::vector{matrix}, "ij,jk->ik"); }),
+              AllOf(HasSubstr("equation 'ij,jk->ik': "), HasSubstr("; write it as 'ij,jk->ik'.")));
+  EXPECT_THAT(message_of([&] { GatherNdInferSpmd(vector, matrix); }),
+              HasSubstr("index [4,3] addresses 3 dims, x has 1."));
+  EXPECT_THAT(message_of([&] { ScatterInferSpmd(scalar, vector, vector, true); }),
+              HasSubstr("x is a scalar; scatter writes rows."));
+  EXPECT_THAT(
+      message_of([&] {
+        RollInferSpmd(matrix, {1, 2}, {0});
+      }),
+      HasSubstr("2 shifts and 1 axes are given; give one shift per axis, or one shift and no "
+                "axis."));
 }
 
 TEST(Rules, MatmulContractedDimGivesWayToRows) {

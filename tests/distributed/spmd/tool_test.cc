@@ -13,6 +13,7 @@
 #include "tools/spmd/ask.h"
 #include "tools/spmd/case.h"
 #include "tools/spmd/check.h"
+#include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -356,6 +357,30 @@ TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
                     "  expect: {inputs: [{dims_mapping: [0]}], outputs: [{dims_mapping: []}]}\n")
                   .first,
               HasSubstr("reduce_type is 7; use 0 (sum) to 6 (all)."));
+}
+
+std::string asked(const std::string& rule, const std::string& inputs, const std::string& more) {
+  return check("rule: " + rule + "\ncases:\n- mesh: {shape: [2]}\n  direction: grad\n  inputs: [" +
+               inputs + "]\n" + more + "  expect: {inputs: [], outputs: []}\n")
+      .first;
+}
+
+TEST(SpmdTool, TheReferencesGradientsSayWhatTheyCannotTake) {
+  const std::string split = "{shape: [4, 4], dims_mapping: [0, -1]}";
+  const std::string whole = "{shape: [4, 4], dims_mapping: [-1, -1]}";
+  EXPECT_THAT(asked("argsort", whole + ", " + split + ", " + whole,
+                    "  attrs: {axis: 1, descending: false, stable: false}\n"),
+              HasSubstr("indices must be split as x is."));
+  EXPECT_THAT(asked("bmm", whole + ", " + whole + ", " + whole, ""),
+              HasSubstr("x is [4,4], y is [4,4]; both need 3 dims."));
+  EXPECT_THAT(asked("bmm",
+                    "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
+                    "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
+                    "{shape: [4, 4, 4], dims_mapping: [-1, 0, -1]}",
+                    ""),
+              HasSubstr("the two gradients need x, y or out_grad placed differently."));
+  EXPECT_THAT(message_of([] { form("f", {""}, "x", "k: number of things"); }),
+              HasSubstr("'k: number of things' is no type of attribute."));
 }
 
 // An alias is answered by our operator, under the reference's names.

@@ -1,6 +1,5 @@
-// Forms: rules that no operator of ours has, or has in another form, asked as OpRules are.
-//
-//   form("topk", {"TopkInferSpmd", ask<TopkInferSpmd>}, "x", "k: int, axis: int, largest: bool")
+// Forms: rules that no operator of ours has, or has in another form, asked as OpRules are: a name,
+// the rule's function, tensors and attributes ("x", "k: int, axis: int, largest: bool").
 //
 // Tensors and attributes are written as in the table of the recorded cases: "x, y?, [indices]"; a
 // number is what the operator takes as a Scalar.
