@@ -1,9 +1,11 @@
-# autophi_add_ops(TARGET OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...): a shared library of
-# operators beside those of autophi, for programs that link it or load it (phi::load_ops).
+# autophi_add_ops(TARGET OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...): a
+# shared library of operators beside those of autophi, for programs that link it or load it
+# (phi::load_ops).
 #
 # SOURCES: kernels (with PHI_REGISTER_KERNEL), shape functions and rules; headers among them declare
 # what the YAML names: shape functions, rules, and gradients made of operators (in namespace
-# phi::composite). COMPAT: other names by which operators and attributes are found too. Paths are relative to the calling folder. Generated code is included as
+# phi::composite). COMPAT: other names by which operators and attributes are found too. Paths are
+# relative to the calling folder. Generated code is included as
 #   <TARGET/api.h>             the functions
 #   <TARGET/kernels/FILE.h>    what kernels of the operators of FILE.yaml take
 # and made again when the YAML changes. What entries name and is not there is an error before any
@@ -32,7 +34,7 @@ endfunction()
 function(autophi_add_ops target)
   cmake_parse_arguments(ARG "" "" "OPS;BACKWARD;COMPAT;SOURCES" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_OPS)
-    message(FATAL_ERROR "autophi_add_ops(${target}) takes OPS file.yaml... [BACKWARD file.yaml...] SOURCES file...; "
+    message(FATAL_ERROR "autophi_add_ops(${target}) takes OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...; "
                         "given: ${ARGN}")
   endif()
   if(NOT target MATCHES "^[a-z][a-z0-9_]*$")

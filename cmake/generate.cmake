@@ -1,4 +1,5 @@
-# Runs the generator on the operators of this library: when the project is configured, and when the YAML or the generator changed.
+# Runs the generator on the operators of this library: when the project is configured, and when the
+# YAML or the generator changed.
 #
 # Gives the target autophi_generated_headers, on which whatever includes api/generated/*.h depends,
 # and the lists AUTOPHI_GENERATED_SOURCES and AUTOPHI_GENERATED_RULES (of those that need no kernels).

@@ -85,10 +85,15 @@ Loaded& loaded() {
   return instance;
 }
 
-// Runs the static initialisers of the library, which register its kernels.
-std::vector<Brought> open_library(const std::string& path) {
+// A library whose static initialisers have run, which register its kernels.
+struct Opened {
   std::vector<Brought> brought;
-  loading = &brought;
+  std::vector<std::string> clashes;
+};
+
+Opened open_library(const std::string& path) {
+  Opened opened;
+  loading = &opened.brought;
   const KernelClashes clashes;
   // Without a slash the loader would look for the name in the system's folders.
   const void* handle = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -98,19 +103,20 @@ std::vector<Brought> open_library(const std::string& path) {
     throw errors::InvalidArgument("'{}' cannot be loaded: {}.", path,
                                   reason ? reason : "no reason");
   }
-  PHI_CHECK(clashes.found().empty(),
+  opened.clashes = clashes.found();
+  return opened;
+}
+
+LoadedOps join_all(const std::string& path, const Opened& opened) {
+  PHI_CHECK(opened.clashes.empty(),
             errors::AlreadyExists("{}: {}: there already; give them other names.", path,
-                                  fmt::join(clashes.found(), " and ")));
-  PHI_CHECK(!brought.empty(),
+                                  fmt::join(opened.clashes, " and ")));
+  PHI_CHECK(!opened.brought.empty(),
             errors::InvalidArgument("'{}' has brought no operators though it was loaded: the "
                                     "program links it already.",
                                     path));
-  return brought;
-}
-
-LoadedOps join_all(const std::string& path, const std::vector<Brought>& brought) {
   LoadedOps loaded;
-  for (const Brought& each : brought) {
+  for (const Brought& each : opened.brought) {
     try {
       each.join();
     } catch (Error& error) {
@@ -123,10 +129,12 @@ LoadedOps join_all(const std::string& path, const std::vector<Brought>& brought)
   return loaded;
 }
 
+// What was opened is not tried again; what was not may be mended and tried.
 LoadedOps load(const std::string& path, const fs::path& file) {
   check_built_for_this(path);
+  const Opened opened = open_library(path);
   try {
-    return join_all(path, open_library(path));
+    return join_all(path, opened);
   } catch (const Error& error) {
     loaded().refused.emplace(file, error);
     throw;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "api/call/named_call.h"
+#include "api/library/op_library.h"
 #include "api/rules/op_rule.h"
 #include "api/testing/check_op.h"
 #include "phi/api.h"
@@ -62,6 +63,19 @@ TEST(LoadOps, ALibraryOfOtherHeadersIsAnErrorBeforeItsCodeRuns) {
   EXPECT_THAT([&] { load_ops(path); },
               ThrowsError(ErrorCode::kInvalidArgument, "was built against other headers (0_1_0_"));
   EXPECT_THAT([] { one_to_four("t_cube"); }, ThrowsError(ErrorCode::kNotFound, "'t_cube'"));
+}
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+TEST(LoadOps, AFileThatCouldNotBeOpenedMayBeMended) {
+  const std::string path = ::testing::TempDir() + "/cut_off.so";
+  std::ofstream(path) << TEXT(AUTOPHI_ABI) << '\0';
+  EXPECT_THAT([&] { load_ops(path); },
+              ThrowsError(ErrorCode::kInvalidArgument, "cannot be loaded: "));
+  std::ofstream(path) << "text";
+  EXPECT_THAT([&] { load_ops(path); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is no library of operators"));
 }
 
 TEST(LoadOps, BringsOperatorsRulesAndCalls) {
