@@ -12,58 +12,17 @@
 #include "api/autograd/autograd.h"
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/gaussian.h"
+#include "api/testing/difference.h"
 #include "api/testing/placement_choices.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
-#include "phi/core/device/host_array.h"
 
 namespace phi::testing {
 namespace {
 
 using distributed::ProcessMesh;
 using Call = std::function<TensorList(const TensorList&)>;
-
-// ---- values ----
-
-std::vector<double> as_doubles(const Tensor& x) {
-  return visit_dtype(x.dtype(), [&]<typename T>() {
-    std::vector<double> out;
-    const HostArray values(x.dense(), HostArray::kRead);
-    for (const T& v : values.array().values<T>()) {
-      if constexpr (sizeof(T) == 2)
-        out.push_back(static_cast<float>(v));
-      else
-        out.push_back(static_cast<double>(v));
-    }
-    return out;
-  });
-}
-
-bool same(double got, double want, double most) {
-  if (std::isnan(want)) return std::isnan(got);
-  return std::isfinite(want) ? std::abs(got - want) <= most : got == want;
-}
-
-// Where whole values differ; empty if they do not.
-std::string difference(const Tensor& actual, const Tensor& expected, double tolerance) {
-  if (actual.shape() != expected.shape() || actual.dtype() != expected.dtype()) {
-    return fmt::format("is {} {}, in one process {} {}", name_of(actual.dtype()),
-                       actual.shape().to_string(), name_of(expected.dtype()),
-                       expected.shape().to_string());
-  }
-  const auto got = as_doubles(actual), want = as_doubles(expected);
-  double scale = 1.0;
-  for (const double v : want) {
-    if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
-  }
-  for (size_t i = 0; i < want.size(); ++i) {
-    if (!same(got[i], want[i], tolerance * scale)) {
-      return fmt::format("element {} is {}, in one process {}", i, got[i], want[i]);
-    }
-  }
-  return "";
-}
 
 // ---- distributed against one process ----
 
@@ -260,7 +219,8 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
     values[n] = kept;
     const double expected = (above - below) / (2 * kStep);
     ++slopes.compared;
-    if (!same(slope[static_cast<size_t>(n)], expected, kTolerance * (1 + std::abs(expected)))) {
+    if (!same_within(slope[static_cast<size_t>(n)], expected,
+                     kTolerance * (1 + std::abs(expected)))) {
       slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
                                  i, n, slope[static_cast<size_t>(n)], expected);
     }

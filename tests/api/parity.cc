@@ -4,12 +4,9 @@
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
+#include "api/testing/difference.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/core/device/host_array.h"
 #include "tests/support/closed_device.h"
-#include "tests/support/rare_values.h"
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed");
 
@@ -18,20 +15,6 @@ namespace phi::testing {
 using distributed::ProcessMesh;
 
 namespace {
-
-std::vector<double> as_doubles(const Tensor& x) {
-  return visit_dtype(x.dtype(), [&]<typename T>() {
-    std::vector<double> out;
-    const HostArray values(x.dense(), HostArray::kRead);
-    for (const T& v : values.array().values<T>()) {
-      if constexpr (sizeof(T) == 2)
-        out.push_back(static_cast<float>(v));
-      else
-        out.push_back(static_cast<double>(v));
-    }
-    return out;
-  });
-}
 
 Place place_of_rank(int64_t rank) {
   return FLAGS_place == "closed" ? closed_device(static_cast<int>(rank)) : CPUPlace();
@@ -60,20 +43,8 @@ void expect_same_on_device(const ParityCase& test) {
 }
 
 void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance) {
-  ASSERT_EQ(actual.shape(), expected.shape());
-  ASSERT_EQ(actual.dtype(), expected.dtype());
-  const auto got = as_doubles(actual), want = as_doubles(expected);
-  double scale = 1.0;
-  for (double v : want) {
-    if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
-  }
-  for (size_t i = 0; i < want.size(); ++i) {
-    if (std::isfinite(want[i]) ? std::abs(got[i] - want[i]) <= tolerance * scale
-                               : same_number(got[i], want[i]))
-      continue;
-    ADD_FAILURE() << "element " << i << " is " << got[i] << ", in one process " << want[i];
-    return;
-  }
+  const std::string wrong = difference(actual, expected, tolerance);
+  if (!wrong.empty()) ADD_FAILURE() << wrong;
 }
 
 void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
