@@ -109,10 +109,11 @@ def _pieces(line: str, declares: bool) -> list[_Piece]:
     depth_0 = [i for i in range(len(line)) if not any(b.opening < i < b.closing for b in found)]
     for bracket in found:
         start, end = bracket.opening + 1, min(bracket.closing, len(line))
-        if bracket.kind in "({" and start < end and not line[:start].lstrip().startswith("if ("):
+        if bracket.kind != "[" and start < end and not line[:start].lstrip().startswith("if ("):
             head = declares and bracket.opening in depth_0
             # clang-format's 1 for several arguments; 2 settles ties as it does, for aligned ones.
-            cuts[start] = (100 if head else 2 if bracket.commas else 19, True, False)
+            rather_not = head or bracket.kind == "<"
+            cuts[start] = (100 if rather_not else 2 if bracket.commas else 19, True, False)
         for comma in bracket.commas:
             cuts[comma + 1] = (1, False, len(bracket.commas) > 1)
     equals = line.find(" = ")

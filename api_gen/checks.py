@@ -11,6 +11,7 @@ from api_gen.nodes import NodeView
 RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
+    "new_distributed_slots slots_of "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
@@ -116,10 +117,10 @@ def _check_generated(op: Op) -> None:
     if given:
         raise refuse("invoke", f"'{given[0]}' is an output", "functions that are called return theirs")
     by_name = {t.name: t for t in op.tensors}
-    for alias in op.inplace:
-        if by_name[alias.input].is_list:
-            raise refuse("inplace", f"'{alias.input}' is a list",
-                         "inplace is generated for single tensors")
+    tracked = [alias.input for alias in op.inplace if by_name[alias.input].is_list and op.backward]
+    if tracked:
+        raise refuse("inplace", f"'{tracked[0]}' is a list of an op with a gradient",
+                     "lists are written in place where nothing is tracked")
     if op.view and len(op.outputs) != 1:
         raise refuse("view", "the op has several outputs", "view is generated for a single output")
     if op.view and by_name[op.view[0].input].optional:
@@ -143,8 +144,12 @@ def _check_lists(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:
     lists = [output.name for output in op.outputs if output.is_list]
     if not op.kernel or not lists:
         return
-    if len(lists) > 1:  # how long each one is, a decision does not say
-        raise refuse("output", f"'{lists[0]}' and '{lists[1]}' are lists", "one list is accepted")
+    written = {alias.output for alias in op.inplace}
+    new = [name for name in lists if name not in written]
+    if len(lists) > 1 and new:  # how long it is, a decision does not say
+        other = next(name for name in lists if name != new[0])
+        raise refuse("output", f"'{new[0]}' and '{other}' are lists",
+                     "one list is accepted, or several that are all written in place")
     if op.backward and not op.outputs[-1].is_list:
         raise refuse("output", f"list '{lists[0]}' is not the last output of an op with a gradient",
                      "a list may be the only or the last output there")

@@ -75,7 +75,8 @@ def files(paths: Iterable[Path], *suffixes: str, below: bool = False) -> list[Pa
 
 
 def registered_kernels(paths: Iterable[Path]) -> set[str]:
-    """Names in lines of PHI_REGISTER_KERNEL of these files, and of those below these folders."""
+    """Names in lines of PHI_REGISTER_KERNEL of these files, and of those below these folders; of rows of
+    tables too (PHI_UNARY_KERNEL and the like)."""
     return {name for path in files(paths, ".cc", ".cu", ".h", below=True)
-            for name in re.findall(r"^\s*PHI_REGISTER_KERNEL\(\s*(\w+)",
+            for name in re.findall(r"^\s*PHI_(?!REGISTER_DRY_)\w+_KERNEL\(\s*(\w+)",
                                    path.read_text(encoding="utf-8"), re.MULTILINE)}

@@ -16,6 +16,8 @@ from api_gen.nodes import NodeView, nodes_by_op
 
 # Groups of operators that are declared only, in one source.
 _DECLARED_TOGETHER = 40
+# Groups of one family that are compiled together: they instantiate the same templates.
+_COMPILED_TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Target:
     @property
     def swept(self) -> tuple[str, ...]:
         return (f"{self.folder}/ops/*.h", f"{self.folder}/ops/*.cc", f"{self.folder}/defs/*.cc",
+                f"{self.folder}/batches/*.cc",
                 f"{self.kernels}/*.h")
 
 
@@ -90,28 +93,34 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     made = [*ops, *map(lower.gradient_op, gradients)]
     check_generated(made)
     operators = [op for op in made if op.kernel and not op.missing]
-    kernels = lower.kernels_by_name(operators)
+    lower.check_kernels(operators)
     functions.check(ops, gradients)
     nodes = nodes_by_op(operators, gradients)
     check_attributes(made, nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 
+    families = groups.families(operators)
     texts = {f"{target.kernels}/{name}.h": _text("kernels.h.j2", sources, kernels=views)
-             for name, views in groups.families(operators).items()}
+             for name, views in families.items()}
     texts[f"{folder}/api.h"] = _text("api.h.j2", sources, target=target, groups=sorted(group.name for group in every))
     for group in every:
-        views = _views(group, nodes, kernels)
+        views = _views(group, nodes)
         texts[f"{folder}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
         if group.callable and not declare_only:
             texts[f"{folder}/ops/{group.name}.cc"] = _text(
                 "op.cc.j2", group.sources, **views, target=target, calls=groups.called_groups(group, every),
                 composites=functions.of_calls(group.calls),
+                kernels=groups.families_of_kernels(group, families),
                 headers=functions.of_shapes(group.operators))
     if not declare_only:
+        for name, members in groups.batches(every, _COMPILED_TOGETHER).items():
+            texts[f"{folder}/batches/{name}.cc"] = _text(
+                "batch.cc.j2", ", ".join(dict.fromkeys(group.sources for group in members)),
+                target=target, groups=sorted(group.name for group in members))
         declared = [group for group in every if not group.callable]
         for first in range(0, len(declared), _DECLARED_TOGETHER):
-            texts[f"{folder}/ops/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
+            texts[f"{folder}/batches/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
                 declared[first:first + _DECLARED_TOGETHER], target)
         for name, members in groups.by_family(operators).items():
             texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
@@ -137,8 +146,7 @@ def _files(entries: Iterable[Op | BackwardOp]) -> str:
     return ", ".join(dict.fromkeys(entry.at.file for entry in entries))
 
 
-def _views(group: groups.Group, nodes: Mapping[str, NodeView],
-           kernels: Mapping[str, lower.KernelView]) -> dict:
+def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
     """What the header and the source of an op and its gradients show."""
     entries = (*group.ops, *group.gradients)
     return {
@@ -148,14 +156,12 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView],
                       for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
         "op_defs": lower.lower_op_defs(group.operators),
         "named_calls": [lower.lower_named_call(op) for op in group.callable],
-        "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes],
-        "kernels": [kernels[name] for name in sorted({lower.kernel_view(op).name
-                                                      for op in group.operators if op.kernel})]}
+        "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes]}
 
 
 def _declared(batch: Sequence[groups.Group], target: Target) -> str:
     """Functions that only say what is missing need nothing of what others do."""
-    views = [_views(group, {}, {}) for group in batch]
+    views = [_views(group, {}) for group in batch]
     return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
                  target=target, names=[group.name for group in batch],
                  functions=[f for view in views for f in (*view["functions"], *view["gradients"])])

@@ -171,7 +171,8 @@ for _same, _as in {
         AttrType.INT64: AttrType.INT, AttrType.SIZE: AttrType.INT,
         AttrType.DOUBLE: AttrType.FLOAT, AttrType.SCALAR: AttrType.FLOAT,
         AttrType.INT64S: AttrType.INTS, AttrType.INT_ARRAY: AttrType.INTS,
-        AttrType.SCALARS: AttrType.FLOATS, AttrType.BOOLS: AttrType.INTS}.items():
+        AttrType.DOUBLES: AttrType.FLOATS, AttrType.SCALARS: AttrType.FLOATS,
+        AttrType.BOOLS: AttrType.INTS}.items():
     _DEFAULTS[_same] = _DEFAULTS[_as]
 
 

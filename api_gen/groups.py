@@ -1,7 +1,7 @@
 """What shares a generated source: an op and its gradients; and a header of kernels: a YAML file."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -31,6 +31,10 @@ class Group:
         return tuple(op for op in (*self.ops, *map(gradient_op, self.gradients)) if not op.missing)
 
     @property
+    def family(self) -> str:
+        return family((*self.ops, *self.gradients)[0])
+
+    @property
     def calls(self) -> tuple[Invoke, ...]:
         """Calls that are all that some of its functions do."""
         return tuple(op.invoke for op in self.callable if op.invoke)
@@ -58,9 +62,9 @@ def called_groups(group: Group, every: Sequence[Group]) -> list[str]:
     return sorted(found - {group.name})
 
 
-def family(op: Op) -> str:
+def family(entry: Op | BackwardOp) -> str:
     """Ops of one YAML file, and of the gradients' file of the same name."""
-    return PurePath(op.at.file).stem
+    return PurePath(entry.at.file).stem
 
 
 def by_family(operators: Sequence[Op]) -> dict[str, list[Op]]:
@@ -70,6 +74,22 @@ def by_family(operators: Sequence[Op]) -> dict[str, list[Op]]:
         if op.kernel and op.infer_meta:
             result.setdefault(family(op), []).append(op)
     return result
+
+
+def batches(every: Sequence[Group], size: int) -> dict[str, list[Group]]:
+    """Those that are callable, up to `size` of a family by the name of the source that compiles them."""
+    by: dict[str, list[Group]] = {}
+    for group in every:
+        if group.callable:
+            by.setdefault(group.family, []).append(group)
+    return {f"{name}_{first // size}": members[first:first + size]
+            for name, members in by.items() for first in range(0, len(members), size)}
+
+
+def families_of_kernels(group: Group, families: Mapping[str, Sequence[KernelView]]) -> list[str]:
+    """The families whose headers declare the kernels that the group launches."""
+    names = {kernel_view(op).name for op in group.operators if op.kernel}
+    return [family for family, views in families.items() if names & {view.name for view in views}]
 
 
 def families(operators: Sequence[Op]) -> dict[str, list[KernelView]]:

@@ -50,7 +50,7 @@ def _fit_comment(line: str) -> list[str]:
                          break_long_words=False, break_on_hyphens=False)
 
 
-_HEAD = re.compile(r"\s*(?!return\b)[\w:][^(=]*[ &]\w+\(")
+_HEAD = re.compile(r"\s*(?!return\b|const Call call\b)[\w:][^(=]*[ &]\w+\(")
 
 
 @cache
@@ -58,6 +58,9 @@ def _fit_code(line: str) -> tuple[str, ...]:
     constructor = re.match(r"(.*\)) : (\w+\(.*) \{\Z", line)
     if constructor:
         return _fit_constructor(constructor[1], split_top(constructor[2]))
+    head = re.match(r"(std::tuple<.*>) (\w+\(.*)\Z", line)
+    if head and len(head[1]) > LIMIT:  # the function begins a line where its type takes several
+        return (*break_line(head[1]), *break_line(head[2], declares=True))
     return _fit_chain(line) or break_line(line, declares=bool(_HEAD.match(line)))
 
 

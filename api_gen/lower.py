@@ -42,6 +42,15 @@ class OpDefView:
 
 
 @dataclass(frozen=True)
+class ListsAround:
+    """The list outputs around one: where there are several, each is written to an argument, whose
+    size it has."""
+
+    before: tuple[str, ...]  # where there is one, all outputs before: what they are written to
+    behind: bool
+
+
+@dataclass(frozen=True)
 class OutputView:
     name: str
     meta: str
@@ -52,18 +61,31 @@ class OutputView:
     target: str | None  # the argument that an inplace call writes
     target_arg: TensorArg | None
     after: int  # how many outputs there are behind it
-    behind_list: bool
+    lists: ListsAround
 
     @property
     def decided(self) -> str:
-        """Its slot in a decision, which has one for each element of a list."""
-        return f"decision.num_outputs() - {self.after + 1}" if self.behind_list else str(self.slot)
+        """Its (first) slot in a decision, which has one for each element of a list."""
+        if not self.lists.before:
+            return str(self.slot)
+        if not self.is_list and not self.lists.behind:
+            return f"decision.num_outputs() - {self.after + 1}"
+        return _call("slots_of", self.lists.before)
 
     @property
     def new_distributed(self) -> str:
+        if not self.is_list:
+            return f"new_distributed(decision, {self.decided})"
+        if self.lists.before or self.lists.behind:
+            return f"new_distributed_slots(decision, {self.decided}, {self.target}.size())"
+        return f"new_distributed_list(decision, {self.slot}{f', {self.after}' if self.after else ''})"
+
+    @property
+    def check_inplace(self) -> str:
+        """That the decided result fits into the argument."""
         if self.is_list:
-            return f"new_distributed_list(decision, {self.slot}{f', {self.after}' if self.after else ''})"
-        return f"new_distributed(decision, {self.decided})"
+            return f"check_inplace({self.target}, decision, {self.decided})"
+        return f"check_inplace({self.target}, decision.output({self.decided}).global)"
 
     @property
     def shown(self) -> str:
@@ -78,7 +100,7 @@ class OutputView:
     @property
     def dense_arg(self) -> str:
         if self.is_list:
-            return f"dense_outs({self.name})"
+            return f"dense_outs({self.target or self.name})"
         return f"dense_out({self.target or self.name})"
 
     @property
@@ -154,9 +176,8 @@ def kernel_view(op: Op) -> KernelView:
                       names + tuple(output.name for output in op.outputs))
 
 
-def kernels_by_name(ops: Sequence[Op]) -> dict[str, KernelView]:
-    """As the first op sees each that launches it. Errors: two ops that want different signatures of
-    one kernel."""
+def check_kernels(ops: Sequence[Op]) -> None:
+    """Errors: two ops that want different signatures of one kernel."""
     seen: dict[str, tuple[Op, KernelView]] = {}
     errors = []
     for op in ops:
@@ -172,7 +193,6 @@ def kernels_by_name(ops: Sequence[Op]) -> dict[str, KernelView]:
                 "ops that share a kernel must call it alike; use 'param' or another kernel name"))
     if errors:
         raise SpecErrors(errors)
-    return {name: view for name, (_, view) in seen.items()}
 
 
 def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
@@ -403,8 +423,14 @@ class _Builder:
             views.append(OutputView(name, meta, slot, output.is_list, kind, made, target,
                                     self.op.tensors[index[target]] if target else None,
                                     len(self.op.outputs) - slot - 1,
-                                    any(o.is_list for o in self.op.outputs[:slot])))
+                                    self._lists_around(slot)))
         return views
+
+    def _lists_around(self, slot: int) -> ListsAround:
+        before, behind = self.op.outputs[:slot], self.op.outputs[slot + 1:]
+        names = tuple(self.targets.get(o.name, o.name) for o in before)
+        return ListsAround(names if any(o.is_list for o in before) else (),
+                           any(o.is_list for o in behind))
 
     def _tracked(self, outputs: Sequence[OutputView]) -> Tracked | None:
         node = self.node
@@ -420,10 +446,11 @@ class _Builder:
             names[output.name] = view.target or view.name
             if view.target_arg and view.target_arg.optional:
                 names[output.name] += ".value_or(Tensor())"
-            if view.target or output.name in node.differentiable:
+            is_optional = view.target_arg is not None and view.target_arg.optional
+            if is_optional or output.name in node.differentiable:
                 results.append(view.target or view.name)
             elif not view.is_list:  # a list is the last: nothing is counted after it
-                results.append(f"without_grad({view.name})")
+                results.append(f"without_grad({view.target or view.name})")
         return Tracked(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
                         inputs=tuple(t.name for t in self.op.tensors if t.name in node.inputs),
                         outputs=tuple(results), before=before,

@@ -18,7 +18,7 @@ from api_gen.backward import check_forward_references
 from api_gen.checks import check_attributes, check_generated
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
-from api_gen.lower import gradient_op, kernels_by_name
+from api_gen.lower import gradient_op, check_kernels
 from api_gen.model import BackwardOp, Op, Rule
 from api_gen.nodes import nodes_by_op
 
@@ -52,7 +52,7 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
         checks.insert(0, partial(check_forward_references, ops, gradients))
     for check in checks:
         _gather(check, note)
-    _gather(lambda: kernels_by_name([op for op in made if op.name not in missing]), note)
+    _gather(lambda: check_kernels([op for op in made if op.name not in missing]), note)
 
     def marked(entry: Op | BackwardOp) -> Op | BackwardOp:
         infer_meta = entry.infer_meta

@@ -23,6 +23,7 @@ class AttrType(Enum):
     INTS = "int[]"
     INT64S = "int64_t[]"
     FLOATS = "float[]"
+    DOUBLES = "double[]"
     BOOLS = "bool[]"
     STRS = "str[]"
     INT_ARRAY = "IntArray"

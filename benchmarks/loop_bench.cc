@@ -180,8 +180,8 @@ void adamw(benchmark::State& state) {
   const DenseTensor step = DenseTensor::from(std::span(&number, 1), {});
   DenseTensor* masters = kIs16Bit<T> ? &master : nullptr;
   measure(state, (kIs16Bit<T> ? 6 : 4) * m.nbytes() + (kIs16Bit<T> ? 2 : 3) * w.nbytes(), [&] {
-    registered<kernels::adamw, T>(KernelContext(), w, g, m, v, masters, lr, step, nullptr, 0.9f,
-                                  0.95f, 1e-8f, 0.1f, &w, &m, &v, masters);
+    registered<kernels::scaled_adamw, T>(KernelContext(), w, g, m, v, masters, lr, step, nullptr,
+                                         0.9f, 0.95f, 1e-8f, 0.1f, &w, &m, &v, masters);
   });
 }
 BENCHMARK(adamw<float>);

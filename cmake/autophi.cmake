@@ -33,12 +33,41 @@ function(autophi_test_options target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# autophi_test_headers(NAME HEADERS header... DEPS target...): a target whose precompiled headers tests
+# take; all are compiled with the same options.
+function(autophi_test_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPS" ${ARGN})
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc CONTENT "// Has precompiled headers.\n")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} autophi_options GTest::gmock)
+  autophi_test_options(${name})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIE)  # as programs are
+  autophi_precompile(${name} ${ARG_HEADERS})
+  add_dependencies(${name} autophi_generated_headers)
+endfunction()
+
+# autophi_take_test_headers(TARGET): those of the top floor's tests, or those of all. Data and rules need
+# nothing of the API, whose flags they then lack.
+function(autophi_take_test_headers target)
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/api" AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/api/(data|rules)")
+    set(headers test_api_headers)
+  else()
+    set(headers test_headers)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess -Winvalid-pch)
+  endif()
+endfunction()
+
 # autophi_test(NAME SOURCES file... DEPS target...): one GoogleTest program, its cases known to ctest.
 function(autophi_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} autophi_options GTest::gmock GTest::gtest_main)
   autophi_test_options(${name})
+  autophi_take_test_headers(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
@@ -64,6 +93,7 @@ function(autophi_mpi_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE test_mpi_ranks ${ARG_DEPS} autophi_options GTest::gmock)
   autophi_test_options(${name})
+  autophi_take_test_headers(${name})
   foreach(ranks ${ARG_RANKS})
     add_test(NAME ${name}_${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -n ${ranks}

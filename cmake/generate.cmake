@@ -5,13 +5,13 @@
 # and the lists AUTOPHI_GENERATED_SOURCES and AUTOPHI_GENERATED_RULES (of those that need no kernels).
 # Files go to ${PROJECT_BINARY_DIR}/api/generated, kernels' signatures to phi/generated/kernels.
 
-# autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder... COMPOSITES header KERNELS folder): YAML
-# files, headers of shape functions and rules, the header of gradients made of ops, and the sources of
-# kernels, relative to the project's root.
+# autophi_generate(OPS folder BACKWARD folder FUNCTIONS folder... COMPOSITES path... KERNELS folder...): YAML
+# files, headers of shape functions and rules, headers (or folders of them) of what is made of ops, and the
+# sources of kernels, relative to the project's root.
 #
 # The target autophi_check_entries sees that all that entries name is there; kernels wait for it.
 function(autophi_generate)
-  cmake_parse_arguments(ARG "" "OPS;BACKWARD;COMPOSITES;KERNELS" "FUNCTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OPS;BACKWARD" "FUNCTIONS;COMPOSITES;KERNELS" ${ARGN})
   foreach(kind OPS BACKWARD)
     file(GLOB ${kind} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${ARG_${kind}}/*.yaml)
   endforeach()
@@ -23,9 +23,10 @@ function(autophi_generate)
               --composites ${ARG_COMPOSITES})
   file(GLOB_RECURSE generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/api_gen/*.py
                                                 ${PROJECT_SOURCE_DIR}/api_gen/templates/*.j2)
-  set(declarations ${PROJECT_SOURCE_DIR}/${ARG_COMPOSITES})
-  foreach(folder ${ARG_FUNCTIONS})
-    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+  set(declarations)
+  foreach(path ${ARG_FUNCTIONS} ${ARG_COMPOSITES})
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path} ${PROJECT_SOURCE_DIR}/${path}/*.h)
+    list(FILTER headers INCLUDE REGEX "\\.h$")
     list(APPEND declarations ${headers})
   endforeach()
   set(inputs ${OPS} ${BACKWARD} ${generator})
@@ -50,7 +51,11 @@ function(autophi_generate)
     COMMENT "Generating operators" VERBATIM)
   add_custom_target(autophi_generated_headers DEPENDS ${out}/api/generated/stamp)
 
-  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${ARG_KERNELS}/*.cc)
+  set(kernels)
+  foreach(folder ${ARG_KERNELS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)
+    list(APPEND kernels ${found})
+  endforeach()
   add_custom_command(
     OUTPUT ${out}/api/generated/checked
     COMMAND ${command} --kernels ${ARG_KERNELS} --check-names
@@ -63,6 +68,7 @@ function(autophi_generate)
   set(rules ${outputs})
   list(FILTER rules INCLUDE REGEX "/(defs/.*|ops)\\.cc$")
   list(REMOVE_ITEM outputs ${rules})
+  list(FILTER outputs EXCLUDE REGEX "/ops/[^/]*\\.cc$")  # batches/*.cc include them
   set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)
   set(AUTOPHI_GENERATED_RULES ${rules} PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 // The autophi command: chooses the subcommand, and turns what nobody caught into one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
-//   spmd ... | reshard ... | show ... | schedule ... | --help | --version
+//   spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
 #include <fmt/ranges.h>
 #include <gflags/gflags.h>
 #include <glog/logging.h>
@@ -25,6 +25,7 @@
 #include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
 #include "tools/joint_call.h"
+#include "tools/op_command.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
 #include "tools/show_command.h"
@@ -47,6 +48,7 @@ constexpr const char* kHelp =
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
     "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
     "  autophi spmd ...          ask or check sharding rules\n"
+    "  autophi op ...            list operators, and check recorded calls of them\n"
     "  autophi reshard ...       show how a tensor would be moved\n"
     "  autophi show ...          draw which rank holds which part of a tensor\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
@@ -64,6 +66,10 @@ int spmd_with_libraries(int argc, char** argv) {
   return spmd_command(argc, argv, [](const std::string& path) { phi::load_ops(path); });
 }
 
+int op_with_libraries(int argc, char** argv) {
+  return op_command(argc, argv, [](const char* path) { phi::load_ops(path); });
+}
+
 // Of one process. `run` is of all.
 struct Command {
   std::string_view name;
@@ -73,8 +79,8 @@ constexpr Command kCommands[] = {
     {"supervise", supervise_command}, {"export", phi::job::export_command},
     {"data", data_command},           {"weights", weights_command},
     {"ckpt", ckpt_command},           {"spmd", spmd_with_libraries},
-    {"reshard", reshard_command},     {"show", show_command},
-    {"schedule", schedule_command}};
+    {"op", op_with_libraries},        {"reshard", reshard_command},
+    {"show", show_command},           {"schedule", schedule_command}};
 
 std::vector<std::string> subcommands() {
   std::vector<std::string> names = {"run"};

@@ -70,6 +70,7 @@ LAYERS = (
     Layer("distributed/reshard plan", r"distributed/reshard/", PURE),
     Layer("distributed/pipeline/schedules", r"distributed/pipeline/schedules/", PURE),
     Layer("distributed/planner", r"distributed/planner/", PURE_TOP),
+    Layer("distributed/kernels", r"distributed/kernels/", COMM + ("phi/kernel signatures",)),
     # One row of the table in three parts, so that each library stays in its own folder.
     Layer("distributed/comm/mpi", r"distributed/comm/mpi/", COMM, libraries=("fmt", "glog", "mpi")),
     Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM,
@@ -97,7 +98,7 @@ LAYERS = (
     Layer("api/data", r"api/data/", HANDLES),
     Layer("abi", r"phi/generated/abi\.h$", ()),
     Layer("api/library", r"api/library/", CALLS + ("api/rules", "abi")),
-    Layer("api/testing", r"api/testing/", CALLS + ("api/autograd",)),
+    Layer("api/testing", r"api/testing/", CALLS + ("api/autograd", "api/rules")),
     Layer("api/nn", r"api/nn/", CALLS + ("api/rules", "api/autograd", "api/capture"),
           libraries=("fmt", "glog", "nlohmann")),
     Layer("api/training", r"api/training/", CALLS + (

@@ -3,7 +3,7 @@
 //
 //   w.set_requires_grad();
 //   mean(square(matmul(x, w))).backward();
-//   { NoGrad no_grad;  sgd_(w, w.grad(), none, full({}, 0.1f)); }
+//   { NoGrad no_grad;  scaled_sgd_(w, w.grad(), none, full({}, 0.1f)); }
 #pragma once
 
 #include <functional>

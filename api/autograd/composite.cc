@@ -1,21 +1,29 @@
 // Gradients made of other operators.
 #include "api/autograd/composite.h"
 
+#include "api/autograd/reduced_to.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/cast.h"
+#include "api/generated/ops/complex.h"
 #include "api/generated/ops/concat.h"
+#include "api/generated/ops/cumsum.h"
 #include "api/generated/ops/divide.h"
 #include "api/generated/ops/equal.h"
 #include "api/generated/ops/expand_as.h"
+#include "api/generated/ops/fold.h"
 #include "api/generated/ops/full_like.h"
 #include "api/generated/ops/greater_equal.h"
+#include "api/generated/ops/imag.h"
 #include "api/generated/ops/multiply.h"
+#include "api/generated/ops/prod.h"
+#include "api/generated/ops/real.h"
 #include "api/generated/ops/reduce_as.h"
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/slice.h"
 #include "api/generated/ops/slice_scatter.h"
 #include "api/generated/ops/split.h"
+#include "api/generated/ops/square.h"
 #include "api/generated/ops/sum.h"
 #include "api/generated/ops/transpose.h"
 #include "api/generated/ops/where.h"
@@ -23,11 +31,6 @@
 
 namespace phi::composite {
 namespace {
-
-// The sum of `grad` over the dims along which an argument of this shape was broadcast.
-Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
-  return grad.shape() == argument.shape() ? grad : reduce_as(grad, argument);
-}
 
 Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 
@@ -118,6 +121,22 @@ TensorList add_n_grad(const TensorList& inputs, const Tensor& out_grad) {
   return TensorList(inputs.size(), out_grad);
 }
 
+TensorPair complex_grad(const Tensor& real, const Tensor& imag, const Tensor& out_grad,
+                        GradMask wanted) {
+  TensorPair grads;
+  if (wanted[0]) std::get<0>(grads) = reduced_to(phi::real(out_grad), real);
+  if (wanted[1]) std::get<1>(grads) = reduced_to(phi::imag(out_grad), imag);
+  return grads;
+}
+
+Tensor angle_grad(const Tensor& x, const Tensor& out_grad) {
+  if (!is_complex(x.dtype())) return zeros_like(x);
+  const Tensor a = real(x);
+  const Tensor b = imag(x);
+  const Tensor turned = divide(out_grad, add(square(a), square(b)));
+  return complex(phi::scale(multiply(b, turned), -1.0, 0.0, true), multiply(a, turned));
+}
+
 Tensor sum_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool) {
   if (is_empty(x)) return zeros_like(x);
   return expand_as(with_reduced_dims(in_dtype(out_grad, x.dtype()), x, axis), x);
@@ -143,8 +162,43 @@ Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, cons
   return where(is_largest, grad, zeros_like(grad));
 }
 
+Tensor prod_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, bool,
+                 bool reduce_all) {
+  if (is_empty(x)) return zeros_like(x);
+  const IntArray axes = reduce_all ? IntArray() : axis;
+  const Tensor is_zero = equal(x, zeros_like(x));
+  const Tensor zeros = sum(is_zero, axes, DataType::INT64, /*keepdim=*/true);
+  const Tensor numbers = where(is_zero, full_like(x, 1.0), x);
+  const Tensor product = multiply(prod(numbers, axes, /*keepdim=*/true, /*reduce_all=*/false),
+                                  with_reduced_dims(out_grad, x, axes));
+  const Tensor nothing = zeros_like(product);
+  const Tensor of_zero = where(equal(zeros, full_like(zeros, 1)), product, nothing);
+  const Tensor of_number = where(equal(zeros, zeros_like(zeros)), product, nothing);
+  return where(is_zero, of_zero, divide(of_number, numbers));
+}
+
+Tensor squared_l2_norm_grad(const Tensor& x, const Tensor& out_grad) {
+  if (is_empty(x)) return zeros_like(x);
+  const Tensor twice = scale(in_dtype(out_grad, x.dtype()), 2.0);
+  return multiply(x, x.ndim() == 0 ? reshape(twice, Dims{}) : twice);
+}
+
+Tensor cumsum_grad(const Tensor& x, const Tensor& out_grad, const Scalar& axis, bool flatten,
+                   bool exclusive, bool reverse) {
+  if (is_empty(x)) return zeros_like(x);
+  const Tensor grad = cumsum(out_grad, axis, flatten, exclusive, !reverse);
+  return flatten ? reshape(grad, x.shape()) : grad;
+}
+
 Tensor reshape_grad(const Tensor& x, const Tensor& out_grad) {
   return is_empty(x) ? zeros_like(x) : reshape(out_grad, x.shape());
+}
+
+Tensor unfold_grad(const Tensor& x, const Tensor& out_grad, const std::vector<int>& kernel_sizes,
+                   const std::vector<int>& strides, const std::vector<int>& paddings,
+                   const std::vector<int>& dilations) {
+  const std::vector<int> sizes = {static_cast<int>(x.shape()[2]), static_cast<int>(x.shape()[3])};
+  return fold(out_grad, sizes, kernel_sizes, strides, paddings, dilations);
 }
 
 Tensor transpose_grad(const Tensor& out_grad, const std::vector<int>& perm) {

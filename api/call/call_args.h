@@ -18,7 +18,8 @@ namespace phi {
 class CallArgs {
  public:
   /// A list per tensor argument: its one tensor, undefined where an optional one is absent, or its
-  /// elements. `attributes`: in the order of the YAML entry; they must outlive this.
+  /// elements; a list of one undefined tensor is absent, too. `attributes`: in the order of the
+  /// YAML entry; they must outlive this.
   CallArgs(std::string_view op, std::vector<TensorList> arguments,
            std::span<const AttributeValue> attributes);
 

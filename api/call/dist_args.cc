@@ -113,13 +113,28 @@ std::string DistArgs::describe() const {
   return out;
 }
 
+namespace {
+// x as it would be laid out, without bytes here: the kernel looks at its local dims alone.
+DistTensor meta_laid_out(const DistTensor& x, const TensorDistAttr* attr) {
+  const auto coord = attr->mesh().coord_of(distributed::World::current().rank());
+  if (!coord) return x;
+  const Dims dims = distributed::local_box(x.dims(), *attr, *coord).size;
+  return {x.meta(), attr, DenseTensor({dims, x.dtype()}, nullptr)};
+}
+}  // namespace
+
 LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(args) {
   const uint64_t unread = args.meta_only_slots();
   for (size_t i = 0; i < args.num_slots(); ++i) {
     const DistTensor* x = args.slot(i);
     const TensorDistAttr* wanted = x ? decision.input(i).attr : nullptr;
-    if (!x || x->attr() == wanted || (i < 64 && (unread >> i) & 1u)) {
+    if (!x || x->attr() == wanted) {
       arrays_.push_back(x ? &x->local() : nullptr);
+      continue;
+    }
+    if (i < 64 && (unread >> i) & 1u) {
+      resharded_.push_back(meta_laid_out(*x, wanted));
+      arrays_.push_back(&resharded_.back().local());
       continue;
     }
     // The same tensor given twice travels once. Told by the handle, which is the same on every

@@ -31,12 +31,18 @@ Calls& calls() {
   return instance;
 }
 
-const NamedCall& find_call(std::string_view name) {
-  const std::lock_guard lock(calls().mutex);
+// Null if there is none. The list is locked.
+const NamedCall* look_up(std::string_view name) {
   for (const std::string_view each : {name, op_by_other_name(name)}) {
     const auto it = calls().by_name.find(each);
-    if (it != calls().by_name.end()) return *it->second;
+    if (it != calls().by_name.end()) return it->second;
   }
+  return nullptr;
+}
+
+const NamedCall& find_call(std::string_view name) {
+  const std::lock_guard lock(calls().mutex);
+  if (const NamedCall* call = look_up(name)) return *call;
   std::vector<std::string> names;
   for (const auto& [other, call] : calls().by_name) names.emplace_back(other);
   throw errors::NotFound("there is no function '{}' to call; the nearest are {}.", name,
@@ -44,6 +50,11 @@ const NamedCall& find_call(std::string_view name) {
 }
 
 }  // namespace
+
+bool has_call(std::string_view name) {
+  const std::lock_guard lock(calls().mutex);
+  return look_up(name) != nullptr;
+}
 
 void add_calls(std::span<const NamedCall> added) {
   const std::lock_guard lock(calls().mutex);
@@ -89,7 +100,12 @@ std::optional<Tensor>& CallArgs::optional(int i) {
   return optionals_[static_cast<size_t>(i)];
 }
 
-TensorList& CallArgs::list(int i) { return argument(i); }
+// An optional list that is absent is empty.
+TensorList& CallArgs::list(int i) {
+  TensorList& given = argument(i);
+  if (given.size() == 1 && !given[0].defined()) given.clear();
+  return given;
+}
 
 const AttributeValue& CallArgs::attribute(int i) const {
   PHI_CHECK(static_cast<size_t>(i) < attributes_.size(),

@@ -29,6 +29,9 @@ std::span<const NamedCall> built_in_calls();
 /// AlreadyExists for names that are taken; nothing is added then.
 void add_calls(std::span<const NamedCall> added);
 
+/// There is a function of this name: an operator's, or one made of operators.
+bool has_call(std::string_view name);
+
 /// Runs the function of this name, as the YAML has it (that of an inplace variant is not one), or a
 /// gradient's. The results: all outputs, hidden ones too, lists one element after the other,
 /// undefined where absent; an inplace operator's are the arguments that it wrote. Errors: NotFound

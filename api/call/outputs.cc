@@ -1,6 +1,8 @@
 // Outputs of generated functions.
 #include "api/call/outputs.h"
 
+#include <algorithm>
+
 #include "api/call/launch.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
@@ -22,7 +24,8 @@ TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place)
   return list;
 }
 
-Tensor new_tensor_unshaped(const TensorMeta& meta, const Place&) {
+Tensor new_tensor_unshaped(const TensorMeta& meta, const Place& place) {
+  if (meta.dims.known()) return new_tensor(meta, place);
   return Tensor(DenseTensor(meta, nullptr));
 }
 
@@ -40,10 +43,12 @@ Tensor new_distributed(const Decision& decision, size_t slot) {
 }
 
 TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after) {
+  return new_distributed_slots(decision, first_slot, decision.num_outputs() - after - first_slot);
+}
+
+TensorList new_distributed_slots(const Decision& decision, size_t first_slot, size_t count) {
   TensorList list;
-  for (size_t slot = first_slot; slot + after < decision.num_outputs(); ++slot) {
-    list.push_back(new_distributed(decision, slot));
-  }
+  for (size_t i = 0; i < count; ++i) list.push_back(new_distributed(decision, first_slot + i));
   return list;
 }
 
@@ -81,6 +86,19 @@ void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& res
   if (x && x->defined() && result) check_inplace(*x, *result);
 }
 
+void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results) {
+  PHI_CHECK(xs.size() == results.size(),
+            errors::InvalidArgument("inplace: there are {} results for a list of {} tensors; give "
+                                    "one for each.",
+                                    results.size(), xs.size()));
+  for (size_t i = 0; i < xs.size(); ++i) check_inplace(xs[i], results[i]);
+}
+
+void check_inplace(const TensorList& xs, const Decision& decision, size_t first_slot) {
+  for (size_t i = 0; i < xs.size(); ++i)
+    check_inplace(xs[i], decision.output(first_slot + i).global);
+}
+
 void reuse_buffer(Tensor& out, const DenseTensor& input) {
   DenseTensor& local = out.dist().local();
   if (local.meta() == input.meta()) local = input;
@@ -88,6 +106,10 @@ void reuse_buffer(Tensor& out, const DenseTensor& input) {
 
 void reuse_buffer(Tensor& out, const DenseTensor* input) {
   if (out.defined() && input) reuse_buffer(out, *input);
+}
+
+void reuse_buffer(TensorList& outs, std::span<const DenseTensor* const> inputs) {
+  for (size_t i = 0; i < outs.size(); ++i) reuse_buffer(outs[i], inputs[i]);
 }
 
 namespace {
@@ -111,6 +133,10 @@ void assign_inplace(Tensor& x, const Tensor& result) {
 
 void assign_inplace(OptionalTensor& x, const Tensor& result) {
   if (x && x->defined() && result.defined()) assign_inplace(*x, result);
+}
+
+void assign_inplace(TensorList& xs, const TensorList& results) {
+  for (size_t i = 0; i < xs.size(); ++i) assign_inplace(xs[i], results[i]);
 }
 
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta) {
@@ -160,6 +186,9 @@ void set_global_shape(Tensor& out, const Dims& dims) {
 }  // namespace
 
 void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs) {
+  const bool is_settled = std::ranges::all_of(
+      outputs, [](const Tensor* out) { return !out->defined() || out->dist().dims().known(); });
+  if (is_settled) return;
   for (size_t i = 0; i < outputs.size(); ++i) {
     PHI_CHECK(!outputs[i]->defined() || outputs[i]->dist().attr()->is_replicated(),
               errors::Unimplemented(

@@ -11,7 +11,7 @@ inline Tensor new_tensor(const TensorMeta& meta, const Place& place) {
 }
 Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place);
 TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place);
-/// For kernels that find the shape themselves and allocate.
+/// For kernels that find the shape themselves and allocate, where the meta does not say it.
 Tensor new_tensor_unshaped(const TensorMeta& meta, const Place& place);
 Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& place);
 
@@ -20,6 +20,17 @@ Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& p
 Tensor new_distributed(const Decision& decision, size_t slot);
 /// The list that begins there; `after` outputs follow it.
 TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after = 0);
+/// The list of `count` outputs that begins there.
+TensorList new_distributed_slots(const Decision& decision, size_t first_slot, size_t count);
+
+/// How many slots these outputs have: one each, a list one for each element.
+inline size_t slots_of(const Tensor&) { return 1; }
+inline size_t slots_of(const OptionalTensor&) { return 1; }
+inline size_t slots_of(const TensorList& list) { return list.size(); }
+template <typename First, typename... Others>
+requires(sizeof...(Others) > 0) size_t slots_of(const First& first, const Others&... others) {
+  return slots_of(first) + slots_of(others...);
+}
 
 /// What the kernel writes to; null for an absent output.
 inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }
@@ -33,14 +44,21 @@ OutList local_outs(const Decision& decision, TensorList& outs);
 /// Errors: InvalidArgument naming both.
 void check_inplace(const Tensor& x, const TensorMeta& result);
 void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result);
+/// Of lists: element by element. Errors: InvalidArgument also where there are more or fewer
+/// results.
+void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results);
+/// The results are the decision's outputs from `first_slot` on.
+void check_inplace(const TensorList& xs, const Decision& decision, size_t first_slot);
 inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out) : nullptr; }
 /// Lets the kernel write into the buffer of an input that has the same shape and dtype; otherwise
 /// the output gets its own.
 void reuse_buffer(Tensor& out, const DenseTensor& input);
 void reuse_buffer(Tensor& out, const DenseTensor* input);
+void reuse_buffer(TensorList& outs, std::span<const DenseTensor* const> inputs);
 /// x gets the result's value and keeps its own placements and bytes: whoever shares them sees it.
 void assign_inplace(Tensor& x, const Tensor& result);
 void assign_inplace(OptionalTensor& x, const Tensor& result);
+void assign_inplace(TensorList& xs, const TensorList& results);
 /// x becomes the result, placements and all.
 inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 
@@ -51,7 +69,8 @@ void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
 void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x);
 
 /// Run-time shapes: makes the shapes that the computing ranks found known to all ranks of the job.
-/// Collective over the world if some rank did not compute; control-sized messages only.
+/// Collective over the world if some rank did not compute; control-sized messages only. Nothing to
+/// do where the shape function knew all of them (an op whose sizes may, but need not, be tensors).
 void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs);
 template <typename... Tensors>
 void settle_shapes(const Decision& decision, Tensors&... outputs) {

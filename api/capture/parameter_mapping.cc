@@ -10,7 +10,7 @@ const Storage* storage_of(const Tensor& x) { return array_of(x).storage().get();
 
 Tensor host_copy(const Tensor& x) {
   const Tensor whole = x.is_dist() ? distributed::gathered_everywhere(x.detach()) : x;
-  return visit_dtype(whole.dtype(), [&]<typename T>() {
+  return visit_any_dtype(whole.dtype(), [&]<typename T>() {
     if constexpr (std::is_same_v<T, bool>) {
       return Tensor::from(whole.values<T>(), whole.shape());
     } else {

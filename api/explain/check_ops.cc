@@ -54,12 +54,24 @@ double as_double(const T& value) {
   }
 }
 
+// Those of an array; the real and imaginary parts of complex ones one after the other.
+template <typename T>
+auto numbers_of(const DenseTensor& x) {
+  if constexpr (kIsComplex<T>) {
+    using Part = typename T::value_type;
+    const auto values = x.values<T>();
+    return std::span(reinterpret_cast<const Part*>(values.data()), 2 * values.size());
+  } else {
+    return x.values<T>();
+  }
+}
+
 // Of those that are finite.
 double largest_magnitude(const Tensor& x) {
   double largest = 0.0;
-  visit_dtype(x.dtype(), [&]<typename T>() {
+  visit_any_dtype(x.dtype(), [&]<typename T>() {
     const HostArray values(x.dense(), HostArray::kRead);
-    for (const T& value : values.array().template values<T>()) {
+    for (const auto& value : numbers_of<T>(values.array())) {
       const double magnitude = std::abs(as_double(value));
       if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
     }
@@ -76,11 +88,12 @@ struct Difference {
 
 Difference difference_of(const Tensor& got, const Tensor& expected) {
   Difference worst;
-  visit_dtype(got.dtype(), [&]<typename T>() {
+  visit_any_dtype(got.dtype(), [&]<typename T>() {
     const HostArray got_array(got.dense(), HostArray::kRead);
     const HostArray expected_array(expected.dense(), HostArray::kRead);
-    const auto a = got_array.array().template values<T>();
-    const auto b = expected_array.array().template values<T>();
+    const auto a = numbers_of<T>(got_array.array());
+    const auto b = numbers_of<T>(expected_array.array());
+    constexpr size_t kParts = kIsComplex<T> ? 2 : 1;
     for (size_t i = 0; i < a.size(); ++i) {
       const double x = as_double(a[i]);
       const double y = as_double(b[i]);
@@ -89,7 +102,7 @@ Difference difference_of(const Tensor& got, const Tensor& expected) {
                            ? std::abs(x - y)
                            : std::numeric_limits<double>::infinity();
       if (d <= worst.largest) continue;
-      worst = {d, static_cast<int64_t>(i), x, y};
+      worst = {d, static_cast<int64_t>(i / kParts), x, y};
     }
   });
   return worst;

@@ -4,6 +4,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/nn/key_value_cache.h"
 #include "api/nn/layers/attention.h"
+#include "api/nn/layers/conv.h"
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/embedding.h"
 #include "api/nn/layers/linear.h"

@@ -124,6 +124,14 @@ std::string_view element_of(DataType dtype) {
       return "f32";
     case DataType::FLOAT64:
       return "f64";
+    case DataType::INT8:
+      return "i8";
+    case DataType::INT16:
+      return "i16";
+    case DataType::COMPLEX64:
+      return "complex<f32>";
+    case DataType::COMPLEX128:
+      return "complex<f64>";
     case DataType::UNDEFINED:
       break;
   }

@@ -28,7 +28,13 @@ void binary(Call& call, std::string_view op) {
 void add(Call& call) { binary(call, "add"); }
 void subtract(Call& call) { binary(call, "subtract"); }
 void multiply(Call& call) { binary(call, "multiply"); }
-void divide(Call& call) { binary(call, "divide"); }
+// Of integers in float32.
+void divide(Call& call) {
+  Builder& b = call.b;
+  const auto element = wide_element(call.output_type().element);
+  call.give(b.binary("divide", b.convert(call.input("x"), element),
+                     b.convert(call.input("y"), element)));
+}
 void maximum(Call& call) { binary(call, "maximum"); }
 void minimum(Call& call) { binary(call, "minimum"); }
 void equal(Call& call) { call.give(call.b.compare("EQ", call.input("x"), call.input("y"))); }

@@ -108,7 +108,8 @@ void adamw(Call& call) {
   update.give_weights(b.sub(b.mul(update.w, update.factor(shrink)), change), 3);
 }
 
-constexpr Lowering kLowerings[] = {{"sgd_", sgd}, {"momentum_", momentum}, {"adamw_", adamw}};
+constexpr Lowering kLowerings[] = {
+    {"scaled_sgd_", sgd}, {"scaled_momentum_", momentum}, {"scaled_adamw_", adamw}};
 
 }  // namespace
 

@@ -65,7 +65,7 @@ void reduce_as(Call& call) {
 
 void squared_l2_norm(Call& call) {
   const Ssa x = call.b.wide(call.input("x"));
-  call.give(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0));
+  call.give(call.b.reshape(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0), {1}));
 }
 
 constexpr Lowering kLowerings[] = {

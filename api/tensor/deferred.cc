@@ -56,7 +56,7 @@ Tensor deferred_uniform(const Dims& shape, double min, double max, uint64_t seed
 
 Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype) {
   return deferred(shape, dtype, [value](const ShardBox&, DenseTensor* out) {
-    visit_dtype(out->dtype(), [&]<typename T>() {
+    visit_any_dtype(out->dtype(), [&]<typename T>() {
       T* data = out->mutable_data<T>();
       std::fill(data, data + out->numel(), value.to<T>());
     });

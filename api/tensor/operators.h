@@ -18,7 +18,7 @@ namespace phi {
 Tensor operator+(const Tensor& x, const Tensor& y);  // add
 Tensor operator-(const Tensor& x, const Tensor& y);  // subtract
 Tensor operator*(const Tensor& x, const Tensor& y);  // multiply
-/// divide: integers stay integers and lose their fraction, and a 0 is an error for them.
+/// divide: of integers a float32, infinite or NaN where one is divided by 0.
 Tensor operator/(const Tensor& x, const Tensor& y);
 
 Tensor operator+(const Tensor& x, const Scalar& y);  // scale

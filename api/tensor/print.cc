@@ -24,6 +24,8 @@ std::string text_of(T value) {
     return fmt::format("{:.5g}", static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bfloat16>) {
     return fmt::format("{:.4g}", static_cast<float>(value));
+  } else if constexpr (kIsComplex<T>) {
+    return fmt::format("{}{:+}j", value.real(), value.imag());
   } else {
     return fmt::format("{}", value);
   }
@@ -110,7 +112,7 @@ std::string absence_of(const DenseTensor& array) {
 
 std::string values_of(const Tensor& x, const DenseTensor& array) {
   if (const std::string why = absence_of(array); !why.empty()) return "no values: " + why;
-  return visit_dtype(x.dtype(), [&]<typename T>() {
+  return visit_any_dtype(x.dtype(), [&]<typename T>() {
     const std::vector<T> values = x.to_vector<T>();
     return ArrayText<T>(values, array.dims()).text();
   });

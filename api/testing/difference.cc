@@ -12,12 +12,15 @@
 namespace phi::testing {
 namespace {
 
+// The real and imaginary parts of complex numbers one after the other.
 std::vector<double> as_doubles(const Tensor& x) {
-  return visit_dtype(x.dtype(), [&]<typename T>() {
+  return visit_any_dtype(x.dtype(), [&]<typename T>() {
     std::vector<double> out;
     const HostArray values(x.dense(), HostArray::kRead);
     for (const T& v : values.array().values<T>()) {
-      if constexpr (sizeof(T) == 2)
+      if constexpr (kIsComplex<T>)
+        out.insert(out.end(), {v.real(), v.imag()});
+      else if constexpr (sizeof(T) == 2)
         out.push_back(static_cast<float>(v));
       else
         out.push_back(static_cast<double>(v));

@@ -34,12 +34,24 @@ std::vector<PlacementChoice> all_choices(const TensorList& inputs, bool partial)
   return all;
 }
 
+// More choices on one mesh dim than this are drawn: the list of all would be too long to be made.
+constexpr size_t kMostListed = 100'000;
+
+bool can_be_listed(const TensorList& inputs, bool partial) {
+  size_t count = 1;
+  for (const Tensor& x : inputs) {
+    count *= placements_of(x, partial).size();
+    if (count > kMostListed) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<PlacementChoice> placement_choices(const TensorList& inputs, int mesh_ndim,
                                                bool partial, size_t most, std::mt19937& rng) {
   std::vector<PlacementChoice> result;
-  if (mesh_ndim == 1) {
+  if (mesh_ndim == 1 && can_be_listed(inputs, partial)) {
     result = all_choices(inputs, partial);
     std::shuffle(result.begin(), result.end(), rng);
     if (result.size() > most) result.resize(most);

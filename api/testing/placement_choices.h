@@ -17,7 +17,7 @@ using PlacementChoice = std::vector<std::vector<distributed::Placement>>;
 std::vector<distributed::Placement> placements_of(const Tensor& x, bool partial);
 
 /// All choices on a mesh of one dim, in an order drawn by `rng` and `most` of them at the most; on
-/// more dims `most` of them, drawn.
+/// more dims, and where there are more than 100,000, `most` of them, drawn.
 std::vector<PlacementChoice> placement_choices(const TensorList& inputs, int mesh_ndim,
                                                bool partial, size_t most, std::mt19937& rng);
 

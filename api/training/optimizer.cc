@@ -7,17 +7,18 @@
 #include "api/autograd/autograd.h"
 #include "api/call/call_site.h"
 #include "api/call/traced_action.h"
-#include "api/generated/ops/adamw_.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/add_n.h"
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/divide.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/maximum.h"
-#include "api/generated/ops/momentum_.h"
 #include "api/generated/ops/multiply.h"
+#include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
-#include "api/generated/ops/sgd_.h"
+#include "api/generated/ops/scaled_adamw_.h"
+#include "api/generated/ops/scaled_momentum_.h"
+#include "api/generated/ops/scaled_sgd_.h"
 #include "api/generated/ops/sqrt.h"
 #include "api/generated/ops/squared_l2_norm.h"
 #include "api/generated/ops/subtract.h"
@@ -187,11 +188,11 @@ Tensor Optimizer::grad_norm() const {
       known->second.push_back(square);
     }
   }
-  TensorList totals = {full({}, 0.0, DataType::FLOAT64)};
+  TensorList totals = {full({1}, 0.0, DataType::FLOAT64)};
   for (const auto& [attr, squares] : sums) {
     totals.push_back(cast(everywhere(add_n(squares)), DataType::FLOAT64));
   }
-  return sqrt(add_n(totals));
+  return reshape(sqrt(add_n(totals)), Dims{});
 }
 
 void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
@@ -203,16 +204,16 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
       slot.rate == 1.0 ? numbers.learning_rate : scale(numbers.learning_rate, slot.rate);
   switch (config_.kind) {
     case OptimizerKind::kSgd:
-      sgd_(part, slot.gradient, slot.master, rate, grad_scale, decay);
+      scaled_sgd_(part, slot.gradient, slot.master, rate, grad_scale, decay);
       break;
     case OptimizerKind::kMomentum:
-      momentum_(part, slot.gradient, slot.moment1, slot.master, rate, grad_scale,
-                static_cast<float>(config_.momentum), config_.nesterov, decay);
+      scaled_momentum_(part, slot.gradient, slot.moment1, slot.master, rate, grad_scale,
+                       static_cast<float>(config_.momentum), config_.nesterov, decay);
       break;
     case OptimizerKind::kAdamW:
-      adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate, numbers.step,
-             grad_scale, static_cast<float>(config_.beta1), static_cast<float>(config_.beta2),
-             static_cast<float>(config_.epsilon), decay);
+      scaled_adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
+                    numbers.step, grad_scale, static_cast<float>(config_.beta1),
+                    static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
       break;
   }
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));

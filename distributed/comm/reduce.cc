@@ -45,6 +45,11 @@ A combine(A a, A b) {
   if constexpr (kKind == ReduceKind::kAll) return A(a != A(0) && b != A(0));
 }
 
+[[noreturn]] void throw_no_order(DataType dtype, ReduceKind kind) {
+  throw errors::InvalidArgument("{} values have no {}; reduce their real and imaginary parts.",
+                                name_of(dtype), name_of(kind));
+}
+
 template <typename T, ReduceKind kKind>
 void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
   using A = accumulator_t<T>;
@@ -78,28 +83,28 @@ void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
 
 template <typename T>
 void reduce_kind(std::span<const void* const> inputs, T* out, int64_t count, ReduceKind kind) {
-  switch (kind) {
-    case ReduceKind::kSum:
-      return reduce_typed<T, ReduceKind::kSum>(inputs, out, count);
-    case ReduceKind::kAvg:
-      return reduce_typed<T, ReduceKind::kAvg>(inputs, out, count);
-    case ReduceKind::kMax:
-      return reduce_typed<T, ReduceKind::kMax>(inputs, out, count);
-    case ReduceKind::kMin:
-      return reduce_typed<T, ReduceKind::kMin>(inputs, out, count);
-    case ReduceKind::kProd:
-      return reduce_typed<T, ReduceKind::kProd>(inputs, out, count);
-    case ReduceKind::kAny:
-      return reduce_typed<T, ReduceKind::kAny>(inputs, out, count);
-    case ReduceKind::kAll:
-      return reduce_typed<T, ReduceKind::kAll>(inputs, out, count);
+  if (kind == ReduceKind::kSum) return reduce_typed<T, ReduceKind::kSum>(inputs, out, count);
+  if (kind == ReduceKind::kAvg) return reduce_typed<T, ReduceKind::kAvg>(inputs, out, count);
+  if (kind == ReduceKind::kProd) return reduce_typed<T, ReduceKind::kProd>(inputs, out, count);
+  if constexpr (kIsComplex<T>) {
+    throw_no_order(dtype_of<T>(), kind);
+  } else if (kind == ReduceKind::kMax) {
+    reduce_typed<T, ReduceKind::kMax>(inputs, out, count);
+  } else if (kind == ReduceKind::kMin) {
+    reduce_typed<T, ReduceKind::kMin>(inputs, out, count);
+  } else if (kind == ReduceKind::kAny) {
+    reduce_typed<T, ReduceKind::kAny>(inputs, out, count);
+  } else {
+    reduce_typed<T, ReduceKind::kAll>(inputs, out, count);
   }
 }
 
 // The largest (sign +1) or smallest (sign -1) value of T.
 template <typename T>
 T extreme(int sign) {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (kIsComplex<T>) {
+    throw_no_order(dtype_of<T>(), sign > 0 ? ReduceKind::kMin : ReduceKind::kMax);
+  } else if constexpr (std::is_same_v<T, bool>) {
     return sign > 0;
   } else if constexpr (std::is_integral_v<T>) {
     return sign > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
@@ -133,8 +138,8 @@ T identity(ReduceKind kind) {
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                    ReduceKind kind) {
   if (inputs.empty() || count == 0) return;
-  visit_dtype(dtype,
-              [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
+  visit_any_dtype(dtype,
+                  [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
 }
 
 void fill_identity(ReduceKind kind, DenseTensor& out) {
@@ -144,8 +149,8 @@ void fill_identity(ReduceKind kind, DenseTensor& out) {
 }
 
 void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind) {
-  visit_dtype(dtype,
-              [&]<typename T>() { std::fill_n(static_cast<T*>(out), count, identity<T>(kind)); });
+  visit_any_dtype(
+      dtype, [&]<typename T>() { std::fill_n(static_cast<T*>(out), count, identity<T>(kind)); });
 }
 
 }  // namespace phi::distributed

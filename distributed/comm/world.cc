@@ -121,6 +121,20 @@ Group& World::everyone() {
   return *everyone_;
 }
 
+int World::add_ring(std::span<const int64_t> ranks) {
+  rings_.emplace_back(ranks.begin(), ranks.end());
+  return static_cast<int>(rings_.size());
+}
+
+Group& World::ring(int ring_id) {
+  const auto known = static_cast<int>(rings_.size());
+  PHI_CHECK(ring_id >= 0 && ring_id <= known,
+            errors::InvalidArgument("ring_id is {}, but this rank knows rings 0 to {}; number the "
+                                    "group with add_ring first.",
+                                    ring_id, known));
+  return ring_id == 0 ? everyone() : group(rings_[static_cast<size_t>(ring_id - 1)]);
+}
+
 World& World::process_world() {
   if (joined().world) return *joined().world;
   // One per thread, since a world is used by one thread only, for the rank context of the moment.

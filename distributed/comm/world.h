@@ -85,6 +85,12 @@ class World {
   /// The group of all ranks.
   Group& everyone();
 
+  /// A number for the group of these ranks, by which communication operators know it. Every rank of
+  /// the world numbers the same groups in the same order, members or not; ring 0 is everyone().
+  int add_ring(std::span<const int64_t> ranks);
+  /// Errors: InvalidArgument for a number that was not given, and those of group().
+  Group& ring(int ring_id);
+
   /// How long one call waits for its peers before it throws.
   Milliseconds deadline() const { return deadline_; }
   void set_deadline(Milliseconds deadline) { deadline_ = deadline; }
@@ -178,6 +184,7 @@ class World {
   std::vector<LoggedCall> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;
+  std::vector<std::vector<int64_t>> rings_;       // from ring 1 on
   std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again
   std::vector<std::shared_ptr<Transfer::State>> under_way_;
   size_t next_polled_ = 0;

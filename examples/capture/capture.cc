@@ -40,7 +40,8 @@ class Model {
     const TensorList grads = phi::grad({loss}, weights);
     const phi::NoGrad no_grad;
     std::optional<Tensor> no_master;
-    for (size_t i = 0; i < weights.size(); ++i) phi::sgd_(weights[i], grads[i], no_master, in[2]);
+    for (size_t i = 0; i < weights.size(); ++i)
+      phi::scaled_sgd_(weights[i], grads[i], no_master, in[2]);
     return {dist::reshard(loss.detach(), mesh_, {Replicate(), Replicate()})};
   }
 

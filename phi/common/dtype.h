@@ -1,14 +1,19 @@
 // Element types: the enum, the C++ types behind it, and dispatch from one to the other.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "phi/common/half.h"
 
 namespace phi {
+
+using complex64 = std::complex<float>;
+using complex128 = std::complex<double>;
 
 enum class DataType : uint8_t {
   UNDEFINED = 0,
@@ -20,12 +25,18 @@ enum class DataType : uint8_t {
   BFLOAT16,
   FLOAT32,
   FLOAT64,
+  INT8,
+  INT16,
+  COMPLEX64,
+  COMPLEX128,
 };
-inline constexpr int kNumDataTypes = 9;
+inline constexpr int kNumDataTypes = 13;
+/// Of which these come first: UNDEFINED and the real ones.
+inline constexpr int kNumRealDataTypes = 11;
 
 /// Bytes of one element; 0 for UNDEFINED.
 constexpr size_t size_of(DataType dtype) {
-  constexpr size_t sizes[kNumDataTypes] = {0, 1, 1, 4, 8, 2, 2, 4, 8};
+  constexpr size_t sizes[kNumDataTypes] = {0, 1, 1, 4, 8, 2, 2, 4, 8, 1, 2, 8, 16};
   return sizes[static_cast<int>(dtype)];
 }
 
@@ -41,8 +52,25 @@ constexpr bool is_floating(DataType dtype) {
          dtype == DataType::FLOAT64;
 }
 constexpr bool is_integral(DataType dtype) {
-  return dtype == DataType::UINT8 || dtype == DataType::INT32 || dtype == DataType::INT64;
+  return dtype == DataType::UINT8 || dtype == DataType::INT32 || dtype == DataType::INT64 ||
+         dtype == DataType::INT8 || dtype == DataType::INT16;
 }
+constexpr bool is_complex(DataType dtype) {
+  return dtype == DataType::COMPLEX64 || dtype == DataType::COMPLEX128;
+}
+/// The dtype of the real and imaginary parts of a complex dtype; another dtype itself.
+constexpr DataType real_part_of(DataType dtype) {
+  if (dtype == DataType::COMPLEX64) return DataType::FLOAT32;
+  return dtype == DataType::COMPLEX128 ? DataType::FLOAT64 : dtype;
+}
+/// The complex dtype whose parts are float32 or float64; another dtype itself.
+constexpr DataType complex_of(DataType dtype) {
+  if (dtype == DataType::FLOAT32) return DataType::COMPLEX64;
+  return dtype == DataType::FLOAT64 ? DataType::COMPLEX128 : dtype;
+}
+
+template <typename T>
+inline constexpr bool kIsComplex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
 
 template <typename T>
 constexpr DataType dtype_of() {
@@ -54,6 +82,10 @@ constexpr DataType dtype_of() {
   if constexpr (std::is_same_v<T, bfloat16>) return DataType::BFLOAT16;
   if constexpr (std::is_same_v<T, float>) return DataType::FLOAT32;
   if constexpr (std::is_same_v<T, double>) return DataType::FLOAT64;
+  if constexpr (std::is_same_v<T, int8_t>) return DataType::INT8;
+  if constexpr (std::is_same_v<T, int16_t>) return DataType::INT16;
+  if constexpr (std::is_same_v<T, complex64>) return DataType::COMPLEX64;
+  if constexpr (std::is_same_v<T, complex128>) return DataType::COMPLEX128;
   return DataType::UNDEFINED;
 }
 
@@ -79,17 +111,22 @@ using Integers = join_t<TypeList<uint8_t>, SignedIntegers>;
 using SignedNumbers = join_t<SignedIntegers, Floats>;
 using Numbers = join_t<Integers, Floats>;
 using AllTypes = join_t<TypeList<bool>, Numbers>;
+using AllIntegers = join_t<TypeList<int8_t, int16_t>, Integers>;
+using Complexes = TypeList<complex64, complex128>;
+/// Of kernels that move elements, whatever they are.
+using EveryType = join_t<AllTypes, join_t<TypeList<int8_t, int16_t>, Complexes>>;
 
 /// The type in which sums of T are kept: float for 16-bit floats, int64 for integers and bool.
 template <typename T>
-using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double,
+using accumulator_t = std::conditional_t<std::is_same_v<T, double> || kIsComplex<T>, T,
                                          std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
 
 namespace detail {
-[[noreturn]] void throw_undefined_dtype();
+[[noreturn]] void throw_no_real_dtype(DataType dtype);
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `dtype`.
+/// Calls `f.template operator()<T>()` with the C++ type of `dtype`, a real one. Errors:
+/// InvalidArgument for UNDEFINED, Unimplemented for complex dtypes.
 template <typename F>
 decltype(auto) visit_dtype(DataType dtype, F&& f) {
   switch (dtype) {
@@ -109,10 +146,24 @@ decltype(auto) visit_dtype(DataType dtype, F&& f) {
       return f.template operator()<float>();
     case DataType::FLOAT64:
       return f.template operator()<double>();
+    case DataType::INT8:
+      return f.template operator()<int8_t>();
+    case DataType::INT16:
+      return f.template operator()<int16_t>();
     case DataType::UNDEFINED:
+    case DataType::COMPLEX64:
+    case DataType::COMPLEX128:
       break;
   }
-  detail::throw_undefined_dtype();
+  detail::throw_no_real_dtype(dtype);
+}
+
+/// The same for complex dtypes too.
+template <typename F>
+decltype(auto) visit_any_dtype(DataType dtype, F&& f) {
+  if (dtype == DataType::COMPLEX64) return f.template operator()<complex64>();
+  if (dtype == DataType::COMPLEX128) return f.template operator()<complex128>();
+  return visit_dtype(dtype, std::forward<F>(f));
 }
 
 }  // namespace phi

@@ -44,6 +44,8 @@ class Scalar {
   T to() const {
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       return T(to<float>());
+    else if constexpr (kIsComplex<T>)
+      return T(to<typename T::value_type>());
     else
       return is_floating(dtype_) ? static_cast<T>(float_) : static_cast<T>(int_);
   }

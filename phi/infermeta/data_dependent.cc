@@ -9,6 +9,10 @@
 namespace phi {
 
 TensorMeta NonZeroInferMeta(const TensorMeta& condition) {
+  PHI_CHECK(condition.dims.ndim() > 0,
+            errors::InvalidArgument("condition is {}, but an element without tensor dims has no "
+                                    "coordinates; reshape it to [1].",
+                                    condition.to_string()));
   return {{kUnknownDim, condition.dims.ndim()}, DataType::INT64, condition.layout};
 }
 
@@ -28,7 +32,7 @@ UniqueInferMeta(const TensorMeta& x, bool return_index, bool return_inverse, boo
                                     "int64.",
                                     name_of(dtype)));
   PHI_CHECK(axis.size() <= 1,
-            errors::InvalidArgument("axis has {} entries, but unique takes one, or none to flatten "
+            errors::InvalidArgument("axis has {} entries, but it takes one, or none to flatten "
                                     "x first.",
                                     axis.size()));
   TensorMeta out{{kUnknownDim}, x.dtype, x.layout};
@@ -48,6 +52,15 @@ UniqueInferMeta(const TensorMeta& x, bool return_index, bool return_inverse, boo
   };
   return {out, when(return_index, kUnknownDim), when(return_inverse, items),
           when(return_counts, kUnknownDim)};
+}
+
+std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>>
+UniqueConsecutiveInferMeta(const TensorMeta& x, bool return_inverse, bool return_counts,
+                           const std::vector<int>& axis, DataType dtype) {
+  const DataType needed = return_inverse || return_counts ? dtype : DataType::INT64;
+  auto [out, indices, inverse, counts] =
+      UniqueInferMeta(x, false, return_inverse, return_counts, axis, needed);
+  return {out, inverse, counts};
 }
 
 }  // namespace phi

@@ -10,7 +10,8 @@
 
 namespace phi {
 
-/// int64 [?, condition's ndim]: a row of coordinates per element that is not zero.
+/// int64 [?, condition's ndim]: a row of coordinates per element that is not zero. Errors:
+/// InvalidArgument for a 0-D condition.
 TensorMeta NonZeroInferMeta(const TensorMeta& condition);
 
 /// [?] of x's dtype. Errors: InvalidArgument if mask is not bool or does not broadcast with x.
@@ -23,5 +24,11 @@ std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>,
            std::optional<TensorMeta>>
 UniqueInferMeta(const TensorMeta& x, bool return_index, bool return_inverse, bool return_counts,
                 const std::vector<int>& axis, DataType dtype);
+
+/// out as of unique. index (one per item) and counts [?], each of `dtype` and only if asked for.
+/// Errors: as UniqueInferMeta's, of a dtype only if it is needed.
+std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>>
+UniqueConsecutiveInferMeta(const TensorMeta& x, bool return_inverse, bool return_counts,
+                           const std::vector<int>& axis, DataType dtype);
 
 }  // namespace phi

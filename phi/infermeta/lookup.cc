@@ -1,21 +1,16 @@
 // Shape and dtype inference of table lookups.
 #include "phi/infermeta/lookup.h"
 
-#include <string_view>
-
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 
 namespace phi {
-namespace {
 
 void check_index_dtype(const TensorMeta& index, std::string_view name) {
   PHI_CHECK(index.dtype == DataType::INT32 || index.dtype == DataType::INT64,
             errors::InvalidArgument("{} is {}, but ids must be int32 or int64; cast it.", name,
                                     index.to_string()));
 }
-
-}  // namespace
 
 TensorMeta EmbeddingInferMeta(const TensorMeta& x, const TensorMeta& weight, int64_t padding_idx,
                               bool sparse) {
@@ -39,13 +34,14 @@ TensorMeta GatherInferMeta(const TensorMeta& x, const TensorMeta& index, const S
   PHI_CHECK(
       x.dims.ndim() > 0,
       errors::InvalidArgument("x is {}, but gather needs at least 1 tensor dim.", x.to_string()));
-  PHI_CHECK(index.dims.ndim() <= 1,
+  const bool is_column = index.dims.ndim() == 2 && index.dims[1] == 1;
+  PHI_CHECK(index.dims.ndim() <= 1 || is_column,
             errors::InvalidArgument("index is {}, but it must be 0-D or 1-D; reshape it to [-1].",
                                     index.to_string()));
   const int at = normalise_axis(axis.to<int64_t>(), x.dims.ndim(), x.dims);
   Dims dims;
   for (int d = 0; d < at; ++d) dims.push_back(x.dims[d]);
-  for (int64_t extent : index.dims) dims.push_back(extent);
+  if (index.dims.ndim() > 0) dims.push_back(index.dims[0]);
   for (int d = at + 1; d < x.dims.ndim(); ++d) dims.push_back(x.dims[d]);
   return {dims, x.dtype, x.layout};
 }

@@ -19,6 +19,9 @@ void check_epsilon(float epsilon) {
             errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
 }
 
+/// As in Paddle.
+constexpr float kLargestEpsilon = 1e-3f;
+
 /// `what` is scale or bias: one number per normalised element.
 void check_weight(const TensorMeta& x, const TensorMeta& weight, std::string_view what,
                   int begin_norm_axis) {
@@ -60,6 +63,10 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
                                                                   int begin_norm_axis) {
   check_floating(x);
   check_epsilon(epsilon);
+  PHI_CHECK(epsilon <= kLargestEpsilon,
+            errors::InvalidArgument("epsilon is {}, but it must be {} at the most: more than that "
+                                    "would change what it only keeps from dividing by zero.",
+                                    epsilon, kLargestEpsilon));
   PHI_CHECK(begin_norm_axis > 0 && begin_norm_axis < x.dims.ndim(),
             errors::InvalidArgument("begin_norm_axis is {}, but x is {}; it must be in [1, {}).",
                                     begin_norm_axis, x.to_string(), x.dims.ndim()));

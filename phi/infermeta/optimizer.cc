@@ -17,7 +17,9 @@ void check_shape(const TensorMeta& param, const TensorMeta& x, std::string_view 
                                     name, x.to_string(), param.to_string(), name));
 }
 
-void check_param_and_grad(const TensorMeta& param, const TensorMeta& grad) {
+}  // namespace
+
+void step_checks::param_and_grad(const TensorMeta& param, const TensorMeta& grad) {
   PHI_CHECK(is_floating(param.dtype), errors::InvalidArgument("param is {}, but it must be "
                                                               "floating; only such are trained.",
                                                               param.to_string()));
@@ -30,17 +32,19 @@ void check_param_and_grad(const TensorMeta& param, const TensorMeta& grad) {
                                         : std::string(name_of(param.dtype)) + " or "));
 }
 
-void check_moment(const TensorMeta& param, const TensorMeta& moment, std::string_view name) {
-  check_shape(param, moment, name);
+void step_checks::states(const TensorMeta& param, std::initializer_list<Named> states) {
   const DataType kept = statistics_dtype(param.dtype);
-  PHI_CHECK(
-      moment.dtype == kept,
-      errors::InvalidArgument("{} is {} and param is {}: {} must be {}; make it with zeros "
-                              "of that dtype.",
-                              name, moment.to_string(), param.to_string(), name, name_of(kept)));
+  for (const auto& [name, state] : states) {
+    check_shape(param, state, name);
+    PHI_CHECK(
+        state.dtype == kept,
+        errors::InvalidArgument("{} is {} and param is {}: {} must be {}; make it with zeros "
+                                "of that dtype.",
+                                name, state.to_string(), param.to_string(), name, name_of(kept)));
+  }
 }
 
-void check_master(const TensorMeta& param, const TensorMeta* master) {
+void step_checks::master(const TensorMeta& param, const TensorMeta* master) {
   if (!master) return;
   check_shape(param, *master, "master_param");
   PHI_CHECK(
@@ -51,37 +55,57 @@ void check_master(const TensorMeta& param, const TensorMeta* master) {
                               size_of(param.dtype) == 2 ? "cast it" : "leave it out"));
 }
 
-std::optional<TensorMeta> if_given(const TensorMeta* meta) {
-  return meta ? std::optional(*meta) : std::nullopt;
+void step_checks::master(const TensorMeta& param, const TensorMeta* master, bool is_wanted) {
+  step_checks::master(param, master);
+  PHI_CHECK(master || !is_wanted || size_of(param.dtype) != 2,
+            errors::InvalidArgument("multi_precision is true and param is {}, but there is no "
+                                    "master_param; cast param to float32 for one.",
+                                    param.to_string()));
 }
 
-}  // namespace
+void step_checks::numbers(std::initializer_list<Named> numbers) {
+  for (const auto& [name, number] : numbers) {
+    PHI_CHECK(number.dims.numel() == 1 && is_floating(number.dtype),
+              errors::InvalidArgument("{} is {}, but it must be one floating number; make it with "
+                                      "full.",
+                                      name, number.to_string()));
+  }
+}
+
+void step_checks::flag(const TensorMeta* flag, std::string_view name) {
+  PHI_CHECK(!flag || (flag->dims.numel() == 1 && flag->dtype == DataType::BOOL),
+            errors::InvalidArgument("{} is {}, but it must be a single bool; make it with full.",
+                                    name, flag->to_string()));
+}
+
+std::optional<TensorMeta> step_checks::if_given(const TensorMeta* meta) {
+  return meta ? std::optional(*meta) : std::nullopt;
+}
 
 std::tuple<TensorMeta, std::optional<TensorMeta>> SgdInferMeta(const TensorMeta& param,
                                                                const TensorMeta& grad,
                                                                const TensorMeta* master_param) {
-  check_param_and_grad(param, grad);
-  check_master(param, master_param);
-  return {param, if_given(master_param)};
+  step_checks::param_and_grad(param, grad);
+  step_checks::master(param, master_param);
+  return {param, step_checks::if_given(master_param)};
 }
 
 std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>> MomentumInferMeta(
     const TensorMeta& param, const TensorMeta& grad, const TensorMeta& velocity,
     const TensorMeta* master_param) {
-  check_param_and_grad(param, grad);
-  check_moment(param, velocity, "velocity");
-  check_master(param, master_param);
-  return {param, velocity, if_given(master_param)};
+  step_checks::param_and_grad(param, grad);
+  step_checks::states(param, {{"velocity", velocity}});
+  step_checks::master(param, master_param);
+  return {param, velocity, step_checks::if_given(master_param)};
 }
 
 std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>> AdamwInferMeta(
     const TensorMeta& param, const TensorMeta& grad, const TensorMeta& moment1,
     const TensorMeta& moment2, const TensorMeta* master_param) {
-  check_param_and_grad(param, grad);
-  check_moment(param, moment1, "moment1");
-  check_moment(param, moment2, "moment2");
-  check_master(param, master_param);
-  return {param, moment1, moment2, if_given(master_param)};
+  step_checks::param_and_grad(param, grad);
+  step_checks::states(param, {{"moment1", moment1}, {"moment2", moment2}});
+  step_checks::master(param, master_param);
+  return {param, moment1, moment2, step_checks::if_given(master_param)};
 }
 
 }  // namespace phi

@@ -9,12 +9,34 @@
 // Errors: InvalidArgument naming the argument, its shape and dtype, and what fits.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "phi/core/meta.h"
 
 namespace phi {
+
+/// What the shape functions of steps have in common.
+namespace step_checks {
+struct Named {
+  std::string_view name;
+  const TensorMeta& meta;
+};
+void param_and_grad(const TensorMeta& param, const TensorMeta& grad);
+/// As param in shape, of the dtype in which states are kept.
+void states(const TensorMeta& param, std::initializer_list<Named> states);
+void master(const TensorMeta& param, const TensorMeta* master);
+/// The same; `is_wanted`: the caller says that there is one beside a 16-bit param.
+void master(const TensorMeta& param, const TensorMeta* master, bool is_wanted);
+/// One number, floating.
+void numbers(std::initializer_list<Named> numbers);
+/// One bool.
+void flag(const TensorMeta* flag, std::string_view name);
+/// What an optional tensor becomes.
+std::optional<TensorMeta> if_given(const TensorMeta* meta);
+}  // namespace step_checks
 
 /// (param_out, master_param_out)
 std::tuple<TensorMeta, std::optional<TensorMeta>> SgdInferMeta(const TensorMeta& param,

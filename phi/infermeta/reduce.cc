@@ -43,10 +43,11 @@ TensorMeta MeanInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim
 }
 
 TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
-  PHI_CHECK(reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
-            errors::InvalidArgument("x {} has no elements over axis {}, and nothing has no largest "
-                                    "one; there must be at least one.",
-                                    x.to_string(), axis.to_string()));
+  PHI_CHECK(
+      reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
+      errors::InvalidArgument("x {} has no elements over axis {}, and nothing has no largest or "
+                              "smallest one; there must be at least one.",
+                              x.to_string(), axis.to_string()));
   return ReduceInferMeta(x, axis, keepdim);
 }
 
@@ -57,6 +58,18 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
   } else if (!is_floating(x.dtype)) {
     out.dtype = DataType::INT64;
   }
+  return out;
+}
+
+TensorMeta ReduceAllInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim,
+                              bool reduce_all) {
+  return ReduceInferMeta(x, reduce_all ? IntArray() : axis, keepdim);
+}
+
+TensorMeta LogicalReduceInferMeta(const TensorMeta& x, const std::vector<int64_t>& axis,
+                                  bool keepdim) {
+  TensorMeta out = ReduceInferMeta(x, axis, keepdim);
+  out.dtype = DataType::BOOL;
   return out;
 }
 
@@ -79,7 +92,7 @@ TensorMeta SquaredL2NormInferMeta(const TensorMeta& x) {
   PHI_CHECK(is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but it must be floating; cast it.", x.to_string()));
   const bool wide = x.dtype == DataType::FLOAT64;
-  return {{}, wide ? DataType::FLOAT64 : DataType::FLOAT32, x.layout};
+  return {{1}, wide ? DataType::FLOAT64 : DataType::FLOAT32, x.layout};
 }
 
 TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
@@ -104,6 +117,21 @@ TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdim
                                     "for dtype int64.",
                                     candidates, x.to_string()));
   return {reduced_dims(x.dims, reduced, keepdims), dtype, x.layout};
+}
+
+TensorMeta TraceInferMeta(const TensorMeta& x, int axis1, int axis2) {
+  const int ndim = x.dims.ndim();
+  PHI_CHECK(ndim >= 2, errors::InvalidArgument("x is {}, but a diagonal needs two tensor dims.",
+                                               x.to_string()));
+  AxisSet gone;
+  gone.add(normalise_axis(axis1, ndim, x.dims, "axis1"));
+  const int second = normalise_axis(axis2, ndim, x.dims, "axis2");
+  PHI_CHECK(!gone.has(second),
+            errors::InvalidArgument("axis1 {} and axis2 {} are the same tensor dim of x {}; a "
+                                    "diagonal lies between two.",
+                                    axis1, axis2, x.to_string()));
+  gone.add(second);
+  return {reduced_dims(x.dims, gone, false), x.dtype, x.layout};
 }
 
 }  // namespace phi

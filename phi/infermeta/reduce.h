@@ -1,6 +1,8 @@
 // Shapes and dtypes of reductions.
 #pragma once
 
+#include <vector>
+
 #include "phi/core/attribute.h"
 #include "phi/core/meta.h"
 
@@ -20,11 +22,19 @@ TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim)
 /// else x's dtype.
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim);
 
+/// As ReduceInferMeta; `reduce_all` says all too.
+TensorMeta ReduceAllInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim,
+                              bool reduce_all);
+
+/// As ReduceInferMeta; the result is bool.
+TensorMeta LogicalReduceInferMeta(const TensorMeta& x, const std::vector<int64_t>& axis,
+                                  bool keepdim);
+
 /// x summed down to target's shape, of x's dtype. Errors: InvalidArgument if target's shape does
 /// not broadcast to x's.
 TensorMeta ReduceAsInferMeta(const TensorMeta& x, const TensorMeta& target);
 
-/// 0-D: float64 for float64, float32 for the other floating dtypes.
+/// [1]: float64 for float64, float32 for the other floating dtypes.
 /// Errors: InvalidArgument if x is not floating.
 TensorMeta SquaredL2NormInferMeta(const TensorMeta& x);
 
@@ -33,5 +43,9 @@ TensorMeta SquaredL2NormInferMeta(const TensorMeta& x);
 /// choose from.
 TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
                            DataType dtype);
+
+/// x without two of its tensor dims. Errors: OutOfRange; InvalidArgument if they are the same one,
+/// or x has fewer than two.
+TensorMeta TraceInferMeta(const TensorMeta& x, int axis1, int axis2);
 
 }  // namespace phi

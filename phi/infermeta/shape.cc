@@ -22,6 +22,18 @@ int64_t inferred_extent(const TensorMeta& x, const IntArray& shape, int64_t othe
   return x.numel() / others;
 }
 
+// An empty x takes a shape with a 0 that copies an extent other than 0 as it is written.
+bool stays_empty(const TensorMeta& x, const IntArray& shape) {
+  if (!x.dims.known() || x.numel() != 0) return false;
+  bool copies_more = false;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] < 0 || (shape[d] == 0 && d >= x.dims.ndim())) return false;
+    if (shape[d] == 0 && x.dims[d] == 0) return false;  // copied, it is 0 as well
+    copies_more = copies_more || shape[d] == 0;
+  }
+  return copies_more;
+}
+
 Dims remove_dims(const Dims& dims, AxisSet removed) {
   Dims out;
   for (int d = 0; d < dims.ndim(); ++d) {
@@ -39,6 +51,7 @@ std::string list_of(const IntArray& values) {
 }  // namespace
 
 TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape) {
+  if (stays_empty(x, shape)) return with_dims(x, Dims(shape.values()));
   Dims out;
   int64_t others = 1;
   int inferred = -1;
@@ -264,6 +277,11 @@ TensorMeta ExpandAsInferMeta(const TensorMeta& x, const TensorMeta& y) {
                                           "dim of x must be as y's or 1; reshape x.",
                                           x.to_string(), y.to_string()));
   return with_dims(x, y.dims);
+}
+
+TensorMeta ExpandToInferMeta(const TensorMeta& x, const TensorMeta* y,
+                             const std::vector<int64_t>& target_shape) {
+  return y ? ExpandAsInferMeta(x, *y) : ExpandInferMeta(x, target_shape);
 }
 
 TensorMeta TrilInferMeta(const TensorMeta& x, int /*diagonal*/) {

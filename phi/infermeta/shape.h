@@ -10,7 +10,8 @@
 
 namespace phi {
 
-/// In `shape`, 0 copies x's extent of the same tensor dim, and one -1 takes what is left.
+/// In `shape`, 0 copies x's extent of the same tensor dim, and one -1 takes what is left. Where x is
+/// empty and nothing that is copied would be, 0 is 0.
 TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape);
 
 /// Removes the tensor dims in `axis` that are 1 (all that are 1 if it is empty); others stay.
@@ -47,6 +48,9 @@ TensorMeta ExpandInferMeta(const TensorMeta& x, const IntArray& shape);
 
 /// x broadcast to the shape of y.
 TensorMeta ExpandAsInferMeta(const TensorMeta& x, const TensorMeta& y);
+/// The same; to target_shape where y is absent.
+TensorMeta ExpandToInferMeta(const TensorMeta& x, const TensorMeta* y,
+                             const std::vector<int64_t>& target_shape);
 
 TensorMeta TrilInferMeta(const TensorMeta& x, int diagonal);
 

@@ -170,10 +170,10 @@ TEST(AutogradInplace, AnOperatorWithoutGradientDoesNotWriteToARecordedTensor) {
   Tensor x = leaf({1, 2});
   std::optional<Tensor> master;
   const Tensor step = full({2}, 1.0f);
-  EXPECT_THAT([&] { sgd_(x, step, master, full({}, 0.5f)); },
+  EXPECT_THAT([&] { scaled_sgd_(x, step, master, full({}, 0.5f)); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "call it under NoGrad"));
   const NoGrad no_grad;
-  sgd_(x, step, master, full({}, 0.5f));
+  scaled_sgd_(x, step, master, full({}, 0.5f));
   EXPECT_THAT(values(x), ElementsAre(0.5f, 1.5f));
 }
 

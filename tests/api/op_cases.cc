@@ -9,6 +9,7 @@
 
 #include "phi/core/trace/trace.h"
 #include "tests/api/op_calls.h"
+#include "tests/api/op_table.h"
 
 DEFINE_string(op, "", "only calls that run this operator, by its name in the YAML");
 
@@ -274,41 +275,82 @@ std::vector<ParityCase> creation_cases() {
                return reshape(arange(0.5, 0.5 + static_cast<double>(shape.numel()), 1, dtype),
                               shape);
              }),
+      beside("zeros", [](const Dims& shape, DataType dtype) { return zeros(shape, dtype); }),
+      beside("ones", [](const Dims& shape, DataType dtype) { return ones(shape, dtype); }),
+      beside("eye",
+             [](const Dims& shape, DataType dtype) { return eye(shape[0], shape[1], dtype); }),
+      beside("linspace",
+             [](const Dims& shape, DataType dtype) {
+               return reshape(linspace(-1, 2.5, shape.numel(), dtype), shape);
+             }),
+      beside("logspace",
+             [](const Dims& shape, DataType dtype) {
+               return reshape(logspace(-1, 2, shape.numel(), 2, dtype), shape);
+             }),
+      beside("tril_indices",
+             [](const Dims& shape, DataType dtype) {
+               return cast(reshape(tril_indices(4, 4, 0), shape), dtype);
+             }),
+      beside("triu_indices",
+             [](const Dims& shape, DataType dtype) {
+               return cast(reshape(triu_indices(4, 4, 0, DataType::INT32), shape), dtype);
+             }),
+      beside("full_int_array",
+             [](const Dims& shape, DataType dtype) {
+               return full_int_array({1, -2, 3, shape[0]}, dtype);
+             }),
+      beside("assign_value",
+             [](const Dims&, DataType dtype) {
+               return assign_value({1, 4}, dtype, {1, -2, 3.5, 4});
+             }),
       beside("gaussian", [](const Dims& shape,
                             DataType dtype) { return gaussian(shape, 1.0f, 2.0f, 5, dtype); }),
       beside("uniform",
              [](const Dims& shape, DataType dtype) { return uniform(shape, dtype, -2.0, 3.0, 5); }),
+      beside("randint",
+             [](const Dims& shape, DataType dtype) {
+               return cast(randint(-2, 30, shape, DataType::INT64, {}, 5), dtype);
+             }),
+      beside("randperm",
+             [](const Dims& shape, DataType dtype) {
+               return reshape(randperm(static_cast<int>(shape.numel()), dtype, {}, 5), shape);
+             }),
+      beside("truncated_gaussian_random",
+             [](const Dims& shape, DataType dtype) {
+               return truncated_gaussian_random(std::vector<int>(shape.begin(), shape.end()), 0.5f,
+                                                2.0f, 5, -1.0f, 2.0f, dtype);
+             }),
   };
 }
 
-// Inputs: parameter, gradient, learning rate, states; the last of adamw_ is the step. Each rank
-// writes to copies.
+// Inputs: parameter, gradient, learning rate, states; the last of scaled_adamw_ is the step. Each
+// rank writes to copies.
 std::vector<ParityCase> optimizer_cases() {
   const Tensor weights = normal({5, 4}), grad = normal({5, 4}, 7), rate = full({}, 0.1f);
   const Tensor first = normal({5, 4}, 8), second = positive({5, 4}, 9);
   return {
-      {"sgd_",
+      {"scaled_sgd_",
        {weights, grad, rate},
        [](const List& in) {
          Tensor param = assign(in[0]);
          std::optional<Tensor> master;
-         sgd_(param, in[1], master, in[2], std::nullopt, 0.01f);
+         scaled_sgd_(param, in[1], master, in[2], std::nullopt, 0.01f);
          return List{param};
        }},
-      {"momentum_",
+      {"scaled_momentum_",
        {weights, grad, rate, first},
        [](const List& in) {
          Tensor param = assign(in[0]), velocity = assign(in[3]);
          std::optional<Tensor> master;
-         momentum_(param, in[1], velocity, master, in[2], std::nullopt, 0.9f, true, 0.01f);
+         scaled_momentum_(param, in[1], velocity, master, in[2], std::nullopt, 0.9f, true, 0.01f);
          return List{param, velocity};
        }},
-      {"adamw_",
+      {"scaled_adamw_",
        {weights, grad, rate, first, second, full({}, 3, kI64)},
        [](const List& in) {
          Tensor param = assign(in[0]), moment1 = assign(in[3]), moment2 = assign(in[4]);
          std::optional<Tensor> master;
-         adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
+         scaled_adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
          return List{param, moment1, moment2};
        }},
       {"adamw_with_master",
@@ -317,7 +359,7 @@ std::vector<ParityCase> optimizer_cases() {
        [](const List& in) {
          Tensor param = assign(in[0]), moment1 = assign(in[3]), moment2 = assign(in[4]);
          std::optional<Tensor> master = assign(in[6]);
-         adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
+         scaled_adamw_(param, in[1], moment1, moment2, master, in[2], in[5], std::nullopt);
          return List{param, moment1, moment2, *master};
        }},
   };
@@ -385,7 +427,9 @@ std::vector<ParityCase> shape_cases() {
             return expand(x, {3, 5, 4});
           },
           normal({5, 1})),
-      binary("expand_as", expand_as, normal({5, 1}), normal({3, 5, 4}, 7)),
+      binary(
+          "expand_as", [](const Tensor& x, const Tensor& y) { return expand_as(x, y); },
+          normal({5, 1}), normal({3, 5, 4}, 7)),
       unary(
           "tril", [](const Tensor& x) { return tril(x, 1); }, normal({3, 5, 4})),
       {"concat_0",
@@ -407,8 +451,10 @@ std::vector<ParityCase> shape_cases() {
 
 namespace {}  // namespace
 
-const std::vector<OpTable>& op_tables() {
-  static const std::vector<OpTable> tables = {
+namespace {
+
+std::vector<OpTable> written_tables() {
+  return {
       {"Elementwise", elementwise_cases},
       {"Reductions", reduction_cases},
       {"Products", product_cases},
@@ -426,6 +472,16 @@ const std::vector<OpTable>& op_tables() {
       // NaN, infinities, rows masked whole and ties have no differences.
       {"RareNumbers", rare_number_cases, kFewPlacements, /*is_smooth=*/false},
   };
+}
+
+}  // namespace
+
+const std::vector<OpTable>& op_tables() {
+  static const std::vector<OpTable> tables = [] {
+    std::vector<OpTable> all = written_tables();
+    for (OpTable& table : tables_of_rows()) all.push_back(std::move(table));
+    return all;
+  }();
   return tables;
 }
 

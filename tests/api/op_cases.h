@@ -39,12 +39,12 @@ struct Sampling {
 inline constexpr Sampling kFewPlacements{.pair = 60, .three = 40, .grid = 30};
 
 struct OpTable {
-  const char* name;
-  std::vector<ParityCase> (*cases)();
+  std::string name;
+  std::function<std::vector<ParityCase>()> cases;
   Sampling sampling = {};
   bool is_smooth = true;  // gradients are those of finite differences
 };
-/// All of the above.
+/// All of the above, and the tables of tests/api/ops (op_table.h).
 const std::vector<OpTable>& op_tables();
 /// The ops that one call on its plain inputs runs, by name.
 std::set<std::string> ops_run(const std::function<void()>& call);

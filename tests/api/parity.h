@@ -25,6 +25,7 @@ struct ParityCase {
   Call call;
   double tolerance = 1e-5;  // relative to the largest magnitude of the output
   bool partial = true;      // inputs may be partial sums too
+  bool gradients = true;    // false: none are checked, though the call may have some
 };
 
 using Choice = PlacementChoice;

@@ -302,7 +302,9 @@ std::vector<ParityCase> rare_shape_cases() {
             return expand(x, {5, 1});
           },
           normal({1, 1})),
-      binary("expand_as", expand_as, normal({1, 3}), normal({0, 3}, 7)),
+      binary(
+          "expand_as", [](const Tensor& x, const Tensor& y) { return expand_as(x, y); },
+          normal({1, 3}), normal({0, 3}, 7)),
       unary(
           "tril", [](const Tensor& x) { return tril(x); }, normal({0, 3})),
       unary(

@@ -27,7 +27,8 @@ GRADIENT = """- backward_op: relu_grad
 """
 API = "api/generated/"
 HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
-ALL = HEADERS | {API + name for name in ("ops.cc", "calls.cc", "defs/ops.cc", "ops/relu.cc", "op_reference.md")}
+ALL = HEADERS | {API + name for name in ("ops.cc", "calls.cc", "defs/ops.cc", "ops/relu.cc",
+                                     "batches/ops_0.cc", "op_reference.md")}
 
 
 class Command:
@@ -241,6 +242,6 @@ def test_what_is_missing_is_declared_if_that_is_asked_for(command):
     command.write("ops.yaml", OTHERS.partition("- op: twice")[0])
     assert command.run("--ops=ops.yaml", "--functions=.").returncode == 1
     assert command.run("--ops=ops.yaml", "--functions=.", "--declare-missing").returncode == 0
-    text = (command.folder / "out/api/generated/ops/declared_only_0.cc").read_text()
+    text = (command.folder / "out/api/generated/batches/declared_only_0.cc").read_text()
     assert 'declared_only<Tensor>(' in text and "no header of . declares 'MysteryInferMeta'" in text
     assert "ops::mystery" not in (command.folder / "out/api/generated/ops.cc").read_text()

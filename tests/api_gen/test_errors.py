@@ -32,7 +32,7 @@ FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading d
            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
            "attribute names, is accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
-                 "int[]", "int64_t[]", "float[]", "bool[]", "str[]", "IntArray", "Scalar",
+                 "int[]", "int64_t[]", "float[]", "double[]", "bool[]", "str[]", "IntArray", "Scalar",
                  "Scalar[]", "DataType", "DataLayout", "Place", "int32_t", "long", "Scalar(int)"])
 
 CASES = [
@@ -118,7 +118,10 @@ CASES = [
      f"'.numel' in the size 'x.numel()'; {SIZE}"),
     (dict(output="Tensor[](a){#a}"), 3, "output", f"the size '#a' cannot be read; {SIZE}"),
     (dict(output="Tensor[](a){2}, Tensor(b), Tensor[](c){2}"), 3, "output",
-     "'a' and 'c' are lists; one list is accepted"),
+     "'a' and 'c' are lists; one list is accepted, or several that are all written in place"),
+    (dict(args="(Tensor[] x)", output="Tensor[](a){2}, Tensor[](c){2}", inplace="(x -> a)"), 3,
+     "output",
+     "'c' and 'a' are lists; one list is accepted, or several that are all written in place"),
     (dict(output="Tensor[](a){2}, Tensor(b)", backward="f_grad"), 3, "output",
      "list 'a' is not the last output of an op with a gradient; a list may be the only or the last "
      "output there"),
@@ -230,8 +233,9 @@ CASES = [
      "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
     (dict(optional="a"), 6, "optional", "attribute 'a' is optional; no code is generated for that; "
      "give it a default instead"),
-    (dict(args="(Tensor[] x)", output="Tensor[](out){2}", inplace="(x -> out)"), 6, "inplace",
-     "'x' is a list; inplace is generated for single tensors"),
+    (dict(args="(Tensor[] x)", output="Tensor[](out){2}", inplace="(x -> out)", backward="g"), 6,
+     "inplace", "'x' is a list of an op with a gradient; lists are written in place where nothing "
+     "is tracked"),
     (dict(output="Tensor(p), Tensor(q)", view="(x -> p)"), 6, "view",
      "the op has several outputs; view is generated for a single output"),
     (dict(view="(x -> out)", optional="x"), 6, "view",

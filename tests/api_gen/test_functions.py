@@ -33,6 +33,7 @@ PHI_REGISTER_KERNEL(f, CPU, FKernel, Floats);
   PHI_REGISTER_KERNEL(
       broken_line, CPU, FKernel, Floats);
 PHI_REGISTER_DRY_KERNEL(dry, FKernel, Floats);
+PHI_UNARY_KERNEL(row, RowFunctor, Floats);
 """
 F = """
 - op: f
@@ -81,7 +82,7 @@ def test_what_headers_declare(tmp_path):
 
 def test_what_sources_register(tmp_path):
     (tmp_path / "f.cc").write_text(KERNELS)
-    assert registered_kernels([tmp_path]) == {"f", "broken_line"}
+    assert registered_kernels([tmp_path]) == {"f", "broken_line", "row"}
 
 
 def test_what_is_there_is_accepted(tmp_path):
@@ -146,6 +147,7 @@ def test_this_projects_entries_name_what_is_there():
         return [(path.name, path.read_text()) for path in sorted((ROOT / "yaml" / folder).glob("*.yaml"))]
 
     functions = Functions([ROOT / "phi/infermeta", ROOT / "distributed/spmd/rules"],
-                          [ROOT / "api/autograd/composite.h"], [ROOT / "phi/kernels"])
+                          [ROOT / "api/autograd/composite.h", ROOT / "api/autograd/composites"],
+                          [ROOT / "phi/kernels", ROOT / "distributed/kernels"])
     functions.check(parse_ops(texts("ops")), parse_backward(texts("backward")))
     assert len(functions.registered) > 80 and len(functions.made_of_ops) > 10

@@ -223,9 +223,17 @@ def test_a_kernel_of_two_families_is_declared_once():
     texts = render(ops).texts
     assert "struct f " in texts["phi/generated/kernels/a.h"]
     assert "phi/generated/kernels/b.h" not in texts
-    for op_name in "fg":  # sources that launch it need no header of a family
-        assert "struct f {" in texts[f"api/generated/ops/{op_name}.cc"]
-        assert "generated/kernels" not in texts[f"api/generated/ops/{op_name}.cc"]
+    for op_name in "fg":
+        assert '#include "phi/generated/kernels/a.h"' in texts[f"api/generated/ops/{op_name}.cc"]
+
+
+def test_operators_of_a_family_are_compiled_together():
+    one = op("param: [x]")
+    many = "".join(one.replace("op: f", f"op: f{i}") for i in range(10))
+    texts = render(parse_ops([("a.yaml", many), ("b.yaml", one)])).texts
+    batches = {path: re.findall(r"ops/(\w+)\.cc", text) for path, text in texts.items() if "/batches/" in path}
+    assert batches == {"api/generated/batches/a_0.cc": [f"f{i}" for i in range(8)],
+                       "api/generated/batches/a_1.cc": ["f8", "f9"], "api/generated/batches/b_0.cc": ["f"]}
 
 
 GRADIENT = """

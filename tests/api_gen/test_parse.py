@@ -98,7 +98,7 @@ def test_params_hold_literals_and_repeats():
     ("int", AttrType.INT), ("int32_t", AttrType.INT), ("int64_t", AttrType.INT64),
     ("long", AttrType.INT64), ("size_t", AttrType.SIZE), ("bool", AttrType.BOOL),
     ("float", AttrType.FLOAT), ("double", AttrType.DOUBLE), ("str", AttrType.STR),
-    ("int[]", AttrType.INTS), ("int64_t[]", AttrType.INT64S), ("float[]", AttrType.FLOATS),
+    ("int[]", AttrType.INTS), ("int64_t[]", AttrType.INT64S), ("float[]", AttrType.FLOATS), ("double[]", AttrType.DOUBLES),
     ("bool[]", AttrType.BOOLS), ("str[]", AttrType.STRS), ("IntArray", AttrType.INT_ARRAY),
     ("Scalar", AttrType.SCALAR), ("Scalar(double)", AttrType.SCALAR), ("Scalar(int)",
                                                                        AttrType.SCALAR),

@@ -10,7 +10,7 @@ namespace phi::figures {
 
 /// tests/figures/<name>.yaml.
 inline YAML::Node load(const std::string& name) {
-  return YAML::LoadFile(std::string(AUTOPHI_SOURCE_DIR) + "/tests/figures/" + name + ".yaml");
+  return YAML::LoadFile(fmt::format("{}/tests/figures/{}.yaml", AUTOPHI_SOURCE_DIR, name));
 }
 
 /// `value` rounded to as many decimals as `printed` has: equal texts are equal figures.

@@ -175,8 +175,14 @@ std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const Tenso
 
 std::vector<double> as_doubles(const DenseTensor& x) {
   std::vector<double> out;
-  visit_dtype(x.dtype(), [&]<typename T>() {
-    for (T v : x.values<T>()) out.push_back(static_cast<double>(v));
+  visit_any_dtype(x.dtype(), [&]<typename T>() {
+    for (T v : x.values<T>()) {
+      if constexpr (kIsComplex<T>) {
+        out.insert(out.end(), {v.real(), v.imag()});
+      } else {
+        out.push_back(static_cast<double>(v));
+      }
+    }
   });
   return out;
 }

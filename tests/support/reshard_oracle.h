@@ -26,7 +26,7 @@ std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const Tenso
 using ValueAt = std::function<double(const MeshCoord&)>;
 double reduced(const TensorDistAttr& attr, const MeshCoord& coord, const ValueAt& value_at);
 
-/// The elements as doubles.
+/// The elements as doubles; of complex ones the real part, then the imaginary.
 std::vector<double> as_doubles(const DenseTensor& x);
 /// `box` of a whole value of the given shape.
 std::vector<double> cut(const std::vector<double>& whole, const Dims& shape, const Box& box);

@@ -5,17 +5,19 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
-#include "tools/spmd/yaml_map.h"
+#include "tools/yaml/files_of.h"
+#include "tools/yaml/yaml_map.h"
 #include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
+using yaml::YamlMap;
+
 namespace {
 
 // (rule, case number) -> why we differ.
@@ -39,25 +41,6 @@ Differences load_differences(const std::string& path) {
     differences[{node["rule"].Scalar(), number}] = node["reason"].Scalar();
   }
   return differences;
-}
-
-// A folder stands for the case files in it.
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const auto& path : paths) {
-    if (!std::filesystem::is_directory(path)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      if (entry.path().extension() == ".yaml") found.push_back(entry.path().string());
-    }
-    PHI_CHECK(!found.empty(), errors::NotFound("{}: the folder has no .yaml file.", path));
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
 }
 
 struct Count {
@@ -94,7 +77,7 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
   const Differences differences = load_differences(differences_path);
   Count must, suspect, uneven, listed;
   int unknown = 0;
-  for (const auto& path : files_of(paths)) {
+  for (const auto& path : yaml::files_of(paths)) {
     const std::optional<CaseFile> file = load_known(path, out);
     if (!file) {
       ++unknown;

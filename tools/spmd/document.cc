@@ -262,14 +262,23 @@ std::map<std::string, std::vector<std::string>> operators() {
   return result;
 }
 
-// The operator or waiting rule that answers for a function.
-const OpRule* answering(const std::string& function, bool* operates) {
+// Operators of one rule differ in what they take.
+bool takes(const OpRule& rule, const Example& example) {
+  try {
+    return Subject(rule, /*operates=*/true, example, "2").ask().has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The first operator that takes the example, or the waiting rule, that answers for its function.
+const OpRule* answering(const Example& example, bool* operates) {
   for (const OpRule& rule : rules::all()) {
-    *operates = rule.rule() == function;
+    *operates = rule.rule() == example.rule && takes(rule, example);
     if (*operates) return &rule;
   }
   for (const OpRule& rule : waiting_rules()) {
-    if (rule.rule() == function) return &rule;
+    if (rule.rule() == example.rule) return &rule;
   }
   return nullptr;
 }
@@ -279,7 +288,7 @@ std::string section(const Example& example, const std::vector<std::string>& user
   text += users.empty() ? "No operator yet.\n"
                         : fmt::format("Operators: {}.\n", fmt::join(users, ", "));
   bool operates = false;
-  const OpRule* rule = answering(example.rule, &operates);
+  const OpRule* rule = answering(example, &operates);
   if (rule == nullptr) return text + "\n";
   Prober prober(Subject(*rule, operates, example, "2"));
   const Findings found = prober.run();

@@ -5,10 +5,12 @@
 
 #include "phi/common/errors.h"
 #include "tools/spmd/case.h"
-#include "tools/spmd/yaml_map.h"
+#include "tools/yaml/yaml_map.h"
 #include "tools/yaml/yaml_text.h"
 
 namespace phi::spmd_tool {
+using yaml::YamlMap;
+
 namespace {
 
 class Reader {

@@ -27,7 +27,7 @@ constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr const char* kMetadataKey = "__metadata__";
 
 constexpr std::array<std::string_view, kNumDataTypes> kDtypeNames = {
-    "", "BOOL", "U8", "I32", "I64", "F16", "BF16", "F32", "F64"};
+    "", "BOOL", "U8", "I32", "I64", "F16", "BF16", "F32", "F64", "I8", "I16", "C64", "C128"};
 
 TensorEntry decode_entry(const JsonFile& file, const std::string& name, const Json& value,
                          size_t data_bytes) {

@@ -55,6 +55,15 @@ SpmdRule gradient(const Convolution& conv, const TensorSpec& input, const Tensor
   return rule.prefer_most_wanted().yields("cm");
 }
 
+// What a deformable convolution takes; `splits`: its channels may be split.
+Factors deformable(const TensorSpec& x, const TensorSpec& offset, const TensorSpec& filter,
+                   const TensorSpec* mask, bool splits) {
+  Factors rule;
+  rule.input(x, splits ? "nc__" : "n___").input(offset, "n___");
+  rule.input(filter, splits ? "mc__" : "____");
+  return mask == nullptr ? rule.absent_input() : rule.input(*mask, "n___");
+}
+
 Factors regions(const TensorSpec& x, const TensorSpec& boxes, const TensorSpec* boxes_num) {
   Factors rule;
   rule.input(x, "_c__").input(boxes, "__");
@@ -90,6 +99,22 @@ SpmdRule Conv2dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& fil
   return forward(convolution(input, filter, 2, groups, data_format, true), input, filter);
 }
 
+SpmdRule Conv3dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                  const std::vector<int>&, const std::vector<int>&,
+                                  const std::vector<int>&, const std::vector<int>&,
+                                  const std::string&, int groups, const std::vector<int>&,
+                                  const std::string& data_format) {
+  return forward(convolution(input, filter, 3, groups, data_format, true), input, filter);
+}
+
+SpmdRule DeformableConvInferSpmd(const TensorSpec& x, const TensorSpec& offset,
+                                 const TensorSpec& filter, const TensorSpec* mask,
+                                 const std::vector<int>&, const std::vector<int>&,
+                                 const std::vector<int>&, int deformable_groups, int groups, int) {
+  const bool splits = deformable_groups == 1 && groups == 1;
+  return deformable(x, offset, filter, mask, splits).output(splits ? "nm__" : "n___");
+}
+
 SpmdRule Conv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                              const TensorSpec& out_grad, const std::vector<int>&,
                              const std::vector<int>&, const std::string&, const std::vector<int>&,
@@ -118,6 +143,25 @@ SpmdRule Conv2dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec&
                                       const std::vector<int>&, const std::string& data_format) {
   return gradient(convolution(input, filter, 2, groups, data_format, true), input, filter,
                   out_grad);
+}
+
+SpmdRule Conv3dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                      const TensorSpec& out_grad, const std::vector<int>&,
+                                      const std::vector<int>&, const std::vector<int>&,
+                                      const std::vector<int>&, const std::string&, int groups,
+                                      const std::vector<int>&, const std::string& data_format) {
+  return gradient(convolution(input, filter, 3, groups, data_format, true), input, filter,
+                  out_grad);
+}
+
+SpmdRule DeformableConvGradInferSpmd(const TensorSpec& x, const TensorSpec& offset,
+                                     const TensorSpec& filter, const TensorSpec* mask,
+                                     const TensorSpec& out_grad, int deformable_groups,
+                                     int groups) {
+  const bool splits = deformable_groups == 1 && groups == 1;
+  Factors rule = deformable(x, offset, filter, mask, splits);
+  rule.input(out_grad, splits ? "nm__" : "n___");
+  return rule.output_like(0).output_like(1).output_like(2).output_like(3);
 }
 
 SpmdRule RoiAlignInferSpmd(const TensorSpec& x, const TensorSpec& boxes,

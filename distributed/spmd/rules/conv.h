@@ -35,6 +35,19 @@ SpmdRule Conv2dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& fil
                                   const IntArray& output_size, const std::string& padding_algorithm,
                                   int groups, const std::vector<int>& dilations,
                                   const std::string& data_format);
+SpmdRule Conv3dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                  const std::vector<int>& strides, const std::vector<int>& paddings,
+                                  const std::vector<int>& output_padding,
+                                  const std::vector<int>& output_size,
+                                  const std::string& padding_algorithm, int groups,
+                                  const std::vector<int>& dilations,
+                                  const std::string& data_format);
+/// With groups of either kind the channels must be whole.
+SpmdRule DeformableConvInferSpmd(const TensorSpec& x, const TensorSpec& offset,
+                                 const TensorSpec& filter, const TensorSpec* mask,
+                                 const std::vector<int>& strides, const std::vector<int>& paddings,
+                                 const std::vector<int>& dilations, int deformable_groups,
+                                 int groups, int im2col_step);
 
 /// Gradients of input, Partial(sum) where m is split, and of filter, Partial(sum) where n is.
 SpmdRule Conv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
@@ -61,6 +74,18 @@ SpmdRule Conv2dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec&
                                       const std::string& padding_algorithm, int groups,
                                       const std::vector<int>& dilations,
                                       const std::string& data_format);
+SpmdRule Conv3dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
+                                      const TensorSpec& out_grad, const std::vector<int>& strides,
+                                      const std::vector<int>& paddings,
+                                      const std::vector<int>& output_padding,
+                                      const std::vector<int>& output_size,
+                                      const std::string& padding_algorithm, int groups,
+                                      const std::vector<int>& dilations,
+                                      const std::string& data_format);
+/// Those of offset and mask are Partial(sum) where any channels are split.
+SpmdRule DeformableConvGradInferSpmd(const TensorSpec& x, const TensorSpec& offset,
+                                     const TensorSpec& filter, const TensorSpec* mask,
+                                     const TensorSpec& out_grad, int deformable_groups, int groups);
 
 /// Boxes of any image: x [n, c, h, w] may be split by channels alone.
 SpmdRule RoiAlignInferSpmd(const TensorSpec& x, const TensorSpec& boxes,

@@ -3,28 +3,13 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "distributed/spmd/rule.h"
+#include "phi/common/equation.h"
 
 namespace phi::distributed {
 
-/// "ij,jk->ik" taken apart, each letter a factor of the rule. "..." stands for batch factors.
-/// Without
-/// "->" the output has the letters that occur once, sorted.
-struct Equation {
-  struct Term {
-    std::string before;  // letters before "...", all of them where there is none
-    std::string after;
-    bool ellipsis = false;
-  };
-  std::vector<Term> inputs;
-  Term output;
-  std::string repeated;  // letters that one term has twice: its diagonal
-
-  /// Errors: InvalidArgument for what is no equation, or of another number of operands.
-  static Equation parse(const std::string& equation, size_t num_operands);
-};
+using phi::Equation;
 
 /// Letters that the output lacks are summed: it is Partial(sum) over the mesh dims that split them.
 /// A letter that one operand has twice must be whole.

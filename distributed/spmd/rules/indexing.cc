@@ -77,6 +77,12 @@ Names rows(int ndim) {
   return names_without(ndim, 0);
 }
 
+// Of the updates of scatter, which a 0-D index leaves without rows.
+std::string_view updates_names(const Names& rows, const TensorSpec& updates) {
+  const auto missing = static_cast<int>(rows.size()) - updates.ndim();
+  return rows.view().substr(missing == 1 ? 1 : 0);
+}
+
 std::string_view unseen(int ndim) {
   return std::string_view("_________").substr(0, static_cast<size_t>(ndim));
 }
@@ -86,11 +92,31 @@ struct Put {
   Names value;
 };
 
+// Whether an index of index_put has the extents of x from dim `first` on, as a bool one has, which
+// names as many dims; what dtype it has is not known here.
+bool may_be_mask(const TensorSpec& x, int first, const TensorSpec& index) {
+  bool fits = index.ndim() > 1 && first + index.ndim() <= x.ndim();
+  for (int d = 0; fits && d < index.ndim(); ++d) fits = index.shape[d] == x.shape[first + d];
+  return fits;
+}
+
+// How many dims of x the indices may name.
+int named_dims(const TensorSpec& x, std::span<const TensorSpec> indices) {
+  const auto at_least = static_cast<int>(indices.size());
+  if (at_least == 1) return may_be_mask(x, 0, indices[0]) ? indices[0].ndim() : 1;
+  for (const TensorSpec& index : indices) {
+    for (int first = 0; first < x.ndim(); ++first) {
+      if (may_be_mask(x, first, index)) return x.ndim();
+    }
+  }
+  return at_least;
+}
+
 Put put_names(const TensorSpec& x, std::span<const TensorSpec> indices, const TensorSpec& value) {
-  const int count = static_cast<int>(indices.size());
-  PHI_CHECK(count <= x.ndim(),
+  PHI_CHECK(static_cast<int>(indices.size()) <= x.ndim(),
             errors::InvalidArgument("{} indices are given for x {}; give one per dim at most.",
-                                    count, x.shape.to_string()));
+                                    indices.size(), x.shape.to_string()));
+  const int count = named_dims(x, indices);
   Put names;
   for (int d = 0; d < x.ndim(); ++d) {
     names.x.push_back(d < count ? '_' : dim_names(x.ndim())[d]);
@@ -167,7 +193,7 @@ SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const Te
   return Factors()
       .input(x, names)
       .input(index, unseen(index.ndim()))
-      .input(updates, names)
+      .input(updates, updates_names(names, updates))
       .output(names);
 }
 
@@ -175,7 +201,9 @@ SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates
                               const TensorSpec& out_grad, bool) {
   const Names names = rows(out_grad.ndim());
   Factors rule;
-  rule.input(index, unseen(index.ndim())).input(updates, names).input(out_grad, names);
+  rule.input(index, unseen(index.ndim()))
+      .input(updates, updates_names(names, updates))
+      .input(out_grad, names);
   return rule.output_like(2).output_like(1);
 }
 

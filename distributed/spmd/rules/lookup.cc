@@ -14,14 +14,17 @@ struct Gathered {
 
 Gathered gathered(const TensorSpec& x, const TensorSpec& index, const Scalar& axis) {
   const int along = normal_axis(axis.to<int64_t>(), x.ndim());
-  PHI_CHECK(index.ndim() <= 1, errors::InvalidArgument("index is {}, expected one dim or none.",
-                                                       index.shape.to_string()));
-  Gathered names{Names(dim_names(x.ndim())), index.ndim() == 1 ? "n" : "", {}};
+  const bool is_column = index.ndim() == 2 && index.shape[1] == 1;
+  PHI_CHECK(
+      index.ndim() <= 1 || is_column,
+      errors::InvalidArgument("index is {}, expected one dim or none.", index.shape.to_string()));
+  const std::string_view of_index = std::string_view("n1").substr(0, size_t(index.ndim()));
+  Gathered names{Names(dim_names(x.ndim())), of_index, {}};
   names.x[along] = '_';
   for (int d = 0; d < x.ndim(); ++d) {
     if (d != along) {
       names.out.push_back(names.x[d]);
-    } else if (index.ndim() == 1) {
+    } else if (index.ndim() > 0) {
       names.out.push_back('n');
     }
   }

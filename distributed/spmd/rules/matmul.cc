@@ -1,6 +1,8 @@
 // Batched product as factors: contracted k makes the output partial.
 #include "distributed/spmd/rules/matmul.h"
 
+#include "distributed/spmd/rules/names.h"
+
 namespace phi::distributed {
 namespace {
 
@@ -28,6 +30,52 @@ Product product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x, b
   return p;
 }
 
+// Letters of what is added to a product [m, n]: dims that broadcast are never split.
+Names added_names(const TensorSpec& input, int64_t m, int64_t n) {
+  Names names;
+  const int ndim = input.ndim();
+  PHI_CHECK(ndim <= 2, errors::InvalidArgument("input is {}; it has 2 dims at most.",
+                                               input.shape.to_string()));
+  if (ndim == 2) names.push_back(input.shape[0] == 1 && m != 1 ? '1' : 'm');
+  if (ndim >= 1) names.push_back(input.shape[ndim - 1] == 1 && n != 1 ? '1' : 'n');
+  return names;
+}
+
+Factors sum_and_product(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y) {
+  PHI_CHECK(x.ndim() == 2 && y.ndim() == 2,
+            errors::InvalidArgument("x is {} and y is {}; both have 2 dims.", x.shape.to_string(),
+                                    y.shape.to_string()));
+  Factors rule;
+  rule.input(input, added_names(input, x.shape[0], y.shape[1])).input(x, "mk").input(y, "kn");
+  // Of nothing no rank has the first part.
+  if (x.shape[1] == 0) rule.whole("k");
+  return rule;
+}
+
+// Factors a, b, .. of a chain's extents, as many as there are letters; the rest is whole.
+class Chain {
+ public:
+  explicit Chain(std::span<const TensorSpec> x) {
+    PHI_CHECK(x.size() >= 2,
+              errors::InvalidArgument("x has {} tensors; 2 or more are multiplied.", x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const bool is_row = x[i].ndim() == 1 && i == 0;
+      Names names;
+      if (!is_row) names.push_back(letter(i));
+      if (x[i].ndim() == 2 || is_row) names.push_back(letter(i + 1));
+      rule.input(x[i], names);
+    }
+    if (x.front().ndim() == 2) output.push_back(letter(0));
+    if (x.back().ndim() == 2) output.push_back(letter(x.size()));
+  }
+
+  Factors rule;
+  Names output;
+
+ private:
+  static char letter(size_t i) { return i < 26 ? static_cast<char>('a' + i) : '1'; }
+};
+
 }  // namespace
 
 SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
@@ -43,6 +91,28 @@ SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const Ten
   Product p = product_of(x, y, transpose_x, transpose_y);
   p.rule.input(out_grad, p.batch, p.out_names()).output_like(0).output_like(1);
   return p.rule.prefer_most_wanted().yields("kn");
+}
+
+SpmdRule AddmmInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y) {
+  return sum_and_product(input, x, y).output("mn").yields("k");
+}
+
+SpmdRule AddmmGradInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y,
+                            const TensorSpec& out_grad) {
+  Factors rule = sum_and_product(input, x, y).input(out_grad, "mn");
+  return rule.output_like(0).output_like(1).output_like(2).prefer_most_wanted().yields("kn");
+}
+
+SpmdRule MultiDotInferSpmd(std::span<const TensorSpec> x) {
+  Chain chain(x);
+  return chain.rule.output(chain.output);
+}
+
+SpmdRule MultiDotGradInferSpmd(std::span<const TensorSpec> x, const TensorSpec& out_grad) {
+  Chain chain(x);
+  chain.rule.input(out_grad, chain.output);
+  for (int i = 0; i < static_cast<int>(x.size()); ++i) chain.rule.output_like(i);
+  return chain.rule;
 }
 
 }  // namespace phi::distributed

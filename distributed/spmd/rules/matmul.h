@@ -1,6 +1,8 @@
 // Rules of the matrix product and its gradients.
 #pragma once
 
+#include <span>
+
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
@@ -15,5 +17,14 @@ SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpos
 /// and out_grad are split by; between equals rows and batch stay, and the weight is gathered.
 SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
                              bool transpose_x, bool transpose_y);
+
+/// As x times y; the input that is added, by the ranks that have the first part of k, broadcasts.
+SpmdRule AddmmInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y);
+SpmdRule AddmmGradInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y,
+                            const TensorSpec& out_grad);
+
+/// A chain of matrices; inner extents that are split make the output partial.
+SpmdRule MultiDotInferSpmd(std::span<const TensorSpec> x);
+SpmdRule MultiDotGradInferSpmd(std::span<const TensorSpec> x, const TensorSpec& out_grad);
 
 }  // namespace phi::distributed

@@ -47,6 +47,29 @@ SpmdRule reduction_gradient(const TensorSpec& x, const TensorSpec& out, const Te
   return rule.output_like(0);
 }
 
+struct Diagonal {
+  Names axes;
+  Names others;
+};
+
+Diagonal diagonal_of(const TensorSpec& x, int axis1, int axis2) {
+  const int first = normal_axis(axis1, x.ndim(), "axis1");
+  const int second = normal_axis(axis2, x.ndim(), "axis2");
+  Diagonal diagonal;
+  for (int d = 0; d < x.ndim(); ++d) {
+    (d == first || d == second ? diagonal.axes : diagonal.others).push_back(dim_names(x.ndim())[d]);
+  }
+  return diagonal;
+}
+
+Names all_but(int axis, int ndim) {
+  Names names;
+  for (int d = 0; d < ndim; ++d) {
+    if (d != normal_axis(axis, ndim)) names.push_back(dim_names(ndim)[d]);
+  }
+  return names;
+}
+
 }  // namespace
 
 SpmdRule ReductionInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
@@ -65,6 +88,25 @@ SpmdRule ReductionMeanInferSpmd(const TensorSpec& x, const IntArray& axis, bool 
 
 SpmdRule ReductionMaxInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
   return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kMax);
+}
+
+SpmdRule ReductionMinInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kMin);
+}
+
+SpmdRule ReductionAllInferSpmd(const TensorSpec& x, const std::vector<int64_t>& axis,
+                               bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kAll);
+}
+
+SpmdRule ReductionAnyInferSpmd(const TensorSpec& x, const std::vector<int64_t>& axis,
+                               bool keepdim) {
+  return ReductionInferSpmd(x, axis, keepdim, ReduceKind::kAny);
+}
+
+SpmdRule ReductionProdInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
+                                bool reduce_all) {
+  return ReductionInferSpmd(x, reduce_all ? IntArray() : axis, keepdim, ReduceKind::kProd);
 }
 
 SpmdRule LogSumExpInferSpmd(const TensorSpec& x, const std::vector<int64_t>& axis, bool keepdim,
@@ -113,7 +155,7 @@ SpmdRule ReduceAsInferSpmd(const TensorSpec& x, const TensorSpec& target) {
 }
 
 SpmdRule SquaredL2NormInferSpmd(const TensorSpec& x) {
-  return Factors().input(x, dim_names(x.ndim())).output("");
+  return Factors().input(x, dim_names(x.ndim())).output("1");
 }
 
 SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims, bool flatten) {
@@ -138,6 +180,71 @@ SpmdRule SoftmaxGradInferSpmd(const TensorSpec& out, const TensorSpec& out_grad,
   rule.input(out, names).input(out_grad, names).output_like(0);
   if (out.ndim() > 0) rule.whole(names.substr(normal_axis(axis, out.ndim()), 1));
   return rule;
+}
+
+SpmdRule TraceInferSpmd(const TensorSpec& x, int axis1, int axis2) {
+  const Diagonal diagonal = diagonal_of(x, axis1, axis2);
+  Factors rule;
+  rule.input(x, dim_names(x.ndim())).output(diagonal.others).whole(diagonal.axes);
+  return rule.pass_partial(PartialFlow::kOne, kLinearKinds);
+}
+
+SpmdRule TraceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis1, int axis2) {
+  const Diagonal diagonal = diagonal_of(x, axis1, axis2);
+  Factors rule;
+  rule.input(x, dim_names(x.ndim())).input(out_grad, diagonal.others);
+  return rule.output_like(0).whole(diagonal.axes);
+}
+
+SpmdRule NormInferSpmd(const TensorSpec& x, int axis, bool is_test) {
+  Names norms(dim_names(x.ndim()));
+  Factors rule;
+  rule.input(x, norms).output(norms);
+  if (x.ndim() > 0) {
+    const int along = normal_axis(axis, x.ndim());
+    rule.whole(norms.view().substr(static_cast<size_t>(along), 1));
+    norms[along] = '1';
+  }
+  return rule.output(is_test ? std::string_view("1") : norms.view());
+}
+
+SpmdRule NormGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis) {
+  return SoftmaxGradInferSpmd(x, out_grad, axis);
+}
+
+SpmdRule RenormInferSpmd(const TensorSpec& x, int axis) {
+  return Factors()
+      .input(x, dim_names(x.ndim()))
+      .output(dim_names(x.ndim()))
+      .whole(all_but(axis, x.ndim()));
+}
+
+SpmdRule RenormGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis) {
+  const auto names = dim_names(x.ndim());
+  Factors rule;
+  rule.input(x, names).input(out_grad, names).output_like(0);
+  return rule.whole(all_but(axis, x.ndim()));
+}
+
+SpmdRule HistogramInferSpmd(const TensorSpec& input, const TensorSpec* weight, int64_t, int min,
+                            int max, bool density) {
+  const auto names = dim_names(input.ndim());
+  Factors rule;
+  rule.input(input, names);
+  if (weight) {
+    rule.input(*weight, names);
+  } else {
+    rule.absent_input();
+  }
+  if (min == max || density) rule.whole(names);
+  return rule.output("1");
+}
+
+SpmdRule AccuracyInferSpmd(const TensorSpec& x, const TensorSpec& indices,
+                           const TensorSpec& label) {
+  Factors rule;
+  rule.input(x, "nk").input(indices, "nk").input(label, "n1").whole("k");
+  return rule.output("").output("").output("");
 }
 
 }  // namespace phi::distributed

@@ -32,6 +32,8 @@ Dims target_shape(const Dims& x, const IntArray& shape) {
     inferred = d;
   }
   if (inferred >= 0) target[inferred] = known == 0 ? 0 : x.numel() / known;
+  // Of an empty x a 0 may be meant as it is written (ReshapeInferMeta).
+  if (x.numel() == 0 && inferred < 0 && target.numel() != 0) target = Dims(shape.values());
   PHI_CHECK(target.numel() == x.numel(),
             errors::InvalidArgument("x {} has {} elements, shape {} has {}.", x.to_string(),
                                     x.numel(), shape.to_string(), target.numel()));

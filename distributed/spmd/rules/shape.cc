@@ -243,6 +243,14 @@ SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
   return rule.input(y, dim_names(y.ndim())).output(dim_names(y.ndim()));
 }
 
+SpmdRule ExpandToInferSpmd(const TensorSpec& x, const TensorSpec* y,
+                           const std::vector<int64_t>& target_shape) {
+  if (y != nullptr) return ExpandAsInferSpmd(x, *y);
+  const Expansion names = expansion(x.shape, target_shape);
+  Factors rule;
+  return moved(rule.input(x, names.from).absent_input().output(names.to));
+}
+
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
   const int ndim = std::max(x.ndim(), repeat_times.size());
   Names in, out;

@@ -54,6 +54,9 @@ SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape);
 /// x to the shape of y. x follows y.
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y);
+/// The same; to target_shape, as expand, where y is absent.
+SpmdRule ExpandToInferSpmd(const TensorSpec& x, const TensorSpec* y,
+                           const std::vector<int64_t>& target_shape);
 /// Dims that are repeated must be whole.
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times);
 /// The axis must be whole; with `flatten` all of x.

@@ -18,6 +18,37 @@ Factors gradient(std::initializer_list<const TensorSpec*> tensors, int like, int
   return rule.output_like(like);
 }
 
+// A tensor reduced over `axes`, all if there are none: '_' in x for what is reduced, in out '1'
+// where it stays.
+struct Reduced {
+  Names x;
+  Names out;
+};
+
+Reduced reduced(int ndim, std::span<const int64_t> axes, bool keepdim) {
+  Reduced names;
+  for (int d = 0; d < ndim; ++d) {
+    bool gone = axes.empty();
+    for (int64_t axis : axes) gone |= normal_axis(axis, ndim) == d;
+    names.x.push_back(gone ? '_' : dim_names(ndim)[d]);
+    if (!gone) names.out.push_back(dim_names(ndim)[d]);
+    if (gone && keepdim) names.out.push_back('1');
+  }
+  return names;
+}
+
+Factors chosen(const TensorSpec& x, int axis, bool keepdim) {
+  const int64_t axes[] = {axis};
+  const Reduced names = reduced(x.ndim(), axes, keepdim);
+  return Factors().input(x, names.x).output(names.out).output(names.out);
+}
+
+Names medians_names(const Names& out, const std::string& mode) {
+  Names names = out;
+  if (mode == "avg") names.push_back('1');
+  return names;
+}
+
 }  // namespace
 
 SpmdRule TopkInferSpmd(const TensorSpec& x, const Scalar&, int axis, bool, bool) {
@@ -42,6 +73,62 @@ SpmdRule CummaxGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
 SpmdRule CumminGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
                              const TensorSpec& out_grad, int axis, DataType) {
   return gradient({&x, &indices, &out_grad}, 0, axis);
+}
+
+SpmdRule KthvalueInferSpmd(const TensorSpec& x, int, int axis, bool keepdim) {
+  return chosen(x, axis, keepdim);
+}
+SpmdRule ModeInferSpmd(const TensorSpec& x, int axis, bool keepdim) {
+  return chosen(x, axis, keepdim);
+}
+
+SpmdRule ChosenGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
+                             const TensorSpec& out_grad, int axis, bool keepdim) {
+  const int64_t axes[] = {axis};
+  const Reduced names = reduced(x.ndim(), axes, keepdim);
+  Factors rule;
+  rule.input(x, names.x).input(indices, names.out).input(out_grad, names.out);
+  return rule.output_like(0);
+}
+
+SpmdRule NanmedianInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
+                            const std::string& mode) {
+  const Reduced names = reduced(x.ndim(), axis, keepdim);
+  return Factors().input(x, names.x).output(names.out).output(medians_names(names.out, mode));
+}
+
+SpmdRule NanmedianGradInferSpmd(const TensorSpec& x, const TensorSpec& medians,
+                                const TensorSpec& out_grad, const IntArray& axis, bool keepdim,
+                                const std::string& mode) {
+  const Reduced names = reduced(x.ndim(), axis, keepdim);
+  Factors rule;
+  rule.input(x, names.x).input(medians, medians_names(names.out, mode));
+  return rule.input(out_grad, names.out).output_like(0);
+}
+
+SpmdRule SearchsortedInferSpmd(const TensorSpec& sorted_sequence, const TensorSpec& values) {
+  Names sequence(dim_names(sorted_sequence.ndim()));
+  sequence[sorted_sequence.ndim() - 1] = '_';
+  Names names(dim_names(values.ndim()));
+  return Factors().input(sorted_sequence, sequence).input(values, names).output(names);
+}
+
+SpmdRule CumprodInferSpmd(const TensorSpec& x, int dim) {
+  const Names names = names_without(x.ndim(), dim);
+  return Factors().input(x, names).output(names);
+}
+
+SpmdRule CumprodGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int dim) {
+  return gradient({&x, &out_grad}, 0, dim);
+}
+
+SpmdRule LogcumsumexpGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
+                                   const TensorSpec& out_grad, int axis, bool flatten) {
+  const Names names = flatten ? reduced(x.ndim(), {}, false).x : names_without(x.ndim(), axis);
+  const std::string_view line = flatten ? std::string_view("_") : names.view();
+  Factors rule;
+  rule.input(x, names).input(out, line).input(out_grad, line).output_like(0);
+  return rule;
 }
 
 }  // namespace phi::distributed

@@ -1,12 +1,16 @@
 // Arrays from one element type to another; 16-bit floats eight at a time where the CPU can.
 #pragma once
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "phi/common/half.h"
+#include "phi/common/dtype.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -23,26 +27,51 @@ PHI_HD To truncated(From x) {
 }
 
 /// The value of `x` in another type: floats are truncated to integers (out of range to the nearest,
-/// NaN to 0; to uint8 by way of int32, so that negative numbers wrap around), integers keep their
-/// low bits, bool is x != 0.
+/// NaN to 0; to narrower ones by way of int32, so that negative numbers wrap around), integers keep
+/// their low bits, bool is x != 0, complex numbers lose their imaginary part.
 template <typename To, typename From>
 PHI_HD To convert_value(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
+  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
+    using Part = typename To::value_type;
+    return To(static_cast<Part>(x.real()), static_cast<Part>(x.imag()));
+  } else if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) {
+    return x != From(0);
+  } else if constexpr (kIsComplex<From>) {
+    return convert_value<To>(x.real());
+  } else if constexpr (kIsComplex<To>) {
+    return To(convert_value<typename To::value_type>(x));
   } else if constexpr (kIs16Bit<From>) {
     return convert_value<To>(static_cast<float>(x));
   } else if constexpr (kIs16Bit<To>) {
     return To(static_cast<float>(x));
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
-  } else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint8_t>) {
-    return static_cast<uint8_t>(truncated<int32_t>(x));
+  } else if constexpr (std::is_floating_point_v<From> && sizeof(To) < 4 && std::is_integral_v<To>) {
+    return static_cast<To>(truncated<int32_t>(x));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return truncated<To>(x);
   } else {
     return static_cast<To>(x);
   }
 }
+
+#ifdef __AVX2__
+namespace detail {
+/// What bfloat16's constructor makes of each, in 32 bits.
+inline __m256i rounded_to_bfloat16(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i upper = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+  return _mm256_blendv_epi8(rounded, quiet, is_nan);
+}
+}  // namespace detail
+#endif
 
 /// out[i] = x[i] for n elements; the arrays must not overlap.
 template <typename From, typename To>
@@ -62,6 +91,17 @@ inline void convert(const From* x, To* out, int64_t n) {
     for (; i + 8 <= n; i += 8) {
       const __m128i bits = _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT);
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), bits);
+    }
+  }
+#endif
+#ifdef __AVX2__
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, bfloat16>) {
+    for (; i + 16 <= n; i += 16) {
+      const __m256i low = detail::rounded_to_bfloat16(_mm256_loadu_ps(x + i));
+      const __m256i high = detail::rounded_to_bfloat16(_mm256_loadu_ps(x + i + 8));
+      const __m256i quarters = _mm256_packus_epi32(low, high);  // in order 0, 2, 1, 3
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                          _mm256_permute4x64_epi64(quarters, 0xd8));
     }
   }
 #endif

@@ -40,13 +40,14 @@ void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, D
 }
 
 /// x in out's dtype; T is x's. Floats lose their fraction on the way to integers, NaN becomes 0 and
-/// what lies outside int32 or int64 the nearest number that does not (uint8 goes by way of int32
-/// and keeps its low bits, so -1 becomes 255). Integers keep their low bits; bool is x != 0.
+/// what lies outside int32 or int64 the nearest number that does not (narrower ones go by way of
+/// int32 and keep its low bits, so -1 becomes 255). Integers keep their low bits; bool is x != 0;
+/// complex numbers lose their imaginary part on the way to real ones.
 template <typename T, typename Context>
 void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
-  visit_dtype(out->dtype(),
-              [&]<typename To>() { convert(from, out->mutable_data<To>(), x.numel()); });
+  visit_any_dtype(out->dtype(),
+                  [&]<typename To>() { convert(from, out->mutable_data<To>(), x.numel()); });
 }
 
 /// A copy.
@@ -57,9 +58,9 @@ void AssignKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   if (x.numel() > 0 && from != to) std::memcpy(to, from, x.nbytes());
 }
 
-PHI_REGISTER_KERNEL(full, CPU, FullKernel, AllTypes);
+PHI_REGISTER_KERNEL(full, CPU, FullKernel, EveryType);
 PHI_REGISTER_KERNEL(arange, CPU, ArangeKernel, Numbers);
-PHI_REGISTER_KERNEL(cast, CPU, CastKernel, AllTypes);
-PHI_REGISTER_KERNEL(assign, CPU, AssignKernel, AllTypes);
+PHI_REGISTER_KERNEL(cast, CPU, CastKernel, EveryType);
+PHI_REGISTER_KERNEL(assign, CPU, AssignKernel, EveryType);
 
 }  // namespace phi

@@ -60,11 +60,38 @@ void for_each_chosen(const Dims& dims, const DenseTensor& mask, const Dims& full
   }
 }
 
-/// Copies the elements chosen by a mask of x's own shape.
+/// Copies the `count` elements chosen by a mask of x's own shape. Each is written before it is
+/// known to be chosen, as the next one's place: a jump per element would be guessed wrong half the
+/// time.
 template <typename T>
-void select_same(const T* x, const bool* mask, int64_t n, T* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (mask[i]) *out++ = x[i];
+void select_same(const T* x, const bool* mask, int64_t count, T* out) {
+  for (int64_t i = 0, found = 0; found < count; ++i) {
+    out[found] = x[i];
+    found += mask[i] ? 1 : 0;
+  }
+}
+
+/// The coordinates of x's elements that are not zero, x being not empty: row by row, those along
+/// the row first, each written before it is known to be one.
+template <typename T>
+void write_places(const T* x, const Dims& dims, int64_t* to) {
+  const int last = dims.ndim() - 1;
+  const int64_t width = last < 0 ? 1 : dims[last];
+  std::vector<int64_t> columns(static_cast<size_t>(width));
+  Dims at = Dims::filled(std::max(0, last), 0);
+  Dims outer = at;
+  for (int d = 0; d < last; ++d) outer[d] = dims[d];
+  for (int64_t rows = dims.numel() / width; rows > 0; --rows, x += width) {
+    size_t found = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      columns[found] = c;
+      found += is_nonzero(x[c]) ? 1 : 0;
+    }
+    for (size_t k = 0; k < found && last >= 0; ++k) {
+      to = std::copy(at.begin(), at.end(), to);
+      *to++ = columns[k];
+    }
+    advance(outer, &at);
   }
 }
 
@@ -80,12 +107,7 @@ void NonZeroKernel(const Context&, const DenseTensor& condition, DenseTensor* ou
   const Dims& dims = condition.dims();
   *out = DenseTensor::empty({{found, dims.ndim()}, DataType::INT64, out->meta().layout},
                             condition.place());
-  auto* row = out->mutable_data<int64_t>();
-  Dims at = Dims::filled(dims.ndim(), 0);
-  for (int64_t i = 0; i < n; ++i) {
-    if (is_nonzero(x[i])) row = std::copy(at.begin(), at.end(), row);
-    advance(dims, &at);
-  }
+  if (found > 0) write_places(x, dims, out->mutable_data<int64_t>());
 }
 
 /// The elements of x where mask is true, row-major, 1-D; x and mask are broadcast to one shape.
@@ -102,7 +124,7 @@ void MaskedSelectKernel(const Context&, const DenseTensor& x, const DenseTensor&
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   if (count == 0) return;
-  if (x.dims() == full && mask.dims() == full) return select_same(from, chosen, x.numel(), to);
+  if (x.dims() == full && mask.dims() == full) return select_same(from, chosen, count, to);
   for_each_chosen(x.dims(), mask, full, [&](int64_t at) { *to++ = from[at]; });
 }
 
@@ -126,8 +148,8 @@ void MaskedSelectGradKernel(const Context&, const DenseTensor& mask, const Dense
   convert(sums.data(), to, x_grad->numel());
 }
 
-PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, AllTypes);
-PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, AllTypes);
+PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, EveryType);
+PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, EveryType);
 PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, Floats);
 
 }  // namespace phi

@@ -7,14 +7,22 @@
 
 namespace phi {
 
-/// The unsigned integer as wide as T.
-template <typename T>
-using width_t =
-    std::conditional_t<sizeof(T) == 1, uint8_t,
-                       std::conditional_t<sizeof(T) == 2, uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+/// 16 bytes that are moved as they are: of complex128.
+struct Bits128 {
+  uint64_t low;
+  uint64_t high;
+  friend bool operator==(const Bits128&, const Bits128&) = default;
+};
 
-/// Calls `f.template operator()<W>()` with the unsigned integer of `width` bytes (1, 2, 4 or 8).
+/// What is as wide as T and has no meaning but its bits.
+template <typename T>
+using width_t = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t,
+                                          std::conditional_t<sizeof(T) == 8, uint64_t, Bits128>>>>;
+
+/// Calls `f.template operator()<W>()` with the width_t of `width` bytes (1, 2, 4, 8 or 16).
 template <typename F>
 decltype(auto) visit_width(size_t width, F&& f) {
   switch (width) {
@@ -24,8 +32,10 @@ decltype(auto) visit_width(size_t width, F&& f) {
       return f.template operator()<uint16_t>();
     case 4:
       return f.template operator()<uint32_t>();
-    default:
+    case 8:
       return f.template operator()<uint64_t>();
+    default:
+      return f.template operator()<Bits128>();
   }
 }
 

@@ -7,6 +7,9 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
+#include "phi/kernels/cpu/element_width.h"
+#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
 
 namespace phi {
@@ -35,21 +38,9 @@ void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& i
   const int64_t given = axis.to<int64_t>();
   const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
   const LookupTable table(ctx.input_box(0, x.dims()), at);
-  const int64_t inner = x.dims().numel(at + 1, x.ndim());
-  const int64_t picked = index.numel();
-  const T* from = x.data<T>();
-  T* to = out->mutable_data<T>();
-  const int64_t outer_size = x.dims().numel(0, at);
-  for (int64_t outer = 0; outer < outer_size; ++outer) {
-    const T* slices = from + outer * x.dims()[at] * inner;
-    T* target = to + outer * picked * inner;
-    look_up(
-        table, index, "index", "x's tensor dim",
-        [&](int64_t i, int64_t row) {
-          std::copy_n(slices + row * inner, inner, target + i * inner);
-        },
-        [&](int64_t i) { std::fill_n(target + i * inner, inner, T{}); });
-  }
+  using W = width_t<T>;
+  read_slices(Slices::along(x.dims(), at), places_in(table, index, "index", "x's tensor dim"),
+              static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
 }
 
 /// T is x's dtype (int32, int64), out is float32. The number of classes is the global extent of
@@ -67,7 +58,7 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
 }
 
 PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Floats);
-PHI_REGISTER_KERNEL(gather, CPU, GatherKernel, AllTypes);
+PHI_REGISTER_KERNEL(gather, CPU, GatherKernel, EveryType);
 PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

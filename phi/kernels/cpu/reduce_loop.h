@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 
+#include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/strided_walk.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
@@ -42,31 +44,35 @@ struct ReducePlan {
 namespace detail {
 
 inline constexpr int64_t kReduceBlock = 1024;  // elements summed in Lane before a carry
-inline constexpr int64_t kReduceLanes = 32;    // independent sums: enough to hide add latency
+inline constexpr int kReduceLanes = 32;        // independent sums: enough to hide add latency
 inline constexpr int64_t kColumnTile = 1024;   // a page of a float row at a time
 inline constexpr int64_t kRowsPerCarry = 16;
+
+/// What a reducer joins of an element.
+template <typename R, typename C>
+PHI_HD typename R::Lane lift(C x) {
+  if constexpr (requires { R::lift(x); }) {
+    return R::lift(x);
+  } else {
+    return static_cast<typename R::Lane>(x);
+  }
+}
 
 template <typename R, typename C>
 inline typename R::Lane reduce_block(const C* x, int64_t n) {
   using Lane = typename R::Lane;
-  if (n < kReduceLanes) {
-    Lane value = R::kIdentity;
-    for (int64_t i = 0; i < n; ++i) value = R::join(value, static_cast<Lane>(x[i]));
-    return value;
-  }
-  Lane lanes[kReduceLanes];
-  for (int64_t l = 0; l < kReduceLanes; ++l) lanes[l] = static_cast<Lane>(x[l]);
-  int64_t i = kReduceLanes;
-  for (; i + kReduceLanes <= n; i += kReduceLanes) {
-    for (int64_t l = 0; l < kReduceLanes; ++l) {
-      lanes[l] = R::join(lanes[l], static_cast<Lane>(x[i + l]));
+  Lane value = R::kIdentity;
+  int64_t i = 0;
+  if (n >= kReduceLanes) {
+    Lane lanes[kReduceLanes];
+    for (int64_t l = 0; l < kReduceLanes; ++l) lanes[l] = R::join(lift<R>(x[l]), R::kIdentity);
+    for (i = kReduceLanes; i + kReduceLanes <= n; i += kReduceLanes) {
+      for (int64_t l = 0; l < kReduceLanes; ++l) lanes[l] = R::join(lanes[l], lift<R>(x[i + l]));
     }
+    value = fold_lanes(lanes, [](Lane a, Lane b) { return R::join(a, b); });
   }
-  for (int64_t l = 0; i + l < n; ++l) lanes[l] = R::join(lanes[l], static_cast<Lane>(x[i + l]));
-  for (int64_t width = kReduceLanes / 2; width > 0; width /= 2) {
-    for (int64_t l = 0; l < width; ++l) lanes[l] = R::join(lanes[l], lanes[l + width]);
-  }
-  return lanes[0];
+  for (; i < n; ++i) value = R::join(value, lift<R>(x[i]));
+  return value;
 }
 
 template <typename R, typename T>
@@ -110,9 +116,9 @@ class ColumnReduction {
     if constexpr (kIs16Bit<T>) {
       float buffer[kColumnTile];
       convert(row, buffer, n);
-      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], buffer[c]);
+      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], lift<R>(buffer[c]));
     } else {
-      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], static_cast<Lane>(row[c]));
+      for (int64_t c = 0; c < n; ++c) lanes_[c] = R::join(lanes_[c], lift<R>(row[c]));
     }
   }
   void carry(int64_t n, Acc* values) {
@@ -126,6 +132,20 @@ class ColumnReduction {
 };
 
 }  // namespace detail
+
+/// Writes runs of values, converted, to an array of any dtype.
+class StoreValues {
+ public:
+  explicit StoreValues(DenseTensor* out) : out_(out) {}
+  template <typename Value>
+  void operator()(int64_t first, const Value* values, int64_t count) const {
+    visit_dtype(out_->dtype(),
+                [&]<typename To>() { convert(values, out_->mutable_data<To>() + first, count); });
+  }
+
+ private:
+  DenseTensor* out_;
+};
 
 /// Reduces x over `axes`; calls store(first output, values, count) for runs of outputs in order.
 template <typename R, typename T, typename Store>

@@ -14,29 +14,32 @@
 
 namespace phi {
 
-/// Folds lanes into one by halves, which are vectors for as long as they can be.
+/// Folds lanes into one by halves, which are vectors for as long as they can be. Of a copy: an
+/// index that is found at run time would take the lanes themselves out of their registers.
 template <int kLanes, typename C, typename Fold>
-inline C fold_lanes(C (&lanes)[kLanes], Fold fold) {
+inline C fold_lanes(const C (&lanes)[kLanes], Fold fold) {
   static_assert(kLanes == 32);
-#pragma GCC unroll 16
-  for (int lane = 0; lane < 16; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 16]);
-#pragma GCC unroll 8
-  for (int lane = 0; lane < 8; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 8]);
-#pragma GCC unroll 4
-  for (int lane = 0; lane < 4; ++lane) lanes[lane] = fold(lanes[lane], lanes[lane + 4]);
-  return fold(fold(lanes[0], lanes[1]), fold(lanes[2], lanes[3]));
+  C half[16];
+  for (int lane = 0; lane < 16; ++lane) half[lane] = fold(lanes[lane], lanes[lane + 16]);
+  for (int lane = 0; lane < 8; ++lane) half[lane] = fold(half[lane], half[lane + 8]);
+  for (int lane = 0; lane < 4; ++lane) half[lane] = fold(half[lane], half[lane + 4]);
+  return fold(fold(half[0], half[1]), fold(half[2], half[3]));
 }
 
 /// The sum of term(i) for 0 <= i < n.
 template <typename C, typename Term>
 inline C row_sum(int64_t n, Term term) {
   constexpr int kLanes = 32;
-  C lanes[kLanes] = {};
+  C sum = C(0);
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+  if (n >= kLanes) {
+    C lanes[kLanes];  // begun with terms: generic code clears memory at the cost of many additions
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = C(0) + term(lane);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+    }
+    sum = fold_lanes(lanes, [](C a, C b) { return a + b; });
   }
-  C sum = fold_lanes(lanes, [](C a, C b) { return a + b; });
   for (; i < n; ++i) sum += term(i);
   return sum;
 }

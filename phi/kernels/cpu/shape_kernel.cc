@@ -7,6 +7,7 @@
 #include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/shape.h"
+#include "phi/kernels/cpu/copy_bytes.h"
 #include "phi/kernels/cpu/element_width.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/strided_walk.h"
@@ -25,8 +26,8 @@ void copy_rows(const std::byte* from, size_t from_step, std::byte* to, size_t to
                size_t row_bytes) {
   if (row_bytes == 0) return;
   for (int64_t r = 0; r < rows; ++r) {
-    std::memcpy(to + static_cast<size_t>(r) * to_step, from + static_cast<size_t>(r) * from_step,
-                row_bytes);
+    copy_bytes(to + static_cast<size_t>(r) * to_step, from + static_cast<size_t>(r) * from_step,
+               row_bytes);
   }
 }
 
@@ -41,7 +42,7 @@ void expand(const W* x, const Dims& x_dims, W* out, const Dims& out_dims) {
   const bool moves = walk.inner_stride(0) == 1;
   walk.for_each_row([&](int64_t at, const std::array<int64_t, 1>& from, int64_t count) {
     if (moves) {
-      std::memcpy(out + at, x + from[0], static_cast<size_t>(count) * sizeof(W));
+      copy_bytes(out + at, x + from[0], static_cast<size_t>(count) * sizeof(W));
     } else {
       std::fill_n(out + at, count, x[from[0]]);
     }
@@ -154,8 +155,7 @@ void SliceKernel(const Context&, const DenseTensor& input, const std::vector<int
   const T* from = input.data<T>();
   T* to = out->mutable_data<T>();
   slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
-    std::memcpy(static_cast<void*>(to + in_slice), from + at,
-                static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(to + in_slice, from + at, static_cast<size_t>(count) * sizeof(T));
   });
 }
 
@@ -171,8 +171,7 @@ void SliceGradKernel(const Context&, const DenseTensor& out_grad, const std::vec
   const T* from = out_grad.data<T>();
   T* to = input_grad->mutable_data<T>();
   slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
-    std::memcpy(static_cast<void*>(to + at), from + in_slice,
-                static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(to + at, from + in_slice, static_cast<size_t>(count) * sizeof(T));
   });
 }
 
@@ -189,8 +188,7 @@ void SliceScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTen
   const SliceWalk slice(ctx.output_box(0, out->dims()), axes, starts, ends);
   const T* from = value.data<T>();
   slice.for_each_row([&](int64_t at, int64_t in_slice, int64_t count) {
-    std::memcpy(static_cast<void*>(to + at), from + in_slice,
-                static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(to + at, from + in_slice, static_cast<size_t>(count) * sizeof(T));
   });
 }
 
@@ -227,13 +225,13 @@ void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTen
   }
 }
 
-PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, AllTypes);
-PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, AllTypes);
-PHI_REGISTER_KERNEL(split, CPU, SplitKernel, AllTypes);
-PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, AllTypes);
+PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, EveryType);
+PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, EveryType);
+PHI_REGISTER_KERNEL(split, CPU, SplitKernel, EveryType);
+PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, EveryType);
 PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Floats);
-PHI_REGISTER_KERNEL(slice_scatter, CPU, SliceScatterKernel, AllTypes);
-PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, AllTypes);
-PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, AllTypes);
+PHI_REGISTER_KERNEL(slice_scatter, CPU, SliceScatterKernel, EveryType);
+PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, EveryType);
+PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, EveryType);
 
 }  // namespace phi

@@ -4,6 +4,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
+#include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -92,31 +93,6 @@ void softmax_grad_columns(const T* out, const T* out_grad, int64_t n, int64_t st
   }
 }
 
-/// An array around the tensor dim `axis`: [outer, n, inner]. A 0-D one has a single element.
-struct AxisView {
-  int64_t outer = 1;
-  int64_t n = 1;
-  int64_t inner = 1;
-
-  AxisView(const Dims& dims, int axis) {
-    if (dims.ndim() == 0) return;
-    const int at = axis < 0 ? axis + dims.ndim() : axis;
-    outer = dims.numel(0, at);
-    n = dims[at];
-    inner = dims.numel(at + 1, dims.ndim());
-  }
-
-  /// Calls f(offset, width) for each block of columns.
-  template <typename F>
-  void for_each_block(F&& f) const {
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t begin = 0; begin < inner; begin += kBlockColumns) {
-        f(o * n * inner + begin, std::min(kBlockColumns, inner - begin));
-      }
-    }
-  }
-};
-
 }  // namespace
 
 /// out = exp(x - max) / sum(exp(x - max)) along `axis`.
@@ -129,7 +105,7 @@ void SoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* 
   if (view.inner == 1)
     return run_widest<compute_t<T>>([=] { softmax_rows(from, view.outer, view.n, to); });
   std::vector<compute_t<T>> block(view.n * kBlockColumns);
-  view.for_each_block([&](int64_t start, int64_t width) {
+  view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
     softmax_columns(from + start, view.n, view.inner, width, block.data(), to + start);
   });
 }
@@ -145,7 +121,7 @@ void SoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   T* to = x_grad->mutable_data<T>();
   if (view.inner == 1)
     return run_widest<compute_t<T>>([=] { softmax_grad_rows(y, g, view.outer, view.n, to); });
-  view.for_each_block([&](int64_t start, int64_t width) {
+  view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
     softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
   });
 }

@@ -13,7 +13,8 @@
 
 namespace phi {
 
-template <int kOffsets>
+/// `kLoops`: how many loops may be left after merging.
+template <int kOffsets, int kLoops = kMaxNdim>
 class StridedWalk {
  public:
   using Offsets = std::array<int64_t, kOffsets>;
@@ -52,7 +53,7 @@ class StridedWalk {
   template <typename F>
   void for_each(F&& f) const {
     if (turns() == 0) return;
-    std::array<int64_t, kMaxNdim> index{};
+    std::array<int64_t, kLoops> index{};
     Offsets at{};
     while (true) {
       f(at);
@@ -69,8 +70,8 @@ class StridedWalk {
 
  private:
   int ndim_ = 0;
-  std::array<int64_t, kMaxNdim> sizes_;
-  std::array<Offsets, kMaxNdim> strides_;
+  std::array<int64_t, kLoops> sizes_;
+  std::array<Offsets, kLoops> strides_;
 };
 
 }  // namespace phi

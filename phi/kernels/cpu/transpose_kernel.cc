@@ -1,5 +1,7 @@
 // CPU kernel of transpose.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -150,6 +152,10 @@ StridedWalk<2> loops_of(const Dims& x_dims, const std::vector<int>& perm, const 
   return walk;
 }
 
+/// Rows of 2, 4, 8 or 16 bytes are elements themselves; false for others.
+template <typename W>
+bool transpose_short_rows(const W* x, W* out, const StridedWalk<2>& walk);
+
 template <typename W>
 void transpose(const W* x, W* out, StridedWalk<2> walk) {
   if (walk.ndim() == 0) {
@@ -158,6 +164,7 @@ void transpose(const W* x, W* out, StridedWalk<2> walk) {
   }
   const int last = walk.ndim() - 1;
   if (walk.stride(last, 0) == 1) {  // whole rows move
+    if (transpose_short_rows(x, out, walk)) return;
     const size_t row_bytes = static_cast<size_t>(walk.size(last)) * sizeof(W);
     walk.remove(last);
     walk.for_each(
@@ -178,6 +185,24 @@ void transpose(const W* x, W* out, StridedWalk<2> walk) {
   });
 }
 
+template <typename W>
+bool transpose_short_rows(const W* x, W* out, const StridedWalk<2>& walk) {
+  const int last = walk.ndim() - 1;
+  const int64_t row = walk.size(last);
+  const size_t row_bytes = static_cast<size_t>(row) * sizeof(W);
+  if (row_bytes > sizeof(Bits128) || !std::has_single_bit(row_bytes)) return false;
+  return visit_width(row_bytes, [&]<typename Row>() {
+    const auto places = reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(out);
+    if (places % alignof(Row) != 0) return false;
+    StridedWalk<2> rows;
+    for (int d = 0; d < last; ++d) {
+      rows.append(walk.size(d), {walk.stride(d, 0) / row, walk.stride(d, 1) / row});
+    }
+    transpose(reinterpret_cast<const Row*>(x), reinterpret_cast<Row*>(out), rows);
+    return true;
+  });
+}
+
 }  // namespace
 
 template <typename T, typename Context>
@@ -189,6 +214,6 @@ void TransposeKernel(const Context&, const DenseTensor& x, const std::vector<int
             loops_of(x.dims(), perm, out->dims()));
 }
 
-PHI_REGISTER_KERNEL(transpose, CPU, TransposeKernel, AllTypes);
+PHI_REGISTER_KERNEL(transpose, CPU, TransposeKernel, EveryType);
 
 }  // namespace phi

@@ -71,6 +71,16 @@ struct GreaterEqualFunctor {
   PHI_HD bool operator()(T x, T y) const { return x >= y; }
 };
 
+template <typename T>
+struct LessThanFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x < y; }
+};
+
+template <typename T>
+struct LessEqualFunctor {
+  PHI_HD bool operator()(T x, T y) const { return x <= y; }
+};
+
 /// NaN wins.
 template <typename T>
 struct MaximumFunctor {
@@ -81,6 +91,29 @@ struct MaximumFunctor {
       return x >= y ? x : y;
     }
   }
+};
+
+/// NaN wins.
+template <typename T>
+struct MinimumFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return x <= y || x != x ? x : y;
+    } else {
+      return x <= y ? x : y;
+    }
+  }
+};
+
+/// The number wins beside a NaN.
+template <typename T>
+struct FMaxFunctor {
+  PHI_HD T operator()(T x, T y) const { return x >= y || y != y ? x : y; }
+};
+
+template <typename T>
+struct FMinFunctor {
+  PHI_HD T operator()(T x, T y) const { return x <= y || y != y ? x : y; }
 };
 
 }  // namespace phi

@@ -36,25 +36,22 @@ PHI_HD float exp_polynomial(float r) {
   return p * (r * r) + r + 1.0f;
 }
 
-/// exp(high + low), where `low` is far smaller than `high`.
-PHI_HD float exp_sum(float high, float low) {
-  float x = high < -104.0f ? -104.0f : high;  // NaN passes both comparisons
-  x = x > 89.0f ? 89.0f : x;
-  // Adding 1.5 * 2^23 rounds to the nearest integer, which is then in the low bits.
-  constexpr float kRound = 12582912.0f;
-  const float shifted = x * kLog2e + kRound;
-  const float n = shifted - kRound;
-  const uint32_t bits = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kRound);
-  const float r = ((x - n * kLn2High) - n * kLn2Low) + low;
-  const float p = exp_polynomial(r);
-  // Two factors, since 2^n itself may be out of range at both ends.
-  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(bits) >> 1);
-  return p * pow2(half) * pow2(bits - half);
-}
-
 }  // namespace detail
 
-PHI_HD float exp(float x) { return detail::exp_sum(x, 0.0f); }
+PHI_HD float exp(float x) {
+  float inside = x < -104.0f ? -104.0f : x;  // NaN passes both comparisons
+  inside = inside > 89.0f ? 89.0f : inside;
+  // Adding 1.5 * 2^23 rounds to the nearest integer, which is then in the low bits.
+  constexpr float kRound = 12582912.0f;
+  const float shifted = inside * detail::kLog2e + kRound;
+  const float n = shifted - kRound;
+  const uint32_t bits = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kRound);
+  const float r = (inside - n * detail::kLn2High) - n * detail::kLn2Low;
+  const float p = detail::exp_polynomial(r);
+  // Two factors, since 2^n itself may be out of range at both ends.
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(bits) >> 1);
+  return p * detail::pow2(half) * detail::pow2(bits - half);
+}
 PHI_HD double exp(double x) { return std::exp(x); }
 
 /// exp(x) for x <= 88, such as differences to a maximum, at half of exp's cost: within 2 ulp, and 0
@@ -72,15 +69,24 @@ PHI_HD float exp_or_zero(float x) {
 }
 PHI_HD double exp_or_zero(double x) { return std::exp(x); }
 
-PHI_HD float log(float x) {
-  constexpr float kMinNormal = std::numeric_limits<float>::min();
-  const bool tiny = x < kMinNormal;
+namespace detail {
+
+/// x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive finite x.
+struct SplitFloat {
+  float mantissa;
+  float exponent;
+};
+PHI_HD SplitFloat split(float x) {
+  const bool tiny = x < std::numeric_limits<float>::min();
   const float scaled = tiny ? x * 0x1p23f : x;
-  // The exponent e and m in [sqrt(1/2), sqrt(2)) with scaled = m * 2^e.
   constexpr uint32_t kSqrtHalf = 0x3f3504f3u;
   const uint32_t bits = std::bit_cast<uint32_t>(scaled) - kSqrtHalf;
   const float e = static_cast<float>(static_cast<int32_t>(bits) >> 23) - (tiny ? 23.0f : 0.0f);
-  const float m = std::bit_cast<float>((bits & 0x007fffffu) + kSqrtHalf) - 1.0f;
+  return {std::bit_cast<float>((bits & 0x007fffffu) + kSqrtHalf), e};
+}
+
+/// log(1 + m) for 1 + m a mantissa as above, and `low` far smaller.
+PHI_HD float log_polynomial(float m, float low) {
   const float z = m * m;
   float p = 7.0376836292e-2f;
   p = p * m - 1.1514610310e-1f;
@@ -91,12 +97,23 @@ PHI_HD float log(float x) {
   p = p * m + 2.0000714765e-1f;
   p = p * m - 2.4999993993e-1f;
   p = p * m + 3.3333331174e-1f;
-  float y = p * m * z + e * detail::kLn2Low - 0.5f * z;
-  y = (m + y) + e * detail::kLn2High;
+  return m + (p * m * z + low - 0.5f * z);
+}
+
+/// What a logarithm of x is: `inside`, unless x is negative, 0, infinite or NaN.
+PHI_HD float log_ends(float x, float inside) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  y = x < kInf ? y : x;  // inf and NaN are their own logarithms
+  float y = x < kInf ? inside : x;  // inf and NaN are their own logarithms
   y = x < 0.0f ? std::numeric_limits<float>::quiet_NaN() : y;
   return x == 0.0f ? -kInf : y;
+}
+
+}  // namespace detail
+
+PHI_HD float log(float x) {
+  const auto [mantissa, e] = detail::split(x);
+  const float y = detail::log_polynomial(mantissa - 1.0f, e * detail::kLn2Low);
+  return detail::log_ends(x, y + e * detail::kLn2High);
 }
 PHI_HD double log(double x) { return std::log(x); }
 
@@ -109,7 +126,7 @@ PHI_HD float tanh(float x) {
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
   const float small = p * z * x + x;
-  const float large = 1.0f - 2.0f / (detail::exp_sum(2.0f * magnitude, 0.0f) + 1.0f);
+  const float large = 1.0f - 2.0f / (exp(2.0f * magnitude) + 1.0f);
   return std::copysign(magnitude < 0.625f ? small : large, x);  // -0 too
 }
 PHI_HD double tanh(double x) { return std::tanh(x); }
@@ -128,29 +145,38 @@ struct Normal {
   T pdf;
 };
 
+namespace detail {
+/// 2^64 exp(high + low) for -106 <= high <= 0, a normal float all the way; `low` is far smaller.
+PHI_HD float lifted_exp(float high, float low) {
+  constexpr float kRound = 12582912.0f;
+  const float shifted = high * kLog2e + kRound;
+  const float n = shifted - kRound;
+  const float r = ((high - n * kLn2High) - n * kLn2Low) + low;
+  return exp_polynomial(r) * pow2(std::bit_cast<uint32_t>(shifted) + 64u);
+}
+}  // namespace detail
+
 /// Relative accuracy 1e-6 in the lower tail too.
-/// For u = |x|, Phi(-u) = exp(-u^2 / 2) * t * P(t) with t = 1 / (1 + 0.35 u); P interpolates at the
-/// Chebyshev nodes of 0 <= u <= 14.5 (own fit, relative error 4e-8). Farther out both are 0 in
-/// float, as they come out at 14.5: u stops there, since its square's parts have no bounds.
+/// For u = |x|, Phi(-u) = exp(-u^2 / 2) * t * P(t) with t = 1 / (1 + 0.3 u); P has the least
+/// relative error over 0 <= u <= 13.25 (own fit, 1.2e-7). From 14.5 on both are 0 in float, as they
+/// come out there.
 PHI_HD Normal<float> normal(float x) {
   const float magnitude = std::fabs(x);
   const float u = magnitude > 14.5f ? 14.5f : magnitude;  // NaN stays
-  const float t = 1.0f / (1.0f + 0.35f * u);
-  float p = -2.973227581e-02f;
-  p = p * t + 1.467839861e-01f;
-  p = p * t - 2.614105432e-01f;
-  p = p * t + 1.655101648e-01f;
-  p = p * t - 2.732191058e-02f;
-  p = p * t + 1.072124994e-01f;
-  p = p * t + 1.194250927e-01f;
-  p = p * t + 1.399143339e-01f;
-  p = p * t + 1.396186350e-01f;
-  // u^2 / 2 in two parts: the square of the upper 12 bits of u is exact.
-  const float upper = std::bit_cast<float>(std::bit_cast<uint32_t>(u) & 0xfffff000u);
-  const float rest = (u - upper) * (u + upper);
-  const float e = detail::exp_sum(-0.5f * upper * upper, -0.5f * rest);
-  const float tail = e * t * p;
-  return {x < 0.0f ? tail : 1.0f - tail, 0.3989422804f * e};
+  const float t = 1.0f / (1.0f + 0.3f * u);
+  float p = 3.606299160e-02f;
+  p = p * t - 1.588251896e-01f;
+  p = p * t + 2.091577325e-01f;
+  p = p * t - 5.627476804e-02f;
+  p = p * t + 1.299388175e-01f;
+  p = p * t + 9.949386531e-02f;
+  p = p * t + 1.208216342e-01f;
+  p = p * t + 1.196248567e-01f;
+  const float square = u * u;
+  const float rest = std::fma(u, u, -square);  // what the square rounds away
+  const float e = detail::lifted_exp(-0.5f * square, -0.5f * rest);
+  const float tail = e * t * p * 0x1p-64f;
+  return {x < 0.0f ? tail : 1.0f - tail, 0.3989422804f * 0x1p-64f * e};
 }
 PHI_HD Normal<double> normal(double x) {
   return {0.5 * std::erfc(x * -0.70710678118654752440),
@@ -161,12 +187,9 @@ PHI_HD T normal_cdf(T x) {
   return normal(x).cdf;
 }
 
-/// sin and cos of 2 pi `turns` for |turns| <= 2^20.
-PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
-  constexpr float kRound = 12582912.0f;
-  const float shifted = 4.0f * turns + kRound;
-  const uint32_t quarter = std::bit_cast<uint32_t>(shifted);
-  const float a = (turns - 0.25f * (shifted - kRound)) * 6.283185307179586f;
+namespace detail {
+/// sin and cos of `quarter` quarter turns and `a` more, |a| <= pi / 4.
+PHI_HD void sincos_of(uint32_t quarter, float a, float* sine, float* cosine) {
   const float z = a * a;
   float s = -1.9515295891e-4f;
   s = s * z + 8.3321608736e-3f;
@@ -182,6 +205,15 @@ PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
   const float cos0 = swap ? s : c;
   *sine = (quarter & 2u) != 0 ? -sin0 : sin0;
   *cosine = ((quarter + 1u) & 2u) != 0 ? -cos0 : cos0;
+}
+}  // namespace detail
+
+/// sin and cos of 2 pi `turns` for |turns| <= 2^20.
+PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
+  constexpr float kRound = 12582912.0f;
+  const float shifted = 4.0f * turns + kRound;
+  const float a = (turns - 0.25f * (shifted - kRound)) * 6.283185307179586f;
+  detail::sincos_of(std::bit_cast<uint32_t>(shifted), a, sine, cosine);
 }
 
 }  // namespace phi::fast

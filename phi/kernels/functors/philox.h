@@ -20,7 +20,23 @@ struct PhiloxKey {
 };
 
 /// What the words are drawn for; draws of different uses under one seed are independent.
-enum class RandomUse : uint32_t { kGaussian = 1, kUniform = 2, kDropout = 3, kAttention = 4 };
+enum class RandomUse : uint32_t {
+  kGaussian = 1,
+  kUniform = 2,
+  kDropout = 3,
+  kAttention = 4,
+  kBernoulli = 5,
+  kExponential = 6,
+  kTruncatedGaussian = 7,
+  kInteger = 8,
+  kIntegerLow = 9,  // the lower halves of words of 64 bits
+  kPermutation = 10,
+  kMultinomial = 11,
+  kPoisson = 12,
+  kBinomial = 13,
+  kGamma = 14,
+  kClassCenters = 15,
+};
 
 namespace detail {
 /// One round on the counter's words, in place.

@@ -1,9 +1,11 @@
 // Reductions: the types that a running value is kept in, its start, and how values join.
 //
 // Lane is the type of the vectorised inner loop over a short block, Acc that of the value carried
-// from block to block: float sums are short in float and long in double.
+// from block to block: float sums are short in float and long in double. A reducer with lift(x)
+// joins that of each element instead of the element.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -31,8 +33,93 @@ struct MaxReducer {
   static constexpr Lane kIdentity = std::is_floating_point_v<Lane>
                                         ? -std::numeric_limits<Lane>::infinity()
                                         : std::numeric_limits<Lane>::lowest();
-  PHI_HD static Lane join(Lane a, Lane b) { return MaximumFunctor<Lane>()(a, b); }
+  PHI_HD static Lane join(Lane a, Lane b) {
+    const Lane most = a > b ? a : b;  // b where either is NaN, in one instruction
+    return a != a ? a : most;
+  }
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+};
+
+/// NaN wins; the smallest of nothing is inf, or the largest integer.
+template <typename T>
+struct MinReducer {
+  using Lane = compute_t<T>;
+  using Acc = Lane;
+  static constexpr Lane kIdentity = std::is_floating_point_v<Lane>
+                                        ? std::numeric_limits<Lane>::infinity()
+                                        : std::numeric_limits<Lane>::max();
+  PHI_HD static Lane join(Lane a, Lane b) {
+    const Lane least = a < b ? a : b;
+    return a != a ? a : least;
+  }
+  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+};
+
+/// Products of floats are made in double, whose range holds what a few of them reach on the way.
+template <typename T>
+struct ProdReducer {
+  using Lane = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  using Acc = Lane;
+  static constexpr Lane kIdentity = 1;
+  PHI_HD static Lane join(Lane a, Lane b) { return MultiplyFunctor<Lane>()(a, b); }
+  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+};
+
+/// Whether no element is 0. NaN is not.
+template <typename T>
+struct AllReducer {
+  using Lane = uint8_t;
+  using Acc = uint8_t;
+  static constexpr Lane kIdentity = 1;
+  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0); }
+  PHI_HD static Lane join(Lane a, Lane b) { return a & b; }
+  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+};
+
+/// Whether an element is not 0.
+template <typename T>
+struct AnyReducer {
+  using Lane = uint8_t;
+  using Acc = uint8_t;
+  static constexpr Lane kIdentity = 0;
+  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0); }
+  PHI_HD static Lane join(Lane a, Lane b) { return a | b; }
+  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+};
+
+/// How many elements are not 0; T is a floating type, as of those that follow.
+template <typename T>
+struct CountReducer : SumReducer<T> {
+  using Lane = typename SumReducer<T>::Lane;
+  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0) ? Lane(1) : Lane(0); }
+};
+
+template <typename T>
+struct SumOfMagnitudesReducer : SumReducer<T> {
+  using Lane = typename SumReducer<T>::Lane;
+  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
+};
+
+/// In double, which holds the square of any float.
+template <typename T>
+struct SumOfSquaresReducer : SumReducer<double> {
+  PHI_HD static double lift(compute_t<T> x) {
+    return static_cast<double>(x) * static_cast<double>(x);
+  }
+};
+
+/// 0 where there is nothing.
+template <typename T>
+struct LargestMagnitudeReducer : MaxReducer<T> {
+  using Lane = typename MaxReducer<T>::Lane;
+  static constexpr Lane kIdentity = 0;
+  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
+};
+
+template <typename T>
+struct SmallestMagnitudeReducer : MinReducer<T> {
+  using Lane = typename MinReducer<T>::Lane;
+  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
 };
 
 }  // namespace phi

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_power.h"
 
 namespace phi {
 
@@ -72,9 +74,23 @@ struct SiluFunctor {
 };
 
 template <typename T>
+struct CubeFunctor {
+  PHI_HD T operator()(T x) const { return x * x * x; }
+};
+
+/// pow(x, 1/2), which is +0 at -0 and inf at -inf, as sqrt is not.
+template <typename T>
+struct PowHalfFunctor {
+  PHI_HD T operator()(T x) const {
+    constexpr T kInf = std::numeric_limits<T>::infinity();
+    return x == -kInf ? kInf : std::sqrt(x + T(0));
+  }
+};
+
+template <typename T>
 struct PowFunctor {
   T exponent;
-  PHI_HD T operator()(T x) const { return std::pow(x, exponent); }
+  PHI_HD T operator()(T x) const { return fast::pow(x, exponent); }
 };
 
 /// x scale + bias, or (x + bias) scale.

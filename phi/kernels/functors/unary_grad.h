@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
 
@@ -80,6 +81,20 @@ struct SiluGradFunctor {
     x = detail::within(x, T(1000));
     const T s = fast::sigmoid(x);
     return g * s * (T(1) + x * (T(1) - s));
+  }
+};
+
+template <typename T>
+struct CubeGradFunctor {
+  PHI_HD T operator()(T x, T g) const { return T(3) * x * x * g; }
+};
+
+/// Half of pow(x, -1/2), which is 0 at -inf.
+template <typename T>
+struct PowHalfGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    constexpr T kInf = std::numeric_limits<T>::infinity();
+    return x == -kInf ? T(0) * g : T(0.5) * g / std::sqrt(x + T(0));
   }
 };
 

@@ -49,7 +49,7 @@ TEST(NamedCall, OptionalArgumentsMayBeThere) {
 TEST(NamedCall, WritesTheArgumentsOfAnInplaceOperator) {
   Tensor param = assign(kX);
   const TensorList out =
-      call_op("sgd_", {{param}, {kX}, {Tensor()}, {full({1}, 0.5f)}, {Tensor()}});
+      call_op("scaled_sgd_", {{param}, {kX}, {Tensor()}, {full({1}, 0.5f)}, {Tensor()}});
   EXPECT_EQ(out.at(0).to_vector<float>(), (std::vector<float>{0.5, -1, 1.5, 2, 2.5, -3}));
   EXPECT_EQ(param.to_vector<float>(), out[0].to_vector<float>());
 }

@@ -45,8 +45,10 @@ std::string answered_from(size_t first, size_t n,
   if (child == 0) {
     ::close(ends[0]);
     ::alarm(kMostSeconds);
-    share_cores(1 << 20);                                  // the pool of other threads is not there
-    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // how it ends is no news
+    share_cores(1 << 20);                               // the pool of other threads is not there
+    const int nowhere = ::open("/dev/null", O_WRONLY);  // how it ends is no news
+    ::dup2(nowhere, STDOUT_FILENO);                     // OpenBLAS complains there
+    ::dup2(nowhere, STDERR_FILENO);
     for (size_t i = first; i < n; ++i) write_all(ends[1], answer(i) + "\n");
     ::_exit(0);
   }

@@ -115,10 +115,22 @@ Certificate certify(const std::vector<NotedCall>& calls, const Effort& effort, u
   return certificate;
 }
 
+namespace {
+
+// What plain tensors become when ranks of a ring talk: no rule is asked.
+bool talks_over_a_ring(const OpDef& op) {
+  return std::string_view(op.rule.name).empty() &&
+         std::ranges::any_of(op.attributes, [](const AttributeDef& attribute) {
+           return std::string_view(attribute.name) == "ring_id";
+         });
+}
+
+}  // namespace
+
 std::map<std::string, std::string> ops_of_library() {
   std::map<std::string, std::string> ops;
   for (const OpDef* op : ops::all()) {
-    if (op->kernel.is_registered()) ops[op->name] = op->rule.name;
+    if (op->kernel.is_registered() && !talks_over_a_ring(*op)) ops[op->name] = op->rule.name;
   }
   return ops;
 }

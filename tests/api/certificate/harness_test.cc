@@ -233,8 +233,8 @@ TEST(NotedCalls, AreThoseOfTheTables_AsTheyWereMade) {
   };
   EXPECT_EQ(named("matmul").size(), product_cases().size());
   EXPECT_EQ(named("matmul_grad").size(), product_cases().size());
-  ASSERT_EQ(named("sgd_").size(), 1u);
-  const NotedCall& sgd = *named("sgd_")[0];
+  ASSERT_EQ(named("scaled_sgd_").size(), 1u);
+  const NotedCall& sgd = *named("scaled_sgd_")[0];
   // Before it was written to, and with what is absent in its place.
   const Tensor weights = optimizer_cases()[0].inputs[0];
   EXPECT_TRUE(std::ranges::equal(sgd.arguments[0][0].values<float>(), weights.values<float>()));

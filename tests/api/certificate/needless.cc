@@ -65,6 +65,8 @@ std::vector<Placement> placements_of(const Whole& expected, const ProcessMesh& m
   for (int d = 0; d < expected.meta.dims.ndim(); ++d) candidates.push_back(Shard(d));
   if (expected.meta.dtype == DataType::BOOL) {
     candidates.insert(candidates.end(), {Partial(ReduceKind::kAny), Partial(ReduceKind::kAll)});
+  } else if (is_complex(expected.meta.dtype)) {
+    candidates.insert(candidates.end(), {Partial(ReduceKind::kSum), Partial(ReduceKind::kAvg)});
   } else {
     for (const auto kind :
          {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kAvg}) {
@@ -155,7 +157,7 @@ std::optional<Trial> shuffled(const Trial& trial, uint32_t seed, bool mixes) {
   TensorList inputs;
   for (Whole& x : other.inputs) {
     const bool is_there = x.meta.dtype != DataType::UNDEFINED;
-    if (is_there && mixes && is_floating(x.meta.dtype)) {
+    if (is_there && mixes && is_floating(real_part_of(x.meta.dtype))) {
       const std::vector<double> pool = pool_of(trial, x.meta.dtype);
       for (double& v : x.values) v = coarse(pool[rng() % pool.size()]);
     }

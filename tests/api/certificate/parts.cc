@@ -29,6 +29,8 @@ struct Grid {
   double largest;
 };
 Grid grid_of(DataType dtype) {
+  dtype = real_part_of(dtype);
+  if (dtype == DataType::INT8) return {1, 64};
   if (!is_floating(dtype)) return {1, 1 << 30};
   return size_of(dtype) == 2 ? Grid{0.125, 8} : Grid{1.0 / 4096, 256};
 }
@@ -91,9 +93,32 @@ double magnitude(const std::vector<double>& values) {
   return largest;
 }
 
-// As an element of that dtype is.
+// As a number of that dtype is.
 double as_held(DataType dtype, double value) {
-  return dtype == DataType::FLOAT32 ? static_cast<double>(static_cast<float>(value)) : value;
+  return real_part_of(dtype) == DataType::FLOAT32 ? static_cast<double>(static_cast<float>(value))
+                                                  : value;
+}
+
+template <typename T>
+void fill(const std::vector<double>& values, T* to) {
+  for (const double v : values) {
+    if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
+      *to++ = static_cast<T>(static_cast<float>(v));
+    } else {
+      *to++ = static_cast<T>(v);
+    }
+  }
+}
+
+// The numbers of a tensor: its elements, of complex ones both parts, as of one more dim.
+Dims numbers_of(Dims shape, DataType dtype) {
+  if (is_complex(dtype)) shape.push_back(2);
+  return shape;
+}
+Box numbers_of(Box box, DataType dtype) {
+  if (is_complex(dtype)) box.offset.push_back(0);
+  box.size = numbers_of(box.size, dtype);
+  return box;
 }
 
 }  // namespace
@@ -108,7 +133,7 @@ Whole rounded(const Tensor& x) {
            (v == 0 || std::abs(v) >= grid.step / 1000);
   };
   whole.is_ordinary = std::ranges::all_of(whole.values, is_ordinary);
-  if (!whole.is_ordinary || !is_floating(x.dtype())) return whole;
+  if (!whole.is_ordinary || !is_floating(real_part_of(x.dtype()))) return whole;
   for (double& v : whole.values) {
     const double least =
         std::copysign(v == 0 ? 0 : grid.step, v);  // what is not 0 does not become 0
@@ -119,14 +144,11 @@ Whole rounded(const Tensor& x) {
 
 Tensor tensor_of(const Dims& shape, DataType dtype, const std::vector<double>& values) {
   DenseTensor out = DenseTensor::empty({shape, dtype}, CPUPlace());
-  visit_dtype(dtype, [&]<typename T>() {
-    T* to = out.mutable_data<T>();
-    for (const double v : values) {
-      if constexpr (sizeof(T) == 2) {
-        *to++ = static_cast<T>(static_cast<float>(v));
-      } else {
-        *to++ = static_cast<T>(v);
-      }
+  visit_any_dtype(dtype, [&]<typename T>() {
+    if constexpr (kIsComplex<T>) {
+      fill<typename T::value_type>(values, reinterpret_cast<T::value_type*>(out.mutable_data<T>()));
+    } else {
+      fill<T>(values, out.mutable_data<T>());
     }
   });
   return Tensor(out);
@@ -134,18 +156,19 @@ Tensor tensor_of(const Dims& shape, DataType dtype, const std::vector<double>& v
 
 std::vector<Tensor> parts_of(const Whole& whole, const TensorDistAttr& attr) {
   const ProcessMesh& mesh = attr.mesh();
-  const Dims& shape = whole.meta.dims;
+  const DataType dtype = whole.meta.dtype;
+  const Dims shape = numbers_of(whole.meta.dims, dtype);
   std::vector<double> elements(whole.values.size());
   std::iota(elements.begin(), elements.end(), 0.0);
   std::vector<Tensor> parts;
   for (int64_t p = 0; p < mesh.size(); ++p) {
     const MeshCoord coord = mesh.coord_at(p);
-    const Box box = local_box(shape, attr, coord);
-    std::vector<double> values = cut(elements, shape, box);
+    const Box box = local_box(whole.meta.dims, attr, coord);
+    std::vector<double> values = cut(elements, shape, numbers_of(box, dtype));
     for (double& v : values) {
-      v = part_at(attr, coord, whole.meta.dtype, v, whole.values[static_cast<size_t>(v)]);
+      v = part_at(attr, coord, real_part_of(dtype), v, whole.values[static_cast<size_t>(v)]);
     }
-    parts.push_back(tensor_of(box.size, whole.meta.dtype, values));
+    parts.push_back(tensor_of(box.size, dtype, values));
   }
   return parts;
 }
@@ -168,13 +191,15 @@ std::string difference(const Whole& expected, const TensorDistAttr& attr,
                        box_at(p).size.to_string());
   }
   const double allowed = tolerance * magnitude(expected.values);
+  const DataType dtype = expected.meta.dtype;
+  const Dims shape = numbers_of(expected.meta.dims, dtype);
   for (int64_t p = 0; p < mesh.size(); ++p) {
-    const std::vector<double> wanted = cut(expected.values, expected.meta.dims, box_at(p));
+    const std::vector<double> wanted = cut(expected.values, shape, numbers_of(box_at(p), dtype));
     for (size_t i = 0; i < wanted.size(); ++i) {
       const double got = reduced(attr, mesh.coord_at(p), [&](const MeshCoord& at) {
         return parts[static_cast<size_t>(mesh.position_of(at))].values[i];
       });
-      const double held = as_held(expected.meta.dtype, got);
+      const double held = as_held(dtype, got);
       if (std::isfinite(wanted[i]) ? std::abs(held - wanted[i]) <= allowed
                                    : same_number(held, wanted[i])) {
         continue;

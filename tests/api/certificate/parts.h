@@ -14,7 +14,7 @@ namespace phi::testing {
 /// value are exact in every order; rare ones (NaN, infinities, 1e30) have no such parts.
 struct Whole {
   TensorMeta meta;
-  std::vector<double> values;
+  std::vector<double> values;  // of complex elements both parts, one behind the other
   bool is_ordinary = true;
 };
 /// The value as it is.

@@ -58,10 +58,11 @@ double tolerance_of(const NotedCall& call) {
   double tolerance = 1e-9;
   for (const TensorList& argument : call.arguments) {
     for (const Tensor& x : argument) {
-      if (!x.defined() || !is_floating(x.dtype())) continue;
-      tolerance = std::max(tolerance, size_of(x.dtype()) == 2   ? 1e-2
-                                      : size_of(x.dtype()) == 4 ? 2e-5
-                                                                : 1e-9);
+      const DataType dtype = x.defined() ? real_part_of(x.dtype()) : DataType::UNDEFINED;
+      if (!is_floating(dtype)) continue;
+      tolerance = std::max(tolerance, size_of(dtype) == 2   ? 1e-2
+                                      : size_of(dtype) == 4 ? 2e-5
+                                                            : 1e-9);
     }
   }
   return tolerance;
@@ -150,6 +151,7 @@ std::vector<ReduceKind> partial_kinds(const Whole& x) {
   if (!x.is_ordinary) return {};
   if (x.meta.dtype == DataType::BOOL) return {ReduceKind::kAny, ReduceKind::kAll};
   if (x.meta.dtype == DataType::UINT8) return {ReduceKind::kMax, ReduceKind::kMin};
+  if (is_complex(x.meta.dtype)) return {ReduceKind::kSum, ReduceKind::kAvg};
   if (!is_floating(x.meta.dtype)) {
     return {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin};
   }

@@ -85,7 +85,7 @@ TEST(DeclaredOps, ACallSaysWhatIsMissing) {
   EXPECT_THAT([&] { t_distribute(x, x, 1, 2); },
               ThrowsError(kUnimplemented, "'multi_rois' and 'nums' are lists"));
   EXPECT_THAT([&] { t_update_(list, list, list, x, 0.5, 1); },
-              ThrowsError(kUnimplemented, "'params_out' and 'masters_out' are lists"));
+              ThrowsError(kUnimplemented, "declares 'UpdateInferMeta'"));
   EXPECT_THAT([&] { t_sample(x, list, std::nullopt); },
               ThrowsError(kUnimplemented, "attribute 'seed' is optional"));
   EXPECT_THAT(

@@ -237,8 +237,9 @@ TEST(Explain, AStepOfAPipelineIsToldWhole) {
     for (const ExplainedCall& call : explanation.calls) {
       for (const ExplainedMove& move : call.moves) reasons.push_back(move.reason);
     }
-    for (const auto& [op, action] :
-         {std::pair{"matmul", "forward"}, {"matmul_grad", "backward"}, {"adamw_", "optimizer"}}) {
+    for (const auto& [op, action] : {std::pair{"matmul", "forward"},
+                                     {"matmul_grad", "backward"},
+                                     {"scaled_adamw_", "optimizer"}}) {
       for (const ExplainedCall* call : calls_of(explanation, op)) EXPECT_EQ(call->action, action);
     }
     for (const ExplainedCall* call : calls_of(explanation, "matmul")) {
@@ -246,7 +247,7 @@ TEST(Explain, AStepOfAPipelineIsToldWhole) {
     }
     EXPECT_THAT(calls_of(explanation, "matmul"), SizeIs(2));
     EXPECT_EQ(calls_of(explanation, "matmul")[1]->micro_batch, 1);
-    EXPECT_FALSE(calls_of(explanation, "adamw_").empty());
+    EXPECT_FALSE(calls_of(explanation, "scaled_adamw_").empty());
     EXPECT_EQ(std::ranges::count(reasons, "sent to the next stage"), 2);
     EXPECT_EQ(std::ranges::count(reasons, "a gradient sent to the stage before"), 2);
     // Two activations of [3,8] go one way and their gradients the other.

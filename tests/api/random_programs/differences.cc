@@ -12,7 +12,7 @@ namespace {
 constexpr double kStep = 1e-6;
 constexpr double kTolerance = 2e-6;
 
-double dot(const Tensor& a, const Tensor& b) {
+double inner_product(const Tensor& a, const Tensor& b) {
   const auto x = a.values<double>();
   const auto y = b.values<double>();
   double total = 0;
@@ -76,7 +76,7 @@ void Differences::note(const TensorList& losses) {
   try {
     const TensorList grads = grad(losses, leaves, {}, /*retain_graph=*/true);
     for (size_t i = 0; i < grads.size(); ++i) {
-      if (grads[i].defined()) asked.slope += dot(grads[i], directions[i]);
+      if (grads[i].defined()) asked.slope += inner_product(grads[i], directions[i]);
     }
   } catch (const Error& error) {
     // Not all leaves are asked for, and the way to others has been used up.

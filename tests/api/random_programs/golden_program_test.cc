@@ -323,169 +323,106 @@ TEST(RandomProgramsFound, Seed90) {
     Tensor v9 = scale(matmul(v3, v4, false, true), 0.5);
     Tensor v10 = multiply(v7, v4);
     Tensor v11 = site.wait(950);
-    Tensor v12 = softmax(v11, 1);
-    tril_(v12, 0);
-    Tensor v13 = subtract(v8, mean(v8, {1}, true));
-    divide_(v9, scale(square(v2), 1.0, 0.5));
-    scale_(v5, 0.0, -0.4375);
-    Tensor v14 = gelu(v13, false);
-    Tensor v15 = mean(v1, {}, false);
-    const TensorList list16 = site.gradients({v15}, {v1}, Pass::kGrad);
-    Tensor v16 = list16[0];
-    site.without_grad([&] { return Site::adamw(v1, v2, v3, v16); });
-    return TensorList{v3, v4, v7, v14, v16};
+    Tensor v12 = reduce_as(v7, v7);
+    Tensor v13 = swiglu(v7, v7);
+    Tensor v14 = add(v9, v8);
+    multiply_(v14, v9);
+    Tensor v15 = site.reshard(v14, {0, {Shard(0)}});
+    Tensor v16 = squeeze(v12, {0});
+    Tensor v17 = square(v1);
+    Tensor v18 = sum(v17, {}, DataType::UNDEFINED, false);
+    const TensorList list19 = site.gradients({v18}, {v0, v1}, Pass::kBackward);
+    Tensor v19 = list19[0];
+    Tensor v20 = list19[1];
+    site.without_grad([&] { return Site::momentum(v1, v2, v20); });
+    return TensorList{v2, v3, v4, v13, v20};
   };
   expect_agreement(test);
 }
 
-TEST(RandomProgramsFound, Seed267) {
-  Case test;
-  test.world = 4;
-  test.meshes = {ProcessMesh({3}, {"x"}, {1, 0, 3}), ProcessMesh({2}, {"x"}, {0, 1})};
-  test.inputs = {{.shape = {1}, .layout = {0, {Replicate()}}, .needs_grad = true},
-                 {.shape = {6, 1, 1}}};
-  test.parameters = {{.shape = {6, 1}}};
-  test.uses_disk = true;
-  test.function = [](Site& site, const TensorList& in, const TensorList& p) {
-    static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
-    Tensor v0 = in[0];
-    Tensor v1 = in[1];
-    Tensor v2 = p[0];
-    Tensor v3 = site.reshard(v1, {0, {Replicate()}});
-    const TensorList list4 = split(v3, {1, 3, 2}, 0);
-    Tensor v4 = list4[0];
-    Tensor v5 = list4[1];
-    Tensor v6 = list4[2];
-    Tensor v7 = slice(v5, {0}, {2}, {3});
-    Tensor v8 = scale(matmul(v4, v7, true, false), 0.5);
-    Tensor v9 = squeeze(v0, {0});
-    Tensor v10 = squeeze(
-        std::get<0>(flash_attention(unsqueeze(v8, {2}), unsqueeze(v8, {2}), unsqueeze(v8, {2}),
-                                    std::nullopt, std::nullopt, 0.0f, true)),
-        {2});
-    Tensor v11 = rms_norm(v7, v0, 1e-3f);
-    Tensor v12 = site.detached(v4);
-    Tensor v18 = recompute(
-        [&]([[maybe_unused]] const TensorList& given) {
-          Tensor v15 = add(given[0], given[1]);
-          Tensor v16 = tanh(v15);
-          Tensor v17 = scale(v16, 0.875, 0.5);
-          return v17;
-        },
-        {v11, v4});
-    add_(v7, v18);
-    Tensor v19 = square(v18);
-    Tensor v20 = mean(v19, {}, false);
-    return TensorList{v5, v9, v10, v18, v19};
-  };
-  expect_agreement(test);
-}
-
-TEST(RandomProgramsFound, Seed64) {
-  Case test;
-  test.world = 4;
-  test.meshes = {ProcessMesh({2}, {"x"}, {0, 1}), ProcessMesh({2}, {"x"}, {0, 1})};
-  test.inputs = {{.shape = {24, 24}, .layout = {0, {Partial()}}},
-                 {.shape = {24, 24}, .layout = {0, {Shard(1)}}}};
-  test.parameters = {{.shape = {33, 24}, .layout = {0, {Replicate()}}, .needs_grad = true},
-                     {.shape = {24, 33}, .layout = {1, {Shard(1)}}, .needs_grad = true}};
-  test.function = [](Site& site, const TensorList& in, const TensorList& p) {
-    static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
-    Tensor v0 = in[0];
-    Tensor v1 = in[1];
-    Tensor v2 = p[0];
-    Tensor v3 = p[1];
-    Tensor v8 = recompute(
-        [&]([[maybe_unused]] const TensorList& given) {
-          Tensor v6 = scale(given[0], 0.6875, -0.5);
-          Tensor v7 = gelu(v6, false);
-          return v7;
-        },
-        {v2, v2});
-    Tensor v9 = scale(matmul(v8, v1, false, false), 0.5);
-    multiply_(v1, v1);
-    Tensor v10 = subtract(v2, v8);
-    Tensor v11 = site.reshard(v10, {0, {Partial()}});
-    Tensor v12 = where(greater_equal(v1, v1), v1, v1);
-    Tensor v16 = recompute(
-        [&]([[maybe_unused]] const TensorList& given) {
-          Tensor v15 = subtract(given[0], given[1]);
-          return v15;
-        },
-        {v9, v11});
-    softmax_(v12, 0);
-    unsqueeze_(v16, {0});
-    reshape_(v16, {792});
-    const TensorList list17 = split(v12, {13, 7, 4}, 1);
-    Tensor v17 = list17[0];
-    Tensor v18 = list17[1];
-    Tensor v19 = list17[2];
-    add_(v17, v17);
-    site.start(346, v2, {0, {Partial()}});
-    Tensor v20 = site.wait(346);
-    Tensor v21 = deferred_gaussian({33, 24}, 0.0f, 0.7f, 29, v11.dtype());
-    Tensor v22 = mean(v20, {}, false);
-    const TensorList list23 = site.gradients({v22}, {v2, v3}, Pass::kBackward);
-    Tensor v23 = list23[0];
-    Tensor v24 = list23[1];
-    site.without_grad([&] { return Site::sgd(v3, v24); });
-    Tensor v25 = mean(v20, {}, false);
-    return TensorList{v10, v16, v19, v23, v25};
-  };
-  expect_agreement(test);
-}
-
-TEST(RandomProgramsFound, Seed343) {
+TEST(RandomProgramsFound, Seed366) {
   Case test;
   test.dtype = DataType::FLOAT32;
   test.world = 4;
-  test.meshes = {ProcessMesh({3}, {"x"}, {0, 1, 2}), ProcessMesh({2}, {"x"}, {2, 3}),
-                 ProcessMesh({2}, {"x"}, {2, 0})};
-  test.inputs = {{.shape = {3, 1}, .layout = {0, {Replicate()}}}};
-  test.parameters = {
-      {.shape = {6, 1}, .layout = {0, {Replicate()}}, .meanwhile = Meanwhile::kScales},
-      {.shape = {1}, .layout = {0, {Replicate()}}, .needs_grad = true},
-      {.shape = {1}, .layout = {0, {Replicate()}}, .needs_grad = true},
-      {.shape = {1}, .layout = {0, {Replicate()}}, .needs_grad = true}};
-  test.is_bitwise = false;
+  test.meshes = {ProcessMesh({2, 2}, {"x", "y"}, {2, 0, 3, 1}),
+                 ProcessMesh({2, 2}, {"x", "y"}, {1, 2, 0, 3}),
+                 ProcessMesh({2, 2}, {"x", "y"}, {2, 0, 1, 3})};
+  test.inputs = {{.shape = {5, 5, 1}, .layout = {2, {Partial(ReduceKind::kAvg), Shard(0)}}}};
+  test.parameters = {{.shape = {1}, .layout = {1, {Shard(0), Replicate()}}, .needs_grad = true},
+                     {.shape = {1, 1}}};
   test.uses_disk = true;
   test.function = [](Site& site, const TensorList& in, const TensorList& p) {
     static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
     Tensor v0 = in[0];
     Tensor v1 = p[0];
     Tensor v2 = p[1];
-    Tensor v3 = p[2];
-    Tensor v4 = p[3];
-    Tensor v5 = rms_norm(v1, v2, 1e-3f);
-    Tensor v6 = square(v4);
-    Tensor v7 = mean(v6, {}, false);
-    Tensor v8 = scale(matmul(v5, v5, false, true), 0.5);
-    site.without_grad([&] { return scale_(v4, 0.5, 0.25); });
-    site.expect_stale(v7, {v2, v3, v4});
-    Tensor v14 = scan(
-        [&](const Tensor& x, [[maybe_unused]] const TensorList& layer) {
-          Tensor v11 = gelu(x, false);
-          Tensor v12 = add(v11, layer[0]);
-          Tensor v13 = gelu(v12, false);
-          return Site::like(v13, x);
-        },
-        v6, std::vector<TensorList>{TensorList{v2}, TensorList{v3}, TensorList{v4}});
-    Tensor v15 = expand(v14, {3, 3});
-    Tensor v16 = swiglu(v6, v4);
-    Tensor v17 = deferred_gaussian({3, 3}, 0.0f, 0.7f, 11, v15.dtype());
-    Tensor v18 = pow(v17, 2.0);
-    multiply_(v18, v18);
-    Tensor v19 = layer_norm(v15, std::nullopt, std::nullopt, 1e-3f, 1);
-    Tensor v20 = site.reshard(v7, {0, {Replicate()}});
-    Tensor v21 = dropout(v15, std::nullopt, 0.25, false, "upscale_in_train", 7, true);
-    Tensor v22 = softmax(v4, 0);
-    Tensor v23 = mean(v5, {}, false);
-    const TensorList list24 = site.gradients({v23}, {v2, v3, v4, v8}, Pass::kGrad);
-    Tensor v24 = list24[0];
-    Tensor v25 = list24[1];
-    Tensor v26 = list24[2];
-    Tensor v27 = list24[3];
-    return TensorList{v0, v5, v14, v16, v22};
+    Tensor v3 = mean(v1, {}, false);
+    const TensorList list4 = site.gradients({v3}, {v1}, Pass::kGrad);
+    Tensor v4 = list4[0];
+    Tensor v5 = add_n({v1, v4, v4, v4});
+    site.without_grad([&] { return sigmoid_(v4); });
+    softmax_(v5, 0);
+    Tensor v6 = subtract(v0, mean(v0, {2}, true));
+    Tensor v7 = site.reshard(v3, {2, {Replicate(), Replicate()}});
+    Tensor v8 = swiglu(v4, v4);
+    site.start(9, v6, {1, {Shard(2), Shard(2)}});
+    Tensor v9 = rms_norm(v6, v4, 1e-3f);
+    Tensor v10 = site.detached(v5);
+    Tensor v11 = site.wait(9);
+    Tensor v12 = tanh(v3);
+    Tensor v13 = sum(v12, {}, DataType::UNDEFINED, false);
+    Tensor v14 = tanh(v3);
+    Tensor v15 = mean(v14, {}, false);
+    Tensor v16 = sum(v12, {}, DataType::UNDEFINED, false);
+    return TensorList{v1, v5, v6, v12, v13};
+  };
+  expect_agreement(test);
+}
+
+TEST(RandomProgramsFound, Seed396) {
+  Case test;
+  test.world = 4;
+  test.meshes = {ProcessMesh({2}, {"x"}, {2, 0}), ProcessMesh({2}, {"x"}, {0, 1})};
+  test.inputs = {{.shape = {1}, .layout = {0, {Replicate()}}},
+                 {.shape = {0, 6, 0}, .layout = {1, {Shard(0)}}, .needs_grad = true}};
+  test.parameters = {{.shape = {1, 6, 1}, .layout = {0, {Replicate()}}, .needs_grad = true},
+                     {.shape = {1, 6, 1}, .layout = {0, {Replicate()}}},
+                     {.shape = {1, 6, 1}, .layout = {0, {Replicate()}}},
+                     {.shape = {1}, .layout = {1, {Replicate()}}},
+                     {.shape = {6}, .layout = {1, {Partial()}}}};
+  test.function = [](Site& site, const TensorList& in, const TensorList& p) {
+    static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
+    Tensor v0 = in[0];
+    Tensor v1 = in[1];
+    Tensor v2 = p[0];
+    Tensor v3 = p[1];
+    Tensor v4 = p[2];
+    Tensor v5 = p[3];
+    Tensor v6 = p[4];
+    site.without_grad([&] { return square_(v6); });
+    Tensor v7 = dropout(v6, std::nullopt, 0.25, false, "upscale_in_train", 7, true);
+    site.start(997, v7, {1, {Replicate()}});
+    Tensor v8 = sqrt(scale(square(v7), 1.0, 0.5));
+    Tensor v9 = multiply(v7, v8);
+    Tensor v10 = maximum(v7, v9);
+    Tensor v11 = site.wait(997);
+    Tensor v12 = where(greater_equal(v8, v9), v8, v9);
+    Tensor v13 = site.reshard(v9, {0, {Replicate()}});
+    Tensor v14 = square(v2);
+    Tensor v15 = mean(v14, {}, false);
+    const TensorList list16 = site.gradients({v15}, {v2}, Pass::kGrad);
+    Tensor v16 = list16[0];
+    site.without_grad([&] { return Site::adamw(v2, v3, v4, v16); });
+    Tensor v17 = reshape(v1, {0, 6, 0});
+    unsqueeze_(v17, {0});
+    Tensor v18 = site.reshard(v13, {1, {Replicate()}});
+    site.start(415, v16, {1, {Shard(1)}});
+    Tensor v19 = add(v6, v15);
+    const TensorList list20 = split(v19, {2, 4}, 0);
+    Tensor v20 = list20[0];
+    Tensor v21 = list20[1];
+    Tensor v22 = site.wait(415);
+    return TensorList{v3, v4, v8, v17, v21};
   };
   expect_agreement(test);
 }
@@ -540,6 +477,71 @@ TEST(RandomProgramsFound, Seed334) {
     Tensor v26 = list24[2];
     site.without_grad([&] { return Site::momentum(v3, v4, v26); });
     return TensorList{v0, v15, v16, v25, v26};
+  };
+  expect_agreement(test);
+}
+
+TEST(RandomProgramsFound, Seed380) {
+  Case test;
+  test.world = 4;
+  test.meshes = {ProcessMesh({3}, {"x"}, {0, 1, 2})};
+  test.inputs = {{.shape = {7, 0}}, {.shape = {0, 7}, .layout = {0, {Replicate()}}}};
+  test.parameters = {{.shape = {6, 6, 0}, .layout = {0, {Shard(1)}}, .needs_grad = true},
+                     {.shape = {6, 6, 0}, .layout = {0, {Shard(1)}}},
+                     {.shape = {6, 6, 0}, .layout = {0, {Shard(1)}}}};
+  test.reads_aliases = true;
+  test.function = [](Site& site, const TensorList& in, const TensorList& p) {
+    static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
+    Tensor v0 = in[0];
+    Tensor v1 = in[1];
+    Tensor v2 = p[0];
+    Tensor v3 = p[1];
+    Tensor v4 = p[2];
+    Tensor v5 = pow(v4, 3.0);
+    site.start(599, v5, {0, {Partial(ReduceKind::kAvg)}});
+    Tensor v6 = site.wait(599);
+    Tensor v7 = reshape(v6, {6, 0});
+    sigmoid_(v1);
+    add_(v5, v5);
+    return TensorList{v1, v2, v3, v4, v5};
+  };
+  expect_agreement(test);
+}
+
+TEST(RandomProgramsFound, Seed216) {
+  Case test;
+  test.dtype = DataType::FLOAT32;
+  test.world = 6;
+  test.meshes = {ProcessMesh({2}, {"x"}, {5, 0}), ProcessMesh({2}, {"x"}, {0, 1}),
+                 ProcessMesh({2, 3}, {"x", "y"}, {0, 1, 2, 3, 4, 5})};
+  test.inputs = {{.shape = {7}, .layout = {2, {Replicate(), Shard(0)}}, .needs_grad = true}};
+  test.parameters = {
+      {.shape = {7, 3}, .layout = {0, {Partial()}}, .needs_grad = true},
+      {.shape = {5, 3, 5}, .layout = {2, {Replicate(), Replicate()}}, .needs_grad = true},
+      {.shape = {5, 7, 7}, .layout = {2, {Shard(1), Shard(2)}}}};
+  test.not_captured = "shapes depend on data";
+  test.function = [](Site& site, const TensorList& in, const TensorList& p) {
+    static_cast<void>(site), static_cast<void>(in), static_cast<void>(p);
+    Tensor v0 = in[0];
+    Tensor v1 = p[0];
+    Tensor v2 = p[1];
+    Tensor v3 = p[2];
+    Tensor v4 = add_n({v0, v0, v0, v0});
+    Tensor v5 = site.reshard(v0, {2, {Shard(0), Shard(0)}});
+    Tensor v6 = mean(v4, {}, false);
+    const TensorList list7 = site.gradients({v6}, {v0, v1, v2}, Pass::kBackward);
+    Tensor v7 = list7[0];
+    Tensor v8 = list7[1];
+    Tensor v9 = list7[2];
+    site.without_grad([&] { return Site::sgd(v1, v8); });
+    site.without_grad([&] { return subtract_(v2, v9); });
+    Tensor v10 = add_n({v4, v5});
+    reshape_(v8, {21});
+    Tensor v11 = layer_norm(v9, std::nullopt, std::nullopt, 1e-3f, 2);
+    Tensor v12 = where(greater_equal(v11, v11), v11, v11);
+    Tensor v13 = site.reshard(v11, {2, {Shard(1), Replicate()}});
+    Tensor v14 = mean(v6, {}, false);
+    return TensorList{v0, v7, v8, v10, v11};
   };
   expect_agreement(test);
 }

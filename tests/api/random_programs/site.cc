@@ -112,21 +112,21 @@ Tensor Site::rope_pair(const Tensor& q, const Tensor& k) {
 
 Tensor Site::sgd(Tensor& parameter, const Tensor& gradient) {
   std::optional<Tensor> no_master;
-  sgd_(parameter, gradient, no_master, full({1}, 0.125f), std::nullopt, 0.25f);
+  scaled_sgd_(parameter, gradient, no_master, full({1}, 0.125f), std::nullopt, 0.25f);
   return parameter;
 }
 
 Tensor Site::momentum(Tensor& parameter, Tensor& velocity, const Tensor& gradient) {
   std::optional<Tensor> no_master;
-  momentum_(parameter, gradient, velocity, no_master, full({1}, 0.125f), full({1}, 0.5f));
+  scaled_momentum_(parameter, gradient, velocity, no_master, full({1}, 0.125f), full({1}, 0.5f));
   return parameter;
 }
 
 Tensor Site::adamw(Tensor& parameter, Tensor& moment1, Tensor& moment2, const Tensor& gradient) {
   std::optional<Tensor> no_master;
   square_(moment2);
-  adamw_(parameter, gradient, moment1, moment2, no_master, full({1}, 0.125f),
-         full({1}, 3, DataType::INT64));
+  scaled_adamw_(parameter, gradient, moment1, moment2, no_master, full({1}, 0.125f),
+                full({1}, 3, DataType::INT64));
   return parameter;
 }
 

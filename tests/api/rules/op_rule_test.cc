@@ -97,7 +97,7 @@ TEST(OpRule, WithoutARuleAllIsReplicated) {
 
 // The rule of the optimizers is not shown the learning rate.
 TEST(OpRule, InputsThatTheRuleIsNotShownAreWhole) {
-  const OpRule& sgd = rules::find("sgd_");
+  const OpRule& sgd = rules::find("scaled_sgd_");
   const auto param = tensor({8}, {Shard(0), R});
   const auto rate = tensor({1}, {Partial(), R});
   const OpAnswer a =

@@ -27,6 +27,14 @@ const char* numpy_type(DataType dtype) {
       return "|V2";
     case DataType::FLOAT32:
       return "<f4";
+    case DataType::INT8:
+      return "|i1";
+    case DataType::INT16:
+      return "<i2";
+    case DataType::COMPLEX64:
+      return "<c8";
+    case DataType::COMPLEX128:
+      return "<c16";
     case DataType::FLOAT64:
       return "<f8";
     case DataType::UNDEFINED:

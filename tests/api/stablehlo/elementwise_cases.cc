@@ -28,6 +28,7 @@ std::vector<CallCase> binaries() {
       binary("divide_int", "divide", divide, subtract(ids(kShape, 90), full({}, 45, kI64)),
              add(ids({6}, 9, 5), full({}, 1, kI64))),
       binary("maximum", "maximum", maximum, x, normal({1, 6}, 7)),
+      binary("minimum", "minimum", minimum, x, normal({1, 6}, 7)),
       binary("equal", "equal", equal, ids(kShape, 3), ids({1, 6}, 3, 7)),
       binary("equal_bool", "equal", equal, cast(ids(kShape, 2), DataType::BOOL),
              cast(ids(kShape, 2, 7), DataType::BOOL)),

@@ -45,13 +45,13 @@ Tensor rate() { return full({}, 0.1f); }
 
 CallCase sgd_case(const Variant& v) {
   const State s = state_of(v.with_master);
-  return {std::string("sgd_") + v.suffix,
-          "sgd_",
+  return {std::string("scaled_sgd_") + v.suffix,
+          "scaled_sgd_",
           {one(s.param), one(s.grad), one(s.master), one(rate()), one(v.grad_scale)},
           {{"weight_decay", double{0.01f}}},
           [=] {
             State now = state_of(v.with_master);
-            sgd_(now.param, now.grad, now.master, rate(), v.grad_scale, 0.01f);
+            scaled_sgd_(now.param, now.grad, now.master, rate(), v.grad_scale, 0.01f);
             return TensorList{now.param, or_undefined(now.master)};
           }};
 }
@@ -59,14 +59,14 @@ CallCase sgd_case(const Variant& v) {
 CallCase momentum_case(const Variant& v) {
   const State s = state_of(v.with_master);
   const bool nesterov = v.with_master;
-  return {std::string("momentum_") + v.suffix,
-          "momentum_",
+  return {std::string("scaled_momentum_") + v.suffix,
+          "scaled_momentum_",
           {one(s.param), one(s.grad), one(s.first), one(s.master), one(rate()), one(v.grad_scale)},
           {{"mu", double{0.9f}}, {"use_nesterov", nesterov}, {"weight_decay", double{0.01f}}},
           [=] {
             State now = state_of(v.with_master);
-            momentum_(now.param, now.grad, now.first, now.master, rate(), v.grad_scale, 0.9f,
-                      nesterov, 0.01f);
+            scaled_momentum_(now.param, now.grad, now.first, now.master, rate(), v.grad_scale, 0.9f,
+                             nesterov, 0.01f);
             return TensorList{now.param, now.first, or_undefined(now.master)};
           }};
 }
@@ -74,8 +74,8 @@ CallCase momentum_case(const Variant& v) {
 CallCase adamw_case(const Variant& v) {
   const State s = state_of(v.with_master);
   const Tensor step = full({}, 3, DataType::INT64);
-  return {std::string("adamw_") + v.suffix,
-          "adamw_",
+  return {std::string("scaled_adamw_") + v.suffix,
+          "scaled_adamw_",
           {one(s.param), one(s.grad), one(s.first), one(s.second), one(s.master), one(rate()),
            one(step), one(v.grad_scale)},
           {{"beta1", double{0.9f}},
@@ -84,8 +84,8 @@ CallCase adamw_case(const Variant& v) {
            {"weight_decay", double{0.01f}}},
           [=] {
             State now = state_of(v.with_master);
-            adamw_(now.param, now.grad, now.first, now.second, now.master, rate(), step,
-                   v.grad_scale, 0.9f, 0.999f, 1e-8f, 0.01f);
+            scaled_adamw_(now.param, now.grad, now.first, now.second, now.master, rate(), step,
+                          v.grad_scale, 0.9f, 0.999f, 1e-8f, 0.01f);
             return TensorList{now.param, now.first, now.second, or_undefined(now.master)};
           }};
 }

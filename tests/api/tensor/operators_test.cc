@@ -75,11 +75,15 @@ TEST(Operators, IntegersStayIntegers) {
   const Tensor x = from_vector<int64_t>({7, -7, 9007199254740993}, {3});
   EXPECT_THAT((x + 1).to_vector<int64_t>(), ElementsAre(8, -6, 9007199254740994));
   EXPECT_THAT((x - 1.0).to_vector<int64_t>(), ElementsAre(6, -8, 9007199254740992));
-  EXPECT_THAT((x / 2).to_vector<int64_t>(), ElementsAre(3, -3, 4503599627370496));
   EXPECT_THAT((1 - x).to_vector<int64_t>(), ElementsAre(-6, 8, -9007199254740992));
   const Tensor bytes = from_vector<uint8_t>({3, 250}, {2});
   EXPECT_THAT((bytes - 2).to_vector<uint8_t>(), ElementsAre(1, 248));
   EXPECT_THAT((-from_vector<int32_t>({5, -6}, {2})).to_vector<int32_t>(), ElementsAre(-5, 6));
+}
+
+TEST(Operators, QuotientsOfIntegersAreFloats) {
+  const Tensor x = from_vector<int64_t>({7, -6}, {2});
+  EXPECT_THAT((x / 2).to_vector<float>(), ElementsAre(3.5f, -3.0f));
 }
 
 TEST(Operators, ANumberThatIntegersHaveNotIsRefused) {

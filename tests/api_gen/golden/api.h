@@ -3,9 +3,11 @@
 #pragma once
 
 #include "api/generated/ops/bmm.h"
+#include "api/generated/ops/check_finite_.h"
 #include "api/generated/ops/concat.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/matmul.h"
+#include "api/generated/ops/merged_momentum_.h"
 #include "api/generated/ops/momentum_.h"
 #include "api/generated/ops/nonzero.h"
 #include "api/generated/ops/norm.h"

@@ -7,11 +7,13 @@ namespace phi {
 namespace calls {
 TensorList bmm(CallArgs& args);
 TensorList bmm_grad(CallArgs& args);
+TensorList check_finite_(CallArgs& args);
 TensorList concat(CallArgs& args);
 TensorList concat_grad(CallArgs& args);
 TensorList full(CallArgs& args);
 TensorList matmul(CallArgs& args);
 TensorList matmul_grad(CallArgs& args);
+TensorList merged_momentum_(CallArgs& args);
 TensorList momentum_(CallArgs& args);
 TensorList nonzero(CallArgs& args);
 TensorList norm(CallArgs& args);
@@ -30,11 +32,13 @@ std::span<const NamedCall> built_in_calls() {
   static constexpr NamedCall list[] = {
       {"bmm", calls::bmm},
       {"bmm_grad", calls::bmm_grad},
+      {"check_finite_", calls::check_finite_},
       {"concat", calls::concat},
       {"concat_grad", calls::concat_grad},
       {"full", calls::full},
       {"matmul", calls::matmul},
       {"matmul_grad", calls::matmul_grad},
+      {"merged_momentum_", calls::merged_momentum_},
       {"momentum_", calls::momentum_},
       {"nonzero", calls::nonzero},
       {"norm", calls::norm},

@@ -21,6 +21,8 @@ extern const OpDef reshape;
 extern const OpDef full;
 extern const OpDef momentum_;
 extern const OpDef bmm;
+extern const OpDef merged_momentum_;
+extern const OpDef check_finite_;
 }  // namespace ops
 
 // ---- matmul ----
@@ -326,5 +328,77 @@ constexpr const char* kBmmOutputs[] = {"out"};
 
 const OpDef ops::bmm = {"bmm", kBmmRule, kBmmInputs, kBmmOutputs, {}, kBmmTaken, 0,
                         Kernel::named("bmm"), nullptr};
+
+// ---- merged_momentum_ ----
+
+namespace {
+
+distributed::SpmdRule ask_merged_momentum_(const RuleArgs& args) {
+  return MergedMomentumInferSpmd(args.list_spec(0), args.list_spec(1), args.list_spec(2),
+                                 args.list_spec(3));
+}
+
+OutputMetas infer_merged_momentum_(const RuleArgs& args) {
+  return metas(MergedMomentumInferMeta(args.list_meta(0), args.list_meta(1), args.list_meta(2),
+                                       args.list_meta(3)));
+}
+
+OpRule describe_merged_momentum_(const RuleFunctions& functions) {
+  return OpRule("merged_momentum_", functions)
+      .tensor("param", TensorKind::kList)
+      .tensor("grad", TensorKind::kList)
+      .tensor("velocity", TensorKind::kList)
+      .tensor("master_param", TensorKind::kList)
+      .attribute(OpRule::required<float>("mu"))
+      .output("param_out")
+      .output("velocity_out")
+      .output("master_param_out");
+}
+
+constexpr RuleFunctions kMergedMomentum_Rule = {"MergedMomentumInferSpmd", ask_merged_momentum_,
+                                                infer_merged_momentum_, describe_merged_momentum_};
+constexpr const char* kMergedMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
+constexpr int kMergedMomentum_Taken[] = {0, 1, 2, 3};
+constexpr AttributeDef kMergedMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
+constexpr const char* kMergedMomentum_Outputs[] = {"param_out", "velocity_out", "master_param_out"};
+
+}  // namespace
+
+const OpDef ops::merged_momentum_ = {"merged_momentum_", kMergedMomentum_Rule,
+                                     kMergedMomentum_Inputs, kMergedMomentum_Outputs,
+                                     kMergedMomentum_Attributes, kMergedMomentum_Taken, 0,
+                                     Kernel::named("merged_momentum"), nullptr};
+
+// ---- check_finite_ ----
+
+namespace {
+
+distributed::SpmdRule ask_check_finite_(const RuleArgs& args) {
+  return CheckFiniteInferSpmd(args.list_spec(0), args.spec(1));
+}
+
+OutputMetas infer_check_finite_(const RuleArgs& args) {
+  return metas(CheckFiniteInferMeta(args.list_meta(0), args.meta(1)));
+}
+
+OpRule describe_check_finite_(const RuleFunctions& functions) {
+  return OpRule("check_finite_", functions)
+      .tensor("x", TensorKind::kList)
+      .tensor("scale")
+      .output("out")
+      .output("found");
+}
+
+constexpr RuleFunctions kCheckFinite_Rule = {"CheckFiniteInferSpmd", ask_check_finite_,
+                                             infer_check_finite_, describe_check_finite_};
+constexpr const char* kCheckFinite_Inputs[] = {"x", "scale"};
+constexpr int kCheckFinite_Taken[] = {0, 1};
+constexpr const char* kCheckFinite_Outputs[] = {"out", "found"};
+
+}  // namespace
+
+const OpDef ops::check_finite_ = {"check_finite_", kCheckFinite_Rule, kCheckFinite_Inputs,
+                                  kCheckFinite_Outputs, {}, kCheckFinite_Taken, 0,
+                                  Kernel::named("check_finite"), nullptr};
 
 }  // namespace phi

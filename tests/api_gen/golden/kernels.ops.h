@@ -17,6 +17,12 @@ struct bmm {
   using Parameters = KernelParameters<"x", "y", "out">;
   static constexpr const char* kName = "bmm";
 };
+struct check_finite {
+  using Signature = KernelSignature<std::span<const DenseTensor* const>, const DenseTensor&,
+                                    std::span<DenseTensor* const>, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "scale", "out", "found">;
+  static constexpr const char* kName = "check_finite";
+};
 struct concat {
   using Signature =
       KernelSignature<std::span<const DenseTensor* const>, const Scalar&, DenseTensor*>;
@@ -33,6 +39,16 @@ struct matmul {
       KernelSignature<const DenseTensor&, const DenseTensor&, bool, bool, DenseTensor*>;
   using Parameters = KernelParameters<"x", "y", "transpose_x", "transpose_y", "out">;
   static constexpr const char* kName = "matmul";
+};
+struct merged_momentum {
+  using Signature =
+      KernelSignature<std::span<const DenseTensor* const>, std::span<const DenseTensor* const>,
+                      std::span<const DenseTensor* const>, std::span<const DenseTensor* const>,
+                      float, std::span<DenseTensor* const>, std::span<DenseTensor* const>,
+                      std::span<DenseTensor* const>>;
+  using Parameters = KernelParameters<"param", "grad", "velocity", "master_param", "mu",
+                                      "param_out", "velocity_out", "master_param_out">;
+  static constexpr const char* kName = "merged_momentum";
 };
 struct momentum {
   using Signature =

@@ -17,6 +17,8 @@ extern const OpDef reshape;
 extern const OpDef full;
 extern const OpDef momentum_;
 extern const OpDef bmm;
+extern const OpDef merged_momentum_;
+extern const OpDef check_finite_;
 extern const OpDef matmul_grad;
 extern const OpDef relu_grad;
 extern const OpDef relu_double_grad;
@@ -24,7 +26,7 @@ extern const OpDef norm_grad;
 }  // namespace ops
 
 std::span<const OpDef* const> built_in_ops() {
-  static constexpr std::array<const OpDef*, 14> list = {
+  static constexpr std::array<const OpDef*, 16> list = {
       &ops::matmul,
       &ops::relu,
       &ops::split,
@@ -35,6 +37,8 @@ std::span<const OpDef* const> built_in_ops() {
       &ops::full,
       &ops::momentum_,
       &ops::bmm,
+      &ops::merged_momentum_,
+      &ops::check_finite_,
       &ops::matmul_grad,
       &ops::relu_grad,
       &ops::relu_double_grad,

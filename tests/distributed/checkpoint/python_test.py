@@ -13,9 +13,11 @@ import subprocess
 import tempfile
 
 TOOL = os.environ["CHECKPOINT_TOOL"]
-WIDTHS = {"BOOL": 1, "U8": 1, "I32": 4, "I64": 8, "F16": 2, "BF16": 2, "F32": 4, "F64": 8}
+WIDTHS = {"BOOL": 1, "U8": 1, "I32": 4, "I64": 8, "F16": 2, "BF16": 2, "F32": 4, "F64": 8,
+          "I8": 1, "I16": 2, "C64": 8, "C128": 16}
 NAMES = {"BOOL": "bool", "U8": "uint8", "I32": "int32", "I64": "int64", "F16": "float16",
-         "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
+         "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+         "I8": "int8", "I16": "int16", "C64": "complex64", "C128": "complex128"}
 
 
 def numel(shape):

@@ -14,7 +14,7 @@ using testing::RareParts;
 
 template <typename F>
 void for_all_dtypes(F&& f) {
-  for (int t = 1; t < kNumDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
+  for (int t = 1; t < kNumRealDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
 }
 
 // No std::vector<bool>: its elements have no addresses.

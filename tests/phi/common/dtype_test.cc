@@ -15,10 +15,11 @@ namespace {
 TEST(DataType, SizesAndNamesAgreeWithTheCppTypes) {
   for (int t = 1; t < kNumDataTypes; ++t) {
     const auto dtype = static_cast<DataType>(t);
-    visit_dtype(dtype, [&]<typename T>() {
+    visit_any_dtype(dtype, [&]<typename T>() {
       EXPECT_EQ(size_of(dtype), sizeof(T));
       EXPECT_EQ(dtype_of<T>(), dtype);
       EXPECT_EQ(is_integral(dtype), std::is_integral_v<T> && !(std::is_same_v<T, bool>));
+      EXPECT_EQ(is_complex(dtype), kIsComplex<T>);
     });
     EXPECT_EQ(parse_dtype(name_of(dtype)), dtype);
   }
@@ -33,6 +34,17 @@ TEST(DataType, UnknownNamesAndUndefinedAreErrors) {
               ThrowsError(ErrorCode::kInvalidArgument, "unknown dtype"));
   EXPECT_THAT([] { visit_dtype(DataType::UNDEFINED, []<typename T>() {}); },
               ThrowsError(ErrorCode::kInvalidArgument, "dtype of a tensor is undefined"));
+}
+
+TEST(DataType, WhatTakesRealNumbersRefusesComplexOnes) {
+  EXPECT_THAT([] { visit_dtype(DataType::COMPLEX64, []<typename T>() {}); },
+              ThrowsError(ErrorCode::kUnimplemented, "complex64 numbers are not taken here"));
+}
+
+TEST(DataType, ComplexDtypesHaveRealParts) {
+  EXPECT_EQ(real_part_of(DataType::COMPLEX128), DataType::FLOAT64);
+  EXPECT_EQ(complex_of(DataType::FLOAT32), DataType::COMPLEX64);
+  EXPECT_EQ(complex_of(DataType::INT32), DataType::INT32);
 }
 
 TEST(AccumulatorT, SumsAreKeptWide) {

@@ -90,10 +90,10 @@ TEST(ReduceAsInferMeta, TakesTheTargetsShapeIfItBroadcasts) {
   }
 }
 
-TEST(SquaredL2NormInferMeta, IsAFloat32ScalarOrFloat64ForFloat64) {
-  EXPECT_EQ(SquaredL2NormInferMeta({{2, 3}, kF32}).to_string(), "f32[]");
-  EXPECT_EQ(SquaredL2NormInferMeta({{2}, DataType::BFLOAT16}).to_string(), "f32[]");
-  EXPECT_EQ(SquaredL2NormInferMeta({{}, DataType::FLOAT64}).to_string(), "f64[]");
+TEST(SquaredL2NormInferMeta, IsOneFloat32OrFloat64ForFloat64) {
+  EXPECT_EQ(SquaredL2NormInferMeta({{2, 3}, kF32}).to_string(), "f32[1]");
+  EXPECT_EQ(SquaredL2NormInferMeta({{2}, DataType::BFLOAT16}).to_string(), "f32[1]");
+  EXPECT_EQ(SquaredL2NormInferMeta({{}, DataType::FLOAT64}).to_string(), "f64[1]");
   EXPECT_THAT(
       [] {
         SquaredL2NormInferMeta({{2}, DataType::INT32});

@@ -12,7 +12,7 @@ namespace {
 
 template <typename F>
 void for_all_dtypes(F&& f) {
-  for (int t = 1; t < kNumDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
+  for (int t = 1; t < kNumRealDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
 }
 
 TEST(FullKernel, EveryElementInEveryDtype) {

@@ -77,16 +77,17 @@ struct Trained {
     const DenseTensor rate = testing::number(s.rate);
     const DenseTensor scale = testing::number(s.grad_scale);
     if (rule == "sgd") {
-      registered<kernels::sgd, T>(KernelContext(), param, grad, master_in(), rate, &scale, s.decay,
-                                  &p, master_out);
+      registered<kernels::scaled_sgd, T>(KernelContext(), param, grad, master_in(), rate, &scale,
+                                         s.decay, &p, master_out);
     } else if (rule == "momentum") {
-      registered<kernels::momentum, T>(KernelContext(), param, grad, velocity, master_in(), rate,
-                                       &scale, s.mu, s.nesterov, s.decay, &p, &v, master_out);
+      registered<kernels::scaled_momentum, T>(KernelContext(), param, grad, velocity, master_in(),
+                                              rate, &scale, s.mu, s.nesterov, s.decay, &p, &v,
+                                              master_out);
       velocity = v;
     } else {
-      registered<kernels::adamw, T>(KernelContext(), param, grad, moment1, moment2, master_in(),
-                                    rate, count(number), &scale, s.beta1, s.beta2, s.epsilon,
-                                    s.decay, &p, &m1, &m2, master_out);
+      registered<kernels::scaled_adamw, T>(KernelContext(), param, grad, moment1, moment2,
+                                           master_in(), rate, count(number), &scale, s.beta1,
+                                           s.beta2, s.epsilon, s.decay, &p, &m1, &m2, master_out);
       moment1 = m1;
       moment2 = m2;
     }
@@ -162,9 +163,9 @@ TEST(OptimizerKernel, OutputsElsewhereLeaveTheInputs) {
   const Trained<float, float> before;
   DenseTensor param = before.param.clone(), m1 = blank<float>({kSize}), m2 = m1.clone(),
               out = m1.clone();
-  registered<kernels::adamw, float>(KernelContext(), param, before.master, before.moment1,
-                                    before.moment2, nullptr, number(0.5f), count(1), nullptr, 0.5f,
-                                    0.5f, 0.5f, 0.5f, &out, &m1, &m2, nullptr);
+  registered<kernels::scaled_adamw, float>(KernelContext(), param, before.master, before.moment1,
+                                           before.moment2, nullptr, number(0.5f), count(1), nullptr,
+                                           0.5f, 0.5f, 0.5f, 0.5f, &out, &m1, &m2, nullptr);
   EXPECT_EQ(to_doubles(param), to_doubles(before.param));
   EXPECT_EQ(to_doubles(before.moment1), Values(kSize, 0.0));
 }
@@ -172,9 +173,9 @@ TEST(OptimizerKernel, OutputsElsewhereLeaveTheInputs) {
 TEST(OptimizerKernel, FirstAdamwStepIsTheLearningRateAgainstTheSign) {
   DenseTensor param = tensor<double>({1, 1, 1}, {3});
   DenseTensor m1 = tensor<double>({0, 0, 0}, {3}), m2 = m1.clone();
-  registered<kernels::adamw, double>(KernelContext(), param, tensor<double>({1e-3, -50, 0}, {3}),
-                                     m1, m2, nullptr, number(0.25f), count(1), nullptr, 0.9f,
-                                     0.999f, 0.0f, 0.0f, &param, &m1, &m2, nullptr);
+  registered<kernels::scaled_adamw, double>(
+      KernelContext(), param, tensor<double>({1e-3, -50, 0}, {3}), m1, m2, nullptr, number(0.25f),
+      count(1), nullptr, 0.9f, 0.999f, 0.0f, 0.0f, &param, &m1, &m2, nullptr);
   const Values got = to_doubles(param);
   EXPECT_NEAR(got[0], 0.75, 1e-12);
   EXPECT_NEAR(got[1], 1.25, 1e-12);
@@ -183,11 +184,11 @@ TEST(OptimizerKernel, FirstAdamwStepIsTheLearningRateAgainstTheSign) {
 
 TEST(OptimizerKernel, NoElements) {
   DenseTensor none = blank<bfloat16>({0}), state = blank<float>({0});
-  registered<kernels::sgd, bfloat16>(KernelContext(), none, none, nullptr, number(1), nullptr, 1,
-                                     &none, nullptr);
-  registered<kernels::adamw, bfloat16>(KernelContext(), none, none, state, state, &state, number(1),
-                                       count(1), nullptr, 0, 0, 1, 0, &none, &state, &state,
-                                       &state);
+  registered<kernels::scaled_sgd, bfloat16>(KernelContext(), none, none, nullptr, number(1),
+                                            nullptr, 1, &none, nullptr);
+  registered<kernels::scaled_adamw, bfloat16>(KernelContext(), none, none, state, state, &state,
+                                              number(1), count(1), nullptr, 0, 0, 1, 0, &none,
+                                              &state, &state, &state);
 }
 
 TEST(OptimizerKernel, AGradScaleThatIsNotFiniteLeavesAllAsItIs) {
@@ -197,13 +198,13 @@ TEST(OptimizerKernel, AGradScaleThatIsNotFiniteLeavesAllAsItIs) {
     const Values before = to_doubles(trained.param);
     const DenseTensor grad = tensor<float>(grad_of_step(1), {kSize});
     DenseTensor elsewhere = blank<float>({kSize});
-    registered<kernels::sgd, float>(KernelContext(), trained.param, grad, nullptr, number(1),
-                                    &scale, 1, &elsewhere, nullptr);
+    registered<kernels::scaled_sgd, float>(KernelContext(), trained.param, grad, nullptr, number(1),
+                                           &scale, 1, &elsewhere, nullptr);
     EXPECT_EQ(to_doubles(elsewhere), before);
-    registered<kernels::momentum, float>(KernelContext(), trained.param, grad, trained.velocity,
-                                         nullptr, number(1), &scale, 1, false, 1, &trained.param,
-                                         &trained.velocity, nullptr);
-    registered<kernels::adamw, float>(
+    registered<kernels::scaled_momentum, float>(
+        KernelContext(), trained.param, grad, trained.velocity, nullptr, number(1), &scale, 1,
+        false, 1, &trained.param, &trained.velocity, nullptr);
+    registered<kernels::scaled_adamw, float>(
         KernelContext(), trained.param, grad, trained.moment1, trained.moment2, nullptr, number(1),
         count(1), &scale, 0, 0, 1, 1, &trained.param, &trained.moment1, &trained.moment2, nullptr);
     EXPECT_EQ(to_doubles(trained.param), before);
@@ -215,12 +216,13 @@ TEST(OptimizerKernel, AGradScaleThatIsNotFiniteLeavesAllAsItIs) {
 TEST(OptimizerKernel, NumbersThatDoNotFitAreNamed) {
   DenseTensor x = blank<float>({1});
   expect_error("step is 0, but steps count from 1", [&] {
-    registered<kernels::adamw, float>(KernelContext(), x, x, x, x, nullptr, number(1), count(0),
-                                      nullptr, 0.5f, 0.5f, 1, 0, &x, &x, &x, nullptr);
+    registered<kernels::scaled_adamw, float>(KernelContext(), x, x, x, x, nullptr, number(1),
+                                             count(0), nullptr, 0.5f, 0.5f, 1, 0, &x, &x, &x,
+                                             nullptr);
   });
   expect_error("learning_rate is i64[], but it must be one number of float32", [&] {
-    registered<kernels::sgd, float>(KernelContext(), x, x, nullptr, count(1), nullptr, 0, &x,
-                                    nullptr);
+    registered<kernels::scaled_sgd, float>(KernelContext(), x, x, nullptr, count(1), nullptr, 0, &x,
+                                           nullptr);
   });
 }
 
@@ -239,13 +241,14 @@ void check_rare_gradients() {
                       zero = tensor<C>(Values(n, 0.0), dims);
     DenseTensor sgd = blank<T>(dims), momentum = blank<T>(dims), adamw = blank<T>(dims),
                 velocity = blank<C>(dims), m = blank<C>(dims), v = blank<C>(dims);
-    registered<kernels::sgd, T>(KernelContext(), param, grad, nullptr, number(0.125f), nullptr, 0,
-                                &sgd, nullptr);
-    registered<kernels::momentum, T>(KernelContext(), param, grad, zero, nullptr, number(0.125f),
-                                     nullptr, 0.5f, false, 0, &momentum, &velocity, nullptr);
-    registered<kernels::adamw, T>(KernelContext(), param, grad, zero, zero, nullptr, number(0.125f),
-                                  count(1), nullptr, 0.5f, 0.75f, 0.0625f, 0.5f, &adamw, &m, &v,
-                                  nullptr);
+    registered<kernels::scaled_sgd, T>(KernelContext(), param, grad, nullptr, number(0.125f),
+                                       nullptr, 0, &sgd, nullptr);
+    registered<kernels::scaled_momentum, T>(KernelContext(), param, grad, zero, nullptr,
+                                            number(0.125f), nullptr, 0.5f, false, 0, &momentum,
+                                            &velocity, nullptr);
+    registered<kernels::scaled_adamw, T>(KernelContext(), param, grad, zero, zero, nullptr,
+                                         number(0.125f), count(1), nullptr, 0.5f, 0.75f, 0.0625f,
+                                         0.5f, &adamw, &m, &v, nullptr);
     const Values got[] = {to_doubles(sgd),   to_doubles(momentum), to_doubles(velocity),
                           to_doubles(adamw), to_doubles(m),        to_doubles(v)};
     for (int64_t i = 0; i < n; ++i) {

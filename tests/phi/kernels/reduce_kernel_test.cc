@@ -308,7 +308,7 @@ void check_squared_norm() {
     const Values xs = random_values(dims.numel(), 5, -2, 2);
     double sum = 0;
     for (double x : xs) sum += x * x;
-    DenseTensor out = blank<Out>({});
+    DenseTensor out = blank<Out>({1});
     registered<kernels::squared_l2_norm, T>(KernelContext(), tensor<T>(xs, dims), &out);
     expect_close<Out>(out, {sum}, dims.to_string());
   }
@@ -324,7 +324,7 @@ TEST(SquaredL2NormKernel, SumsSquaresOfEveryDtype) {
 TEST(SquaredL2NormKernel, SmallTermsAreNotLost) {
   Values xs(1 << 20, 1e-3);
   xs[0] = 1e3;
-  DenseTensor out = blank<float>({});
+  DenseTensor out = blank<float>({1});
   registered<kernels::squared_l2_norm, float>(KernelContext(), tensor<float>(xs, {1 << 20}), &out);
   EXPECT_FLOAT_EQ(out.values<float>()[0], 1e6 + (1 << 20) * 1e-6);
 }

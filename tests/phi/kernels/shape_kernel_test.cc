@@ -17,7 +17,7 @@ Values counting(int64_t n) {
 
 template <typename F>
 void for_all_dtypes(F&& f) {
-  for (int t = 1; t < kNumDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
+  for (int t = 1; t < kNumRealDataTypes; ++t) visit_dtype(static_cast<DataType>(t), f);
 }
 
 // The counting values as T holds them (bool keeps only which are 0).

@@ -28,7 +28,7 @@ class Explain(unittest.TestCase):
         self.assertIn("the model's layout fixes it here", output)
         self.assertIn("sent to the next stage", output)
         self.assertIn("a gradient sent to the stage before", output)
-        self.assertRegex(output, r"adamw_ \(param \w*\(?[\w.]+")
+        self.assertRegex(output, r"scaled_adamw_ \(param \w*\(?[\w.]+")
         self.assertIn("by mesh dim:\n", output)
         self.assertFalse((pathlib.Path(self.folder.name) / "weights").exists())
 

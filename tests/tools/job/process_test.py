@@ -61,7 +61,9 @@ class Process(unittest.TestCase):
         model = {"seq_len": 64, "d_model": 256, "layers": 4, "heads": 4}
         job = self.job(model=model, mode="train")
         ended = []
-        for limit in range(100, 260, 4):
+        loads = next(limit for limit in range(80, 400, 4)
+                     if measure.run(0, "--version", address_space=limit * MIB).status == 0)
+        for limit in range(loads, loads + 160, 4):
             outcome = measure.run(0, "run", job, address_space=limit * MIB)
             self.assertIn(outcome.status, (0, 1), f"{limit} MiB: {outcome.output}")
             ended.append(outcome.status)

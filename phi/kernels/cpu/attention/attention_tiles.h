@@ -159,14 +159,14 @@ class AttentionTiles {
 
   AttentionTiles(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v,
                  const DenseTensor* mask, const AttentionPlaces& places, bool causal,
-                 const AttentionDropout& dropout)
+                 const AttentionDropout& dropout, double score_scale = 0)
       : batch(q.dims()[0]),
         sq(q.dims()[1]),
         heads(q.dims()[2]),
         sk(k.dims()[1]),
         width(q.dims()[3]),
         value_width(v.dims()[3]),
-        scale(static_cast<C>(1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1))))),
+        scale(static_cast<C>(score_scale > 0 ? score_scale : usual_scale(width))),
         places_(places),
         queries_(q, kQueryTile),
         keys_(k, sk),
@@ -176,6 +176,10 @@ class AttentionTiles {
         causal_shift_(places.q.box.offset[1] + places.k.global[1] - places.q.global[1]),
         dropout_(dropout) {}
 
+  /// What scores are multiplied by if nothing else is said.
+  static double usual_scale(int64_t width) {
+    return 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1)));
+  }
   // Local extents; `scale` multiplies q k^T.
   const int64_t batch, sq, heads, sk, width, value_width;
   const C scale;

@@ -15,19 +15,52 @@ namespace phi {
 
 namespace detail {
 
-template <typename T, typename F>
-inline void unary_run(const T* x, T* out, int64_t n, F f) {
+/// A functor whose call is right for the values that are common, and quick; rare() is for others.
+template <typename F, typename... C>
+concept HasRareForm = requires(const F f, C... x) {
+  F::is_common(x...);
+  f.rare(x...);
+};
+
+/// out[i] = f(in(i)...).
+template <typename Out, typename F, typename... In>
+inline void map_run(Out* out, int64_t n, F f, In... in) {
+  if constexpr (HasRareForm<F, std::invoke_result_t<In, int64_t>...>) {
+    for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
+      const int64_t end = std::min(begin + kConvertBlock, n);
+      uint32_t rare = 0;  // as wide as a float: g++ 12 vectorises no loop that folds bools
+      for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? 0u : 1u;
+      if (rare == 0) {
+#pragma GCC ivdep
+        for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = F::is_common(in(i)...) ? f(in(i)...) : f.rare(in(i)...);
+        }
+      }
+    }
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in(i)...);
+  }
+}
+
+template <typename T, typename Out, typename F>
+inline void unary_run(const T* x, Out* out, int64_t n, F f) {
   if constexpr (kIs16Bit<T>) {
     float buffer[kConvertBlock];
     for (int64_t i = 0; i < n; i += kConvertBlock) {
       const int64_t count = std::min(kConvertBlock, n - i);
       convert(x + i, buffer, count);
-      unary_run(buffer, buffer, count, f);
-      convert(buffer, out + i, count);
+      if constexpr (std::is_same_v<Out, T>) {
+        unary_run(buffer, buffer, count, f);
+        convert(buffer, out + i, count);
+      } else {
+        unary_run(buffer, out + i, count, f);
+      }
     }
   } else {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);
+    map_run(out, n, f, [x](int64_t i) { return x[i]; });
   }
 }
 
@@ -54,8 +87,9 @@ inline void binary_run(const T* x, const T* y, Out* out, int64_t n, F f) {
   } else {
     const T x0 = kStrideX ? T() : *x;
     const T y0 = kStrideY ? T() : *y;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = f(kStrideX ? x[i] : x0, kStrideY ? y[i] : y0);
+    map_run(
+        out, n, f, [=](int64_t i) { return kStrideX ? x[i] : x0; },
+        [=](int64_t i) { return kStrideY ? y[i] : y0; });
   }
 }
 
@@ -77,9 +111,9 @@ inline void broadcast_run(const T* x, const Dims& x_dims, const T* y, const Dims
 
 }  // namespace detail
 
-/// out[i] = f(x[i]).
-template <typename T, typename F>
-inline void unary_loop(const T* x, T* out, int64_t n, F f) {
+/// out[i] = f(x[i]). Out is T, or what f returns.
+template <typename T, typename Out, typename F>
+inline void unary_loop(const T* x, Out* out, int64_t n, F f) {
   run_widest<compute_t<T>>([=] { detail::unary_run(x, out, n, f); });
 }
 

@@ -1,4 +1,4 @@
-// where and add_n on the CPU. Inputs broadcast to out's dims; out may be the first input.
+// where, add_n and lerp on the CPU. Inputs broadcast to out's dims; out may be the first input.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -6,6 +6,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/element_width.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/elementwise/nary_loop.h"
 #include "phi/kernels/functors/binary.h"
 
 namespace phi {
@@ -85,7 +86,16 @@ void AddNKernel(const Context&, std::span<const DenseTensor* const> inputs, Dens
   }
 }
 
-PHI_REGISTER_KERNEL(where, CPU, WhereKernel, AllTypes);
-PHI_REGISTER_KERNEL(add_n, CPU, AddNKernel, AllTypes);
+/// x + weight * (y - x).
+template <typename T, typename Context>
+void LerpKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                const DenseTensor& weight, DenseTensor* out) {
+  using C = compute_t<T>;
+  nary_loop<T>({&x, &y, &weight}, out, [](C a, C b, C w) { return a + w * (b - a); });
+}
+
+PHI_REGISTER_KERNEL(lerp, CPU, LerpKernel, Floats);
+PHI_REGISTER_KERNEL(where, CPU, WhereKernel, EveryType);
+PHI_REGISTER_KERNEL(add_n, CPU, AddNKernel, EveryType);
 
 }  // namespace phi

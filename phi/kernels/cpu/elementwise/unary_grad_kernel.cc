@@ -1,9 +1,8 @@
 // Gradients of elementwise kernels of one input on the CPU. x_grad may be out_grad.
 #include <algorithm>
 
-#include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/unary.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/elementwise/unary_table.h"
 #include "phi/kernels/functors/unary_grad.h"
 
 namespace phi {
@@ -15,21 +14,6 @@ void unary_grad(const DenseTensor& kept, const DenseTensor& out_grad, DenseTenso
 }
 
 }  // namespace
-
-#define PHI_DEFINE_UNARY_GRAD_KERNEL_(Name)                                                   \
-  template <typename T, typename Context>                                                     \
-  void Name##GradKernel(const Context&, const DenseTensor& kept, const DenseTensor& out_grad, \
-                        DenseTensor* x_grad) {                                                \
-    unary_grad<T>(kept, out_grad, x_grad, Name##GradFunctor<compute_t<T>>());                 \
-  }
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Sqrt)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Rsqrt)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Square)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Tanh)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Sigmoid)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Relu)
-PHI_DEFINE_UNARY_GRAD_KERNEL_(Silu)
-#undef PHI_DEFINE_UNARY_GRAD_KERNEL_
 
 template <typename T, typename Context>
 void GeluGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
@@ -49,18 +33,20 @@ void PowGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_
     std::fill_n(x_grad->mutable_data<T>(), x_grad->numel(), T(0));
     return;
   }
+  if (exponent == 0.5) return unary_grad<T>(x, out_grad, x_grad, PowHalfGradFunctor<C>());
   if (exponent == 2.0) return unary_grad<T>(x, out_grad, x_grad, SquareGradFunctor<C>());
+  if (exponent == 3.0) return unary_grad<T>(x, out_grad, x_grad, CubeGradFunctor<C>());
   unary_grad<T>(x, out_grad, x_grad, PowGradFunctor<C>{exponent});
 }
 
-PHI_REGISTER_KERNEL(sqrt_grad, CPU, SqrtGradKernel, Floats);
-PHI_REGISTER_KERNEL(rsqrt_grad, CPU, RsqrtGradKernel, Floats);
-PHI_REGISTER_KERNEL(square_grad, CPU, SquareGradKernel, Floats);
-PHI_REGISTER_KERNEL(tanh_grad, CPU, TanhGradKernel, Floats);
-PHI_REGISTER_KERNEL(sigmoid_grad, CPU, SigmoidGradKernel, Floats);
-PHI_REGISTER_KERNEL(relu_grad, CPU, ReluGradKernel, Floats);
+PHI_UNARY_GRAD_KERNEL(sqrt_grad, SqrtGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(rsqrt_grad, RsqrtGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(square_grad, SquareGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(tanh_grad, TanhGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(sigmoid_grad, SigmoidGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(relu_grad, ReluGradFunctor, Floats);
 PHI_REGISTER_KERNEL(gelu_grad, CPU, GeluGradKernel, Floats);
-PHI_REGISTER_KERNEL(silu_grad, CPU, SiluGradKernel, Floats);
+PHI_UNARY_GRAD_KERNEL(silu_grad, SiluGradFunctor, Floats);
 PHI_REGISTER_KERNEL(pow_grad, CPU, PowGradKernel, Floats);
 
 }  // namespace phi

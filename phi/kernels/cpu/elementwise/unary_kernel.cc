@@ -1,10 +1,9 @@
-// Elementwise kernels of one input on the CPU; out may be x.
+// Elementwise kernels of one input on the CPU that models use most; out may be x.
 #include <cmath>
 
 #include "phi/common/errors.h"
-#include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/unary.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/elementwise/unary_table.h"
 #include "phi/kernels/functors/unary.h"
 
 namespace phi {
@@ -12,8 +11,11 @@ namespace {
 
 template <typename T, typename F>
 void unary(const DenseTensor& x, DenseTensor* out, F f) {
-  unary_loop(x.data<T>(), out->mutable_data<T>(), x.numel(), f);
+  detail::map_unary<compute_t<T>, T>(x, out, f);
 }
+
+using RealNumbers = join_t<AllIntegers, Floats>;
+using ScaledTypes = join_t<Complexes, RealNumbers>;
 
 // Wraps around as the product of `exponent` factors does.
 template <typename T>
@@ -31,22 +33,6 @@ struct IntegerPowFunctor {
 };
 
 }  // namespace
-
-#define PHI_DEFINE_UNARY_KERNEL_(Name)                                        \
-  template <typename T, typename Context>                                     \
-  void Name##Kernel(const Context&, const DenseTensor& x, DenseTensor* out) { \
-    unary<T>(x, out, Name##Functor<compute_t<T>>());                          \
-  }
-PHI_DEFINE_UNARY_KERNEL_(Exp)
-PHI_DEFINE_UNARY_KERNEL_(Log)
-PHI_DEFINE_UNARY_KERNEL_(Sqrt)
-PHI_DEFINE_UNARY_KERNEL_(Rsqrt)
-PHI_DEFINE_UNARY_KERNEL_(Square)
-PHI_DEFINE_UNARY_KERNEL_(Tanh)
-PHI_DEFINE_UNARY_KERNEL_(Sigmoid)
-PHI_DEFINE_UNARY_KERNEL_(Relu)
-PHI_DEFINE_UNARY_KERNEL_(Silu)
-#undef PHI_DEFINE_UNARY_KERNEL_
 
 /// x Phi(x); with `approximate` its tanh form.
 template <typename T, typename Context>
@@ -68,7 +54,9 @@ void PowKernel(const Context&, const DenseTensor& x, const Scalar& y, DenseTenso
                                       y.to_string(), x.meta().to_string()));
     unary<T>(x, out, IntegerPowFunctor<T>{static_cast<int64_t>(exponent)});
   } else {
+    if (exponent == 0.5) return unary<T>(x, out, PowHalfFunctor<C>());
     if (exponent == 2.0) return unary<T>(x, out, SquareFunctor<C>());
+    if (exponent == 3.0) return unary<T>(x, out, CubeFunctor<C>());
     unary<T>(x, out, PowFunctor<C>{static_cast<C>(exponent)});
   }
 }
@@ -84,17 +72,17 @@ void ScaleKernel(const Context&, const DenseTensor& x, const Scalar& scale, cons
   unary<T>(x, out, ScaleFunctor<C, false>{scale.to<C>(), bias.to<C>()});
 }
 
-PHI_REGISTER_KERNEL(exp, CPU, ExpKernel, Floats);
-PHI_REGISTER_KERNEL(log, CPU, LogKernel, Floats);
-PHI_REGISTER_KERNEL(sqrt, CPU, SqrtKernel, Floats);
-PHI_REGISTER_KERNEL(rsqrt, CPU, RsqrtKernel, Floats);
-PHI_REGISTER_KERNEL(tanh, CPU, TanhKernel, Floats);
-PHI_REGISTER_KERNEL(sigmoid, CPU, SigmoidKernel, Floats);
+PHI_FLOAT_UNARY_KERNEL(exp, ExpFunctor);
+PHI_FLOAT_UNARY_KERNEL(log, LogFunctor);
+PHI_FLOAT_UNARY_KERNEL(sqrt, SqrtFunctor);
+PHI_FLOAT_UNARY_KERNEL(rsqrt, RsqrtFunctor);
+PHI_FLOAT_UNARY_KERNEL(tanh, TanhFunctor);
+PHI_FLOAT_UNARY_KERNEL(sigmoid, SigmoidFunctor);
+PHI_UNARY_KERNEL(silu, SiluFunctor, Floats);
+PHI_UNARY_KERNEL(square, SquareFunctor, RealNumbers);
+PHI_UNARY_KERNEL(relu, ReluFunctor, Numbers);
 PHI_REGISTER_KERNEL(gelu, CPU, GeluKernel, Floats);
-PHI_REGISTER_KERNEL(silu, CPU, SiluKernel, Floats);
-PHI_REGISTER_KERNEL(square, CPU, SquareKernel, Numbers);
-PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Numbers);
 PHI_REGISTER_KERNEL(pow, CPU, PowKernel, SignedNumbers);
-PHI_REGISTER_KERNEL(scale, CPU, ScaleKernel, Numbers);
+PHI_REGISTER_KERNEL(scale, CPU, ScaleKernel, ScaledTypes);
 
 }  // namespace phi

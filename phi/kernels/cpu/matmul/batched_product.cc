@@ -130,14 +130,15 @@ void batched_product(const ProductOperand& a, const T* a_data, const ProductOper
   });
 }
 
-template void batched_product<float>(const ProductOperand&, const float*, const ProductOperand&,
-                                     const float*, const MatrixBatch&, float*);
-template void batched_product<double>(const ProductOperand&, const double*, const ProductOperand&,
-                                      const double*, const MatrixBatch&, double*);
-template void batched_product<bfloat16>(const ProductOperand&, const bfloat16*,
-                                        const ProductOperand&, const bfloat16*, const MatrixBatch&,
-                                        bfloat16*);
-template void batched_product<float16>(const ProductOperand&, const float16*, const ProductOperand&,
-                                       const float16*, const MatrixBatch&, float16*);
+#define PHI_INSTANTIATE_PRODUCT(T)                                                                \
+  template void batched_product(const ProductOperand&, const T*, const ProductOperand&, const T*, \
+                                const MatrixBatch&, T*)
+PHI_INSTANTIATE_PRODUCT(float);
+PHI_INSTANTIATE_PRODUCT(double);
+PHI_INSTANTIATE_PRODUCT(bfloat16);
+PHI_INSTANTIATE_PRODUCT(float16);
+PHI_INSTANTIATE_PRODUCT(complex64);
+PHI_INSTANTIATE_PRODUCT(complex128);
+#undef PHI_INSTANTIATE_PRODUCT
 
 }  // namespace phi

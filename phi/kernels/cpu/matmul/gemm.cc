@@ -1,5 +1,5 @@
-// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double),
-// and the way to 16-bit products and packed operands.
+// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double,
+// complex), and the way to 16-bit products and packed operands.
 #include "phi/kernels/cpu/matmul/gemm.h"
 
 #include <cblas.h>
@@ -105,6 +105,17 @@ void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, doub
                const double* a, int lda, const double* b, int ldb, double beta, double* c,
                int ldc) {
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, complex64 alpha,
+               const complex64* a, int lda, const complex64* b, int ldb, complex64 beta,
+               complex64* c, int ldc) {
+  cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
+}
+void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, complex128 alpha,
+               const complex128* a, int lda, const complex128* b, int ldb, complex128 beta,
+               complex128* c, int ldc) {
+  cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
 template <typename T>
@@ -259,10 +270,14 @@ PHI_INSTANTIATE_GEMM(bfloat16, bfloat16);
 PHI_INSTANTIATE_GEMM(bfloat16, float);
 PHI_INSTANTIATE_GEMM(float16, float16);
 PHI_INSTANTIATE_GEMM(float16, float);
+PHI_INSTANTIATE_GEMM(complex64, complex64);
+PHI_INSTANTIATE_GEMM(complex128, complex128);
 #undef PHI_INSTANTIATE_GEMM
 template class PackedRight<float>;
 template class PackedRight<double>;
 template class PackedRight<bfloat16>;
 template class PackedRight<float16>;
+template class PackedRight<complex64>;
+template class PackedRight<complex128>;
 
 }  // namespace phi

@@ -2,9 +2,9 @@
 //
 //   gemm<float>({.m = 2, .n = 4, .k = 3}, 1.0f, a, 3, b, 4, 0.0f, c, 4);
 //
-// Very small products run in a direct loop, others in oneDNN (float), OpenBLAS (double) or, for
-// bfloat16, in tiles of AMX or AVX-512 where the machine has them; docs/kernels.md has the figures
-// behind that choice. A right-hand matrix of several products is packed once:
+// Very small products run in a direct loop, others in oneDNN (float), OpenBLAS (double, complex)
+// or, for bfloat16, in tiles of AMX or AVX-512 where the machine has them; docs/kernels.md has the
+// figures behind that choice. A right-hand matrix of several products is packed once:
 //
 //   PackedRight<bfloat16> keys;
 //   keys.pack(head_dim, n, k, ldk, /*trans_b=*/true);
@@ -39,10 +39,10 @@ enum class GemmIsa : uint8_t { kWiden, kAvx512Bf16, kAmx };
 GemmIsa gemm_isa();
 
 /// `lda`, `ldb`, `ldc` are elements from one stored row to the next. c is not read when beta is 0.
-/// Any extent may be 0; with k == 0 the result is beta * c. T is float, double, bfloat16 or
-/// float16; 16-bit products are summed in float and rounded once, or not at all where Out is float.
-/// Out is T or float. float and double ignore
-/// `isa`, which the machine must have (tests name it, to try every way).
+/// Any extent may be 0; with k == 0 the result is beta * c. T is float, double, complex64,
+/// complex128, bfloat16 or float16; 16-bit products are summed in float and rounded once, or not at
+/// all where Out is float. Out is T or float. float and double ignore `isa`, which the machine must
+/// have (tests name it, to try every way).
 template <typename T, typename Out>
 void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, accumulator_t<T> beta, Out* c, int64_t ldc, GemmIsa isa = gemm_isa());

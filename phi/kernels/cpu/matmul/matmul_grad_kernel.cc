@@ -15,8 +15,8 @@ ProductOperand flipped(ProductOperand operand) {
 }  // namespace
 
 /// For out = op(x) op(y): the gradient of op(x) is out_grad op(y)^T and that of op(y) is
-/// op(x)^T out_grad, each summed over the batch that its tensor was broadcast to. A null gradient
-/// is not computed.
+/// op(x)^T out_grad, each summed over the batch that its tensor was broadcast to; of complex
+/// tensors the factor is conjugated. A null gradient is not computed.
 template <typename T, typename Context>
 void MatmulGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
@@ -26,7 +26,8 @@ void MatmulGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y
   const T* g_data = out_grad.data<T>();
   if (x_grad) {
     T* to = x_grad->mutable_data<T>();
-    const T* y_data = y.data<T>();
+    const Conjugated<T> y_conjugated(y);
+    const T* y_data = y_conjugated.data();
     if (ops.x.transposed) {  // x itself is the transpose of what was multiplied
       batched_product(ops.y, y_data, flipped(g), g_data, ops.x.matrices, to);
     } else {
@@ -35,7 +36,8 @@ void MatmulGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y
   }
   if (y_grad) {
     T* to = y_grad->mutable_data<T>();
-    const T* x_data = x.data<T>();
+    const Conjugated<T> x_conjugated(x);
+    const T* x_data = x_conjugated.data();
     if (ops.y.transposed) {
       batched_product(flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
     } else {
@@ -44,6 +46,6 @@ void MatmulGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y
   }
 }
 
-PHI_REGISTER_KERNEL(matmul_grad, CPU, MatmulGradKernel, Floats);
+PHI_REGISTER_KERNEL(matmul_grad, CPU, MatmulGradKernel, ProductTypes);
 
 }  // namespace phi

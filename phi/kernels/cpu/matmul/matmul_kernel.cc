@@ -14,6 +14,6 @@ void MatmulKernel(const Context&, const DenseTensor& x, const DenseTensor& y, bo
   batched_product(in.x, x.data<T>(), in.y, y.data<T>(), in.out, out->mutable_data<T>());
 }
 
-PHI_REGISTER_KERNEL(matmul, CPU, MatmulKernel, Floats);
+PHI_REGISTER_KERNEL(matmul, CPU, MatmulKernel, ProductTypes);
 
 }  // namespace phi

@@ -31,7 +31,8 @@ double kept_factor(double p, bool is_test, const std::string& mode) {
   PHI_CHECK(p >= 0.0 && p <= 1.0,
             errors::InvalidArgument("p is {}, but a probability is in [0, 1].", p));
   const bool upscale = mode == "upscale_in_train";
-  PHI_CHECK(upscale || mode == "downscale_in_infer",
+  // The second has two names in Paddle: that of its operator and that of its Python function.
+  PHI_CHECK(upscale || mode == "downgrade_in_infer" || mode == "downscale_in_infer",
             errors::InvalidArgument("mode is '{}', but it must be upscale_in_train or "
                                     "downscale_in_infer.",
                                     mode));

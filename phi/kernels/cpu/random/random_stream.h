@@ -32,6 +32,31 @@ struct BatchWords {
   }
 };
 
+/// Calls f(index in the global tensor, index here, count) for each run of elements of where.box
+/// that follow each other in both.
+template <typename F>
+void for_each_run(const ShardBox& where, F&& f) {
+  if (where.box.numel() == 0) return;
+  const Dims strides = where.global.strides();
+  StridedWalk<1> walk;
+  int64_t first = 0;
+  for (int d = 0; d < where.box.ndim(); ++d) {
+    walk.append(where.box.size[d], {strides[d]});
+    first += where.box.offset[d] * strides[d];
+  }
+  int64_t run_length = 1;
+  const int last = walk.ndim() - 1;
+  if (last >= 0 && walk.stride(last, 0) == 1) {
+    run_length = walk.size(last);
+    walk.remove(last);
+  }
+  int64_t at = 0;
+  walk.for_each([&](const std::array<int64_t, 1>& row) {
+    f(first + row[0], at, run_length);
+    at += run_length;
+  });
+}
+
 /// Draws the elements of where.box: `generate(blocks, &values)` makes a batch, `sink(at, values,
 /// count)` takes the values of local elements [at, at + count). Every value passes through
 /// `generate` in the same whole batches, so that its bits do not depend on the box.
@@ -41,25 +66,8 @@ class RandomStream {
   RandomStream(Generate generate, Sink sink) : generate_(generate), sink_(sink) {}
 
   void run(const ShardBox& where) {
-    if (where.box.numel() == 0) return;
-    const Dims strides = where.global.strides();
-    StridedWalk<1> walk;
-    int64_t first = 0;
-    for (int d = 0; d < where.box.ndim(); ++d) {
-      walk.append(where.box.size[d], {strides[d]});
-      first += where.box.offset[d] * strides[d];
-    }
-    int64_t run_length = 1;
-    const int last = walk.ndim() - 1;
-    if (last >= 0 && walk.stride(last, 0) == 1) {
-      run_length = walk.size(last);
-      walk.remove(last);
-    }
-    int64_t at = 0;
-    walk.for_each([&](const std::array<int64_t, 1>& row) {
-      draw(first + row[0], run_length, at);
-      at += run_length;
-    });
+    for_each_run(where,
+                 [this](int64_t index, int64_t at, int64_t count) { draw(index, count, at); });
     flush();
   }
 

@@ -122,42 +122,42 @@ void check_integer_quotients() {
   std::vector<T> xs, ys;
   for (T x : list) {
     for (T y : list) {
-      if (y == 0) continue;
       xs.push_back(x);
       ys.push_back(y);
     }
   }
   const Dims dims{static_cast<int64_t>(xs.size())};
-  DenseTensor out = blank<T>(dims);
+  DenseTensor out = blank<float>(dims);
   registered<kernels::divide, T>(KernelContext(), DenseTensor::from<T>(xs, dims),
                                  DenseTensor::from<T>(ys, dims), &out);
   for (size_t i = 0; i < xs.size(); ++i) {
-    // The lowest number by -1 is itself.
-    const bool overflows = std::is_signed_v<T> && ys[i] == T(-1) && xs[i] == list.front();
-    EXPECT_EQ(out.data<T>()[i], overflows ? xs[i] : static_cast<T>(xs[i] / ys[i]))
-        << +xs[i] << " / " << +ys[i];
+    const double quotient = static_cast<double>(xs[i]) / static_cast<double>(ys[i]);
+    const float got = out.data<float>()[i];
+    EXPECT_TRUE(got == static_cast<float>(quotient) || (got != got && quotient != quotient))
+        << +xs[i] << " / " << +ys[i] << " is " << got;
   }
 }
 
-TEST(ElementwiseKernel, IntegersDivideTowardsZero) {
+TEST(ElementwiseKernel, IntegersDivideInFloat) {
   check_integer_quotients<uint8_t>();
   check_integer_quotients<int32_t>();
   check_integer_quotients<int64_t>();
-  DenseTensor rows = blank<int32_t>({2, 3});
+  DenseTensor rows = blank<float>({2, 3});
   registered<kernels::divide, int32_t>(KernelContext(),
                                        tensor<int32_t>({7, -7, 6, 5, -5, 0}, {2, 3}),
                                        tensor<int32_t>({2, -4}, {2, 1}), &rows);
-  EXPECT_EQ(to_doubles(rows), (Values{3, -3, 3, -1, 1, 0}));
+  EXPECT_EQ(to_doubles(rows), (Values{3.5, -3.5, 3, -1.25, 1.25, 0}));
 }
 
-TEST(ElementwiseKernel, NoIntegerIsDividedByZero) {
+// An error by value; of nothing there is none.
+TEST(ElementwiseKernel, NoIntegerHasARemainderByZero) {
   DenseTensor out = blank<int64_t>({2, 2}), none = blank<int64_t>({0, 2});
   const DenseTensor y = tensor<int64_t>({1, 0}, {2});
   expect_error("y i64[2] has a 0", [&] {
-    registered<kernels::divide, int64_t>(KernelContext(), tensor<int64_t>({1, 2, 3, 4}, {2, 2}), y,
-                                         &out);
+    registered<kernels::remainder, int64_t>(KernelContext(), tensor<int64_t>({1, 2, 3, 4}, {2, 2}),
+                                            y, &out);
   });
-  registered<kernels::divide, int64_t>(KernelContext(), tensor<int64_t>({}, {0, 2}), y, &none);
+  registered<kernels::remainder, int64_t>(KernelContext(), tensor<int64_t>({}, {0, 2}), y, &none);
 }
 
 TEST(ElementwiseKernel, BoolAddsAsOrAndMultipliesAsAnd) {
@@ -203,7 +203,7 @@ void check_where(const Dims& c_dims, const Dims& x_dims, const Dims& y_dims) {
   Values ys(y_dims.numel());
   const bool is_bool = std::is_same_v<T, bool>;
   for (size_t i = 0; i < xs.size(); ++i) xs[i] = is_bool ? i % 2 : i;
-  for (size_t i = 0; i < ys.size(); ++i) ys[i] = is_bool ? i % 3 == 0 : 100 + i;
+  for (size_t i = 0; i < ys.size(); ++i) ys[i] = is_bool ? i % 3 == 0 : 60 + i;
   Values expected(dims.numel());
   for (int64_t i = 0; i < dims.numel(); ++i) {
     expected[i] = broadcast_at(cs, c_dims, dims, i) != 0 ? broadcast_at(xs, x_dims, dims, i)
@@ -223,7 +223,7 @@ TEST(WhereKernel, AllThreeBroadcastInEveryDtype) {
       {{3, 1}, {3, 4}, {4}}, {{2, 1, 4}, {3, 1}, {}},  {{4}, {2, 3, 1}, {2, 3, 4}},
       {{0}, {1}, {0}},       {{3, 4}, {3, 1}, {1, 4}},
   };
-  for (int t = 1; t < kNumDataTypes; ++t) {
+  for (int t = 1; t < kNumRealDataTypes; ++t) {
     const auto dtype = static_cast<DataType>(t);
     for (const auto& [c_dims, x_dims, y_dims] : shapes) {
       visit_dtype(dtype, [&, &c = c_dims, &x = x_dims, &y = y_dims]<typename T>() {
@@ -398,7 +398,7 @@ TEST(ElementwiseKernel, PairsOfRareIntegers) {
 
 // A choice moves bits: payloads of NaN, signs of zero and the other branch's NaN are no matter.
 TEST(WhereKernel, MovesRareNumbersOfEveryDtype) {
-  for (int t = 1; t < kNumDataTypes; ++t) {
+  for (int t = 1; t < kNumRealDataTypes; ++t) {
     visit_dtype(static_cast<DataType>(t), []<typename T>() {
       const Dims dims{67};
       const DenseTensor x = rare_tensor<T>(dims), nothing = tensor<T>(Values(67, 1.0), dims);

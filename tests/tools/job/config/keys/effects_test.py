@@ -54,7 +54,7 @@ CASES = {
     "model.rope_base": (LLAMA, 5.0),
     "model.qkv_bias": (LLAMA, True),
     "model.tied_head": (FORWARD, True),
-    "model.norm_eps": (FORWARD, 0.5),
+    "model.norm_eps": (FORWARD, 0.001),
     "model.seed": (FORWARD, 2),
     "mesh.shape": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, [2, 2]),
     "mesh.dims": ({**FORWARD, "mesh.shape": [4, 1], "mesh.dims": ["dp", "tp"]}, ["tp", "dp"]),

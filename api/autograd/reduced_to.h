@@ -1,0 +1,14 @@
+// What gradients of operators that broadcast share.
+#pragma once
+
+#include "api/generated/ops/reduce_as.h"
+#include "api/tensor/tensor.h"
+
+namespace phi::composite {
+
+/// The sum of `grad` over the dims along which an argument of this shape was broadcast.
+inline Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
+  return grad.shape() == argument.shape() ? grad : reduce_as(grad, argument);
+}
+
+}  // namespace phi::composite

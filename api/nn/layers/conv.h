@@ -1,0 +1,33 @@
+// Convolution over images.
+#pragma once
+
+#include "api/nn/module.h"
+
+namespace phi::nn {
+
+struct Conv2dOptions {
+  int stride = 1;
+  int padding = 0;
+  int dilation = 1;
+  int groups = 1;
+  bool bias = true;  // zeros at first
+  Initialiser weight =
+      nullptr;  // null: normal, of variance 2 / what a window takes (He et al. 2015)
+};
+
+/// x [B,in,H,W] to [B,out,..] by windows of `size` x `size`; parameters `weight`
+/// [out, in / groups, size, size] and `bias` [out]. Errors: InvalidArgument for groups that do not
+/// divide the channels.
+class Conv2d final : public Layer {
+ public:
+  Conv2d(Module& parent, const Name& name, int64_t in, int64_t out, int64_t size,
+         const Conv2dOptions& options = {});
+  Tensor forward(const Tensor& x) const override;
+
+ private:
+  Conv2dOptions options_;
+  const Tensor& weight_;
+  const Tensor* bias_;  // null: none
+};
+
+}  // namespace phi::nn

@@ -1,0 +1,117 @@
+// The vision transformer, made of its links.
+#include "api/nn/models/vit.h"
+
+#include <cmath>
+
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/concat.h"
+#include "api/generated/ops/expand.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/slice.h"
+#include "api/generated/ops/transpose.h"
+#include "api/nn/layers/dropout.h"
+#include "api/nn/layers/embedding.h"
+#include "api/nn/layers/transformer_block.h"
+#include "phi/common/errors.h"
+
+namespace phi::nn::models {
+namespace {
+
+constexpr double kWeightStd = 0.02;
+
+void check(const VitConfig& c) {
+  PHI_CHECK(c.image > 0 && c.patch > 0 && c.image % c.patch == 0,
+            errors::InvalidArgument("image is {} and patch {}; patches must fill the image.",
+                                    c.image, c.patch));
+  PHI_CHECK(c.heads > 0 && c.d_model > 0 && c.d_model % c.heads == 0,
+            errors::InvalidArgument("d_model {} is no multiple of heads {}.", c.d_model, c.heads));
+  PHI_CHECK(c.channels > 0 && c.classes > 0 && c.layers > 0 && c.hidden > 0,
+            errors::InvalidArgument("channels {}, classes {}, layers {} and hidden {} must be 1 at "
+                                    "the least.",
+                                    c.channels, c.classes, c.layers, c.hidden));
+}
+
+// [B,C,H,W] to [B, patches, C patch patch].
+Tensor patches_of(const Tensor& images, int64_t patch) {
+  const Dims& shape = images.shape();
+  const int64_t rows = shape[2] / patch;
+  const int64_t columns = shape[3] / patch;
+  const Tensor grid = reshape(images, {shape[0], shape[1], rows, patch, columns, patch});
+  return reshape(transpose(grid, {0, 2, 4, 1, 3, 5}),
+                 {shape[0], rows * columns, shape[1] * patch * patch});
+}
+
+class VitInput final : public Layer {
+ public:
+  VitInput(Module& parent, const Name& name, const VitConfig& config)
+      : Layer(parent, name),
+        config_(config),
+        patches_(*this, "patches", config.channels * config.patch * config.patch, config.d_model),
+        class_token_(parameter("class_token", {1, 1, config.d_model}, constant(0.0))),
+        positions_(*this, "position_embedding", config.patches() + 1, config.d_model),
+        dropout_(*this, "dropout", config.dropout) {}
+
+  Tensor forward(const Tensor& images) const override {
+    const Dims& shape = images.shape();
+    PHI_CHECK(
+        shape.ndim() == 4 && shape[1] == config_.channels && shape[2] == config_.image &&
+            shape[3] == config_.image,
+        errors::InvalidArgument("images are {}; the model takes [batch,{},{},{}].",
+                                shape.to_string(), config_.channels, config_.image, config_.image));
+    const Tensor x = patches_(patches_of(images, config_.patch));
+    const Tensor token = expand(class_token_, {shape[0], 1, config_.d_model});
+    return dropout_(positions_(concat({token, x}, 1)));
+  }
+
+ private:
+  VitConfig config_;
+  Linear patches_;
+  const Tensor& class_token_;
+  PositionEmbedding positions_;
+  Dropout dropout_;
+};
+
+class VitOutput final : public Layer {
+ public:
+  VitOutput(Module& parent, const Name& name, const VitConfig& config)
+      : Layer(parent, name),
+        norm_(
+            make_norm(*this, "final_norm", NormKind::kLayerNorm, config.d_model, config.norm_eps)),
+        head_(*this, "head", config.d_model, config.classes) {}
+
+  Tensor forward(const Tensor& x) const override {
+    const Tensor token = reshape(slice(x, {1}, {0}, {1}), {x.shape()[0], x.shape()[2]});
+    return head_((*norm_)(token));
+  }
+
+ private:
+  std::unique_ptr<Layer> norm_;
+  Head head_;
+};
+
+BlockOptions block_of(const VitConfig& config) {
+  const double into_residual = kWeightStd / std::sqrt(2.0 * static_cast<double>(config.layers));
+  BlockOptions block;
+  block.attention = {.d_model = config.d_model,
+                     .heads = config.heads,
+                     .fused = true,
+                     .causal = false,
+                     .projection = normal(into_residual)};
+  block.norm_epsilon = config.norm_eps;
+  block.hidden = config.hidden;
+  block.mlp_options.activation = activation_named("gelu");
+  block.mlp_options.down = normal(into_residual);
+  block.dropout = config.dropout;
+  return block;
+}
+
+}  // namespace
+
+Vit::Vit(const VitConfig& config) : config_(config) {
+  check(config);
+  add<VitInput>(Name::flat("input"), config);
+  repeat<TransformerBlock>("layer", config.layers, block_of(config));
+  add<VitOutput>(Name::flat("output"), config);
+}
+
+}  // namespace phi::nn::models

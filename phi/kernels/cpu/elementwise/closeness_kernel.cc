@@ -1,0 +1,80 @@
+// Kernels on the CPU that say whether tensors are close or equal.
+#include <algorithm>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/closeness.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/closeness.h"
+
+namespace phi {
+namespace {
+
+template <typename T, typename F>
+void compare(const DenseTensor& x, const DenseTensor& y, DenseTensor* out, F f) {
+  binary_loop(x.data<T>(), y.data<T>(), out->mutable_data<bool>(), x.numel(), f);
+}
+
+// Whether f holds for all pairs; of none it does.
+template <typename T, typename F>
+bool all_pairs(const DenseTensor& x, const DenseTensor& y, F f) {
+  const T* a = x.data<T>();
+  const T* b = y.data<T>();
+  bool holds[kConvertBlock];
+  for (int64_t i = 0; i < x.numel(); i += kConvertBlock) {
+    const int64_t count = std::min(kConvertBlock, x.numel() - i);
+    binary_loop(a + i, b + i, holds, count, f);
+    if (!std::all_of(holds, holds + count, [](bool each) { return each; })) return false;
+  }
+  return true;
+}
+
+IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
+  return {rtol.to<double>(), atol.to<double>(), equal_nan};
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void IsCloseKernel(const Context&, const DenseTensor& x, const DenseTensor& y, const Scalar& rtol,
+                   const Scalar& atol, bool equal_nan, DenseTensor* out) {
+  compare<T>(x, y, out, closeness(rtol, atol, equal_nan));
+}
+
+/// What is here; the answers of several ranks hold together.
+template <typename T, typename Context>
+void AllCloseKernel(const Context&, const DenseTensor& x, const DenseTensor& y, const Scalar& rtol,
+                    const Scalar& atol, bool equal_nan, DenseTensor* out) {
+  *out->mutable_data<bool>() = all_pairs<T>(x, y, closeness(rtol, atol, equal_nan));
+}
+
+template <typename T, typename Context>
+void EqualAllKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  *out->mutable_data<bool>() =
+      x.dims() == y.dims() && all_pairs<T>(x, y, EqualFunctor<compute_t<T>>());
+}
+
+/// Errors: InvalidArgument with `fn_name` and the first pair that is not close.
+template <typename T, typename Context>
+void AccuracyCheckKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                         const std::string& fn_name, double rtol, double atol, bool equal_nan,
+                         DenseTensor* out) {
+  compare<T>(x, y, out, IsCloseFunctor{rtol, atol, equal_nan});
+  const bool* close = out->data<bool>();
+  const int64_t apart = std::find(close, close + x.numel(), false) - close;
+  if (apart == x.numel()) return;
+  throw errors::InvalidArgument(
+      "the check of {} failed: at flat position {} (of this rank) x is {} and y is {}, with rtol "
+      "{} "
+      "and atol {}.",
+      fn_name, apart, convert_value<double>(x.data<T>()[apart]),
+      convert_value<double>(y.data<T>()[apart]), rtol, atol);
+}
+
+PHI_REGISTER_KERNEL(isclose, CPU, IsCloseKernel, AllTypes);
+PHI_REGISTER_KERNEL(allclose, CPU, AllCloseKernel, AllTypes);
+PHI_REGISTER_KERNEL(equal_all, CPU, EqualAllKernel, AllTypes);
+PHI_REGISTER_KERNEL(accuracy_check, CPU, AccuracyCheckKernel, AllTypes);
+
+}  // namespace phi

@@ -1,0 +1,92 @@
+// Complex numbers and their parts on the CPU.
+#include <complex>
+#include <cstring>
+
+#include "phi/common/errors.h"
+#include "phi/generated/kernels/complex.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/elementwise/unary_table.h"
+
+namespace phi {
+namespace {
+
+template <typename C>
+struct RealPartFunctor {
+  auto operator()(C x) const { return x.real(); }
+};
+template <typename C>
+struct ImaginaryPartFunctor {
+  auto operator()(C x) const { return x.imag(); }
+};
+template <typename C>
+struct ModulusFunctor {
+  auto operator()(C x) const { return std::abs(x); }
+};
+template <typename C>
+struct ArgumentFunctor {
+  auto operator()(C x) const { return std::arg(x); }
+};
+/// Real numbers are their own conjugates.
+template <typename T>
+struct ConjugateFunctor {
+  T operator()(T x) const {
+    if constexpr (kIsComplex<T>) x = std::conj(x);
+    return x;
+  }
+};
+
+// Pairs of parts are laid out as complex numbers are.
+void copy_bytes(const DenseTensor& x, DenseTensor* out) {
+  if (out->numel() > 0) std::memcpy(out->mutable_raw_data(), x.raw_data(), out->meta().nbytes());
+}
+
+using Conjugated = join_t<Complexes, join_t<AllIntegers, Floats>>;
+using Parts = TypeList<float, double>;
+
+}  // namespace
+
+/// real + i imag; both broadcast.
+template <typename T, typename Context>
+void ComplexKernel(const Context&, const DenseTensor& real, const DenseTensor& imag,
+                   DenseTensor* out) {
+  using C = std::complex<T>;
+  binary_loop(real.data<T>(), real.dims(), imag.data<T>(), imag.dims(), out->mutable_data<C>(),
+              out->dims(), [](T a, T b) { return C(a, b); });
+}
+
+template <typename T, typename Context>
+void AsRealKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
+  copy_bytes(x, out);
+}
+
+template <typename T, typename Context>
+void AsComplexKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
+  copy_bytes(x, out);
+}
+
+/// out_grad, which is real, in the direction of x; 0 at 0.
+template <typename T, typename Context>
+void ModulusGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
+                       DenseTensor* x_grad) {
+  using Part = typename T::value_type;
+  const T* xs = x.data<T>();
+  const Part* gs = out_grad.data<Part>();
+  T* to = x_grad->mutable_data<T>();
+  for (int64_t i = 0; i < x_grad->numel(); ++i) {
+    const Part modulus = std::abs(xs[i]);
+    to[i] = modulus == Part(0) ? T(0) : gs[i] * (xs[i] / modulus);
+  }
+}
+
+PHI_UNARY_KERNEL(real, RealPartFunctor, Complexes);
+PHI_UNARY_KERNEL(imag, ImaginaryPartFunctor, Complexes);
+PHI_UNARY_KERNEL(abs, ModulusFunctor, Complexes);
+PHI_UNARY_KERNEL(angle, ArgumentFunctor, Complexes);
+PHI_UNARY_KERNEL(conj, ConjugateFunctor, Conjugated);
+PHI_REGISTER_KERNEL(abs_grad, CPU, ModulusGradKernel, Complexes);
+PHI_REGISTER_KERNEL(complex, CPU, ComplexKernel, Parts);
+PHI_REGISTER_KERNEL(as_real, CPU, AsRealKernel, Complexes);
+PHI_REGISTER_KERNEL(as_complex, CPU, AsComplexKernel, Parts);
+
+}  // namespace phi

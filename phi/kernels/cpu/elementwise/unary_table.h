@@ -1,0 +1,105 @@
+// Rows of tables of elementwise kernels of one input: a functor makes a kernel, another its
+// gradient.
+//
+//   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, float);           // float: an attribute
+//   PHI_UNARY_GRAD_KERNEL(leaky_relu_grad, LeakyReluGradFunctor, Floats, float);
+//
+// The functor is a template on the type that it computes in (compute_t), with the attributes as its
+// members in their order. What it returns is the output's element type: the input's, or another,
+// such as bool. Outputs may be the input; that of a gradient may be out_grad.
+#pragma once
+
+#include <type_traits>
+
+#include "phi/common/dtype.h"
+#include "phi/core/attribute.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+namespace detail {
+
+/// An attribute as a functor that computes in C has it: counts stay as they are, numbers become C.
+template <typename C, typename Attribute>
+auto attribute_value(const Attribute& value) {
+  if constexpr (std::is_same_v<Attribute, int>) {
+    return value;
+  } else if constexpr (std::is_same_v<Attribute, Scalar>) {
+    return value.template to<C>();
+  } else {
+    return convert_value<C>(value);
+  }
+}
+
+/// out = f(x), where f computes in C and x converts to it.
+template <typename C, typename T, typename F>
+void map_unary(const DenseTensor& x, DenseTensor* out, F f) {
+  using Result = std::invoke_result_t<F, C>;
+  const int64_t n = x.numel();
+  if constexpr (!std::is_same_v<C, compute_t<T>>) {  // in C where the result will be
+    convert(x.data<T>(), out->mutable_data<C>(), n);
+    unary_loop(out->mutable_data<C>(), out->mutable_data<C>(), n, f);
+  } else if constexpr (std::is_same_v<C, Result>) {
+    unary_loop(x.data<T>(), out->mutable_data<T>(), n, f);
+  } else {
+    unary_loop(x.data<T>(), out->mutable_data<Result>(), n, f);
+  }
+}
+
+}  // namespace detail
+
+template <template <typename> typename Functor, typename... Attributes>
+struct UnaryKernel {
+  template <typename T, typename Context>
+  static void run(const Context&, const DenseTensor& x, Attributes... attributes,
+                  DenseTensor* out) {
+    using C = compute_t<T>;
+    detail::map_unary<C, T>(
+        x, out, Functor<C>{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...});
+  }
+};
+
+/// For integers, which become float32.
+template <template <typename> typename Functor, typename... Attributes>
+struct UnaryOfIntegersKernel {
+  template <typename T, typename Context>
+  static void run(const Context&, const DenseTensor& x, Attributes... attributes,
+                  DenseTensor* out) {
+    detail::map_unary<float, T>(
+        x, out,
+        Functor<float>{detail::attribute_value<float, std::decay_t<Attributes>>(attributes)...});
+  }
+};
+
+/// `kept` is x or out of the function.
+template <template <typename> typename Functor, typename... Attributes>
+struct UnaryGradKernel {
+  template <typename T, typename Context>
+  static void run(const Context&, const DenseTensor& kept, const DenseTensor& out_grad,
+                  Attributes... attributes, DenseTensor* x_grad) {
+    using C = compute_t<T>;
+    binary_loop(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel(),
+                Functor<C>{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...});
+  }
+};
+
+}  // namespace phi
+
+#define PHI_UNARY_ROW_(Kernel, name, Functor, types, ...)                                \
+  using PHI_CONCAT_(name##_row_, __LINE__) = Kernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
+  PHI_REGISTER_KERNEL(name, CPU, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
+/// One line per kernel, in namespace phi: op, functor, TypeList, types of its attributes as the
+/// kernel takes them.
+#define PHI_UNARY_KERNEL(name, Functor, types, ...) \
+  PHI_UNARY_ROW_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
+/// The same in all floats, and of integers, whose result is float32 (FloatUnaryInferMeta).
+#define PHI_FLOAT_UNARY_KERNEL(name, Functor)                                         \
+  using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor>;                     \
+  PHI_REGISTER_KERNEL(name, CPU, name##_of_integers_row_::template run, AllIntegers); \
+  PHI_UNARY_KERNEL(name, Functor, Floats)
+#define PHI_UNARY_GRAD_KERNEL(name, Functor, types, ...) \
+  PHI_UNARY_ROW_(UnaryGradKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)

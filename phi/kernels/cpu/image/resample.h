@@ -1,0 +1,158 @@
+// Resampling of arrays along one dim after the other: each output element is a sum of a few input
+// elements, its taps, with weights. Interpolation in several dims is that in each of them.
+//
+//   const Taps<float> taps = interpolation_taps<float>({.in = 4, .out = 8});
+//   resample(taps, outer, inner, x, y);        // x [outer, in, inner] -> y [outer, out, inner]
+//   resample_grad(taps, outer, inner, dy, dx);
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace phi {
+
+enum class InterpMethod : uint8_t { kNearest, kLinear, kCubic };
+
+/// One dim of an interpolation. `scale` is 0 where the extents say what a step is.
+struct InterpDim {
+  int64_t in;
+  int64_t out;
+  double scale;
+  InterpMethod method;
+  bool align_corners;
+  bool half_pixel;  // linear only: places are those of the centres of elements
+};
+
+/// `each` taps for every output element.
+template <typename C>
+struct Taps {
+  int64_t in;
+  int64_t out;
+  int64_t each;
+  std::vector<int64_t> from;
+  std::vector<C> weight;
+
+  /// Nothing would change.
+  bool is_identity() const {
+    if (in != out) return false;
+    for (int64_t o = 0; o < out; ++o) {
+      for (int64_t k = 0; k < each; ++k) {
+        const int64_t at = o * each + k;
+        if (from[at] == o ? weight[at] == C(0) && k == 0 : weight[at] != C(0)) return false;
+      }
+    }
+    return true;
+  }
+};
+
+namespace detail {
+
+/// The weights of the elements one before, at, one and two behind a place that lies `t` behind an
+/// element: cubic convolution with a = -0.75 (R. Keys, 1981).
+template <typename C>
+void cubic_weights(C t, C* weights) {
+  constexpr C a = C(-0.75);
+  const auto near = [](C d) { return ((a + C(2)) * d - (a + C(3))) * d * d + C(1); };
+  const auto far = [](C d) { return ((a * d - C(5) * a) * d + C(8) * a) * d - C(4) * a; };
+  weights[0] = far(t + C(1));
+  weights[1] = near(t);
+  weights[2] = near(C(1) - t);
+  weights[3] = far(C(2) - t);
+}
+
+/// How far in x one step of out goes. Places are float for every dtype, as in the reference: a
+/// picture is sampled at the same places whatever it is kept in.
+inline float step_of(const InterpDim& d) {
+  if (d.align_corners) {
+    return d.out > 1 ? static_cast<float>(d.in - 1) / static_cast<float>(d.out - 1) : 0.0f;
+  }
+  if (d.scale > 0.0) return static_cast<float>(1.0 / d.scale);
+  return static_cast<float>(d.in) / static_cast<float>(d.out);
+}
+
+}  // namespace detail
+
+template <typename C>
+Taps<C> interpolation_taps(const InterpDim& d) {
+  const int64_t each = d.method == InterpMethod::kNearest  ? 1
+                       : d.method == InterpMethod::kLinear ? 2
+                                                           : 4;
+  Taps<C> taps{d.in, d.out, each, std::vector<int64_t>(d.out * each),
+               std::vector<C>(d.out * each, C(1))};
+  const float step = detail::step_of(d);
+  const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, d.in - 1); };
+  for (int64_t o = 0; o < d.out; ++o) {
+    const auto at = static_cast<float>(o);
+    int64_t* from = taps.from.data() + o * each;
+    C* weight = taps.weight.data() + o * each;
+    if (d.method == InterpMethod::kNearest) {
+      from[0] = clamped(static_cast<int64_t>(step * at + (d.align_corners ? 0.5f : 0.0f)));
+    } else if (d.method == InterpMethod::kLinear) {
+      const float place = std::max(d.half_pixel ? step * (at + 0.5f) - 0.5f : step * at, 0.0f);
+      from[0] = clamped(static_cast<int64_t>(place));
+      from[1] = clamped(from[0] + 1);
+      const C behind = static_cast<C>(place - static_cast<float>(from[0]));
+      weight[0] = C(1) - behind;
+      weight[1] = behind;
+    } else {
+      const float place = d.align_corners ? step * at : step * (at + 0.5f) - 0.5f;
+      const float first = std::floor(place);
+      for (int64_t k = 0; k < 4; ++k) from[k] = clamped(static_cast<int64_t>(first) - 1 + k);
+      detail::cubic_weights(static_cast<C>(place - first), weight);
+    }
+  }
+  return taps;
+}
+
+template <typename C>
+void resample(const Taps<C>& taps, int64_t outer, int64_t inner, const C* x, C* y) {
+  const int64_t each = taps.each;
+  for (int64_t i = 0; i < outer; ++i, x += taps.in * inner) {
+    const int64_t* from = taps.from.data();
+    const C* weight = taps.weight.data();
+    for (int64_t o = 0; o < taps.out; ++o, y += inner, from += each, weight += each) {
+      if (inner == 1) {
+        C sum = weight[0] * x[from[0]];
+        for (int64_t k = 1; k < each; ++k) sum += weight[k] * x[from[k]];
+        *y = sum;
+        continue;
+      }
+      const C* row = x + from[0] * inner;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < inner; ++j) y[j] = weight[0] * row[j];
+      for (int64_t k = 1; k < each; ++k) {
+        row = x + from[k] * inner;
+        const C w = weight[k];
+#pragma GCC ivdep
+        for (int64_t j = 0; j < inner; ++j) y[j] += w * row[j];
+      }
+    }
+  }
+}
+
+template <typename C>
+void resample_grad(const Taps<C>& taps, int64_t outer, int64_t inner, const C* y_grad, C* x_grad) {
+  const int64_t each = taps.each;
+  std::fill_n(x_grad, outer * taps.in * inner, C(0));
+  for (int64_t i = 0; i < outer; ++i, x_grad += taps.in * inner) {
+    for (int64_t o = 0; o < taps.out; ++o, y_grad += inner) {
+      if (inner == 1) {
+        for (int64_t k = o * each; k < (o + 1) * each; ++k) {
+          x_grad[taps.from[k]] += taps.weight[k] * y_grad[0];
+        }
+        continue;
+      }
+      for (int64_t k = 0; k < each; ++k) {
+        C* row = x_grad + taps.from[o * each + k] * inner;
+        const C w = taps.weight[o * each + k];
+#pragma GCC ivdep
+        for (int64_t j = 0; j < inner; ++j) row[j] += w * y_grad[j];
+      }
+    }
+  }
+}
+
+}  // namespace phi

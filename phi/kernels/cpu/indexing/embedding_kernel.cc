@@ -1,0 +1,103 @@
+// Embeddings on the CPU that differ from `embedding`: c_embedding, of a table that has some of the
+// ids; and the gradient that is averaged over the places of an id.
+#include <algorithm>
+#include <vector>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/lookup.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/slices.h"
+
+namespace phi {
+namespace {
+
+/// The rows here of a table whose first row is for id `start_index`; negative for ids that it does
+/// not have.
+std::vector<int64_t> rows_from(int64_t start_index, const LookupTable& table,
+                               const DenseTensor& ids) {
+  std::vector<int64_t> rows(static_cast<size_t>(ids.numel()));
+  visit_indices(ids, [&](const auto* values) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const int64_t row = values[i] < start_index ? -1 : values[i] - start_index;
+      rows[i] = row >= table.begin && row < table.end ? row - table.begin : -1;
+    }
+  });
+  return rows;
+}
+
+/// How often each row of the gradient that is here is named, by all ranks.
+DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int ids_ndim) {
+  DenseTensor counts = DenseTensor::empty({{rows}, DataType::INT64}, ctx.place());
+  auto* count = counts.mutable_data<int64_t>();
+  std::fill_n(count, rows, 0);
+  for (int64_t place : places) {
+    if (place >= 0) ++count[place];
+  }
+  for (int d = 0; ctx.view() && d < ids_ndim; ++d) {
+    ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
+  }
+  return counts;
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void CEmbeddingKernel(const Context& ctx, const DenseTensor& weight, const DenseTensor& x,
+                      int64_t start_index, DenseTensor* out) {
+  const LookupTable table(ctx.input_box(0, weight.dims()), 0);
+  read_slices(Slices::along(weight.dims(), 0), rows_from(start_index, table, x), weight.data<T>(),
+              out->mutable_data<T>());
+}
+
+template <typename T, typename Context>
+void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
+                          int64_t start_index, DenseTensor* weight_grad) {
+  const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
+  SliceSums<T>(Slices::along(weight_grad->dims(), 0), rows_from(start_index, table, x))
+      .run(SumsFrom::kZero, out_grad.data<T>(), weight_grad->mutable_data<T>());
+}
+
+/// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
+/// (a negative one means none). Errors: those of embedding.
+template <typename T, typename Context>
+void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor& x,
+                                           const DenseTensor& out_grad, int64_t padding_idx,
+                                           DenseTensor* weight_grad) {
+  using C = compute_t<T>;
+  const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
+  const Slices slices = Slices::along(weight_grad->dims(), 0);
+  const auto places = places_in(table, x, "x", "the vocabulary");
+  const DenseTensor counts = occurrences(ctx, slices.extent, places, x.ndim());
+  T* to = weight_grad->mutable_data<T>();
+  SliceSums<T>(slices, places).run(SumsFrom::kZero, out_grad.data<T>(), to);
+  for (int64_t row = 0; row < slices.extent; ++row, to += slices.inner) {
+    const int64_t count = counts.data<int64_t>()[row];
+    const bool is_padding = padding_idx >= 0 && row + table.begin == padding_idx;
+    if (count <= 1 && !is_padding) continue;
+    const C divisor = static_cast<C>(count);
+    for (int64_t i = 0; i < slices.inner; ++i) {
+      to[i] = is_padding ? T(0.0f) : convert_value<T>(convert_value<C>(to[i]) / divisor);
+    }
+  }
+}
+
+// The messages of the counts.
+template <typename T, typename Context>
+void EmbeddingWithScaledGradientGradDry(const Context& ctx, const DenseTensor& x,
+                                        const DenseTensor& /*out_grad*/, int64_t /*padding_idx*/,
+                                        DenseTensor* weight_grad) {
+  DenseTensor counts = DenseTensor::empty({{weight_grad->dims()[0]}, DataType::INT64}, ctx.place());
+  for (int d = 0; ctx.view() && d < x.ndim(); ++d) {
+    ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
+  }
+}
+
+PHI_REGISTER_KERNEL(c_embedding, CPU, CEmbeddingKernel, Floats);
+PHI_REGISTER_KERNEL(c_embedding_grad, CPU, CEmbeddingGradKernel, Floats);
+PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, CPU, EmbeddingWithScaledGradientGradKernel,
+                    Floats);
+PHI_REGISTER_DRY_KERNEL(embedding_with_scaled_gradient_grad, EmbeddingWithScaledGradientGradDry,
+                        Floats);
+
+}  // namespace phi

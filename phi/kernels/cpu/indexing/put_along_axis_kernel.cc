@@ -1,0 +1,251 @@
+// put_along_axis on the CPU: values are put to the elements that indices name, by themselves or
+// reduced with each other and with what is there; and the gradient.
+#include <algorithm>
+#include <vector>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/indexing.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/indexing/element_places.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/put.h"
+
+namespace phi {
+namespace {
+
+/// The elements of arr that indices name, and those of values that are put there, as offsets: they
+/// are worked out once, and what is done there is compiled for no type of index.
+class Puts {
+ public:
+  Puts(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis) {
+    const ElementPlaces places(arr, indices.dims(), values, axis);
+    puts_.reserve(static_cast<size_t>(indices.numel()));
+    visit_indices(indices, [&](const auto* ids) {
+      check_indices(ids, indices.numel(), "indices", arr[axis], FromEnd::kYes);
+      places.for_each(ids, [&](int64_t at, int64_t own) { puts_.push_back({at, own}); });
+    });
+  }
+
+  /// Calls f(offset in arr, offset in values) for each, in the order of indices.
+  template <typename F>
+  void for_each(F&& f) const {
+    for (const auto& [at, own] : puts_) f(at, own);
+  }
+
+  /// How many values are put to each of the n elements of arr.
+  std::vector<int32_t> counts(int64_t n) const {
+    std::vector<int32_t> counts(static_cast<size_t>(n), 0);
+    for_each([&](int64_t at, int64_t) { ++counts[static_cast<size_t>(at)]; });
+    return counts;
+  }
+
+ private:
+  struct Put {
+    int64_t at, own;
+  };
+  std::vector<Put> puts_;
+};
+
+int axis_of(int axis, const Dims& dims) { return normalise_axis(axis, dims.ndim(), dims); }
+
+/// Widens to the type that reductions compute in, for as long as it lives.
+template <typename T>
+class Wide {
+ public:
+  using C = compute_t<T>;
+  explicit Wide(DenseTensor* x) : narrow_(x->mutable_data<T>()), n_(x->numel()) {
+    if constexpr (kIs16Bit<T>) {
+      wide_.resize(static_cast<size_t>(n_));
+      convert(narrow_, wide_.data(), n_);
+    }
+  }
+  ~Wide() {
+    if constexpr (kIs16Bit<T>) convert(wide_.data(), narrow_, n_);
+  }
+  Wide(const Wide&) = delete;
+  Wide& operator=(const Wide&) = delete;
+  C* data() {
+    if constexpr (kIs16Bit<T>) {
+      return wide_.data();
+    } else {
+      return narrow_;
+    }
+  }
+
+ private:
+  T* narrow_;
+  int64_t n_;
+  std::vector<float> wide_;
+};
+
+template <typename Put, typename T>
+void reduce_into(const Puts& puts, const T* values, bool include_self, DenseTensor* out) {
+  using C = compute_t<T>;
+  Wide<T> wide(out);
+  C* to = wide.data();
+  if (!include_self) puts.for_each([&](int64_t at, int64_t) { to[at] = Put::kStart; });
+  puts.for_each(
+      [&](int64_t at, int64_t own) { to[at] = Put()(to[at], static_cast<C>(values[own])); });
+}
+
+template <typename T>
+void average_into(const Puts& puts, const T* values, bool include_self, DenseTensor* out) {
+  using C = compute_t<T>;
+  Wide<T> wide(out);
+  C* to = wide.data();
+  if (!include_self) puts.for_each([&](int64_t at, int64_t) { to[at] = C(0); });
+  puts.for_each([&](int64_t at, int64_t own) {
+    to[at] = AddFunctor<C>()(to[at], static_cast<C>(values[own]));
+  });
+  const auto counts = puts.counts(out->numel());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) to[i] = static_cast<C>(to[i] / static_cast<C>(counts[i] + include_self));
+  }
+}
+
+/// What the gradient of a reduction needs, offsets in arr and values as in Puts. Whether `self`,
+/// what was in arr, took part, is asked of include_self.
+template <typename T>
+struct PutGradients {
+  const Puts& puts;
+  const T* self;
+  const T* values;
+  const T* out;
+  const T* out_grad;
+  int64_t n;  // elements of arr
+  bool include_self;
+  T* self_grad;    // null: not wanted
+  T* values_grad;  // null: not wanted, else zeros
+
+  double grad(int64_t at) const { return static_cast<double>(out_grad[at]); }
+  bool is_there(int64_t at, const T& value) const {
+    return static_cast<double>(value) == static_cast<double>(out[at]);
+  }
+
+  /// Each of the parts of an element gets of(offset in arr, the part): of self too if it took part,
+  /// which without others gets all.
+  template <typename Of>
+  void give(const Of& of) const {
+    if (self_grad) {
+      std::copy_n(out_grad, n, self_grad);
+      puts.for_each([&](int64_t at, int64_t) {
+        self_grad[at] = convert_value<T>(include_self ? of(at, self[at]) : 0.0);
+      });
+    }
+    if (!values_grad) return;
+    puts.for_each(
+        [&](int64_t at, int64_t own) { values_grad[own] = convert_value<T>(of(at, values[own])); });
+  }
+
+  void of_assign() const {
+    PutGradients alone = *this;
+    alone.include_self = false;
+    alone.give([&](int64_t at, const T&) { return grad(at); });
+  }
+
+  void of_sum() const {
+    give([&](int64_t at, const T&) { return grad(at); });
+  }
+
+  void of_mean() const {
+    const auto counts = puts.counts(n);
+    give([&](int64_t at, const T&) { return grad(at) / (counts[at] + include_self); });
+  }
+
+  /// The parts that are the largest (smallest) share the gradient.
+  void of_extreme() const {
+    std::vector<int32_t> shares(static_cast<size_t>(n), 0);
+    puts.for_each([&](int64_t at, int64_t own) { shares[at] += is_there(at, values[own]); });
+    if (include_self) {
+      for (int64_t i = 0; i < n; ++i) shares[i] += is_there(i, self[i]);
+    }
+    give([&](int64_t at, const T& part) {
+      return is_there(at, part) ? grad(at) / shares[at] : 0.0;
+    });
+  }
+
+  /// The product of the other parts: of all by this one, where none is 0.
+  void of_product() const {
+    std::vector<double> product(static_cast<size_t>(n), 1.0);  // of those that are not 0
+    std::vector<int32_t> zeros(static_cast<size_t>(n), 0);
+    const auto take = [&](int64_t at, double part) {
+      zeros[at] += part == 0.0;
+      product[at] *= part == 0.0 ? 1.0 : part;
+    };
+    if (include_self) {
+      for (int64_t i = 0; i < n; ++i) take(i, static_cast<double>(self[i]));
+    }
+    puts.for_each([&](int64_t at, int64_t own) { take(at, static_cast<double>(values[own])); });
+    give([&](int64_t at, const T& part) {
+      const auto value = static_cast<double>(part);
+      const bool is_zero = value == 0.0;
+      if (zeros[at] > is_zero) return 0.0;
+      return grad(at) * (is_zero ? product[at] : product[at] / value);
+    });
+  }
+};
+
+}  // namespace
+
+/// `axis` is whole. For mean 16-bit floats, as for all reductions, are summed as float; integers
+/// lose their fraction. out may be arr.
+template <typename T, typename Context>
+void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTensor& indices,
+                        const DenseTensor& values, int axis, const std::string& reduce,
+                        bool include_self, DenseTensor* out) {
+  const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
+  T* to = out->mutable_data<T>();
+  if (arr.data<T>() != to) std::copy_n(arr.data<T>(), arr.numel(), to);
+  const T* from = values.data<T>();
+  using C = compute_t<T>;
+  if (reduce == "assign") {
+    puts.for_each([&](int64_t at, int64_t own) { to[at] = from[own]; });
+  } else if (reduce == "add") {
+    reduce_into<PutAdd<C>>(puts, from, include_self, out);
+  } else if (reduce == "amax") {
+    reduce_into<PutLargest<C>>(puts, from, include_self, out);
+  } else if (reduce == "amin") {
+    reduce_into<PutSmallest<C>>(puts, from, include_self, out);
+  } else if (reduce == "mean") {
+    average_into(puts, from, include_self, out);
+  } else {
+    reduce_into<PutMultiply<C>>(puts, from, include_self, out);
+  }
+}
+
+/// Values that indices do not reach get zeros.
+template <typename T, typename Context>
+void PutAlongAxisGradKernel(const Context&, const DenseTensor& arr, const DenseTensor& indices,
+                            const DenseTensor& values, const DenseTensor& out,
+                            const DenseTensor& out_grad, int axis, const std::string& reduce,
+                            bool include_self, DenseTensor* arr_grad, DenseTensor* values_grad) {
+  const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
+  if (values_grad) std::fill_n(values_grad->mutable_data<T>(), values_grad->numel(), T(0.0f));
+  const PutGradients<T> gradients{puts,
+                                  arr.data<T>(),
+                                  values.data<T>(),
+                                  out.data<T>(),
+                                  out_grad.data<T>(),
+                                  arr.numel(),
+                                  include_self,
+                                  arr_grad ? arr_grad->mutable_data<T>() : nullptr,
+                                  values_grad ? values_grad->mutable_data<T>() : nullptr};
+  if (reduce == "assign") {
+    gradients.of_assign();
+  } else if (reduce == "add") {
+    gradients.of_sum();
+  } else if (reduce == "mean") {
+    gradients.of_mean();
+  } else if (reduce == "amax" || reduce == "amin") {
+    gradients.of_extreme();
+  } else {
+    gradients.of_product();
+  }
+}
+
+using Reducible = join_t<AllIntegers, Floats>;
+PHI_REGISTER_KERNEL(put_along_axis, CPU, PutAlongAxisKernel, Reducible);
+PHI_REGISTER_KERNEL(put_along_axis_grad, CPU, PutAlongAxisGradKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,67 @@
+// Cross products of vectors along one tensor dim.
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/linalg.h"
+#include "phi/infermeta/linalg.h"
+#include "phi/kernels/cpu/linalg/matrix.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+namespace {
+
+/// Arrays of vectors, whose three elements are `inner` apart; integers wrap.
+template <typename T>
+struct Vectors {
+  using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                               std::type_identity<compute_t<T>>>::type;
+  const T* data;
+  bool conjugated = false;
+
+  C at(int64_t i) const {
+    const C value = static_cast<C>(data[i]);
+    if constexpr (kIsComplex<T>) return conjugated ? std::conj(value) : value;
+    return value;
+  }
+};
+
+template <typename T>
+void cross(const Vectors<T>& x, const Vectors<T>& y, const Dims& dims, int axis, T* out) {
+  const int64_t outer = dims.numel(0, axis), inner = dims.numel(axis + 1, dims.ndim());
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t e = 0; e < 3; ++e) {
+      const int64_t base = o * 3 * inner;
+      const int64_t next = base + (e + 1) % 3 * inner, last = base + (e + 2) % 3 * inner;
+      for (int64_t i = 0; i < inner; ++i) {
+        out[base + e * inner + i] =
+            static_cast<T>(x.at(next + i) * y.at(last + i) - x.at(last + i) * y.at(next + i));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void CrossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, int axis,
+                 DenseTensor* out) {
+  // The first tensor dim of extent 3 is that of the whole tensor.
+  const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
+  cross<T>({x.data<T>()}, {y.data<T>()}, x.dims(), at, out->mutable_data<T>());
+}
+
+/// Of x it is y x out_grad, of y out_grad x x.
+template <typename T, typename Context>
+void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     const DenseTensor& out_grad, int axis, DenseTensor* x_grad,
+                     DenseTensor* y_grad) {
+  const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
+  const Vectors<T> g{out_grad.data<T>()};
+  if (x_grad) cross<T>({y.data<T>(), true}, g, x.dims(), at, x_grad->mutable_data<T>());
+  if (y_grad) cross<T>(g, {x.data<T>(), true}, x.dims(), at, y_grad->mutable_data<T>());
+}
+
+using CrossTypes = join_t<SignedNumbers, Complexes>;
+using CrossGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(cross, CPU, CrossKernel, CrossTypes);
+PHI_REGISTER_KERNEL(cross_grad, CPU, CrossGradKernel, CrossGradTypes);
+
+}  // namespace phi

@@ -1,0 +1,206 @@
+// Matrix: one matrix stored by columns, as LAPACK has it, with the operations that kernels of
+// linear algebra and their gradients are written in.
+//
+//   const auto l = Matrix<double>::from(x, n, n);       // of a row-major array
+//   const Matrix<double> s = adjoint(l) * g;
+//   s.to(out);
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "phi/common/dtype.h"
+#include "phi/core/dense_tensor.h"
+
+namespace phi::linalg {
+
+/// The element types of LAPACK.
+using MatrixTypes = join_t<TypeList<float, double>, Complexes>;
+
+namespace detail {
+template <typename T>
+struct Real {
+  using type = T;
+};
+template <typename R>
+struct Real<std::complex<R>> {
+  using type = R;
+};
+}  // namespace detail
+/// The type of T's real part.
+template <typename T>
+using real_t = typename detail::Real<T>::type;
+
+/// The conjugate, of a real number itself.
+template <typename T>
+T conjugate(T x) {
+  if constexpr (kIsComplex<T>) return std::conj(x);
+  return x;
+}
+template <typename T>
+bool is_finite(T x) {
+  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+}
+
+template <typename T>
+class Matrix {
+ public:
+  Matrix() = default;
+  /// Zeros.
+  Matrix(int64_t rows, int64_t columns)
+      : rows_(rows), columns_(columns), elements_(static_cast<size_t>(rows * columns)) {}
+  static Matrix from(const T* row_major, int64_t rows, int64_t columns) {
+    Matrix x(rows, columns);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) x(i, j) = row_major[i * columns + j];
+    }
+    return x;
+  }
+  static Matrix identity(int64_t n) {
+    Matrix x(n, n);
+    for (int64_t i = 0; i < n; ++i) x(i, i) = T(1);
+    return x;
+  }
+  void to(T* row_major) const {
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < columns_; ++j) row_major[i * columns_ + j] = (*this)(i, j);
+    }
+  }
+
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  /// From one column to the next: what LAPACK wants of a matrix without rows too.
+  int stride() const { return static_cast<int>(std::max<int64_t>(rows_, 1)); }
+  T* data() { return elements_.data(); }
+  const T* data() const { return elements_.data(); }
+  T& operator()(int64_t i, int64_t j) { return elements_[static_cast<size_t>(j * rows_ + i)]; }
+  const T& operator()(int64_t i, int64_t j) const {
+    return elements_[static_cast<size_t>(j * rows_ + i)];
+  }
+  bool is_finite() const {
+    return std::all_of(elements_.begin(), elements_.end(),
+                       [](T x) { return linalg::is_finite(x); });
+  }
+  void fill(T value) { std::fill(elements_.begin(), elements_.end(), value); }
+  /// `f(i, j, element)` for each element.
+  template <typename F>
+  Matrix& for_each(F&& f) {
+    for (int64_t j = 0; j < columns_; ++j) {
+      for (int64_t i = 0; i < rows_; ++i) f(i, j, (*this)(i, j));
+    }
+    return *this;
+  }
+  /// The rows x columns part that begins at (row, column).
+  Matrix part(int64_t row, int64_t column, int64_t rows, int64_t columns) const {
+    Matrix x(rows, columns);
+    x.for_each([&](int64_t i, int64_t j, T& to) { to = (*this)(row + i, column + j); });
+    return x;
+  }
+  /// Writes `x` there.
+  void set_part(int64_t row, int64_t column, const Matrix& x) {
+    for (int64_t j = 0; j < x.columns(); ++j) {
+      for (int64_t i = 0; i < x.rows(); ++i) (*this)(row + i, column + j) = x(i, j);
+    }
+  }
+  Matrix& operator+=(const Matrix& x) {
+    return for_each([&](int64_t i, int64_t j, T& to) { to += x(i, j); });
+  }
+  Matrix& operator-=(const Matrix& x) {
+    return for_each([&](int64_t i, int64_t j, T& to) { to -= x(i, j); });
+  }
+  friend Matrix operator+(Matrix a, const Matrix& b) { return a += b; }
+  friend Matrix operator-(Matrix a, const Matrix& b) { return a -= b; }
+
+ private:
+  int64_t rows_ = 0;
+  int64_t columns_ = 0;
+  std::vector<T> elements_;
+};
+
+template <typename T>
+Matrix<T> adjoint(const Matrix<T>& x) {
+  Matrix<T> y(x.columns(), x.rows());
+  return y.for_each([&](int64_t i, int64_t j, T& to) { to = conjugate(x(j, i)); });
+}
+template <typename T>
+Matrix<T> transposed(const Matrix<T>& x) {
+  Matrix<T> y(x.columns(), x.rows());
+  return y.for_each([&](int64_t i, int64_t j, T& to) { to = x(j, i); });
+}
+template <typename T>
+Matrix<T> conjugated(Matrix<T> x) {
+  return x.for_each([](int64_t, int64_t, T& to) { to = conjugate(to); });
+}
+template <typename T>
+Matrix<T> negated(Matrix<T> x) {
+  return x.for_each([](int64_t, int64_t, T& to) { to = -to; });
+}
+/// Elements on and below diagonal `k`; the others are 0.
+template <typename T>
+Matrix<T> tril(Matrix<T> x, int64_t k = 0) {
+  return x.for_each([k](int64_t i, int64_t j, T& to) { to = j - i <= k ? to : T(0); });
+}
+/// Elements on and above it.
+template <typename T>
+Matrix<T> triu(Matrix<T> x, int64_t k = 0) {
+  return x.for_each([k](int64_t i, int64_t j, T& to) { to = j - i >= k ? to : T(0); });
+}
+/// (x + adjoint(x)) / 2
+template <typename T>
+Matrix<T> symmetric(const Matrix<T>& x) {
+  Matrix<T> y(x.rows(), x.columns());
+  return y.for_each(
+      [&](int64_t i, int64_t j, T& to) { to = (x(i, j) + conjugate(x(j, i))) * real_t<T>(0.5); });
+}
+/// Column j times scales[j].
+template <typename T, typename Scale>
+Matrix<T> scale_columns(Matrix<T> x, const std::vector<Scale>& scales) {
+  return x.for_each([&](int64_t, int64_t j, T& to) { to *= scales[static_cast<size_t>(j)]; });
+}
+/// Row i times scales[i].
+template <typename T, typename Scale>
+Matrix<T> scale_rows(Matrix<T> x, const std::vector<Scale>& scales) {
+  return x.for_each([&](int64_t i, int64_t, T& to) { to *= scales[static_cast<size_t>(i)]; });
+}
+/// a / b, and 0 where a is 0: what takes no part of a gradient is not asked by what it is divided.
+template <typename T, typename Divisor>
+T quotient_or_zero(T a, Divisor b) {
+  return a == T(0) ? T(0) : a / b;
+}
+
+/// The product.
+template <typename T>
+Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b);
+
+/// How often the last two tensor dims, the matrices, are there.
+inline int64_t matrices_in(const Dims& dims) { return dims.numel(0, dims.ndim() - 2); }
+/// Extents of the matrices.
+inline int64_t rows_of(const DenseTensor& x) { return x.dims()[x.ndim() - 2]; }
+inline int64_t columns_of(const DenseTensor& x) { return x.dims()[x.ndim() - 1]; }
+
+/// Matrix `b` of x.
+template <typename T>
+Matrix<T> matrix_of(const DenseTensor& x, int64_t b) {
+  const int64_t rows = rows_of(x), columns = columns_of(x);
+  return Matrix<T>::from(x.data<T>() + b * rows * columns, rows, columns);
+}
+/// Writes it.
+template <typename T>
+void put_matrix(const Matrix<T>& x, int64_t b, DenseTensor* out) {
+  x.to(out->mutable_data<T>() + b * x.rows() * x.columns());
+}
+/// Numbers `b` of an array that has `n` for each matrix.
+template <typename T>
+std::vector<T> vector_of(const DenseTensor& x, int64_t b, int64_t n) {
+  const T* from = x.data<T>() + b * n;
+  return {from, from + n};
+}
+template <typename T>
+void put_vector(const std::vector<T>& x, int64_t b, DenseTensor* out) {
+  std::copy(x.begin(), x.end(), out->mutable_data<T>() + b * static_cast<int64_t>(x.size()));
+}
+
+}  // namespace phi::linalg

@@ -1,0 +1,132 @@
+// Solutions of systems of equations, and inverses.
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/linalg.h"
+#include "phi/infermeta/linalg.h"
+#include "phi/kernels/cpu/linalg/systems.h"
+
+namespace phi {
+namespace {
+
+using linalg::adjoint;
+using linalg::Matrix;
+using linalg::Op;
+using linalg::Triangle;
+
+/// Errors: InvalidArgument for a singular matrix, the b-th of x.
+template <typename T>
+linalg::Lu<T> factors_of(Matrix<T> a, const DenseTensor& x, int64_t b) {
+  auto lu = linalg::lu_factor(std::move(a));
+  PHI_CHECK(lu.info == 0,
+            errors::InvalidArgument("x is {} and its matrix {} (from 0) is singular: there is no "
+                                    "inverse, and not one solution; lstsq finds the nearest.",
+                                    x.meta().to_string(), b));
+  return lu;
+}
+
+/// Whether y holds vectors is seen by the shapes of the whole tensors.
+linalg::Systems systems_of(const KernelContext& ctx, const DenseTensor& x, const DenseTensor& y) {
+  const bool vectors =
+      solves_vectors(ctx.input_box(0, x.dims()).global, ctx.input_box(1, y.dims()).global);
+  return {x.dims(), y.dims(), vectors};
+}
+
+/// op(a)^-1 b of a triangle; the transpose has no conjugate in it.
+struct TriangularSystem {
+  Triangle triangle;
+  bool transpose;
+
+  template <typename T>
+  Matrix<T> solve(const Matrix<T>& a, Matrix<T> b) const {
+    return solve_left(a, triangle, transpose ? Op::kTranspose : Op::kNone, std::move(b));
+  }
+  /// op(a)^-H b
+  template <typename T>
+  Matrix<T> solve_adjoint(const Matrix<T>& a, Matrix<T> b) const {
+    if (!transpose) return solve_left(a, triangle, Op::kAdjoint, std::move(b));
+    return solve_left(conjugated(a), triangle, Op::kNone, std::move(b));
+  }
+  /// The gradient of a from that of op(a): of elements that are read.
+  template <typename T>
+  Matrix<T> of_triangle(Matrix<T> grad) const {
+    if (transpose) grad = transposed(grad);
+    const int64_t skipped = triangle.unit ? 1 : 0;
+    return triangle.upper ? triu(std::move(grad), skipped) : tril(std::move(grad), -skipped);
+  }
+};
+
+}  // namespace
+
+template <typename T, typename Context>
+void SolveKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  linalg::solve_all<T>(systems_of(ctx, x, y), x, y, out, [&x](int64_t i, Matrix<T> a) {
+    return
+        [lu = factors_of(std::move(a), x, i)](Matrix<T> b) { return lu_solve(lu, std::move(b)); };
+  });
+}
+
+/// Of b it is A^-H out_grad, of A that times -out^H (Giles 2008, section 2.3.1).
+template <typename T, typename Context>
+void SolveGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     const DenseTensor& out, const DenseTensor& out_grad, DenseTensor* x_grad,
+                     DenseTensor* y_grad) {
+  linalg::solve_grad_all<T>(systems_of(ctx, x, y), x, out, out_grad, x_grad, y_grad,
+                            [](const Matrix<T>& a, const Matrix<T>& solution, Matrix<T> g) {
+                              Matrix<T> b_grad = lu_solve(lu_factor(adjoint(a)), std::move(g));
+                              return linalg::MatrixPair<T>(negated(b_grad * adjoint(solution)),
+                                                           std::move(b_grad));
+                            });
+}
+
+/// Reads one triangle of x, with `unitriangular` without its diagonal.
+template <typename T, typename Context>
+void TriangularSolveKernel(const Context&, const DenseTensor& x, const DenseTensor& y, bool upper,
+                           bool transpose, bool unitriangular, DenseTensor* out) {
+  const TriangularSystem system{{upper, unitriangular}, transpose};
+  linalg::solve_all<T>(
+      linalg::Systems(x.dims(), y.dims()), x, y, out, [&system](int64_t, Matrix<T> a) {
+        return [a = std::move(a), &system](Matrix<T> b) { return system.solve(a, std::move(b)); };
+      });
+}
+
+template <typename T, typename Context>
+void TriangularSolveGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                               const DenseTensor& out, const DenseTensor& out_grad, bool upper,
+                               bool transpose, bool unitriangular, DenseTensor* x_grad,
+                               DenseTensor* y_grad) {
+  const TriangularSystem system{{upper, unitriangular}, transpose};
+  linalg::solve_grad_all<T>(linalg::Systems(x.dims(), y.dims()), x, out, out_grad, x_grad, y_grad,
+                            [&system](const Matrix<T>& a, const Matrix<T>& solution, Matrix<T> g) {
+                              Matrix<T> b_grad = system.solve_adjoint(a, std::move(g));
+                              return linalg::MatrixPair<T>(
+                                  system.of_triangle(negated(b_grad * adjoint(solution))),
+                                  std::move(b_grad));
+                            });
+}
+
+template <typename T, typename Context>
+void InverseKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
+  for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
+    const auto lu = factors_of(linalg::matrix_of<T>(x, b), x, b);
+    linalg::put_matrix(lu_solve(lu, Matrix<T>::identity(linalg::rows_of(x))), b, out);
+  }
+}
+
+/// -out^H out_grad out^H (Giles 2008, section 2.2.3).
+template <typename T, typename Context>
+void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
+                       DenseTensor* x_grad) {
+  for (int64_t b = 0; b < linalg::matrices_in(out.dims()); ++b) {
+    const Matrix<T> inverse = adjoint(linalg::matrix_of<T>(out, b));
+    linalg::put_matrix(negated(inverse * linalg::matrix_of<T>(out_grad, b) * inverse), b, x_grad);
+  }
+}
+
+PHI_REGISTER_KERNEL(solve, CPU, SolveKernel, linalg::MatrixTypes);
+PHI_REGISTER_KERNEL(solve_grad, CPU, SolveGradKernel, linalg::MatrixTypes);
+PHI_REGISTER_KERNEL(triangular_solve, CPU, TriangularSolveKernel, linalg::MatrixTypes);
+PHI_REGISTER_KERNEL(triangular_solve_grad, CPU, TriangularSolveGradKernel, linalg::MatrixTypes);
+PHI_REGISTER_KERNEL(inverse, CPU, InverseKernel, linalg::MatrixTypes);
+PHI_REGISTER_KERNEL(inverse_grad, CPU, InverseGradKernel, linalg::MatrixTypes);
+
+}  // namespace phi

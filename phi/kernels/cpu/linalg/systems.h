@@ -1,0 +1,100 @@
+// Systems of equations a x = b: a batch of square matrices a and one of right-hand sides b, which
+// broadcast, for solutions by any factorisation and for their gradients.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "phi/kernels/cpu/linalg/lapack.h"
+#include "phi/kernels/cpu/matmul/batched_product.h"
+#include "phi/kernels/cpu/strided_walk.h"
+
+namespace phi::linalg {
+
+/// Which a and b belong together. Right-hand sides are matrices, or `vectors` of one column each.
+class Systems {
+ public:
+  Systems(const Dims& a, const Dims& b, bool vectors = false)
+      : n_(a.back()), columns_(vectors ? 1 : b.back()) {
+    const Dims a_batch(std::span(a.begin(), a.end() - 2));
+    const Dims b_batch(std::span(b.begin(), b.end() - (vectors ? 1 : 2)));
+    const Dims batch = broadcast_batch(a_batch, b_batch);
+    int64_t out_step = batch.numel();
+    for (int d = 0; d < batch.ndim(); ++d) {
+      out_step /= std::max<int64_t>(batch[d], 1);
+      walk_.append(batch[d], {step(a_batch, batch, d), step(b_batch, batch, d), out_step});
+    }
+  }
+
+  int64_t n() const { return n_; }
+  int64_t columns() const { return columns_; }
+  /// `f(i, j, k)`: the k-th solution is of matrix i of a and right-hand side j.
+  template <typename F>
+  void for_each(F&& f) const {
+    walk_.for_each([&](const std::array<int64_t, 3>& at) { f(at[0], at[1], at[2]); });
+  }
+  template <typename T>
+  Matrix<T> matrix(const DenseTensor& a, int64_t i) const {
+    return Matrix<T>::from(a.data<T>() + i * n_ * n_, n_, n_);
+  }
+  /// Of an array of right-hand sides, or of solutions.
+  template <typename T>
+  Matrix<T> side(const DenseTensor& b, int64_t j) const {
+    return Matrix<T>::from(b.data<T>() + j * n_ * columns_, n_, columns_);
+  }
+
+ private:
+  static int64_t step(const Dims& own, const Dims& batch, int d) {
+    const int at = d - (batch.ndim() - own.ndim());
+    return at < 0 || own[at] == 1 ? 0 : own.numel(at + 1, own.ndim());
+  }
+
+  int64_t n_;
+  int64_t columns_;
+  StridedWalk<3> walk_;
+};
+
+/// `solver(i, a)` factors matrix i and returns what solves it for a right-hand side.
+template <typename T, typename Solver>
+void solve_all(const Systems& systems, const DenseTensor& a, const DenseTensor& b, DenseTensor* out,
+               Solver&& solver) {
+  T* to = out->mutable_data<T>();
+  using Solve = decltype(solver(int64_t{}, Matrix<T>()));
+  std::optional<Solve> solve;  // of the last matrix, which may have many right-hand sides
+  int64_t last = -1;
+  systems.for_each([&](int64_t i, int64_t j, int64_t k) {
+    if (i != last) solve.emplace(solver(i, systems.matrix<T>(a, i)));
+    last = i;
+    (*solve)(systems.side<T>(b, j)).to(to + k * systems.n() * systems.columns());
+  });
+}
+
+/// `gradients(a, out, out_grad)` gives those of a and of b. They are added up where a matrix or a
+/// right-hand side is in several systems.
+template <typename T, typename Gradients>
+void solve_grad_all(const Systems& systems, const DenseTensor& a, const DenseTensor& out,
+                    const DenseTensor& out_grad, DenseTensor* a_grad, DenseTensor* b_grad,
+                    Gradients&& gradients) {
+  const auto clear = [](DenseTensor* grad) {
+    if (grad) std::fill_n(grad->mutable_data<T>(), grad->numel(), T(0));
+  };
+  clear(a_grad);
+  clear(b_grad);
+  const auto add = [](const Matrix<T>& x, int64_t at, DenseTensor* grad) {
+    T* to = grad->mutable_data<T>() + at * x.rows() * x.columns();
+    for (int64_t r = 0; r < x.rows(); ++r) {
+      for (int64_t c = 0; c < x.columns(); ++c) to[r * x.columns() + c] += x(r, c);
+    }
+  };
+  systems.for_each([&](int64_t i, int64_t j, int64_t k) {
+    const auto [of_a, of_b] =
+        gradients(systems.matrix<T>(a, i), systems.side<T>(out, k), systems.side<T>(out_grad, k));
+    if (a_grad) add(of_a, i, a_grad);
+    if (b_grad) add(of_b, j, b_grad);
+  });
+}
+
+template <typename T>
+using MatrixPair = std::pair<Matrix<T>, Matrix<T>>;
+
+}  // namespace phi::linalg

@@ -1,0 +1,106 @@
+// The negative logarithm of a class's probability, and its gradient, on the CPU.
+#include <algorithm>
+#include <string>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/loss.h"
+#include "phi/kernels/cpu/loss/class_rows.h"
+#include "phi/kernels/cpu/loss/combined_sums.h"
+
+namespace phi {
+namespace {
+
+constexpr int kClassAxis = 1;
+constexpr int kLabelInput = 1;
+
+/// Calls f(row, position of its class in the array, the class's weight) for each row whose label
+/// is not ignored. Errors: InvalidArgument with the row and its label.
+template <typename T, typename L, typename F>
+void each_label(const L* labels, const ClassLayout& layout, const DenseTensor* weight,
+                int64_t ignore_index, F f) {
+  using C = compute_t<T>;
+  for (int64_t r = 0; r < layout.rows(); ++r) {
+    const int64_t label = labels[r];
+    if (label == ignore_index) continue;
+    PHI_CHECK(label >= 0 && label < layout.classes,
+              errors::InvalidArgument("label of row {} is {}, but input has {} classes; it must be "
+                                      "in [0, {}) or ignore_index ({}).",
+                                      r, label, layout.classes, layout.classes, ignore_index));
+    const int64_t at = (r / layout.inner * layout.classes + label) * layout.inner;
+    f(r, at + r % layout.inner, weight ? static_cast<C>(weight->data<T>()[label]) : C(1));
+  }
+}
+
+template <typename T, typename F>
+void each_label(const DenseTensor& label, const ClassLayout& layout, const DenseTensor* weight,
+                int64_t ignore_index, F f) {
+  if (label.dtype() == DataType::INT32)
+    return each_label<T>(label.data<int32_t>(), layout, weight, ignore_index, f);
+  each_label<T>(label.data<int64_t>(), layout, weight, ignore_index, f);
+}
+
+}  // namespace
+
+/// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
+/// or that over the sum of the weights: 0 where these are.
+template <typename T, typename Context>
+void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
+                   const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
+                   DenseTensor* out, DenseTensor* total_weight) {
+  using C = compute_t<T>;
+  const ClassLayout layout = class_layout(input.dims(), kClassAxis);
+  const T* data = input.data<T>();
+  T* to = out->mutable_data<T>();
+  T* total = total_weight->mutable_data<T>();
+  if (reduction == "none") {
+    std::fill_n(to, out->numel(), T(0));
+    *total = T(0);
+    return each_label<T>(label, layout, weight, ignore_index, [=](int64_t r, int64_t at, C w) {
+      to[r] = static_cast<T>(-w * static_cast<C>(data[at]));
+    });
+  }
+  CombinedSums<2> sums(ctx);  // of losses and of weights
+  each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
+    sums[0] -= static_cast<double>(w) * static_cast<double>(data[at]);
+    sums[1] += static_cast<double>(w);
+  });
+  if (reduction == "mean") {
+    sums.combine(ctx, kLabelInput, label.ndim());
+    if (sums[1] != 0) sums[0] /= sums[1];
+  }
+  *to = convert_value<T>(sums[0]);
+  *total = convert_value<T>(sums[1]);
+}
+
+template <typename T, typename Context>
+void NllLossGradKernel(const Context&, const DenseTensor& input, const DenseTensor& label,
+                       const DenseTensor* weight, const DenseTensor& total_weight,
+                       const DenseTensor& out_grad, int64_t ignore_index,
+                       const std::string& reduction, DenseTensor* input_grad) {
+  using C = compute_t<T>;
+  T* to = input_grad->mutable_data<T>();
+  std::fill_n(to, input_grad->numel(), T(0));
+  const T* grads = out_grad.data<T>();
+  const int64_t step = reduction == "none" ? 1 : 0;
+  const C total = reduction == "mean" ? static_cast<C>(*total_weight.data<T>()) : C(1);
+  const C share = total == C(0) ? C(1) : C(1) / total;
+  each_label<T>(label, class_layout(input.dims(), kClassAxis), weight, ignore_index,
+                [=](int64_t r, int64_t at, C w) {
+                  to[at] = static_cast<T>(-w * share * static_cast<C>(grads[r * step]));
+                });
+}
+
+// The messages of a mean.
+template <typename T, typename Context>
+void NllLossDry(const Context& ctx, const DenseTensor&, const DenseTensor& label,
+                const DenseTensor*, int64_t, const std::string& reduction, DenseTensor*,
+                DenseTensor*) {
+  if (reduction == "mean") CombinedSums<2>(ctx).combine(ctx, kLabelInput, label.ndim());
+}
+
+PHI_REGISTER_KERNEL(nll_loss, CPU, NllLossKernel, Floats);
+PHI_REGISTER_KERNEL(nll_loss_grad, CPU, NllLossGradKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(nll_loss, NllLossDry, Floats);
+
+}  // namespace phi

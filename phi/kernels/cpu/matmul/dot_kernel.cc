@@ -1,0 +1,55 @@
+// Dot products of rows; complex ones are multiplied as they are.
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/cpu/matmul/matmul_operands.h"
+#include "phi/kernels/cpu/rows.h"
+
+namespace phi {
+namespace {
+
+/// Integers wrap.
+template <typename T>
+using product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                     std::type_identity<compute_t<T>>>::type;
+
+}  // namespace
+
+template <typename T, typename Context>
+void DotKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  using C = product_t<T>;
+  const int64_t n = x.dims().back();
+  T* to = out->mutable_data<T>();
+  for (int64_t r = 0; r < out->numel(); ++r) {
+    const T* a = x.data<T>() + r * n;
+    const T* b = y.data<T>() + r * n;
+    to[r] = static_cast<T>(row_sum<C>(
+        n, [=](int64_t i) { return static_cast<C>(static_cast<C>(a[i]) * static_cast<C>(b[i])); }));
+  }
+}
+
+template <typename T, typename Context>
+void DotGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                   const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {
+  using C = compute_t<T>;
+  const int64_t n = x.dims().back();
+  const T* g = out_grad.data<T>();
+  const auto scale_rows = [&](const DenseTensor& other, DenseTensor* grad) {
+    if (!grad) return;
+    const Conjugated<T> factors(other);
+    T* to = grad->mutable_data<T>();
+    for (int64_t r = 0; r < out_grad.numel(); ++r) {
+      const C scale = static_cast<C>(g[r]);
+      const T* from = factors.data() + r * n;
+      for (int64_t i = 0; i < n; ++i)
+        to[r * n + i] = static_cast<T>(scale * static_cast<C>(from[i]));
+    }
+  };
+  scale_rows(y, x_grad);
+  scale_rows(x, y_grad);
+}
+
+using DotTypes = join_t<SignedNumbers, Complexes>;
+PHI_REGISTER_KERNEL(dot, CPU, DotKernel, DotTypes);
+PHI_REGISTER_KERNEL(dot_grad, CPU, DotGradKernel, ProductTypes);
+
+}  // namespace phi

@@ -1,0 +1,180 @@
+// Pieces: the one mechanism of kernels that move elements without changing them. What is moved is a
+// nest of loops; each loop goes through its tensor dim in runs, whose indices in the array that is
+// read rise, fall or stand still. A choice of one run per loop is a piece: a strided box.
+//
+//   Pieces pieces;                                    // flip of the last tensor dim
+//   pieces.append(rows, {columns, columns});          // strides in `to` and in `from`
+//   pieces.append({{{0, columns - 1, columns, -1}}}, {1, 1});
+//   pieces.copy(from, to);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/copy_bytes.h"
+#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// Indices to, to + 1, ... of one array stand for from, from + step, ... of the other, `count` of
+/// them.
+struct IndexRun {
+  int64_t to;
+  int64_t from;
+  int64_t count;
+  int64_t step;
+};
+
+/// The runs of `size` indices, of which index i stands for source(i), or for none where that is
+/// negative.
+template <typename Source>
+std::vector<IndexRun> runs_of(int64_t size, Source source) {
+  std::vector<IndexRun> runs;
+  for (int64_t i = 0; i < size; ++i) {
+    const int64_t from = source(i);
+    if (from < 0) continue;
+    IndexRun* last = runs.empty() ? nullptr : &runs.back();
+    if (last && last->to + last->count == i) {
+      const int64_t step = from - (last->from + (last->count - 1) * last->step);
+      if (last->count == 1 && step >= -1 && step <= 1) last->step = step;
+      if (last->step == step) {
+        ++last->count;
+        continue;
+      }
+    }
+    runs.push_back({i, from, 1, 1});
+  }
+  return runs;
+}
+
+/// Steps of a loop in the array that is made and in the one that it is made of.
+struct Strides {
+  int64_t to;
+  int64_t from;
+};
+
+class Pieces {
+ public:
+  /// Where the moves begin in both arrays.
+  explicit Pieces(Strides first = {0, 0}) : first_(first) {}
+
+  /// The next loop inwards, through all of its indices.
+  void append(int64_t size, Strides strides) { append({{0, 0, size, 1}}, strides); }
+  void append(std::vector<IndexRun> runs, Strides strides) {
+    loops_.push_back({std::move(runs), strides});
+  }
+
+  /// to[..] = from[..] for all elements of all pieces. W: an integer as wide as an element.
+  template <typename W>
+  void copy(const W* from, W* to) const {
+    for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
+      copy_row(from + source, step.from, to + at, step.to, count);
+    });
+  }
+  /// The gradient of a copy: from[..] += grad[..], which stands where `to` does.
+  template <typename T, typename C>
+  void add_back(const T* grad, C* from) const {
+    for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
+      for (int64_t i = 0; i < count; ++i) {
+        from[source + i * step.from] += static_cast<C>(grad[at + i * step.to]);
+      }
+    });
+  }
+  /// The gradient where no element is moved twice: from[..] = grad[..].
+  template <typename W>
+  void copy_back(const W* grad, W* from) const {
+    for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
+      copy_row(grad + at, step.to, from + source, step.from, count);
+    });
+  }
+
+ private:
+  using Walk = StridedWalk<2, 2 * kMaxNdim>;
+  struct Loop {
+    std::vector<IndexRun> runs;
+    Strides strides;
+  };
+
+  template <typename W>
+  static void copy_row(const W* from, int64_t from_step, W* to, int64_t to_step, int64_t count) {
+    if (to_step == 1 && from_step == 1) {
+      copy_bytes(to, from, static_cast<size_t>(count) * sizeof(W));
+    } else if (to_step == 1 && from_step == 0) {
+      std::fill_n(to, count, *from);
+    } else if (to_step == 1 && from_step == -1) {
+      for (int64_t i = 0; i < count; ++i) to[i] = from[-i];
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[i * to_step] = from[i * from_step];
+    }
+  }
+
+  // Calls f(offset in to, offset in from, count, steps) for each row of each piece.
+  template <typename F>
+  void for_each_row(F&& f) const {
+    std::vector<size_t> chosen(loops_.size(), 0);
+    for (const Loop& loop : loops_) {
+      if (loop.runs.empty()) return;
+    }
+    while (true) {
+      walk_piece(chosen, f);
+      size_t d = loops_.size();
+      while (d > 0 && ++chosen[d - 1] == loops_[d - 1].runs.size()) chosen[--d] = 0;
+      if (d == 0) return;
+    }
+  }
+
+  template <typename F>
+  void walk_piece(std::span<const size_t> chosen, F&& f) const {
+    Walk walk;
+    Strides first = first_;
+    for (size_t d = 0; d < loops_.size(); ++d) {
+      const IndexRun& run = loops_[d].runs[chosen[d]];
+      const Strides& strides = loops_[d].strides;
+      first.to += run.to * strides.to;
+      first.from += run.from * strides.from;
+      walk.append(run.count, {strides.to, run.step * strides.from});
+    }
+    int64_t count = 1;
+    Strides step{1, 1};
+    if (walk.ndim() > 0) {
+      const int row = row_loop(walk);
+      count = walk.size(row);
+      step = {walk.stride(row, 0), walk.stride(row, 1)};
+      walk.remove(row);
+    }
+    if (count == 0) return;
+    walk.for_each([&](const std::array<int64_t, 2>& at) {
+      f(first.to + at[0], first.from + at[1], count, step);
+    });
+  }
+
+  // The loop to run innermost: the last one, unless it is short and the one around it is not.
+  static int row_loop(const Walk& walk) {
+    constexpr int64_t kShort = 8;
+    const int last = walk.ndim() - 1;
+    return last > 0 && walk.size(last) < kShort && walk.size(last - 1) > walk.size(last) ? last - 1
+                                                                                         : last;
+  }
+
+  std::vector<Loop> loops_;
+  Strides first_;
+};
+
+/// Adds up what pieces put together: from = the sums of `grad` over the places that each element
+/// was moved to, 16-bit ones in float.
+template <typename T>
+void sum_back(const Pieces& pieces, const T* grad, T* from, int64_t count) {
+  if constexpr (kIs16Bit<T>) {
+    std::vector<compute_t<T>> sums(static_cast<size_t>(count));
+    pieces.add_back(grad, sums.data());
+    convert(sums.data(), from, count);
+  } else {
+    std::fill_n(from, count, T(0));
+    pieces.add_back(grad, from);
+  }
+}
+
+}  // namespace phi

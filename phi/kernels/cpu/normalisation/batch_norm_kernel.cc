@@ -1,0 +1,189 @@
+// batch_norm and its gradient on the CPU. Where ranks hold parts of the batch, or of the images,
+// they add up their sums: statistics are those of the whole batch.
+#include <cmath>
+#include <vector>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/image_norm.h"
+#include "phi/kernels/cpu/normalisation/channels.h"
+
+namespace phi {
+namespace {
+
+/// Where x lies in the batch, and how its channels are summed over all ranks.
+class Batch {
+ public:
+  Batch(const KernelContext& ctx, const DenseTensor& x, const std::string& data_format)
+      : ctx_(ctx),
+        ndim_(x.ndim()),
+        axis_(channel_axis(x.ndim(), data_format)),
+        dims_(ChannelDims::of(x.dims(), axis_)) {
+    const Dims global = ctx.input_box(0, x.dims()).global;
+    count_ = 1;
+    for (int d = 0; d < ndim_; ++d) count_ *= d == axis_ ? 1 : global[d];
+  }
+  const ChannelDims& dims() const { return dims_; }
+  /// The elements of a channel on all ranks, 1 at the least.
+  double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
+
+  /// For each channel on this rank, of all its elements on all ranks. `kSums` terms at once.
+  template <typename T, typename Term>
+  std::vector<double> sums(const T* x, const T* y, Term term) const {
+    DenseTensor sums = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, CPUPlace());
+    double* all = sums.mutable_data<double>();
+    std::fill_n(all, dims_.channels, 0.0);
+    channel_sums(dims_, x, y, term, all);
+    for (int d = 0; ctx_.view() && d < ndim_; ++d)
+      if (d != axis_) ctx_.view()->combine_over(0, d, CombineKind::kSum, &sums);
+    return {all, all + dims_.channels};
+  }
+
+ private:
+  const KernelContext& ctx_;
+  int ndim_;
+  int axis_;
+  ChannelDims dims_;
+  int64_t count_;
+};
+
+template <typename C>
+double number(const ComputeArray<C>& values, int64_t c, double otherwise) {
+  return values.data() ? static_cast<double>(values.data()[c]) : otherwise;
+}
+
+/// Statistics of the batch are used, not the running ones.
+bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
+  return !use_global_stats && (!is_test || trainable_statistics);
+}
+
+void write(const std::vector<double>& values, DenseTensor* out) {
+  visit_dtype(out->dtype(), [&]<typename To>() {
+    convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
+  });
+}
+
+std::vector<double> read(const DenseTensor& x) {
+  std::vector<double> values(x.numel());
+  visit_dtype(x.dtype(),
+              [&]<typename From>() { convert(x.data<From>(), values.data(), x.numel()); });
+  return values;
+}
+
+/// The array in the computing type.
+template <typename C>
+std::vector<C> as(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> blended(const std::vector<double>& old, const std::vector<double>& now,
+                            double momentum) {
+  std::vector<double> result(old.size());
+  for (size_t c = 0; c < old.size(); ++c) result[c] = old[c] * momentum + now[c] * (1 - momentum);
+  return result;
+}
+
+}  // namespace
+
+/// out = (x - mean) / sqrt(variance + epsilon) * scale + bias, channel by channel, with mean and
+/// variance (the population's) of the batch in training and the running ones otherwise. mean_out
+/// and variance_out are the running ones, moved on by 1 - momentum where the batch's are used.
+/// saved_mean and saved_variance, which is 1 / sqrt(variance + epsilon), are those that were used.
+/// Ioffe, Szegedy: Batch Normalization, 2015.
+template <typename T, typename Context>
+void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mean,
+                     const DenseTensor& variance, const DenseTensor* scale, const DenseTensor* bias,
+                     bool is_test, float momentum, float epsilon, const std::string& data_format,
+                     bool use_global_stats, bool trainable_statistics, DenseTensor* out,
+                     DenseTensor* mean_out, DenseTensor* variance_out, DenseTensor* saved_mean,
+                     DenseTensor* saved_variance) {
+  using C = compute_t<T>;
+  const Batch batch(ctx, x, data_format);
+  const T* xs = x.data<T>();
+  std::vector<double> means = read(mean);
+  std::vector<double> variances = read(variance);
+  if (uses_batch(is_test, use_global_stats, trainable_statistics)) {
+    std::vector<double> now = batch.sums(xs, xs, [](C v, C, int64_t) { return v; });
+    for (double& m : now) m /= batch.count();
+    const std::vector<C> around = as<C>(now);
+    // Around the mean as it is in the computing type: what it lost is taken off again.
+    const auto off = [m = around.data()](C v, C, int64_t c) { return v - m[c]; };
+    const std::vector<double> rest = batch.sums(xs, xs, off);
+    std::vector<double> spread =
+        batch.sums(xs, xs, [off](C v, C w, int64_t c) { return off(v, w, c) * off(v, w, c); });
+    for (size_t c = 0; c < spread.size(); ++c) {
+      const double lost = rest[c] / batch.count();
+      spread[c] = spread[c] / batch.count() - lost * lost;
+      now[c] = static_cast<double>(around[c]) + lost;
+    }
+    write(blended(means, now, momentum), mean_out);
+    write(blended(variances, spread, momentum), variance_out);
+    means = std::move(now);
+    variances = std::move(spread);
+  } else {
+    write(means, mean_out);
+    write(variances, variance_out);
+  }
+  const ComputeArray<C> scales(scale);
+  const ComputeArray<C> biases(bias);
+  std::vector<double> inverse(means.size());
+  std::vector<C> factor(means.size());
+  std::vector<C> shift(means.size());
+  for (size_t c = 0; c < means.size(); ++c) {
+    const auto channel = static_cast<int64_t>(c);
+    inverse[c] = 1 / std::sqrt(variances[c] + epsilon);
+    factor[c] = static_cast<C>(inverse[c] * number(scales, channel, 1));
+    shift[c] = static_cast<C>(number(biases, channel, 0));
+  }
+  write(means, saved_mean);
+  write(inverse, saved_variance);
+  const std::vector<C> centre = as<C>(means);
+  channel_map(batch.dims(), xs, xs, out->mutable_data<T>(),
+              [m = centre.data(), a = factor.data(), b = shift.data()](C v, C, int64_t c) {
+                return (v - m[c]) * a[c] + b[c];
+              });
+}
+
+/// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: where the batch's
+/// statistics were used x_grad = saved_variance * scale * (out_grad - <out_grad> - y * <out_grad *
+/// y>), else without the averages. scale_grad = sum of out_grad * y, bias_grad = sum of out_grad.
+/// Each output may be null: it is not wanted.
+template <typename T, typename Context>
+void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
+                         const DenseTensor& saved_mean, const DenseTensor& saved_variance,
+                         const DenseTensor& out_grad, const std::string& data_format, bool is_test,
+                         bool use_global_stats, bool trainable_statistics, DenseTensor* x_grad,
+                         DenseTensor* scale_grad, DenseTensor* bias_grad) {
+  using C = compute_t<T>;
+  const Batch batch(ctx, x, data_format);
+  const T* xs = x.data<T>();
+  const T* dys = out_grad.data<T>();
+  const std::vector<C> centre = as<C>(read(saved_mean));
+  const std::vector<double> inverse = read(saved_variance);
+  std::vector<double> of_g = batch.sums(dys, dys, [](C g, C, int64_t) { return g; });
+  std::vector<double> of_gy =
+      batch.sums(xs, dys, [m = centre.data()](C v, C g, int64_t c) { return (v - m[c]) * g; });
+  for (size_t c = 0; c < of_gy.size(); ++c) of_gy[c] *= inverse[c];
+  if (scale_grad) write(of_gy, scale_grad);
+  if (bias_grad) write(of_g, bias_grad);
+  if (!x_grad) return;
+  const ComputeArray<C> scales(scale);
+  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  std::vector<C> factor(inverse.size());
+  std::vector<C> average(inverse.size());
+  std::vector<C> slope(inverse.size());
+  for (size_t c = 0; c < inverse.size(); ++c) {
+    factor[c] = static_cast<C>(inverse[c] * number(scales, static_cast<int64_t>(c), 1));
+    average[c] = static_cast<C>(of_batch ? of_g[c] / batch.count() : 0);
+    slope[c] = static_cast<C>(of_batch ? of_gy[c] / batch.count() * inverse[c] : 0);
+  }
+  channel_map(batch.dims(), xs, dys, x_grad->mutable_data<T>(),
+              [m = centre.data(), f = factor.data(), a = average.data(), s = slope.data(),
+               of_batch](C v, C g, int64_t c) {
+                return of_batch ? f[c] * (g - a[c] - (v - m[c]) * s[c]) : f[c] * g;
+              });
+}
+
+PHI_REGISTER_KERNEL(batch_norm, CPU, BatchNormKernel, Floats);
+PHI_REGISTER_KERNEL(batch_norm_grad, CPU, BatchNormGradKernel, Floats);
+
+}  // namespace phi

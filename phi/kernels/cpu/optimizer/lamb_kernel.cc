@@ -1,0 +1,108 @@
+// LAMB on the CPU: Adam's direction, as long as the param is. Two passes, since the direction's
+// norm over the whole param, combined over the ranks that hold parts of it, comes before any
+// update.
+#include <cmath>
+#include <memory>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/updates.h"
+#include "phi/kernels/cpu/optimizer/step_loop.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/functors/optimizer.h"
+
+namespace phi {
+namespace {
+
+template <typename C>
+double squares(const C* x, int64_t n) {
+  return row_sum<double>(n, [x](int64_t i) {
+    const auto value = static_cast<double>(x[i]);
+    return value * value;
+  });
+}
+
+/// The weights that the step is taken on, in the computing type.
+template <typename T, typename C>
+void read_weights(const Trained& x, C* weights) {
+  if (x.master) {
+    convert(x.master->data<float>(), weights, x.param.numel());
+  } else {
+    convert(x.param.data<T>(), weights, x.param.numel());
+  }
+}
+
+template <typename T, typename C>
+void write_weights(const Trained& x, const C* weights) {
+  if (x.master) convert(weights, x.master_out->mutable_data<float>(), x.param.numel());
+  convert(weights, x.param_out->mutable_data<T>(), x.param.numel());
+}
+
+/// A new array as a step's param: the step writes the direction there.
+DenseTensor scratch(const DenseTensor& like, DataType dtype) {
+  return DenseTensor::empty({like.dims(), dtype}, CPUPlace());
+}
+
+/// |weights| / |direction|, 1 where one is 0.
+double trust_ratio(const KernelContext& ctx, double weights, double direction, int ndim) {
+  DenseTensor sums = DenseTensor::empty({Dims{2}, DataType::FLOAT64}, CPUPlace());
+  double* both = sums.mutable_data<double>();
+  both[0] = weights;
+  both[1] = direction;
+  for (int d = 0; ctx.view() && d < ndim; ++d)
+    ctx.view()->combine_over(0, d, CombineKind::kSum, &sums);
+  return both[0] > 0 && both[1] > 0 ? std::sqrt(both[0] / both[1]) : 1.0;
+}
+
+}  // namespace
+
+/// The ratio counts where weights decay, and everywhere with always_adapt.
+template <typename T, typename Context>
+void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
+                const DenseTensor& learning_rate, const DenseTensor& moment1,
+                const DenseTensor& moment2, const DenseTensor& beta1_pow,
+                const DenseTensor& beta2_pow, const DenseTensor* master_param,
+                const DenseTensor* skip_update, float weight_decay, float beta1, float beta2,
+                float epsilon, bool always_adapt, DenseTensor* param_out, DenseTensor* moment1_out,
+                DenseTensor* moment2_out, DenseTensor* beta1_pow_out, DenseTensor* beta2_pow_out,
+                DenseTensor* master_param_outs) {
+  using C = compute_t<T>;
+  const Trained x{param, grad, master_param, param_out, master_param_outs};
+  const State moments[] = {{moment1, moment1_out},
+                           {moment2, moment2_out},
+                           {beta1_pow, beta1_pow_out},
+                           {beta2_pow, beta2_pow_out}};
+  if (skip_update && *skip_update->data<bool>()) {
+    keep(param, param_out);
+    keep(master_param, master_param_outs);
+    for (const State& state : moments) keep(state.from, state.to);
+    return;
+  }
+  const C b1 = beta1;
+  const C b2 = beta2;
+  const C power1 = number_at<C>(beta1_pow);
+  const C power2 = number_at<C>(beta2_pow);
+  const int64_t n = param.numel();
+  DenseTensor weights = scratch(param, dtype_of<C>());
+  DenseTensor direction = scratch(param, dtype_of<C>());
+  C* w = weights.mutable_data<C>();
+  read_weights<T>(x, w);
+  DenseTensor grads = scratch(param, dtype_of<C>());
+  visit_dtype(grad.dtype(),
+              [&]<typename G>() { convert(grad.data<G>(), grads.mutable_data<C>(), n); });
+  take_step<C>({weights, grads, nullptr, &direction, nullptr}, {moments[0], moments[1]},
+               LambDirection<C>{b1, C(1) - b1, b2, C(1) - b2, C(1) / (C(1) - power1),
+                                C(1) / (C(1) - power2), epsilon, weight_decay});
+  const C* towards = direction.data<C>();
+  double ratio = 1;
+  if (weight_decay > 0 || always_adapt)
+    ratio = trust_ratio(ctx, squares(w, n), squares(towards, n), param.ndim());
+  const C rate = static_cast<C>(number_at<C>(learning_rate) * ratio);
+  for (int64_t i = 0; i < n; ++i) w[i] -= rate * towards[i];
+  write_weights<T>(x, w);
+  set_number(beta1_pow_out, power1 * b1);
+  set_number(beta2_pow_out, power2 * b2);
+}
+
+PHI_REGISTER_KERNEL(lamb, CPU, LambKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,111 @@
+// The loop of optimizers' steps: one vectorised pass over param, grad and states, block by block
+// where dtypes differ.
+//
+// With master_param, a float32 copy of a 16-bit param, the step is taken on the master and rounded
+// into param. Otherwise a 16-bit param is widened, updated and rounded. States are float32 for
+// 16-bit params, else param's dtype; grad may be float32 beside any param. An output may be its
+// input's buffer, as it is when called as an op, or another one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/numbers.h"
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// A param and its gradient; the masters are null where there is none.
+struct Trained {
+  const DenseTensor& param;
+  const DenseTensor& grad;
+  const DenseTensor* master;
+  DenseTensor* param_out;
+  DenseTensor* master_out;
+};
+
+/// What a state was and where it goes.
+struct State {
+  const DenseTensor& from;
+  DenseTensor* to;
+};
+
+namespace detail {
+
+template <typename C, size_t kStates>
+struct StateArrays {
+  std::array<const C*, kStates> from;
+  std::array<C*, kStates> to;
+};
+
+/// Not inlined: one loop of each step for all dtypes that are computed in C.
+template <typename C, typename Step, size_t kStates>
+[[gnu::noinline]] void step_run(const C* weights, const C* grads,
+                                const StateArrays<C, kStates>& arrays, int64_t at, int64_t n,
+                                C* out, const Step& taken) {
+  run_widest<C>([=, states = arrays, step = taken] {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      C s[kStates + 1];
+      for (size_t k = 0; k < kStates; ++k) s[k] = states.from[k][at + i];
+      out[i] = step(weights[i], grads[i], s);
+      for (size_t k = 0; k < kStates; ++k) states.to[k][at + i] = s[k];
+    }
+  });
+}
+
+template <typename T, typename G, typename Step, size_t kStates>
+void step_blocks(const T* param, const G* grad, const float* master, T* param_out,
+                 float* master_out, int64_t size, const StateArrays<compute_t<T>, kStates>& states,
+                 const Step& step) {
+  using C = compute_t<T>;
+  if constexpr (std::is_same_v<T, C> && std::is_same_v<G, C>) {
+    step_run(param, grad, states, 0, size, param_out, step);
+  } else {
+    C grads[kConvertBlock];
+    for (int64_t at = 0; at < size; at += kConvertBlock) {
+      const int64_t n = std::min(kConvertBlock, size - at);
+      convert(grad + at, grads, n);
+      if constexpr (std::is_same_v<T, C>) {
+        step_run(param + at, grads, states, at, n, param_out + at, step);
+      } else {
+        C rounded[kConvertBlock];
+        C* out = master ? master_out + at : rounded;
+        if (!master) convert(param + at, rounded, n);
+        step_run<C>(master ? master + at : rounded, grads, states, at, n, out, step);
+        convert(out, param_out + at, n);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Takes the step on all elements. T is param's dtype.
+template <typename T, typename Step>
+void take_step(const Trained& x, const std::array<State, Step::kStates>& states, const Step& step) {
+  using C = compute_t<T>;
+  detail::StateArrays<C, Step::kStates> arrays;
+  for (size_t k = 0; k < states.size(); ++k) {
+    arrays.from[k] = states[k].from.template data<C>();
+    arrays.to[k] = states[k].to->template mutable_data<C>();
+  }
+  const float* master = x.master ? x.master->data<float>() : nullptr;
+  float* master_out = x.master ? x.master_out->mutable_data<float>() : nullptr;
+  const T* param = x.param.data<T>();
+  T* out = x.param_out->mutable_data<T>();
+  const int64_t size = x.param.numel();
+  if constexpr (!std::is_same_v<T, float>) {
+    if (x.grad.dtype() == DataType::FLOAT32) {
+      return detail::step_blocks(param, x.grad.data<float>(), master, out, master_out, size, arrays,
+                                 step);
+    }
+  }
+  detail::step_blocks(param, x.grad.data<T>(), master, out, master_out, size, arrays, step);
+}
+
+}  // namespace phi

@@ -1,0 +1,112 @@
+// The order of a row of numbers: as integers that compare alike, each with its place, to sort or
+// select. Equal elements are ordered by place; NaN is larger than all numbers; -0 equals 0.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace phi {
+
+template <typename C>
+using order_key_t = std::conditional_t<sizeof(C) <= 4, uint32_t, uint64_t>;
+
+/// An unsigned integer that is smaller for smaller x. C is a compute type (compute_t).
+template <typename C>
+inline order_key_t<C> order_key(C x) {
+  using Key = order_key_t<C>;
+  constexpr Key kTop = Key(1) << (8 * sizeof(Key) - 1);
+  if constexpr (std::is_floating_point_v<C>) {
+    if (x != x) return std::numeric_limits<Key>::max();
+    const Key bits = std::bit_cast<Key>(x == C(0) ? C(0) : x);
+    return bits & kTop ? ~bits : bits | kTop;
+  } else if constexpr (std::is_signed_v<C>) {
+    return static_cast<Key>(static_cast<std::make_signed_t<Key>>(x)) ^ kTop;
+  } else {
+    return static_cast<Key>(x);
+  }
+}
+
+/// An element of a row: its key, and its place.
+template <typename Key>
+struct Ranked {
+  Key key;
+  int64_t place;
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.key < b.key || (a.key == b.key && a.place < b.place);
+  }
+};
+/// Both in one word for rows of 2^32 elements at the most, which memory sees to.
+template <>
+struct Ranked<uint32_t> {
+  Ranked() = default;
+  Ranked(uint32_t key_, int64_t place_) : key(key_), place(static_cast<uint32_t>(place_)) {}
+  uint32_t key;
+  uint32_t place;
+  friend bool operator<(const Ranked& a, const Ranked& b) { return a.word() < b.word(); }
+
+ private:
+  uint64_t word() const { return uint64_t{key} << 32 | place; }
+};
+
+/// Orders rows one after the other; keeps its memory.
+template <typename C>
+class RowOrder {
+ public:
+  using Key = order_key_t<C>;
+  using Entry = Ranked<Key>;
+
+  /// The elements of a row of n as entries in their order there; `descending` turns that of keys.
+  std::vector<Entry>& rank(const C* row, int64_t n, bool descending = false) {
+    entries_.resize(static_cast<size_t>(n));
+    const Key turn = descending ? std::numeric_limits<Key>::max() : Key(0);
+    for (int64_t i = 0; i < n; ++i)
+      entries_[i] = Entry{static_cast<Key>(order_key(row[i]) ^ turn), i};
+    return entries_;
+  }
+
+  /// The row's places in order.
+  const std::vector<Entry>& sort(const C* row, int64_t n, bool descending = false) {
+    rank(row, n, descending);
+    if (n < kRadixFrom) {
+      std::sort(entries_.begin(), entries_.end());
+    } else {
+      radix_sort();
+    }
+    return entries_;
+  }
+
+ private:
+  static constexpr int64_t kRadixFrom = 512;
+  static constexpr int kDigits = sizeof(Key);
+
+  // From the last digit to the first, each pass keeping the order of the one before; digits that
+  // are the same in all keys need none.
+  void radix_sort() {
+    std::array<std::array<int64_t, 256>, kDigits> counts{};
+    for (const Entry& entry : entries_) {
+      for (int d = 0; d < kDigits; ++d) ++counts[d][digit(entry, d)];
+    }
+    other_.resize(entries_.size());
+    for (int d = 0; d < kDigits; ++d) {
+      std::array<int64_t, 256>& to = counts[d];
+      const auto n = static_cast<int64_t>(entries_.size());
+      if (to[digit(entries_[0], d)] == n) continue;
+      int64_t begin = 0;
+      for (int64_t& count : to) begin += std::exchange(count, begin);
+      for (const Entry& entry : entries_) other_[to[digit(entry, d)]++] = entry;
+      entries_.swap(other_);
+    }
+  }
+  static size_t digit(const Entry& entry, int d) { return (entry.key >> (8 * d)) & 0xff; }
+
+  std::vector<Entry> entries_;
+  std::vector<Entry> other_;
+};
+
+}  // namespace phi

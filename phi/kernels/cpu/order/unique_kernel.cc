@@ -1,0 +1,96 @@
+// unique on the CPU: items (elements, or slices along an axis) are sorted by index, then grouped.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/data_dependent.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/order/items.h"
+#include "phi/kernels/cpu/order/row_order.h"
+
+namespace phi {
+namespace {
+
+/// Sorted items in groups of equal ones: group g is order[starts[g]] ... order[starts[g + 1] - 1],
+/// the first occurrence in front.
+struct Groups {
+  std::vector<int64_t> order;
+  std::vector<int64_t> starts;
+  int64_t size() const { return static_cast<int64_t>(starts.size()) - 1; }
+};
+
+/// Of single elements, by their keys.
+template <typename T>
+Groups group_elements(const T* x, int64_t n) {
+  using C = compute_t<T>;
+  std::vector<C> widened(kIs16Bit<T> ? static_cast<size_t>(n) : 0);
+  const C* row;
+  if constexpr (kIs16Bit<T>) {
+    convert(x, widened.data(), n);
+    row = widened.data();
+  } else {
+    row = x;
+  }
+  RowOrder<C> order;
+  const auto& sorted = order.sort(row, n);
+  Groups groups;
+  groups.order.reserve(sorted.size());
+  for (int64_t s = 0; s < n; ++s) {
+    if (s == 0 || sorted[s - 1].key != sorted[s].key) groups.starts.push_back(s);
+    groups.order.push_back(sorted[s].place);
+  }
+  groups.starts.push_back(n);
+  return groups;
+}
+
+template <typename T>
+Groups group(const Items<T>& x) {
+  if (x.outer == 1 && x.inner == 1) return group_elements(x.data, x.items);
+  Groups groups;
+  groups.order.resize(x.items);
+  std::iota(groups.order.begin(), groups.order.end(), int64_t{0});
+  std::stable_sort(groups.order.begin(), groups.order.end(),
+                   [&](int64_t i, int64_t j) { return compare_items(x, i, j) < 0; });
+  for (int64_t s = 0; s < x.items; ++s) {
+    if (s == 0 || compare_items(x, groups.order[s - 1], groups.order[s]) != 0)
+      groups.starts.push_back(s);
+  }
+  groups.starts.push_back(x.items);
+  return groups;
+}
+
+}  // namespace
+
+/// The different values of x in rising order; with an axis, the different slices along it in
+/// lexicographic order. NaN counts as one value, larger than all others.
+///
+/// Of dtype `dtype`, and only if asked for: indices of first occurrences, for each item of x its
+/// place in out (inverse), and for each item of out how often it occurs (counts).
+template <typename T, typename Context>
+void UniqueKernel(const Context&, const DenseTensor& x, bool return_index, bool return_inverse,
+                  bool return_counts, const std::vector<int>& axis, DataType dtype,
+                  DenseTensor* out, DenseTensor* indices, DenseTensor* inverse,
+                  DenseTensor* counts) {
+  const ItemsOf<T> from(x, axis);
+  const Groups groups = group(from.items);
+  const Place place = x.place();
+  const auto first = [&](int64_t g) { return groups.order[groups.starts[g]]; };
+  const auto count = [&](int64_t g) { return groups.starts[g + 1] - groups.starts[g]; };
+  assign_items(x, from, groups.size(), first, out);
+  if (return_index && indices) assign_integers(dtype, groups.size(), place, first, indices);
+  if (return_counts && counts) assign_integers(dtype, groups.size(), place, count, counts);
+  if (return_inverse && inverse) {
+    std::vector<int64_t> group_of(from.items.items);
+    for (int64_t g = 0; g < groups.size(); ++g) {
+      for (int64_t s = groups.starts[g]; s < groups.starts[g + 1]; ++s)
+        group_of[groups.order[s]] = g;
+    }
+    assign_integers(
+        dtype, from.items.items, place, [&](int64_t i) { return group_of[i]; }, inverse);
+  }
+}
+
+PHI_REGISTER_KERNEL(unique, CPU, UniqueKernel, AllTypes);
+
+}  // namespace phi

@@ -1,0 +1,119 @@
+// Random choices among items on the CPU: multinomial and randperm. An item's chance depends on the
+// seed and its index in the global tensor.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/random_draws.h"
+
+namespace phi {
+namespace {
+
+PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
+
+/// A row of weights, and how many of them are not 0.
+class Weights {
+ public:
+  template <typename T>
+  Weights(const T* x, int64_t classes) : weights_(static_cast<size_t>(classes)) {
+    convert(x, weights_.data(), classes);
+    for (double weight : weights_) {
+      PHI_CHECK(weight >= 0 && std::isfinite(weight),
+                errors::InvalidArgument("x holds {}, but weights of classes are finite numbers of "
+                                        "at least 0.",
+                                        weight));
+      possible_ += weight > 0;
+    }
+  }
+
+  void check(int64_t samples) const {
+    PHI_CHECK(possible_ >= samples,
+              errors::InvalidArgument("{} of the weights in a row of x are above 0, but {} classes "
+                                      "are to be chosen.",
+                                      possible_, samples));
+  }
+
+  /// One class for each sample, whatever the others choose. `first` is the index of the row's first
+  /// sample.
+  void choose_freely(int64_t first, int seed, int64_t* to, int64_t samples) const {
+    std::vector<double> sums(weights_.size());
+    std::partial_sum(weights_.begin(), weights_.end(), sums.begin());
+    // Rounding may have met the sum, which only classes without weight are behind.
+    const auto last = std::lower_bound(sums.begin(), sums.end(), sums.back());
+    for (int64_t i = 0; i < samples; ++i) {
+      ElementWords words(static_cast<uint64_t>(first + i), RandomUse::kMultinomial, key_of(seed));
+      const auto found = std::upper_bound(sums.begin(), last, words.unit() * sums.back());
+      to[i] = found - sums.begin();
+    }
+  }
+
+  /// Each class once at most: those whose exponential waiting times are shortest, in their order.
+  /// `first` is the index of the row's first class.
+  void choose_apart(int64_t first, int seed, int64_t* to, int64_t samples) const {
+    std::vector<std::pair<double, int64_t>> waits;
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      if (weights_[i] == 0) continue;
+      ElementWords words(static_cast<uint64_t>(first) + i, RandomUse::kMultinomial, key_of(seed));
+      waits.emplace_back(-std::log(words.unit()) / weights_[i], static_cast<int64_t>(i));
+    }
+    std::partial_sort(waits.begin(), waits.begin() + samples, waits.end());
+    for (int64_t i = 0; i < samples; ++i) to[i] = waits[static_cast<size_t>(i)].second;
+  }
+
+ private:
+  std::vector<double> weights_;
+  int64_t possible_ = 0;
+};
+
+}  // namespace
+
+/// Classes are whole. Errors: InvalidArgument for weights that are negative or not finite, and if
+/// too few of a row are above 0.
+template <typename T, typename Context>
+void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacement, int seed,
+                       DenseTensor* out) {
+  const int64_t classes = x.dims().back();
+  const int64_t samples = out->dims().back();
+  const int64_t rows = x.dims().numel(0, x.ndim() - 1);
+  const Box here = ctx.output_box(0, out->dims()).box;
+  const int64_t first_row = x.ndim() > 1 ? here.offset[0] : 0;
+  const T* from = x.data<T>();
+  auto* to = out->mutable_data<int64_t>();
+  for (int64_t row = first_row; row < first_row + rows; ++row, from += classes, to += samples) {
+    const Weights weights(from, classes);
+    weights.check(replacement ? 1 : samples);
+    if (replacement) {
+      weights.choose_freely(row * samples, seed, to, samples);
+    } else {
+      weights.choose_apart(row * classes, seed, to, samples);
+    }
+  }
+}
+
+/// The order of random keys. A part of a permutation is taken from all of it.
+template <typename T, typename Context>
+void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
+  const ShardBox where = ctx.output_box(0, out->dims());
+  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(where.global[0]));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ElementWords words(i, RandomUse::kPermutation, key_of(seed));
+    const uint64_t high = words.next();
+    keys[i] = {high << 32 | words.next(), static_cast<int64_t>(i)};
+  }
+  std::sort(keys.begin(), keys.end());
+  T* to = out->mutable_data<T>();
+  for (int64_t i = 0; i < out->numel(); ++i) {
+    to[i] = convert_value<T>(keys[static_cast<size_t>(where.box.offset[0] + i)].second);
+  }
+}
+
+using Countable = join_t<AllIntegers, Floats>;
+PHI_REGISTER_KERNEL(multinomial, CPU, MultinomialKernel, Floats);
+PHI_REGISTER_KERNEL(randperm, CPU, RandpermKernel, Countable);
+
+}  // namespace phi

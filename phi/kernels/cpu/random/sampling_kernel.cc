@@ -1,0 +1,245 @@
+// Draws from distributions on the CPU, for each element by itself: bernoulli, binomial, poisson,
+// standard_gamma, dirichlet, exponential_, randint, truncated_gaussian_random. What an element
+// draws depends on its parameters, the seed and its index in the global tensor.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/functors/random_draws.h"
+
+namespace phi {
+namespace {
+
+PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
+uint64_t seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
+
+/// `first`, the index here, of n elements, and a value for each.
+template <typename Value>
+using Sink = std::function<void(int64_t first, const Value* values, int64_t n)>;
+
+/// Gives `sink` a word for each element of `where`, many at a time.
+void draw_words(const ShardBox& where, int seed, RandomUse use, const Sink<uint32_t>& sink) {
+  draw_random<uint32_t>(
+      where,
+      [&](const BatchBlocks& blocks, BatchValues<uint32_t>* values) {
+        const BatchWords random(blocks, seed_bits(seed), use);
+        for (int s = 0; s < kBatchBlocks; ++s) {
+          for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = random.words[w][s];
+        }
+      },
+      sink);
+}
+
+/// A whole number below `numbers` for each element: a word of 64 bits, scaled.
+void draw_whole(const ShardBox& where, int seed, uint64_t numbers, const Sink<uint64_t>& sink) {
+  draw_random<uint64_t>(
+      where,
+      [&](const BatchBlocks& blocks, BatchValues<uint64_t>* values) {
+        const BatchWords high_words(blocks, seed_bits(seed), RandomUse::kInteger);
+        const BatchWords low_words(blocks, seed_bits(seed), RandomUse::kIntegerLow);
+        for (int s = 0; s < kBatchBlocks; ++s) {
+          for (int w = 0; w < 4; ++w) {
+            // The upper half of the product of the word and `numbers`, which has 32 bits.
+            const uint64_t carry = low_words.words[w][s] * numbers >> 32;
+            (*values)[4 * s + w] = (high_words.words[w][s] * numbers + carry) >> 32;
+          }
+        }
+      },
+      sink);
+}
+
+/// to[i] = of(word, i), rounded, for each element of `where`.
+template <typename T, typename Of>
+void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
+  draw_words(where, seed, use, [&](int64_t first, const uint32_t* words, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) to[first + i] = convert_value<T>(of(words[i], first + i));
+  });
+}
+
+/// The middle of the word's part of (0, 1).
+double unit_of(uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
+
+/// What an element draws with a parameter of its own.
+using Draw = double (*)(ElementWords& words, double parameter);
+
+/// out[i] = draw(words of the element, parameter of the element), rounded. The draws are compiled
+/// for double alone.
+template <typename T>
+void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse use,
+               DenseTensor* out, Draw draw) {
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for_each_run(where, [&](int64_t index, int64_t at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      ElementWords words(static_cast<uint64_t>(index + i), use, key_of(seed));
+      to[at + i] = convert_value<T>(draw(words, static_cast<double>(from[at + i])));
+    }
+  });
+}
+
+void check_parameter(bool is_good, std::string_view name, double value, std::string_view range) {
+  PHI_CHECK(is_good, errors::InvalidArgument("{} holds {}, but a parameter of this distribution is "
+                                             "{}.",
+                                             name, value, range));
+}
+
+void check_probability(double p, std::string_view name) {
+  check_parameter(p >= 0 && p <= 1, name, p, "a probability in [0, 1]");
+}
+
+void check_shape_parameter(double shape, std::string_view name) {
+  check_parameter(shape > 0 && std::isfinite(shape), name, shape, "a finite number above 0");
+}
+
+}  // namespace
+
+/// 1 with probability x, else 0. Errors: InvalidArgument for x outside [0, 1].
+template <typename T, typename Context>
+void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for (int64_t i = 0; i < x.numel(); ++i) check_probability(static_cast<double>(from[i]), "x");
+  from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kBernoulli, to,
+             [from](uint32_t word, int64_t i) {
+               const double p = static_cast<double>(from[i]);
+               return static_cast<double>(word) < p * 0x1p32 ? 1.0f : 0.0f;
+             });
+}
+
+/// T is prob's dtype. Trials are whole: a fraction is dropped. Errors: InvalidArgument for a
+/// negative count and for prob outside [0, 1].
+template <typename T, typename Context>
+void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTensor& prob, int seed,
+                    DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const T* p = prob.data<T>();
+  auto* to = out->mutable_data<int64_t>();
+  const ShardBox where = ctx.output_box(0, out->dims());
+  const Broadcast<2> walk(out->dims(), {&count.dims(), &prob.dims()});
+  std::vector<std::array<double, 2>> parameters(static_cast<size_t>(out->numel()));
+  visit_dtype(count.dtype(), [&]<typename Count>() {
+    const Count* trials = count.data<Count>();
+    walk.for_each_row([&](int64_t at, const std::array<int64_t, 2>& from, int64_t length) {
+      for (int64_t i = 0; i < length; ++i) {
+        const auto n = static_cast<double>(trials[from[0] + i * walk.inner_stride(0)]);
+        const auto probability = static_cast<double>(p[from[1] + i * walk.inner_stride(1)]);
+        check_parameter(n >= 0 && n < 0x1p63, "count", n, "a number of trials, at least 0");
+        check_probability(probability, "prob");
+        parameters[static_cast<size_t>(at + i)] = {std::floor(n), probability};
+      }
+    });
+  });
+  for_each_run(where, [&](int64_t index, int64_t at, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      ElementWords words(static_cast<uint64_t>(index + i), RandomUse::kBinomial, key_of(seed));
+      const auto [n, probability] = parameters[static_cast<size_t>(at + i)];
+      to[at + i] = truncated<int64_t>(draw_binomial(words, n, probability));
+    }
+  });
+}
+
+/// Errors: InvalidArgument for a rate that is negative or not finite.
+template <typename T, typename Context>
+void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kPoisson, out,
+               [](ElementWords& words, double rate) {
+                 check_parameter(rate >= 0 && std::isfinite(rate), "x", rate,
+                                 "a finite rate of at least 0");
+                 return draw_poisson(words, rate);
+               });
+}
+
+/// Errors: InvalidArgument for a shape that is not above 0, or not finite.
+template <typename T, typename Context>
+void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kGamma, out,
+               [](ElementWords& words, double shape) {
+                 check_shape_parameter(shape, "x");
+                 return std::exp(draw_log_gamma(words, shape));
+               });
+}
+
+/// Gamma draws by their sum along the last tensor dim, which is whole; by way of logarithms, as all
+/// of them may be too small to be told from 0. Errors: those of standard_gamma.
+template <typename T, typename Context>
+void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, DenseTensor* out) {
+  const int64_t width = alpha.dims().back();
+  const T* from = alpha.data<T>();
+  T* to = out->mutable_data<T>();
+  std::vector<double> logs(static_cast<size_t>(alpha.numel()));
+  for_each_run(ctx.output_box(0, out->dims()), [&](int64_t index, int64_t at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto shape = static_cast<double>(from[at + i]);
+      check_shape_parameter(shape, "alpha");
+      ElementWords words(static_cast<uint64_t>(index + i), RandomUse::kGamma, key_of(seed));
+      logs[static_cast<size_t>(at + i)] = draw_log_gamma(words, shape);
+    }
+  });
+  for (auto row = logs.begin(); row != logs.end(); row += width) {
+    const double most = *std::max_element(row, row + width);
+    double sum = 0;
+    for (auto i = row; i != row + width; ++i) sum += * i = std::exp(*i - most);
+    for (auto i = row; i != row + width; ++i) *to++ = convert_value<T>(*i / sum);
+  }
+}
+
+/// x's bytes are not looked at.
+template <typename T, typename Context>
+void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, int seed,
+                       DenseTensor* out) {
+  from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kExponential, out->mutable_data<T>(),
+             [lam](uint32_t word, int64_t) {
+               return -std::log(unit_of(word)) / static_cast<double>(lam);
+             });
+}
+
+/// Whole numbers from low to below high.
+template <typename T, typename Context>
+void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor* out) {
+  T* to = out->mutable_data<T>();
+  const auto numbers = static_cast<uint64_t>(int64_t{high} - low);
+  draw_whole(ctx.output_box(0, out->dims()), seed, numbers,
+             [&](int64_t first, const uint64_t* values, int64_t n) {
+               for (int64_t i = 0; i < n; ++i)
+                 to[first + i] = static_cast<T>(low + static_cast<int64_t>(values[i]));
+             });
+}
+
+/// By the inverse of the normal distribution, on the side where that is exact.
+template <typename T, typename Context>
+void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
+                                   float b, DenseTensor* out) {
+  const double scale = std > 0 ? static_cast<double>(std) : 1.0;
+  double lowest = (static_cast<double>(a) - mean) / scale;
+  double highest = (static_cast<double>(b) - mean) / scale;
+  const bool mirrored = lowest > 0;
+  if (mirrored) lowest = -std::exchange(highest, -lowest);
+  const auto below = [](double z) { return 0.5 * std::erfc(-0.7071067811865476 * z); };
+  const double from = below(lowest);
+  const double width = below(highest) - from;
+  from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kTruncatedGaussian,
+             out->mutable_data<T>(), [=](uint32_t word, int64_t) {
+               const double p = from + width * unit_of(word);
+               const double quantile = p > 0 && p < 1 ? normal_quantile(p) : highest;
+               const double z = std::clamp(quantile, lowest, highest);
+               return mean + static_cast<double>(std) * (mirrored ? -z : z);
+             });
+}
+
+PHI_REGISTER_KERNEL(bernoulli, CPU, BernoulliKernel, Floats);
+PHI_REGISTER_KERNEL(binomial, CPU, BinomialKernel, Floats);
+PHI_REGISTER_KERNEL(poisson, CPU, PoissonKernel, Floats);
+PHI_REGISTER_KERNEL(standard_gamma, CPU, StandardGammaKernel, Floats);
+PHI_REGISTER_KERNEL(dirichlet, CPU, DirichletKernel, Floats);
+PHI_REGISTER_KERNEL(exponential, CPU, ExponentialKernel, Floats);
+PHI_REGISTER_KERNEL(randint, CPU, RandintKernel, AllIntegers);
+PHI_REGISTER_KERNEL(truncated_gaussian_random, CPU, TruncatedGaussianRandomKernel, Floats);
+
+}  // namespace phi

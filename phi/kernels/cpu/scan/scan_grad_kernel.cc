@@ -1,0 +1,114 @@
+// Gradients of cumulative ops on the CPU. Both are recurrences without divisions: an element that
+// is 0, or a sum of exponentials that overflows, costs no accuracy.
+#include <cmath>
+#include <vector>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/scan.h"
+#include "phi/kernels/cpu/axis_view.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+namespace {
+
+/// One line of an array in double, in the order of the scan.
+class Line {
+ public:
+  explicit Line(int64_t n) : values_(static_cast<size_t>(n)) {}
+  template <typename T>
+  const double* read(const T* first, int64_t stride) {
+    for (double& value : values_) {
+      value = static_cast<double>(static_cast<compute_t<T>>(*first));
+      first += stride;
+    }
+    return values_.data();
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+/// Calls f(offset of the first element of a line in the order of the scan, stride).
+template <typename F>
+void for_each_line(const AxisView& view, bool reverse, F&& f) {
+  const int64_t stride = reverse ? -view.inner : view.inner;
+  for (int64_t o = 0; o < view.outer; ++o) {
+    for (int64_t i = 0; i < view.inner; ++i) {
+      f(view.start(o, i) + (reverse ? (view.n - 1) * view.inner : 0), stride);
+    }
+  }
+}
+
+template <typename T>
+void store(double value, T* to) {
+  *to = static_cast<T>(static_cast<compute_t<T>>(value));
+}
+
+/// exp(a - b), 1 where both are the same infinity.
+double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
+
+}  // namespace
+
+/// The gradient of x[k] is the product of all before k times
+/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1].
+template <typename T, typename Context>
+void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad, int dim,
+                       bool exclusive, bool reverse, DenseTensor* x_grad) {
+  if (x.numel() == 0) return;
+  const AxisView view(x.dims(), dim);
+  const T* from = x.data<T>();
+  const T* grads = out_grad.data<T>();
+  T* to = x_grad->mutable_data<T>();
+  Line xs(view.n);
+  Line gs(view.n);
+  std::vector<double> before(static_cast<size_t>(view.n));
+  for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
+    const double* line = xs.read(from + first, stride);
+    const double* g = gs.read(grads + first, stride);
+    double product = 1;
+    for (int64_t k = 0; k < view.n; ++k) {
+      before[k] = product;
+      product *= line[k];
+    }
+    double rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    for (int64_t k = view.n - 1; k >= 0; --k) {
+      const double sum = exclusive ? rest : g[k] + rest;
+      store(before[k] * sum, to + first + k * stride);
+      rest = exclusive ? g[k] + line[k] * sum : line[k] * sum;
+    }
+  });
+}
+
+/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1] the gradient of x[k] is
+/// exp(x[k] - out[k]) r[k]; exclusive: exp(x[k] - out[k + 1]) r[k + 1].
+template <typename T, typename Context>
+void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out,
+                            const DenseTensor& out_grad, int axis, bool flatten, bool exclusive,
+                            bool reverse, DenseTensor* x_grad) {
+  if (x.numel() == 0) return;
+  const AxisView view = flatten ? AxisView::flat(x.numel()) : AxisView(x.dims(), axis);
+  Line xs(view.n);
+  Line outs(view.n);
+  Line gs(view.n);
+  T* to = x_grad->mutable_data<T>();
+  for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
+    const double* line = xs.read(x.data<T>() + first, stride);
+    const double* joined = outs.read(out.data<T>() + first, stride);
+    const double* g = gs.read(out_grad.data<T>() + first, stride);
+    double rest = 0;
+    double next = 0;  // out[k + 1]
+    for (int64_t k = view.n - 1; k >= 0; --k) {
+      const bool is_last = k + 1 == view.n;
+      const double sum = is_last ? g[k] : g[k] + exp_difference(joined[k], next) * rest;
+      const double after = is_last ? 0 : exp_difference(line[k], next) * rest;
+      store(exclusive ? after : exp_difference(line[k], joined[k]) * sum, to + first + k * stride);
+      rest = sum;
+      next = joined[k];
+    }
+  });
+}
+
+PHI_REGISTER_KERNEL(cumprod_grad, CPU, CumprodGradKernel, Floats);
+PHI_REGISTER_KERNEL(logcumsumexp_grad, CPU, LogcumsumexpGradKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,156 @@
+// One step of recurrent networks, for one sample: what a cell makes of its gates, and the
+// gradients.
+//
+// A cell gets `gates`, what the input gives to each of its kGates gates of `n` numbers, and `hh`,
+// what the hidden state gives. It keeps kKept * n numbers for its gradient, which takes `dh`, the
+// gradient of the step's output, and `dc`, that of its cell state, and turns them into those of the
+// step before, but for what goes through hh.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// The arrays of one step of one sample.
+template <typename C>
+struct CellStep {
+  const C* gates;
+  const C* hh;
+  const C* h;  // the state before
+  const C* c;  // null but for LSTM, as the next
+  C* next_c;
+  C* next_h;
+  C* kept;
+};
+
+template <typename C>
+struct CellGradStep {
+  const C* kept;
+  const C* h;
+  const C* c;
+  const C* next_h;
+  C* dh;
+  C* dc;
+  C* dgates;
+  C* dhh;
+};
+
+/// h' = tanh(gates + hh), J. L. Elman, "Finding Structure in Time", 1990; or with relu.
+template <typename C, bool kRelu>
+struct PlainCell {
+  static constexpr int kGates = 1;
+  static constexpr int kKept = 0;
+  static constexpr bool kHasCell = false;
+
+  static void forward(const CellStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C sum = s.gates[i] + s.hh[i];
+      s.next_h[i] = kRelu ? std::max(sum, C(0)) : fast::tanh(sum);
+    }
+  }
+  static void backward(const CellGradStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C y = s.next_h[i];
+      const C slope = kRelu ? (y > C(0) ? C(1) : C(0)) : C(1) - y * y;
+      s.dgates[i] = s.dhh[i] = s.dh[i] * slope;
+      s.dh[i] = C(0);
+    }
+  }
+};
+
+/// S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", 1997, with forget gates. Gates: in,
+/// forget, candidate, out. Kept: these, and the cell state.
+template <typename C>
+struct LstmCell {
+  static constexpr int kGates = 4;
+  static constexpr int kKept = 5;
+  static constexpr bool kHasCell = true;
+
+  static void forward(const CellStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C in = fast::sigmoid(s.gates[i] + s.hh[i]);
+      const C forget = fast::sigmoid(s.gates[n + i] + s.hh[n + i]);
+      const C candidate = fast::tanh(s.gates[2 * n + i] + s.hh[2 * n + i]);
+      const C out = fast::sigmoid(s.gates[3 * n + i] + s.hh[3 * n + i]);
+      const C c = forget * s.c[i] + in * candidate;
+      s.kept[i] = in;
+      s.kept[n + i] = forget;
+      s.kept[2 * n + i] = candidate;
+      s.kept[3 * n + i] = out;
+      s.kept[4 * n + i] = c;
+      s.next_c[i] = c;
+      s.next_h[i] = out * fast::tanh(c);
+    }
+  }
+  static void backward(const CellGradStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C in = s.kept[i];
+      const C forget = s.kept[n + i];
+      const C candidate = s.kept[2 * n + i];
+      const C out = s.kept[3 * n + i];
+      const C bent = fast::tanh(s.kept[4 * n + i]);
+      const C dc = s.dc[i] + s.dh[i] * out * (C(1) - bent * bent);
+      s.dgates[i] = dc * candidate * in * (C(1) - in);
+      s.dgates[n + i] = dc * s.c[i] * forget * (C(1) - forget);
+      s.dgates[2 * n + i] = dc * in * (C(1) - candidate * candidate);
+      s.dgates[3 * n + i] = s.dh[i] * bent * out * (C(1) - out);
+      s.dc[i] = dc * forget;
+      s.dh[i] = C(0);
+    }
+    std::copy_n(s.dgates, kGates * n, s.dhh);
+  }
+};
+
+/// K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014, with the reset
+/// gate behind the product. Gates: reset, update, candidate. Kept: these, and the candidate's part
+/// of hh.
+template <typename C>
+struct GruCell {
+  static constexpr int kGates = 3;
+  static constexpr int kKept = 4;
+  static constexpr bool kHasCell = false;
+
+  static void forward(const CellStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C reset = fast::sigmoid(s.gates[i] + s.hh[i]);
+      const C update = fast::sigmoid(s.gates[n + i] + s.hh[n + i]);
+      const C candidate = fast::tanh(s.gates[2 * n + i] + reset * s.hh[2 * n + i]);
+      s.kept[i] = reset;
+      s.kept[n + i] = update;
+      s.kept[2 * n + i] = candidate;
+      s.kept[3 * n + i] = s.hh[2 * n + i];
+      s.next_h[i] = update * s.h[i] + (C(1) - update) * candidate;
+    }
+  }
+  static void backward(const CellGradStep<C>& s, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const C reset = s.kept[i];
+      const C update = s.kept[n + i];
+      const C candidate = s.kept[2 * n + i];
+      const C dcandidate = s.dh[i] * (C(1) - update) * (C(1) - candidate * candidate);
+      s.dgates[i] = dcandidate * s.kept[3 * n + i] * reset * (C(1) - reset);
+      s.dgates[n + i] = s.dh[i] * (s.h[i] - candidate) * update * (C(1) - update);
+      s.dgates[2 * n + i] = dcandidate;
+      s.dhh[i] = s.dgates[i];
+      s.dhh[n + i] = s.dgates[n + i];
+      s.dhh[2 * n + i] = dcandidate * reset;
+      s.dh[i] *= update;
+    }
+  }
+};
+
+/// Calls f with the cell that `mode` names, which a shape function has checked.
+template <typename C, typename F>
+void visit_cell(const std::string& mode, F f) {
+  if (mode == "LSTM") return f(LstmCell<C>());
+  if (mode == "GRU") return f(GruCell<C>());
+  if (mode == "RNN_RELU") return f(PlainCell<C, true>());
+  f(PlainCell<C, false>());
+}
+
+}  // namespace phi

@@ -1,0 +1,174 @@
+// Convolutions and transposed ones on the CPU, with their gradients, over two or three spatial
+// dims. float32 is left to oneDNN where that is quicker; channels that come last are brought to the
+// front for all others.
+//
+// With split input channels a rank sums over its own, and the sum over ranks is the whole.
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/conv.h"
+#include "phi/kernels/cpu/window/conv_onednn.h"
+#include "phi/kernels/cpu/window/conv_products.h"
+
+namespace phi {
+namespace {
+
+/// [n, rows, columns] to [n, columns, rows].
+template <typename T>
+void swap_last(const T* from, int64_t n, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kTile = 32;
+  for (int64_t i = 0; i < n; ++i, from += rows * columns, to += rows * columns) {
+    for (int64_t r = 0; r < rows; r += kTile) {
+      const int64_t end = std::min(r + kTile, rows);
+      for (int64_t c = 0; c < columns; ++c) {
+        for (int64_t row = r; row < end; ++row) to[c * rows + row] = from[row * columns + c];
+      }
+    }
+  }
+}
+
+/// An array that is read with its channels first, wherever it has them.
+template <typename T>
+class ChannelsFirst {
+ public:
+  ChannelsFirst(const ConvProblem& p, const T* data, int64_t channels, int64_t pixels)
+      : data_(data) {
+    if (!p.channels_last) return;
+    T* copy = room_.room<T>(p.n * channels * pixels);
+    swap_last(data, p.n, pixels, channels, copy);
+    data_ = copy;
+  }
+  const T* data() const { return data_; }
+
+ private:
+  const T* data_;
+  Workspace room_;
+};
+
+/// make(where to write an array with its channels first).
+template <typename T, typename Make>
+void make_channels_first(const ConvProblem& p, T* to, int64_t channels, int64_t pixels, Make make) {
+  if (!p.channels_last) return make(to);
+  Workspace room;
+  T* made = room.room<T>(p.n * channels * pixels);
+  make(made);
+  swap_last(made, p.n, channels, pixels, to);
+}
+
+template <typename T>
+void forward(const ConvProblem& p, const T* image, const T* filter, T* result) {
+  if (p.is_empty()) return std::fill_n(result, p.n * p.result_size(), T(0)), void();
+  if constexpr (std::is_same_v<T, float>) {
+    if (onednn_takes(p)) return onednn_conv_forward(p, image, filter, result);
+  }
+  const ChannelsFirst<T> first(p, image, p.c, p.sliding.pixels());
+  make_channels_first(p, result, p.m, p.sliding.num_positions(),
+                      [&](T* to) { conv_forward(p, first.data(), filter, to); });
+}
+
+template <typename T>
+void image_grad(const ConvProblem& p, const T* result_grad, const T* filter, T* grad) {
+  if (p.is_empty()) return std::fill_n(grad, p.n * p.image_size(), T(0)), void();
+  if constexpr (std::is_same_v<T, float>) {
+    if (onednn_takes(p)) return onednn_conv_image_grad(p, result_grad, filter, grad);
+  }
+  const ChannelsFirst<T> first(p, result_grad, p.m, p.sliding.num_positions());
+  make_channels_first(p, grad, p.c, p.sliding.pixels(),
+                      [&](T* to) { conv_image_grad(p, first.data(), filter, to); });
+}
+
+template <typename T>
+void filter_grad(const ConvProblem& p, const T* image, const T* result_grad, T* grad) {
+  if (p.is_empty()) return std::fill_n(grad, p.filter_size(), T(0)), void();
+  if constexpr (std::is_same_v<T, float>) {
+    if (onednn_takes(p)) return onednn_conv_filter_grad(p, image, result_grad, grad);
+  }
+  const ChannelsFirst<T> first(p, image, p.c, p.sliding.pixels());
+  const ChannelsFirst<T> grad_first(p, result_grad, p.m, p.sliding.num_positions());
+  conv_filter_grad(p, first.data(), grad_first.data(), grad);
+}
+
+}  // namespace
+
+ConvProblem conv_problem(const Dims& image, const Dims& result, const Dims& filter,
+                         const Dims& padded_by, const WindowAttributes& attributes,
+                         const std::string& data_format) {
+  const ImageLayout layout(data_format);
+  const Dims extents = layout.spatial(padded_by);
+  const std::span sizes(filter.begin() + 2, filter.end());
+  const Windows windows =
+      make_windows(std::span(extents.begin(), extents.end()), sizes, attributes);
+  const int64_t c = layout.channels(image);
+  // Of what is here: the filter has all channels of a group or, of a single one, as many as the
+  // image.
+  const int64_t groups = filter[1] == 0 ? 1 : std::max<int64_t>(c / filter[1], 1);
+  return {image[0],
+          groups,
+          c,
+          filter[0],
+          layout.channels_last,
+          extents.ndim(),
+          Sliding(layout.spatial(image), layout.spatial(result), windows)};
+}
+
+/// Errors of all of these: none that the shape functions do not have.
+template <typename T, typename Context>
+void ConvKernel(const Context&, const DenseTensor& input, const DenseTensor& filter,
+                const std::vector<int>& strides, const std::vector<int>& paddings,
+                const std::string& padding_algorithm, const std::vector<int>& dilations,
+                int /*groups*/, const std::string& data_format, DenseTensor* out) {
+  const ConvProblem p =
+      conv_problem(input.dims(), out->dims(), filter.dims(), input.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  forward(p, input.data<T>(), filter.data<T>(), out->mutable_data<T>());
+}
+
+/// Either gradient may be absent.
+template <typename T, typename Context>
+void ConvGradKernel(const Context&, const DenseTensor& input, const DenseTensor& filter,
+                    const DenseTensor& out_grad, const std::vector<int>& strides,
+                    const std::vector<int>& paddings, const std::string& padding_algorithm,
+                    const std::vector<int>& dilations, int /*groups*/,
+                    const std::string& data_format, DenseTensor* input_grad,
+                    DenseTensor* filter_grad_out) {
+  const ConvProblem p =
+      conv_problem(input.dims(), out_grad.dims(), filter.dims(), input.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  const T* g = out_grad.data<T>();
+  if (input_grad) image_grad(p, g, filter.data<T>(), input_grad->mutable_data<T>());
+  if (filter_grad_out) filter_grad(p, input.data<T>(), g, filter_grad_out->mutable_data<T>());
+}
+
+/// The gradient of a convolution whose result is x.
+template <typename T, typename Context>
+void ConvTransposeKernel(const Context&, const DenseTensor& x, const DenseTensor& filter,
+                         const std::vector<int>& strides, const std::vector<int>& paddings,
+                         const std::string& padding_algorithm, const std::vector<int>& dilations,
+                         int /*groups*/, const std::string& data_format, DenseTensor* out) {
+  const ConvProblem p =
+      conv_problem(out->dims(), x.dims(), filter.dims(), x.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  image_grad(p, x.data<T>(), filter.data<T>(), out->mutable_data<T>());
+}
+
+template <typename T, typename Context>
+void ConvTransposeGradKernel(const Context&, const DenseTensor& x, const DenseTensor& filter,
+                             const DenseTensor& out_grad, const std::vector<int>& strides,
+                             const std::vector<int>& paddings, const std::string& padding_algorithm,
+                             const std::vector<int>& dilations, int /*groups*/,
+                             const std::string& data_format, DenseTensor* x_grad,
+                             DenseTensor* filter_grad_out) {
+  const ConvProblem p =
+      conv_problem(out_grad.dims(), x.dims(), filter.dims(), x.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  const T* g = out_grad.data<T>();
+  if (x_grad) forward(p, g, filter.data<T>(), x_grad->mutable_data<T>());
+  if (filter_grad_out) filter_grad(p, g, x.data<T>(), filter_grad_out->mutable_data<T>());
+}
+
+PHI_REGISTER_KERNEL(conv, CPU, ConvKernel, Floats);
+PHI_REGISTER_KERNEL(conv_grad, CPU, ConvGradKernel, Floats);
+PHI_REGISTER_KERNEL(conv_transpose, CPU, ConvTransposeKernel, Floats);
+PHI_REGISTER_KERNEL(conv_transpose_grad, CPU, ConvTransposeGradKernel, Floats);
+
+}  // namespace phi

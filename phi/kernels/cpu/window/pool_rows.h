@@ -1,0 +1,85 @@
+// PoolImages: images as pooling walks through them. A window's rows are folded into one row first,
+// which is a loop over whole rows of the image, and then that row's windows along the last spatial
+// dim are folded: work that grows with the sum of a window's extents, not with their product.
+//
+//   for_each_output_row(images, [&](const OutputRow& out) {
+//     out.for_each_row([&](int64_t at, int64_t row) { ... fold the row at `at` ... });
+//   });
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "phi/infermeta/pool.h"
+
+namespace phi {
+
+/// `outer` images (of one channel, or with all of them last) of three spatial dims, of which the
+/// first have one element where there are fewer, with `inner` channels behind.
+struct PoolImages {
+  int64_t outer;
+  int64_t inner;
+  std::array<int64_t, 3> extents = {1, 1, 1};
+  std::array<PoolRanges, 3> ranges = {PoolRanges{{0, 1, 1}}, PoolRanges{{0, 1, 1}},
+                                      PoolRanges{{0, 1, 1}}};
+
+  PoolImages(const Dims& x, const ImageLayout& layout, const std::vector<PoolRanges>& windows)
+      : outer(layout.channels_last ? x[0] : x[0] * x[1]),
+        inner(layout.channels_last ? layout.channels(x) : 1) {
+    const Dims spatial = layout.spatial(x);
+    const size_t first = 3 - windows.size();
+    for (size_t d = 0; d < windows.size(); ++d) {
+      extents[first + d] = spatial[static_cast<int>(d)];
+      ranges[first + d] = windows[d];
+    }
+  }
+
+  int64_t row_size() const { return extents[2] * inner; }
+  int64_t image_size() const { return extents[0] * extents[1] * row_size(); }
+  int64_t windows(int d) const { return static_cast<int64_t>(ranges[d].size()); }
+  int64_t output_row_size() const { return windows(2) * inner; }
+};
+
+/// One row of windows: those that differ along the last spatial dim alone.
+struct OutputRow {
+  const PoolImages& images;
+  const PoolRange& depth;
+  const PoolRange& height;
+  int64_t image;   // offset of the image
+  int64_t output;  // offset of the row of outputs
+
+  bool is_empty() const { return depth.begin == depth.end || height.begin == height.end; }
+  /// Calls f(offset of a row of the image, its number among the image's rows) for the rows that the
+  /// windows take.
+  template <typename F>
+  void for_each_row(F f) const {
+    for (int64_t z = depth.begin; z < depth.end; ++z) {
+      for (int64_t y = height.begin; y < height.end; ++y) {
+        const int64_t row = z * images.extents[1] + y;
+        f(image + row * images.row_size(), row);
+      }
+    }
+  }
+  /// Elements of window `along` of the last dim, or with `padded` those in padding too.
+  int64_t count(const PoolRange& along, bool padded) const {
+    if (padded) return depth.padded * height.padded * along.padded;
+    return (depth.end - depth.begin) * (height.end - height.begin) * (along.end - along.begin);
+  }
+};
+
+template <typename F>
+void for_each_output_row(const PoolImages& images, F f) {
+  if (images.inner == 0) return;  // a part without channels has no rows
+  int64_t output = 0;
+  for (int64_t o = 0; o < images.outer; ++o) {
+    for (const PoolRange& depth : images.ranges[0]) {
+      for (const PoolRange& height : images.ranges[1]) {
+        f(OutputRow{images, depth, height, o * images.image_size(), output});
+        output += images.output_row_size();
+      }
+    }
+  }
+}
+
+}  // namespace phi

@@ -1,0 +1,122 @@
+// Sliding: windows over one image, as loops take them: always three spatial dims, of which the
+// first have one element where there are fewer. With it the columns of an image: a row for each tap
+// of the window, an element for each position (0 where the tap meets padding).
+//
+//   image_to_columns(sliding, image, columns);    // [taps, positions], what a product then takes
+//   columns_to_image(sliding, columns, image);    // the other way: sums of the taps of an element
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "phi/infermeta/window.h"
+
+namespace phi {
+
+struct Sliding {
+  std::array<int64_t, 3> image = {1, 1, 1};
+  std::array<int64_t, 3> positions = {1, 1, 1};
+  std::array<Window, 3> window = {Window{1, 1, 1, 0, 0}, Window{1, 1, 1, 0, 0},
+                                  Window{1, 1, 1, 0, 0}};
+
+  /// `image` and `positions` have as many dims as there are windows.
+  Sliding(const Dims& image_dims, const Dims& position_dims, const Windows& windows) {
+    const auto first = 3 - windows.size();
+    for (size_t d = 0; d < windows.size(); ++d) {
+      image[first + d] = image_dims[static_cast<int>(d)];
+      positions[first + d] = position_dims[static_cast<int>(d)];
+      window[first + d] = windows[d];
+    }
+  }
+
+  int64_t pixels() const { return image[0] * image[1] * image[2]; }
+  int64_t num_positions() const { return positions[0] * positions[1] * positions[2]; }
+  int64_t taps() const { return window[0].size * window[1].size * window[2].size; }
+  /// Columns are the image itself.
+  bool is_pointwise() const {
+    for (const Window& w : window) {
+      if (w.size != 1 || w.stride != 1 || w.pad_begin != 0) return false;
+    }
+    return image == positions;
+  }
+  /// Where tap `tap` of position `at` along dim `d` lies in the image; outside of it in padding.
+  int64_t place(int d, int64_t at, int64_t tap) const {
+    return at * window[d].stride - window[d].pad_begin + tap * window[d].dilation;
+  }
+};
+
+/// The positions [begin, end) along dim `d` of which tap `tap` lies in the image.
+struct InsideRange {
+  int64_t begin;
+  int64_t end;
+  InsideRange(const Sliding& sliding, int d, int64_t tap) {
+    const int64_t stride = sliding.window[d].stride;
+    const int64_t shift = sliding.place(d, 0, tap);  // of position 0
+    const auto first_at_least = [&](int64_t place) {
+      const int64_t steps = place <= shift ? 0 : (place - shift + stride - 1) / stride;
+      return std::min(steps, sliding.positions[d]);
+    };
+    begin = first_at_least(0);
+    end = first_at_least(sliding.image[d]);
+  }
+};
+
+/// For each tap and each row of positions, in the order of the columns: row(columns' offset, the
+/// positions that lie in the image, the image's offset of the first of these). The range is empty
+/// where the row lies in padding.
+template <typename Row>
+void for_each_tap_row(const Sliding& s, Row row) {
+  int64_t column = 0;
+  for (int64_t tz = 0; tz < s.window[0].size; ++tz) {
+    for (int64_t ty = 0; ty < s.window[1].size; ++ty) {
+      for (int64_t tx = 0; tx < s.window[2].size; ++tx) {
+        const InsideRange inside(s, 2, tx);
+        for (int64_t oz = 0; oz < s.positions[0]; ++oz) {
+          const int64_t z = s.place(0, oz, tz);
+          for (int64_t oy = 0; oy < s.positions[1]; ++oy, column += s.positions[2]) {
+            const int64_t y = s.place(1, oy, ty);
+            InsideRange range = inside;
+            if (z < 0 || z >= s.image[0] || y < 0 || y >= s.image[1]) range.end = range.begin;
+            const int64_t x = s.place(2, range.begin, tx);
+            row(column, range, (z * s.image[1] + y) * s.image[2] + x);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// One channel: image [pixels] to columns [taps, positions].
+template <typename T>
+void image_to_columns(const Sliding& s, const T* image, T* columns) {
+  const int64_t width = s.positions[2];
+  const int64_t stride = s.window[2].stride;
+  for_each_tap_row(s, [&](int64_t column, const InsideRange& range, int64_t from) {
+    T* to = columns + column;
+    std::fill_n(to, range.begin, T(0));
+    if (stride == 1) {
+      std::copy_n(image + from, range.end - range.begin, to + range.begin);
+    } else {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        to[i] = image[from + (i - range.begin) * stride];
+      }
+    }
+    std::fill(to + range.end, to + width, T(0));
+  });
+}
+
+/// image += what the columns have of it. C is the type that sums are kept in.
+template <typename T, typename C>
+void columns_to_image(const Sliding& s, const T* columns, C* image) {
+  const int64_t stride = s.window[2].stride;
+  for_each_tap_row(s, [&](int64_t column, const InsideRange& range, int64_t to) {
+    if (range.begin == range.end) return;
+    const T* from = columns + column + range.begin;
+    C* target = image + to;
+    const int64_t n = range.end - range.begin;
+    for (int64_t i = 0; i < n; ++i) target[i * stride] += static_cast<C>(from[i]);
+  });
+}
+
+}  // namespace phi

@@ -1,0 +1,127 @@
+// Gradients of the activations of activation.h: what reaches x when `g` reaches the result. Each
+// takes x or the result `out`; T is float or double.
+#pragma once
+
+#include <cmath>
+
+#include "phi/kernels/functors/activation.h"
+#include "phi/kernels/functors/unary_grad.h"
+#include "phi/kernels/functors/unary_math_grad.h"
+
+namespace phi {
+
+template <typename T>
+struct CeluGradFunctor {
+  T alpha;
+  PHI_HD T operator()(T x, T g) const { return x > T(0) ? g : g * fast::exp(x / alpha); }
+};
+
+template <typename T>
+struct EluGradFunctor {
+  T alpha;
+  PHI_HD T operator()(T x, T g) const { return x > T(0) ? g : g * alpha * fast::exp(x); }
+};
+
+/// The product of the attributes is a float, as they are.
+template <typename T>
+struct SeluGradFunctor {
+  T scale;
+  T alpha;
+  PHI_HD T operator()(T out, T g) const {
+    const float limit = static_cast<float>(scale) * static_cast<float>(alpha);
+    return out > T(0) ? g * scale : g * (out + static_cast<T>(limit));
+  }
+};
+
+/// Of both shrinking functions.
+template <typename T>
+struct ShrinkGradFunctor {
+  T threshold;
+  PHI_HD T operator()(T x, T g) const { return x > threshold || x < -threshold ? g : T(0); }
+};
+
+template <typename T>
+struct TanhShrinkGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    const T t = fast::tanh(x);
+    return g * t * t;
+  }
+};
+
+template <typename T>
+struct HardsigmoidGradFunctor {
+  T slope;
+  PHI_HD T operator()(T out, T g) const { return out > T(0) && out < T(1) ? g * slope : T(0); }
+};
+
+template <typename T>
+struct HardswishGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    const T inner = x > T(-3) ? g * (x / T(3) + T(0.5)) : T(0);
+    return x >= T(3) ? g : inner;
+  }
+};
+
+template <typename T>
+struct Relu6GradFunctor {
+  PHI_HD T operator()(T out, T g) const { return ClipGradFunctor<T>{0, 6}(out, g); }
+};
+
+template <typename T>
+struct LeakyReluGradFunctor {
+  T negative_slope;
+  PHI_HD T operator()(T x, T g) const { return x < T(0) ? g * negative_slope : g; }
+};
+
+template <typename T>
+struct ThresholdedReluGradFunctor {
+  T threshold;
+  PHI_HD T operator()(T x, T g) const { return x > threshold ? g : T(0); }
+};
+
+template <typename T>
+struct LogsigmoidGradFunctor {
+  PHI_HD T operator()(T x, T g) const { return g * fast::sigmoid(-x); }
+};
+
+template <typename T>
+struct SoftplusGradFunctor {
+  T beta;
+  T threshold;
+  PHI_HD T operator()(T x, T g) const {
+    const T z = beta * x;
+    return z > threshold ? g : g * fast::sigmoid(z);
+  }
+};
+
+/// t + x (1 - t^2) s with t the tanh of the softplus of x and s its slope.
+template <typename T>
+struct MishGradFunctor {
+  T threshold;
+  PHI_HD T operator()(T x, T g) const {
+    x = detail::within(x, T(1000));
+    const T t = detail::tanh_softplus(x, threshold);
+    const T slope = x > threshold ? T(1) : fast::sigmoid(x);
+    return g * (t + x * (T(1) - t * t) * slope);
+  }
+};
+
+template <typename T>
+struct SoftsignGradFunctor {
+  PHI_HD T operator()(T x, T g) const {
+    const T below = T(1) + std::fabs(x);
+    return g / below / below;
+  }
+};
+
+template <typename T>
+struct StanhGradFunctor {
+  T scale_a;
+  T scale_b;
+  PHI_HD T operator()(T x, T g) const {
+    const T t = fast::tanh(scale_a * x);
+    return g * scale_a * scale_b * (T(1) - t * t);
+  }
+};
+
+}  // namespace phi

@@ -1,0 +1,68 @@
+// Gradients of functions of two numbers: `dx` and `dy` are what an output's gradient g gives to x
+// and to y. T is a compute type (compute_t).
+#pragma once
+
+#include <cmath>
+
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// Where x and y are equal, or one of them is NaN, each has half.
+template <typename T>
+struct MinimumGradFunctor {
+  PHI_HD T dx(T x, T y, T g) const { return x < y ? g : x > y ? T(0) : g * T(0.5); }
+  PHI_HD T dy(T x, T y, T g) const { return dx(y, x, g); }
+};
+
+/// All goes to the argument that won, x where both are equal.
+template <typename T>
+struct FMaxGradFunctor {
+  PHI_HD T dx(T x, T y, T g) const { return x >= y || y != y ? g : T(0); }
+  PHI_HD T dy(T x, T y, T g) const { return x >= y || y != y ? T(0) : g; }
+};
+
+template <typename T>
+struct FMinGradFunctor {
+  PHI_HD T dx(T x, T y, T g) const { return x <= y || y != y ? g : T(0); }
+  PHI_HD T dy(T x, T y, T g) const { return x <= y || y != y ? T(0) : g; }
+};
+
+/// x^0 does not depend on x, nor 0^y on a y that is not negative.
+template <typename T>
+struct ElementwisePowGradFunctor {
+  PHI_HD T dx(T x, T y, T g) const { return y == T(0) ? T(0) : g * y * std::pow(x, y - T(1)); }
+  PHI_HD T dy(T x, T y, T g) const {
+    return x == T(0) && y >= T(0) ? T(0) : g * std::log(x) * std::pow(x, y);
+  }
+};
+
+template <typename T>
+struct RemainderGradFunctor {
+  PHI_HD T dx(T, T, T g) const { return g; }
+  PHI_HD T dy(T x, T y, T g) const { return -g * std::floor(x / y); }
+};
+
+template <typename T>
+struct Atan2GradFunctor {
+  PHI_HD T dx(T x, T y, T g) const { return g * y / (x * x + y * y); }
+  PHI_HD T dy(T x, T y, T g) const { return -g * x / (x * x + y * y); }
+};
+
+/// The sign that x changed by; 0 has none.
+template <typename T>
+struct CopySignGradFunctor {
+  PHI_HD T dx(T x, T y, T g) const {
+    if (x == T(0)) return T(0);
+    return std::signbit(x) == std::signbit(y) ? g : -g;
+  }
+  PHI_HD T dy(T, T, T) const { return T(0); }
+};
+
+template <typename T>
+struct HeavisideGradFunctor {
+  PHI_HD T dx(T, T, T) const { return T(0); }
+  PHI_HD T dy(T x, T, T g) const { return x == T(0) ? g : T(0); }
+};
+
+}  // namespace phi

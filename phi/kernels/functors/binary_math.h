@@ -1,0 +1,153 @@
+// Powers, remainders, angles and other functions of two numbers; T is a compute type (compute_t).
+// NaN and infinities as in C and in Python's arithmetic, integers without undefined behaviour.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/fast_trig.h"
+
+namespace phi {
+
+/// x^y. Of integers the power wraps around, and the fraction that a negative y leaves is cut off:
+/// only of 1 and -1 there remains something.
+template <typename T>
+struct ElementwisePowFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (y < T(0)) return of_unit(x, y);
+      const MultiplyFunctor<T> multiply;
+      T power = 1;
+      for (auto left = static_cast<std::make_unsigned_t<T>>(y); left > 0; left >>= 1) {
+        if (left & 1) power = multiply(power, x);
+        x = multiply(x, x);
+      }
+      return power;
+    } else {
+      return fast::pow(x, y);
+    }
+  }
+
+ private:
+  // For a negative y: 1 and -1 are their own inverses, others' powers are fractions.
+  PHI_HD static T of_unit(T x, T y) {
+    if (x == T(1)) return T(1);
+    return x == static_cast<T>(-1) ? static_cast<T>(y % 2 == 0 ? 1 : -1) : T(0);
+  }
+};
+
+namespace detail {
+
+/// x = whole * y + rest, with y's sign in a rest that is not 0.
+struct FlooredQuotient {
+  float whole;
+  float rest;
+};
+
+/// Whether floored_quotient takes x and y: their quotient has bits to spare.
+PHI_HD bool has_short_quotient(float x, float y) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const float divisor = std::fabs(y);
+  return (std::fabs(x) <= divisor * 0x1p21f) & (divisor > 0.0f) & (divisor <= kMost);
+}
+
+/// A rounded quotient's whole part is too far from 0 by 1 at most; the rest beside it is exact, and
+/// its sign says so, as it does where a quotient below 0 has a fraction.
+PHI_HD FlooredQuotient floored_quotient(float x, float y) {
+  const float whole = std::trunc(x / y);
+  const float rest = std::fma(-whole, y, x);
+  const bool is_above = (rest != 0.0f) & ((rest < 0.0f) != (y < 0.0f));
+  return {is_above ? whole - 1.0f : whole, is_above ? rest + y : rest};
+}
+
+}  // namespace detail
+
+/// The remainder that has y's sign, as Python's `%`. An integer y is not 0.
+template <typename T>
+struct RemainderFunctor {
+  PHI_HD static bool is_common(T x, T y) requires std::is_same_v<T, float> {
+    return detail::has_short_quotient(x, y);
+  }
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (std::is_signed_v<T> && y == T(-1)) return 0;  // x % -1 overflows for the lowest x
+      const T rest = static_cast<T>(x % y);
+      return rest != 0 && (rest < 0) != (y < 0) ? static_cast<T>(rest + y) : rest;
+    } else if constexpr (std::is_same_v<T, float>) {
+      const float rest = detail::floored_quotient(x, y).rest;
+      return rest == 0.0f ? std::copysign(0.0f, x) : rest;
+    } else {
+      return rare(x, y);
+    }
+  }
+  PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
+    const T rest = std::fmod(x, y);
+    return rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest;
+  }
+};
+
+/// The quotient rounded toward minus infinity, as Python's `//`: x = y * quotient + remainder. An
+/// integer y is not 0.
+template <typename T>
+struct FloorDivideFunctor {
+  PHI_HD static bool is_common(T x, T y) requires std::is_same_v<T, float> {
+    return detail::has_short_quotient(x, y);
+  }
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      const T quotient = DivideFunctor<T>()(x, y);
+      const bool inexact = y != T(-1) && x % y != 0;
+      return inexact && (x < 0) != (y < 0) ? static_cast<T>(quotient - 1) : quotient;
+    } else if constexpr (std::is_same_v<T, float>) {
+      return detail::floored_quotient(x, y).whole;
+    } else {
+      return rare(x, y);
+    }
+  }
+  PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
+    if (y == T(0)) return x / y;
+    const T rest = RemainderFunctor<T>().rare(x, y);
+    const T quotient = (x - rest) / y;  // an integer, but for its rounding
+    if (quotient == T(0)) return std::copysign(T(0), x / y);
+    const T below = std::floor(quotient);
+    return quotient - below > T(0.5) ? below + T(1) : below;
+  }
+};
+
+/// The angle of the point (y, x), in [-pi, pi]: x is what C calls y.
+template <typename T>
+struct Atan2Functor {
+  PHI_HD T operator()(T x, T y) const { return fast::atan2(x, y); }
+};
+
+/// |x| with the sign of y; integers have no negative 0.
+template <typename T>
+struct CopySignFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::copysign(x, y);
+    } else if constexpr (std::is_signed_v<T>) {
+      return (x < T(0)) == (y < T(0)) ? x : SubtractFunctor<T>()(T(0), x);
+    } else {
+      return x;
+    }
+  }
+};
+
+/// 1 for positive x, y for 0, 0 for the others and for NaN.
+template <typename T>
+struct HeavisideFunctor {
+  PHI_HD T operator()(T x, T y) const { return x == T(0) ? y : x > T(0) ? T(1) : T(0); }
+};
+
+/// The next number after x on the way to y.
+template <typename T>
+struct NextAfterFunctor {
+  PHI_HD T operator()(T x, T y) const { return std::nextafter(x, y); }
+};
+
+}  // namespace phi

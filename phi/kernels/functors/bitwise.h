@@ -1,0 +1,75 @@
+// Logic: of truth values, bit by bit, and shifts. Shifts by less than 0, or by as many bits as
+// there are, leave nothing of a number but its sign.
+#pragma once
+
+#include <type_traits>
+
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// Whatever is not 0 is true, NaN too.
+template <typename T>
+struct LogicalAndFunctor {
+  PHI_HD bool operator()(T x, T y) const { return (x != T(0)) & (y != T(0)); }
+};
+
+template <typename T>
+struct LogicalOrFunctor {
+  PHI_HD bool operator()(T x, T y) const { return (x != T(0)) | (y != T(0)); }
+};
+
+template <typename T>
+struct LogicalXorFunctor {
+  PHI_HD bool operator()(T x, T y) const { return (x != T(0)) != (y != T(0)); }
+};
+
+template <typename T>
+struct BitwiseAndFunctor {
+  PHI_HD T operator()(T x, T y) const { return static_cast<T>(x & y); }
+};
+
+template <typename T>
+struct BitwiseOrFunctor {
+  PHI_HD T operator()(T x, T y) const { return static_cast<T>(x | y); }
+};
+
+template <typename T>
+struct BitwiseXorFunctor {
+  PHI_HD T operator()(T x, T y) const { return static_cast<T>(x ^ y); }
+};
+
+namespace detail {
+/// Whether a T can be shifted by y bits.
+template <typename T>
+PHI_HD bool is_shift(T y) {
+  return y >= T(0) && static_cast<std::make_unsigned_t<T>>(y) < 8 * sizeof(T);
+}
+}  // namespace detail
+
+template <typename T>
+struct LeftShiftFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    using Bits = std::make_unsigned_t<T>;
+    return detail::is_shift(y) ? static_cast<T>(static_cast<Bits>(x) << y) : T(0);
+  }
+};
+
+/// Bits like the sign come in.
+template <typename T>
+struct ArithmeticRightShiftFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    return detail::is_shift(y) ? static_cast<T>(x >> y) : static_cast<T>(x < T(0) ? -1 : 0);
+  }
+};
+
+/// Zeros come in.
+template <typename T>
+struct LogicalRightShiftFunctor {
+  PHI_HD T operator()(T x, T y) const {
+    using Bits = std::make_unsigned_t<T>;
+    return detail::is_shift(y) ? static_cast<T>(static_cast<Bits>(x) >> y) : T(0);
+  }
+};
+
+}  // namespace phi

@@ -1,0 +1,59 @@
+// Gradients of norms and of log-sum-exp, for one element: of x, of what its row was reduced to, and
+// of the gradient of that.
+#pragma once
+
+#include <cmath>
+
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+template <typename T>
+PHI_HD T sign_of(T x) {
+  if (x == T(0)) return T(0);
+  return x != x ? x : std::copysign(T(1), x);
+}
+
+/// 0 in a row of zeros, where there is none.
+template <typename T>
+struct EuclideanNormGrad {
+  PHI_HD T operator()(T x, T norm, T grad) const { return norm == T(0) ? T(0) : grad * (x / norm); }
+};
+
+template <typename T>
+struct MagnitudesGrad {
+  PHI_HD T operator()(T x, T, T grad) const { return grad * sign_of(x); }
+};
+
+/// Each element that is the largest, or smallest, in magnitude.
+template <typename T>
+struct ExtremeMagnitudeGrad {
+  PHI_HD T operator()(T x, T norm, T grad) const {
+    return std::fabs(x) == norm ? grad * sign_of(x) : T(0);
+  }
+};
+
+template <typename T>
+struct PowerNormGrad {
+  T p;
+  PHI_HD T operator()(T x, T norm, T grad) const {
+    if (x == T(0) || norm == T(0)) return T(0);
+    return grad * sign_of(x) * std::pow(std::fabs(x) / norm, p - T(1));
+  }
+};
+
+/// How many elements are not 0 does not change with any of them.
+template <typename T>
+struct CountGrad {
+  PHI_HD T operator()(T, T, T) const { return T(0); }
+};
+
+template <typename T>
+struct LogSumExpGrad {
+  PHI_HD T operator()(T x, T out, T grad) const {
+    return x == out ? grad : grad * fast::exp(x - out);
+  }
+};
+
+}  // namespace phi

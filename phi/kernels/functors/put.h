@@ -1,0 +1,40 @@
+// How values are put where others are: the reductions of put_along_axis. C is a compute type
+// (compute_t).
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// kStart is what values are put to where what was there does not count.
+template <typename C>
+struct PutAdd : AddFunctor<C> {
+  static constexpr C kStart = C(0);
+};
+
+template <typename C>
+struct PutMultiply : MultiplyFunctor<C> {
+  static constexpr C kStart = C(1);
+};
+
+/// NaN wins.
+template <typename C>
+struct PutLargest {
+  static constexpr C kStart = std::is_floating_point_v<C> ? -std::numeric_limits<C>::infinity()
+                                                          : std::numeric_limits<C>::lowest();
+  PHI_HD C operator()(C x, C y) const { return x >= y || x != x ? x : y; }
+};
+
+/// NaN wins.
+template <typename C>
+struct PutSmallest {
+  static constexpr C kStart = std::is_floating_point_v<C> ? std::numeric_limits<C>::infinity()
+                                                          : std::numeric_limits<C>::max();
+  PHI_HD C operator()(C x, C y) const { return x <= y || x != x ? x : y; }
+};
+
+}  // namespace phi

@@ -1,0 +1,191 @@
+// Draws from distributions that take as many random words as it happens: one element at a time,
+// each with words of its own.
+//
+//   ElementWords words(element, RandomUse::kPoisson, philox_key(seed));
+//   const double n = draw_poisson(words, rate);
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/philox.h"
+
+namespace phi {
+
+/// The random words of one element of a tensor.
+class ElementWords {
+ public:
+  PHI_HD ElementWords(uint64_t element, RandomUse use, PhiloxKey key)
+      : counter_(philox_counter(element, use)), key_(key) {}
+
+  PHI_HD uint32_t next() {
+    if (left_ == 0) {
+      block_ = philox(counter_, key_);
+      ++counter_.word[3];
+      left_ = 4;
+    }
+    return block_.word[4 - left_--];
+  }
+  /// In (0, 1), of 53 bits.
+  PHI_HD double unit() {
+    const uint64_t high = next();
+    const uint64_t bits = high << 20 | next() >> 12;
+    return (static_cast<double>(bits) + 0.5) * 0x1p-52;
+  }
+  /// Box-Muller's, one of two.
+  PHI_HD double normal() {
+    const double radius = std::sqrt(-2.0 * std::log(unit()));
+    return radius * std::cos(6.283185307179586 * unit());
+  }
+
+ private:
+  PhiloxBlock counter_;
+  PhiloxKey key_;
+  PhiloxBlock block_{};
+  int left_ = 0;
+};
+
+/// log(k!) beyond (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2, for whole k.
+PHI_HD double stirling_rest(double k) {
+  constexpr double kFirst[] = {0.08106146679532726, 0.04134069595540929, 0.02767792568499834,
+                               0.02079067210376509, 0.01664469118982119, 0.01387612882307075,
+                               0.01189670994589177, 0.01041126526197209, 0.00925546218271273,
+                               0.00833056343336287};
+  if (k < 10) return kFirst[static_cast<int>(k)];
+  const double square = (k + 1) * (k + 1);
+  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
+}
+
+/// log(k!), for whole k.
+PHI_HD double log_factorial(double k) {
+  return (k + 0.5) * std::log(k + 1) - (k + 1) + 0.9189385332046727 + stirling_rest(k);
+}
+
+/// The logarithm of a draw from the gamma distribution of this shape, above 0, and scale 1: small
+/// shapes draw numbers that float64 does not hold. G. Marsaglia and W. Tsang, "A simple method for
+/// generating gamma variables", 2000.
+PHI_HD double draw_log_gamma(ElementWords& words, double shape) {
+  double boost = 0;
+  if (shape < 1) {
+    boost = std::log(words.unit()) / shape;
+    shape += 1;
+  }
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = words.normal();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(words.unit()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
+      return std::log(d * v) + boost;
+    }
+  }
+}
+
+/// For rates below 10 products of uniform numbers, else W. Hoermann's PTRS, "The transformed
+/// rejection method for generating Poisson random variables", 1993.
+PHI_HD double draw_poisson(ElementWords& words, double rate) {
+  if (rate < 10) {
+    const double limit = std::exp(-rate);
+    double product = words.unit();
+    double k = 0;
+    for (; product > limit; ++k) product *= words.unit();
+    return k;
+  }
+  const double log_rate = std::log(rate);
+  const double b = 0.931 + 2.53 * std::sqrt(rate);
+  const double a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+  while (true) {
+    const double u = words.unit() - 0.5;
+    const double v = words.unit();
+    const double us = 0.5 - std::abs(u);
+    const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
+    if (us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    const double left = std::log(v * inverse_alpha / (a / (us * us) + b));
+    if (left <= k * log_rate - rate - log_factorial(k)) return k;
+  }
+}
+
+namespace detail {
+
+/// Jumps from success to success.
+PHI_HD double draw_few_successes(ElementWords& words, double n, double p) {
+  const double log_q = std::log1p(-p);
+  double trials = 0;
+  for (double successes = 0;; ++successes) {
+    trials += std::ceil(std::log(words.unit()) / log_q);
+    if (trials > n) return successes;
+  }
+}
+
+/// W. Hoermann's BTRS, "The generation of binomial random variates", 1993.
+PHI_HD double draw_many_successes(ElementWords& words, double n, double p) {
+  const double q = 1 - p;
+  const double deviation = std::sqrt(n * p * q);
+  const double b = 1.15 + 2.53 * deviation;
+  const double a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double odds = p / q;
+  const double alpha = (2.83 + 5.1 / b) * deviation;
+  const double mode = std::floor((n + 1) * p);
+  while (true) {
+    const double u = words.unit() - 0.5;
+    const double v = words.unit();
+    const double us = 0.5 - std::abs(u);
+    const double k = std::floor((2 * a / us + b) * u + n * p + 0.5);
+    if (us >= 0.07 && v <= 0.92 - 4.2 / b) return k;
+    if (k < 0 || k > n) continue;
+    const double left = std::log(v * alpha / (a / (us * us) + b));
+    const double right = (mode + 0.5) * std::log((mode + 1) / (odds * (n - mode + 1))) +
+                         (n + 1) * std::log((n - mode + 1) / (n - k + 1)) +
+                         (k + 0.5) * std::log(odds * (n - k + 1) / (k + 1)) + stirling_rest(mode) +
+                         stirling_rest(n - mode) - stirling_rest(k) - stirling_rest(n - k);
+    if (left <= right) return k;
+  }
+}
+
+}  // namespace detail
+
+/// Of n trials, a whole number, those that succeed with probability p each.
+PHI_HD double draw_binomial(ElementWords& words, double n, double p) {
+  const bool mirrored = p > 0.5;
+  const double rarer = mirrored ? 1 - p : p;
+  double successes = 0;
+  if (n > 0 && rarer > 0) {
+    successes = n * rarer < 10 ? detail::draw_few_successes(words, n, rarer)
+                               : detail::draw_many_successes(words, n, rarer);
+  }
+  return mirrored ? n - successes : successes;
+}
+
+/// The number below which a normal one lies with probability p, in (0, 1): near the middle M.
+/// Giles, "Approximating the erfinv function", 2010, else from the tail's leading term; and
+/// Newton's steps for log(p), which the tail is nearly a parabola of.
+PHI_HD double normal_quantile(double p) {
+  const bool is_upper = p > 0.5;
+  if (is_upper) p = 1 - p;
+  double z;
+  const double w = -std::log(4 * p * (1 - p)) - 2.5;
+  if (w < 2.5) {
+    constexpr double kNear[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                                -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                                -0.00417768164,  0.246640727,    1.50140941};
+    double root = kNear[0];
+    for (int i = 1; i < 9; ++i) root = kNear[i] + root * w;
+    z = 1.4142135623730951 * root * (2 * p - 1);
+  } else {
+    const double t = -2 * std::log(p);
+    z = -std::sqrt(t - std::log(6.283185307179586 * t));
+  }
+  for (int step = 0; step < 3; ++step) {
+    const double density = 0.3989422804014327 * std::exp(-0.5 * z * z);
+    const double below = 0.5 * std::erfc(-0.7071067811865476 * z);
+    if (below > 0) z -= (std::log(below) - std::log(p)) * below / density;
+  }
+  return is_upper ? -z : z;
+}
+
+}  // namespace phi

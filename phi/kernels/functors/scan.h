@@ -1,0 +1,68 @@
+// Scans: the state that is carried along a line, its start, how an element joins it, and the value
+// that it stands for. T is a compute type (compute_t).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/fast_math.h"
+
+namespace phi {
+
+/// Float sums are carried in double; integers wrap around.
+template <typename T>
+struct SumScan {
+  using State = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  PHI_HD static State start() { return 0; }
+  PHI_HD static State join(State sum, T x) {
+    return AddFunctor<State>()(sum, static_cast<State>(x));
+  }
+  PHI_HD static T value(State sum) { return static_cast<T>(sum); }
+};
+
+template <typename T>
+struct ProdScan {
+  using State = typename SumScan<T>::State;
+  PHI_HD static State start() { return 1; }
+  PHI_HD static State join(State product, T x) {
+    return MultiplyFunctor<State>()(product, static_cast<State>(x));
+  }
+  PHI_HD static T value(State product) { return static_cast<T>(product); }
+};
+
+/// log(sum(exp(x))) as the largest x and the sum relative to it; infinities and NaN come out as the
+/// formula says. Of nothing it is the lowest number, as in Paddle.
+template <typename T>
+struct LogSumExpScan {
+  struct State {
+    T most;
+    double sum;
+  };
+  PHI_HD static State start() { return {std::numeric_limits<T>::lowest(), 0.0}; }
+  PHI_HD static State join(State state, T x) {
+    if (state.sum == 0.0) return {x, 1.0};
+    if (x == state.most) return {x, state.sum + 1.0};
+    if (x < state.most) return {state.most, state.sum + fast::exp(x - state.most)};
+    if (x > state.most) return {x, state.sum * fast::exp(state.most - x) + 1.0};
+    return {std::numeric_limits<T>::quiet_NaN(), 1.0};
+  }
+  PHI_HD static T value(State state) {
+    if (state.sum <= 1.0) return state.most;
+    return state.most + static_cast<T>(std::log(state.sum));
+  }
+};
+
+/// Whether x takes the place of the largest so far: the last of equal ones and of NaNs.
+template <typename T>
+struct IsLargest {
+  PHI_HD bool operator()(T x, T most) const { return x != x || x >= most; }
+};
+template <typename T>
+struct IsSmallest {
+  PHI_HD bool operator()(T x, T least) const { return x != x || x <= least; }
+};
+
+}  // namespace phi

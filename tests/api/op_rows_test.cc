@@ -1,0 +1,107 @@
+// Calls that are rows of YAML (op_table.h): refused ones say what is wrong; the others are
+// captured, and run dry, as they run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/capture/program.h"
+#include "distributed/comm/dry/dry_world.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+#include "api/testing/drawn_tensor.h"
+#include "tests/api/op_table.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Refusals, SayWhatIsWrong) {
+  for (const Refusal& refusal : refusals()) {
+    SCOPED_TRACE(refusal.where + " " + refusal.op);
+    try {
+      refusal.call();
+      ADD_FAILURE() << "the call is not refused";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(refusal.says));
+    }
+  }
+}
+
+class Rows : public ::testing::TestWithParam<OpTable> {};
+
+bool has_known_shapes(const TensorList& outputs) {
+  return std::ranges::all_of(outputs, [](const Tensor& x) { return x.defined(); });
+}
+
+// A program's result, or nothing where the operator's shapes depend on data, which cannot be
+// captured.
+std::optional<TensorList> run_as_program(const ParityCase& test) {
+  try {
+    return capture(test.call, test.inputs).run(test.inputs);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AnyOf(HasSubstr("only its kernel finds"), HasSubstr("depends on data")));
+    return std::nullopt;
+  }
+}
+
+TEST_P(Rows, CapturedProgramsDoTheSame) {
+  for (const ParityCase& test : GetParam().cases()) {
+    SCOPED_TRACE(test.name);
+    const TensorList expected = test.call(test.inputs);
+    if (!has_known_shapes(expected)) continue;
+    const auto got = run_as_program(test);
+    if (!got) continue;
+    ASSERT_EQ(got->size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) expect_same_values((*got)[i], expected[i], 0.0);
+  }
+}
+
+// The metas of a dry call; nothing where they depend on data.
+std::optional<std::vector<TensorMeta>> metas_of_dry_call(const ParityCase& test) {
+  distributed::DryWorld world(0, 1);
+  std::vector<TensorMeta> metas;
+  try {
+    for (const Tensor& x : test.call(test.inputs)) metas.push_back(x.meta());
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AnyOf(HasSubstr("only its kernel finds"), HasSubstr("depends on data")));
+    return std::nullopt;
+  }
+  return metas;
+}
+
+TEST_P(Rows, DryRunsHaveTheSameMetas) {
+  for (const ParityCase& test : GetParam().cases()) {
+    SCOPED_TRACE(test.name);
+    const TensorList expected = test.call(test.inputs);
+    if (!has_known_shapes(expected)) continue;
+    const auto metas = metas_of_dry_call(test);
+    if (!metas) continue;
+    ASSERT_EQ(metas->size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ((*metas)[i].to_string(), expected[i].meta().to_string());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, Rows, ::testing::ValuesIn(tables_of_rows()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(DrawnTensor, IsWhatTheWordsSay) {
+  EXPECT_THAT(drawn_tensor("f64[2,2] values(1,2,3,4.5)", 1).to_vector<double>(),
+              ElementsAre(1, 2, 3, 4.5));
+  EXPECT_EQ(drawn_tensor("c64[3]", 1).dtype(), DataType::COMPLEX64);
+  EXPECT_EQ(drawn_tensor("i64[] below(7)", 1).shape(), Dims());
+  EXPECT_THAT([] { drawn_tensor("f32[3] strangely", 1); },
+              ThrowsError(ErrorCode::kInvalidArgument, "no way to draw"));
+  EXPECT_THAT([] { drawn_tensor("f32 3", 1); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is no tensor as"));
+  EXPECT_THAT([] { drawn_tensor("f32[3] values(1)", 1); },
+              ThrowsError(ErrorCode::kInvalidArgument, "1 values are listed for 3"));
+}
+
+}  // namespace
+}  // namespace phi::testing

@@ -1,0 +1,225 @@
+// Rows of YAML as calls.
+#include "tests/api/op_table.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "api/call/named_call.h"
+#include "api/generated/ops/assign.h"
+#include "api/testing/drawn_tensor.h"
+#include "api/testing/recorded_call.h"
+#include "phi/common/errors.h"
+#include "tools/op/attribute_text.h"
+#include "tools/yaml/files_of.h"
+#include "tools/yaml/yaml_map.h"
+#include "tools/yaml/yaml_text.h"
+
+namespace phi::testing {
+namespace {
+
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+// Which inputs each argument is made of; -1 stands for an absent one.
+using Arguments = std::vector<std::vector<int>>;
+
+struct Row {
+  std::string where;
+  std::string op;
+  bool is_operator = true;
+  std::vector<Tensor> inputs;
+  Arguments arguments;
+  Attributes attributes;
+
+  TensorList run(const TensorList& given) const {
+    std::vector<TensorList> lists;
+    for (const auto& argument : arguments) {
+      TensorList list;
+      for (const int i : argument) {
+        // What is written in place is a copy: the inputs are used again.
+        list.push_back(i < 0               ? Tensor()
+                       : op.ends_with('_') ? assign(given[static_cast<size_t>(i)])
+                                           : given[static_cast<size_t>(i)]);
+      }
+      lists.push_back(std::move(list));
+    }
+    if (is_operator) return call_op(op, std::move(lists), attributes);
+    std::vector<AttributeValue> values;
+    for (const auto& [name, value] : attributes) values.push_back(value);
+    return call_function(op, std::move(lists), values);
+  }
+};
+
+class RowReader {
+ public:
+  RowReader(const std::string& path, yaml::YamlMap& map) : path_(path), map_(map) {}
+
+  Row row() {
+    Row row;
+    row.where = fmt::format("{}:{}", std::filesystem::path(path_).filename().string(),
+                            map_.node().Mark().line + 1);
+    row.op = map_.require("op").Scalar();
+    const CallNames names = names_of(row);
+    add_inputs(names, row);
+    const YAML::Node attributes = map_.get("attrs");
+    for (const auto& entry : attributes) {
+      const std::string& name = entry.first.Scalar();
+      const auto known = std::ranges::find(names.attributes, name, &CallNames::Attribute::name);
+      const auto kind = known == names.attributes.end() ? guessed_kind(entry.second) : known->kind;
+      row.attributes.emplace_back(name, op_tool::attribute_of(entry.second, kind));
+    }
+    return row;
+  }
+  bool flag(const char* name) {
+    const YAML::Node node = map_.get(name);
+    return !node || node.as<bool>();
+  }
+
+ private:
+  // A function made of operators takes tensors and attributes in the order of the row.
+  CallNames names_of(Row& row) {
+    try {
+      return names_of_call(row.op);
+    } catch (const Error&) {
+      row.is_operator = false;
+      CallNames names;
+      for (const auto& entry : map_.get("in")) names.tensors.push_back(entry.first.Scalar());
+      return names;
+    }
+  }
+  static bool names_dtype(const std::string& text) {
+    try {
+      parse_dtype(text);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  static AttributeKind guessed_kind(const YAML::Node& node) {
+    if (node.IsSequence()) return AttributeKind::kInts;
+    double number = 0;
+    bool truth = false;
+    if (YAML::convert<double>::decode(node, number)) return AttributeKind::kNumber;
+    if (YAML::convert<bool>::decode(node, truth)) return AttributeKind::kBool;
+    return names_dtype(node.Scalar()) ? AttributeKind::kDataType : AttributeKind::kString;
+  }
+  void add_inputs(const CallNames& names, Row& row) {
+    const YAML::Node in = map_.get("in");
+    for (const auto& entry : in) {
+      if (std::ranges::find(names.tensors, entry.first.Scalar()) == names.tensors.end()) {
+        map_.fail(entry.first,
+                  fmt::format("{} takes no tensor '{}'.", row.op, entry.first.Scalar()));
+      }
+    }
+    for (const std::string& name : names.tensors) {
+      const YAML::Node given = in ? in[name] : YAML::Node();
+      std::vector<int> argument;
+      if (given && given.IsSequence()) {
+        for (const auto& item : given) argument.push_back(add(item, row));
+      } else {
+        argument.push_back(given ? add(given, row) : -1);
+      }
+      row.arguments.push_back(std::move(argument));
+    }
+  }
+  int add(const YAML::Node& node, Row& row) const {
+    if (node.IsNull()) return -1;
+    row.inputs.push_back(drawn_tensor(node.Scalar(), static_cast<uint32_t>(row.inputs.size() + 1)));
+    return static_cast<int>(row.inputs.size()) - 1;
+  }
+
+  const std::string& path_;
+  yaml::YamlMap& map_;
+};
+
+struct TableRow {
+  ParityCase test;
+  bool is_smooth = true;
+};
+
+TableRow table_row(const std::string& path, const YAML::Node& node) {
+  yaml::YamlMap map(path, node);
+  RowReader reader(path, map);
+  TableRow result;
+  const Row row = reader.row();
+  const YAML::Node name = map.get("name");
+  result.test.name = fmt::format("{} ({})", name ? name.Scalar() : row.op, row.where);
+  result.test.inputs = row.inputs;
+  result.test.call = [row](const TensorList& in) { return row.run(in); };
+  result.test.partial = reader.flag("partial");
+  result.test.gradients = reader.flag("gradients");
+  result.is_smooth = reader.flag("smooth") && result.test.gradients;
+  // What is written in place needs a gradient of its own to be tracked.
+  const std::string own = row.op.substr(0, row.op.find_last_not_of('_') + 1);
+  const bool can_track = !row.op.ends_with('_') || has_call(own + "_grad");
+  if (const YAML::Node tolerance = map.get("tolerance")) {
+    result.test.tolerance = tolerance.as<double>();
+  }
+  const bool plain = result.test.partial && result.test.gradients && result.is_smooth;
+  if (!map.get("why") && !plain) map.fail(node, "a 'false' needs a reason: why.");
+  result.test.gradients = result.test.gradients && can_track;
+  map.check_all_read();
+  return result;
+}
+
+std::string in_camel_case(const std::string& stem) {
+  std::string name;
+  bool starts_word = true;
+  for (const char c : stem) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += starts_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    }
+    starts_word = c == '_';
+  }
+  return name;
+}
+
+// Made when the table is gone through: a program goes through few of them.
+std::vector<ParityCase> rows_of(const std::string& path, bool smooth) {
+  std::vector<ParityCase> cases;
+  const YAML::Node root = yaml::load(yaml::read_text(path, "table of calls"), path);
+  for (const auto& node : root) {
+    TableRow row = table_row(path, node);
+    if (row.is_smooth == smooth) cases.push_back(std::move(row.test));
+  }
+  return cases;
+}
+
+std::vector<std::string> files_in(const char* folder) {
+  const std::string path = std::string(AUTOPHI_SOURCE_DIR "/tests/api/ops") + folder;
+  return std::filesystem::is_directory(path) ? yaml::files_of({path}) : std::vector<std::string>();
+}
+
+}  // namespace
+
+std::vector<OpTable> tables_of_rows() {
+  std::vector<OpTable> tables;
+  for (const std::string& path : files_in("")) {
+    const std::string name = in_camel_case(std::filesystem::path(path).stem().string()) + "Rows";
+    for (const bool smooth : {true, false}) {
+      tables.push_back({smooth ? name : "Rough" + name,
+                        [path, smooth] { return rows_of(path, smooth); }, kFewPlacements, smooth});
+    }
+  }
+  return tables;
+}
+
+std::vector<Refusal> refusals() {
+  std::vector<Refusal> all;
+  for (const std::string& path : files_in("/refusals")) {
+    const YAML::Node root = yaml::load(yaml::read_text(path, "table of refusals"), path);
+    for (const auto& node : root) {
+      yaml::YamlMap map(path, node);
+      const Row row = RowReader(path, map).row();
+      all.push_back(
+          {row.where, row.op, [row] { row.run(row.inputs); }, map.require("says").Scalar()});
+      map.check_all_read();
+    }
+  }
+  return all;
+}
+
+}  // namespace phi::testing

@@ -1,0 +1,28 @@
+// Tables of operators' calls that are written in YAML (tests/api/ops/*.yaml), a row each:
+//
+//   - {op: index_select, in: {x: "f32[5,4]", index: "i64[3] below(5)"}, attrs: {axis: 0}}
+//
+// What a row says of its inputs: drawn_tensor.h. Further keys: `name`; `tolerance`; `partial:
+// false`, `smooth: false` (no finite differences), `gradients: false`, which need a reason, `why`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/api/op_cases.h"
+
+namespace phi::testing {
+
+/// Two tables a file: the rows whose gradients are those of finite differences, and the others.
+std::vector<OpTable> tables_of_rows();
+
+/// A call that is refused, of tests/api/ops/refusals/*.yaml.
+struct Refusal {
+  std::string where;  // FILE:LINE
+  std::string op;
+  std::function<void()> call;
+  std::string says;  // words of the message
+};
+std::vector<Refusal> refusals();
+
+}  // namespace phi::testing

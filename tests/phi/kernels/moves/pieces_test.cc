@@ -1,0 +1,99 @@
+// Pieces: what they move, and what their gradients add up. What kernels make of them is checked by
+// recorded calls (autophi op --cases) and by the rows of tests/api/ops/moves.yaml.
+#include "phi/kernels/cpu/moves/pieces.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace phi {
+namespace {
+
+std::vector<uint32_t> counting(int64_t n) {
+  std::vector<uint32_t> values(static_cast<size_t>(n));
+  std::iota(values.begin(), values.end(), 1);
+  return values;
+}
+
+std::vector<uint32_t> copied(const Pieces& pieces, const std::vector<uint32_t>& from, size_t size) {
+  std::vector<uint32_t> to(size, 0);
+  pieces.copy(from.data(), to.data());
+  return to;
+}
+
+using Values = std::vector<uint32_t>;
+
+TEST(RunsOf, IndicesThatRiseFallAndStandStillAreOneRunEach) {
+  const std::vector<int64_t> source = {2, 1, 0, 0, 1, 2, 2, 2, -1, 5, 9};
+  const std::vector<IndexRun> runs = runs_of(static_cast<int64_t>(source.size()), [&](int64_t i) {
+    return source[static_cast<size_t>(i)];
+  });
+  int64_t covered = 0;
+  for (const IndexRun& run : runs) {
+    for (int64_t i = 0; i < run.count; ++i) {
+      EXPECT_EQ(run.from + i * run.step, source[static_cast<size_t>(run.to + i)]);
+    }
+    covered += run.count;
+  }
+  EXPECT_EQ(covered, 10);
+  EXPECT_LE(runs.size(), 5u);
+  EXPECT_TRUE(runs_of(0, [](int64_t) { return 0; }).empty());
+}
+
+TEST(Pieces, TurnTheRowsOfAMatrix) {
+  Pieces pieces;
+  pieces.append(2, {3, 3});
+  pieces.append({{0, 2, 3, -1}}, {1, 1});
+  EXPECT_EQ(copied(pieces, counting(6), 6), (Values{3, 2, 1, 6, 5, 4}));
+}
+
+TEST(Pieces, RunsOfSeveralLoopsMakeAllTheirBoxes) {
+  Pieces pieces;  // a roll by one in both tensor dims
+  pieces.append({{0, 1, 1, 1}, {1, 0, 1, 1}}, {3, 3});
+  pieces.append({{0, 2, 1, 1}, {1, 0, 2, 1}}, {1, 1});
+  EXPECT_EQ(copied(pieces, counting(6), 6), (Values{6, 4, 5, 3, 1, 2}));
+}
+
+TEST(Pieces, ALoopThatStandsStillRepeats) {
+  Pieces pieces;
+  pieces.append(20, {2, 1});
+  pieces.append(2, {1, 0});
+  const Values out = copied(pieces, counting(20), 40);
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i / 2 + 1);
+}
+
+TEST(Pieces, NothingMovesWhereALoopHasNoTurns) {
+  Pieces pieces;
+  pieces.append(2, {1, 1});
+  pieces.append(0, {1, 1});
+  EXPECT_EQ(copied(pieces, counting(2), 2), (Values{0, 0}));
+  Pieces none;
+  none.append(std::vector<IndexRun>{}, {1, 1});
+  EXPECT_EQ(copied(none, counting(2), 2), (Values{0, 0}));
+}
+
+TEST(Pieces, WithoutLoopsOneElementMoves) {
+  EXPECT_EQ(copied(Pieces({1, 2}), counting(3), 2), (Values{0, 3}));
+}
+
+TEST(SumBack, OverlappingWindowsAddUp) {
+  Pieces windows;  // 3 windows of 2 elements of 4
+  windows.append(3, {2, 1});
+  windows.append(2, {1, 1});
+  const std::vector<float> grad(6, 1.0f);
+  std::vector<float> sums(4, 7.0f);
+  sum_back(windows, grad.data(), sums.data(), 4);
+  EXPECT_EQ(sums, (std::vector<float>{1, 2, 2, 1}));
+}
+
+TEST(SumBack, SixteenBitSumsAreKeptInFloat) {
+  Pieces repeated;
+  repeated.append(300, {1, 0});
+  const std::vector<bfloat16> grad(300, bfloat16(1.0f));
+  bfloat16 sum;
+  sum_back(repeated, grad.data(), &sum, 1);
+  EXPECT_EQ(static_cast<float>(sum), 300.0f);
+}
+
+}  // namespace
+}  // namespace phi

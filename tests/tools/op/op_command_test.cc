@@ -1,0 +1,193 @@
+// The op command: recorded calls that agree, that differ, that are refused, and files that are
+// none.
+#include "tools/op_command.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "distributed/checkpoint/format/safetensors.h"
+#include "tests/support/run_command.h"
+
+namespace phi::op_tool {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Printed = phi::testing::Printed;
+
+Printed run(std::vector<std::string> words) {
+  words.insert(words.begin(), "op");
+  return phi::testing::run_command(
+      [](int argc, char** argv) { return op_command(argc, argv, [](const char*) {}); },
+      std::move(words));
+}
+
+// A folder with the tensors x [1,2,3], y [4,5,6], sum [5,7,9] and one [1], and a file of calls of
+// add.
+class OpCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  std::string write_cases(const std::string& cases, const std::string& op = "add") {
+    write_tensors(op + ".safetensors");
+    return write(
+        op + ".yaml",
+        "op: " + op + "\nargs: \"Tensor x, Tensor y\"\noutput: \"Tensor(out)\"\ncases:\n" + cases);
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  void write_tensors(const std::string& name) {
+    distributed::checkpoint::SafetensorsHeader header;
+    std::vector<float> values;
+    const std::vector<std::pair<std::string, std::vector<float>>> tensors = {
+        {"x", {1, 2, 3}}, {"y", {4, 5, 6}}, {"sum", {5, 7, 9}}, {"one", {1, 1, 1}}};
+    for (const auto& [tensor, numbers] : tensors) {
+      header.tensors.push_back({tensor, {Dims{3}, DataType::FLOAT32}, 0, 0});
+    }
+    header.lay_out();
+    for (const auto& entry : header.tensors) {
+      for (const auto& [tensor, numbers] : tensors) {
+        if (tensor == entry.name) values.insert(values.end(), numbers.begin(), numbers.end());
+      }
+    }
+    std::ofstream file(folder_ / name, std::ios::binary);
+    file << header.encode();
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(float)));
+  }
+
+  std::filesystem::path folder_;
+};
+
+constexpr const char* kRight =
+    "- {id: 0, in: {x: x, y: y}, attrs: {}, out: {out: sum}, grad_of_out: {out: one}, grad: {x: "
+    "one, y: "
+    "one}}\n";
+
+TEST_F(OpCommand, CountsWhatAgrees) {
+  const Printed r = run({"--cases=" + write_cases(kRight)});
+  EXPECT_EQ(r.out, "1 passed, 0 failed\n") << r.err;
+  EXPECT_EQ(r.status, 0);
+}
+
+TEST_F(OpCommand, SaysWhatDiffers) {
+  const Printed r =
+      run({write_cases("- {id: 7, in: {x: x, y: y}, attrs: {}, out: {out: y}}\n"
+                       "- {id: 8, in: {x: x, y: y}, attrs: {}, out: {out: sum}, "
+                       "grad_of_out: {out: one}, grad: {x: y, y: one}}\n")});
+  EXPECT_EQ(r.status, 1);
+  EXPECT_THAT(r.out,
+              AllOf(HasSubstr("FAIL add case 7"), HasSubstr("add(x: f32[3], y: f32[3])"),
+                    HasSubstr("out: expected f32[3] [4, 5, 6], got f32[3] [5, 7, 9]"),
+                    HasSubstr("gradient of x: expected f32[3] [4, 5, 6], got f32[3] [1, 1, 1]"),
+                    HasSubstr("0 passed, 2 failed")));
+}
+
+TEST_F(OpCommand, RefusedCallsMustBeRefused) {
+  const Printed r =
+      run({write_cases("- {id: 0, in: {x: x, y: y}, attrs: {}, refused: call}\n"
+                       "- {id: 2, in: {x: x, y: y}, attrs: {}, refused: dtype}\n"
+                       "- {id: 4, in: {x: x, y: null}, attrs: {}, refused: call}\n")});
+  EXPECT_THAT(
+      r.out, AllOf(HasSubstr("FAIL add case 0"), HasSubstr("expected to be refused, got an answer"),
+                   HasSubstr("2 passed, 1 failed")));
+}
+
+TEST_F(OpCommand, AnswersOnAMeshAreTheSame) {
+  const std::string cases = write_cases(kRight);
+  EXPECT_EQ(run({"--cases=" + cases, "--mesh=2x2", "--draws=9"}).out, "1 passed, 0 failed\n");
+  EXPECT_THAT(
+      run({write_cases("- {id: 7, in: {x: x, y: y}, attrs: {}, out: {out: y}}\n"), "--mesh=2"}).out,
+      AllOf(HasSubstr("on "), HasSubstr("rank"), HasSubstr("0 passed, 1 failed")));
+}
+
+TEST_F(OpCommand, OperatorsThatAreNotThereFailWhole) {
+  const Printed r = run({write_cases(kRight, "no_such_operator")});
+  EXPECT_THAT(r.out,
+              AllOf(HasSubstr("there is no such operator"), HasSubstr("0 passed, 1 failed")));
+}
+
+TEST_F(OpCommand, DifferencesAreSetAside) {
+  const std::string cases = write_cases("- {id: 7, in: {x: x, y: y}, attrs: {}, out: {out: y}}\n");
+  const std::string listed = write("listed", "- {op: add, ids: [7], why: it is wrong}\n");
+  EXPECT_EQ(run({cases, "--differences=" + listed}).out,
+            "listed differences: 1 differ, 0 agree\n0 passed, 0 failed\n");
+  EXPECT_THAT(run({cases, "--differences=" + write("bare", "- {op: add, ids: [7]}\n")}).err,
+              HasSubstr("the key 'why' is missing"));
+  EXPECT_THAT(
+      run({cases, "--differences=" + write("empty", "- {op: add, ids: [7], why: ''}\n")}).err,
+      HasSubstr("a difference needs a reason"));
+}
+
+TEST_F(OpCommand, FilesThatAreNoneAreErrors) {
+  const struct {
+    const char* cases;
+    const char* message;
+  } rows[] = {
+      {"- {id: 0, in: {x: z}, attrs: {}}\n", "has no tensor 'z'"},
+      {"- {id: 0, in: [x], attrs: {}}\n", "a map of tensors is expected"},
+      {"- {id: 0, in: {x: x}, attrs: {}, refused: maybe}\n", "refused is neither call nor dtype"},
+      {"- {id: 0, in: {x: x}, attrs: {}, answer: 3}\n", "nothing reads the key 'answer'"},
+      {"- {id: 0, in: {x: {}}, attrs: {}}\n", "the name of a tensor is no text"},
+  };
+  for (const auto& row : rows) {
+    const Printed r = run({write_cases(row.cases)});
+    EXPECT_EQ(r.status, 1);
+    EXPECT_THAT(r.err, AllOf(HasSubstr("add.yaml:5"), HasSubstr(row.message))) << row.cases;
+  }
+  EXPECT_THAT(run({"--cases=" + path("nothing.yaml")}).err, HasSubstr("nothing.safetensors"));
+}
+
+TEST_F(OpCommand, AttributesAreRead) {
+  const std::string cases =
+      write_cases("- {id: 0, in: {x: x}, attrs: {scale: two}, out: {out: y}}\n", "scale");
+  EXPECT_THAT(run({cases}).err, HasSubstr("attribute 'scale': 'two' is no number"));
+  write_cases("- {id: 0, in: {x: x}, attrs: {scale: [1, 2]}, out: {out: y}}\n", "scale");
+  EXPECT_THAT(run({cases}).err, HasSubstr("one value is expected, not a list or map"));
+  write_cases(
+      "- {id: 0, in: {x: x}, attrs: {scale: 1, bias: 3, bias_after_scale: true}, out: {out: y}}\n",
+      "scale");
+  EXPECT_EQ(run({cases}).out, "1 passed, 0 failed\n");
+}
+
+TEST_F(OpCommand, ListsOperators) {
+  EXPECT_THAT(run({"--list"}).out,
+              HasSubstr("matmul(x, y; transpose_x=false, transpose_y=false) -> out\n"));
+  EXPECT_THAT(run({"--document"}).out, HasSubstr("torch.matmul"));
+}
+
+TEST_F(OpCommand, WhatIsNotReadIsAnError) {
+  const struct {
+    std::vector<std::string> words;
+    const char* message;
+  } rows[] = {{{}, "give --list, --document, or --cases"},
+              {{"--list", "--mesh=2"}, "--mesh goes with --cases"},
+              {{"--list", "--differences=d"}, "--differences goes with --cases"},
+              {{"x.yaml", "--draws=0"}, "--draws is 0; 1 is the least."},
+              {{"--case=x"}, "did you mean 'cases'"}};
+  for (const auto& row : rows) {
+    const Printed r = run(row.words);
+    EXPECT_EQ(r.status, 2) << row.message;
+    EXPECT_THAT(r.err, HasSubstr(row.message));
+  }
+}
+
+}  // namespace
+}  // namespace phi::op_tool

@@ -1,0 +1,105 @@
+// Runs files of recorded calls.
+#include "tools/op/check.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <set>
+
+#include "api/call/named_call.h"
+#include "api/rules/op_rule.h"
+#include "phi/common/errors.h"
+#include "phi/core/op_def.h"
+#include "tools/op/document.h"
+#include "tools/op/recorded_file.h"
+#include "tools/yaml/files_of.h"
+#include "tools/yaml/yaml_map.h"
+#include "tools/yaml/yaml_text.h"
+
+namespace phi::op_tool {
+namespace {
+
+// Op -> ids of cases in which ours differs, for the reason that the file gives.
+using Differences = std::map<std::string, std::set<int>>;
+
+void add_differences(const std::string& path, Differences& differences) {
+  for (const auto& node : yaml::load(yaml::read_text(path, "file of differences"), path)) {
+    yaml::YamlMap entry(path, node);
+    const std::string op = entry.require("op").Scalar();
+    PHI_CHECK(
+        !entry.require("why").Scalar().empty(),
+        errors::InvalidArgument("{}:{}: a difference needs a reason.", path, node.Mark().line + 1));
+    entry.get("when");
+    for (const auto& id : entry.require("ids")) differences[op].insert(id.as<int>());
+    entry.check_all_read();
+  }
+}
+
+Differences load_differences(const std::string& path) {
+  Differences differences;
+  if (path.empty()) return differences;
+  for (const std::string& file : yaml::files_of({path})) add_differences(file, differences);
+  return differences;
+}
+
+struct Count {
+  int passed = 0;
+  int failed = 0;
+  int agree = 0;   // though listed as differences
+  int differ = 0;  // as listed
+};
+
+void check_file(const RecordedFile& file, const CheckOptions& options,
+                const Differences& differences, Count& count, std::FILE* out) {
+  const auto listed = differences.find(file.op);
+  for (const RecordedCase& c : file.cases) {
+    const std::string wrong =
+        !options.mesh
+            ? testing::wrong_of(c.call, file.names)
+            : testing::wrong_of_distributed(
+                  c.call, file.names, {.mesh = *options.mesh, .placements = options.placements});
+    if (listed != differences.end() && listed->second.contains(c.id)) {
+      ++(wrong.empty() ? count.agree : count.differ);
+      continue;
+    }
+    ++(wrong.empty() ? count.passed : count.failed);
+    if (wrong.empty()) continue;
+    fmt::print(out, "FAIL {} case {} ({}:{})\n  call  {}\n  {}\n", file.op, c.id, file.path, c.line,
+               testing::to_string(c.call), wrong);
+  }
+}
+
+// All cases of an operator that is not there fail.
+void check_path(const std::string& path, const CheckOptions& options,
+                const Differences& differences, Count& count, std::FILE* out) {
+  const RecordedFile file = load_recorded(path);
+  if (!file.names.is_operator && !has_call(file.op)) {
+    fmt::print(out, "FAIL {} ({}): there is no such operator\n", file.op, path);
+    count.failed += static_cast<int>(file.cases.size());
+    return;
+  }
+  check_file(file, options, differences, count, out);
+}
+
+}  // namespace
+
+int check_recorded(const std::vector<std::string>& paths, const CheckOptions& options,
+                   std::FILE* out) {
+  const Differences differences = load_differences(options.differences);
+  Count count;
+  for (const std::string& path : yaml::files_of(paths)) {
+    check_path(path, options, differences, count, out);
+  }
+  if (count.agree + count.differ > 0) {
+    fmt::print(out, "listed differences: {} differ, {} agree\n", count.differ, count.agree);
+  }
+  fmt::print(out, "{} passed, {} failed\n", count.passed, count.failed);
+  return count.failed;
+}
+
+void list_operators(std::FILE* out) {
+  for (const OpDef* op : ops::all()) fmt::print(out, "{}\n", signature_of(rules::find(op->name)));
+}
+
+}  // namespace phi::op_tool

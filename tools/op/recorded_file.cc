@@ -1,0 +1,195 @@
+// Reading recorded calls; every error says file and line.
+#include "tools/op/recorded_file.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <memory>
+
+#include "distributed/checkpoint/format/safetensors.h"
+#include "phi/common/errors.h"
+#include "tools/op/attribute_text.h"
+#include "tools/op/signature.h"
+#include "tools/yaml/yaml_map.h"
+#include "tools/yaml/yaml_text.h"
+
+namespace phi::op_tool {
+namespace {
+
+using distributed::checkpoint::SafetensorsFile;
+using testing::CallNames;
+using testing::RecordedCall;
+using yaml::YamlMap;
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path)
+      : path_(path),
+        tensors_(
+            SafetensorsFile::open(std::filesystem::path(path).replace_extension("safetensors"))),
+        root_(yaml::load(yaml::read_text(path, "file of recorded calls"), path)) {}
+
+  RecordedFile file() {
+    YamlMap map(path_, root_);
+    RecordedFile result{path_, text(map.require("op"), "op"), {}, {}};
+    parameters_ = parse_signature(text(map.require("args"), "args"));
+    result.names = names(result.op, text(map.require("output"), "output"));
+    map.get("note");
+    for (const auto& node : map.require("cases")) result.cases.push_back(one(node, result));
+    map.check_all_read();
+    return result;
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& at, const std::string& message) const {
+    throw errors::InvalidArgument("{}:{}: {}", path_, at.Mark().line + 1, message);
+  }
+  std::string text(const YAML::Node& node, std::string_view what) const {
+    if (!node.IsScalar()) fail(node, fmt::format("{} is no text.", what));
+    return node.Scalar();
+  }
+
+  // What is made of other operators has no names at run time: the file's are taken.
+  CallNames names(const std::string& op, const std::string& outputs) const {
+    try {
+      return testing::names_of_call(op);
+    } catch (const Error& error) {
+      CallNames names;
+      for (const Parameter& p : parameters_) {
+        if (p.is_tensor()) {
+          names.tensors.push_back(p.name);
+        } else {
+          names.attributes.push_back({p.name, kind_of_type(p.type)});
+        }
+      }
+      names.outputs = parse_outputs(outputs);
+      names.is_operator = false;
+      return names;
+    }
+  }
+
+  RecordedCase one(const YAML::Node& node, const RecordedFile& file) const {
+    YamlMap map(path_, node);
+    RecordedCase result;
+    result.line = node.Mark().line + 1;
+    YAML::convert<int>::decode(map.require("id"), result.id);
+    RecordedCall& call = result.call;
+    call.op = file.op;
+    call.in = by_name(map.get("in"));
+    call.attributes = attributes(map.get("attrs"), file.names);
+    call.out = by_name(map.get("out"));
+    call.grad_of_out = by_name(map.get("grad_of_out"));
+    call.grad = by_name(map.get("grad"));
+    call.refused = refused(map.get("refused"));
+    map.get("no_grad");
+    double tolerance = 0;
+    if (const YAML::Node tol = map.get("tol");
+        tol && YAML::convert<double>::decode(tol, tolerance)) {
+      call.tolerance = tolerance;
+    }
+    map.check_all_read();
+    return result;
+  }
+
+  RecordedCall::Refused refused(const YAML::Node& node) const {
+    if (!node) return RecordedCall::Refused::kNo;
+    const std::string how = text(node, "refused");
+    if (how != "call" && how != "dtype") fail(node, "refused is neither call nor dtype.");
+    return how == "call" ? RecordedCall::Refused::kCall : RecordedCall::Refused::kDtype;
+  }
+
+  RecordedCall::ByName by_name(const YAML::Node& node) const {
+    RecordedCall::ByName result;
+    if (!node || node.IsNull()) return result;
+    if (!node.IsMap()) fail(node, "a map of tensors is expected.");
+    for (const auto& entry : node) {
+      RecordedCall::Tensors tensors;
+      tensors.is_list = entry.second.IsSequence();
+      if (tensors.is_list) {
+        for (const auto& item : entry.second) tensors.values.push_back(tensor(item));
+      } else {
+        tensors.values.push_back(tensor(entry.second));
+      }
+      add(entry.first.Scalar(), std::move(tensors), result);
+    }
+    return result;
+  }
+
+  // "x.1" is the second of the list x: gradients are recorded so.
+  static void add(const std::string& key, RecordedCall::Tensors tensors,
+                  RecordedCall::ByName& result) {
+    const size_t dot = key.find_last_of('.');
+    if (dot == std::string::npos) {
+      result.emplace_back(key, std::move(tensors));
+      return;
+    }
+    const std::string name = key.substr(0, dot);
+    const size_t at = std::stoul(key.substr(dot + 1));
+    auto list = std::ranges::find(result, name, [](const auto& entry) { return entry.first; });
+    if (list == result.end()) {
+      list = result.insert(result.end(), {name, {}});
+      list->second.is_list = true;
+    }
+    auto& values = list->second.values;
+    values.resize(std::max(values.size(), at + 1));
+    values[at] = tensors.values[0];
+  }
+
+  Tensor tensor(const YAML::Node& node) const {
+    if (node.IsNull()) return {};
+    const auto* entry = tensors_->find(text(node, "the name of a tensor"));
+    if (entry == nullptr) {
+      fail(node, fmt::format("'{}' has no tensor '{}'.", tensors_->path(), node.Scalar()));
+    }
+    DenseTensor array = DenseTensor::empty(entry->meta, CPUPlace());
+    const Box whole{Dims::filled(entry->meta.dims.ndim(), 0), entry->meta.dims};
+    if (array.numel() > 0) tensors_->read(*entry, whole, whole, array.mutable_raw_data(), whole);
+    return Tensor(array);
+  }
+
+  std::vector<std::pair<std::string, AttributeValue>> attributes(const YAML::Node& node,
+                                                                 const CallNames& names) const {
+    std::vector<std::pair<std::string, AttributeValue>> result;
+    if (!node || node.IsNull()) return result;
+    for (const auto& entry : node) {
+      const std::string& name = entry.first.Scalar();
+      if (entry.second.IsNull()) {  // the default, which a function is given too
+        const AttributeKind kind = kind_of(name, names);
+        if (!names.is_operator && kind == AttributeKind::kPlace)
+          result.emplace_back(name, std::string("cpu"));
+        if (!names.is_operator && kind == AttributeKind::kDataType) {
+          result.emplace_back(name, DataType::UNDEFINED);
+        }
+        continue;
+      }
+      try {
+        result.emplace_back(name, attribute_of(entry.second, kind_of(name, names)));
+      } catch (const Error& error) {
+        fail(entry.second, fmt::format("attribute '{}': {}", name, error.what()));
+      }
+    }
+    return result;
+  }
+
+  AttributeKind kind_of(const std::string& name, const CallNames& names) const {
+    const auto known = std::ranges::find(names.attributes, name, &CallNames::Attribute::name);
+    if (known != names.attributes.end()) return known->kind;
+    const auto said = std::ranges::find(parameters_, name, &Parameter::name);
+    return said == parameters_.end() ? AttributeKind::kNumber : kind_of_type(said->type);
+  }
+
+  std::string path_;
+  std::shared_ptr<const SafetensorsFile> tensors_;
+  YAML::Node root_;
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace
+
+RecordedFile load_recorded(const std::string& path) { return Reader(path).file(); }
+
+}  // namespace phi::op_tool

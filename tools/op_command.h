@@ -1,0 +1,5 @@
+// autophi op: recorded calls of operators, checked; the operators there are.
+#pragma once
+
+/// `load` opens a library of operators. Returns the exit status.
+int op_command(int argc, char** argv, void (*load)(const char* path));
