@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "api/data/find_path.h"
@@ -24,11 +27,22 @@ bool is_left_out(const fs::path& path) {
   return name.starts_with('.') || name == "build" || name == "__pycache__";
 }
 
+// A file that this user may not read is left out; one that cannot be read for another reason, or a
+// folder, would be missed without a word.
+void check_found(const fs::path& path, const std::error_code& failed) {
+  if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
+  PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", path.string(), failed.message()));
+}
+
 bool looks_binary(const fs::path& path) {
   std::array<char, kSniffedBytes> bytes;
   std::ifstream in(path, std::ios::binary);
+  if (!in.is_open()) {
+    if (errno == EACCES) return true;
+    check_found(path, {errno, std::generic_category()});
+  }
   in.read(bytes.data(), bytes.size());
-  return !in.is_open() || std::memchr(bytes.data(), '\0', static_cast<size_t>(in.gcount()));
+  return std::memchr(bytes.data(), '\0', static_cast<size_t>(in.gcount())) != nullptr;
 }
 
 std::vector<std::string> text_files_below(const fs::path& folder) {
@@ -45,6 +59,7 @@ std::vector<std::string> text_files_below(const fs::path& folder) {
       files.push_back(it->path().string());
     }
   }
+  check_found(folder, failed);
   std::sort(files.begin(), files.end());
   return files;
 }

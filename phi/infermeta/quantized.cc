@@ -11,7 +11,8 @@ void check_algorithm(const std::string& name, const std::string& value, std::str
             errors::Unimplemented("{} is '{}': weights of 4 bits are not here yet; use '{}'.", name,
                                   value, accepted));
   PHI_CHECK(value == accepted || value == "llm.int8",
-            errors::InvalidArgument("{} is '{}'; use '{}'.", name, value, accepted));
+            errors::InvalidArgument("{} is '{}'; the algorithms are '{}' and 'llm.int8'.", name,
+                                    value, accepted));
 }
 
 void check_group(int group_size) {

@@ -25,8 +25,6 @@ using Names = std::set<std::string>;
 using Reasons = std::map<std::string, std::string>;
 
 constexpr const char* kRing = "talks over a ring: tests/api/communication_test.cc";
-constexpr const char* kComplex =
-    "its gradient is complex, which differences are not taken of: tests/phi/kernels/{linalg,fft}";
 
 const Reasons kNoParityCase = {
     {"all_gather", kRing}, {"all_reduce", kRing}, {"all_to_all", kRing},    {"broadcast", kRing},
@@ -41,22 +39,9 @@ const Reasons kNoGradientNode = {{"all_gather_grad", kRing},
                                  {"c_split_grad", kRing},
                                  {"reduce_grad", kRing},
                                  {"reduce_scatter_grad", kRing},
-                                 {"as_complex_grad", kComplex},
-                                 {"as_real_grad", kComplex},
-                                 {"complex_grad", kComplex},
-                                 {"eig_grad", kComplex},
-                                 {"fft_c2c_grad", kComplex},
-                                 {"fft_c2r_grad", kComplex},
-                                 {"fft_r2c_grad", kComplex},
-                                 {"imag_grad", kComplex},
-                                 {"real_grad", kComplex},
-                                 {"stft_grad", kComplex},
                                  {"exponential__grad", "zeros: what is drawn depends on nothing"},
                                  {"view_dtype_grad", "bits of another dtype have no differences"}};
-const Reasons kNoBackwardPass = {{"all_reduce_grad", kRing}, {"reduce_grad", kRing},
-                                 {"eig_grad", kComplex},     {"fft_c2c_grad", kComplex},
-                                 {"fft_c2r_grad", kComplex}, {"fft_r2c_grad", kComplex},
-                                 {"stft_grad", kComplex}};
+const Reasons kNoBackwardPass = {{"all_reduce_grad", kRing}, {"reduce_grad", kRing}};
 
 // Operators that can be exported; of the others export says that they cannot.
 constexpr size_t kLowered = 84;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "api/autograd/autograd.h"
 #include "api/generated/ops/cast.h"
@@ -18,6 +19,16 @@ namespace {
 
 using List = std::vector<Tensor>;
 
+DataType in_double(DataType dtype) {
+  return is_complex(dtype) ? DataType::COMPLEX128 : is_floating(dtype) ? DataType::FLOAT64 : dtype;
+}
+
+// The numbers of a tensor of double precision; of complex ones the two parts of each.
+std::span<const double> numbers(const Tensor& x) {
+  const auto* first = static_cast<const double*>(x.dense().raw_data());
+  return {first, x.dense().nbytes() / sizeof(double)};
+}
+
 double objective(const ParityCase& test, const List& inputs, const Outputs& at) {
   const NoGrad no_grad;
   double total = 0;
@@ -28,8 +39,8 @@ double objective(const ParityCase& test, const List& inputs, const Outputs& at) 
         out.dtype() != at.outputs[k].dtype()) {
       continue;
     }
-    const auto values = out.values<double>();
-    const auto weights = at.cotangents[k++].values<double>();
+    const auto values = numbers(out);
+    const auto weights = numbers(at.cotangents[k++]);
     for (size_t i = 0; i < values.size(); ++i) total += values[i] * weights[i];
   }
   return total;
@@ -39,7 +50,7 @@ void expect_finite_differences(const ParityCase& test) {
   SCOPED_TRACE(test.name);
   List inputs;
   for (const Tensor& x : test.inputs) {
-    inputs.push_back(is_floating(x.dtype()) ? cast(x, DataType::FLOAT64) : x);
+    inputs.push_back(may_have_gradient(x) ? cast(x, in_double(x.dtype())) : x);
   }
   const List leaves = with_gradients(inputs);
   Outputs at = recorded(test, leaves);
@@ -59,10 +70,11 @@ void expect_finite_differences(const ParityCase& test) {
     if (!grad.defined()) continue;  // soft labels, say
     List moved = inputs;
     moved[i] = Tensor(inputs[i].dense().clone());
-    double* values = moved[i].dense().mutable_data<double>();
-    const auto computed = grad.values<double>();
+    auto* values = static_cast<double*>(moved[i].dense().mutable_raw_data());
+    const auto computed = numbers(grad);
     ASSERT_EQ(grad.shape(), inputs[i].shape());
-    for (int64_t n = 0; n < inputs[i].numel(); ++n) {
+    ASSERT_EQ(grad.dtype(), inputs[i].dtype());
+    for (size_t n = 0; n < computed.size(); ++n) {
       constexpr double kStep = 1e-6;
       const double kept = values[n];
       values[n] = kept + kStep;

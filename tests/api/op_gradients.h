@@ -14,7 +14,10 @@ std::string op_of(const ParityCase& test);
 /// False for ops that have no gradient, and where they are called on integers alone.
 bool is_differentiable(const ParityCase& test);
 
-/// The inputs as leaves, of which the floating ones require a gradient.
+/// Floating and complex tensors.
+bool may_have_gradient(const Tensor& x);
+
+/// The inputs as leaves, of which those that may have a gradient require one.
 TensorList with_gradients(const TensorList& inputs);
 
 /// The outputs that lead back to the inputs, and a fixed gradient for each.
@@ -24,7 +27,8 @@ struct Outputs {
 };
 Outputs recorded(const ParityCase& test, const TensorList& leaves);
 
-/// The gradients of the floating inputs, by the engine.
+/// The gradients of these inputs, by the engine. Of a complex one: that of its real parts and, as
+/// imaginary parts, that of its imaginary parts (as PyTorch and Paddle define it).
 TensorList gradients(const ParityCase& test, const TensorList& inputs);
 
 }  // namespace phi::testing

@@ -1,8 +1,11 @@
 // Corpus: which files are taken, and reading over their ends.
 #include "api/data/corpus.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -83,6 +86,39 @@ TEST_F(CorpusTest, AMissingPathIsNamed) {
   EXPECT_THAT([&] { open("src/empty"); },
               ThrowsError(ErrorCode::kInvalidArgument, "no text in the given paths (first: '" +
                                                            folder_.file("src/empty") + "')"));
+}
+
+// Lets this process open so many files more.
+class FewFiles {
+ public:
+  explicit FewFiles(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &kept_);
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(next);
+    const rlimit few{static_cast<rlim_t>(next) + more, kept_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewFiles() { ::setrlimit(RLIMIT_NOFILE, &kept_); }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+
+ private:
+  rlimit kept_{};
+};
+
+TEST_F(CorpusTest, AFolderThatCannotBeReadWholeIsAnError) {
+  EXPECT_THAT(
+      [&] {
+        const FewFiles none(0);
+        open("src");
+      },
+      ThrowsError(ErrorCode::kNotFound, "src': Too many open files"));
+  EXPECT_THAT(
+      [&] {
+        const FewFiles the_folder(1);
+        open("src");
+      },
+      ThrowsError(ErrorCode::kNotFound, "': Too many open files"));
 }
 
 TEST_F(CorpusTest, AFileCutShortIsAnError) {
