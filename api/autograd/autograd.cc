@@ -7,6 +7,7 @@
 #include "distributed/api.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 
 namespace phi {
 
@@ -42,6 +43,10 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
             errors::InvalidArgument("{} has {} elements: say with which gradient backward is to "
                                     "begin, or reduce it to one element.",
                                     output.to_string(), output.numel()));
+  PHI_CHECK(!is_complex(output.dtype()),
+            errors::InvalidArgument("{} is complex: say with which gradient backward is to begin, "
+                                    "or take its real part or its magnitude.",
+                                    output.to_string()));
   return form.settle(deferred_full(output.shape(), 1.0, output.dtype()));
 }
 
@@ -166,8 +171,9 @@ Tensor& Tensor::set_requires_grad(bool wanted) {
     impl_->link = GradLink();
     return *this;
   }
-  PHI_CHECK(is_floating(dtype()),
-            errors::InvalidArgument("{} cannot have a gradient: it is not floating.", to_string()));
+  PHI_CHECK(is_inexact(dtype()),
+            errors::InvalidArgument(
+                "{} cannot have a gradient: it is neither floating nor complex.", to_string()));
   IntrusivePtr<GradNode> leaf(new LeafNode);
   const int slot = leaf->add_output(*this);
   impl_->link = GradLink(std::move(leaf), slot);

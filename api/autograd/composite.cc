@@ -6,6 +6,7 @@
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/complex.h"
 #include "api/generated/ops/concat.h"
+#include "api/generated/ops/conj.h"
 #include "api/generated/ops/cumsum.h"
 #include "api/generated/ops/divide.h"
 #include "api/generated/ops/equal.h"
@@ -56,7 +57,13 @@ int64_t reduced_count(const Tensor& x, const IntArray& axis) {
   return count;
 }
 
+Tensor conjugate(const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; }
+
 }  // namespace
+
+Tensor multiply_conjugate(const Tensor& x, const Tensor& y) { return multiply(x, conjugate(y)); }
+
+Tensor divide_conjugate(const Tensor& x, const Tensor& y) { return divide(x, conjugate(y)); }
 
 TensorPair add_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted) {
   TensorPair grads;
@@ -76,17 +83,17 @@ TensorPair subtract_grad(const Tensor& x, const Tensor& y, const Tensor& out_gra
 TensorPair multiply_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                          GradMask wanted) {
   TensorPair grads;
-  if (wanted[0]) std::get<0>(grads) = reduced_to(multiply(out_grad, y), x);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(multiply(out_grad, x), y);
+  if (wanted[0]) std::get<0>(grads) = reduced_to(multiply_conjugate(out_grad, y), x);
+  if (wanted[1]) std::get<1>(grads) = reduced_to(multiply_conjugate(out_grad, x), y);
   return grads;
 }
 
 TensorPair divide_grad(const Tensor& x, const Tensor& y, const Tensor& out, const Tensor& out_grad,
                        GradMask wanted) {
   TensorPair grads;
-  const Tensor by_y = divide(out_grad, y);
+  const Tensor by_y = divide_conjugate(out_grad, y);
   if (wanted[0]) std::get<0>(grads) = reduced_to(by_y, x);
-  if (wanted[1]) std::get<1>(grads) = scale(reduced_to(multiply(by_y, out), y), -1.0);
+  if (wanted[1]) std::get<1>(grads) = scale(reduced_to(multiply_conjugate(by_y, out), y), -1.0);
   return grads;
 }
 

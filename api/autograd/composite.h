@@ -14,6 +14,10 @@ namespace phi::composite {
 
 using TensorPair = std::tuple<Tensor, Tensor>;
 
+/// x times, or by, the conjugate of y, which is y itself where that is real.
+Tensor multiply_conjugate(const Tensor& x, const Tensor& y);
+Tensor divide_conjugate(const Tensor& x, const Tensor& y);
+
 TensorPair add_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted);
 TensorPair subtract_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted);
 TensorPair multiply_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted);

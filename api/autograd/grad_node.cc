@@ -12,6 +12,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 
 namespace phi {
 
@@ -281,7 +282,7 @@ void LeafNode::backward(const Incoming& in, Outgoing&) {
 
 void track_output(const IntrusivePtr<GradNode>& node, Tensor& out) {
   const int slot = node->add_output(out);
-  if (out.defined() && is_floating(out.dtype())) out.set_grad_link(GradLink(node, slot));
+  if (out.defined() && is_inexact(out.dtype())) out.set_grad_link(GradLink(node, slot));
 }
 
 void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out) {

@@ -21,6 +21,7 @@
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 
@@ -31,7 +32,7 @@ using distributed::TensorDistAttr;
 namespace {
 
 double step_of(DataType dtype) {
-  switch (dtype) {
+  switch (real_part_of(dtype)) {
     case DataType::FLOAT64:
       return std::numeric_limits<double>::epsilon();
     case DataType::FLOAT32:
@@ -215,15 +216,18 @@ class OpsChecker::CallOf final : public RecordedCall {
 
   // As the header says.
   double tolerance(const Tensor& expected) const {
-    if (!is_floating(expected.dtype())) return 0.0;
+    if (!is_inexact(expected.dtype())) return 0.0;
     double step = step_of(expected.dtype());
-    double in_sums = expected.dtype() == DataType::FLOAT64 ? step : step_of(DataType::FLOAT32);
+    const auto is_double = [](const Tensor& x) {
+      return real_part_of(x.dtype()) == DataType::FLOAT64;
+    };
+    double in_sums = is_double(expected) ? step : step_of(DataType::FLOAT32);
     double largest_input = 0.0;
     int64_t elements = 1;
     for (const Tensor& x : whole_) {
-      if (!x.defined() || !is_floating(x.dtype())) continue;
+      if (!x.defined() || !is_inexact(x.dtype())) continue;
       step = std::max(step, step_of(x.dtype()));
-      if (x.dtype() != DataType::FLOAT64) in_sums = step_of(DataType::FLOAT32);
+      if (!is_double(x)) in_sums = step_of(DataType::FLOAT32);
       elements = std::max(elements, x.shape().numel());
       largest_input = std::max(largest_input, largest_magnitude(x));
     }

@@ -32,8 +32,8 @@ void multiply(Call& call) { binary(call, "multiply"); }
 void divide(Call& call) {
   Builder& b = call.b;
   const auto element = wide_element(call.output_type().element);
-  call.give(b.binary("divide", b.convert(call.input("x"), element),
-                     b.convert(call.input("y"), element)));
+  call.give(
+      b.binary("divide", b.convert(call.input("x"), element), b.convert(call.input("y"), element)));
 }
 void maximum(Call& call) { binary(call, "maximum"); }
 void minimum(Call& call) { binary(call, "minimum"); }

@@ -5,14 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 #include <random>
 
-#include "api/autograd/autograd.h"
-#include "api/generated/ops/cast.h"
-#include "api/generated/ops/gaussian.h"
 #include "api/testing/difference.h"
+#include "api/testing/gradients.h"
 #include "api/testing/placement_choices.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
@@ -22,7 +19,6 @@ namespace phi::testing {
 namespace {
 
 using distributed::ProcessMesh;
-using Call = std::function<TensorList(const TensorList&)>;
 
 // ---- distributed against one process ----
 
@@ -142,108 +138,6 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& 
 
 // ---- gradients ----
 
-TensorList with_gradients(const TensorList& inputs) {
-  TensorList leaves;
-  for (const Tensor& x : inputs) {
-    leaves.push_back(x.detach());
-    if (is_floating(x.dtype())) leaves.back().set_requires_grad();
-  }
-  return leaves;
-}
-
-struct Tracked {
-  TensorList outputs;     // those that lead back to an input
-  TensorList cotangents;  // a fixed one for each
-};
-
-Tracked track_outputs(const Call& call, const TensorList& leaves) {
-  Tracked result;
-  for (const Tensor& out : call(leaves)) {
-    if (!out.defined() || !out.requires_grad()) continue;
-    const int seed = 40 + static_cast<int>(result.outputs.size());
-    result.cotangents.push_back(gaussian(out.shape(), 0.0f, 1.0f, seed, out.dtype()));
-    result.outputs.push_back(out);
-  }
-  return result;
-}
-
-// Of the floating inputs, in order; none where nothing leads back.
-TensorList gradients(const Call& call, const TensorList& inputs) {
-  const TensorList leaves = with_gradients(inputs);
-  const Tracked tracked = track_outputs(call, leaves);
-  TensorList wanted;
-  for (const Tensor& leaf : leaves) {
-    if (leaf.requires_grad()) wanted.push_back(leaf);
-  }
-  if (tracked.outputs.empty()) return {};
-  return grad(tracked.outputs, wanted, tracked.cotangents);
-}
-
-double objective(const Call& call, const TensorList& inputs, const Tracked& at) {
-  const NoGrad no_grad;
-  double total = 0;
-  size_t k = 0;
-  for (const Tensor& out : call(inputs)) {
-    if (k == at.outputs.size()) break;
-    if (!out.defined() || out.shape() != at.outputs[k].shape() ||
-        out.dtype() != at.outputs[k].dtype()) {
-      continue;
-    }
-    const auto values = out.values<double>();
-    const auto weights = at.cotangents[k++].values<double>();
-    for (size_t i = 0; i < values.size(); ++i) total += values[i] * weights[i];
-  }
-  return total;
-}
-
-struct Slopes {
-  int64_t compared = 0;
-  std::string wrong;
-};
-
-// Of input `i`, element by element, by a central difference.
-void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
-                    const Tracked& at, Slopes& slopes) {
-  constexpr double kStep = 1e-6;
-  constexpr double kTolerance = 1e-6;
-  TensorList moved = inputs;
-  moved[i] = Tensor(inputs[i].dense().clone());
-  double* const values = moved[i].dense().mutable_data<double>();
-  const auto slope = computed.values<double>();
-  for (int64_t n = 0; n < inputs[i].numel() && slopes.wrong.empty(); ++n) {
-    const double kept = values[n];
-    values[n] = kept + kStep;
-    const double above = objective(call, moved, at);
-    values[n] = kept - kStep;
-    const double below = objective(call, moved, at);
-    values[n] = kept;
-    const double expected = (above - below) / (2 * kStep);
-    ++slopes.compared;
-    if (!same_within(slope[static_cast<size_t>(n)], expected,
-                     kTolerance * (1 + std::abs(expected)))) {
-      slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
-                                 i, n, slope[static_cast<size_t>(n)], expected);
-    }
-  }
-}
-
-Slopes finite_differences(const OpCase& test) {
-  TensorList inputs;
-  for (const Tensor& x : test.inputs) {
-    inputs.push_back(is_floating(x.dtype()) ? cast(x, DataType::FLOAT64) : x);
-  }
-  Slopes slopes;
-  const TensorList computed = gradients(test.call, inputs);
-  const Tracked at = track_outputs(test.call, with_gradients(inputs));
-  size_t next = 0;
-  for (size_t i = 0; i < inputs.size() && next < computed.size(); ++i) {
-    if (!is_floating(inputs[i].dtype())) continue;
-    const Tensor& grad = computed[next++];
-    if (grad.defined()) compare_slopes(test.call, inputs, i, grad, at, slopes);
-  }
-  return slopes;
-}
-
 bool is_differentiable(const OpCase& test) {
   return test.gradients && !track_outputs(test.call, with_gradients(test.inputs)).outputs.empty();
 }
@@ -253,7 +147,7 @@ void try_gradients(const OpCase& test, const CheckOptions& options, OpReport& re
   report.gradient_calls =
       try_everywhere(test, test.name + "'s gradient", call, options, report.failures);
   if (!test.smooth) return;
-  const Slopes slopes = finite_differences(test);
+  const Slopes slopes = compare_with_differences(test.call, test.inputs);
   report.differences = slopes.compared;
   if (!slopes.wrong.empty()) report.failures.push_back(test.name + ": " + slopes.wrong);
 }

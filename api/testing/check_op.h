@@ -28,10 +28,10 @@ struct OpCase {
   double tolerance = 1e-5;
   /// Inputs may be partial sums too. False where the call takes them apart in ways of its own.
   bool partial = true;
-  /// Gradients of the floating inputs are checked where the call can be differentiated.
+  /// Gradients of the floating and complex inputs are checked where the call can be differentiated.
   bool gradients = true;
-  /// The gradients are those of finite differences, in float64: false for a call with corners near
-  /// its inputs, or whose kernel has no float64.
+  /// The gradients are those of finite differences, in float64 and complex128: false for a call
+  /// with corners near its inputs, or whose kernel has no such dtype.
   bool smooth = true;
 };
 

@@ -17,6 +17,7 @@
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/core/device/host_array.h"
 
 namespace phi::testing {
@@ -30,9 +31,7 @@ const Tensors* find(const RecordedCall::ByName& list, std::string_view name) {
   return it == list.end() ? nullptr : &it->second;
 }
 
-bool can_have_gradient(const Tensor& x) {
-  return x.defined() && (is_floating(x.dtype()) || is_complex(x.dtype()));
-}
+bool can_have_gradient(const Tensor& x) { return x.defined() && is_inexact(x.dtype()); }
 
 // A tensor of one element, or of a list, that an operator takes as an attribute.
 AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {

@@ -26,5 +26,5 @@
 #include "distributed/spmd/rules/shape.h"
 #include "distributed/spmd/rules/slices.h"
 #include "distributed/spmd/rules/sort.h"
-#include "distributed/spmd/rules/window.h"
 #include "distributed/spmd/rules/updates.h"
+#include "distributed/spmd/rules/window.h"

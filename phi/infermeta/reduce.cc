@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/infermeta/axes.h"
 
 namespace phi {
@@ -54,8 +55,12 @@ TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim)
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim) {
   TensorMeta out = ReduceInferMeta(x, axis, keepdim);
   if (dtype != DataType::UNDEFINED) {
+    PHI_CHECK(dtype == x.dtype || (!is_complex(x.dtype) && !is_complex(dtype)),
+              errors::InvalidArgument("the sum of {} cannot be made in {}; cast x, or its real and "
+                                      "imaginary parts.",
+                                      x.to_string(), name_of(dtype)));
     out.dtype = dtype;
-  } else if (!is_floating(x.dtype)) {
+  } else if (!is_inexact(x.dtype)) {
     out.dtype = DataType::INT64;
   }
   return out;

@@ -10,8 +10,8 @@
 
 namespace phi {
 
-/// In `shape`, 0 copies x's extent of the same tensor dim, and one -1 takes what is left. Where x is
-/// empty and nothing that is copied would be, 0 is 0.
+/// In `shape`, 0 copies x's extent of the same tensor dim, and one -1 takes what is left. Where x
+/// is empty and nothing that is copied would be, 0 is 0.
 TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape);
 
 /// Removes the tensor dims in `axis` that are 1 (all that are 1 if it is empty); others stay.

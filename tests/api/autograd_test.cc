@@ -177,6 +177,23 @@ TEST(AutogradInplace, AnOperatorWithoutGradientDoesNotWriteToARecordedTensor) {
   EXPECT_THAT(values(x), ElementsAre(0.5f, 1.5f));
 }
 
+// |exp(x + i x)|^2 = exp(2 x): complex numbers on the way do not end the program.
+TEST(Autograd, LeadsThroughComplexNumbers) {
+  const Tensor x = leaf({0.5f, -1.0f});
+  const Tensor z = exp(complex(x, x));
+  EXPECT_TRUE(z.requires_grad());
+  sum(real(multiply(z, conj(z)))).backward();
+  EXPECT_NEAR(x.grad().values<float>()[0], 2 * std::exp(1.0f), 1e-5f);
+  EXPECT_NEAR(x.grad().values<float>()[1], 2 * std::exp(-2.0f), 1e-6f);
+}
+
+TEST(Autograd, AComplexLeafHasTheGradientsOfItsParts) {
+  Tensor z = complex(full({1}, 3.0f), full({1}, 4.0f));
+  z.set_requires_grad();
+  sum(abs(z)).backward();
+  EXPECT_EQ(z.grad().values<complex64>()[0], complex64(0.6f, 0.8f));
+}
+
 // ---- errors ----
 
 TEST(AutogradErrors, NameWhatIsMissing) {
@@ -193,9 +210,11 @@ TEST(AutogradErrors, NameWhatIsMissing) {
         grad({sum(square(x))}, {x}, {full({}, 1.0f), full({}, 1.0f)});
       },
       ThrowsError(ErrorCode::kInvalidArgument, "1 outputs and 2 gradients for them"));
+  EXPECT_THAT([&] { sum(complex(x, x)).backward(); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is complex: say with which gradient"));
   Tensor ids = full({2}, 1, DataType::INT64);
   EXPECT_THAT([&] { ids.set_requires_grad(); },
-              ThrowsError(ErrorCode::kInvalidArgument, "it is not floating"));
+              ThrowsError(ErrorCode::kInvalidArgument, "it is neither floating nor complex"));
   Tensor y = square(x);
   EXPECT_THAT([&] { y.set_requires_grad(false); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "take detach()"));

@@ -64,7 +64,7 @@ Covered covered(const std::vector<OpTable>& tables) {
     for (const ParityCase& test : table.cases()) {
       seen.forward.merge(ops_run([&] { test.call(test.inputs); }));
       if (!is_differentiable(test)) continue;
-      for (const Tensor& out : recorded(test, with_gradients(test.inputs)).outputs) {
+      for (const Tensor& out : track_outputs(test.call, with_gradients(test.inputs)).outputs) {
         note_nodes(out.grad_link().node(), &seen.nodes);
       }
       seen.backward.merge(ops_run([&] { gradients(test, test.inputs); }));

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "api/capture/program.h"
+#include "api/testing/drawn_tensor.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
-#include "api/testing/drawn_tensor.h"
 #include "tests/api/op_table.h"
 #include "tests/support/error_matchers.h"
 

@@ -3,10 +3,10 @@
 
 #include <gflags/gflags_declare.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "api/testing/gradients.h"
 #include "api/testing/placement_choices.h"
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
@@ -16,8 +16,6 @@
 DECLARE_string(place);
 
 namespace phi::testing {
-
-using Call = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 struct ParityCase {
   std::string name;

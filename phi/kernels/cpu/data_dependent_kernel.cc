@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/infermeta/axes.h"
@@ -150,6 +151,6 @@ void MaskedSelectGradKernel(const Context&, const DenseTensor& mask, const Dense
 
 PHI_REGISTER_KERNEL(nonzero, CPU, NonZeroKernel, EveryType);
 PHI_REGISTER_KERNEL(masked_select, CPU, MaskedSelectKernel, EveryType);
-PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, Floats);
+PHI_REGISTER_KERNEL(masked_select_grad, CPU, MaskedSelectGradKernel, Inexact);
 
 }  // namespace phi

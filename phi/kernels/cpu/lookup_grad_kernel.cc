@@ -6,6 +6,7 @@
 // holds. Errors are those of the forward kernels.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/indexing/places.h"
@@ -38,6 +39,6 @@ void GatherGradKernel(const Context& ctx, const DenseTensor& index, const DenseT
 }
 
 PHI_REGISTER_KERNEL(embedding_grad, CPU, EmbeddingGradKernel, Floats);
-PHI_REGISTER_KERNEL(gather_grad, CPU, GatherGradKernel, Floats);
+PHI_REGISTER_KERNEL(gather_grad, CPU, GatherGradKernel, Inexact);
 
 }  // namespace phi

@@ -53,6 +53,21 @@ void integer_mean(const KernelContext& ctx, const DenseTensor& x, AxisSet axes, 
                  [=](int64_t total) { return static_cast<T>(is_first ? total / count : 0); });
 }
 
+// Sums of complex numbers by `count` are those of their parts, which are a tensor dim more.
+template <typename T>
+void complex_sums(const DenseTensor& x, AxisSet axes, double count, DenseTensor* out) {
+  using Part = typename T::value_type;
+  Dims parts = x.dims();
+  parts.push_back(2);
+  auto* to = reinterpret_cast<Part*>(out->mutable_data<T>());
+  reduce_loop<SumReducer<Part>>(reinterpret_cast<const Part*>(x.data<T>()), parts, axes,
+                                [=](int64_t first, const double* sums, int64_t n) {
+                                  for (int64_t i = 0; i < n; ++i) {
+                                    to[first + i] = static_cast<Part>(sums[i] / count);
+                                  }
+                                });
+}
+
 // The sum of squares of n numbers: lanes in double, which hold the square of any float.
 template <typename C>
 double squared_row(const C* x, int64_t n) {
@@ -80,6 +95,13 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
   });
 }
 
+/// The dtype of `out` is x's.
+template <typename T, typename Context>
+void ComplexSumKernel(const Context&, const DenseTensor& x, const IntArray& axis,
+                      DenseTensor* out) {
+  complex_sums<T>(x, normalise_axes(axis, x.dims()), 1.0, out);
+}
+
 /// The local sum over the *global* number of elements, so that the results of the ranks that hold
 /// parts of x add up to the mean. Means of integers lose their fraction; the ranks that share what
 /// is reduced add up their sums, and one of them holds the mean.
@@ -87,9 +109,12 @@ template <typename T, typename Context>
 void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
   if constexpr (std::is_integral_v<T>) {
-    integer_mean<T>(ctx, x, axes, out);
-  } else {
-    const auto count = static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
+    return integer_mean<T>(ctx, x, axes, out);
+  }
+  const auto count = static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
+  if constexpr (kIsComplex<T>) {
+    complex_sums<T>(x, axes, count, out);
+  } else if constexpr (!std::is_integral_v<T>) {
     const StoreValues store(out);
     reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
                                [&](int64_t first, double* values, int64_t n) {
@@ -116,7 +141,11 @@ void ReduceAsKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
     if (d < added || out->dims()[d - added] != x.dims()[d]) axes.add(d);
   }
   if (x.numel() == out->numel()) return convert(x.data<T>(), out->mutable_data<T>(), x.numel());
-  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreValues(out));
+  if constexpr (kIsComplex<T>) {
+    complex_sums<T>(x, axes, 1.0, out);
+  } else {
+    reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreValues(out));
+  }
 }
 
 /// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
@@ -140,9 +169,12 @@ void SquaredL2NormKernel(const Context&, const DenseTensor& x, DenseTensor* out)
 }
 
 PHI_REGISTER_KERNEL(sum, CPU, SumKernel, AllTypes);
+PHI_REGISTER_KERNEL(sum, CPU, ComplexSumKernel, Complexes);
 PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(mean, CPU, MeanKernel, Complexes);
 PHI_REGISTER_DRY_KERNEL(mean, MeanDry, SignedIntegers);
 PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(reduce_as, CPU, ReduceAsKernel, Complexes);
 PHI_REGISTER_KERNEL(squared_l2_norm, CPU, SquaredL2NormKernel, Floats);
 
 }  // namespace phi

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
@@ -229,7 +230,7 @@ PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, EveryType);
 PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, EveryType);
 PHI_REGISTER_KERNEL(split, CPU, SplitKernel, EveryType);
 PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, EveryType);
-PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Floats);
+PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Inexact);
 PHI_REGISTER_KERNEL(slice_scatter, CPU, SliceScatterKernel, EveryType);
 PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, EveryType);
 PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, EveryType);

@@ -48,12 +48,18 @@ struct AtanhGradFunctor {
 
 template <typename T>
 struct CoshGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g * fast::sinh(x); }
+  PHI_HD T operator()(T x, T g) const {
+    using fast::sinh;
+    return g * sinh(x);
+  }
 };
 
 template <typename T>
 struct SinhGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g * fast::cosh(x); }
+  PHI_HD T operator()(T x, T g) const {
+    using fast::cosh;
+    return g * cosh(x);
+  }
 };
 
 template <typename T>
@@ -93,12 +99,15 @@ struct ErfinvGradFunctor {
 
 template <typename T>
 struct Expm1GradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g * fast::exp(x); }
+  PHI_HD T operator()(T x, T g) const {
+    using fast::exp;
+    return g * exp(x);
+  }
 };
 
 template <typename T>
 struct Log10GradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g / (x * std::numbers::ln10_v<T>); }
+  PHI_HD T operator()(T x, T g) const { return g / (x * T(std::numbers::ln10)); }
 };
 
 template <typename T>
@@ -108,7 +117,7 @@ struct Log1pGradFunctor {
 
 template <typename T>
 struct Log2GradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g / (x * std::numbers::ln2_v<T>); }
+  PHI_HD T operator()(T x, T g) const { return g / (x * T(std::numbers::ln2)); }
 };
 
 /// 0 where x was cut off; for eps 0 NaN outside [0, 1].

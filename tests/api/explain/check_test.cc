@@ -195,6 +195,15 @@ TEST(CheckOps, AWrongRuleIsNamedWithPlacementsAndTheDifference) {
   });
 }
 
+TEST(CheckOps, SumsOfComplexNumbersMayBeRounded) {
+  run_ranks(2, [](distributed::World&) {
+    const Tensor parts = gaussian({2, 512, 8});
+    const Tensor x = shard_tensor(complex(slice(parts, {0}, {0}, {1}), slice(parts, {0}, {1}, {2})),
+                                  tp(), {Shard(1)});
+    EXPECT_EQ(check_ops([&] { sum(x, {1}).to_string(); }), 1);
+  });
+}
+
 // ---- numbers ----
 
 TEST(CheckNumbers, FiniteOnesPass) {

@@ -9,15 +9,19 @@
 namespace phi::distributed {
 namespace {
 
-TensorSpec spec(const Dims& shape) {
-  return {shape, TensorDistAttr::replicated(ProcessMesh({2}))};
-}
+TensorSpec spec(const Dims& shape) { return {shape, TensorDistAttr::replicated(ProcessMesh({2}))}; }
 
 TEST(ProductRules, RefuseOtherNumbersOfDims) {
-  EXPECT_THAT([] { AddmmInferSpmd(spec({2, 2, 2}), spec({2, 2}), spec({2, 2})); },
-              ThrowsError(ErrorCode::kInvalidArgument, "it has 2 dims at most"));
-  EXPECT_THAT([] { AddmmInferSpmd(spec({2, 2}), spec({2}), spec({2, 2})); },
-              ThrowsError(ErrorCode::kInvalidArgument, "both have 2 dims"));
+  EXPECT_THAT(
+      [] {
+        AddmmInferSpmd(spec({2, 2, 2}), spec({2, 2}), spec({2, 2}));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "it has 2 dims at most"));
+  EXPECT_THAT(
+      [] {
+        AddmmInferSpmd(spec({2, 2}), spec({2}), spec({2, 2}));
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "both have 2 dims"));
 }
 
 TEST(SignalRules, RefuseTensorsWithoutASignal) {

@@ -14,6 +14,14 @@ C sigmoid_of(C x) {
   return C(1) / (C(1) + std::exp(-x));
 }
 
+template <typename C>
+struct SiluGradOfComplex {
+  C operator()(C x, C g) const {
+    const C s = sigmoid_of(x);
+    return g * s * (C(1) + x * (C(1) - s));
+  }
+};
+
 /// Whether a part fails; none of it: both are finite.
 template <typename C>
 bool is_finite(C x) {
@@ -55,6 +63,7 @@ PHI_COMPLEX_KERNEL(reciprocal, C(1) / x);
 PHI_COMPLEX_KERNEL(rsqrt, C(1) / std::sqrt(x));
 PHI_COMPLEX_KERNEL(sigmoid, sigmoid_of(x));
 PHI_COMPLEX_KERNEL(silu, x* sigmoid_of(x));
+PHI_UNARY_GRAD_KERNEL(silu_grad, SiluGradOfComplex, Complexes);
 PHI_COMPLEX_KERNEL(sin, std::sin(x));
 PHI_COMPLEX_KERNEL(sinh, std::sinh(x));
 PHI_COMPLEX_KERNEL(sqrt, std::sqrt(x));

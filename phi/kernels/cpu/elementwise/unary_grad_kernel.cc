@@ -1,6 +1,7 @@
 // Gradients of elementwise kernels of one input on the CPU. x_grad may be out_grad.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/kernels/cpu/elementwise/unary_table.h"
 #include "phi/kernels/functors/unary_grad.h"
@@ -39,11 +40,11 @@ void PowGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_
   unary_grad<T>(x, out_grad, x_grad, PowGradFunctor<C>{exponent});
 }
 
-PHI_UNARY_GRAD_KERNEL(sqrt_grad, SqrtGradFunctor, Floats);
-PHI_UNARY_GRAD_KERNEL(rsqrt_grad, RsqrtGradFunctor, Floats);
-PHI_UNARY_GRAD_KERNEL(square_grad, SquareGradFunctor, Floats);
-PHI_UNARY_GRAD_KERNEL(tanh_grad, TanhGradFunctor, Floats);
-PHI_UNARY_GRAD_KERNEL(sigmoid_grad, SigmoidGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(sqrt_grad, SqrtGradFunctor, Inexact);
+PHI_UNARY_GRAD_KERNEL(rsqrt_grad, RsqrtGradFunctor, Inexact);
+PHI_UNARY_GRAD_KERNEL(square_grad, SquareGradFunctor, Inexact);
+PHI_UNARY_GRAD_KERNEL(tanh_grad, TanhGradFunctor, Inexact);
+PHI_UNARY_GRAD_KERNEL(sigmoid_grad, SigmoidGradFunctor, Inexact);
 PHI_UNARY_GRAD_KERNEL(relu_grad, ReluGradFunctor, Floats);
 PHI_REGISTER_KERNEL(gelu_grad, CPU, GeluGradKernel, Floats);
 PHI_UNARY_GRAD_KERNEL(silu_grad, SiluGradFunctor, Floats);

@@ -75,15 +75,24 @@ struct UnaryOfIntegersKernel {
   }
 };
 
-/// `kept` is x or out of the function.
+/// `kept` is x or out of the function. A function of complex numbers here is real for real ones, so
+/// that the conjugate of its derivative is that at the conjugate.
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryGradKernel {
   template <typename T, typename Context>
   static void run(const Context&, const DenseTensor& kept, const DenseTensor& out_grad,
                   Attributes... attributes, DenseTensor* x_grad) {
     using C = compute_t<T>;
-    binary_loop(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel(),
-                Functor<C>{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...});
+    const Functor<C> f{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...};
+    const auto loop = [&](auto g) {
+      binary_loop(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel(),
+                  g);
+    };
+    if constexpr (kIsComplex<T>) {
+      loop([f](C x, C out_gradient) { return f(std::conj(x), out_gradient); });
+    } else {
+      loop(f);
+    }
   }
 };
 

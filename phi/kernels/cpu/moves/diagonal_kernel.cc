@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/diagonal.h"
 #include "phi/infermeta/axes.h"
@@ -155,9 +156,9 @@ void FillDiagonalTensorKernel(const Context&, const DenseTensor& x, const DenseT
 
 PHI_REGISTER_KERNEL(triu, CPU, TriuKernel, EveryType);
 PHI_REGISTER_KERNEL(diag, CPU, DiagKernel, EveryType);
-PHI_REGISTER_KERNEL(diag_grad, CPU, DiagGradKernel, Floats);
+PHI_REGISTER_KERNEL(diag_grad, CPU, DiagGradKernel, Inexact);
 PHI_REGISTER_KERNEL(diagonal, CPU, DiagonalKernel, EveryType);
-PHI_REGISTER_KERNEL(diagonal_grad, CPU, DiagonalGradKernel, Floats);
+PHI_REGISTER_KERNEL(diagonal_grad, CPU, DiagonalGradKernel, Inexact);
 PHI_REGISTER_KERNEL(diag_embed, CPU, DiagEmbedKernel, EveryType);
 PHI_REGISTER_KERNEL(fill_diagonal, CPU, FillDiagonalKernel, EveryType);
 PHI_REGISTER_KERNEL(fill_diagonal_tensor, CPU, FillDiagonalTensorKernel, EveryType);

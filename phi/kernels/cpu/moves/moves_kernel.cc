@@ -2,6 +2,7 @@
 // worked along are whole on every rank.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/infermeta/axes.h"
@@ -148,6 +149,6 @@ PHI_REGISTER_KERNEL(tile, CPU, TileKernel, EveryType);
 PHI_REGISTER_KERNEL(repeat_interleave, CPU, RepeatInterleaveKernel, EveryType);
 PHI_REGISTER_KERNEL(crop, CPU, CropKernel, EveryType);
 PHI_REGISTER_KERNEL(strided_slice, CPU, StridedSliceKernel, EveryType);
-PHI_REGISTER_KERNEL(strided_slice_grad, CPU, StridedSliceGradKernel, Floats);
+PHI_REGISTER_KERNEL(strided_slice_grad, CPU, StridedSliceGradKernel, Inexact);
 
 }  // namespace phi

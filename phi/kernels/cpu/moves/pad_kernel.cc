@@ -1,6 +1,7 @@
 // CPU kernels of padding, by a value or by the array's own elements.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/infermeta/moves.h"
@@ -84,6 +85,6 @@ void Pad3dGradKernel(const Context&, const DenseTensor& out_grad, const IntArray
 
 PHI_REGISTER_KERNEL(pad, CPU, PadKernel, EveryType);
 PHI_REGISTER_KERNEL(pad3d, CPU, Pad3dKernel, EveryType);
-PHI_REGISTER_KERNEL(pad3d_grad, CPU, Pad3dGradKernel, Floats);
+PHI_REGISTER_KERNEL(pad3d_grad, CPU, Pad3dGradKernel, Inexact);
 
 }  // namespace phi

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/infermeta/axes.h"
@@ -80,6 +81,6 @@ void RepeatInterleaveWithTensorIndexGradKernel(const Context&, const DenseTensor
 PHI_REGISTER_KERNEL(repeat_interleave_with_tensor_index, CPU, RepeatInterleaveWithTensorIndexKernel,
                     EveryType);
 PHI_REGISTER_KERNEL(repeat_interleave_with_tensor_index_grad, CPU,
-                    RepeatInterleaveWithTensorIndexGradKernel, Floats);
+                    RepeatInterleaveWithTensorIndexGradKernel, Inexact);
 
 }  // namespace phi

@@ -1,5 +1,6 @@
 // CPU kernels of windows, strided views and rows. Elements of the first two may overlap: their
 // gradients are sums.
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/views.h"
 #include "phi/infermeta/axes.h"
@@ -71,8 +72,8 @@ void ViewSliceKernel(const Context&, const DenseTensor& input, int64_t begin_idx
 
 PHI_REGISTER_KERNEL(view_slice, CPU, ViewSliceKernel, EveryType);
 PHI_REGISTER_KERNEL(tensor_unfold, CPU, TensorUnfoldKernel, EveryType);
-PHI_REGISTER_KERNEL(tensor_unfold_grad, CPU, TensorUnfoldGradKernel, Floats);
+PHI_REGISTER_KERNEL(tensor_unfold_grad, CPU, TensorUnfoldGradKernel, Inexact);
 PHI_REGISTER_KERNEL(as_strided, CPU, AsStridedKernel, EveryType);
-PHI_REGISTER_KERNEL(as_strided_grad, CPU, AsStridedGradKernel, Floats);
+PHI_REGISTER_KERNEL(as_strided_grad, CPU, AsStridedGradKernel, Inexact);
 
 }  // namespace phi

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,21 +28,6 @@ inline void make_up_parameters(Module& model) {
     if (name.ends_with("scale")) return made_up(shape, k++, 0.1, 1.0);
     return made_up(shape, k++, shape.ndim() == 1 ? 0.05 : 0.2);
   });
-}
-
-/// The losses that PyTorch gave, by torch_losses.py: a line per model, its name first.
-inline std::vector<double> torch_losses_of(const std::string& model) {
-  std::ifstream file(AUTOPHI_SOURCE_DIR "/tests/api/nn/models/torch_losses.txt");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    words >> name;
-    if (name != model) continue;
-    std::vector<double> losses;
-    for (double loss; words >> loss;) losses.push_back(loss);
-    return losses;
-  }
-  return {};
 }
 
 }  // namespace phi::nn::models

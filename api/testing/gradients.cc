@@ -1,0 +1,136 @@
+// Gradients of a call: fixed cotangents, the engine, and central differences element by element.
+#include "api/testing/gradients.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <span>
+
+#include "api/autograd/autograd.h"
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/complex.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/testing/difference.h"
+#include "phi/common/inexact.h"
+
+namespace phi::testing {
+
+TensorList with_gradients(const TensorList& inputs) {
+  TensorList leaves;
+  for (const Tensor& x : inputs) {
+    leaves.push_back(x.detach());
+    if (is_inexact(x.dtype())) leaves.back().set_requires_grad();
+  }
+  return leaves;
+}
+
+namespace {
+
+Tensor cotangent(const Tensor& out, int seed) {
+  const DataType dtype = real_part_of(out.dtype());
+  const Tensor real = gaussian(out.shape(), 0.0f, 1.0f, seed, dtype);
+  if (!is_complex(out.dtype())) return real;
+  return complex(real, gaussian(out.shape(), 0.0f, 1.0f, seed + 40, dtype));
+}
+
+}  // namespace
+
+Tracked track_outputs(const Call& call, const TensorList& leaves) {
+  Tracked result;
+  for (const Tensor& out : call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    result.cotangents.push_back(cotangent(out, 40 + static_cast<int>(result.outputs.size())));
+    result.outputs.push_back(out);
+  }
+  return result;
+}
+
+TensorList gradients(const Call& call, const TensorList& inputs) {
+  const TensorList leaves = with_gradients(inputs);
+  const Tracked tracked = track_outputs(call, leaves);
+  TensorList wanted;
+  for (const Tensor& leaf : leaves) {
+    if (leaf.requires_grad()) wanted.push_back(leaf);
+  }
+  if (tracked.outputs.empty()) return {};
+  return grad(tracked.outputs, wanted, tracked.cotangents);
+}
+
+namespace {
+
+DataType in_double(DataType dtype) {
+  return is_complex(dtype) ? DataType::COMPLEX128 : is_floating(dtype) ? DataType::FLOAT64 : dtype;
+}
+
+// Of a tensor of double precision; of complex ones the two parts of each element.
+std::span<const double> numbers(const Tensor& x) {
+  return {static_cast<const double*>(x.dense().raw_data()), x.dense().nbytes() / sizeof(double)};
+}
+
+double objective(const Call& call, const TensorList& inputs, const Tracked& at) {
+  const NoGrad no_grad;
+  double total = 0;
+  size_t k = 0;
+  for (const Tensor& out : call(inputs)) {
+    if (k == at.outputs.size()) break;
+    if (!out.defined() || out.shape() != at.outputs[k].shape() ||
+        out.dtype() != at.outputs[k].dtype()) {
+      continue;
+    }
+    const auto values = numbers(out);
+    const auto weights = numbers(at.cotangents[k++]);
+    for (size_t i = 0; i < values.size(); ++i) total += values[i] * weights[i];
+  }
+  return total;
+}
+
+// Of input `i`, number by number.
+void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
+                    const Tracked& at, Slopes& slopes) {
+  constexpr double kStep = 1e-6;
+  constexpr double kTolerance = 1e-6;
+  if (computed.shape() != inputs[i].shape() || computed.dtype() != inputs[i].dtype()) {
+    slopes.wrong = fmt::format("the gradient of input {}, {}, is {}", i, inputs[i].to_string(),
+                               computed.to_string());
+    return;
+  }
+  TensorList moved = inputs;
+  moved[i] = Tensor(inputs[i].dense().clone());
+  auto* const values = static_cast<double*>(moved[i].dense().mutable_raw_data());
+  const auto slope = numbers(computed);
+  for (size_t n = 0; n < slope.size() && slopes.wrong.empty(); ++n) {
+    const double kept = values[n];
+    values[n] = kept + kStep;
+    const double above = objective(call, moved, at);
+    values[n] = kept - kStep;
+    const double below = objective(call, moved, at);
+    values[n] = kept;
+    const double expected = (above - below) / (2 * kStep);
+    ++slopes.compared;
+    if (!same_within(slope[n], expected, kTolerance * (1 + std::abs(expected)))) {
+      slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
+                                 i, n, slope[n], expected);
+    }
+  }
+}
+
+}  // namespace
+
+Slopes compare_with_differences(const Call& call, const TensorList& given) {
+  TensorList inputs;
+  for (const Tensor& x : given) {
+    inputs.push_back(is_inexact(x.dtype()) ? cast(x, in_double(x.dtype())) : x);
+  }
+  Slopes slopes;
+  const TensorList computed = gradients(call, inputs);
+  const Tracked at = track_outputs(call, with_gradients(inputs));
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size() && next < computed.size(); ++i) {
+    if (!is_inexact(inputs[i].dtype())) continue;
+    const Tensor& grad = computed[next++];
+    if (grad.defined()) compare_slopes(call, inputs, i, grad, at, slopes);
+  }
+  return slopes;
+}
+
+}  // namespace phi::testing
