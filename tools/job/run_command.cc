@@ -85,6 +85,8 @@ int run_command(const RunLine& line) {
     std::optional<Setup> setup;
     try {
       if (fault.empty()) setup = prepare(line.file);
+    } catch (const std::bad_alloc&) {
+      throw;  // the process has too little memory, and the job may be right
     } catch (const std::exception& error) {
       fault = error.what();
     }

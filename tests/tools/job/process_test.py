@@ -11,7 +11,7 @@ from measure import MIB
 
 # No tensor of it that has a sequence in it, and no matrix, is smaller than 512 MiB.
 HUGE = {"vocab": 16384, "seq_len": 8192, "d_model": 16384, "layers": 3, "heads": 128}
-PROCESS = 96 * MIB  # the program, its libraries, and what it knows of a job
+PROCESS = 112 * MIB  # the program, its libraries, and what it knows of a job
 SAMPLED = 64  # pages that ranks compare before they begin
 ADDRESSES = 256 * MIB  # the same with what nobody touches
 
