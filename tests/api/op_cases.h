@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ struct OpTable {
   std::function<std::vector<ParityCase>()> cases;
   Sampling sampling = {};
   bool is_smooth = true;  // gradients are those of finite differences
+
+  /// In GoogleTest's words, instead of its bytes.
+  friend void PrintTo(const OpTable& table, std::ostream* out) { *out << table.name; }
 };
 /// All of the above, and the tables of tests/api/ops (op_table.h).
 const std::vector<OpTable>& op_tables();
