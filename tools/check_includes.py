@@ -105,7 +105,7 @@ LAYERS = (
         "api/autograd", "api/capture", "api/data", "api/explain", "api/nn")),
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     # The top: may include everything, and nothing above includes it.
-    Layer("api", r"api/(generated/|runtime\.)|phi/api\.", libraries=("*",)),
+    Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),
 )
 

@@ -3,9 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/concat.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/system/requested_bytes.h"
 #include "support/wire.h"
 

@@ -4,9 +4,29 @@
 
 #include <gmock/gmock.h>
 
+#include "api/generated/ops/abs.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/complex.h"
+#include "api/generated/ops/conj.h"
+#include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/dropout.h"
+#include "api/generated/ops/exp.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/real.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/scaled_sgd_.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
+#include "api/generated/ops/tanh.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

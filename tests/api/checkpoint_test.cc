@@ -7,12 +7,14 @@
 
 #include <filesystem>
 
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed::checkpoint {

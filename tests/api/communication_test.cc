@@ -4,10 +4,27 @@
 
 #include <numeric>
 
+#include "api/generated/ops/all.h"
+#include "api/generated/ops/all_gather.h"
+#include "api/generated/ops/all_reduce.h"
+#include "api/generated/ops/all_to_all.h"
+#include "api/generated/ops/assign.h"
+#include "api/generated/ops/broadcast.h"
+#include "api/generated/ops/c_concat.h"
+#include "api/generated/ops/c_identity.h"
+#include "api/generated/ops/c_split.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/p_recv.h"
+#include "api/generated/ops/p_send.h"
+#include "api/generated/ops/reduce.h"
+#include "api/generated/ops/reduce_scatter.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

@@ -3,9 +3,18 @@
 #include <gmock/gmock.h>
 
 #include "api/capture/program.h"
+#include "api/generated/ops/arange.h"
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/max.h"
+#include "api/generated/ops/maximum.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

@@ -8,10 +8,19 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/exp.h"
+#include "api/generated/ops/fill.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/full_like.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
 #include "phi/core/box_copy.h"
+#include "phi/tensor_api.h"
 #include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
 

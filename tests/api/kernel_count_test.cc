@@ -8,11 +8,16 @@
 #include <set>
 #include <string>
 
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/square.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "phi/api.h"
 #include "phi/core/op_def.h"
 #include "phi/core/trace/trace.h"
+#include "phi/tensor_api.h"
 #include "support/kernel_hook.h"
 #include "support/wire.h"
 #include "tests/api/op_cases.h"

@@ -1,9 +1,14 @@
 // Histories of tensors that leave their mesh: parts of one rank, and whole values on all ranks.
 #include <gmock/gmock.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

@@ -7,7 +7,15 @@
 #include <tuple>
 #include <vector>
 
-#include "phi/api.h"
+#include "api/generated/ops/assign.h"
+#include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/flash_attention.h"
+#include "api/generated/ops/flash_attention_with_kvcache_.h"
+#include "api/generated/ops/fused_rotary_position_embedding.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/softmax.h"
+#include "phi/tensor_api.h"
 
 namespace phi::testing {
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "phi/api.h"
 #include "phi/core/trace/trace.h"
 #include "tests/api/op_calls.h"
 #include "tests/api/op_table.h"

@@ -4,11 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/nonzero.h"
+#include "api/generated/ops/real.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/sum.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

@@ -1,5 +1,6 @@
 // Calls of every op at rare extents (0, 1, and what 2, 3 and 4 ranks do not divide), groupings of
 // heads and numbers. A case's name is the op and, after a blank, what is rare about it.
+#include "phi/api.h"
 #include "tests/api/op_calls.h"
 #include "tests/api/op_cases.h"
 #include "tests/support/rare_values.h"

@@ -7,10 +7,12 @@
 #include <fstream>
 #include <numeric>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/shape.h"
 #include "api/tensor/checkpoint.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/format/safetensors.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/system/file_pages.h"
 #include "support/system/process_memory.h"
 #include "support/system/requested_bytes.h"

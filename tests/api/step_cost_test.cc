@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "api/generated/api.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/slice.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "phi/api.h"
 #include "phi/core/recorder.h"
+#include "phi/tensor_api.h"
 
 namespace phi {
 namespace {

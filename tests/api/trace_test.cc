@@ -13,9 +13,19 @@
 
 #include "api/autograd/autograd.h"
 #include "api/call/traced_action.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/add_n.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/reshape.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/sum.h"
+#include "api/generated/ops/tanh.h"
+#include "api/generated/ops/trace.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi {
 namespace {

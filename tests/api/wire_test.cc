@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/nonzero.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi {
 namespace {

@@ -7,8 +7,16 @@
 #include <set>
 #include <string>
 
-#include "phi/api.h"
+#include "api/generated/ops/assign.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/silu.h"
+#include "api/generated/ops/swiglu.h"
 #include "phi/core/op_def.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {

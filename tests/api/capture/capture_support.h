@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "phi/api.h"
+#include "api/generated/ops/shape.h"
+#include "phi/tensor_api.h"
 
 namespace phi::testing {
 

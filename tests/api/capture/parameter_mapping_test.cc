@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/matmul.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/rank_launcher.h"
 
 namespace phi {

@@ -3,7 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "phi/api.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/subtract.h"
+#include "api/generated/ops/sum.h"
+#include "api/generated/ops/tanh.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 
 namespace phi {

@@ -2,9 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/subtract.h"
+#include "api/generated/ops/sum.h"
 #include "capture_support.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
 

@@ -7,6 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "api/autograd/autograd.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/add_n.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gelu.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/softmax.h"
+#include "api/generated/ops/sum.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
@@ -14,7 +23,7 @@
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {

@@ -10,10 +10,15 @@
 #include <string>
 
 #include "api/call/named_call.h"
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/square.h"
 #include "api/library/op_library.h"
 #include "api/rules/op_rule.h"
 #include "api/testing/check_op.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/all.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/split.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/weights.h"
@@ -10,7 +13,7 @@
 #include "distributed/api.h"
 #include "distributed/checkpoint/temporary_folder.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 
 namespace phi::nn {

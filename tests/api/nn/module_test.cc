@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/zeros.h"
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/transformer_block.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::nn {

@@ -2,9 +2,13 @@
 // the mesh that is meant where none is named.
 #include <gmock/gmock.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/api/tensor/finite_differences.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/rank_launcher.h"

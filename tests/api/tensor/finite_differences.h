@@ -6,8 +6,9 @@
 #include <functional>
 #include <vector>
 
+#include "api/generated/ops/shape.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi::testing {
 

@@ -5,8 +5,14 @@
 
 #include <numeric>
 
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/shape.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
+#include "api/generated/ops/where.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/api/tensor/finite_differences.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/rank_launcher.h"

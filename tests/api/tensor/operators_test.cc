@@ -7,8 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/min.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/api/tensor/finite_differences.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/rank_launcher.h"

@@ -7,9 +7,11 @@
 #include <numeric>
 #include <sstream>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/shape.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/rank_launcher.h"
 
 namespace phi {

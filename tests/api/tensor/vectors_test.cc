@@ -1,9 +1,10 @@
 // Values of every dtype in and out of tensors as vectors.
 #include <gmock/gmock.h>
 
+#include "api/generated/ops/assign.h"
 #include "api/tensor/from_vector.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/rank_launcher.h"
 

@@ -5,8 +5,16 @@
 
 #include <cmath>
 
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
 

@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/split.h"
+#include "api/generated/ops/sum.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard_layer.h"
 #include "distributed/api.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
 

@@ -5,13 +5,20 @@
 
 #include <limits>
 
+#include "api/generated/ops/cast.h"
+#include "api/generated/ops/dropout.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/subtract.h"
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::training {

@@ -6,11 +6,15 @@
 
 #include <cstdio>
 
+#include "api/generated/ops/all.h"
+#include "api/generated/ops/assign.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/shape.h"
 #include "api/nn/loss.h"
 #include "api/stablehlo/stablehlo.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/api/stablehlo/case_files.h"
 #include "tools/job/build.h"
 #include "tools/job/export_step.h"

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
-#include "phi/api.h"
+#include "api/generated/ops/all.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/scale.h"
+#include "api/generated/ops/square.h"
+#include "phi/tensor_api.h"
 #include "t_first_ops/kernels/first.h"
 
 namespace phi {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/gaussian.h"
 #include "api/nn/key_value_cache.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::nn {

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/dropout.h"
+#include "api/generated/ops/full.h"
+#include "api/generated/ops/ones.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::nn {

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/add.h"
+#include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/mean.h"
+#include "api/generated/ops/square.h"
+#include "api/generated/ops/tanh.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/loss.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::nn {

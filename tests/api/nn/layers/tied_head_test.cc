@@ -1,13 +1,15 @@
 // A head that takes the embedding's table: the gradient of both uses, on every mesh.
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/all.h"
+#include "api/generated/ops/shape.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
 #include "api/training/trainer.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi::nn {
 namespace {

@@ -1,12 +1,13 @@
 // Bytes that a layer keeps for its backward pass, against the formulas of Korthikanti et al. 2022.
 #include <gtest/gtest.h>
 
+#include "api/generated/ops/full.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/laid_out.h"
 #include "api/training/optimizer.h"
 #include "distributed/comm/local/local_world.h"
 #include "distributed/planner/activation_bytes.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi::nn::models {
 namespace {

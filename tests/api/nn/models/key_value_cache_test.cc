@@ -5,7 +5,7 @@
 
 #include "api/nn/models/laid_out.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 
 namespace phi::nn::models {

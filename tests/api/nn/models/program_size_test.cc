@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "api/capture/program.h"
+#include "api/generated/ops/full.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/laid_out.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 
 namespace phi::nn::models {
 namespace {

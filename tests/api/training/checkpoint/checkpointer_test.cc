@@ -11,12 +11,13 @@
 #include <limits>
 #include <set>
 
+#include "api/generated/ops/gaussian.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::training {

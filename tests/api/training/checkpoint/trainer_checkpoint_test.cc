@@ -8,13 +8,14 @@
 #include <filesystem>
 #include <limits>
 
+#include "api/generated/ops/cast.h"
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
-#include "phi/api.h"
+#include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::training {

@@ -1,0 +1,16 @@
+// The API without the operators: for sources that name those they use (api/generated/ops/relu.h)
+// and are not compiled anew when another one changes. phi/api.h has all.
+#pragma once
+
+#include "api/autograd/autograd.h"
+#include "api/capture/program.h"
+#include "api/capture/scan.h"
+#include "api/tensor/deferred.h"
+#include "api/tensor/from_vector.h"
+#include "api/tensor/indexing.h"
+#include "api/tensor/operators.h"
+#include "api/tensor/placeholder.h"
+#include "api/tensor/print.h"
+#include "api/tensor/tensor.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
