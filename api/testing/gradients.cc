@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -10,7 +11,6 @@
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/complex.h"
 #include "api/generated/ops/gaussian.h"
-#include "api/testing/difference.h"
 #include "phi/common/inexact.h"
 
 namespace phi::testing {
@@ -107,7 +107,8 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
     values[n] = kept;
     const double expected = (above - below) / (2 * kStep);
     ++slopes.compared;
-    if (!same_within(slope[n], expected, kTolerance * (1 + std::abs(expected)))) {
+    // Of what is not finite nothing is shown, so that it fails.
+    if (!(std::abs(slope[n] - expected) <= kTolerance * (1 + std::abs(expected)))) {
       slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
                                  i, n, slope[n], expected);
     }
@@ -124,8 +125,12 @@ Slopes compare_with_differences(const Call& call, const TensorList& given) {
   Slopes slopes;
   const TensorList computed = gradients(call, inputs);
   const Tracked at = track_outputs(call, with_gradients(inputs));
+  if (std::ranges::none_of(computed, &Tensor::defined)) {
+    slopes.wrong = "no output leads back to an input in double precision";
+    return slopes;
+  }
   size_t next = 0;
-  for (size_t i = 0; i < inputs.size() && next < computed.size(); ++i) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
     if (!is_inexact(inputs[i].dtype())) continue;
     const Tensor& grad = computed[next++];
     if (grad.defined()) compare_slopes(call, inputs, i, grad, at, slopes);

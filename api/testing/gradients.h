@@ -28,7 +28,9 @@ TensorList gradients(const Call& call, const TensorList& inputs);
 /// What came of a comparison with central differences.
 struct Slopes {
   int64_t compared = 0;  // elements, of complex ones either part
-  std::string wrong;     // the first that differs by more than 1e-6 (1 + its magnitude), in words
+  /// In words: the first that differs by more than 1e-6 (1 + its magnitude) or is not finite, or
+  /// that there is no gradient at all.
+  std::string wrong;
 };
 /// In float64 and complex128, to which the inputs are cast.
 Slopes compare_with_differences(const Call& call, const TensorList& inputs);

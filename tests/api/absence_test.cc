@@ -11,7 +11,6 @@
 #include "api/generated/ops/mean.h"
 #include "api/generated/ops/relu.h"
 #include "api/generated/ops/reshape.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"

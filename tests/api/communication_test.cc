@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "api/generated/ops/all.h"
 #include "api/generated/ops/all_gather.h"
 #include "api/generated/ops/all_reduce.h"
 #include "api/generated/ops/all_to_all.h"
@@ -19,7 +18,6 @@
 #include "api/generated/ops/p_send.h"
 #include "api/generated/ops/reduce.h"
 #include "api/generated/ops/reduce_scatter.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"

@@ -11,7 +11,11 @@
 
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/complex.h"
+#include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
+#include "api/generated/ops/log.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/scale.h"
 #include "phi/core/op_def.h"
 #include "tests/api/op_gradients.h"
 
@@ -70,12 +74,6 @@ std::vector<ParityCase> complex_cases(const OpTable& table) {
   return cases;
 }
 
-std::vector<OpTable> smooth_tables() {
-  std::vector<OpTable> smooth;
-  std::ranges::copy_if(op_tables(), std::back_inserter(smooth), &OpTable::is_smooth);
-  return smooth;
-}
-
 class ComplexGradients : public ::testing::TestWithParam<OpTable> {};
 
 TEST_P(ComplexGradients, AgreeWithFiniteDifferences) {
@@ -85,9 +83,21 @@ TEST_P(ComplexGradients, AgreeWithFiniteDifferences) {
   }
 }
 
-std::string name_of_table(const ::testing::TestParamInfo<OpTable>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Tables, ComplexGradients, ::testing::ValuesIn(smooth_tables()),
-                         name_of_table);
+                         ::testing::PrintToStringParamName());
+
+TEST(CompareWithDifferences, NoticesWhatIsWrongMissingOrNotANumber) {
+  const TensorList inputs = {full({2}, 3.0), full({2}, 2.0)};
+  const auto wrong = [&](const Call& call) { return compare_with_differences(call, inputs).wrong; };
+  EXPECT_EQ(wrong([](const TensorList& in) { return TensorList{multiply(in[0], in[1])}; }), "");
+  EXPECT_THAT(
+      wrong([](const TensorList& in) { return TensorList{multiply(in[0], in[0].detach())}; }),
+      ::testing::HasSubstr("the gradient of input 0 at element 0 is"));
+  EXPECT_THAT(wrong([](const TensorList& in) { return TensorList{in[0].detach()}; }),
+              ::testing::HasSubstr("no output leads back"));
+  EXPECT_THAT(wrong([](const TensorList& in) { return TensorList{log(scale(in[0], -1.0))}; }),
+              ::testing::HasSubstr("the gradient of input 0"));
+}
 
 // Of those with a gradient, the ones that take complex numbers.
 Names operators_of_complex_numbers() {

@@ -10,7 +10,6 @@
 #include "api/generated/ops/maximum.h"
 #include "api/generated/ops/multiply.h"
 #include "api/generated/ops/reshape.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"

@@ -3,9 +3,6 @@
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "tests/api/op_gradients.h"
 
 DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
@@ -54,16 +51,10 @@ TEST_P(Gradients, AreTheSameDistributed) {
   expect_parity_everywhere(of_gradients(chosen_cases(GetParam())), FLAGS_seed, GetParam().sampling);
 }
 
-std::vector<OpTable> smooth_tables() {
-  std::vector<OpTable> smooth;
-  std::ranges::copy_if(op_tables(), std::back_inserter(smooth), &OpTable::is_smooth);
-  return smooth;
-}
-std::string name_of_table(const ::testing::TestParamInfo<OpTable>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(op_tables()), name_of_table);
+INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(op_tables()),
+                         ::testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Tables, SmoothGradients, ::testing::ValuesIn(smooth_tables()),
-                         name_of_table);
+                         ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace phi::testing

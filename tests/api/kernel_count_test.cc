@@ -11,7 +11,6 @@
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/mean.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/square.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/comm/dry/dry_world.h"

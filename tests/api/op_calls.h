@@ -13,8 +13,6 @@
 #include "api/generated/ops/flash_attention_with_kvcache_.h"
 #include "api/generated/ops/fused_rotary_position_embedding.h"
 #include "api/generated/ops/gaussian.h"
-#include "api/generated/ops/shape.h"
-#include "api/generated/ops/softmax.h"
 #include "phi/tensor_api.h"
 
 namespace phi::testing {

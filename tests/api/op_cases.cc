@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "phi/api.h"
@@ -507,6 +508,12 @@ std::vector<ParityCase> chosen_cases(const OpTable& table) {
     });
   }
   return cases;
+}
+
+std::vector<OpTable> smooth_tables() {
+  std::vector<OpTable> smooth;
+  std::ranges::copy_if(op_tables(), std::back_inserter(smooth), &OpTable::is_smooth);
+  return smooth;
 }
 
 void expect_parity_everywhere(const std::vector<ParityCase>& cases, uint32_t seed,

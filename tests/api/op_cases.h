@@ -50,6 +50,8 @@ struct OpTable {
 };
 /// All of the above, and the tables of tests/api/ops (op_table.h).
 const std::vector<OpTable>& op_tables();
+/// Those whose gradients are those of finite differences.
+std::vector<OpTable> smooth_tables();
 /// The ops that one call on its plain inputs runs, by name.
 std::set<std::string> ops_run(const std::function<void()>& call);
 /// Those of a table's cases that run the op which --op names; all of them without it.

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/shape.h"
 #include "api/tensor/checkpoint.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/format/safetensors.h"

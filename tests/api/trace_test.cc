@@ -20,7 +20,6 @@
 #include "api/generated/ops/multiply.h"
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
-#include "api/generated/ops/sum.h"
 #include "api/generated/ops/tanh.h"
 #include "api/generated/ops/trace.h"
 #include "distributed/api.h"

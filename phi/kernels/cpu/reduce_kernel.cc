@@ -30,6 +30,10 @@ int64_t global_count(const ShardBox& where, AxisSet axes) {
   return count;
 }
 
+double mean_count(const KernelContext& ctx, const DenseTensor& x, AxisSet axes) {
+  return static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
+}
+
 // Adds up `sums` over the ranks that share the reduced tensor dims.
 void combine_sums(const KernelContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
   for (int d = 0; ctx.view() && d < ndim; ++d) {
@@ -109,12 +113,11 @@ template <typename T, typename Context>
 void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
   if constexpr (std::is_integral_v<T>) {
-    return integer_mean<T>(ctx, x, axes, out);
-  }
-  const auto count = static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
-  if constexpr (kIsComplex<T>) {
-    complex_sums<T>(x, axes, count, out);
-  } else if constexpr (!std::is_integral_v<T>) {
+    integer_mean<T>(ctx, x, axes, out);
+  } else if constexpr (kIsComplex<T>) {
+    complex_sums<T>(x, axes, mean_count(ctx, x, axes), out);
+  } else {
+    const double count = mean_count(ctx, x, axes);
     const StoreValues store(out);
     reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
                                [&](int64_t first, double* values, int64_t n) {

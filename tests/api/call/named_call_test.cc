@@ -12,7 +12,6 @@
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/relu.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/silu.h"
 #include "api/generated/ops/swiglu.h"
 #include "phi/core/op_def.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "api/generated/ops/shape.h"
 #include "phi/tensor_api.h"
 
 namespace phi::testing {

@@ -8,7 +8,6 @@
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/subtract.h"
-#include "api/generated/ops/sum.h"
 #include "api/generated/ops/tanh.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"

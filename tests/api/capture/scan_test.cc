@@ -10,7 +10,6 @@
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/subtract.h"
-#include "api/generated/ops/sum.h"
 #include "capture_support.h"
 #include "distributed/api.h"
 #include "phi/tensor_api.h"

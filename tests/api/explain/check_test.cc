@@ -17,7 +17,6 @@
 #include "api/generated/ops/log.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/relu.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/slice.h"
 #include "api/generated/ops/softmax.h"
 #include "api/generated/ops/split.h"

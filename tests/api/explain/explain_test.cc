@@ -13,7 +13,6 @@
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/multiply.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/softmax.h"
 #include "api/generated/ops/sum.h"
 #include "api/nn/layers/linear.h"

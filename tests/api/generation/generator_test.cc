@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "api/generated/ops/dropout.h"
-#include "api/generated/ops/full.h"
 #include "api/nn/models/decoder.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"

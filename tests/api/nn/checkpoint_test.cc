@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "api/generated/ops/all.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/split.h"
 #include "api/nn/layers/linear.h"

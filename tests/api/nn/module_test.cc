@@ -5,7 +5,6 @@
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/multiply.h"
-#include "api/generated/ops/zeros.h"
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/transformer_block.h"

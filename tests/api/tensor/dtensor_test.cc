@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"

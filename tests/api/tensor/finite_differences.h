@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "api/generated/ops/shape.h"
 #include "distributed/api.h"
 #include "phi/tensor_api.h"
 

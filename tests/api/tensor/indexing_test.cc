@@ -7,7 +7,6 @@
 
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/shape.h"
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/sum.h"
 #include "api/generated/ops/where.h"

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/min.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "phi/tensor_api.h"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/shape.h"
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/tensor_api.h"

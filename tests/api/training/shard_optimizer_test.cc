@@ -5,7 +5,6 @@
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/relu.h"
-#include "api/generated/ops/split.h"
 #include "api/generated/ops/sum.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard_layer.h"

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "api/generated/ops/cast.h"
-#include "api/generated/ops/dropout.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/mean.h"

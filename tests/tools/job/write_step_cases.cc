@@ -9,7 +9,6 @@
 #include "api/generated/ops/all.h"
 #include "api/generated/ops/assign.h"
 #include "api/generated/ops/full.h"
-#include "api/generated/ops/shape.h"
 #include "api/nn/loss.h"
 #include "api/stablehlo/stablehlo.h"
 #include "distributed/api.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "api/generated/ops/all.h"
 #include "api/generated/ops/multiply.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/square.h"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "api/generated/ops/all.h"
-#include "api/generated/ops/shape.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
