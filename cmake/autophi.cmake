@@ -1,20 +1,66 @@
 # Helpers that every CMakeLists.txt of the tree uses.
 
-# autophi_library(NAME [DIRS dir...] DEPS target...): a static library of all sources in this folder
-# (or in the given folders below it).
+# autophi_library(NAME [DIRS dir... | SOURCES file...] DEPS target...): a static library of all sources in this
+# folder, in the given folders below it, or of the given sources.
 function(autophi_library name)
-  cmake_parse_arguments(ARG "" "" "DIRS;DEPS" ${ARGN})
-  if(NOT ARG_DIRS)
+  cmake_parse_arguments(ARG "" "" "DIRS;SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_DIRS AND NOT ARG_SOURCES)
     set(ARG_DIRS .)
   endif()
-  set(sources)
   foreach(dir ${ARG_DIRS})
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cc)
-    list(APPEND sources ${found})
+    list(APPEND ARG_SOURCES ${found})
   endforeach()
-  add_library(${name} STATIC ${sources})
+  add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
   autophi_take_headers(${name} standard_headers)
+endfunction()
+
+# autophi_layer(NAME [WHOLE] [DIRS dir... | SOURCES file...] DEPS target...): a part of the shared library. Its
+# sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
+# register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
+function(autophi_layer name)
+  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;DEPS" ${ARGN})
+  autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS})
+  set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
+  set(shared $<BOOL:$<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>>)
+  set(archive $<$<NOT:${shared}>:${name}_archive>)
+  if(ARG_WHOLE)
+    set(archive $<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}>)
+  endif()
+  add_library(${name} INTERFACE)
+  set_target_properties(${name} PROPERTIES AUTOPHI_DEPS "${ARG_DEPS}")
+  target_link_libraries(${name} INTERFACE $<${shared}:autophi_shared> ${archive})
+endfunction()
+
+# autophi_link_shared(TARGET): a program that takes the layers from the shared library. It is smaller, and a change
+# within a layer does not link it anew.
+function(autophi_link_shared target)
+  set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ON LINK_DEPENDS_NO_SHARED ON)
+endfunction()
+
+# autophi_reaches(RESULT WANTED dep...): whether the layer WANTED is among what deps link.
+function(autophi_reaches result wanted)
+  set(open ${ARGN})
+  set(seen)
+  while(open)
+    list(POP_FRONT open item)
+    if(NOT TARGET ${item} OR item IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${item})
+    foreach(property AUTOPHI_DEPS INTERFACE_LINK_LIBRARIES)
+      get_target_property(more ${item} ${property})
+      if(more)
+        list(APPEND open ${more})
+      endif()
+    endforeach()
+  endwhile()
+  if(wanted IN_LIST seen)
+    set(${result} YES PARENT_SCOPE)
+  else()
+    set(${result} NO PARENT_SCOPE)
+  endif()
 endfunction()
 
 # autophi_precompile(TARGET header...): headers that most sources of the target include, parsed once.
@@ -65,10 +111,13 @@ function(autophi_test_headers name)
   add_dependencies(${name} autophi_generated_headers)
 endfunction()
 
-# autophi_take_test_headers(TARGET): those of the top floor's tests, or those of all. Data and rules need
-# nothing of the API, whose flags they then lack.
-function(autophi_take_test_headers target)
-  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/api" AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/api/(data|rules)")
+# autophi_test_program(TARGET dep...): how a program of tests is compiled and linked. What needs the top floor
+# takes the shared library and the top floor's precompiled headers; tests of single layers link these alone.
+function(autophi_test_program target)
+  autophi_test_options(${target})
+  autophi_reaches(is_top api ${ARGN})
+  if(is_top)
+    autophi_link_shared(${target})
     autophi_take_headers(${target} test_api_headers)
   else()
     autophi_take_headers(${target} test_headers)
@@ -80,8 +129,7 @@ function(autophi_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} autophi_options GTest::gmock GTest::gtest_main)
-  autophi_test_options(${name})
-  autophi_take_test_headers(${name})
+  autophi_test_program(${name} ${ARG_DEPS})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
@@ -106,8 +154,7 @@ function(autophi_mpi_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE test_mpi_ranks ${ARG_DEPS} autophi_options GTest::gmock)
-  autophi_test_options(${name})
-  autophi_take_test_headers(${name})
+  autophi_test_program(${name} ${ARG_DEPS})
   foreach(ranks ${ARG_RANKS})
     add_test(NAME ${name}_${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} --allow-run-as-root --oversubscribe --bind-to none -n ${ranks}

@@ -3,11 +3,10 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 # All objects, not archives: kernels register themselves, and users may call any public function.
-set(objects)
-foreach(layer phi_core phi_infermeta phi_kernels_archive distributed_kernels_archive phi_memory phi_blocks phi_out_of_core api api_ops distributed_placement distributed_spmd
-              distributed_comm distributed_agreement distributed_tensor distributed_reshard_plan distributed_reshard
-              distributed_pipeline_schedules distributed_planner distributed_checkpoint distributed_supervise api_rules api_data_files api_data api_nn api_training api_generation api_testing api_explain)
-  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+get_property(layers GLOBAL PROPERTY AUTOPHI_LAYERS)
+set(objects $<TARGET_OBJECTS:api_ops>)
+foreach(layer ${layers})
+  list(APPEND objects $<TARGET_OBJECTS:${layer}_archive>)
 endforeach()
 add_library(autophi_shared SHARED cmake/version.cc ${objects})
 set_target_properties(autophi_shared PROPERTIES OUTPUT_NAME autophi EXPORT_NAME autophi
