@@ -27,6 +27,9 @@ set(AUTOPHI_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 set(AUTOPHI_GENERATOR_DIR ${PROJECT_SOURCE_DIR})
 # Calls within the library need not look for who else might have the function.
 target_link_options(autophi_shared PRIVATE LINKER:-Bsymbolic-functions)
+if(MOLD)
+  target_link_options(autophi_shared PRIVATE -fuse-ld=mold)
+endif()
 
 if(TARGET autophi)
   install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

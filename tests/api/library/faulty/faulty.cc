@@ -21,12 +21,6 @@ void LiarKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   std::ranges::copy(x.values<T>(), out->mutable_data<T>());
 }
 
-template <typename T, typename Context>
-void OverrunKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
-  T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i <= x.numel(); ++i) to[i] = T(1);  // one too many
-}
-
 // The maximum of all, which is no function of an element.
 template <typename T, typename Context>
 void UnsoundKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
@@ -36,7 +30,6 @@ void UnsoundKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
 }
 
 PHI_REGISTER_KERNEL(t_liar, CPU, LiarKernel, Floating);
-PHI_REGISTER_KERNEL(t_overrun, CPU, OverrunKernel, Floating);
 PHI_REGISTER_KERNEL(t_unsound, CPU, UnsoundKernel, Floating);
 
 }  // namespace
