@@ -7,8 +7,9 @@ after, and 15 if it is the first between these brackets; characters beyond the l
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 LIMIT = 100
 _INDENT = 4
@@ -61,8 +62,7 @@ class _Piece:
     opened: tuple[tuple[int, int], ...]  # column behind the bracket, cost; of those left open
 
 
-@dataclass(frozen=True)
-class _Level:
+class _Level(NamedTuple):
     """Between two brackets."""
 
     cost: int
@@ -74,12 +74,15 @@ class _Level:
     argument_tied: bool = False
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     done: int
     column: int
     levels: tuple[_Level, ...]
-    broken_at: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # (piece, indent)
+    broken_at: tuple[tuple[int, int], ...] = ()  # (piece, indent)
+
+    def where(self) -> tuple[int, int, tuple[_Level, ...]]:
+        """What the rest depends on."""
+        return self.done, self.column, self.levels
 
 
 def break_line(line: str, declares: bool = False) -> tuple[str, ...]:
@@ -89,14 +92,14 @@ def break_line(line: str, declares: bool = False) -> tuple[str, ...]:
     first = _put(_State(0, indent, (_Level(20, indent + _INDENT, indent),)), pieces[0])
     order = count()
     queue = [(0, next(order), first)]
-    seen: set[_State] = set()
+    seen: set[tuple] = set()
     while queue:
         cost, _, state = heapq.heappop(queue)
         if state.done == len(pieces):
             return tuple(_lines(" " * indent, pieces, dict(state.broken_at)))
-        if state in seen:
+        if state.where() in seen:
             continue
-        seen.add(state)
+        seen.add(state.where())
         for more, following in _moves(state, pieces[state.done]):
             excess = max(0, following.column - LIMIT)
             heapq.heappush(queue, (cost + more + _TOO_LONG * excess, next(order), following))
@@ -140,18 +143,18 @@ def _moves(state: _State, piece: _Piece) -> Iterator[tuple[int, _State]]:
     column = state.column + len(piece.gap)
     if not level.parted:
         if piece.first:
-            here = replace(level, indent=column)
+            here = level._replace(indent=column)
         else:
-            here = replace(level, start=column if level.cost > 20 else level.start,
-                           argument_tied=piece.one_of_many)
-        yield 0, _put(replace(state, column=column, levels=(*outer, here)), piece)
+            here = level._replace(start=column if level.cost > 20 else level.start,
+                                  argument_tied=piece.one_of_many)
+        yield 0, _put(state._replace(column=column, levels=(*outer, here)), piece)
     if not level.tied:
         column = level.indent
-        here = replace(level, start=column, broken=True, parted=False, argument_tied=False)
-        outer = [replace(around, parted=True) for around in outer]
+        here = level._replace(start=column, broken=True, parted=False, argument_tied=False)
+        outer = [around._replace(parted=True) for around in outer]
         cost = level.cost + piece.cost + (0 if level.broken else 15)
-        yield cost, _put(replace(state, column=column, levels=(*outer, here),
-                                 broken_at=(*state.broken_at, (state.done, column))), piece)
+        yield cost, _put(state._replace(column=column, levels=(*outer, here),
+                                        broken_at=(*state.broken_at, (state.done, column))), piece)
 
 
 def _put(state: _State, piece: _Piece) -> _State:
@@ -162,8 +165,8 @@ def _put(state: _State, piece: _Piece) -> _State:
         indent = around.start + _INDENT if offset == len(piece.text) else behind
         levels.append(_Level(around.cost + cost, indent, around.start,
                              tied=around.tied or around.argument_tied))
-    return replace(state, done=state.done + 1, column=state.column + len(piece.text),
-                   levels=tuple(levels))
+    return state._replace(done=state.done + 1, column=state.column + len(piece.text),
+                          levels=tuple(levels))
 
 
 def _lines(text: str, pieces: list[_Piece], broken_at: dict[int, int]) -> Iterator[str]:
