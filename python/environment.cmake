@@ -25,6 +25,7 @@ macro(autophi_find_python)
       message(FATAL_ERROR "The Python package cannot be built: ${AUTOPHI_PYTHON_MISSING}")
     endif()
     message(STATUS "The Python package is left out: ${AUTOPHI_PYTHON_MISSING}")
+    set_property(GLOBAL PROPERTY AUTOPHI_PYTHON_MISSING "${AUTOPHI_PYTHON_MISSING}")
   endif()
 endmacro()
 

@@ -35,8 +35,9 @@ nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
     const nb::object array = numpy.attr("asarray")(reinterpreted(x, DataType::INT16));
     return array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
   }
-  raise(PyExc_TypeError, "NumPy has no bfloat16: x.cast('float32').numpy() has the same values (with "
-                         "the package ml_dtypes installed there is one)");
+  raise(PyExc_TypeError,
+        "NumPy has no bfloat16: x.cast('float32').numpy() has the same values (with "
+        "the package ml_dtypes installed there is one)");
 }
 
 nb::object to_numpy(const Tensor& x) {
@@ -80,25 +81,26 @@ Tensor from_numpy(nb::object array, std::optional<bool> copy) {
 
 nb::tuple reduce(const Tensor& x) {
   if (x.is_dist()) {
-    raise(PyExc_TypeError,
-          fmt::format("{} is distributed and cannot be pickled: this process has a part of it only; "
-                      "distributed.save_state_dict writes it, unshard_dtensor(x) gives a plain one",
-                      x.to_string()));
+    raise(
+        PyExc_TypeError,
+        fmt::format("{} is distributed and cannot be pickled: this process has a part of it only; "
+                    "distributed.save_state_dict writes it, unshard_dtensor(x) gives a plain one",
+                    x.to_string()));
   }
   const DenseTensor& array = x.dense();
   const auto* bytes = static_cast<const char*>(array.raw_data());
-  const nb::object rebuild = nb::module_::import_("autophi._autophi").attr("_rebuild_tensor");
-  return nb::make_tuple(rebuild, nb::make_tuple(nb::bytes(bytes, array.nbytes()),
-                                                array.dims().to_vector(),
-                                                nb::handle(dtype_object(x.dtype())),
-                                                x.requires_grad()));
+  const nb::object rebuild = nb::module_::import_("autophi._pickle").attr("rebuild_tensor");
+  return nb::make_tuple(rebuild,
+                        nb::make_tuple(nb::bytes(bytes, array.nbytes()), array.dims().to_vector(),
+                                       nb::handle(dtype_object(x.dtype())), x.requires_grad()));
 }
 
 Tensor rebuild(const nb::bytes& bytes, const std::vector<int64_t>& shape, nb::handle dtype,
                bool requires_grad) {
   const TensorMeta meta{Dims(shape), dtype_from(dtype.ptr(), {"_rebuild_tensor", "dtype"})};
-  PHI_CHECK(meta.dims.known() && bytes.size() == meta.nbytes(),
-            errors::InvalidArgument("a pickle has {} bytes for {}.", bytes.size(), meta.to_string()));
+  PHI_CHECK(
+      meta.dims.known() && bytes.size() == meta.nbytes(),
+      errors::InvalidArgument("a pickle has {} bytes for {}.", bytes.size(), meta.to_string()));
   DenseTensor array = DenseTensor::empty(meta, CPUPlace());
   if (meta.nbytes() > 0) std::memcpy(array.mutable_raw_data(), bytes.c_str(), meta.nbytes());
   Tensor x(std::move(array));
@@ -115,21 +117,25 @@ Tensor to(const Tensor& x, nb::handle dtype) {
 }  // namespace
 
 void bind_arrays(nb::module_& module) {
-  method("item", [](const Tensor& x) { return nb::steal(item_of(x)); },
-         "The only element, as a number of Python.");
-  method("tolist", [](const Tensor& x) { return nb::steal(list_of(x)); },
-         "Nested lists of numbers; one number for a 0-D tensor.");
-  method("numpy", &to_numpy,
-         "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
-         "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
+  method(
+      "item", [](const Tensor& x) { return nb::steal(item_of(x)); },
+      "The only element, as a number of Python.");
+  method(
+      "tolist", [](const Tensor& x) { return nb::steal(list_of(x)); },
+      "Nested lists of numbers; one number for a 0-D tensor.");
+  method(
+      "numpy", &to_numpy,
+      "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
+      "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
   method("to", &to, nb::arg("dtype"), "The same values in another dtype; itself if it has it.");
   method("__reduce__", &reduce);
   module.def("_rebuild_tensor", &rebuild);
-  module.def("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
-             nb::arg("copy").none() = nb::none(),
-             "A tensor in the array's memory. `copy`: None copies where the memory cannot be shared\n"
-             "(it is read-only, not row-major, or in another byte order), True always, False never:\n"
-             "that is a ValueError then.");
+  module.def(
+      "from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+      nb::arg("copy").none() = nb::none(),
+      "A tensor in the array's memory. `copy`: None copies where the memory cannot be shared\n"
+      "(it is read-only, not row-major, or in another byte order), True always, False never:\n"
+      "that is a ValueError then.");
 }
 
 }  // namespace phi::python

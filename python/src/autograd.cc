@@ -47,7 +47,8 @@ std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
   if (is_tensor(value.ptr())) return {tensor_of(value.ptr())};
   std::vector<Tensor> tensors;
   for (nb::handle element : value) {
-    if (!is_tensor(element.ptr())) refuse({"grad", name}, "a Tensor or a list of them", value.ptr());
+    if (!is_tensor(element.ptr()))
+      refuse({"grad", name}, "a Tensor or a list of them", value.ptr());
     tensors.push_back(tensor_of(element.ptr()));
   }
   return tensors;
@@ -56,8 +57,9 @@ std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
 nb::list grad(nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, bool retain_graph) {
   const std::vector<Tensor> of = list_of_tensors(outputs, "outputs");
   const std::vector<Tensor> by = list_of_tensors(inputs, "inputs");
-  const std::vector<Tensor> given =
-      grad_outputs.is_none() ? std::vector<Tensor>() : list_of_tensors(grad_outputs, "grad_outputs");
+  const std::vector<Tensor> given = grad_outputs.is_none()
+                                        ? std::vector<Tensor>()
+                                        : list_of_tensors(grad_outputs, "grad_outputs");
   WithoutGil others;
   std::vector<Tensor> gradients = phi::grad(of, by, given, retain_graph);
   others.end();
@@ -99,20 +101,28 @@ void bind_autograd(nb::module_& module) {
          "hook(gradient) is called with the gradient of this tensor in each pass; what it returns\n"
          "goes on in its place, unless it is None.");
   method("clear_grad", [](Tensor x) { x.clear_grad(); });
-  method("detach", [](const Tensor& x) { return x.detach(); },
-         "The same value without history; the bytes are shared.");
-  method("clone", [](const Tensor& x) {
-    const WithoutGil others(is_long_work(x));
-    return assign(x);
-  }, "The same value in bytes of its own; gradients go through.");
-  method("requires_grad_", [](nb::object self, bool wanted) {
-    tensor_of(self.ptr()).set_requires_grad(wanted);
-    return self;
-  }, nb::arg("wanted") = true);
-  module.def("grad", &grad, nb::arg("outputs"), nb::arg("inputs"),
-             nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
-             "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
-             "keep nothing.");
+  method(
+      "detach", [](const Tensor& x) { return x.detach(); },
+      "The same value without history; the bytes are shared.");
+  method(
+      "clone",
+      [](const Tensor& x) {
+        const WithoutGil others(is_long_work(x));
+        return assign(x);
+      },
+      "The same value in bytes of its own; gradients go through.");
+  method(
+      "requires_grad_",
+      [](nb::object self, bool wanted) {
+        tensor_of(self.ptr()).set_requires_grad(wanted);
+        return self;
+      },
+      nb::arg("wanted") = true);
+  module.def(
+      "grad", &grad, nb::arg("outputs"), nb::arg("inputs"),
+      nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
+      "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
+      "keep nothing.");
   module.def("recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
              "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
              "calls the function again.");

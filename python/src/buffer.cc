@@ -139,14 +139,16 @@ struct Exported {
 
 void check_exported(const Tensor& x, int flags, bool readonly) {
   if (letters_of(x.dtype()) == nullptr) {
-    raise(PyExc_BufferError,
-          fmt::format("{} has no counterpart in the buffer protocol; cast it, x.cast('float32'), or "
-                      "take it by DLPack",
-                      name_of(x.dtype())));
+    raise(
+        PyExc_BufferError,
+        fmt::format("{} has no counterpart in the buffer protocol; cast it, x.cast('float32'), or "
+                    "take it by DLPack",
+                    name_of(x.dtype())));
   }
   if (readonly && (flags & PyBUF_WRITABLE) != 0) {
-    raise(PyExc_BufferError, "a tensor that requires a gradient is shared for reading only; "
-                             "x.detach() may be written to");
+    raise(PyExc_BufferError,
+          "a tensor that requires a gradient is shared for reading only; "
+          "x.detach() may be written to");
   }
 }
 
@@ -159,15 +161,15 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     check_exported(x, flags, readonly);
     auto exported = std::make_unique<Exported>(x);
     view->buf = exported->array.mutable_raw_data();
-    if (view->buf == nullptr) view->buf = exported.get();  // of no elements; some ask for an address
+    if (view->buf == nullptr)
+      view->buf = exported.get();  // of no elements; some ask for an address
     view->len = static_cast<Py_ssize_t>(exported->array.nbytes());
     view->itemsize = static_cast<Py_ssize_t>(size_of(x.dtype()));
     view->readonly = readonly ? 1 : 0;
     view->ndim = x.ndim();
     view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(letters_of(x.dtype())) : nullptr;
     view->shape = (flags & PyBUF_ND) != 0 ? exported->shape.data() : nullptr;
-    view->strides =
-        (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides.data() : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides.data() : nullptr;
     view->suboffsets = nullptr;
     view->internal = exported.release();
     view->obj = Py_NewRef(self);
@@ -194,8 +196,7 @@ Tensor copy_of_buffer(PyObject* array) {
     copy_strided(*view, 0, from, bytes.get());
   }
   if (elements.swapped) swap_all(bytes.get(), nbytes, elements.dtype);
-  return visit_any_dtype(elements.dtype,
-                         [&]<typename T>() { return from_bytes<T>(bytes, dims); });
+  return visit_any_dtype(elements.dtype, [&]<typename T>() { return from_bytes<T>(bytes, dims); });
 }
 
 Tensor tensor_over_buffer(PyObject* array) {
@@ -208,8 +209,8 @@ Tensor tensor_over_buffer(PyObject* array) {
                       reason));
   }
   const TensorMeta meta{dims_of(*view), elements.dtype};
-  return Tensor(DenseTensor(meta, storage_over(static_cast<std::byte*>(view->buf), meta.nbytes(),
-                                               CPUPlace(), view)));
+  return Tensor(DenseTensor(
+      meta, storage_over(static_cast<std::byte*>(view->buf), meta.nbytes(), CPUPlace(), view)));
 }
 
 std::span<const PyType_Slot> buffer_slots() {

@@ -231,10 +231,10 @@ template DataType converted(PyObject*, const Argument&);
 template DataLayout converted(PyObject*, const Argument&);
 template Place converted(PyObject*, const Argument&);
 
-#define PHI_LIST_OF(type, expected)                                              \
-  template <>                                                                    \
-  std::vector<type> converted(PyObject* value, const Argument& argument) {       \
-    return list_of<type>(value, argument, expected);                             \
+#define PHI_LIST_OF(type, expected)                                        \
+  template <>                                                              \
+  std::vector<type> converted(PyObject* value, const Argument& argument) { \
+    return list_of<type>(value, argument, expected);                       \
   }
 PHI_LIST_OF(int, "int or a list of int")
 PHI_LIST_OF(int64_t, "int or a list of int")

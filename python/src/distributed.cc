@@ -1,5 +1,5 @@
 // Laying tensors out on meshes and moving them between these.
-#include "distributed/api.h"
+#include "python/src/distributed.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/api.h"
 #include "distributed/placement/dist_attr.h"
 #include "distributed/placement/picture.h"
 #include "phi/common/errors.h"
-#include "python/src/distributed.h"
 #include "python/src/method.h"
 #include "python/src/values.h"
 
@@ -101,10 +101,11 @@ void bind_pending(nb::module_& module) {
 void bind_distributed(nb::module_& module) {
   const auto mesh = [] { return nb::arg("mesh").none() = nb::none(); };
   bind_pending(module);
-  module.def("shard_tensor", &shard_tensor, nb::arg("data"), mesh(), nb::arg("placements"),
-             "Lays a tensor, or values that autophi.tensor takes, out on a mesh: one placement for\n"
-             "each mesh dim. A plain tensor is the whole value, the same on every rank; each takes "
-             "its part.");
+  module.def(
+      "shard_tensor", &shard_tensor, nb::arg("data"), mesh(), nb::arg("placements"),
+      "Lays a tensor, or values that autophi.tensor takes, out on a mesh: one placement for\n"
+      "each mesh dim. A plain tensor is the whole value, the same on every rank; each takes "
+      "its part.");
   module.def("reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
              "Moves a distributed tensor to other placements, another mesh, or both.");
   module.def("start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
@@ -128,8 +129,9 @@ void bind_distributed(nb::module_& module) {
       },
       "The mesh that set_mesh has set, or None.");
   module.def("picture", &picture_of, nb::arg("x"), "Which rank holds which part, drawn in text.");
-  method("local", [](const Tensor& x) { return x.local(); },
-         "This rank's part as a plain tensor that shares the bytes.");
+  method(
+      "local", [](const Tensor& x) { return x.local(); },
+      "This rank's part as a plain tensor that shares the bytes.");
 }
 
 }  // namespace phi::python

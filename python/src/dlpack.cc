@@ -34,11 +34,11 @@ struct TypeRow {
   dlpack::Code code;
 };
 constexpr TypeRow kTypes[] = {
-    {DataType::BOOL, dlpack::kBool},        {DataType::UINT8, dlpack::kUInt},
-    {DataType::INT8, dlpack::kInt},         {DataType::INT16, dlpack::kInt},
-    {DataType::INT32, dlpack::kInt},        {DataType::INT64, dlpack::kInt},
-    {DataType::FLOAT16, dlpack::kFloat},    {DataType::BFLOAT16, dlpack::kBfloat},
-    {DataType::FLOAT32, dlpack::kFloat},    {DataType::FLOAT64, dlpack::kFloat},
+    {DataType::BOOL, dlpack::kBool},         {DataType::UINT8, dlpack::kUInt},
+    {DataType::INT8, dlpack::kInt},          {DataType::INT16, dlpack::kInt},
+    {DataType::INT32, dlpack::kInt},         {DataType::INT64, dlpack::kInt},
+    {DataType::FLOAT16, dlpack::kFloat},     {DataType::BFLOAT16, dlpack::kBfloat},
+    {DataType::FLOAT32, dlpack::kFloat},     {DataType::FLOAT64, dlpack::kFloat},
     {DataType::COMPLEX64, dlpack::kComplex}, {DataType::COMPLEX128, dlpack::kComplex}};
 
 uint8_t bits_of(DataType dtype) { return static_cast<uint8_t>(8 * size_of(dtype)); }
@@ -138,8 +138,9 @@ nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<Pair> max
   const bool versioned = max_version && std::get<0>(*max_version) >= 1;
   if (versioned) return nb::steal(versioned_capsule(array, x.requires_grad() && !is_copy, is_copy));
   if (x.requires_grad() && !is_copy) {
-    raise(PyExc_BufferError, "__dlpack__: a tensor that requires a gradient is shared for reading "
-                             "only, which DLPack before 1.0 cannot say; share x.detach()");
+    raise(PyExc_BufferError,
+          "__dlpack__: a tensor that requires a gradient is shared for reading "
+          "only, which DLPack before 1.0 cannot say; share x.detach()");
   }
   return nb::steal(old_capsule(array));
 }
@@ -173,10 +174,11 @@ bool is_row_major(const dlpack::Array& array, const Dims& dims) {
 Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<const void> owner,
                    std::optional<bool> copy) {
   if (array.device.kind != dlpack::kCpu) {
-    raise(PyExc_BufferError,
-          fmt::format("from_dlpack: the array lies on a device of kind {}, only a CPU's (kind 1) can "
-                      "be taken; copy it to the CPU first",
-                      array.device.kind));
+    raise(
+        PyExc_BufferError,
+        fmt::format("from_dlpack: the array lies on a device of kind {}, only a CPU's (kind 1) can "
+                    "be taken; copy it to the CPU first",
+                    array.device.kind));
   }
   const TensorMeta meta{Dims(std::vector<int64_t>(array.shape, array.shape + array.ndim)),
                         dtype_from(array.type)};
@@ -218,12 +220,13 @@ std::shared_ptr<Structure> take(PyObject* capsule, const char* name, const char*
 
 Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
   if (PyCapsule_IsValid(capsule, dlpack::kVersionedName) != 0) {
-    const auto taken = take<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName,
-                                                      dlpack::kUsedVersionedName);
+    const auto taken =
+        take<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName, dlpack::kUsedVersionedName);
     if (taken->version.major != dlpack::kVersion.major) {
-      raise(PyExc_BufferError, fmt::format("from_dlpack: the array is of DLPack {}.{}, which is not "
-                                           "known here",
-                                           taken->version.major, taken->version.minor));
+      raise(PyExc_BufferError,
+            fmt::format("from_dlpack: the array is of DLPack {}.{}, which is not "
+                        "known here",
+                        taken->version.major, taken->version.minor));
     }
     return tensor_over(taken->array, (taken->flags & dlpack::kReadOnly) != 0, taken, copy);
   }
@@ -244,8 +247,8 @@ nb::object capsule_from(nb::handle array) {
 Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
   if (PyCapsule_CheckExact(array.ptr())) return from_capsule(array.ptr(), copy);
   if (!nb::hasattr(array, "__dlpack__")) {
-    raise(PyExc_TypeError, "from_dlpack: an array with __dlpack__ is needed, got " +
-                               describe(array.ptr()));
+    raise(PyExc_TypeError,
+          "from_dlpack: an array with __dlpack__ is needed, got " + describe(array.ptr()));
   }
   return from_capsule(capsule_from(array).ptr(), copy);
 }
@@ -253,10 +256,9 @@ Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
 }  // namespace
 
 void bind_dlpack(nb::module_& module) {
-  method(
-      "__dlpack__", &to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
-      nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
-      nb::arg("copy").none() = nb::none());
+  method("__dlpack__", &to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
+         nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
+         nb::arg("copy").none() = nb::none());
   method("__dlpack_device__", [](const Tensor&) { return Pair(dlpack::kCpu, 0); });
   module.def("from_dlpack", &from_dlpack, nb::arg("array"), nb::kw_only(),
              nb::arg("copy").none() = nb::none(),

@@ -75,9 +75,10 @@ DataType dtype_from(PyObject* value, const Argument& argument) {
   for (int i = 1; i < kNumDataTypes; ++i) {
     known += (i > 1 ? ", " : "") + std::string(name_of(static_cast<DataType>(i)));
   }
-  raise(PyExc_ValueError, fmt::format("{}: argument '{}' is '{}', which is no dtype here; there are "
-                                      "{}",
-                                      argument.function, argument.name, name, known));
+  raise(PyExc_ValueError,
+        fmt::format("{}: argument '{}' is '{}', which is no dtype here; there are "
+                    "{}",
+                    argument.function, argument.name, name, known));
 }
 
 void make_dtypes(nb::module_& module) {

@@ -54,9 +54,7 @@ class Frame {
     return is_given(i) ? std::optional<T>(attr<T>(i)) : std::nullopt;
   }
   PyObject* value(int i) const { return values_[i]; }
-  Argument argument(int i) const {
-    return {op_.name, op_.arguments[static_cast<size_t>(i)].name};
-  }
+  Argument argument(int i) const { return {op_.name, op_.arguments[static_cast<size_t>(i)].name}; }
 
   /// What `call` returns, as objects of Python: a tensor that it wrote is the argument itself.
   template <typename Call>
@@ -78,7 +76,9 @@ class Frame {
 
   static PyObject* result(Tensor& written) { return Py_NewRef(owner_of(written)); }
   static PyObject* result(Tensor&& made) { return to_python(std::move(made)); }
-  static PyObject* result(const std::optional<Tensor>& x) { return to_python(x.value_or(Tensor())); }
+  static PyObject* result(const std::optional<Tensor>& x) {
+    return to_python(x.value_or(Tensor()));
+  }
   static PyObject* result(std::vector<Tensor>&& made) { return to_python(std::move(made)); }
   static PyObject* result(std::vector<Tensor>& written) { return to_python(written); }
   template <typename... Parts>

@@ -138,10 +138,11 @@ std::optional<Tensor> picking_tensor(PyObject* key) {
 void check_picking(const Tensor& x, const Tensor& index) {
   if (index.dtype() == DataType::BOOL && index.shape() == x.shape()) return;
   if (is_integral(index.dtype()) && index.ndim() == 1 && x.ndim() > 0) return;
-  raise(PyExc_IndexError,
-        fmt::format("{} cannot pick elements of {}: a bool tensor of its shape or integers [n], for "
-                    "the first tensor dim, can",
-                    index.to_string(), x.to_string()));
+  raise(
+      PyExc_IndexError,
+      fmt::format("{} cannot pick elements of {}: a bool tensor of its shape or integers [n], for "
+                  "the first tensor dim, can",
+                  index.to_string(), x.to_string()));
 }
 
 // Gather takes numbers from 0 on.
@@ -226,10 +227,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 // The right-hand side in the dtype of x; a number stays one.
 Tensor value_for(const Tensor& x, PyObject* value) {
   if (is_tensor(value)) return tensor_of(value);
-  const bool is_number =
-      PyFloat_Check(value) || PyLong_Check(value) ||
-      (PySequence_Check(value) == 0 && PyObject_CheckBuffer(value) == 0 && PyNumber_Check(value));
-  if (is_number) {
+  const bool is_number = PyFloat_Check(value) || PyLong_Check(value);
+  if (is_number && !is_complex(x.dtype())) {
     return scalar_like(x, converted<Scalar>(value, {"Tensor", "value"}), "assigned to");
   }
   return tensor_from(value, dtype_object(x.dtype()));
@@ -244,9 +243,7 @@ void assign_stepped(Tensor& x, const Picks& picks, const Tensor& value) {
     axes.push_back(axis);
     begins.push_back(picked.begin);
     // A range that runs backwards to the first element ends before it, which -1 does not say.
-    ends.push_back(picked.is_number ? picked.begin + 1
-                   : picked.end < 0 ? -extent - 1
-                                    : picked.end);
+    ends.push_back(picked.is_number ? picked.begin + 1 : picked.end < 0 ? -extent - 1 : picked.end);
     steps.push_back(picked.step);
     if (picked.is_number) numbers.push_back(axis);
   }
@@ -261,9 +258,10 @@ void assign(Tensor& x, const Picks& picks, const Tensor& value) {
 void assign_picked(Tensor& x, const Tensor& index, const Tensor& value) {
   check_picking(x, index);
   if (index.dtype() != DataType::BOOL) {
-    raise(PyExc_NotImplementedError,
-          "assignment to rows that a tensor of integers picks: autophi.scatter(x, index, rows) gives "
-          "a tensor with them");
+    raise(
+        PyExc_NotImplementedError,
+        "assignment to rows that a tensor of integers picks: autophi.scatter(x, index, rows) gives "
+        "a tensor with them");
   }
   std::vector<Picked> all;
   for (const int64_t extent : x.shape()) all.push_back(whole(extent));

@@ -160,8 +160,8 @@ std::vector<std::string> load(const std::string& path, nb::handle ops) {
 }  // namespace
 
 void bind_loaded_ops(nb::module_& module, nb::module_& ops) {
-  module.def("load_ops", [ops](const std::string& path) { return load(path, ops); },
-             nb::arg("path"));
+  module.def(
+      "load_ops", [ops](const std::string& path) { return load(path, ops); }, nb::arg("path"));
 }
 
 }  // namespace phi::python

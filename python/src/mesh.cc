@@ -39,10 +39,10 @@ ProcessMesh make_mesh(nb::handle mesh, const std::optional<std::vector<std::stri
                       const std::optional<std::vector<int64_t>>& shape,
                       const std::optional<std::vector<int64_t>>& process_ids) {
   const std::vector<std::string> names = dim_names.value_or(std::vector<std::string>());
-  PHI_CHECK(mesh.is_none() != !shape, errors::InvalidArgument(
-                                          "ProcessMesh takes either nested lists of ranks (mesh) or "
-                                          "a shape, and {} given.",
-                                          mesh.is_none() ? "none is" : "both are"));
+  PHI_CHECK(mesh.is_none() != !shape,
+            errors::InvalidArgument("ProcessMesh takes either nested lists of ranks (mesh) or "
+                                    "a shape, and {} given.",
+                                    mesh.is_none() ? "none is" : "both are"));
   if (shape) {
     return process_ids ? ProcessMesh(*shape, names, *process_ids) : ProcessMesh(*shape, names);
   }
@@ -102,7 +102,9 @@ void bind_mesh(nb::module_& module) {
       .def_prop_ro("process_ids", &ProcessMesh::ranks, "All ranks, row by row.")
       .def(
           "get_dim_size",
-          [](const ProcessMesh& mesh, nb::handle dim) { return mesh.dim_size(mesh_dim(mesh, dim)); },
+          [](const ProcessMesh& mesh, nb::handle dim) {
+            return mesh.dim_size(mesh_dim(mesh, dim));
+          },
           nb::arg("dim"), "How many ranks lie along a mesh dim, by its name or number.")
       .def("contains", &ProcessMesh::contains, nb::arg("rank"))
       .def("__contains__", &ProcessMesh::contains, nb::arg("rank"))
@@ -112,7 +114,8 @@ void bind_mesh(nb::module_& module) {
           [](const ProcessMesh& mesh, nb::handle dim, int64_t index) {
             return mesh.slice(mesh_dim(mesh, dim), index);
           },
-          nb::arg("dim"), nb::arg("index"), "The ranks at `index` along a mesh dim, which is left out.")
+          nb::arg("dim"), nb::arg("index"),
+          "The ranks at `index` along a mesh dim, which is left out.")
       .def(
           "__eq__",
           [](const ProcessMesh& a, nb::handle b) {
@@ -124,8 +127,8 @@ void bind_mesh(nb::module_& module) {
       .def("__repr__", &show_mesh)
       .def("__str__", &ProcessMesh::to_string)
       .def("__reduce__", [](const ProcessMesh& mesh) {
-        return nb::make_tuple(nb::type<ProcessMesh>(),
-                              nb::make_tuple(nb::none(), mesh.dim_names(), mesh.shape(), mesh.ranks()));
+        return nb::make_tuple(nb::type<ProcessMesh>(), nb::make_tuple(nb::none(), mesh.dim_names(),
+                                                                      mesh.shape(), mesh.ranks()));
       });
 }
 
@@ -200,7 +203,8 @@ void bind_placements(nb::module_& module) {
                                    "Every rank along the mesh dim holds the same.")
       .def("__init__", [](Replicate* self) { new (self) Replicate{distributed::Replicate()}; });
   nb::class_<Partial, Placement>(
-      module, "Partial", "The value is the sum (or max, ...) of what the ranks along the mesh dim hold.")
+      module, "Partial",
+      "The value is the sum (or max, ...) of what the ranks along the mesh dim hold.")
       .def(
           "__init__",
           [](Partial* self, const std::string& reduce) {

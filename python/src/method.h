@@ -1,5 +1,5 @@
-// method(): functions in C++ as methods of the type Tensor, for what need not be as cheap to call as
-// an operator.
+// method(): functions in C++ as methods of the type Tensor, for what need not be as cheap to call
+// as an operator.
 #pragma once
 
 #include <nanobind/nanobind.h>

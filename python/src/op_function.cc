@@ -24,8 +24,7 @@ namespace phi::python {
 namespace {
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const OpEntry* entry;
   PyObject* name;
   PyObject* names[kMaxArguments];  // of its arguments, interned
@@ -45,9 +44,9 @@ std::vector<std::string> names_of(const OpEntry& entry) {
 // ---- putting arguments in order ----
 
 [[noreturn]] void refuse_count(const OpEntry& entry, size_t given) {
-  raise(PyExc_TypeError,
-        fmt::format("{} takes {} argument{} ({}), {} are given", entry.name, entry.arguments.size(),
-                    entry.arguments.size() == 1 ? "" : "s", fmt::join(names_of(entry), ", "), given));
+  raise(PyExc_TypeError, fmt::format("{} takes {} argument{} ({}), {} are given", entry.name,
+                                     entry.arguments.size(), entry.arguments.size() == 1 ? "" : "s",
+                                     fmt::join(names_of(entry), ", "), given));
 }
 
 // Keywords are interned nearly always, so that one comparison of pointers finds most.
@@ -60,9 +59,10 @@ size_t index_of(const OpFunction& function, PyObject* keyword) {
     if (PyUnicode_Compare(function.names[i], keyword) == 0) return i;
   }
   const std::string name = PyUnicode_AsUTF8(keyword);
-  raise(PyExc_TypeError, fmt::format("{} has no argument '{}'{}; it takes ({})", function.entry->name,
-                                     name, did_you_mean(name, names_of(*function.entry)),
-                                     fmt::join(names_of(*function.entry), ", ")));
+  raise(PyExc_TypeError,
+        fmt::format("{} has no argument '{}'{}; it takes ({})", function.entry->name, name,
+                    did_you_mean(name, names_of(*function.entry)),
+                    fmt::join(names_of(*function.entry), ", ")));
 }
 
 void take_keywords(const OpFunction& function, PyObject* const* args, PyObject* keywords,
@@ -185,13 +185,13 @@ PyTypeObject* make_type() {
                                 {Py_tp_getset, properties},
                                 {Py_tp_methods, methods},
                                 {0, nullptr}};
-  static PyType_Spec spec = {
-      .name = "autophi.OpFunction",
-      .basicsize = sizeof(OpFunction),
-      .itemsize = 0,
-      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
-               Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-      .slots = slots};
+  static PyType_Spec spec = {.name = "autophi.OpFunction",
+                             .basicsize = sizeof(OpFunction),
+                             .itemsize = 0,
+                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                      Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                      Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                             .slots = slots};
   return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
 }
 
@@ -221,8 +221,8 @@ void add_op_function(PyObject* ops, const OpEntry& entry) {
   const Owned function(make_function(entry));
   checked(PyObject_SetAttrString(ops, entry.name, function.get()));
   if (!entry.is_method) return;
-  checked(PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_type), entry.name,
-                                 function.get()));
+  checked(
+      PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_type), entry.name, function.get()));
 }
 
 void make_op_functions(PyObject* ops) {

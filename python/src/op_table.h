@@ -1,5 +1,5 @@
-// What the binding knows of each operator: generated code has a row for each, and libraries that are
-// loaded bring more.
+// What the binding knows of each operator: generated code has a row for each, and libraries that
+// are loaded bring more.
 #pragma once
 
 #include <Python.h>

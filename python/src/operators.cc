@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,9 +19,11 @@
 #include "api/generated/ops/remainder.h"
 #include "api/tensor/scalar_operand.h"
 #include "python/src/convert.h"
+#include "python/src/dtype.h"
 #include "python/src/errors.h"
 #include "python/src/tensor_object.h"
 #include "python/src/tensor_slots.h"
+#include "python/src/values.h"
 
 namespace phi::python {
 namespace {
@@ -84,15 +85,20 @@ struct Power : OfTensors<elementwise_pow> {
 
 Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
+// Numbers with an imaginary part, and those beside them, are tensors: a Scalar is real.
+bool takes_complex(const Tensor& x, PyObject* number) {
+  return PyComplex_Check(number) || is_complex(x.dtype());
+}
+Tensor complex_like(const Tensor& x, PyObject* number) {
+  return tensor_from(number, dtype_object(x.dtype()));
+}
+
 // A number of Python or NumPy; nothing for anything else, whose own operator may know more.
-std::optional<Scalar> number_of(PyObject* value) {
-  if (PyFloat_Check(value)) return Scalar(PyFloat_AS_DOUBLE(value));
+bool is_number(PyObject* value) {
+  if (PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
   const bool is_sequence = PySequence_Check(value) != 0;  // arrays have these methods too
-  if (methods == nullptr || is_sequence || (!methods->nb_index && !methods->nb_float)) {
-    return std::nullopt;
-  }
-  return converted<Scalar>(value, {"Tensor", "operand"});
+  return methods != nullptr && !is_sequence && (methods->nb_index || methods->nb_float);
 }
 
 template <typename Call>
@@ -111,12 +117,17 @@ PyObject* binary(PyObject* a, PyObject* b) {
       return work(is_long_work(x) || is_long_work(y), [&] { return Operator()(x, y); });
     }
     const bool tensor_first = is_tensor(a);
-    const std::optional<Scalar> number = number_of(tensor_first ? b : a);
-    if (!number) return Py_NewRef(Py_NotImplemented);
+    PyObject* other = tensor_first ? b : a;
     const Tensor& x = tensor_of(tensor_first ? a : b);
-    return work(is_long_work(x), [&] {
-      return tensor_first ? Operator()(x, *number) : Operator()(*number, x);
-    });
+    if (!is_number(other)) return Py_NewRef(Py_NotImplemented);
+    if (takes_complex(x, other)) {
+      const Tensor y = complex_like(x, other);
+      return work(is_long_work(x),
+                  [&] { return tensor_first ? Operator()(x, y) : Operator()(y, x); });
+    }
+    const auto number = converted<Scalar>(other, {"Tensor", "operand"});
+    return work(is_long_work(x),
+                [&] { return tensor_first ? Operator()(x, number) : Operator()(number, x); });
   });
 }
 
@@ -132,11 +143,14 @@ PyObject* inplace(PyObject* self, PyObject* other) {
       const Tensor& y = tensor_of(other);
       const WithoutGil others(is_long_work(x) || is_long_work(y));
       Operator::write(x, y);
+    } else if (!is_number(other)) {
+      return Py_NewRef(Py_NotImplemented);
+    } else if (takes_complex(x, other)) {
+      Operator::write(x, complex_like(x, other));
     } else {
-      const std::optional<Scalar> number = number_of(other);
-      if (!number) return Py_NewRef(Py_NotImplemented);
+      const auto number = converted<Scalar>(other, {"Tensor", "operand"});
       const WithoutGil others(is_long_work(x));
-      Operator::write(x, *number);
+      Operator::write(x, number);
     }
     return Py_NewRef(self);
   });

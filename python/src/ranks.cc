@@ -97,9 +97,10 @@ nb::dict counters() {
 }  // namespace
 
 void bind_ranks(nb::module_& module) {
-  module.def("init", &init, nb::arg("start_deadline") = 0.0,
-             "Joins the job that mpirun started; without mpirun the job is this one process. Once,\n"
-             "first. `start_deadline`: seconds to wait for the other ranks; 0: 60.");
+  module.def(
+      "init", &init, nb::arg("start_deadline") = 0.0,
+      "Joins the job that mpirun started; without mpirun the job is this one process. Once,\n"
+      "first. `start_deadline`: seconds to wait for the other ranks; 0: 60.");
   module.def("finalize", &finalize, "Ends this rank's part of the job; nothing without init.");
   module.def("rank", &distributed::rank);
   module.def("world_size", &distributed::world_size);
@@ -115,11 +116,12 @@ void bind_ranks(nb::module_& module) {
         distributed::abort_job(message);
       },
       nb::arg("message"), "Prints the message and ends the job on all ranks with a status of 1.");
-  module.def("run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"), nb::kw_only(),
-             nb::arg("deadline") = 60.0,
-             "Calls function(*args) on `n` ranks, which are threads of this process, and gives what\n"
-             "they return, by rank. An error on one ends all, and is raised here. `deadline`: seconds\n"
-             "that a rank waits for the others in one call.");
+  module.def(
+      "run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"), nb::kw_only(),
+      nb::arg("deadline") = 60.0,
+      "Calls function(*args) on `n` ranks, which are threads of this process, and gives what\n"
+      "they return, by rank. An error on one ends all, and is raised here. `deadline`: seconds\n"
+      "that a rank waits for the others in one call.");
 }
 
 }  // namespace phi::python

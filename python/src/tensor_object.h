@@ -15,8 +15,7 @@
 namespace phi::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  PyObject* weak_references;
+  PyObject_HEAD PyObject* weak_references;
   Tensor tensor;  // defined, always
 };
 

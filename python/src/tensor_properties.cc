@@ -73,8 +73,8 @@ int set_requires_grad(PyObject* self, PyObject* value, void* /*closure*/) {
 int clear_grad(PyObject* self, PyObject* value, void* /*closure*/) {
   return guarded_status([&] {
     if (value != nullptr && value != Py_None) {
-      raise(PyExc_ValueError, "grad can be set to None only, which clears it; got " +
-                                  describe(value));
+      raise(PyExc_ValueError,
+            "grad can be set to None only, which clears it; got " + describe(value));
     }
     tensor_of(self).clear_grad();
     return 0;
@@ -94,8 +94,8 @@ PyGetSetDef* tensor_properties() {
       {"initialized", get<initialized>, nullptr, "Whether this rank has bytes of it.", nullptr},
       {"is_dist", get<is_dist>, nullptr, "Whether it lies on a mesh.", nullptr},
       {"process_mesh", get<process_mesh>, nullptr, "The mesh; None for a plain tensor.", nullptr},
-      {"placements", get<placements>, nullptr,
-       "One for each mesh dim; None for a plain tensor.", nullptr},
+      {"placements", get<placements>, nullptr, "One for each mesh dim; None for a plain tensor.",
+       nullptr},
       {"sharding", get<sharding>, nullptr,
        "Shape, dtype and how it lies, as text: 'f32[8,4] [S0] on mesh(x=2)'.", nullptr},
       {"is_leaf", get<is_leaf>, nullptr, "No tracked operation made it.", nullptr},

@@ -52,9 +52,9 @@ NumberKind kind_of(PyObject* value, const std::vector<int64_t>& path) {
   if (type == "numpy.bool" || type == "numpy.bool_") return NumberKind::kBool;
   if (is_tensor(value)) {
     const DataType dtype = tensor_of(value).dtype();
-    return dtype == DataType::BOOL  ? NumberKind::kBool
-           : is_integral(dtype) ? NumberKind::kInt
-                                : NumberKind::kFloat;
+    return dtype == DataType::BOOL ? NumberKind::kBool
+           : is_integral(dtype)    ? NumberKind::kInt
+                                   : NumberKind::kFloat;
   }
   if (PyIndex_Check(value)) return NumberKind::kInt;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
@@ -114,8 +114,8 @@ class Numbers {
   void add_number(PyObject* value) {
     if (path_.size() != shape_.size()) {
       raise(PyExc_ValueError,
-            fmt::format("tensor: {} is the number {}, where others are lists of {}", place_in(path_),
-                        describe(value), shape_[path_.size()]));
+            fmt::format("tensor: {} is the number {}, where others are lists of {}",
+                        place_in(path_), describe(value), shape_[path_.size()]));
     }
     kind_ = std::max(kind_, kind_of(value, path_));
     values_.push_back(Owned::borrow(value));
@@ -127,9 +127,8 @@ class Numbers {
       raise(PyExc_ValueError, fmt::format("tensor: {} is {}, where others are numbers",
                                           place_in(path_), describe(value)));
     }
-    raise(PyExc_ValueError,
-          fmt::format("tensor: {} is a list of {}, where others are lists of {}", place_in(path_),
-                      size, shape_[depth]));
+    raise(PyExc_ValueError, fmt::format("tensor: {} is a list of {}, where others are lists of {}",
+                                        place_in(path_), size, shape_[depth]));
   }
 
   std::vector<int64_t> shape_;
@@ -141,9 +140,8 @@ class Numbers {
 // ---- one number ----
 
 [[noreturn]] void refuse_number(const Numbers& numbers, size_t i, DataType dtype) {
-  raise(PyExc_ValueError,
-        fmt::format("tensor: {} is {}, which {} has not", numbers.place(i),
-                    describe(numbers.values()[i].get()), name_of(dtype)));
+  raise(PyExc_ValueError, fmt::format("tensor: {} is {}, which {} has not", numbers.place(i),
+                                      describe(numbers.values()[i].get()), name_of(dtype)));
 }
 
 double floating(PyObject* value) {
@@ -200,8 +198,7 @@ T number_as(const Numbers& numbers, size_t i) {
 
 Tensor from_numbers(PyObject* data, PyObject* dtype) {
   const Numbers numbers(data);
-  const DataType type =
-      dtype == Py_None ? numbers.dtype() : dtype_from(dtype, {"tensor", "dtype"});
+  const DataType type = dtype == Py_None ? numbers.dtype() : dtype_from(dtype, {"tensor", "dtype"});
   return visit_any_dtype(type, [&]<typename T>() {
     std::vector<T> values;
     values.reserve(numbers.values().size());
@@ -252,8 +249,9 @@ PyObject* with_elements(const Tensor& x, F&& f) {
 
 Tensor tensor_from(PyObject* data, PyObject* dtype) {
   if (PyUnicode_Check(data) || PyBytes_Check(data) || data == Py_None) {
-    raise(PyExc_TypeError, "tensor: argument 'data' must be numbers, lists of them or an array, got " +
-                               describe(data));
+    raise(PyExc_TypeError,
+          "tensor: argument 'data' must be numbers, lists of them or an array, got " +
+              describe(data));
   }
   const bool is_array = !is_tensor(data) && PyObject_CheckBuffer(data) != 0;
   if (!is_array && !is_tensor(data)) return from_numbers(data, dtype);
@@ -263,11 +261,14 @@ Tensor tensor_from(PyObject* data, PyObject* dtype) {
 
 Tensor whole_here(const Tensor& x, const char* what) {
   if (!x.is_dist()) return x;
-  PHI_CHECK(x.dist_attr()->is_replicated(),
-            errors::InvalidArgument(
-                "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
-                "distributed.unshard_dtensor(x) the whole on every rank.",
-                what, x.to_string()));
+  PHI_CHECK(
+      x.dist_attr()->is_replicated(),
+      errors::InvalidArgument(
+          "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
+          "distributed.unshard_dtensor(x) the whole on every rank.",
+          what, x.to_string()));
+  // Outside the mesh there is nothing, which this says.
+  visit_any_dtype(x.dtype(), [&]<typename T>() { x.values<T>(); });
   return x.detach().local();
 }
 
@@ -283,8 +284,8 @@ PyObject* list_of(const Tensor& x) {
 }
 
 PyObject* item_of(const Tensor& x) {
-  PHI_CHECK(x.numel() == 1,
-            errors::InvalidArgument("item() needs one element, {} has {}.", x.to_string(), x.numel()));
+  PHI_CHECK(x.numel() == 1, errors::InvalidArgument("item() needs one element, {} has {}.",
+                                                    x.to_string(), x.numel()));
   return with_elements(whole_here(x, "item()"), [](const auto& elements) {
     using T = typename std::decay_t<decltype(elements)>::value_type;
     return number_object<T>(elements[0]);
@@ -302,7 +303,8 @@ void bind_values(nb::module_& module) {
       nb::arg("data").none(), nb::arg("dtype").none() = nb::none(), nb::kw_only(),
       nb::arg("requires_grad") = false,
       "A tensor of a copy of `data`: numbers, nested lists of numbers, or an array of NumPy or\n"
-      "others. `dtype`: by default that of the array; of numbers bool, int64, float32 or complex64.");
+      "others. `dtype`: by default that of the array; of numbers bool, int64, float32 or "
+      "complex64.");
 }
 
 }  // namespace phi::python

@@ -72,7 +72,8 @@ class Held {
   std::atomic_flag& flag_;
 };
 
-// Who has the bytes of borrowed storages. They are few, and the others do not carry a pointer for it.
+// Who has the bytes of borrowed storages. They are few, and the others do not carry a pointer for
+// it.
 class Owners {
  public:
   static Owners& all() {
