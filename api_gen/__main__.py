@@ -13,7 +13,7 @@ from pathlib import Path
 from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
 from api_gen.compat import parse_compat
-from api_gen.emit import Target, render
+from api_gen.emit import Target, render, render_python
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
@@ -51,6 +51,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--declare-missing", action="store_true",
                         help="what an entry names and is not here is no error: a call of the op is")
     parser.add_argument("--declare-only", action="store_true", help="only headers")
+    parser.add_argument("--python", action="store_true",
+                        help="what Python sees of the operators instead: sources of the binding go to "
+                        "DIR/python/generated, stubs to DIR/python/autophi")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true",
                       help="write nothing; list files that are not up to date")
@@ -105,8 +108,9 @@ def main(argv: list[str] | None = None) -> int:
         if options.check_names:
             functions.check(ops, gradients)
             return 0
-        outputs = render(ops, gradients, options.declare_only, functions, Target(options.library),
-                         other_names)
+        outputs = (render_python(ops, gradients, functions) if options.python else
+                   render(ops, gradients, options.declare_only, functions, Target(options.library),
+                          other_names))
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

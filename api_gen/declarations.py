@@ -43,6 +43,14 @@ def declared(headers: Iterable[Path], roots: Sequence[Path] = ()) -> dict[str, D
     return found
 
 
+def comments(headers: Iterable[Path]) -> dict[str, str]:
+    """The sentences above functions, by name."""
+    return {match[2]: " ".join(match[1].replace("///", " ").split())
+            for path in headers
+            for match in re.finditer(r"^((?:///.*\n)+)[^\n/]*?\b(\w+)\(", path.read_text(encoding="utf-8"),
+                                     re.MULTILINE)}
+
+
 def _included(path: Path, roots: Sequence[Path]) -> str:
     below = (path.relative_to(root) for root in roots if path.is_relative_to(root))
     return next(below, path).as_posix()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jinja2
 
-from api_gen import cpp, groups, layout, lower, reference, rules
+from api_gen import cpp, groups, layout, lower, python, reference, rules
 from api_gen.checks import check_attributes, check_generated, check_names
 from api_gen.compat import OtherName, of_ops
 from api_gen.functions import Functions
@@ -22,9 +22,10 @@ _COMPILED_TOGETHER = 8
 
 @dataclass(frozen=True)
 class Target:
-    """Whom the operators are generated for: this library (no name), or a library of operators."""
+    """Whom the operators are generated for: this library (no name), a library of operators, or Python."""
 
     library: str = ""
+    python: bool = False  # what Python sees of them
 
     @property
     def folder(self) -> str:
@@ -37,6 +38,8 @@ class Target:
 
     @property
     def swept(self) -> tuple[str, ...]:
+        if self.python:
+            return ("python/generated/*.cc",)
         return (f"{self.folder}/ops/*.h", f"{self.folder}/ops/*.cc", f"{self.folder}/defs/*.cc",
                 f"{self.folder}/batches/*.cc",
                 f"{self.kernels}/*.h")
@@ -136,6 +139,27 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
                                               other_names=others)
         texts[f"{folder}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts, target)
+
+
+def render_python(ops: Sequence[Op], gradients: Sequence[BackwardOp],
+                  functions: Functions = Functions()) -> Outputs:
+    """The sources of the binding and the stubs."""
+    views = python.bindings(ops, gradients, functions.comments())
+    batches = python.batches(views)
+    sources = _files((*ops, *gradients))
+    texts = {}
+    for number, batch in enumerate(batches):
+        texts[f"python/generated/ops_{number}.cc"] = _text(
+            "python_ops.cc.j2", ", ".join(dict.fromkeys(view.source for view in batch)), views=batch, number=number,
+            families=list(dict.fromkeys(view.family for view in batch)), groups=python.groups_of(batch))
+    texts["python/generated/table.cc"] = _text(
+        "python_table.cc.j2", sources, numbers=range(len(batches)),
+        entries=[f"op_entries_{number}()" for number in range(len(batches))])
+    views = sorted(views, key=lambda view: view.name)
+    for name in ("ops", "_methods"):
+        texts[f"python/autophi/{name}.pyi"] = _environment().get_template(
+            f"python_{name.strip('_')}.pyi.j2").render(sources=sources, views=views)
+    return Outputs(texts, Target(python=True))
 
 
 def _text(template: str, sources: str, **views: object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 
-from api_gen.declarations import Declaration, declared, files, registered_kernels
+from api_gen.declarations import Declaration, comments, declared, files, registered_kernels
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.lower import gradient_op
 from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Param,
@@ -30,6 +30,10 @@ class Functions:
         self.there = declared(files(beside, ".h"), roots)
         self.made_of_ops = declared(files(composites, ".h"), roots) | self.there
         self.registered = registered_kernels(kernels)
+
+    def comments(self) -> dict[str, str]:
+        """What the headers of shape functions and rules say of them."""
+        return comments(files(self.folders, ".h"))
 
     def without_kernels(self) -> "Functions":
         """The same, but no kernel is looked for."""

@@ -1,4 +1,4 @@
-"""Checks that the folders of phi/, distributed/ and api/ include only what lies below them.
+"""Checks that the folders of phi/, distributed/, api/ and python/ include only what lies below them.
 
 LAYERS is the table of who may include whom, one row per folder (or part of a folder). A file belongs
 to the first row that matches its path. tools, examples, benchmarks and tests are free, but for the
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Iterator, NamedTuple, Optional
 
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".inc"}
-CHECKED_FOLDERS = ("phi", "distributed", "api")
+CHECKED_FOLDERS = ("phi", "distributed", "api", "python")
 ORACLE = "tests/support/oracle"
 
 
@@ -45,6 +45,11 @@ RUNTIME = COMM + PURE_TOP + (
 HANDLES = RUNTIME + ("distributed/reshard runtime", "distributed runtime", "api/tensor",
                      "api declarations")
 CALLS = HANDLES + ("api/call",)
+
+# What programs are written with: no kernel, no plan of memory, no one backend of communication.
+PUBLIC = tuple(name for name in CALLS if name not in (
+    "phi/kernel signatures", "phi/kernels", "phi/memory/plan", "phi/memory/io", "phi/memory/engine",
+    "distributed/comm/mpi", "distributed/comm/nccl"))
 
 LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
@@ -106,6 +111,10 @@ LAYERS = (
     Layer("api/generation", r"api/generation/", CALLS + ("api/capture", "api/nn")),
     # The top: may include everything, and nothing above includes it.
     Layer("api", r"api/(generated/|runtime\.)|phi/(api|tensor_api)\.", libraries=("*",)),
+    Layer("python", r"python/", PUBLIC + (
+        "api/tensor words", "api/rules", "api/autograd", "api/capture", "api/explain", "api/stablehlo", "api/data",
+        "api/library", "api/testing", "api/nn", "api/training", "api/generation", "api"),
+          libraries=("fmt", "nanobind", "python")),
     Layer("training oracle", rf"{ORACLE}/", libraries=("yaml-cpp", "nlohmann", "gtest")),
 )
 
@@ -123,6 +132,8 @@ LIBRARIES = {
     "cuda": r"(cuda|cublas|cudnn|curand|cutlass|cub/|thrust/|nccl|nvtx)",
     "gtest": r"(gtest|gmock)/",
     "benchmark": r"benchmark/",
+    "nanobind": r"nanobind/",
+    "python": r"(Python|structmember)\.h$",
 }
 
 
@@ -183,7 +194,7 @@ def complaint(root: Path, path: str, layer: Layer, include: Include) -> Optional
         # Whatever else is quoted must be a project file, and those are named from the root.
         in_folder = (root / path).parent / target
         if include.quoted and (in_folder.exists() or (root / target).exists()):
-            return f'includes "{target}": only phi/, distributed/ and api/, named from the root, are allowed'
+            return f'includes "{target}": only phi/, distributed/, api/ and python/, named from the root, are allowed'
         return None
     other = layer_of(target)
     if other is None:

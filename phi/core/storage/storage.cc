@@ -2,7 +2,9 @@
 #include "phi/core/storage/storage.h"
 
 #include <atomic>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "phi/common/errors.h"
@@ -12,6 +14,7 @@
 #include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/kept_bytes.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
@@ -67,6 +70,30 @@ class Held {
 
  private:
   std::atomic_flag& flag_;
+};
+
+// Who has the bytes of borrowed storages. They are few, and the others do not carry a pointer for
+// it.
+class Owners {
+ public:
+  static Owners& all() {
+    static auto& instance = *new Owners;
+    return instance;
+  }
+  void keep(const Storage* storage, std::shared_ptr<const void> owner) {
+    const std::lock_guard lock(mutex_);
+    owners_.emplace(storage, std::move(owner));
+  }
+  /// The owner ends, if at all, when the lock is free: what that does is not known here.
+  std::shared_ptr<const void> take(const Storage* storage) {
+    const std::lock_guard lock(mutex_);
+    const auto node = owners_.extract(storage);
+    return node ? std::move(node.mapped()) : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const Storage*, std::shared_ptr<const void>> owners_;
 };
 
 }  // namespace
@@ -164,6 +191,13 @@ IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Plac
   return storage;
 }
 
+IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& place,
+                                   std::shared_ptr<const void> owner) {
+  IntrusivePtr<Storage> storage = Storage::borrow(data, nbytes, place);
+  Owners::all().keep(storage.get(), std::move(owner));
+  return storage;
+}
+
 void Storage::swap_out(std::shared_ptr<const Source> source) {
   yield_point("storage.swap_out.unlocked");
   const Held held(busy_);
@@ -240,6 +274,7 @@ void Storage::give_back_bytes() {
 
 void Storage::destroy(Storage* storage) {
   yield_point("storage.destroy");
+  const auto owner = storage->borrowed_ ? Owners::all().take(storage) : nullptr;
   if (storage->has_bytes()) storage->give_back_bytes();
   storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);

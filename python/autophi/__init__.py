@@ -1,0 +1,18 @@
+"""Autophi: tensors on one process or sharded over many, by the same program.
+
+    import autophi as ap
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    (x @ x).sum().backward()
+    x.grad
+
+All operators are functions here and methods of Tensor; help(autophi.matmul) says what one takes.
+"""
+
+from autophi import _autophi
+from autophi._autophi import (Tensor, __version__, bfloat16, bool_, complex64, complex128, dtype, float16, float32,
+                              float64, from_dlpack, from_numpy, grad, int8, int16, int32, int64,
+                              is_grad_enabled, recompute, set_grad_enabled, tensor, uint8)
+from autophi.ops import *  # noqa: F403: that is what they are for
+from autophi import distributed, ops
+from autophi._grad_mode import enable_grad, no_grad
+from autophi.ops import load_ops

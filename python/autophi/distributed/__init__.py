@@ -1,0 +1,17 @@
+"""Meshes, placements, and tensors that lie on them, in the names of paddle.distributed.
+
+    import autophi.distributed as dist
+    mesh = dist.ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])
+    w = dist.shard_tensor(w, mesh, [dist.Replicate(), dist.Shard(1)])
+
+Ranks are the processes of `mpirun -n 4 python program.py`, which calls init() first, or threads of one
+process: run_ranks(4, function).
+"""
+
+from autophi._autophi import Partial, Placement, ProcessMesh, Replicate, Shard
+from autophi._autophi.distributed import (PendingTensor, backend, barrier, counters, dtensor_from_local,
+                                          dtensor_to_local, get_mesh, picture, rank, reshard, set_mesh,
+                                          shard_tensor, start_reshard, unshard_dtensor, world_size)
+from autophi.distributed._job import finalize, init, is_initialized
+from autophi.distributed._local import run_ranks
+from autophi.distributed._tensors import dtensor_from_fn

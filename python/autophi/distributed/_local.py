@@ -1,0 +1,18 @@
+"""Ranks that are threads of this process: for tests, notebooks, debuggers."""
+
+from autophi._autophi import distributed as _distributed
+
+
+def run_ranks(n, function, *args, deadline=60.0):
+    """Calls function(*args) on `n` ranks and gives what they return, a list by rank.
+
+        def part():
+            mesh = dist.ProcessMesh(range(dist.world_size()))
+            return dist.shard_tensor([1., 2., 3., 4.], mesh, [dist.Shard(0)]).local().tolist()
+        run_ranks(2, part)                                       # [[1.0, 2.0], [3.0, 4.0]]
+
+    Each rank is a thread with a world of its own: what function reads of the outside is shared. When it
+    throws on one rank the calls of the others end too, and the exception is raised here with its traceback
+    and a note that names the rank. `deadline`: seconds that a rank waits for others in one call.
+    """
+    return _distributed.run_ranks(n, function, args, deadline=deadline)

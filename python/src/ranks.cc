@@ -1,0 +1,127 @@
+// Joining jobs, and ranks that are threads of this process.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+#include "python/src/distributed.h"
+#include "python/src/keep.h"
+#include "python/src/tensor_object.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using distributed::World;
+
+namespace {
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  PHI_CHECK(seconds >= 0, errors::InvalidArgument("a deadline is {} seconds.", seconds));
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+void init(double start_deadline) {
+  const WithoutGil others;
+  // MPI asks for the command line to find nothing of its own there.
+  static char program[] = "python";
+  static char* words[] = {program, nullptr};
+  int argc = 1;
+  char** argv = words;
+  distributed::init(&argc, &argv, milliseconds(start_deadline));
+}
+
+void finalize() {
+  const WithoutGil others;
+  distributed::finalize();
+}
+
+void barrier() {
+  const WithoutGil others;
+  World::current().everyone().barrier();
+}
+
+// The traceback says where, this says on which rank.
+void note_rank(nb::python_error& error, const World& world) {
+  const std::string note = fmt::format("at rank {} of {}", world.rank(), world.size());
+  error.value().attr("add_note")(note);
+}
+
+void call_on_rank(World& world, nb::handle function, nb::handle args,
+                  std::shared_ptr<PyObject>& result) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    result = keep(function(*nb::borrow<nb::args>(args)).ptr());
+  } catch (nb::python_error& error) {
+    note_rank(error, world);
+    throw;
+  }
+}
+
+nb::list run_ranks(int64_t n, nb::callable function, nb::tuple args, double deadline) {
+  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks is asked for {} ranks.", n));
+  std::vector<std::shared_ptr<PyObject>> results(static_cast<size_t>(n));
+  {
+    const WithoutGil others;
+    distributed::run_ranks(
+        n,
+        [&](World& world) {
+          call_on_rank(world, function, args, results[static_cast<size_t>(world.rank())]);
+        },
+        milliseconds(deadline));
+  }
+  nb::list list;
+  for (const std::shared_ptr<PyObject>& result : results) list.append(nb::handle(result.get()));
+  return list;
+}
+
+nb::dict counters() {
+  const Counters& c = RankContext::current().counters();
+  nb::dict dict;
+  dict["ops_launched"] = c.ops_launched;
+  dict["ops_clipped"] = c.ops_clipped;
+  dict["reshard_steps"] = c.reshard_steps;
+  dict["bytes_sent"] = c.bytes_sent;
+  dict["bytes_received"] = c.bytes_received;
+  return dict;
+}
+
+}  // namespace
+
+void bind_ranks(nb::module_& module) {
+  module.def(
+      "init", &init, nb::arg("start_deadline") = 0.0,
+      "Joins the job that mpirun started; without mpirun the job is this one process. Once,\n"
+      "first. `start_deadline`: seconds to wait for the other ranks; 0: 60.");
+  module.def("finalize", &finalize, "Ends this rank's part of the job; nothing without init.");
+  module.def("rank", &distributed::rank);
+  module.def("world_size", &distributed::world_size);
+  module.def("barrier", &barrier, "Waits until all ranks are here.");
+  module.def(
+      "backend", [] { return std::string(World::current().backend()); },
+      "'mpi', 'local' (ranks are threads), 'dry'.");
+  module.def("counters", &counters, "What this rank has done so far.");
+  module.def(
+      "abort_job",
+      [](const std::string& message) {
+        const WithoutGil others;
+        distributed::abort_job(message);
+      },
+      nb::arg("message"), "Prints the message and ends the job on all ranks with a status of 1.");
+  module.def(
+      "run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"), nb::kw_only(),
+      nb::arg("deadline") = 60.0,
+      "Calls function(*args) on `n` ranks, which are threads of this process, and gives what\n"
+      "they return, by rank. An error on one ends all, and is raised here. `deadline`: seconds\n"
+      "that a rank waits for the others in one call.");
+}
+
+}  // namespace phi::python

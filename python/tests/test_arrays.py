@@ -1,0 +1,177 @@
+"""Memory shared with NumPy and other libraries, by the buffer protocol and by DLPack."""
+
+import array
+import gc
+
+import numpy as np
+import pytest
+
+import autophi as ap
+
+NUMPY_DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
+                "complex128"]
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+def test_from_numpy_and_back_share_the_bytes(dtype):
+    a = np.array([[0, 1, 1], [1, 0, 0]], dtype)
+    x = ap.from_numpy(a, copy=False)
+    assert x.dtype == dtype and x.shape == (2, 3) and x.tolist() == a.tolist()
+    a[0, 0] = 1
+    assert x[0, 0].item() == 1
+    b = x.numpy()
+    assert b.dtype == a.dtype
+    b[1, 1] = 1
+    assert a[1, 1] == 1 and np.shares_memory(a, b)
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+def test_dlpack_shares_the_bytes_with_numpy(dtype):
+    a = np.array([[0, 1, 1], [1, 0, 0]], dtype)
+    x = ap.from_dlpack(a)
+    x[0, 0] = True if dtype == "bool" else 1
+    assert a[0, 0] == 1
+    b = np.from_dlpack(x)
+    assert np.shares_memory(a, b) and b.dtype == a.dtype
+    assert x.__dlpack_device__() == (1, 0)
+
+
+def test_whoever_shares_keeps_the_bytes():
+    a = np.arange(4.0)
+    x = ap.from_numpy(a, copy=False)
+    y = x.reshape([2, 2])
+    del a, x
+    gc.collect()
+    b = y.numpy()
+    del y
+    gc.collect()
+    assert b.tolist() == [[0, 1], [2, 3]]
+    c = np.from_dlpack(ap.from_dlpack(b))
+    del b
+    gc.collect()
+    assert c.tolist() == [[0, 1], [2, 3]]
+
+
+def test_an_array_is_let_go_of():
+    import weakref
+    a = np.arange(4.0)
+    ended = weakref.ref(a)
+    x = ap.from_numpy(a, copy=False)
+    y = ap.from_dlpack(a)
+    z = (x + y).tolist()
+    del a, x
+    assert ended() is not None
+    del y
+    gc.collect()
+    assert ended() is None and z == [0, 2, 4, 6]
+
+
+READ_ONLY = np.arange(6.0)
+READ_ONLY.flags.writeable = False
+
+
+@pytest.mark.parametrize("a, why", [
+    (np.arange(12.0).reshape(3, 4).T, "not row-major"), (np.arange(12.0)[::2], "not row-major"),
+    (np.arange(12.0)[::-1], "not row-major"), (READ_ONLY, "read-only"),
+    (np.arange(6).astype(">i4"), "in the other byte order"), (np.arange(6).astype(">c8"), "in the other byte order"),
+    (np.frombuffer(bytearray(20), np.uint8)[1:17].view(np.float64), "not aligned"),
+], ids=["transposed", "stepped", "backwards", "read-only", "swapped", "swapped complex", "unaligned"])
+def test_memory_that_cannot_be_shared_is_copied_or_refused(a, why):
+    for x in (ap.tensor(a), ap.from_numpy(a), ap.from_numpy(a, copy=True)):
+        assert x.shape == a.shape and x.tolist() == a.tolist()
+        assert not np.shares_memory(x.numpy(), a)
+    with pytest.raises(ValueError) as error:
+        ap.from_numpy(a, copy=False)
+    assert f"cannot be shared: it" in str(error.value) and why in str(error.value)
+    assert "autophi.tensor(array) copies it" in str(error.value)
+
+
+@pytest.mark.parametrize("a", [np.arange(12.0).reshape(3, 4).T, np.arange(12.0)[::-1], READ_ONLY])
+def test_dlpack_of_memory_that_cannot_be_shared(a):
+    x = ap.from_dlpack(a)
+    assert x.tolist() == a.tolist() and not np.shares_memory(x.numpy(), a)
+    with pytest.raises(BufferError, match="cannot be shared"):
+        ap.from_dlpack(a, copy=False)
+
+
+@pytest.mark.parametrize("a", [np.array(["a", "b"]), np.array([1, 2], "uint16"), np.array([None]),
+                               np.array(["2020-01-01"], "datetime64[D]"), np.array([1.0], "longdouble"),
+                               np.zeros(2, [("a", "f4"), ("b", "i4")])], ids=lambda a: str(a.dtype))
+def test_dtypes_that_are_none_of_ours(a):
+    for call in (ap.tensor, ap.from_numpy):
+        with pytest.raises((TypeError, ValueError)):
+            call(a)
+
+
+def test_from_numpy_of_what_is_no_array():
+    with pytest.raises(TypeError, match="an array is needed, got int 3"):
+        ap.from_numpy(3)
+    with pytest.raises(TypeError, match="__dlpack__ is needed"):
+        ap.from_dlpack([1.0])
+
+
+def test_arrays_of_the_standard_library():
+    a = array.array("d", [1.0, 2.0])
+    x = ap.from_numpy(a, copy=False)
+    x += 1
+    assert a.tolist() == [2, 3]
+    assert memoryview(x).tolist() == [2, 3] and memoryview(x).format == "d"
+    assert ap.tensor(bytearray(b"\1\2")).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,), (1, 1, 1)])
+def test_small_and_empty_arrays(shape):
+    a = np.zeros(shape, np.float32)
+    for x in (ap.from_numpy(a), ap.from_dlpack(a), ap.tensor(a)):
+        assert x.shape == shape
+        assert x.numpy().shape == shape and np.from_dlpack(x).shape == shape
+        assert (x + 1).numpy().tolist() == (a + 1).tolist()
+
+
+def test_bfloat16_has_no_array():
+    x = ap.tensor([1.5, 2.0], "bfloat16")
+    try:
+        import ml_dtypes
+    except ImportError:
+        with pytest.raises(TypeError, match="NumPy has no bfloat16"):
+            x.numpy()
+    else:
+        assert x.numpy().dtype == ml_dtypes.bfloat16
+        assert ap.from_numpy(x.numpy()).tolist() == [1.5, 2]
+    with pytest.raises(BufferError, match="no counterpart"):
+        memoryview(x)
+    assert ap.from_dlpack(x).tolist() == [1.5, 2.0]
+
+
+def test_what_requires_a_gradient_is_shared_for_reading():
+    x = ap.tensor([1.0, 2.0], requires_grad=True)
+    a = x.numpy()
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 3
+    assert np.from_dlpack(x).flags.writeable is False
+    x.detach().numpy()[0] = 3
+    assert x.tolist() == [3, 2]
+
+
+def test_a_view_outlives_an_inplace_change_of_shape():
+    x = ap.ones([4])
+    a = x.numpy()
+    x.reshape_([2, 2])
+    x += 1
+    assert a.tolist() == [2, 2, 2, 2]
+
+
+def test_dlpack_arguments():
+    x = ap.ones([2])
+    for arguments, words in [({"stream": 1}, "stream must be None"), ({"dl_device": (2, 0)}, "lies on a CPU")]:
+        with pytest.raises(BufferError, match=words):
+            x.__dlpack__(**arguments)
+    taken = x.__dlpack__(max_version=(1, 0), copy=True)
+    y = ap.from_dlpack(taken)
+    y += 1
+    assert x.tolist() == [1, 1] and y.tolist() == [2, 2]
+    with pytest.raises(ValueError):
+        ap.from_dlpack(taken)  # once
+    assert ap.from_dlpack(x.__dlpack__()).tolist() == [1, 1]  # the form of before 1.0
+    del taken
+    x.__dlpack__(), x.__dlpack__(max_version=(1, 0))  # nobody takes them

@@ -1,0 +1,93 @@
+"""Indices and slices, as NumPy has them."""
+
+import numpy as np
+import pytest
+
+import autophi as ap
+
+A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+KEYS = ["0", "-1", "1, 2", "1, 2, 3", ":", "1:", ":, 1", "..., 0", "..., 1:3", "0, ..., -1", "...", "None",
+        "None, 1", ":, None, 0", "..., None", "0:1, 1:3, 2:4", ":, ::2", ":, ::-1", "::-1, ::-2, ::3", ":, 5:9",
+        ":, 2:1", ":, -2:", "1, ::-1", ":, 2:0:-1", ":, 100:0:-1", "np.int64(1)", "ap.tensor(1)", "()"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_reading(key):
+    expected = eval(f"a[{key.replace('ap.tensor(1)', '1')}]", {"a": A, "np": np})
+    actual = eval(f"x[{key}]", {"x": ap.tensor(A), "np": np, "ap": ap})
+    assert actual.shape == expected.shape and actual.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if "None" not in key])
+@pytest.mark.parametrize("value", ["7.5", "row", "like"])
+def test_assigning(key, value):
+    expected, x = A.copy(), ap.tensor(A)
+    shape = eval(f"a[{key.replace('ap.tensor(1)', '1')}]", {"a": A, "np": np}).shape
+    given = {"7.5": 7.5, "row": np.float32(3), "like": -np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)}
+    exec(f"a[{key.replace('ap.tensor(1)', '1')}] = v", {"a": expected, "np": np, "v": given[value]})
+    exec(f"x[{key}] = v", {"x": x, "np": np, "ap": ap, "v": given[value]})
+    assert x.tolist() == expected.tolist()
+
+
+def test_masks_and_lists():
+    x = ap.tensor(A)
+    mask = x > 10
+    assert x[mask].tolist() == A[A > 10].tolist()
+    x[mask] = 0.0
+    assert x.tolist() == np.where(A > 10, 0, A).tolist()
+    assert ap.tensor(A)[[1, 0, -1]].tolist() == A[[1, 0, -1]].tolist()
+    assert ap.tensor(A)[ap.tensor([-1, 0])].tolist() == A[[-1, 0]].tolist()
+    y = ap.tensor([1.0, float("nan"), 3.0])
+    y[ap.tensor([False, True, False])] = 5.0
+    assert y.tolist() == [1, 5, 3]
+
+
+@pytest.mark.parametrize("key, kind, words", [
+    ("2", IndexError, "index 2 is outside tensor dim 0, which has 2 elements"),
+    ("0, -4", IndexError, "index -4 is outside tensor dim 1, which has 3 elements"),
+    ("0, 0, 0, 0", IndexError, "4 indices of f32[2,3,4], which has 3 tensor dims"),
+    ("..., ...", IndexError, "there may be one '...'"),
+    ("'a'", TypeError, "an index is an int, a slice"),
+    ("1.5", TypeError, "an index is an int, a slice"),
+    ("0, True", TypeError, "an index is an int, a slice"),
+    ("ap.tensor([True])", IndexError, "cannot pick elements of f32[2,3,4]"),
+    ("ap.tensor([0.5])", IndexError, "cannot pick elements of f32[2,3,4]"),
+    ("2**80", IndexError, "cannot fit"),
+])
+def test_wrong_indices(key, kind, words):
+    for text in (f"x[{key}]", f"x.__setitem__({key if ',' not in key else f'({key})'}, 1.0)"):
+        with pytest.raises(kind) as error:
+            eval(text, {"x": ap.tensor(A), "ap": ap})
+        assert words in str(error.value)
+
+
+def test_wrong_assignments():
+    x = ap.tensor(A)
+    with pytest.raises(ValueError, match=r"broadcast|fit"):
+        x[0] = ap.ones([5])
+    with pytest.raises(ValueError, match="f64"):
+        x[0] = ap.ones([4], "float64")
+    with pytest.raises(IndexError, match="None is no index in an assignment"):
+        x[None] = 1.0
+    with pytest.raises(TypeError, match="cannot be deleted"):
+        del x[0]
+    with pytest.raises(NotImplementedError, match="scatter"):
+        x[[0]] = 1.0
+
+
+def test_iteration():
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4]]
+    a, b = x
+    assert b.tolist() == [3, 4] and 3.0 in x[1]
+    for call in (len, iter):
+        with pytest.raises(TypeError, match="0-D"):
+            call(ap.tensor(1.0))
+
+
+def test_gradients_go_through_both():
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1.0
+    y[0] = x[1] * 10.0
+    y.sum().backward()
+    assert x.grad.tolist() == [[0, 0], [11, 11]]

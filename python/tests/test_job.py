@@ -1,0 +1,74 @@
+"""Jobs of processes, as mpirun starts them."""
+
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
+
+TRAINING = """
+import numpy as np, autophi as ap, autophi.distributed as dist
+from autophi.distributed import ProcessMesh, Replicate, Shard
+dist.init()
+n = dist.world_size()
+mesh = ProcessMesh(range(n), ["dp"])
+a = np.arange(24, dtype="float32").reshape(8, 3) / 10
+x = dist.shard_tensor(a, mesh, [Shard(0)])
+w = dist.shard_tensor(np.ones((3, 1), "float32"), mesh, [Replicate()])
+w.requires_grad = True
+for step in range(3):
+    loss = ((x @ w) ** 2).mean()
+    loss.backward()
+    with ap.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+import sys
+sys.stdout.write(f"rank {dist.rank()} of {n} {dist.backend()}: {w.numpy().ravel().round(4).tolist()}\\n")
+"""
+
+
+def test_the_same_numbers_on_every_number_of_processes(run_program):
+    def weights(done):
+        return sorted(line.split(": ")[1] for line in done.stdout.splitlines())
+
+    alone = run_program(TRAINING)
+    assert alone.stdout.startswith("rank 0 of 1 ")
+    for ranks in (2, 4):
+        done = run_program(TRAINING, ranks)
+        assert f"rank {ranks - 1} of {ranks} mpi" in done.stdout
+        assert weights(done) == weights(alone) * ranks
+
+
+def test_an_exception_on_one_rank_ends_the_job(run_program):
+    done = run_program("""
+import autophi.distributed as dist
+dist.init()
+def fails(): raise KeyError("of rank 1")
+if dist.rank() == 1: fails()
+dist.barrier()
+""", ranks=2, status=1)
+    assert 'KeyError: \'of rank 1\'' in done.both and "in fails" in done.both
+
+
+def test_init_twice_and_use_after_finalize(run_program):
+    done = run_program("""
+import autophi as ap, autophi.distributed as dist
+dist.init()
+assert dist.is_initialized()
+try: dist.init()
+except RuntimeError as error: print("twice:", error)
+dist.finalize()
+assert not dist.is_initialized()
+print((ap.ones([2]) + 1).tolist(), dist.world_size())
+""")
+    assert "twice: init_world is called twice." in done.stdout and "[2.0, 2.0] 1" in done.stdout
+
+
+def test_a_rank_that_ends_early_is_named(run_program):
+    done = run_program("""
+import os, autophi.distributed as dist
+dist.init()
+if dist.rank() == 1: os._exit(3)
+dist.barrier()
+""", ranks=2, status=1)
+    assert done.returncode != 0
