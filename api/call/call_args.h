@@ -30,7 +30,10 @@ class CallArgs {
   /// Errors: InvalidArgument where there is none, or it is no T.
   template <typename T>
   T attr(int i) const {
-    if constexpr (std::is_same_v<T, Place>) {
+    if constexpr (detail::kIsOptional<T>) {
+      if (std::holds_alternative<std::monostate>(attribute(i))) return std::nullopt;
+      return attr<typename T::value_type>(i);
+    } else if constexpr (std::is_same_v<T, Place>) {
       return place(i);
     } else if constexpr (std::is_same_v<T, DataLayout>) {
       return layout(i);

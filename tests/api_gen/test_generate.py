@@ -35,6 +35,11 @@ def op(kernel: str, args: str = "(Tensor x, Tensor y)", more: str = "") -> str:
     ("data_type: dtype", "(Tensor x, DataType dtype)", "", "(ops::f, dtype, "),
     ("data_type: dtype > x", "(Tensor x, DataType dtype)", "",
      "(ops::f, dtype_or(dtype, x.dtype()), "),
+    ("data_type: dtype", "(Tensor x, DataType dtype)", "  optional: dtype\n",
+     "(ops::f, dtype_or(dtype, x.dtype()), "),
+    ("data_type: complex(x)", "(Tensor x)", "", "(ops::f, complex_of(x.dtype()), "),
+    ("backend: place", "(Tensor x, Place place)", "  optional: place\n",
+     "new_tensor(meta, place_or(place, place_of(x)));"),
     ("param: [x]", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x, y));"),
     ("backend: x", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x));"),
     ("backend: place", "(Tensor x, Place place)", "", "new_tensor(meta, place_or(place, place_of()));"),
@@ -292,7 +297,7 @@ def test_a_list_without_gradient_is_not_recorded():
           output: Tensor(x_grad)
           invoke: multiply(x, out_grad)
         """))["f"]
-    assert "track(new FGradNode(x), out);" in body
+    assert "track(new FGradNode(x), out, without_grad(parts));" in body
 
 
 def test_an_op_that_invokes_others_is_recorded_by_them():
