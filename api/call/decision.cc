@@ -119,7 +119,7 @@ const Decision* find_decision(const DistArgs& args, CallKey& key) {
 const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details) {
   try {
     const RuleFunctions& rule = args.op().rule;
-    const RuleArgs question = args.question(std::move(details.attributes));
+    const RuleArgs question = args.question(details.attributes.take());
     OutputMetas outputs = rule.infer(question);
     if (details.wanted) details.wanted->select(outputs);
     const auto spmd = rule.forward(question, outputs.size());

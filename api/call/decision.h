@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/call/attrs.h"
 #include "api/call/dist_args.h"
 #include "phi/core/device/device_context.h"
 #include "phi/core/rank_context.h"
@@ -95,7 +96,7 @@ const Decision* find_decision(const DistArgs& args, CallKey& key);
 
 /// What a call is beside its tensors.
 struct CallDetails {
-  std::vector<AttributeValue> attributes;
+  AttributeList attributes;
   const GradMask* wanted;  // null: all outputs
   DataType dtype;          // of the kernel; UNDEFINED: none
 };

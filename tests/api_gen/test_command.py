@@ -28,7 +28,7 @@ GRADIENT = """- backward_op: relu_grad
 API = "api/generated/"
 HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
 ALL = HEADERS | {API + name for name in ("ops.cc", "calls.cc", "defs/ops.cc", "ops/relu.cc",
-                                     "batches/ops_0.cc", "op_reference.md")}
+                                     "batches/ops_0.cc", "rules/0.cc", "op_reference.md")}
 
 
 class Command:

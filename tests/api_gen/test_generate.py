@@ -236,9 +236,17 @@ def test_operators_of_a_family_are_compiled_together():
     one = op("param: [x]")
     many = "".join(one.replace("op: f", f"op: f{i}") for i in range(10))
     texts = render(parse_ops([("a.yaml", many), ("b.yaml", one)])).texts
-    batches = {path: re.findall(r"ops/(\w+)\.cc", text) for path, text in texts.items() if "/batches/" in path}
+    batches = {path: re.findall(r"/ops/(\w+)\.cc", text) for path, text in texts.items() if "/batches/" in path}
     assert batches == {"api/generated/batches/a_0.cc": [f"f{i}" for i in range(8)],
                        "api/generated/batches/a_1.cc": ["f8", "f9"], "api/generated/batches/b_0.cc": ["f"]}
+
+
+def test_definitions_of_ten_families_are_compiled_together():
+    one = op("param: [x]")
+    texts = render(parse_ops([(f"a{i:02}.yaml", one.replace("op: f", f"op: f{i}")) for i in range(11)])).texts
+    together = {path: re.findall(r"defs/(\w+)\.cc", text) for path, text in texts.items() if "/rules/" in path}
+    assert together == {"api/generated/rules/0.cc": [f"a{i:02}" for i in range(10)],
+                        "api/generated/rules/1.cc": ["a10"]}
 
 
 GRADIENT = """
