@@ -16,7 +16,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS, GRADIENTS = 505, 346  # of Paddle's files, docs/op_yaml.md
-_PREFIX = "p_"
+_PREFIX = "theirs_"
 _BODIES = ("Tensor(out)", "Tensor(out), Tensor(mask)", "Tensor[](out){xs.size()}, Tensor(order)")
 
 
@@ -28,7 +28,7 @@ def _entries(folder: str) -> list[dict]:
 def _renamed(entry: dict, names: set[str]) -> dict:
     """Its own name, and those of ops that it speaks of."""
     def rename(text: str) -> str:
-        return re.sub(r"(?<![\w:])[a-z]\w*(?=\s*\()",
+        return re.sub(r"(?<!\w)(?<!composite::)[a-z]\w*(?=\s*\()",
                       lambda m: _PREFIX + m[0] if m[0] in names else m[0], text)
 
     result = dict(entry)
