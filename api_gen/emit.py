@@ -88,8 +88,10 @@ def _read(path: Path) -> str | None:
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
-           target: Target = Target(), other_names: Sequence[OtherName] = ()) -> Outputs:
-    """Errors: SpecErrors where something cannot be generated."""
+           target: Target = Target(), other_names: Sequence[OtherName] = (),
+           attributes_are_taken: bool = True) -> Outputs:
+    """`attributes_are_taken`: one that nothing takes is an error. Errors: SpecErrors where something cannot
+    be generated."""
     check_names(ops, gradients)
     folder = target.folder
     made = [*ops, *map(lower.gradient_op, gradients)]
@@ -98,7 +100,8 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     lower.check_kernels(operators)
     functions.check(ops, gradients)
     nodes = nodes_by_op(operators, gradients)
-    check_attributes(made, nodes)
+    if attributes_are_taken:
+        check_attributes(made, nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 

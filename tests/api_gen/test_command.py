@@ -237,6 +237,16 @@ def test_a_report_goes_through_all_entries(command):
     assert command.run(*flags, "--report").returncode == 0
 
 
+def test_an_attribute_that_nothing_takes_is_told_and_stays(command):
+    command.write("ops.yaml", RELU.replace("(Tensor x)", "(Tensor x, int ring_id)")
+                  .replace("InferMeta", "InferMeta, param: [x]").replace("func: relu", "func: relu, param: [x]"))
+    assert "nothing takes the attribute 'ring_id'" in command.run("--ops=ops.yaml").stderr
+    assert command.run("--ops=ops.yaml", "--report").stdout.startswith(
+        "ops.yaml:1: relu: generated; nothing takes the attribute 'ring_id'\n")
+    assert command.run("--ops=ops.yaml", "--declare-missing").returncode == 0
+    assert "attrs(ring_id)" in (command.folder / "out/api/generated/ops/relu.cc").read_text()
+
+
 def test_what_is_missing_is_declared_if_that_is_asked_for(command):
     command.write("shapes.h", "TensorMeta UnchangedInferMeta(const TensorMeta& x);\n")
     command.write("ops.yaml", OTHERS.partition("- op: twice")[0])
