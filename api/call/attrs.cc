@@ -14,8 +14,8 @@ void AttributeList::add(const T& value) {
   values_.push_back(attribute_value(value));
 }
 
-#define PHI_ADD_ATTRIBUTE(T)                        \
-  template void AttributeList::add<T>(const T&);    \
+#define PHI_ADD_ATTRIBUTE(T)                     \
+  template void AttributeList::add<T>(const T&); \
   template void AttributeList::add<std::optional<T>>(const std::optional<T>&);
 PHI_EACH_ATTRIBUTE_TYPE(PHI_ADD_ATTRIBUTE)
 

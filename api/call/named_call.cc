@@ -129,8 +129,8 @@ T CallArgs::attr(int i) const {
   }
 }
 
-#define PHI_TAKE_ATTRIBUTE(T)               \
-  template T CallArgs::attr<T>(int) const;  \
+#define PHI_TAKE_ATTRIBUTE(T)              \
+  template T CallArgs::attr<T>(int) const; \
   template std::optional<T> CallArgs::attr<std::optional<T>>(int) const;
 PHI_EACH_ATTRIBUTE_TYPE(PHI_TAKE_ATTRIBUTE)
 

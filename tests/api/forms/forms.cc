@@ -85,8 +85,12 @@ SpmdRule SpreadInferSpmd(const TensorSpec& x, std::span<const TensorSpec> scales
 SpmdRule SpreadGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> scales,
                              std::span<const TensorSpec> products_grad,
                              std::span<const TensorSpec> sums_grad, const TensorSpec& total_grad) {
-  return Alike(x).add(scales).add(products_grad).add(sums_grad).add(total_grad).outputs(
-      scales.size() + 1);
+  return Alike(x)
+      .add(scales)
+      .add(products_grad)
+      .add(sums_grad)
+      .add(total_grad)
+      .outputs(scales.size() + 1);
 }
 
 SpmdRule TwoListsInferSpmd(std::span<const TensorSpec> xs, std::span<const TensorSpec> ys) {

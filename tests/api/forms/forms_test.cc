@@ -87,7 +87,8 @@ TEST(Lists, MayBeEmpty) {
   EXPECT_THAT(values(total), ElementsAre(0, 0));
 }
 
-// d/dx of a product, a sum and the total, each with a weight of its own; one of the outputs is not used.
+// d/dx of a product, a sum and the total, each with a weight of its own; one of the outputs is not
+// used.
 TEST(Lists, HaveGradientsAndAreGradients) {
   everywhere([](const auto& lay) {
     const Tensor x = leaf({1, 2, 3, 4}), a = leaf({1, 1, 2, 2}), b = leaf({5, 6, 7, 8});
@@ -95,7 +96,8 @@ TEST(Lists, HaveGradientsAndAreGradients) {
     const Tensor objective =
         add(add(sum(scale(products[1], 2.0f)), sum(scale(sums[0], 3.0f))), sum(total));
     const TensorList g = grad({objective}, {x, a, b});
-    EXPECT_THAT(values(g[0]), ElementsAre(2 * 5 + 3 + 6, 2 * 6 + 3 + 7, 2 * 7 + 3 + 9, 2 * 8 + 3 + 10));
+    EXPECT_THAT(values(g[0]),
+                ElementsAre(2 * 5 + 3 + 6, 2 * 6 + 3 + 7, 2 * 7 + 3 + 9, 2 * 8 + 3 + 10));
     EXPECT_THAT(values(g[1]), ElementsAre(3 + 1, 3 + 2, 3 + 3, 3 + 4));
     EXPECT_THAT(values(g[2]), ElementsAre(2 + 1, 4 + 2, 6 + 3, 8 + 4));
   });
@@ -106,12 +108,12 @@ TEST(Lists, GradientsAreMadeWhereTheyAreWanted) {
     const Tensor x = leaf({1, 2, 3, 4}), one = row({1, 1, 1, 1});
     const Tensor total = std::get<2>(t_spread(lay(x), {lay(one), lay(one)}));
     EXPECT_THAT(values(grad({sum(total)}, {x})[0]), Each(2));
-    const auto [none, scales] = t_spread_grad(lay(one), {lay(one)}, {lay(one)}, {lay(one)},
-                                              lay(one), GradMask({1}));
+    const auto [none, scales] =
+        t_spread_grad(lay(one), {lay(one)}, {lay(one)}, {lay(one)}, lay(one), GradMask({1}));
     EXPECT_FALSE(none.defined());
     EXPECT_THAT(scales, SizeIs(1));
-    const auto [x_grad, no_scales] = t_spread_grad(lay(one), {lay(one)}, {lay(one)}, {lay(one)},
-                                                   lay(one), GradMask({0}));
+    const auto [x_grad, no_scales] =
+        t_spread_grad(lay(one), {lay(one)}, {lay(one)}, {lay(one)}, lay(one), GradMask({0}));
     EXPECT_THAT(values(x_grad), Each(3));
     EXPECT_THAT(no_scales, SizeIs(0));
   });
@@ -342,12 +344,16 @@ TEST(OptionalAttributes, ReachTheGradient) {
 TEST(OptionalAttributes, HaveNamesDefaultsAndTexts) {
   const Tensor x = row({1, 2});
   EXPECT_THAT(values(call_op("t_pick", {{x}})[0]), ElementsAre(6.5, 9.5));
-  EXPECT_THAT(values(call_op("t_pick", {{x}}, {{"seed", int64_t{2}}, {"name", std::monostate()}})[0]),
-              ElementsAre(5.5, 8.5));
-  EXPECT_THAT([&] { call_op("t_pick", {{x}}, {{"seed", std::string("no")}}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "an attribute is 'no', expected an int"));
-  const Program program = capture(
-      [](const TensorList& in) { return TensorList{t_pick(in[0], std::nullopt)}; }, {x});
+  EXPECT_THAT(
+      values(call_op("t_pick", {{x}}, {{"seed", int64_t{2}}, {"name", std::monostate()}})[0]),
+      ElementsAre(5.5, 8.5));
+  EXPECT_THAT(
+      [&] {
+        call_op("t_pick", {{x}}, {{"seed", std::string("no")}});
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "an attribute is 'no', expected an int"));
+  const Program program =
+      capture([](const TensorList& in) { return TensorList{t_pick(in[0], std::nullopt)}; }, {x});
   EXPECT_THAT(program.to_string(), HasSubstr("seed=none"));
   EXPECT_THAT(program.to_string(), HasSubstr("name=\"abc\""));
   EXPECT_THAT(values(program.run({x})[0]), ElementsAre(6.5, 9.5));
