@@ -110,7 +110,7 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         outputs = (render_python(ops, gradients, functions) if options.python else
                    render(ops, gradients, options.declare_only, functions, Target(options.library),
-                          other_names))
+                          other_names, attributes_are_taken=not options.declare_missing))
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

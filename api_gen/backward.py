@@ -205,6 +205,10 @@ def _check_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> None:
             raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is not one of "
                             f"'{op.name}' and has no default{nearest(attr.name, known)}",
                             f"accepted are {listing(known)}, others with a default")
+        if own and own.optional and not attr.optional:
+            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is required, but "
+                            f"'{own.name}' of '{op.name}' at {op.at} may be absent",
+                            f"'optional: {attr.name}' must be there")
         if own and own.type is not attr.type:
             raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is {attr.type.value}, "
                             f"but {own.type.value} in '{op.name}' at {op.at}",

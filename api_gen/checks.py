@@ -1,7 +1,7 @@
 """What can be read but not generated: found before any code is made, told with the entry's line."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import Attr, BackwardOp, Notation, Op, Rule, TensorArg
@@ -11,7 +11,7 @@ from api_gen.nodes import NodeView
 RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
-    "new_distributed_slots slots_of "
+    "shared_view share_part share_placeholder note_write assign_written complex_of "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
@@ -68,7 +68,7 @@ def _taken_by_call(op: Op) -> set[str]:
     assert op.infer_meta and op.kernel
     rule, kernel = op.infer_meta.spmd, op.kernel
     params = [*op.infer_meta.params, *(rule.params if isinstance(rule, Rule) else ())]
-    if op.view:  # it launches no kernel and makes no output
+    if not op.launches:
         sources = []
     else:
         params += kernel.params
@@ -98,11 +98,6 @@ def _check_generated(op: Op) -> None:
     if reserved:
         raise refuse("args", f"'{reserved[0]}' is a name that generated functions use",
                      "any other name is accepted")
-    optional = [attr.name for attr in op.attrs if attr.optional]
-    if optional:
-        raise refuse("optional", f"attribute '{optional[0]}' is optional",
-                     "no code is generated for that; give it a default instead")
-    _check_lists(op, refuse)
     if op.kernel and not op.kernel.dense:
         names = listing(kernel.name for kernel in op.kernel.alternatives)
         raise refuse("kernel", f"{names}: no alternative for dense tensors",
@@ -117,50 +112,32 @@ def _check_generated(op: Op) -> None:
     if given:
         raise refuse("invoke", f"'{given[0]}' is an output", "functions that are called return theirs")
     by_name = {t.name: t for t in op.tensors}
-    tracked = [alias.input for alias in op.inplace if by_name[alias.input].is_list and op.backward]
-    if tracked:
-        raise refuse("inplace", f"'{tracked[0]}' is a list of an op with a gradient",
-                     "lists are written in place where nothing is tracked")
-    if op.view and len(op.outputs) != 1:
-        raise refuse("view", "the op has several outputs", "view is generated for a single output")
-    if op.view and by_name[op.view[0].input].optional:
-        raise refuse("view", f"'{op.view[0].input}' is optional", "a required tensor is accepted")
+    lists = [alias.input for alias in op.view if by_name[alias.input].is_list]
+    if lists:
+        raise refuse("view", f"'{lists[0]}' is a list", "one tensor is accepted")
+    absent = [alias.input for alias in op.view if by_name[alias.input].optional]
+    if absent and not op.launches:
+        raise refuse("view", f"'{absent[0]}' is optional, and a kernel makes no other output",
+                     "a required tensor is accepted")
+    kept = [output.name for output in op.outputs if output not in op.made_by_kernel]
+    counted = [factor.tensor for factor in (op.kernel.flops if op.kernel else ()) if factor.tensor in kept]
+    if counted:
+        raise refuse("kernel.flops", f"'{counted[0]}' is a view, which the kernel is not given",
+                     "tensors that the kernel takes or makes are accepted")
+    reshaped = [alias.input for alias in op.kept_views
+                if alias in op.inplace and by_name[alias.input].optional]
+    if reshaped:
+        raise refuse("view", f"'{reshaped[0]}' is optional and written in place",
+                     "a required tensor is accepted")
     if op.data_dependent and (op.inplace or op.view or any(o.is_list for o in op.outputs)):
         raise refuse("data_dependent", "the op is inplace, a view, or has a list output",
                      "outputs of run-time shape are new single tensors")
-    if op.kernel and op.kernel.data_type and op.kernel.data_type.complex_of:
-        raise refuse("kernel.data_type", "'complex(...)'", "there are no complex kernels")
-    if op.selective:
-        _check_selective(op, refuse)
+    if op.selective and len(op.outputs) > _MASK_BITS:
+        raise refuse("output", f"there are {len(op.outputs)} gradients",
+                     f"up to {_MASK_BITS} are accepted, the bits of a GradMask")
     if op.infer_meta and isinstance(op.infer_meta.spmd, Rule):
         shown = [param.name for param in op.infer_meta.spmd.params if isinstance(param, TensorArg)]
         twice = next((name for name in shown if shown.count(name) > 1), None)
         if twice:
             raise refuse("infer_meta.spmd_rule", f"the rule is shown '{twice}' twice",
                          "once is accepted: its answer says how the tensor is placed")
-
-
-def _check_lists(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:
-    lists = [output.name for output in op.outputs if output.is_list]
-    if not op.kernel or not lists:
-        return
-    written = {alias.output for alias in op.inplace}
-    new = [name for name in lists if name not in written]
-    if len(lists) > 1 and new:  # how long it is, a decision does not say
-        other = next(name for name in lists if name != new[0])
-        raise refuse("output", f"'{new[0]}' and '{other}' are lists",
-                     "one list is accepted, or several that are all written in place")
-    if op.backward and not op.outputs[-1].is_list:
-        raise refuse("output", f"list '{lists[0]}' is not the last output of an op with a gradient",
-                     "a list may be the only or the last output there")
-
-
-def _check_selective(op: Op, refuse: Callable[[str, str, str], SpecError]) -> None:
-    if len(op.outputs) > _MASK_BITS:
-        raise refuse("output", f"there are {len(op.outputs)} gradients",
-                     f"up to {_MASK_BITS} are accepted, the bits of a GradMask")
-    lists = [output.name for output in op.outputs if output.is_list]
-    if op.kernel and lists:
-        # A mask has a bit for the list, a decision a slot for each of its tensors.
-        raise refuse("output", f"'{lists[0]}' is a list beside other gradients",
-                     "a kernel makes a list alone; 'composite' makes it with others")

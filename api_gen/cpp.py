@@ -61,6 +61,8 @@ def attribute_kind(attr: Attr) -> str:
 
 def attr_type(attr: Attr | Literal) -> str:
     """Attributes are passed alike to the API, shape functions, rules and kernels."""
+    if isinstance(attr, Attr) and attr.optional:
+        return f"const {value_type(attr)}&"
     if attr.type in _BY_VALUE:
         return _BY_VALUE[attr.type]
     return f"const {_BY_REFERENCE[attr.type]}&"
@@ -68,13 +70,22 @@ def attr_type(attr: Attr | Literal) -> str:
 
 def value_type(attr: Attr) -> str:
     """The type that keeps an attribute."""
-    return _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
+    kind = _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
+    return f"std::optional<{kind}>" if attr.optional else kind
+
+
+def default(attr: Attr) -> str | None:
+    """The value of one that is left out, as C++ takes it."""
+    if attr.default is None or not attr.optional:
+        return attr.default
+    kind = _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
+    return f"{kind}{attr.default}" if attr.default.startswith("{") else attr.default
 
 
 def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
     """`written`: the argument of an inplace call that receives the result."""
     if isinstance(arg, Attr):
-        return f"const std::optional<{value_type(arg)}>&" if arg.optional else attr_type(arg)
+        return attr_type(arg)
     if written and arg.is_list:
         return "std::vector<Tensor>&"
     if written:

@@ -82,6 +82,13 @@ def files(paths: Iterable[Path], *suffixes: str, below: bool = False) -> list[Pa
             if file.suffix in suffixes]
 
 
+def kernel_signatures(paths: Iterable[Path]) -> dict[str, str]:
+    """What kernels take, by their names, as generated headers among these files have it."""
+    return {name: " ".join(types.split()) for path in files(paths, ".h", below=True)
+            for name, types in re.findall(r"struct (\w+) \{\s*using Signature =\s*KernelSignature<(.*?)>;\s*using "
+                                          r"Parameters", path.read_text(encoding="utf-8"), re.DOTALL)}
+
+
 def registered_kernels(paths: Iterable[Path]) -> set[str]:
     """Names in lines of PHI_REGISTER_KERNEL of these files, and of those below these folders; of rows of
     tables too (PHI_UNARY_KERNEL and the like)."""

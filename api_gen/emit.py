@@ -18,6 +18,8 @@ from api_gen.nodes import NodeView, nodes_by_op
 _DECLARED_TOGETHER = 40
 # Groups of one family that are compiled together: they instantiate the same templates.
 _COMPILED_TOGETHER = 8
+# Families whose definitions are compiled together.
+_DEFINED_TOGETHER = 10
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Target:
         if self.python:
             return ("python/generated/*.cc",)
         return (f"{self.folder}/ops/*.h", f"{self.folder}/ops/*.cc", f"{self.folder}/defs/*.cc",
-                f"{self.folder}/batches/*.cc",
+                f"{self.folder}/batches/*.cc", f"{self.folder}/rules/*.cc",
                 f"{self.kernels}/*.h")
 
 
@@ -89,8 +91,10 @@ def _read(path: Path) -> str | None:
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
-           target: Target = Target(), other_names: Sequence[OtherName] = ()) -> Outputs:
-    """Errors: SpecErrors where something cannot be generated."""
+           target: Target = Target(), other_names: Sequence[OtherName] = (),
+           attributes_are_taken: bool = True) -> Outputs:
+    """`attributes_are_taken`: one that nothing takes is an error. Errors: SpecErrors where something cannot
+    be generated."""
     check_names(ops, gradients)
     folder = target.folder
     made = [*ops, *map(lower.gradient_op, gradients)]
@@ -99,7 +103,8 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
     lower.check_kernels(operators)
     functions.check(ops, gradients)
     nodes = nodes_by_op(operators, gradients)
-    check_attributes(made, nodes)
+    if attributes_are_taken:
+        check_attributes(made, nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 
@@ -120,13 +125,13 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
         for name, members in groups.batches(every, _COMPILED_TOGETHER).items():
             texts[f"{folder}/batches/{name}.cc"] = _text(
                 "batch.cc.j2", ", ".join(dict.fromkeys(group.sources for group in members)),
-                target=target, groups=sorted(group.name for group in members))
+                why="Operators that are compiled together: they instantiate the same templates",
+                paths=[f"{folder}/ops/{name}.cc" for name in sorted(group.name for group in members)])
         declared = [group for group in every if not group.callable]
         for first in range(0, len(declared), _DECLARED_TOGETHER):
             texts[f"{folder}/batches/declared_only_{first // _DECLARED_TOGETHER}.cc"] = _declared(
                 declared[first:first + _DECLARED_TOGETHER], target)
-        for name, members in groups.by_family(operators).items():
-            texts[f"{folder}/defs/{name}.cc"] = _definitions(members, functions)
+        texts |= _definitions(groups.by_family(operators), functions, folder)
         named = sorted(op.name for group in every for op in group.callable)
         op_defs = lower.lower_op_defs(operators)
         others = of_ops(other_names, named)
@@ -191,7 +196,22 @@ def _declared(batch: Sequence[groups.Group], target: Target) -> str:
                  functions=[f for view in views for f in (*view["functions"], *view["gradients"])])
 
 
-def _definitions(members: Sequence[Op], functions: Functions) -> str:
+def _definitions(families: Mapping[str, Sequence[Op]], functions: Functions, folder: str) -> dict[str, str]:
+    """A source for each family, and those that compile several of them: most of what they cost is what
+    they include."""
+    texts = {f"{folder}/defs/{name}.cc": _definitions_of(members, functions)
+             for name, members in families.items()}
+    names = sorted(families)
+    for first in range(0, len(names), _DEFINED_TOGETHER):
+        batch = names[first:first + _DEFINED_TOGETHER]
+        texts[f"{folder}/rules/{first // _DEFINED_TOGETHER}.cc"] = _text(
+            "batch.cc.j2", _files(op for name in batch for op in families[name]),
+            why="Operators' definitions, and how their rules are asked",
+            paths=[f"{folder}/defs/{name}.cc" for name in batch])
+    return texts
+
+
+def _definitions_of(members: Sequence[Op], functions: Functions) -> str:
     defs = lower.lower_op_defs(members)
     headers = {"api/rules/op_rule.h", "phi/core/op_def.h", *functions.of_rules(members),
                *functions.of_shapes(members)}

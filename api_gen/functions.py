@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 
-from api_gen.declarations import Declaration, comments, declared, files, registered_kernels
+from api_gen.declarations import (Declaration, comments, declared, files, kernel_signatures,
+                                  registered_kernels)
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.lower import gradient_op
+from api_gen.lower import gradient_op, kernel_view
 from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Param,
                            Rule)
 
@@ -18,8 +19,8 @@ COMPOSITES = "api/autograd/composite.h"
 
 class Functions:
     """`folders` have the headers of shape functions and rules, `composites` are headers of functions
-    that `composite` and `invoke` call, `kernels` have the sources that register kernels; files may
-    stand for folders. What is not given is not checked, and headers that include all others are
+    that `composite` and `invoke` call, `kernels` have the sources that register kernels, and may have
+    generated headers that say what these take; files may stand for folders. What is not given is not checked, and headers that include all others are
     included. `beside`: the folder of headers of operators that are there already, whose names are
     taken and which `invoke` may call. Headers are included relative to `roots`."""
 
@@ -30,6 +31,7 @@ class Functions:
         self.there = declared(files(beside, ".h"), roots)
         self.made_of_ops = declared(files(composites, ".h"), roots) | self.there
         self.registered = registered_kernels(kernels)
+        self.signatures = kernel_signatures(kernels)
 
     def comments(self) -> dict[str, str]:
         """What the headers of shape functions and rules say of them."""
@@ -38,8 +40,15 @@ class Functions:
     def without_kernels(self) -> "Functions":
         """The same, but no kernel is looked for."""
         kept = copy(self)
-        kept.kernels = ()
+        kept.kernels, kept.signatures = (), {}
         return kept
+
+    def takes_otherwise(self, op: Op) -> bool:
+        """There is a kernel of the name that the op gives, which takes other arguments."""
+        if not op.kernel or not op.kernel.dense or op.missing:
+            return False
+        signature = self.signatures.get(op.kernel.dense.name)
+        return signature is not None and signature != ", ".join(kernel_view(op).types)
 
     def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
         """Errors: SpecErrors for functions and kernels that are not there, or take another number of
@@ -96,6 +105,10 @@ class Functions:
                             f"kernel '{kernel.name}'{nearest(kernel.name, self.registered)}",
                             f"'PHI_REGISTER_KERNEL({kernel.name}, CPU, <function>, <types>);' must be "
                             "there")
+        elif self.takes_otherwise(op):
+            yield SpecError(op.at, "kernel.func", f"the kernel '{kernel.name}' takes "
+                            f"({self.signatures[kernel.name]}) and is given ({', '.join(kernel_view(op).types)})",
+                            "what it takes, or a kernel of another name, is accepted")
 
     def _of_call(self, op: Op, call: Invoke, ops: Mapping[str, Op]) -> Iterable[SpecError]:
         space, _, name = call.target.rpartition("::")

@@ -4,7 +4,7 @@ Each function takes text and raises Bad(what is wrong, what is accepted); parse.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from api_gen.errors import listing, nearest
 from api_gen.model import (Alias, Attr, AttrType, Factor, KernelAlternative, Notation, Output, TensorArg,
@@ -83,10 +83,6 @@ def arguments(text: str) -> Arguments:
         if any(argument.name == other.name for other in (*tensors, *attrs)):
             raise Bad(f"argument '{argument.name}' is there twice", "a name may be used once")
         if isinstance(argument, Attr):
-            if argument.default is None and attrs and attrs[-1].default is not None:
-                raise Bad(f"attribute '{argument.name}' has no default but comes after "
-                          f"'{attrs[-1].name}', which has one",
-                          "attributes with defaults come last")
             attrs.append(argument)
         elif attrs:
             raise Bad(f"tensor '{argument.name}' comes after attribute '{attrs[-1].name}'",
@@ -94,6 +90,23 @@ def arguments(text: str) -> Arguments:
         else:
             tensors.append(argument)
     return Arguments(tuple(tensors), tuple(attrs))
+
+
+def check_defaults(attrs: tuple[Attr, ...], optional: tuple[str, ...]) -> tuple[Attr, ...]:
+    """The attributes, those named in `optional` marked; where all behind can be left out they can be too."""
+    result: list[Attr] = []
+    open_end = True
+    for attr in reversed(attrs):
+        default = attr.default
+        if attr.name in optional:
+            default = default or ("std::nullopt" if open_end else None)
+            attr = replace(attr, optional=True, default=default)
+        if default is not None and not open_end:
+            raise Bad(f"attribute '{result[-1].name}' has no default but comes after "
+                      f"'{attr.name}', which has one", "attributes with defaults come last")
+        open_end = open_end and default is not None
+        result.append(attr)
+    return tuple(reversed(result))
 
 
 def _argument(piece: str, index: int) -> TensorArg | Attr:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from api_gen import cpp
 from api_gen.checks import VARIABLES
@@ -42,49 +42,35 @@ class OpDefView:
 
 
 @dataclass(frozen=True)
-class ListsAround:
-    """The list outputs around one: where there are several, each is written to an argument, whose
-    size it has."""
-
-    before: tuple[str, ...]  # where there is one, all outputs before: what they are written to
-    behind: bool
-
-
-@dataclass(frozen=True)
 class OutputView:
     name: str
     meta: str
-    slot: int  # among the outputs
+    number: int  # among the outputs
     is_list: bool
     type: str
     made: str  # the expression that makes a new one, on plain tensors
     target: str | None  # the argument that an inplace call writes
     target_arg: TensorArg | None
-    after: int  # how many outputs there are behind it
-    lists: ListsAround
+    after_list: bool  # an output before it is a list
+    viewed: TensorArg | None = None  # it is a view of this one
+    viewed_slot: str = ""  # of that one among the inputs of a distributed call
 
     @property
     def decided(self) -> str:
-        """Its (first) slot in a decision, which has one for each element of a list."""
-        if not self.lists.before:
-            return str(self.slot)
-        if not self.is_list and not self.lists.behind:
-            return f"decision.num_outputs() - {self.after + 1}"
-        return _call("slots_of", self.lists.before)
+        """The slot of a single one in a decision, which has a slot for each element of a list."""
+        return f"decision.first_slot({self.number})" if self.after_list else str(self.number)
 
     @property
     def new_distributed(self) -> str:
-        if not self.is_list:
-            return f"new_distributed(decision, {self.decided})"
-        if self.lists.before or self.lists.behind:
-            return f"new_distributed_slots(decision, {self.decided}, {self.target}.size())"
-        return f"new_distributed_list(decision, {self.slot}{f', {self.after}' if self.after else ''})"
+        if self.is_list:
+            return f"new_distributed_list(decision, {self.number})"
+        return f"new_distributed(decision, {self.decided})"
 
     @property
     def check_inplace(self) -> str:
         """That the decided result fits into the argument."""
         if self.is_list:
-            return f"check_inplace({self.target}, decision, {self.decided})"
+            return f"check_inplace({self.target}, decision, {self.number})"
         return f"check_inplace({self.target}, decision.output({self.decided}).global)"
 
     @property
@@ -93,15 +79,24 @@ class OutputView:
         return self.target or self.name
 
     @property
+    def viewed_local(self) -> str:
+        assert self.viewed
+        return cpp.local_value(self.viewed)
+
+    @property
+    def dense_view(self) -> str:
+        assert self.viewed
+        return f"shared_view({self.viewed.name}, {self.meta})"
+
+    @property
     def target_local(self) -> str:
         assert self.target_arg
         return cpp.local_value(self.target_arg)
 
     @property
     def dense_arg(self) -> str:
-        if self.is_list:
-            return f"dense_outs({self.target or self.name})"
-        return f"dense_out({self.target or self.name})"
+        written = self.name if self.viewed else self.shown
+        return f"dense_out{'s' if self.is_list else ''}({written})"
 
     @property
     def local_arg(self) -> str:
@@ -116,7 +111,7 @@ class Tracked:
     inputs: tuple[str, ...]  # the tensors that may need a gradient
     outputs: tuple[str, ...]
     overwritten: tuple[tuple[str, str], ...] = ()  # of an inplace call: (argument, value needed)
-    before: tuple[str, str] | None = None  # (variable, argument) where an inplace view reshapes it
+    before: tuple[tuple[str, str], ...] = ()  # (variable, argument) that an inplace view reshapes
 
 
 @dataclass(frozen=True)
@@ -147,7 +142,9 @@ class FunctionView:
     dense_args: tuple[str, ...] = ()
     local_args: tuple[str, ...] = ()
     needs_local: bool = True  # the kernel reads some tensor, or the buffer of one is used again
-    view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
+    view_of: TensorArg | None = None  # the only output shares its bytes, nothing is launched
+    launches: bool = True
+    noted: tuple[str, ...] = ()  # arguments that the kernel writes to through a view
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     tracked: Tracked | None = None
@@ -162,6 +159,11 @@ class FunctionView:
         """Outputs that an inplace call writes to arguments."""
         return tuple(o for o in self.outputs if o.target is not None)
 
+    @property
+    def views(self) -> tuple[OutputView, ...]:
+        """Outputs that share an argument's bytes beside others that a kernel makes."""
+        return () if self.view_of else tuple(o for o in self.outputs if o.viewed)
+
 
 def op_cpp_name(name: str) -> str:
     return name + "_op" if name in _OPS_FUNCTIONS else name
@@ -172,8 +174,9 @@ def kernel_view(op: Op) -> KernelView:
     types = tuple(map(cpp.kernel_type, op.kernel.params))
     names = tuple(param.text.strip('"') if isinstance(param, Literal) else param.name
                   for param in op.kernel.params)
-    return KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, op.outputs)),
-                      names + tuple(output.name for output in op.outputs))
+    made = op.made_by_kernel
+    return KernelView(_dense_kernel(op), types + tuple(map(cpp.kernel_output_type, made)),
+                      names + tuple(output.name for output in made))
 
 
 def check_kernels(ops: Sequence[Op]) -> None:
@@ -212,7 +215,7 @@ def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
 
 def _flops(op: Op) -> str:
     assert op.kernel
-    slots = {tensor.name: i for i, tensor in enumerate((*op.tensors, *op.outputs))}
+    slots = {tensor.name: i for i, tensor in enumerate((*op.tensors, *op.made_by_kernel))}
     text = ""
     for factor in op.kernel.flops:
         shape = f"shapes[{slots[factor.tensor]}]" if factor.tensor else ""
@@ -320,7 +323,8 @@ def _parameters(op: Op, written: Sequence[str], used: set[str] | None
         kind = cpp.api_type(arg, arg.name in written)
         default = ""
         if isinstance(arg, Attr):
-            default = f" = {arg.default}" if arg.default is not None else ""
+            value = cpp.default(arg)
+            default = f" = {value}" if value is not None else ""
         elif open_end and arg.optional and arg.name not in written:
             default = " = {}" if arg.is_list else " = std::nullopt"
         else:
@@ -372,12 +376,13 @@ class _Builder:
         op, kernel = self.op, self.kernel
         outputs = self._outputs()
         name = op.name if op.name.endswith("_") or not self.inplace else op.name + "_"
-        is_view = bool(op.view)
+        is_view = len(op.view) == len(op.outputs) == 1
         hidden = any(output.intermediate for output in op.outputs)
         declared, defined = _parameters(op, list(self.targets.values()), None)
         if op.selective:
             declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
-        place = "" if is_view else self._place()
+        place = self._place() if op.launches else ""
+        makes = [o for o, output in zip(outputs, op.outputs) if output in op.made_by_kernel]
         results = [output.target or output.name for output in outputs]
         return FunctionView(
             op=op.name, op_def=op_cpp_name(op.name),
@@ -394,18 +399,21 @@ class _Builder:
             called=(f"ops::{op_cpp_name(op.name)}" if name == op.name else
                     f'as(ops::{op_cpp_name(op.name)}, "{name}")'),
             place=place, place_name=self.place_name,
-            dtype="" if is_view else self._dtype(),
-            dense_args=(*map(cpp.dense_value, kernel.params), *(o.dense_arg for o in outputs)),
-            local_args=(*map(cpp.local_value, kernel.params), *(o.local_arg for o in outputs)),
-            needs_local=(is_view or bool(self.targets)
+            dtype=self._dtype() if op.launches else "", launches=op.launches,
+            dense_args=(*map(cpp.dense_value, kernel.params), *(o.dense_arg for o in makes)),
+            local_args=(*map(cpp.local_value, kernel.params), *(o.local_arg for o in makes)),
+            noted=tuple(alias.input for alias in op.written_views),
+            needs_local=(bool(op.view) or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
             data_dependent=op.data_dependent)
 
     def _outputs(self) -> list[OutputView]:
         views = []
-        place = "" if self.op.view else self._place()
-        new = sum(output.name not in self.targets for output in self.op.outputs)
+        place = self._place() if self.op.launches else ""
+        viewed = {alias.output: alias.input for alias in self.op.view}
+        new = sum(output.name not in self.targets and output.name not in viewed
+                  for output in self.op.outputs)
         self.place_name = self.fresh("place") if new > 1 and "(" in place else ""
         index = {tensor.name: tensor.index for tensor in self.op.tensors}
         single = len(self.op.outputs) == 1
@@ -420,27 +428,26 @@ class _Builder:
             made = _call(maker, [meta, self.place_name or place])
             if self.op.selective:
                 made = f"wanted[{slot}] ? {made} : {kind}()"
+            source = self.op.tensors[index[viewed[output.name]]] if output.name in viewed else None
             views.append(OutputView(name, meta, slot, output.is_list, kind, made, target,
                                     self.op.tensors[index[target]] if target else None,
-                                    len(self.op.outputs) - slot - 1,
-                                    self._lists_around(slot)))
+                                    any(o.is_list for o in self.op.outputs[:slot]),
+                                    source, self._slot_of(source) if source else ""))
         return views
 
-    def _lists_around(self, slot: int) -> ListsAround:
-        before, behind = self.op.outputs[:slot], self.op.outputs[slot + 1:]
-        names = tuple(self.targets.get(o.name, o.name) for o in before)
-        return ListsAround(names if any(o.is_list for o in before) else (),
-                           any(o.is_list for o in behind))
+    def _slot_of(self, tensor: TensorArg) -> str:
+        """Among the inputs of a distributed call, of which each element of a list is one."""
+        after_list = any(other.is_list for other in self.op.tensors[:tensor.index])
+        return f"args.range({tensor.index}).first" if after_list else str(tensor.index)
 
     def _tracked(self, outputs: Sequence[OutputView]) -> Tracked | None:
         node = self.node
         if node is None:
             return None
         names = {arg.name: arg.name for arg in self.op.args}
-        before = None
-        if self.op.view and self.inplace:
-            before = (self.fresh("before"), self.op.view[0].input)
-            names[before[1]] = before[0]
+        reshaped = [alias.input for alias in self.op.kept_views if alias.output in self.targets]
+        before = tuple((self.fresh("before"), name) for name in reshaped)
+        names |= {name: variable for variable, name in before}
         results = []
         for output, view in zip(self.op.outputs, outputs):
             names[output.name] = view.target or view.name
@@ -449,27 +456,37 @@ class _Builder:
             is_optional = view.target_arg is not None and view.target_arg.optional
             if is_optional or output.name in node.differentiable:
                 results.append(view.target or view.name)
-            elif not view.is_list:  # a list is the last: nothing is counted after it
+            else:
                 results.append(f"without_grad({view.target or view.name})")
+        overwritten = [(o.target, "true" if o.target in node.values else "false")
+                       for o in outputs if o.target]
+        overwritten += [(alias.input, "true") for alias in self.op.written_views
+                        if alias.input in node.values]
         return Tracked(node=f"new {_call(node.name, [names[a] for a in node.arguments])}",
                         inputs=tuple(t.name for t in self.op.tensors if t.name in node.inputs),
-                        outputs=tuple(results), before=before,
-                        overwritten=tuple((o.target, "true" if o.target in node.values else "false")
-                                          for o in outputs if o.target))
+                        outputs=tuple(results), before=before, overwritten=tuple(overwritten))
 
     def _dtype(self) -> str:
         source = self.kernel.data_type or Source(tensors=tuple(_source_tensors(self.op.tensors)))
-        return _resolve(source, "dtype", lambda tensors: (
+        found = _resolve(_or_tensors(source, self.op.tensors), "dtype", lambda tensors: (
             f"{tensors[0].name}.dtype()" if _is_plain(tensors) else _call(
                 "dtype_of", [t.name for t in tensors])))
+        return _call("complex_of", [found]) if source.complex_of else found
 
     def _place(self) -> str:
         """An attribute that says none leaves it to the tensors, or to the rank."""
-        source = self.kernel.backend or Source(tensors=self.op.tensors)
+        source = _or_tensors(self.kernel.backend or Source(tensors=self.op.tensors), self.op.tensors)
         if source.attr and not source.tensors:
             return f"place_or({source.attr.name}, place_of())"
         return _resolve(source, "place", lambda tensors: _call(
             "place_of", [t.name for t in tensors]))
+
+
+def _or_tensors(source: Source, tensors: Sequence[TensorArg]) -> Source:
+    """An attribute that may be absent leaves it to the tensors."""
+    if source.attr and source.attr.optional and not source.tensors:
+        return replace(source, tensors=tuple(_source_tensors(tensors)))
+    return source
 
 
 def _is_plain(tensors: Sequence[TensorArg]) -> bool:
@@ -494,7 +511,7 @@ def _visible(op: Op, full: FunctionView, inplace: bool) -> FunctionView:
     call = _call(f"intermediate::{full.name}", [arg.name for arg in op.args])
     several = len(shown) > 1
     if not several:
-        call = f"std::get<{shown[0].slot}>({call})"
+        call = f"std::get<{shown[0].number}>({call})"
     names = [output.target or output.name for output in shown]
     return FunctionView(
         op=op.name, op_def=full.op_def, kernel=full.kernel, name=full.name,
@@ -547,10 +564,15 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
     lines = [f"{op.name}{_signature_text(op)} -> {_join([output.name for output in outputs])}"]
     if inplace:
         pairs = _join([f"`{alias.input}` receives {alias.output}" for alias in op.inplace])
-        lines.append(f"Inplace    {pairs}; placements stay as they are" if not op.view else
+        lines.append(f"Inplace    {pairs}; placements stay as they are" if not op.kept_views else
                      f"Inplace    {pairs}; the bytes stay where they are")
-    elif op.view:
-        lines.append(f"View       {op.view[0].output} shares the bytes of {op.view[0].input}")
+    elif op.kept_views:
+        shared = _join([f"{alias.output} shares the bytes of {alias.input}" for alias in op.kept_views])
+        lines.append(f"View       {shared}")
+    if op.written_views:
+        written = _join([f"{alias.input} is written to, and {alias.output} shares its bytes"
+                         for alias in op.written_views])
+        lines.append(f"View       {written}")
     if op.infer_meta:
         found = "; what depends on data is found by the kernel" if op.data_dependent else ""
         lines.append(f"Shapes     {op.infer_meta.func}{found}")

@@ -5,8 +5,9 @@
 
 What is an error in this project's own entries is told here, entry by entry. An op without its shape
 function, or in a form that no code is generated for, becomes a function that throws Unimplemented and
-says why; one without a kernel infers shapes and placements, and only its launch is an error; one
-without its rule has replicated inputs and outputs.
+says why; one without a kernel, or with one that takes other arguments, infers shapes and
+placements, and only its launch is an error; one without its rule has replicated inputs and outputs.
+An attribute that nothing takes stays.
 """
 
 import re
@@ -19,7 +20,7 @@ from api_gen.checks import check_attributes, check_generated
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.functions import Functions
 from api_gen.lower import gradient_op, check_kernels
-from api_gen.model import BackwardOp, Op, Rule
+from api_gen.model import BackwardOp, KernelAlternative, Op, Rule
 from api_gen.nodes import nodes_by_op
 
 # Keys whose fault leaves an operator that can be generated.
@@ -31,10 +32,12 @@ class Parts:
     ops: tuple[Op, ...]
     gradients: tuple[BackwardOp, ...]
     lacks: dict[str, list[str]]  # by name, of the entries that lack something
+    notes: dict[str, list[str]]  # by name, what else there is to say
 
 
 def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Functions) -> Parts:
     lacks: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     missing: dict[str, str] = {}
     without_rule: set[str] = set()
 
@@ -58,14 +61,15 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
         infer_meta = entry.infer_meta
         if entry.name in without_rule and infer_meta and isinstance(infer_meta.spmd, Rule):
             infer_meta = replace(infer_meta, spmd=None)
-        return replace(entry, infer_meta=infer_meta, missing=missing.get(entry.name, ""))
+        kernel = entry.kernel
+        if kernel and functions.takes_otherwise(entry if isinstance(entry, Op) else gradient_op(entry)):
+            kernel = replace(kernel, alternatives=(KernelAlternative(f"{kernel.dense.name}_of_{entry.name}"),))
+        return replace(entry, infer_meta=infer_meta, kernel=kernel, missing=missing.get(entry.name, ""))
 
-    def parts() -> Parts:
-        return Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks)
-
-    # What a call takes is known of what can be generated.
-    _gather(partial(_check_attributes, parts()), note)
-    return parts()
+    parts = Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks, notes)
+    _gather(partial(_check_attributes, parts),
+            lambda error: notes.setdefault(error.at.op, []).append(error.wrong))
+    return parts
 
 
 def _without_hint(text: str) -> str:
@@ -88,7 +92,7 @@ def report(parts: Parts, faults: Sequence[SpecError], gradient_faults: Sequence[
         lacking = [entry for entry in entries if entry.name in parts.lacks]
         lines += [f"{entry.at}: {entry.name}: " + (
             f"declared only: {'; '.join(parts.lacks[entry.name])}" if entry.name in parts.lacks
-            else "generated") for entry in entries]
+            else "; ".join(["generated", *parts.notes.get(entry.name, ())])) for entry in entries]
         lines += [f"{fault.at.file}:{fault.line}: {fault.at.op or 'an entry'}: not understood: key "
                   f"'{fault.key}': {fault.reason}" for fault in unread]
         counts.append(f"{len(entries) + len(unread)} {what} entries: {len(entries) - len(lacking)} "

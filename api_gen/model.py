@@ -199,6 +199,29 @@ class Op:
         return self.tensors + self.attrs
 
     @property
+    def kept_views(self) -> tuple[Alias, ...]:
+        """Views that only show what the input has: those of an op that makes nothing else, and those
+        whose input an inplace call of the op changes, which this one therefore does not."""
+        if len(self.view) == len(self.outputs):
+            return self.view
+        return tuple(alias for alias in self.view if alias in self.inplace)
+
+    @property
+    def written_views(self) -> tuple[Alias, ...]:
+        """Views that the kernel writes to, and so to the input: state such as running means."""
+        return tuple(alias for alias in self.view if alias not in self.kept_views)
+
+    @property
+    def made_by_kernel(self) -> tuple[Output, ...]:
+        """What the kernel writes to. One that is never launched takes all outputs."""
+        kept = [alias.output for alias in self.kept_views] if self.launches else []
+        return tuple(output for output in self.outputs if output.name not in kept)
+
+    @property
+    def launches(self) -> bool:
+        return len(self.view) < len(self.outputs)
+
+    @property
     def visible_outputs(self) -> tuple[Output, ...]:
         return tuple(o for o in self.outputs if not o.intermediate)
 

@@ -110,7 +110,9 @@ class _NodeBuilder:
 
     def _save(self, arg: TensorArg, kept: TensorArg | Output) -> str:
         kind = "SavedList" if kept.is_list else "SavedTensor"
-        value = f"{kept.name}_.optional()" if arg.optional else f"{kept.name}_.get()"
+        # An optional list that is absent is empty.
+        is_optional = arg.optional and not kept.is_list
+        value = f"{kept.name}_.optional()" if is_optional else f"{kept.name}_.get()"
         # An output that may be absent is an undefined tensor, an input an empty optional.
         given = (cpp.api_type(kept) if isinstance(kept, TensorArg) else
                  f"const {cpp.returned_type(kept)}&")
@@ -121,8 +123,9 @@ class _NodeBuilder:
     def _attr(self, arg: Attr) -> str:
         own = self.attrs.get(arg.name)
         if own is None:
-            assert arg.default is not None  # see backward.py
-            return arg.default
+            default = cpp.default(arg)
+            assert default is not None  # see backward.py
+            return default
         self.members.append(MemberView(own.name, f"{cpp.attr_type(own)} {own.name}",
                                        cpp.value_type(own), f"{own.name}_"))
         return f"{own.name}_"

@@ -228,6 +228,9 @@ def _notation(reader: Reader, text: str, args: Sequence[Arg],
         if term.whole and attrs[reader.known("spmd", term.whole, attrs, "attribute")].type not in _AXES:
             raise reader.error("spmd", f"attribute '{term.whole}' is no axis",
                                f"a type of {listing(kind.value for kind in _AXES)} is accepted")
+        if term.whole and attrs[term.whole].optional:
+            raise reader.error("spmd", f"attribute '{term.whole}' is optional",
+                               "an op like this needs spmd_rule")
     return notation
 
 
@@ -342,8 +345,8 @@ def read_optional(reader: Reader, args: grammar.Arguments, outputs: tuple[Output
     """Arguments and outputs with their `optional` mark."""
     all_names = [x.name for x in (*args.tensors, *args.attrs, *outputs)]
     marked = reader.known_names("optional", all_names, "argument or output")
-    return (grammar.Arguments(tuple(replace(t, optional=t.name in marked) for t in args.tensors),
-                              tuple(replace(a, optional=a.name in marked) for a in args.attrs)),
+    attrs = reader.guard("args", lambda: grammar.check_defaults(args.attrs, marked))
+    return (grammar.Arguments(tuple(replace(t, optional=t.name in marked) for t in args.tensors), attrs),
             tuple(replace(o, optional=o.name in marked) for o in outputs))
 
 

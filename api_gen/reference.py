@@ -88,8 +88,8 @@ def _tensor(tensor: TensorArg) -> str:
 
 def _attr(attr: Attr) -> str:
     kind = f"Scalar({attr.static_type})" if attr.static_type else attr.type.value
-    default = f" = {attr.default}" if attr.default is not None else ""
-    return f"`{kind} {attr.name}{default}`"
+    default = f" = {attr.default}" if attr.default not in (None, "std::nullopt") else ""
+    return f"`{kind} {attr.name}{default}`" + (" (optional)" if attr.optional else "")
 
 
 def _output(output: Output) -> str:
@@ -117,7 +117,7 @@ def _placement(op: Op) -> str:
 def _kernel(op: Op) -> str:
     if not op.kernel or not op.kernel.dense:
         return ""
-    if op.view:
+    if not op.launches:
         return "none is launched: the output is a view"
     return _call(op.kernel.dense.name, op.kernel.params)
 

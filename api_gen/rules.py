@@ -84,6 +84,7 @@ def _tensor(tensor: TensorArg) -> str:
 
 def _attribute(attr: Attr) -> str:
     kind = cpp.value_type(attr)
-    if attr.default is None:
+    default = cpp.default(attr) or ("std::nullopt" if attr.optional else None)
+    if default is None:
         return f'.attribute(OpRule::required<{kind}>("{attr.name}"))'
-    return f'.attribute(OpRule::optional<{kind}>("{attr.name}", {attr.default}))'
+    return f'.attribute(OpRule::optional<{kind}>("{attr.name}", {default}))'

@@ -1,9 +1,10 @@
 # Helpers that every CMakeLists.txt of the tree uses.
 
-# autophi_library(NAME [DIRS dir... | SOURCES file...] DEPS target...): a static library of all sources in this
-# folder, in the given folders below it, or of the given sources.
+# autophi_library(NAME [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static library of all
+# sources in this folder, in the given folders below it, or of the given sources, with the standard headers
+# precompiled or with those given.
 function(autophi_library name)
-  cmake_parse_arguments(ARG "" "" "DIRS;SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
   if(NOT ARG_DIRS AND NOT ARG_SOURCES)
     set(ARG_DIRS .)
   endif()
@@ -13,15 +14,19 @@ function(autophi_library name)
   endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
-  autophi_take_headers(${name} standard_headers)
+  if(ARG_PRECOMPILE)
+    autophi_precompile(${name} ${ARG_PRECOMPILE})
+  else()
+    autophi_take_headers(${name} standard_headers)
+  endif()
 endfunction()
 
-# autophi_layer(NAME [WHOLE] [DIRS dir... | SOURCES file...] DEPS target...): a part of the shared library. Its
+# autophi_layer(NAME [WHOLE] [as for autophi_library]): a part of the shared library. Its
 # sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;DEPS" ${ARGN})
-  autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} DEPS ${ARG_DEPS})
+  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
+  autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
   set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
   set(shared $<BOOL:$<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>>)
   set(archive $<$<NOT:${shared}>:${name}_archive>)

@@ -82,7 +82,7 @@ function(autophi_add_ops target)
   endforeach()
   string(REGEX MATCHALL "[^\n]+" outputs "${outputs}")
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
-  list(FILTER outputs EXCLUDE REGEX "/ops/[^/]*\\.cc$")  # batches/*.cc include them
+  list(FILTER outputs EXCLUDE REGEX "/(ops|defs)/[^/]*\\.cc$")  # batches/*.cc and rules/*.cc include them
   list(TRANSFORM outputs PREPEND ${out}/)
 
   add_library(${target} SHARED ${ARG_SOURCES} ${outputs})

@@ -65,10 +65,10 @@ function(autophi_generate)
   add_custom_target(autophi_check_entries ALL DEPENDS ${out}/api/generated/checked)
 
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
+  list(FILTER outputs EXCLUDE REGEX "/(ops|defs)/[^/]*\\.cc$")  # batches/*.cc and rules/*.cc include them
   set(rules ${outputs})
-  list(FILTER rules INCLUDE REGEX "/(defs/.*|ops)\\.cc$")
+  list(FILTER rules INCLUDE REGEX "/(rules/.*|ops)\\.cc$")
   list(REMOVE_ITEM outputs ${rules})
-  list(FILTER outputs EXCLUDE REGEX "/ops/[^/]*\\.cc$")  # batches/*.cc include them
   set(AUTOPHI_GENERATED_SOURCES ${outputs} PARENT_SCOPE)
   set(AUTOPHI_GENERATED_RULES ${rules} PARENT_SCOPE)
 endfunction()

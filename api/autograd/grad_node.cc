@@ -185,6 +185,20 @@ int GradNode::add_output(const Tensor& out) {
   return num_outputs() - 1;
 }
 
+void GradNode::begin_list(size_t count) {
+  lists_.push_back({num_outputs(), static_cast<int>(count)});
+}
+
+GradNode::Range GradNode::range_of(int output) const {
+  int first = output;  // one slot for each output before
+  for (const Range& list : lists_) {
+    if (list.first > first) break;
+    if (list.first == first) return list;
+    first += list.count - 1;
+  }
+  return {first, 1};
+}
+
 void GradNode::prepare(std::span<Tensor> grads) const {
   std::optional<CallSite::Scope> site;
   if (site_) site.emplace(site_->view("a gradient is laid out as the value that it is of"));
@@ -222,19 +236,21 @@ void GradNode::add_input(const TensorList& xs) {
   inputs_.push_back({first, static_cast<int>(xs.size())});
 }
 
-Tensor GradNode::Incoming::grad(int slot) const {
+Tensor GradNode::Incoming::of_slot(int slot) const {
   const Tensor& grad = grads_[static_cast<size_t>(slot)];
   return grad.defined() ? grad : node_.output(slot).zeros();
 }
 
-OptionalTensor GradNode::Incoming::optional(int slot) const {
+OptionalTensor GradNode::Incoming::optional(int output) const {
+  const int slot = node_.range_of(output).first;
   if (node_.output(slot).meta.dtype == DataType::UNDEFINED) return std::nullopt;
-  return grad(slot);
+  return of_slot(slot);
 }
 
-TensorList GradNode::Incoming::list(int first) const {
+TensorList GradNode::Incoming::list(int output) const {
+  const Range range = node_.range_of(output);
   TensorList list;
-  for (int slot = first; slot < node_.num_outputs(); ++slot) list.push_back(grad(slot));
+  for (int i = 0; i < range.count; ++i) list.push_back(of_slot(range.first + i));
   return list;
 }
 
@@ -291,11 +307,17 @@ void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out) {
 }
 
 void track_output(const IntrusivePtr<GradNode>& node, TensorList& outs) {
+  node->begin_list(outs.size());
   for (Tensor& out : outs) track_output(node, out);
 }
 
-void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output) {
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad<Tensor>& output) {
   node->add_output(output.out);
+}
+
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad<TensorList>& outputs) {
+  node->begin_list(outputs.out.size());
+  for (const Tensor& out : outputs.out) node->add_output(out);
 }
 
 void check_inplace_tracked(const Tensor& x, bool needs_value) {
@@ -312,6 +334,10 @@ void check_inplace_tracked(const Tensor& x, bool needs_value) {
 
 void check_inplace_tracked(const OptionalTensor& x, bool needs_value) {
   if (x && x->defined()) check_inplace_tracked(*x, needs_value);
+}
+
+void check_inplace_tracked(const TensorList& xs, bool needs_value) {
+  for (const Tensor& x : xs) check_inplace_tracked(x, needs_value);
 }
 
 void throw_written_untracked(const Tensor& x) {

@@ -83,6 +83,8 @@ class GradNode : public autograd::Node<Tensor> {
   int num_outputs() const override { return static_cast<int>(outputs_.size()); }
   /// The next output of the tracked operation; gives its slot.
   int add_output(const Tensor& out);
+  /// The next output is a list of `count` elements, which are added one by one.
+  void begin_list(size_t count);
   const TensorForm& output(int slot) const { return outputs_[static_cast<size_t>(slot)]; }
   /// For a reshard that gathers: the tensor that its output can be gathered from again.
   virtual Tensor gathered_from() const { return {}; }
@@ -96,14 +98,17 @@ class GradNode : public autograd::Node<Tensor> {
   class Incoming {
    public:
     Incoming(const GradNode& node, std::span<Tensor> grads) : node_(node), grads_(grads) {}
+    // By number of the operation's outputs, of which a list is one.
+
     /// Zeros if nothing arrived.
-    Tensor grad(int slot) const;
+    Tensor grad(int output) const { return of_slot(node_.range_of(output).first); }
     /// Of an output that the operation may not have had.
-    OptionalTensor optional(int slot) const;
-    /// Of a list of outputs, which begins at `first` and is the last.
-    TensorList list(int first) const;
+    OptionalTensor optional(int output) const;
+    TensorList list(int output) const;
 
    private:
+    Tensor of_slot(int slot) const;
+
     const GradNode& node_;
     std::span<Tensor> grads_;
   };
@@ -136,9 +141,11 @@ class GradNode : public autograd::Node<Tensor> {
     int first;
     int count;
   };
-  void check_number() const;
+  // The slots of an output.
+  Range range_of(int output) const;
 
   std::vector<TensorForm> outputs_;
+  std::vector<Range> lists_;  // the slots of those outputs that are lists
   std::vector<Range> inputs_;
   std::unique_ptr<const KeptSite>
       site_;  // of the tracked call; null unless somebody is told of calls
@@ -163,12 +170,15 @@ class LeafNode final : public GradNode {
 void track_output(const IntrusivePtr<GradNode>& node, Tensor& out);
 void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out);
 void track_output(const IntrusivePtr<GradNode>& node, TensorList& outs);
-/// An output that the gradient knows nothing of: it ends the tracked program.
+/// An output, a tensor or a list, that the gradient knows nothing of: it ends the tracked program.
+template <typename Output>
 struct WithoutGrad {
-  Tensor& out;
+  const Output& out;
 };
-inline WithoutGrad without_grad(Tensor& out) { return {out}; }
-void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad& output);
+inline WithoutGrad<Tensor> without_grad(const Tensor& out) { return {out}; }
+inline WithoutGrad<TensorList> without_grad(const TensorList& outs) { return {outs}; }
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad<Tensor>& output);
+void track_output(const IntrusivePtr<GradNode>& node, const WithoutGrad<TensorList>& outputs);
 template <typename... Outputs>
 void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (track_output(node, outputs), ...);
@@ -178,6 +188,7 @@ void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
 /// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
 void check_inplace_tracked(const Tensor& x, bool needs_value);
 void check_inplace_tracked(const OptionalTensor& x, bool needs_value);
+void check_inplace_tracked(const TensorList& xs, bool needs_value);
 [[noreturn]] void throw_written_untracked(const Tensor& x);
 
 /// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of

@@ -67,6 +67,9 @@ Place place_of(const Args&... args) {
 inline Place place_or(const Place& wanted, const Place& otherwise) {
   return wanted.defined() ? wanted : otherwise;
 }
+inline Place place_or(const std::optional<Place>& wanted, const Place& otherwise) {
+  return wanted ? place_or(*wanted, otherwise) : otherwise;
+}
 
 /// The dtype of the first tensor given.
 template <typename... Args>
@@ -78,6 +81,9 @@ DataType dtype_of(const Args&... args) {
 }
 inline DataType dtype_or(DataType wanted, DataType otherwise) {
   return wanted != DataType::UNDEFINED ? wanted : otherwise;
+}
+inline DataType dtype_or(const std::optional<DataType>& wanted, DataType otherwise) {
+  return wanted ? dtype_or(*wanted, otherwise) : otherwise;
 }
 
 inline const TensorMeta* optional_meta(const OptionalTensor& x) {

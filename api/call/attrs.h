@@ -3,6 +3,7 @@
 
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "api/call/call_key.h"
@@ -11,8 +12,24 @@
 
 namespace phi {
 
-/// Refers to the caller's variables. After the op's own attributes may come others, which decide
-/// and are no attributes for a program: a gradient's `wanted`.
+/// The values of a call's attributes, for whoever is told of the call.
+class AttributeList {
+ public:
+  AttributeList();
+  AttributeList(AttributeList&& other) noexcept;
+  ~AttributeList();
+  /// T: one of attribute_types.h, optional or not.
+  template <typename T>
+  void add(const T& value);
+  const std::vector<AttributeValue>& values() const { return values_; }
+  std::vector<AttributeValue> take() { return std::move(values_); }
+
+ private:
+  std::vector<AttributeValue> values_;
+};
+
+/// Refers to the caller's variables. After the op's own attributes may come a gradient's `wanted`,
+/// which decides and is no attribute for a program.
 template <typename... Values>
 class Attrs {
  public:
@@ -25,10 +42,9 @@ class Attrs {
   }
 
   /// The op's own.
-  std::vector<AttributeValue> values(const OpDef& op) const {
-    std::vector<AttributeValue> all;
-    std::apply([&](const Values&... value) { (all.push_back(value_of(value)), ...); }, values_);
-    all.resize(op.attributes.size());
+  AttributeList list() const {
+    AttributeList all;
+    std::apply([&](const Values&... value) { (add(all, value), ...); }, values_);
     return all;
   }
 
@@ -48,12 +64,8 @@ class Attrs {
     if (i >= op.attributes.size() || op.attributes[i].decides) append_attr(key, value);
   }
   template <typename Value>
-  static AttributeValue value_of(const Value& value) {
-    if constexpr (std::is_same_v<Value, GradMask>) {
-      return {};  // no attribute of an op
-    } else {
-      return attribute_value(value);
-    }
+  static void add(AttributeList& all, const Value& value) {
+    if constexpr (!std::is_same_v<Value, GradMask>) all.add(value);
   }
 
   std::tuple<const Values&...> values_;

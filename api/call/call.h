@@ -37,12 +37,12 @@ template <typename... Args>
 template <typename AttrList>
 [[gnu::cold, gnu::noinline]] const Decision& ask(const DistArgs& args, const CallKey& key,
                                                  const AttrList& attributes, DataType dtype) {
-  return make_decision(args, key, {attributes.values(args.op()), attributes.wanted(), dtype});
+  return make_decision(args, key, {attributes.list(), attributes.wanted(), dtype});
 }
 template <typename AttrList, typename... Outs>
-[[gnu::cold, gnu::noinline]] void end_recorded(RecordedCall& call, const OpDef& op,
-                                               const AttrList& attributes, const Outs&... outs) {
-  if (call.is_outermost()) call.gives(attributes.values(op), CallSlots::of(outs...));
+[[gnu::cold, gnu::noinline]] void end_recorded(RecordedCall& call, const AttrList& attributes,
+                                               const Outs&... outs) {
+  if (call.is_outermost()) call.gives(attributes.list().values(), CallSlots::of(outs...));
 }
 }  // namespace detail
 
@@ -84,7 +84,7 @@ class Call {
   template <typename... Outs>
   void gives(const Outs&... outs) const {
     if (recorded_) [[unlikely]]
-      detail::end_recorded(*recorded_, op_, attributes_, outs...);
+      detail::end_recorded(*recorded_, attributes_, outs...);
   }
 
  private:

@@ -27,17 +27,10 @@ class CallArgs {
   Tensor& tensor(int i);
   std::optional<Tensor>& optional(int i);
   TensorList& list(int i);
-  /// Errors: InvalidArgument where there is none, or it is no T.
+  /// T: one of attribute_types.h, optional or not. Errors: InvalidArgument where there is none, or
+  /// it is no T.
   template <typename T>
-  T attr(int i) const {
-    if constexpr (std::is_same_v<T, Place>) {
-      return place(i);
-    } else if constexpr (std::is_same_v<T, DataLayout>) {
-      return layout(i);
-    } else {
-      return attribute_from<T>(attribute(i));
-    }
-  }
+  T attr(int i) const;
 
  private:
   const AttributeValue& attribute(int i) const;

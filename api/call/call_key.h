@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -83,6 +84,11 @@ inline void append_attr(CallKey& key, const Scalar& value) {
 inline void append_attr(CallKey& key, const IntArray& value) {
   key.append(value.size());
   key.append_bytes(value.values().data(), value.size() * sizeof(int64_t));
+}
+template <typename T>
+void append_attr(CallKey& key, const std::optional<T>& value) {
+  key.append(value.has_value());
+  if (value) append_attr(key, *value);
 }
 template <typename T>
 void append_attr(CallKey& key, const std::vector<T>& values) {

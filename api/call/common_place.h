@@ -1,7 +1,9 @@
 // Where the arrays of a launch lie, which is one place.
 #pragma once
 
-#include "api/call/kernel_args.h"
+#include <span>
+
+#include "phi/core/dense_tensor.h"
 #include "phi/core/op_def.h"
 #include "phi/core/rank_context.h"
 
@@ -12,20 +14,38 @@ namespace phi {
 
 namespace detail {
 
-/// Of a kernel's arguments, also those that are not tensors; the rank's if none has a place.
-template <typename... Args>
-Place common_place(const OpDef& op, const Args&... args) {
-  Place place;
-  const auto see = [&](const DenseTensor& x) {
+/// Takes a kernel's arguments one by one, also those that are not tensors.
+class CommonPlace {
+ public:
+  explicit CommonPlace(const OpDef& op) : op_(op) {}
+  void add(const DenseTensor& x) {
     if (!x.defined()) return;  // an output whose shape the kernel finds
-    if (place.defined() && x.place() != place) [[unlikely]]
-      throw_several_places(op, place, x.place());
-    place = x.place();
-  };
-  KernelArgs all([&](size_t, const DenseTensor& x) { see(x); }, see);
-  (all.add(args), ...);
-  return place.defined() ? place : RankContext::current().place();
-}
+    if (place_.defined() && x.place() != place_) [[unlikely]]
+      throw_several_places(op_, place_, x.place());
+    place_ = x.place();
+  }
+  void add(const DenseTensor* x) {
+    if (x) add(*x);
+  }
+  void add(DenseTensor* x) {
+    if (x) add(*x);
+  }
+  void add(std::span<const DenseTensor* const> list) {
+    for (const DenseTensor* x : list) add(x);
+  }
+  void add(std::span<DenseTensor* const> list) {
+    for (const DenseTensor* x : list) add(x);
+  }
+  template <typename Attribute>
+  void add(const Attribute&) {}
+
+  /// The rank's if no array has one.
+  Place found() const { return place_.defined() ? place_ : RankContext::current().place(); }
+
+ private:
+  const OpDef& op_;
+  Place place_;
+};
 
 }  // namespace detail
 }  // namespace phi

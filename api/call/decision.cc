@@ -44,6 +44,7 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
     }
     outputs_.push_back(out);
   }
+  for (size_t i = 0; i < outputs.num_outputs(); ++i) ends_.push_back(outputs.slots_of(i).second);
 }
 
 void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const {
@@ -118,9 +119,9 @@ const Decision* find_decision(const DistArgs& args, CallKey& key) {
 const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details) {
   try {
     const RuleFunctions& rule = args.op().rule;
-    const RuleArgs question = args.question(std::move(details.attributes));
+    const RuleArgs question = args.question(details.attributes.take());
     OutputMetas outputs = rule.infer(question);
-    if (details.wanted) outputs = details.wanted->select(std::move(outputs));
+    if (details.wanted) details.wanted->select(outputs);
     const auto spmd = rule.forward(question, outputs.size());
     return DecisionCache::current().add(
         key, key.hash(), std::make_shared<const Decision>(args, spmd, outputs, details.dtype));

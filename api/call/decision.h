@@ -4,8 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "api/call/attrs.h"
 #include "api/call/dist_args.h"
 #include "phi/core/device/device_context.h"
 #include "phi/core/rank_context.h"
@@ -44,6 +46,10 @@ class Decision final : public LaunchView {
   const Output& output(size_t slot) const { return outputs_[slot]; }
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
+  /// Of output number `output` of the op, of which a list has several: its first slot, and the one
+  /// behind its last.
+  std::pair<size_t, size_t> slots_of(size_t output) const { return {first_slot(output), ends_[output]}; }
+  size_t first_slot(size_t output) const { return output == 0 ? 0 : ends_[output - 1]; }
 
   const ShardBox& input_box(int i) const override { return inputs_[i].box; }
   const ShardBox& output_box(int i) const override { return outputs_[i].box; }
@@ -56,6 +62,7 @@ class Decision final : public LaunchView {
   bool computes_here_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
+  std::vector<size_t> ends_;  // of each output of the op, the slot behind its last
 };
 
 /// The decisions of one rank. A hit costs a hash and a comparison of the key.
@@ -89,7 +96,7 @@ const Decision* find_decision(const DistArgs& args, CallKey& key);
 
 /// What a call is beside its tensors.
 struct CallDetails {
-  std::vector<AttributeValue> attributes;
+  AttributeList attributes;
   const GradMask* wanted;  // null: all outputs
   DataType dtype;          // of the kernel; UNDEFINED: none
 };

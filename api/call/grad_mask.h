@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
-#include <vector>
 
-#include "phi/core/meta.h"
+#include "phi/infermeta/output_metas.h"
 
 namespace phi {
 
@@ -23,13 +21,11 @@ class GradMask {
   /// For keys of the decision cache.
   uint32_t bits() const { return bits_; }
 
-  /// The metas of the wanted outputs; the others become absent.
-  std::vector<std::optional<TensorMeta>> select(
-      std::vector<std::optional<TensorMeta>> outputs) const {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!(*this)[static_cast<int>(i)]) outputs[i] = std::nullopt;
+  /// Those that are not wanted become absent.
+  void select(OutputMetas& outputs) const {
+    for (size_t i = 0; i < outputs.num_outputs(); ++i) {
+      if (!(*this)[static_cast<int>(i)]) outputs.leave_out(i);
     }
-    return outputs;
   }
 
  private:

@@ -1,48 +1,52 @@
-// KernelArgs: goes through the arrays among a kernel's arguments, as a launch gives them.
+// KernelArrays: the arrays among a kernel's arguments, whatever its signature, for all that is not
+// done in every launch.
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <type_traits>
 
+#include "phi/common/inline_vector.h"
 #include "phi/core/dense_tensor.h"
 
 namespace phi::detail {
 
-/// Takes a kernel's arguments one by one, also those that are not tensors, and calls
-/// `f(position, x)` for the arrays that it reads and `g(x)` for those that it writes. The position
-/// counts the kernel's tensor arguments.
-template <typename Read, typename Written>
-class KernelArgs {
- public:
-  KernelArgs(Read read, Written written) : read_(read), written_(written) {}
+struct KernelArray {
+  const DenseTensor* array;
+  size_t position;  // of those that are read: among the kernel's tensor arguments
+  bool is_written;
+};
 
-  template <typename Arg>
-  void add(const Arg& arg) {
-    if constexpr (std::is_same_v<Arg, DenseTensor>) {
-      read_(position_++, arg);
-    } else if constexpr (std::is_convertible_v<Arg, std::span<DenseTensor* const>>) {
-      for (DenseTensor* x : std::span<DenseTensor* const>(arg)) write(x);
-    } else if constexpr (std::is_convertible_v<Arg, std::span<const DenseTensor* const>>) {
-      for (const DenseTensor* x : std::span<const DenseTensor* const>(arg)) {
-        if (x) read_(position_, *x);
-      }
-      ++position_;
-    } else if constexpr (std::is_convertible_v<Arg, DenseTensor*>) {
-      write(arg);
-    } else if constexpr (std::is_convertible_v<Arg, const DenseTensor*>) {
-      if (arg) read_(position_, *arg);
-      ++position_;
-    }
+/// Takes a kernel's arguments one by one, also those that are not tensors. Absent ones are left
+/// out.
+class KernelArrays {
+ public:
+  void add(const DenseTensor& x) { add(&x); }
+  void add(const DenseTensor* x) {
+    read(x);
+    ++position_;
   }
+  void add(std::span<const DenseTensor* const> list) {
+    for (const DenseTensor* x : list) read(x);
+    ++position_;
+  }
+  void add(DenseTensor* x) {
+    if (x) arrays_.push_back({x, 0, true});
+  }
+  void add(std::span<DenseTensor* const> list) {
+    for (DenseTensor* x : list) add(x);
+  }
+  template <typename Attribute>
+  void add(const Attribute&) {}
+
+  const KernelArray* begin() const { return arrays_.begin(); }
+  const KernelArray* end() const { return arrays_.end(); }
 
  private:
-  void write(DenseTensor* x) {
-    if (x) written_(*x);
+  void read(const DenseTensor* x) {
+    if (x) arrays_.push_back({x, position_, false});
   }
 
-  Read read_;
-  Written written_;
+  InlineVector<KernelArray, 12> arrays_;
   size_t position_ = 0;
 };
 

@@ -1,10 +1,32 @@
-// Launches of the signatures that most operators have.
+// What launches of all signatures do seldom, and launches of the signatures that most operators
+// have.
 #include "api/call/launch.h"
 
-namespace phi::detail {
+namespace phi {
+
+void LaunchScope::describe(const detail::KernelArrays& arrays) const {
+  const TracedShapes shapes(arrays);
+  span_.event()->detail = rank_.trace()->text(shapes.key(), [&] { return shapes.to_string(); });
+}
+
+namespace detail {
+
+void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    if (x.is_written) watch.wrote(op, *x.array);
+  }
+}
+
+void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
+                   DataType dtype, HeldArgs&& args, LaunchStep::Run run) {
+  auto view = context.view() ? context.view()->shared_from_this() : nullptr;
+  recorder.add(std::make_unique<LaunchStep>(op, dtype, context.place(), std::move(view),
+                                            std::move(args), run));
+}
 
 template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;
 template struct Launch<KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
 template struct Launch<KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
 
-}  // namespace phi::detail
+}  // namespace detail
+}  // namespace phi

@@ -21,26 +21,17 @@ namespace phi {
 /// One op that runs on this rank: counts it, and shows it where the rank keeps a trace.
 class LaunchScope {
  public:
-  /// `args`: the local arrays that it reads and writes; others are passed over.
-  template <typename... Args>
-  explicit LaunchScope(const OpDef& op, const Args&... args)
-      : LaunchScope(RankContext::current(), op, args...) {}
+  explicit LaunchScope(const OpDef& op) : LaunchScope(RankContext::current(), op) {}
   bool is_dry() const { return rank_.is_dry(); }
   OutputWatch* output_watch() const { return rank_.output_watch(); }
+  bool is_traced() const { return span_.event() != nullptr; }
+  /// The trace shows the shapes of what is read and written; where one is kept.
+  void describe(const detail::KernelArrays& arrays) const;
 
  private:
-  template <typename... Args>
-  LaunchScope(RankContext& rank, const OpDef& op, const Args&... args)
+  LaunchScope(RankContext& rank, const OpDef& op)
       : rank_(rank), span_(rank.trace(), TraceKind::kOp, op.name) {
     ++rank.counters().ops_launched;
-    if (span_.event()) [[unlikely]]
-      describe(*rank.trace(), args...);
-  }
-
-  template <typename... Args>
-  [[gnu::cold, gnu::noinline]] void describe(Trace& trace, const Args&... args) {
-    const TracedShapes shapes(args...);
-    span_.event()->detail = trace.text(shapes.key(), [&] { return shapes.to_string(); });
   }
 
   RankContext& rank_;
@@ -49,61 +40,81 @@ class LaunchScope {
 
 namespace detail {
 
+// What launches do that is seldom, for all signatures: launch.cc.
+
+void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays);
+/// A launch of the program that is being captured.
+void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
+                   DataType dtype, HeldArgs&& args, LaunchStep::Run run);
+
 template <typename Signature>
 struct Launch;
 
 /// The launches of all kernels of one signature.
 template <typename... Params>
 struct Launch<KernelSignature<Params...>> {
-  using Signature = KernelSignature<Params...>;
+  using Function = typename KernelSignature<Params...>::Function;
 
   static void plain(const OpDef& op, DataType dtype, Params... args) {
-    at(common_place(op, args...), nullptr, op, dtype, args...);
+    CommonPlace place(op);
+    (place.add(args), ...);
+    at(place.found(), nullptr, op, dtype, args...);
   }
 
   static void at(const Place& place, const LaunchView* view, const OpDef& op, DataType dtype,
                  Params... args) {
     Device& device = Device::of(place);
     const KernelContext context(place, view);
-    const LaunchScope scope(op, args...);
+    const LaunchScope scope(op);
+    if (scope.is_traced()) [[unlikely]]
+      scope.describe(arrays(args...));
     if (scope.is_dry()) [[unlikely]] {
       if (op.kernel.is_registered()) op.kernel.check_has(device.kernels(), dtype);
       return dry(context, op, dtype, args...);
     }
-    const auto kernel = op.kernel.template select<Signature>(device.kernels(), dtype);
+    const auto kernel =
+        op.kernel.template select<KernelSignature<Params...>>(device.kernels(), dtype);
     try {
       const Device::Work work(device);
       kernel(context, args...);
       if (OutputWatch* watch = scope.output_watch()) [[unlikely]] {
-        show_outputs(*watch, op, args...);
+        show_outputs(*watch, op, arrays(args...));
       }
     } catch (Error& error) {
-      name_placeholders(error, op, args...);
+      name_placeholders(error, op, arrays(args...));
       throw;
     }
   }
 
  private:
-  [[gnu::cold, gnu::noinline]] static void show_outputs(OutputWatch& watch, const OpDef& op,
-                                                        Params... args) {
-    KernelArgs visitor([](size_t, const DenseTensor&) {},
-                       [&](const DenseTensor& output) { watch.wrote(op, output); });
-    (visitor.add(args), ...);
+  [[gnu::cold, gnu::noinline]] static KernelArrays arrays(Params... args) {
+    KernelArrays arrays;
+    (arrays.add(args), ...);
+    return arrays;
   }
 
   // On a rank that computes nothing: recorded where a program is captured, else planned.
   [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
                                                DataType dtype, Params... args) {
-    check_shapes_known(op, args...);
+    const KernelArrays all = arrays(args...);
+    check_shapes_known(op, all);
     if (Recorder* recorder = RankContext::current().recorder()) {
-      auto view = context.view() ? context.view()->shared_from_this() : nullptr;
-      return recorder->add(std::make_unique<LaunchStep<Signature>>(op, dtype, context.place(),
-                                                                   std::move(view), args...));
+      HeldArgs held(op);
+      (held.add(args), ...);
+      return record_launch(*recorder, context, op, dtype, std::move(held), run_held);
     }
-    plan_args(op, args...);
-    const auto erased = op.kernel.find_dry(dtype);
-    if (!erased) return;
-    reinterpret_cast<typename Signature::Function>(erased)(context, args...);
+    plan_arrays(op, all);
+    if (const auto kernel = op.kernel.find_dry(dtype)) {
+      reinterpret_cast<Function>(kernel)(context, args...);
+    }
+  }
+
+  [[gnu::cold, gnu::noinline]] static void run_held(Kernel::Erased kernel,
+                                                    const KernelContext& context,
+                                                    const HeldArgs& args) {
+    [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+      reinterpret_cast<Function>(kernel)(context, args.get<Params>(kIndex)...);
+    }(std::index_sequence_for<Params...>());
   }
 };
 

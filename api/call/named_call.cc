@@ -9,6 +9,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
 #include "phi/core/added_ops.h"
+#include "phi/core/attribute_types.h"
 
 namespace phi {
 namespace {
@@ -113,6 +114,25 @@ const AttributeValue& CallArgs::attribute(int i) const {
                                     attributes_.size()));
   return attributes_[static_cast<size_t>(i)];
 }
+
+template <typename T>
+T CallArgs::attr(int i) const {
+  if constexpr (detail::kIsOptional<T>) {
+    if (std::holds_alternative<std::monostate>(attribute(i))) return std::nullopt;
+    return attr<typename T::value_type>(i);
+  } else if constexpr (std::is_same_v<T, Place>) {
+    return place(i);
+  } else if constexpr (std::is_same_v<T, DataLayout>) {
+    return layout(i);
+  } else {
+    return attribute_from<T>(attribute(i));
+  }
+}
+
+#define PHI_TAKE_ATTRIBUTE(T)              \
+  template T CallArgs::attr<T>(int) const; \
+  template std::optional<T> CallArgs::attr<std::optional<T>>(int) const;
+PHI_EACH_ATTRIBUTE_TYPE(PHI_TAKE_ATTRIBUTE)
 
 Place CallArgs::place(int i) const {
   const auto text = attribute_from<std::string>(attribute(i));

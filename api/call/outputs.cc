@@ -42,13 +42,12 @@ Tensor new_distributed(const Decision& decision, size_t slot) {
   return Tensor(DistTensor(out.global, out.attr, DenseTensor(out.local, nullptr)));
 }
 
-TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after) {
-  return new_distributed_slots(decision, first_slot, decision.num_outputs() - after - first_slot);
-}
-
-TensorList new_distributed_slots(const Decision& decision, size_t first_slot, size_t count) {
+TensorList new_distributed_list(const Decision& decision, size_t output) {
+  const auto [first, end] = decision.slots_of(output);
   TensorList list;
-  for (size_t i = 0; i < count; ++i) list.push_back(new_distributed(decision, first_slot + i));
+  for (size_t slot = first; slot < end; ++slot) {
+    if (decision.output(slot).present) list.push_back(new_distributed(decision, slot));
+  }
   return list;
 }
 
@@ -78,25 +77,31 @@ void check_inplace(const Tensor& x, const TensorMeta& result) {
             errors::InvalidArgument(
                 "inplace: the result {} does not fit into {}; use the op without `_`.",
                 result.to_string(), x.to_string()));
-  const DenseTensor& written = x.is_dist() ? x.dist().local() : x.dense();
-  written.storage()->note_write();
+  note_write(x);
 }
 
 void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result) {
   if (x && x->defined() && result) check_inplace(*x, *result);
 }
 
-void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results) {
-  PHI_CHECK(xs.size() == results.size(),
+namespace {
+void check_as_many(size_t results, const TensorList& xs) {
+  PHI_CHECK(xs.size() == results,
             errors::InvalidArgument("inplace: there are {} results for a list of {} tensors; give "
                                     "one for each.",
-                                    results.size(), xs.size()));
+                                    results, xs.size()));
+}
+}  // namespace
+
+void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results) {
+  check_as_many(results.size(), xs);
   for (size_t i = 0; i < xs.size(); ++i) check_inplace(xs[i], results[i]);
 }
 
-void check_inplace(const TensorList& xs, const Decision& decision, size_t first_slot) {
-  for (size_t i = 0; i < xs.size(); ++i)
-    check_inplace(xs[i], decision.output(first_slot + i).global);
+void check_inplace(const TensorList& xs, const Decision& decision, size_t output) {
+  const auto [first, end] = decision.slots_of(output);
+  check_as_many(end - first, xs);
+  for (size_t i = 0; i < xs.size(); ++i) check_inplace(xs[i], decision.output(first + i).global);
 }
 
 void reuse_buffer(Tensor& out, const DenseTensor& input) {
@@ -139,21 +144,69 @@ void assign_inplace(TensorList& xs, const TensorList& results) {
   for (size_t i = 0; i < xs.size(); ++i) assign_inplace(xs[i], results[i]);
 }
 
+namespace {
+void show_view(const LaunchScope& scope, const DenseTensor& x) {
+  if (!scope.is_traced()) return;
+  detail::KernelArrays arrays;
+  arrays.add(x);
+  scope.describe(arrays);
+}
+}  // namespace
+
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta) {
-  const LaunchScope scope(op, x.dense());
+  const LaunchScope scope(op);
+  show_view(scope, x.dense());
   return Tensor(x.dense().view(meta.dims));
 }
 
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input) {
-  const LaunchScope scope(op, input);
+  const LaunchScope scope(op);
+  show_view(scope, input);
   DenseTensor& local = out.dist().local();
   local = input.view(local.dims());
 }
 
-void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x) {
-  if (x.dist_attr() != decision.input(0).attr) return;
+void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x, size_t slot) {
+  if (!x.is_dist() || x.dist_attr() != decision.input(slot).attr) return;
   DenseTensor& local = out.dist().local();
   local = DenseTensor(local.meta(), x.dist().local().storage());
+}
+
+void share_placeholder(const Decision& decision, Tensor& out, const OptionalTensor& x,
+                       size_t slot) {
+  if (out.defined() && x && x->defined()) share_placeholder(decision, out, *x, slot);
+}
+
+Tensor shared_view(const Tensor& x, const TensorMeta& meta) {
+  return Tensor(x.dense().view(meta.dims));
+}
+
+Tensor shared_view(const OptionalTensor& x, const std::optional<TensorMeta>& meta) {
+  return x && x->defined() && meta ? shared_view(*x, *meta) : Tensor();
+}
+
+void share_part(Tensor& out, const DenseTensor& input) {
+  DenseTensor& local = out.dist().local();
+  local = input.view(local.dims());
+}
+
+void share_part(Tensor& out, const DenseTensor* input) {
+  if (out.defined() && input) share_part(out, *input);
+}
+
+void note_write(const Tensor& x) { array_of(x).storage()->note_write(); }
+
+void note_write(const OptionalTensor& x) {
+  if (x && x->defined()) note_write(*x);
+}
+
+void assign_written(const Tensor& x, const Tensor& view) {
+  Tensor handle = x;
+  assign_inplace(handle, view);
+}
+
+void assign_written(const OptionalTensor& x, const Tensor& view) {
+  if (x && x->defined() && view.defined()) assign_written(*x, view);
 }
 
 namespace {

@@ -18,19 +18,8 @@ Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& p
 /// Output slot `slot` of the decision: complete in meta on every rank; undefined if absent. On a
 /// computing rank local_out gives it bytes, elsewhere it is a placeholder.
 Tensor new_distributed(const Decision& decision, size_t slot);
-/// The list that begins there; `after` outputs follow it.
-TensorList new_distributed_list(const Decision& decision, size_t first_slot, size_t after = 0);
-/// The list of `count` outputs that begins there.
-TensorList new_distributed_slots(const Decision& decision, size_t first_slot, size_t count);
-
-/// How many slots these outputs have: one each, a list one for each element.
-inline size_t slots_of(const Tensor&) { return 1; }
-inline size_t slots_of(const OptionalTensor&) { return 1; }
-inline size_t slots_of(const TensorList& list) { return list.size(); }
-template <typename First, typename... Others>
-requires(sizeof...(Others) > 0) size_t slots_of(const First& first, const Others&... others) {
-  return slots_of(first) + slots_of(others...);
-}
+/// The list that is output number `output` of the op; empty if it is absent.
+TensorList new_distributed_list(const Decision& decision, size_t output);
 
 /// What the kernel writes to; null for an absent output.
 inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }
@@ -47,8 +36,8 @@ void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& res
 /// Of lists: element by element. Errors: InvalidArgument also where there are more or fewer
 /// results.
 void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results);
-/// The results are the decision's outputs from `first_slot` on.
-void check_inplace(const TensorList& xs, const Decision& decision, size_t first_slot);
+/// The results are the elements of the decision's output number `output`.
+void check_inplace(const TensorList& xs, const Decision& decision, size_t output);
 inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out) : nullptr; }
 /// Lets the kernel write into the buffer of an input that has the same shape and dtype; otherwise
 /// the output gets its own.
@@ -65,8 +54,23 @@ inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 /// View ops launch nothing: the output shares the input's bytes under its own dims.
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
-/// The same on a rank that does not compute: whoever writes to the one writes to the other.
-void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x);
+/// The same on a rank that does not compute: whoever writes to the one writes to the other. `slot`:
+/// x's among the call's inputs.
+void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x, size_t slot = 0);
+void share_placeholder(const Decision& decision, Tensor& out, const OptionalTensor& x, size_t slot);
+
+// Views beside outputs that a kernel makes. Of an absent tensor there is none.
+
+Tensor shared_view(const Tensor& x, const TensorMeta& meta);
+Tensor shared_view(const OptionalTensor& x, const std::optional<TensorMeta>& meta);
+void share_part(Tensor& out, const DenseTensor& input);
+void share_part(Tensor& out, const DenseTensor* input);
+/// The kernel writes to a view of x: from here on x counts as written to.
+void note_write(const Tensor& x);
+void note_write(const OptionalTensor& x);
+/// What the kernel wrote is x's value, wherever the rule let x lie.
+void assign_written(const Tensor& x, const Tensor& view);
+void assign_written(const OptionalTensor& x, const Tensor& view);
 
 /// Run-time shapes: makes the shapes that the computing ranks found known to all ranks of the job.
 /// Collective over the world if some rank did not compute; control-sized messages only. Nothing to

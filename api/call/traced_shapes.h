@@ -10,14 +10,10 @@
 
 namespace phi {
 
-/// Of a kernel's arguments, also those that are not tensors.
 class TracedShapes {
  public:
-  template <typename... Args>
-  explicit TracedShapes(const Args&... args) {
-    detail::KernelArgs all([this](size_t, const DenseTensor& x) { add(x.meta(), kInput); },
-                           [this](const DenseTensor& x) { add(x.meta(), kOutput); });
-    (all.add(args), ...);
+  explicit TracedShapes(const detail::KernelArrays& arrays) {
+    for (const auto& x : arrays) add(x.array->meta(), x.is_written ? kOutput : kInput);
   }
 
   /// The same bytes for the same shapes, dtypes and directions.

@@ -14,6 +14,7 @@ struct Text {
   std::string operator()(double x) const { return fmt::format("{}", x); }
   std::string operator()(const std::string& x) const { return "\"" + x + "\""; }
   std::string operator()(DataType x) const { return std::string(name_of(x)); }
+  std::string operator()(std::monostate) const { return "none"; }
   template <typename T>
   std::string operator()(const std::vector<T>& x) const {
     return fmt::format("[{}]", fmt::join(x, ","));

@@ -2,6 +2,7 @@
 #include "api/rules/rule_functions.h"
 
 #include "phi/common/errors.h"
+#include "phi/core/attribute_types.h"
 
 namespace phi {
 
@@ -54,6 +55,16 @@ SpmdResult completed(const RuleFunctions& functions, const RuleArgs& args, SpmdR
 }
 
 }  // namespace
+
+template <typename T>
+T RuleArgs::attr(int i) const {
+  return attribute_from<T>(attributes_[static_cast<size_t>(i)]);
+}
+
+#define PHI_TAKE_ATTRIBUTE(T)              \
+  template T RuleArgs::attr<T>(int) const; \
+  template std::optional<T> RuleArgs::attr<std::optional<T>>(int) const;
+PHI_EACH_DECIDING_ATTRIBUTE_TYPE(PHI_TAKE_ATTRIBUTE)
 
 std::vector<TensorSpec> RuleArgs::slots() const {
   std::vector<TensorSpec> slots;

@@ -41,10 +41,9 @@ class RuleArgs {
     return spec(arg).absent() ? nullptr : &meta(arg);
   }
   std::span<const TensorMeta> list_meta(int arg) const { return arguments_[arg].metas; }
+  /// T: a type of attribute that decides (attribute_types.h), optional or not.
   template <typename T>
-  T attr(int i) const {
-    return attribute_from<T>(attributes_[i]);
-  }
+  T attr(int i) const;
   /// All tensors, lists one element after the other.
   std::vector<distributed::TensorSpec> slots() const;
   /// The slots of an argument: the first one, and how many.

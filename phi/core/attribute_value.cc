@@ -28,6 +28,7 @@ struct Text {
     return narrow == v ? fmt::format("{}", narrow) : fmt::format("{}", v);
   }
   std::string operator()(DataType v) const { return std::string(name_of(v)); }
+  std::string operator()(std::monostate) const { return "none"; }
   template <typename T>
   std::string operator()(const T& v) const {
     if constexpr (detail::kIsList<T>) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,10 +23,10 @@ namespace phi {
 
 /// Integers of all widths are int64, both floating types double, a Scalar is what it holds;
 /// IntArray and vectors of integers are lists. Types that no placement or shape depends on (Place,
-/// DataLayout) are kept as text.
+/// DataLayout) are kept as text. An optional attribute that is absent is std::monostate.
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, DataType, std::vector<int64_t>,
-                 std::vector<double>, std::vector<std::string>>;
+                 std::vector<double>, std::vector<std::string>, std::monostate>;
 
 /// "bool", "int", ..., "list of ints".
 std::string_view name_of(AttributeKind kind);
@@ -43,13 +44,20 @@ inline constexpr bool kIsList = false;
 template <typename T>
 inline constexpr bool kIsList<std::vector<T>> = true;
 
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
 [[noreturn]] void refuse_attribute(const AttributeValue& value, AttributeKind expected);
 
 }  // namespace detail
 
 template <typename T>
 constexpr AttributeKind attribute_kind() {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (detail::kIsOptional<T>) {
+    return attribute_kind<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
     return AttributeKind::kBool;
   } else if constexpr (std::is_integral_v<T>) {
     return AttributeKind::kInt;
@@ -75,7 +83,9 @@ constexpr AttributeKind attribute_kind() {
 
 template <typename T>
 AttributeValue attribute_value(const T& value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DataType> ||
+  if constexpr (detail::kIsOptional<T>) {
+    return value ? attribute_value(*value) : std::monostate();
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DataType> ||
                 std::is_same_v<T, std::string>) {
     return value;
   } else if constexpr (std::is_integral_v<T>) {
@@ -109,7 +119,10 @@ AttributeValue attribute_value(const T& value) {
 /// Numbers are converted. Errors: InvalidArgument where `value` is something else.
 template <typename T>
 T attribute_from(const AttributeValue& value) {
-  if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Scalar>) {
+  if constexpr (detail::kIsOptional<T>) {
+    if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
+    return attribute_from<typename T::value_type>(value);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Scalar>) {
     return std::visit(
         [&](const auto& held) -> T {
           if constexpr (std::is_arithmetic_v<std::decay_t<decltype(held)>>) {

@@ -199,7 +199,7 @@ TEST(Attrs, KeysByWhatDecidesAndShowsTheOpsOwn) {
   EXPECT_EQ(first, key(attrs(axis, other_value, place, wanted)));
   EXPECT_NE(first, key(attrs(other_axis, value, place, wanted)));
   EXPECT_NE(first, key(attrs(axis, value, place, fewer)));
-  const std::vector<AttributeValue> shown = attrs(axis, value, place, wanted).values(op);
+  const std::vector<AttributeValue> shown = attrs(axis, value, place, wanted).list().take();
   ASSERT_EQ(shown.size(), 3u);
   EXPECT_EQ(shown[0], AttributeValue(int64_t{2}));
   EXPECT_EQ(shown[1], AttributeValue(0.5));

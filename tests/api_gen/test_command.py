@@ -28,7 +28,7 @@ GRADIENT = """- backward_op: relu_grad
 API = "api/generated/"
 HEADERS = {API + "api.h", API + "ops/relu.h", "phi/generated/kernels/ops.h"}
 ALL = HEADERS | {API + name for name in ("ops.cc", "calls.cc", "defs/ops.cc", "ops/relu.cc",
-                                     "batches/ops_0.cc", "op_reference.md")}
+                                     "batches/ops_0.cc", "rules/0.cc", "op_reference.md")}
 
 
 class Command:
@@ -235,6 +235,16 @@ def test_a_report_goes_through_all_entries(command):
         "1 backward entries: 0 generated, 1 declared only, 0 not understood"]
     command.write("ops.yaml", RELU + "  backward: relu_grad\n")
     assert command.run(*flags, "--report").returncode == 0
+
+
+def test_an_attribute_that_nothing_takes_is_told_and_stays(command):
+    command.write("ops.yaml", RELU.replace("(Tensor x)", "(Tensor x, int ring_id)")
+                  .replace("InferMeta", "InferMeta, param: [x]").replace("func: relu", "func: relu, param: [x]"))
+    assert "nothing takes the attribute 'ring_id'" in command.run("--ops=ops.yaml").stderr
+    assert command.run("--ops=ops.yaml", "--report").stdout.startswith(
+        "ops.yaml:1: relu: generated; nothing takes the attribute 'ring_id'\n")
+    assert command.run("--ops=ops.yaml", "--declare-missing").returncode == 0
+    assert "attrs(ring_id)" in (command.folder / "out/api/generated/ops/relu.cc").read_text()
 
 
 def test_what_is_missing_is_declared_if_that_is_asked_for(command):

@@ -11,6 +11,7 @@ from api_gen.declarations import declared, registered_kernels
 from api_gen.emit import render
 from api_gen.errors import SpecErrors
 from api_gen.functions import Functions
+from api_gen.missing import complete
 from api_gen.parse import parse_ops
 
 HEADER = """
@@ -34,6 +35,14 @@ PHI_REGISTER_KERNEL(f, CPU, FKernel, Floats);
       broken_line, CPU, FKernel, Floats);
 PHI_REGISTER_DRY_KERNEL(dry, FKernel, Floats);
 PHI_UNARY_KERNEL(row, RowFunctor, Floats);
+"""
+SIGNATURES = """
+struct f {
+  using Signature =
+      KernelSignature<const DenseTensor&, int,
+                      DenseTensor*>;
+  using Parameters = KernelParameters<"x", "a", "out">;
+};
 """
 F = """
 - op: f
@@ -83,6 +92,21 @@ def test_what_headers_declare(tmp_path):
 def test_what_sources_register(tmp_path):
     (tmp_path / "f.cc").write_text(KERNELS)
     assert registered_kernels([tmp_path]) == {"f", "broken_line", "row"}
+
+
+def test_a_kernel_that_takes_other_arguments(tmp_path):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels/generated.h").write_text(SIGNATURES)
+    found = files(tmp_path)
+    render(ops_of(F), functions=found)
+    with pytest.raises(SpecErrors) as caught:
+        render(ops_of(F.replace("int a", "bool a")), functions=found)
+    assert str(caught.value).endswith(
+        "key 'kernel.func': the kernel 'f' takes (const DenseTensor&, int, DenseTensor*) and is given (const "
+        "DenseTensor&, bool, DenseTensor*); what it takes, or a kernel of another name, is accepted")
+    ops = ops_of(F + F.replace("int a", "bool a").replace("op: f", "op: g"))
+    kernels = [op.kernel.dense.name for op in complete(ops, [], found).ops]
+    assert kernels == ["f", "f_of_g"], "no code calls the kernel with arguments that it does not take"
 
 
 def test_what_is_there_is_accepted(tmp_path):

@@ -35,6 +35,11 @@ def op(kernel: str, args: str = "(Tensor x, Tensor y)", more: str = "") -> str:
     ("data_type: dtype", "(Tensor x, DataType dtype)", "", "(ops::f, dtype, "),
     ("data_type: dtype > x", "(Tensor x, DataType dtype)", "",
      "(ops::f, dtype_or(dtype, x.dtype()), "),
+    ("data_type: dtype", "(Tensor x, DataType dtype)", "  optional: dtype\n",
+     "(ops::f, dtype_or(dtype, x.dtype()), "),
+    ("data_type: complex(x)", "(Tensor x)", "", "(ops::f, complex_of(x.dtype()), "),
+    ("backend: place", "(Tensor x, Place place)", "  optional: place\n",
+     "new_tensor(meta, place_or(place, place_of(x)));"),
     ("param: [x]", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x, y));"),
     ("backend: x", "(Tensor x, Tensor y)", "", "new_tensor(meta, place_of(x));"),
     ("backend: place", "(Tensor x, Place place)", "", "new_tensor(meta, place_or(place, place_of()));"),
@@ -231,9 +236,17 @@ def test_operators_of_a_family_are_compiled_together():
     one = op("param: [x]")
     many = "".join(one.replace("op: f", f"op: f{i}") for i in range(10))
     texts = render(parse_ops([("a.yaml", many), ("b.yaml", one)])).texts
-    batches = {path: re.findall(r"ops/(\w+)\.cc", text) for path, text in texts.items() if "/batches/" in path}
+    batches = {path: re.findall(r"/ops/(\w+)\.cc", text) for path, text in texts.items() if "/batches/" in path}
     assert batches == {"api/generated/batches/a_0.cc": [f"f{i}" for i in range(8)],
                        "api/generated/batches/a_1.cc": ["f8", "f9"], "api/generated/batches/b_0.cc": ["f"]}
+
+
+def test_definitions_of_ten_families_are_compiled_together():
+    one = op("param: [x]")
+    texts = render(parse_ops([(f"a{i:02}.yaml", one.replace("op: f", f"op: f{i}")) for i in range(11)])).texts
+    together = {path: re.findall(r"defs/(\w+)\.cc", text) for path, text in texts.items() if "/rules/" in path}
+    assert together == {"api/generated/rules/0.cc": [f"a{i:02}" for i in range(10)],
+                        "api/generated/rules/1.cc": ["a10"]}
 
 
 GRADIENT = """
@@ -292,7 +305,7 @@ def test_a_list_without_gradient_is_not_recorded():
           output: Tensor(x_grad)
           invoke: multiply(x, out_grad)
         """))["f"]
-    assert "track(new FGradNode(x), out);" in body
+    assert "track(new FGradNode(x), out, without_grad(parts));" in body
 
 
 def test_an_op_that_invokes_others_is_recorded_by_them():

@@ -41,7 +41,8 @@ def test_files_go_to_a_folder_of_the_librarys_name(command):
     command.write("mine.yaml", ENTRY)
     assert command.run(*ARGS).returncode == 0
     assert command.files() == {"my_ops/api.h", "my_ops/kernels/mine.h", "my_ops/defs/mine.cc", "my_ops/library.cc",
-                               "my_ops/op_reference.md", "my_ops/ops/mine.h", "my_ops/ops/mine.cc", "my_ops/batches/mine_0.cc"}
+                               "my_ops/op_reference.md", "my_ops/ops/mine.h", "my_ops/ops/mine.cc", "my_ops/batches/mine_0.cc",
+                               "my_ops/rules/0.cc"}
     source = (command.folder / "out/my_ops/ops/mine.cc").read_text()
     assert '#include "my_ops/ops/mine.h"' in source
     assert '#include "phi/infermeta/elementwise.h"' in source, "relative to the folder it is included from"

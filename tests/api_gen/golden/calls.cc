@@ -5,11 +5,16 @@
 namespace phi {
 
 namespace calls {
+TensorList batch_norm(CallArgs& args);
 TensorList bmm(CallArgs& args);
 TensorList bmm_grad(CallArgs& args);
 TensorList check_finite_(CallArgs& args);
 TensorList concat(CallArgs& args);
 TensorList concat_grad(CallArgs& args);
+TensorList distribute(CallArgs& args);
+TensorList distribute_grad(CallArgs& args);
+TensorList flatten(CallArgs& args);
+TensorList flatten_grad(CallArgs& args);
 TensorList full(CallArgs& args);
 TensorList matmul(CallArgs& args);
 TensorList matmul_grad(CallArgs& args);
@@ -24,17 +29,24 @@ TensorList relu_double_grad(CallArgs& args);
 TensorList relu_grad(CallArgs& args);
 TensorList reshape(CallArgs& args);
 TensorList reshape_grad(CallArgs& args);
+TensorList scale_all(CallArgs& args);
+TensorList scale_all_grad(CallArgs& args);
 TensorList split(CallArgs& args);
 TensorList split_grad(CallArgs& args);
 }  // namespace calls
 
 std::span<const NamedCall> built_in_calls() {
   static constexpr NamedCall list[] = {
+      {"batch_norm", calls::batch_norm},
       {"bmm", calls::bmm},
       {"bmm_grad", calls::bmm_grad},
       {"check_finite_", calls::check_finite_},
       {"concat", calls::concat},
       {"concat_grad", calls::concat_grad},
+      {"distribute", calls::distribute},
+      {"distribute_grad", calls::distribute_grad},
+      {"flatten", calls::flatten},
+      {"flatten_grad", calls::flatten_grad},
       {"full", calls::full},
       {"matmul", calls::matmul},
       {"matmul_grad", calls::matmul_grad},
@@ -49,6 +61,8 @@ std::span<const NamedCall> built_in_calls() {
       {"relu_grad", calls::relu_grad},
       {"reshape", calls::reshape},
       {"reshape_grad", calls::reshape_grad},
+      {"scale_all", calls::scale_all},
+      {"scale_all_grad", calls::scale_all_grad},
       {"split", calls::split},
       {"split_grad", calls::split_grad},
   };

@@ -14,8 +14,8 @@ std::tuple<std::vector<Tensor>&, Tensor> check_finite_(std::vector<Tensor>& x,
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, dtype_of(x));
     check_inplace(x, decision, 0);
-    TensorList out = new_distributed_list(decision, 0, 1);
-    found = new_distributed(decision, decision.num_outputs() - 1);
+    TensorList out = new_distributed_list(decision, 0);
+    found = new_distributed(decision, decision.first_slot(1));
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       reuse_buffer(out, local.list(0));

@@ -23,6 +23,10 @@ extern const OpDef momentum_;
 extern const OpDef bmm;
 extern const OpDef merged_momentum_;
 extern const OpDef check_finite_;
+extern const OpDef distribute;
+extern const OpDef scale_all;
+extern const OpDef batch_norm;
+extern const OpDef flatten;
 }  // namespace ops
 
 // ---- matmul ----
@@ -400,5 +404,130 @@ constexpr const char* kCheckFinite_Outputs[] = {"out", "found"};
 const OpDef ops::check_finite_ = {"check_finite_", kCheckFinite_Rule, kCheckFinite_Inputs,
                                   kCheckFinite_Outputs, {}, kCheckFinite_Taken, 0,
                                   Kernel::named("check_finite"), nullptr};
+
+// ---- distribute ----
+
+namespace {
+
+distributed::SpmdRule ask_distribute(const RuleArgs& args) {
+  return DistributeInferSpmd(args.spec(0), args.list_spec(1), args.attr<int>(0));
+}
+
+OutputMetas infer_distribute(const RuleArgs& args) {
+  return metas(DistributeInferMeta(args.meta(0), args.list_meta(1), args.attr<int>(0)));
+}
+
+OpRule describe_distribute(const RuleFunctions& functions) {
+  return OpRule("distribute", functions)
+      .tensor("rois")
+      .tensor("levels", TensorKind::kList)
+      .attribute(OpRule::optional<int>("least", 2))
+      .output("parts")
+      .output("counts")
+      .output("order");
+}
+
+constexpr RuleFunctions kDistributeRule = {"DistributeInferSpmd", ask_distribute, infer_distribute,
+                                           describe_distribute};
+constexpr const char* kDistributeInputs[] = {"rois", "levels"};
+constexpr int kDistributeTaken[] = {0, 1};
+constexpr AttributeDef kDistributeAttributes[] = {{"least", AttributeKind::kInt, true}};
+constexpr const char* kDistributeOutputs[] = {"parts", "counts", "order"};
+
+}  // namespace
+
+const OpDef ops::distribute = {"distribute", kDistributeRule, kDistributeInputs, kDistributeOutputs,
+                               kDistributeAttributes, kDistributeTaken, 0,
+                               Kernel::named("distribute"), nullptr};
+
+// ---- scale_all ----
+
+namespace {
+
+OutputMetas infer_scale_all(const RuleArgs& args) {
+  return metas(UnchangedListInferMeta(args.list_meta(0)));
+}
+
+OpRule describe_scale_all(const RuleFunctions& functions) {
+  return OpRule("scale_all", functions)
+      .tensor("xs", TensorKind::kList)
+      .attribute(OpRule::required<float>("factor"))
+      .output("out");
+}
+
+constexpr RuleFunctions kScaleAllRule = {"", nullptr, infer_scale_all, describe_scale_all};
+constexpr const char* kScaleAllInputs[] = {"xs"};
+constexpr int kScaleAllTaken[] = {0};
+constexpr AttributeDef kScaleAllAttributes[] = {{"factor", AttributeKind::kFloat, false}};
+constexpr const char* kScaleAllOutputs[] = {"out"};
+
+}  // namespace
+
+const OpDef ops::scale_all = {"scale_all", kScaleAllRule, kScaleAllInputs, kScaleAllOutputs,
+                              kScaleAllAttributes, kScaleAllTaken, 0, Kernel::named("scale_all"),
+                              nullptr};
+
+// ---- batch_norm ----
+
+namespace {
+
+OutputMetas infer_batch_norm(const RuleArgs& args) {
+  return metas(BatchNormInferMeta(args.meta(0), args.meta(1), args.optional_meta(3)));
+}
+
+OpRule describe_batch_norm(const RuleFunctions& functions) {
+  return OpRule("batch_norm", functions)
+      .tensor("x")
+      .tensor("mean")
+      .tensor("more", TensorKind::kList)
+      .tensor("variance", TensorKind::kOptional)
+      .attribute(OpRule::required<float>("momentum"))
+      .attribute(OpRule::optional<std::optional<int>>("seed", std::nullopt))
+      .output("out")
+      .output("mean_out")
+      .output("variance_out")
+      .output("saved");
+}
+
+constexpr RuleFunctions kBatchNormRule = {"", nullptr, infer_batch_norm, describe_batch_norm};
+constexpr const char* kBatchNormInputs[] = {"x", "mean", "more", "variance"};
+constexpr int kBatchNormTaken[] = {0, 1, 2, 3};
+constexpr AttributeDef kBatchNormAttributes[] = {{"momentum", AttributeKind::kFloat, false},
+                                                 {"seed", AttributeKind::kInt, false}};
+constexpr const char* kBatchNormOutputs[] = {"out", "mean_out", "variance_out", "saved"};
+
+}  // namespace
+
+const OpDef ops::batch_norm = {"batch_norm", kBatchNormRule, kBatchNormInputs, kBatchNormOutputs,
+                               kBatchNormAttributes, kBatchNormTaken, 0,
+                               Kernel::named("batch_norm"), nullptr};
+
+// ---- flatten ----
+
+namespace {
+
+OutputMetas infer_flatten(const RuleArgs& args) {
+  return metas(FlattenInferMeta(args.meta(0), args.attr<int>(0)));
+}
+
+OpRule describe_flatten(const RuleFunctions& functions) {
+  return OpRule("flatten", functions)
+      .tensor("x")
+      .attribute(OpRule::optional<int>("axis", 0))
+      .output("out")
+      .output("shape");
+}
+
+constexpr RuleFunctions kFlattenRule = {"", nullptr, infer_flatten, describe_flatten};
+constexpr const char* kFlattenInputs[] = {"x"};
+constexpr int kFlattenTaken[] = {0};
+constexpr AttributeDef kFlattenAttributes[] = {{"axis", AttributeKind::kInt, true}};
+constexpr const char* kFlattenOutputs[] = {"out", "shape"};
+
+}  // namespace
+
+const OpDef ops::flatten = {"flatten", kFlattenRule, kFlattenInputs, kFlattenOutputs,
+                            kFlattenAttributes, kFlattenTaken, 0, Kernel::named("shape_of"),
+                            nullptr};
 
 }  // namespace phi

@@ -2,6 +2,7 @@
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,15 @@
 
 namespace phi::kernels {
 
+struct batch_norm {
+  using Signature =
+      KernelSignature<const DenseTensor&, const DenseTensor&, std::span<const DenseTensor* const>,
+                      const DenseTensor*, float, const std::optional<int>&, DenseTensor*,
+                      DenseTensor*, DenseTensor*, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "mean", "more", "variance", "momentum", "seed", "out",
+                                      "mean_out", "variance_out", "saved">;
+  static constexpr const char* kName = "batch_norm";
+};
 struct bmm {
   using Signature = KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>;
   using Parameters = KernelParameters<"x", "y", "out">;
@@ -28,6 +38,13 @@ struct concat {
       KernelSignature<std::span<const DenseTensor* const>, const Scalar&, DenseTensor*>;
   using Parameters = KernelParameters<"x", "axis", "out">;
   static constexpr const char* kName = "concat";
+};
+struct distribute {
+  using Signature =
+      KernelSignature<const DenseTensor&, std::span<const DenseTensor* const>, int,
+                      std::span<DenseTensor* const>, std::span<DenseTensor* const>, DenseTensor*>;
+  using Parameters = KernelParameters<"rois", "levels", "least", "parts", "counts", "order">;
+  static constexpr const char* kName = "distribute";
 };
 struct full {
   using Signature = KernelSignature<const Scalar&, DenseTensor*>;
@@ -78,6 +95,17 @@ struct reshape {
   using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
   using Parameters = KernelParameters<"x", "out">;
   static constexpr const char* kName = "reshape";
+};
+struct scale_all {
+  using Signature =
+      KernelSignature<std::span<const DenseTensor* const>, float, std::span<DenseTensor* const>>;
+  using Parameters = KernelParameters<"xs", "factor", "out">;
+  static constexpr const char* kName = "scale_all";
+};
+struct shape_of {
+  using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
+  using Parameters = KernelParameters<"x", "shape">;
+  static constexpr const char* kName = "shape_of";
 };
 struct split {
   using Signature =

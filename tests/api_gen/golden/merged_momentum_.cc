@@ -18,12 +18,11 @@ std::tuple<std::vector<Tensor>&, std::vector<Tensor>&, std::vector<Tensor>&> mer
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, dtype_of(param));
     check_inplace(param, decision, 0);
-    check_inplace(velocity, decision, slots_of(param));
-    check_inplace(master_param, decision, slots_of(param, velocity));
-    TensorList param_out = new_distributed_slots(decision, 0, param.size());
-    TensorList velocity_out = new_distributed_slots(decision, slots_of(param), velocity.size());
-    TensorList master_param_out =
-        new_distributed_slots(decision, slots_of(param, velocity), master_param.size());
+    check_inplace(velocity, decision, 1);
+    check_inplace(master_param, decision, 2);
+    TensorList param_out = new_distributed_list(decision, 0);
+    TensorList velocity_out = new_distributed_list(decision, 1);
+    TensorList master_param_out = new_distributed_list(decision, 2);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
       reuse_buffer(param_out, local.list(0));

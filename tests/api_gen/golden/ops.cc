@@ -19,14 +19,19 @@ extern const OpDef momentum_;
 extern const OpDef bmm;
 extern const OpDef merged_momentum_;
 extern const OpDef check_finite_;
+extern const OpDef distribute;
+extern const OpDef scale_all;
+extern const OpDef batch_norm;
+extern const OpDef flatten;
 extern const OpDef matmul_grad;
 extern const OpDef relu_grad;
 extern const OpDef relu_double_grad;
 extern const OpDef norm_grad;
+extern const OpDef distribute_grad;
 }  // namespace ops
 
 std::span<const OpDef* const> built_in_ops() {
-  static constexpr std::array<const OpDef*, 16> list = {
+  static constexpr std::array<const OpDef*, 21> list = {
       &ops::matmul,
       &ops::relu,
       &ops::split,
@@ -39,10 +44,15 @@ std::span<const OpDef* const> built_in_ops() {
       &ops::bmm,
       &ops::merged_momentum_,
       &ops::check_finite_,
+      &ops::distribute,
+      &ops::scale_all,
+      &ops::batch_norm,
+      &ops::flatten,
       &ops::matmul_grad,
       &ops::relu_grad,
       &ops::relu_double_grad,
       &ops::norm_grad,
+      &ops::distribute_grad,
   };
   return list;
 }

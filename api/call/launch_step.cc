@@ -1,0 +1,81 @@
+// Arguments that wait, and the launch with them.
+#include "api/call/launch_step.h"
+
+#include "phi/core/device/device.h"
+
+namespace phi::detail {
+
+void HeldArgs::keep(const DenseTensor* x, Access access, size_t tensor) {
+  arrays_.push_back({x ? *x : DenseTensor(), x != nullptr, access, tensor});
+}
+
+void HeldArgs::read(std::span<const DenseTensor* const> list) {
+  slots_.push_back({arrays_.size(), list.size()});
+  const Access access = op_.is_unread(position_) ? Access::kShape : Access::kRead;
+  for (const DenseTensor* x : list) keep(x, access, static_cast<size_t>(op_.taken[position_]));
+  ++position_;
+}
+
+void HeldArgs::write(std::span<DenseTensor* const> list) {
+  slots_.push_back({arrays_.size(), list.size()});
+  for (const DenseTensor* x : list) keep(x, Access::kWrite, op_.inputs.size() + output_);
+  ++output_;
+}
+
+void HeldArgs::add(const DenseTensor* x) { read({&x, 1}); }
+void HeldArgs::add(std::span<const DenseTensor* const> list) { read(list); }
+void HeldArgs::add(DenseTensor* x) { write({&x, 1}); }
+void HeldArgs::add(std::span<DenseTensor* const> list) { write(list); }
+
+void HeldArgs::point_to_arrays() {
+  pointers_.clear();
+  for (Array& each : arrays_) pointers_.push_back(each.is_there ? &each.array : nullptr);
+}
+
+void HeldArgs::visit(const Step::Visitor& visitor) {
+  for (Array& each : arrays_) {
+    if (each.is_there) visitor(each.array, each.access);
+  }
+}
+
+std::vector<Dims> HeldArgs::shapes() const {
+  std::vector<Dims> shapes(op_.inputs.size() + op_.outputs.size(), Dims{0});
+  for (const Array& each : arrays_) {
+    if (each.is_there) shapes[each.tensor] = each.array.dims();
+  }
+  return shapes;
+}
+
+LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
+                       std::shared_ptr<const LaunchView> view, HeldArgs&& args, Run run)
+    : op_(op),
+      dtype_(dtype),
+      place_(place),
+      kernel_(nullptr),
+      view_(std::move(view)),
+      args_(std::move(args)),
+      run_(run) {
+  // Programs of an op that is declared only are looked at and run dry.
+  if (!op.kernel.is_registered()) return;
+  const DeviceKind kind = Device::of(place).kernels();
+  op.kernel.check_has(kind, dtype);
+  kernel_ = op.kernel.find(kind, dtype);
+}
+
+void LaunchStep::run() {
+  Device& device = Device::of(place_);
+  if (kernel_ == nullptr) [[unlikely]]
+    op_.kernel.check_has(device.kernels(), dtype_);
+  const Device::Work work(device);
+  const KernelContext context(place_, view_.get());
+  args_.point_to_arrays();
+  run_(kernel_, context, args_);
+}
+
+StepCost LaunchStep::cost() {
+  StepCost cost = Step::cost();
+  if (op_.flops != nullptr) cost.flops = op_.flops(args_.shapes());
+  return cost;
+}
+
+}  // namespace phi::detail
