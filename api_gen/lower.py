@@ -120,6 +120,14 @@ class Tracked:
 
 
 @dataclass(frozen=True)
+class Lent:
+    """How outputs are asked for as parts of a tensor: what `lend` takes behind op and outputs."""
+
+    dense: tuple[str, ...]
+    local: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FunctionView:
     """One generated function: it does the op's work, or only makes `call`."""
 
@@ -148,6 +156,7 @@ class FunctionView:
     local_args: tuple[str, ...] = ()
     needs_local: bool = True  # the kernel reads some tensor, or the buffer of one is used again
     view_of: TensorArg | None = None  # the output shares this tensor's bytes, nothing is launched
+    lent: Lent | None = None  # the outputs may be parts of the kernel's tensor that are not copied
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     tracked: Tracked | None = None
@@ -400,7 +409,14 @@ class _Builder:
             needs_local=(is_view or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            data_dependent=op.data_dependent)
+            lent=self._lent(), data_dependent=op.data_dependent)
+
+    def _lent(self) -> Lent | None:
+        if not self.kernel.lend:
+            return None
+        lender, *others = self.kernel.params
+        behind = (self.kernel.lend, *map(cpp.dense_value, others))
+        return Lent((cpp.dense_value(lender), *behind), (cpp.local_value(lender), *behind))
 
     def _outputs(self) -> list[OutputView]:
         views = []
@@ -551,6 +567,10 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
                      f"Inplace    {pairs}; the bytes stay where they are")
     elif op.view:
         lines.append(f"View       {op.view[0].output} shares the bytes of {op.view[0].input}")
+    if op.kernel and op.kernel.lend:
+        lender = op.kernel.params[0]
+        assert isinstance(lender, TensorArg)
+        lines.append(f"Lends      what is contiguous in {lender.name} is copied when either is written to")
     if op.infer_meta:
         found = "; what depends on data is found by the kernel" if op.data_dependent else ""
         lines.append(f"Shapes     {op.infer_meta.func}{found}")
