@@ -7,6 +7,7 @@
 
 #include "api/tensor/tensor.h"
 #include "phi/core/op_def.h"
+#include "phi/core/storage/lending.h"
 
 namespace phi {
 
@@ -16,11 +17,11 @@ namespace phi {
 std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
                                     std::optional<int64_t> first, std::span<const TensorMeta> parts);
 
-/// Parts of this size, on average, are worth it: one lease costs about as much as copying so much.
+/// Parts of this size, on average, are worth it.
 inline bool is_worth_lending(std::span<const TensorMeta> parts) {
   size_t bytes = 0;
   for (const TensorMeta& part : parts) bytes += part.nbytes();
-  return bytes > parts.size() * Storage::kInlineLimit;
+  return bytes > parts.size() * lending::limit();
 }
 
 // Each returns whether it made the outputs: then nothing is to be launched, else nothing has

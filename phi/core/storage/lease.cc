@@ -4,6 +4,7 @@
 // lender's, so that neither waits for what is between. All of them belong to one account, whose lock
 // guards lists and pointers: it outlives the storages, so that a lease may end while its lender is
 // about to part from it.
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -11,9 +12,20 @@
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/held.h"
+#include "phi/core/storage/lending.h"
 #include "phi/core/storage/storage.h"
 
 namespace phi {
+
+namespace lending {
+namespace {
+std::atomic<bool> everything{false};
+}  // namespace
+
+size_t limit() { return everything.load(std::memory_order_relaxed) ? 0 : Storage::kInlineLimit; }
+size_t alignment() { return everything.load(std::memory_order_relaxed) ? 1 : Storage::kAlignment; }
+void lend_everything() { everything.store(true, std::memory_order_relaxed); }
+}  // namespace lending
 
 struct Storage::Lease {
   IntrusivePtr<Storage> lender;
@@ -75,8 +87,7 @@ IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes) {
   // One that keeps its bytes (keep_bytes) has a place for its old lender and none for leases.
   const bool keeps = own != nullptr && !own->is_linked;
   if (keeps || lender.inline_bytes_ || !lender.owns_bytes()) return nullptr;
-  // Kernels may go by whole words, and their results must not depend on who made an array.
-  if (reinterpret_cast<uintptr_t>(data() + offset) % kAlignment != 0) return nullptr;
+  if (reinterpret_cast<uintptr_t>(data() + offset) % lending::alignment() != 0) return nullptr;
   auto* const record = new Lease{.lender = &lender, .lease = *lease};
   lease->data_.store(data() + offset, std::memory_order_relaxed);
   lease->borrowed_.store(true, std::memory_order_relaxed);

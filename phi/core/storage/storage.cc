@@ -13,6 +13,7 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/held.h"
+#include "phi/core/storage/lending.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
@@ -88,7 +89,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     storage->plan();
     return storage;
   }
-  if (nbytes <= kInlineLimit && (device.is_host() || nbytes == 0)) {
+  if (nbytes <= lending::limit() && (device.is_host() || nbytes == 0)) {
     check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;

@@ -364,7 +364,7 @@ TEST_F(Leases, HaveTheValuesOfCopiesWhateverHappens) {
       const size_t which = below(pairs.size());
       Pair pair = pairs[which];
       const auto count = static_cast<size_t>(pair.array.numel());
-      const size_t begin = below(count / 16) * 16;
+      const size_t begin = below((count + 15) / 16) * 16;
       const auto size = static_cast<int64_t>(1 + below(count - begin));
       const auto first = pair.expected->begin() + static_cast<std::ptrdiff_t>(pair.offset + begin);
       switch (below(6)) {
