@@ -97,7 +97,9 @@ TEST(Lent, ContiguousPartsOfPlainTensorsCostNothing) {
     const TensorList parts = take.take(x);
     EXPECT_EQ(counters().ops_launched - launched, 1);
     for (const Tensor& part : parts) EXPECT_EQ(is_lent(part), take.is_lent_by_plain_tensors);
-    if (take.is_lent_by_plain_tensors) EXPECT_EQ(held(), before);
+    if (take.is_lent_by_plain_tensors) {
+      EXPECT_EQ(held(), before);
+    }
   }
 }
 
@@ -340,7 +342,9 @@ TEST(Lent, WhatIsOnItsWayIsNotChangedByWritesToTheLender) {
     PendingTensor pending = start_reshard(rows, second, {Replicate()});
     scale_(x, 0.0);
     const Tensor arrived = pending.wait();
-    if (world.rank() == 1) EXPECT_EQ(arrived.to_vector<float>()[0], kColumns + 1);
+    if (world.rank() == 1) {
+      EXPECT_EQ(arrived.to_vector<float>()[0], kColumns + 1);
+    }
   });
 }
 

@@ -100,8 +100,8 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
   DeviceKind device_ = DeviceKind::CPU;
-  int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   std::atomic_flag leases_;
+  int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
 };
 

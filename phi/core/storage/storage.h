@@ -196,9 +196,9 @@ class Storage : public RefCounted<Storage> {
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
-  std::atomic<Lease*> lending_{nullptr};  // of a lease its own, of a lender the first; mostly null
   Absence absence_;
   std::shared_ptr<const Source> source_;
+  std::atomic<Lease*> lending_{nullptr};  // of a lease its own, of a lender the first; mostly null
 };
 
 /// Reads `box` of a source into an array on the device, and counts what crosses: the one way on
