@@ -13,9 +13,11 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
-    if (decision.computes_here() && !lend_local(ops::split, out, local[0], SplitLends, axis)) {
-      launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
-                             local_outs(decision, out));
+    if (decision.computes_here()) {
+      if (!lend_local(ops::split, out, local[0], SplitLends, axis)) {
+        launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
+                               local_outs(decision, out));
+      }
     }
   }
   call.gives(out);
