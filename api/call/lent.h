@@ -15,7 +15,8 @@ namespace phi {
 /// Empty where there is no first element; where a copy costs no more, or is what the rank plans;
 /// and where `from` has nothing to lend.
 std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
-                                    std::optional<int64_t> first, std::span<const TensorMeta> parts);
+                                    std::optional<int64_t> first,
+                                    std::span<const TensorMeta> parts);
 
 /// Parts of this size, on average, are worth it.
 inline bool is_worth_lending(std::span<const TensorMeta> parts) {

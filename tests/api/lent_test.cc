@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "api/autograd/autograd.h"
-#include "capture/capture_support.h"
 #include "api/capture/program.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/index_select_strided.h"
@@ -27,6 +26,7 @@
 #include "api/generated/ops/unsqueeze.h"
 #include "api/generated/ops/unstack.h"
 #include "api/generated/ops/view_slice.h"
+#include "capture/capture_support.h"
 #include "distributed/api.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"
@@ -75,7 +75,10 @@ const std::vector<Take>& takes() {
       {"part of a row", [](const Tensor& x) { return TensorList{x(4, range(1024, kEnd))}; }},
       {"columns", [](const Tensor& x) { return TensorList{x(range(), range(0, 2048))}; }, false},
       {"all of it", [](const Tensor& x) { return TensorList{x()}; }},
-      {"split", [](const Tensor& x) { return split(x, {2, 3, 1}, 0); }},
+      {"split",
+       [](const Tensor& x) {
+         return split(x, {2, 3, 1}, 0);
+       }},
       {"split columns", [](const Tensor& x) { return split_with_num(x, 2, 1); }, false},
       {"unbind", [](const Tensor& x) { return unbind(x, 0); }},
       {"unstack", [](const Tensor& x) { return unstack(x, -2, kRows); }},
@@ -173,11 +176,11 @@ TEST(Lent, DistributedPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
     const ProcessMesh mesh({4}, {"x"});
     const ProcessMesh square({2, 2}, {"x", "y"});
     const ProcessMesh three({3}, {"x"}, {0, 1, 3});
-    const std::vector<Tensor> layouts = {
-        shard_tensor(counting(), mesh, {Shard(0)}), shard_tensor(counting(), mesh, {Shard(1)}),
-        shard_tensor(counting(), mesh, {Replicate()}),
-        shard_tensor(counting(), square, {Shard(0), Shard(1)}),
-        shard_tensor(counting(), three, {Shard(1)})};
+    const std::vector<Tensor> layouts = {shard_tensor(counting(), mesh, {Shard(0)}),
+                                         shard_tensor(counting(), mesh, {Shard(1)}),
+                                         shard_tensor(counting(), mesh, {Replicate()}),
+                                         shard_tensor(counting(), square, {Shard(0), Shard(1)}),
+                                         shard_tensor(counting(), three, {Shard(1)})};
     for (const Take& take : takes()) {
       for (const Tensor& x : layouts) {
         SCOPED_TRACE(take.name + " of " + x.to_string());
@@ -264,8 +267,7 @@ TEST(Lent, TheGradientOfASavedPartIsOfItsValue) {
     const NoGrad no_grad;
     scale_(part, 2.0);
   }
-  EXPECT_THAT([&] { wrong.backward(); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "written to"));
+  EXPECT_THAT([&] { wrong.backward(); }, ThrowsError(ErrorCode::kPreconditionNotMet, "written to"));
 }
 
 TEST(Lent, AnOptimizersStepIsNotSeenByPartsOfItsParameters) {
@@ -303,8 +305,7 @@ TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsLent) {
     x[range(0, 4)] = in[1];
     return TensorList{row, add(row, x[2])};
   };
-  const Program program =
-      capture(program_of, {counting(), Tensor(counting()[range(1, 5)])});
+  const Program program = capture(program_of, {counting(), Tensor(counting()[range(1, 5)])});
   Tensor x = counting();
   const Tensor before = x[5], lent = x[range(1, 5)];
   ASSERT_TRUE(is_lent(lent));

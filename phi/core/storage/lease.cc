@@ -1,9 +1,9 @@
 // Leases: storages whose bytes are a lender's until somebody writes to either.
 //
-// A lender has a list of its leases, and each lease a pointer back; a lease of a lease is one of the
-// lender's, so that neither waits for what is between. All of them belong to one account, whose lock
-// guards lists and pointers: it outlives the storages, so that a lease may end while its lender is
-// about to part from it.
+// A lender has a list of its leases, and each lease a pointer back; a lease of a lease is one of
+// the lender's, so that neither waits for what is between. All of them belong to one account, whose
+// lock guards lists and pointers: it outlives the storages, so that a lease may end while its
+// lender is about to part from it.
 #include <atomic>
 #include <memory>
 #include <utility>

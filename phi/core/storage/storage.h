@@ -139,8 +139,9 @@ class Storage : public RefCounted<Storage> {
   void materialise();
 
   /// Gives the bytes back, if they are here; the value is where `source` reads it from, also in
-  /// place of another source. Leases of this storage take bytes of their own before. Errors: PreconditionNotMet for a placeholder, and for a storage of up
-  /// to kInlineLimit bytes that it has always had.
+  /// place of another source. Leases of this storage take bytes of their own before. Errors:
+  /// PreconditionNotMet for a placeholder, and for a storage of up to kInlineLimit bytes that it
+  /// has always had.
   void swap_out(std::shared_ptr<const Source> source);
 
   /// Up to this size the bytes share one allocation with the storage object.

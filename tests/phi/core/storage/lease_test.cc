@@ -276,9 +276,9 @@ TEST_F(Leases, NothingIsLentWhereThereIsNothingToLend) {
   EXPECT_FALSE(part(absent, 0).defined());
   EXPECT_FALSE(part(DenseTensor(), 0).defined());
   std::vector<int32_t> theirs(kCount);
-  const DenseTensor borrowed({{kCount}, DataType::INT32},
-                             Storage::borrow(reinterpret_cast<std::byte*>(theirs.data()),
-                                             theirs.size() * 4, CPUPlace()));
+  const DenseTensor borrowed(
+      {{kCount}, DataType::INT32},
+      Storage::borrow(reinterpret_cast<std::byte*>(theirs.data()), theirs.size() * 4, CPUPlace()));
   EXPECT_FALSE(part(borrowed, 0).defined());
   const DenseTensor small = DenseTensor::empty({{16}, DataType::INT32}, CPUPlace());
   EXPECT_FALSE(small.lend({{8}, DataType::INT32}, 0).defined()) << "its bytes end with it";
@@ -370,21 +370,21 @@ TEST_F(Leases, HaveTheValuesOfCopiesWhateverHappens) {
       switch (below(6)) {
         case 0:
         case 1: {  // a part; where there is nothing to lend a copy, as ops make one
-          DenseTensor rows = pair.array.rows(static_cast<int64_t>(begin),
-                                             static_cast<int64_t>(begin) + size);
+          DenseTensor rows =
+              pair.array.rows(static_cast<int64_t>(begin), static_cast<int64_t>(begin) + size);
           DenseTensor lent = pair.array.lend(rows.meta(), begin * 4);
           pairs.push_back({lent.defined() ? lent : rows.clone(),
                            std::make_shared<std::vector<int32_t>>(first, first + size), 0});
           break;
         }
         case 2:  // a view
-          pairs.push_back({pair.array.rows(static_cast<int64_t>(begin),
-                                           static_cast<int64_t>(begin) + size),
-                           pair.expected, pair.offset + begin});
+          pairs.push_back(
+              {pair.array.rows(static_cast<int64_t>(begin), static_cast<int64_t>(begin) + size),
+               pair.expected, pair.offset + begin});
           break;
         case 3: {
-          DenseTensor rows = pair.array.rows(static_cast<int64_t>(begin),
-                                             static_cast<int64_t>(begin) + size);
+          DenseTensor rows =
+              pair.array.rows(static_cast<int64_t>(begin), static_cast<int64_t>(begin) + size);
           const auto value = static_cast<int32_t>(random());
           fill(rows, value);
           std::fill_n(first, size, value);
