@@ -9,7 +9,7 @@ from api_gen.declarations import (Declaration, comments, declared, files, kernel
                                   registered_kernels)
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
 from api_gen.lower import gradient_op, kernel_view
-from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Param,
+from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Kernel, Literal, Notation, Op, Param,
                            Rule)
 
 SHAPES, RULES = "phi/infermeta/infermeta.h", "distributed/spmd/rules.h"
@@ -65,6 +65,9 @@ class Functions:
     def of_shapes(self, ops: Iterable[Op]) -> list[str]:
         return self._headers([op.infer_meta.func for op in ops if op.infer_meta], SHAPES)
 
+    def of_lends(self, ops: Iterable[Op]) -> list[str]:
+        return self._headers([op.kernel.lend for op in ops if op.kernel and op.kernel.lend], SHAPES)
+
     def of_rules(self, ops: Iterable[Op]) -> list[str]:
         rules = [op.infer_meta.spmd for op in ops if op.infer_meta and op.infer_meta.spmd]
         headers = {FACTORS} if any(isinstance(rule, Notation) for rule in rules) else set()
@@ -92,7 +95,8 @@ class Functions:
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
         if not op.infer_meta or not op.kernel or op.missing:
             return
-        for key, name, params in _named(op.infer_meta) if self.folders else ():
+        named = (*_named(op.infer_meta), *_lending(op.kernel))
+        for key, name, params in named if self.folders else ():
             found = self.declared.get(name)
             if not found:
                 yield SpecError(op.at, key, f"no header of {_paths(self.folders)} declares '{name}'"
@@ -149,6 +153,11 @@ def _named(infer_meta: InferMeta) -> Iterable[tuple[str, str, tuple[Param, ...]]
     yield "infer_meta.func", infer_meta.func, infer_meta.params
     if isinstance(infer_meta.spmd, Rule):
         yield "infer_meta.spmd_rule", infer_meta.spmd.func, infer_meta.spmd.params
+
+
+def _lending(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
+    if kernel.lend:
+        yield "kernel.lend", kernel.lend, kernel.params
 
 
 def _count(op: Op, key: str, name: str, found: Declaration, given: Sequence[str]) -> SpecError:

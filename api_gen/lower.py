@@ -115,6 +115,14 @@ class Tracked:
 
 
 @dataclass(frozen=True)
+class Lent:
+    """How outputs are asked for as parts of a tensor: what `lend` takes behind op and outputs."""
+
+    dense: tuple[str, ...]
+    local: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FunctionView:
     """One generated function: it does the op's work, or only makes `call`."""
 
@@ -145,6 +153,7 @@ class FunctionView:
     view_of: TensorArg | None = None  # the only output shares its bytes, nothing is launched
     launches: bool = True
     noted: tuple[str, ...] = ()  # arguments that the kernel writes to through a view
+    lent: Lent | None = None  # the outputs may be parts of the kernel's tensor that are not copied
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     tracked: Tracked | None = None
@@ -406,7 +415,14 @@ class _Builder:
             needs_local=(bool(op.view) or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            data_dependent=op.data_dependent)
+            lent=self._lent(), data_dependent=op.data_dependent)
+
+    def _lent(self) -> Lent | None:
+        if not self.kernel.lend:
+            return None
+        lender, *others = self.kernel.params
+        behind = (self.kernel.lend, *map(cpp.dense_value, others))
+        return Lent((cpp.dense_value(lender), *behind), (cpp.local_value(lender), *behind))
 
     def _outputs(self) -> list[OutputView]:
         views = []
@@ -573,6 +589,10 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
         written = _join([f"{alias.input} is written to, and {alias.output} shares its bytes"
                          for alias in op.written_views])
         lines.append(f"View       {written}")
+    if op.kernel and op.kernel.lend:
+        lender = op.kernel.params[0]
+        assert isinstance(lender, TensorArg)
+        lines.append(f"Lends      what is contiguous in {lender.name} is copied when either is written to")
     if op.infer_meta:
         found = "; what depends on data is found by the kernel" if op.data_dependent else ""
         lines.append(f"Shapes     {op.infer_meta.func}{found}")

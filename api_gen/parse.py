@@ -23,7 +23,7 @@ OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", 
            "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "data_dependent",
            *IGNORED)
 INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
-KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops")
+KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops", "lend")
 # Of attributes that name dims.
 _AXES = (AttrType.INT, AttrType.INT64, AttrType.INTS, AttrType.INT64S, AttrType.INT_ARRAY, AttrType.SCALAR)
 TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
@@ -254,7 +254,27 @@ def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) 
     return Kernel(alternatives, params,
                   _source(reader, "data_type", AttrType.DATA_TYPE, args),
                   _source(reader, "backend", AttrType.PLACE, args),
-                  _flops(reader, params, outputs))
+                  _flops(reader, params, outputs), _lend(reader, params, outputs))
+
+
+def _lend(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> str | None:
+    """The only output, or the elements of the only list, are parts of the kernel's first tensor."""
+    function = reader.read("kernel.lend", lambda text: grammar.check_name(text, "a function"), None)
+    if function is None:
+        return None
+    lender, *others = params or [None]
+    is_single = isinstance(lender, TensorArg) and not lender.optional and not lender.is_list
+    if not is_single or any(isinstance(other, TensorArg) for other in others):
+        raise reader.error("kernel.lend", "the kernel does not take one tensor, first",
+                           "one that is always there lends its bytes")
+    if len(outputs) != 1:
+        raise reader.error("kernel.lend", f"there are {len(outputs)} outputs",
+                           "one output, or one list, is accepted")
+    for key in ("inplace", "view", "data_dependent"):
+        if reader.has(key) and not reader.is_gradient:
+            raise reader.error("kernel.lend", f"the op has '{key}' too",
+                               "an output that is new, of a shape known before, is accepted")
+    return function
 
 
 def _flops(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> tuple[Factor, ...]:

@@ -119,7 +119,8 @@ def _kernel(op: Op) -> str:
         return ""
     if not op.launches:
         return "none is launched: the output is a view"
-    return _call(op.kernel.dense.name, op.kernel.params)
+    lends = "; what is contiguous is lent, not copied" if op.kernel.lend else ""
+    return _call(op.kernel.dense.name, op.kernel.params) + lends
 
 
 def _others(op: Op) -> str:

@@ -421,6 +421,18 @@ TensorList Executor::take_outputs() const {
   return outputs;
 }
 
+// Steps take addresses in the order of their arguments, so that a part that is lent of what they
+// write to, and read by them too, has to have its own bytes before they begin.
+void Executor::settle_writes(const TensorList& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (recording_->inputs()[i].is_written) array_of(inputs[i]).storage()->before_write();
+  }
+  for (const External& external : externals_) {
+    if (!external.is_written || is_planned(external.buffer)) continue;
+    storages_[static_cast<size_t>(external.buffer)]->before_write();
+  }
+}
+
 // Whoever saved a parameter or an input for a gradient learns that it has changed, on every rank
 // alike: also where this one has no bytes of it, and no step writes.
 void Executor::note_writes(const TensorList& inputs) {
@@ -443,6 +455,7 @@ void Executor::note_writes(const TensorList& inputs) {
 TensorList Executor::run(const TensorList& inputs) {
   take_inputs(inputs);
   take_externals();
+  settle_writes(inputs);
   for (const int buffer : made_per_run_) {
     const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
     give(buffer, Storage::allocate(nbytes, RankContext::current().place()), 0);

@@ -125,14 +125,16 @@ class Tensor {
   Tensor local() const;
 
   /// The elements of a plain tensor, or of the local part of a distributed one, row-major. Counts
-  /// as a transfer from the device; what waits elsewhere comes to the device first. Errors: as
-  /// DenseTensor::data; on a rank outside the mesh the message names tensor, mesh, rank and the op
-  /// that made it.
+  /// as a transfer from the device; what waits elsewhere comes to the device first. They stay as
+  /// they are until this tensor is written to: a part that still shares the bytes of the tensor
+  /// that it was taken from takes its own. Errors: as DenseTensor::data; on a rank outside the mesh
+  /// the message names tensor, mesh, rank and the op that made it.
   template <typename T>
   std::span<const T> values() const {
     const DenseTensor& local = array();
     if (is_dist() && !local.initialized()) [[unlikely]]
       require_bytes();
+    if (local.initialized()) local.storage()->keep_bytes();
     const std::span<const T> values = local.values<T>();
     count_download(local);
     return values;
@@ -222,7 +224,7 @@ class Tensor {
   /// No other handle or view sees the bytes, so they may be written to.
   bool is_sole_owner() const {
     return impl_ && impl_->use_count() == 1 && array().computed_here() &&
-           array().storage()->use_count() == 1;
+           array().storage()->use_count() == 1 && array().storage()->owns_bytes();
   }
   /// As grad(), but as it arrived: possibly partial, nothing is sent.
   Tensor grad_so_far() const;

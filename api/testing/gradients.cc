@@ -96,15 +96,18 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
   }
   TensorList moved = inputs;
   moved[i] = Tensor(inputs[i].dense().clone());
-  auto* const values = static_cast<double*>(moved[i].dense().mutable_raw_data());
+  // By a new address each time: outputs may be parts of the input that share its bytes.
+  const auto set = [&](size_t n, double value) {
+    static_cast<double*>(moved[i].dense().mutable_raw_data())[n] = value;
+  };
   const auto slope = numbers(computed);
   for (size_t n = 0; n < slope.size() && slopes.wrong.empty(); ++n) {
-    const double kept = values[n];
-    values[n] = kept + kStep;
+    const double kept = numbers(moved[i])[n];
+    set(n, kept + kStep);
     const double above = objective(call, moved, at);
-    values[n] = kept - kStep;
+    set(n, kept - kStep);
     const double below = objective(call, moved, at);
-    values[n] = kept;
+    set(n, kept);
     const double expected = (above - below) / (2 * kStep);
     ++slopes.compared;
     // Of what is not finite nothing is shown, so that it fails.

@@ -268,6 +268,8 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
 }
 
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
+  // What is sent is sent from here until the end, whoever writes to the lender meanwhile.
+  if (src.attr() != dst && src.local().initialized()) src.local().storage()->keep_bytes();
   PendingReshard pending = PendingReshard::begin(src, dst, {});
   Recorder* const recorder = RankContext::current().recorder();
   if (recorder == nullptr || src.attr() == dst) return pending;

@@ -66,6 +66,12 @@ DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
   return out;
 }
 
+DenseTensor DenseTensor::lend(const TensorMeta& meta, size_t byte_offset) const {
+  if (!initialized()) return {};
+  auto lease = storage_->lend(byte_offset_ + byte_offset, meta.nbytes());
+  return lease ? DenseTensor(meta, std::move(lease)) : DenseTensor();
+}
+
 DenseTensor DenseTensor::clone() const {
   DenseTensor out = empty(meta_, place());
   if (out.initialized()) copy_array(*this, out);

@@ -70,12 +70,18 @@ class DenseTensor {
   const T* data() const {
     return static_cast<const T*>(checked_bytes(dtype_of<T>()));
   }
+  /// To be written to: what is lent of the storage is parted from it first, so that the address
+  /// holds until a part is taken. Who writes in place by other ways calls Storage::before_write.
   template <typename T>
   T* mutable_data() {
-    return static_cast<T*>(checked_bytes(dtype_of<T>()));
+    check_dtype(dtype_of<T>());
+    return static_cast<T*>(mutable_raw_data());
   }
   const void* raw_data() const { return bytes(); }
-  void* mutable_raw_data() { return bytes(); }
+  void* mutable_raw_data() {
+    if (storage_) storage_->before_write();
+    return bytes();
+  }
   /// The same for the host. Errors: PreconditionNotMet for a device whose memory it does not reach.
   template <typename T>
   std::span<const T> values() const {
@@ -88,6 +94,9 @@ class DenseTensor {
   /// Rows [begin, end) of tensor dim 0, sharing storage. Errors: OutOfRange.
   DenseTensor rows(int64_t begin, int64_t end) const;
   DenseTensor clone() const;
+  /// What a copy of the bytes from `byte_offset` of this array on would be, but lent
+  /// (Storage::lend). Undefined where nothing can be lent.
+  DenseTensor lend(const TensorMeta& meta, size_t byte_offset) const;
 
  private:
   void* bytes() const {

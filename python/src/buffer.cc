@@ -160,6 +160,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const bool readonly = own.requires_grad();
     check_exported(x, flags, readonly);
     auto exported = std::make_unique<Exported>(x);
+    exported->array.storage()->expose_bytes();
     view->buf = exported->array.mutable_raw_data();
     if (view->buf == nullptr)
       view->buf = exported.get();  // of no elements; some ask for an address

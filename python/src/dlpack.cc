@@ -71,6 +71,7 @@ struct Exported {
       shape.push_back(array.dims()[d]);
       strides.push_back(array.dims().strides()[d]);
     }
+    array.storage()->expose_bytes();
     structure.array = {array.mutable_raw_data(),
                        {dlpack::kCpu, 0},
                        array.ndim(),

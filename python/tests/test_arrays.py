@@ -36,6 +36,16 @@ def test_dlpack_shares_the_bytes_with_numpy(dtype):
     assert x.__dlpack_device__() == (1, 0)
 
 
+def test_parts_do_not_see_what_numpy_writes():
+    x = ap.ones([64, 64])
+    before = x[0:32]
+    a = x.numpy()
+    after = x[0:32]
+    a[0, 0] = 5
+    assert x[0, 0].item() == 5
+    assert before[0, 0].item() == 1 and after[0, 0].item() == 1
+
+
 def test_whoever_shares_keeps_the_bytes():
     a = np.arange(4.0)
     x = ap.from_numpy(a, copy=False)

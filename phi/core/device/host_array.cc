@@ -19,15 +19,17 @@ void HostArray::copy_back() {
 
 void copy_array(const DenseTensor& from, DenseTensor& to) {
   if (from.nbytes() == 0) return;
-  copy_bytes(static_cast<std::byte*>(to.mutable_raw_data()), to.place(),
-             static_cast<const std::byte*>(from.raw_data()), from.place(), from.nbytes());
+  // First, as `from` may be lent of it.
+  auto* const written = static_cast<std::byte*>(to.mutable_raw_data());
+  copy_bytes(written, to.place(), static_cast<const std::byte*>(from.raw_data()), from.place(),
+             from.nbytes());
 }
 
 void copy_box(const DenseTensor& from, const Box& from_box, DenseTensor& to, const Box& to_box,
               const Box& region) {
+  auto* const written = static_cast<std::byte*>(to.mutable_raw_data());  // first, as in copy_array
   Device::of(to.place())
-      .copy_box(static_cast<const std::byte*>(from.raw_data()), from_box,
-                static_cast<std::byte*>(to.mutable_raw_data()), to_box, region,
+      .copy_box(static_cast<const std::byte*>(from.raw_data()), from_box, written, to_box, region,
                 size_of(from.dtype()));
 }
 

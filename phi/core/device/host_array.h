@@ -20,7 +20,10 @@ class HostArray {
   HostArray() = default;
   /// A deferred array comes to its device first. Errors: those of DenseTensor::data.
   HostArray(const DenseTensor& array, Use use) : array_(array), use_(use) {
-    std::byte* const bytes = static_cast<std::byte*>(array_.mutable_raw_data());
+    // Reading must not part the array from its lender.
+    void* const place =
+        use == kRead ? const_cast<void*>(array.raw_data()) : array_.mutable_raw_data();
+    std::byte* const bytes = static_cast<std::byte*>(place);
     if (Device::of(array_.place()).is_host()) [[likely]] {
       data_ = bytes;
     } else {

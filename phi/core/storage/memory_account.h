@@ -77,6 +77,8 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   MemoryStats planned() const {
     return {.current = planned_.current.load(), .peak = planned_.peak.load()};
   }
+  /// Held by who looks at the leases of storages that were made under this account.
+  std::atomic_flag& leases() { return leases_; }
   /// Where storages' objects, and bytes on the CPU, get their memory; `blocks().release()` gives
   /// back what none uses.
   BlockCache& blocks() { return blocks_; }
@@ -98,6 +100,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
   DeviceKind device_ = DeviceKind::CPU;
+  std::atomic_flag leases_;
   int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
 };

@@ -14,13 +14,15 @@
 #include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/held.h"
 #include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/lending.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kAlignment = Storage::kAlignment;
 
 // Bytes behind the object keep the block's alignment.
 template <typename Object>
@@ -54,23 +56,6 @@ void check_room(const MemoryAccount& account, size_t nbytes, const Place& place)
                 "swap what it does not need at once.",
                 nbytes, account.device_limit(), memory_stats(place).current));
 }
-
-// Held by one thread at a time. Sources may read other storages, so each has a lock of its own.
-class Held {
- public:
-  explicit Held(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) flag_.wait(true);
-  }
-  ~Held() {
-    flag_.clear(std::memory_order_release);
-    flag_.notify_one();
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
 
 // Who has the bytes of borrowed storages. They are few, and the others do not carry a pointer for
 // it.
@@ -131,11 +116,12 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     storage->plan();
     return storage;
   }
-  if (nbytes <= kInlineLimit && (device.is_host() || nbytes == 0)) {
+  if (nbytes <= lending::limit() && (device.is_host() || nbytes == 0)) {
     check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
-    storage->data_ = reinterpret_cast<std::byte*>(storage) + kHeader<Storage>;
+    storage->data_.store(reinterpret_cast<std::byte*>(storage) + kHeader<Storage>,
+                         std::memory_order_relaxed);
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
     return storage;
   }
@@ -147,8 +133,9 @@ IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place)
   // Not resident until the bytes are there, so that a failure leaves nothing to take off the
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
-  storage->data_ = Device::of(place).allocate(*storage->account_, nbytes);
-  check_allocated(storage->data_, nbytes, place);
+  std::byte* const bytes = Device::of(place).allocate(*storage->account_, nbytes);
+  check_allocated(bytes, nbytes, place);
+  storage->data_.store(bytes, std::memory_order_relaxed);
   yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
@@ -186,8 +173,8 @@ std::shared_ptr<const Storage::Source> Storage::source() const {
 
 IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Place& place) {
   Storage* storage = make(StorageState::kResident, nbytes, place, 0);
-  storage->data_ = data;
-  storage->borrowed_ = true;
+  storage->data_.store(data, std::memory_order_relaxed);
+  storage->borrowed_.store(true, std::memory_order_relaxed);
   return storage;
 }
 
@@ -200,11 +187,13 @@ IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& 
 
 void Storage::swap_out(std::shared_ptr<const Source> source) {
   yield_point("storage.swap_out.unlocked");
+  const bool was_lease = leave_lender();
   const Held held(busy_);
-  PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && !borrowed_,
+  PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && owns_bytes(),
             errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
                                        id_, nbytes_, name_of(state())));
-  if (has_bytes()) give_back_bytes();
+  part_from_leases();
+  if (has_bytes() && !was_lease) give_back_bytes();
   yield_point("storage.swap_out.without_bytes");
   source_ = std::move(source);
   yield_point("storage.swap_out.unpublished");
@@ -257,7 +246,8 @@ void Storage::materialise() {
 }
 
 void Storage::take_bytes(Storage& other) {
-  data_ = std::exchange(other.data_, nullptr);
+  std::byte* const bytes = other.data_.exchange(nullptr, std::memory_order_relaxed);
+  data_.store(bytes, std::memory_order_release);
   other.state_.store(StorageState::kPlaceholder, std::memory_order_relaxed);
   if (other.account_ != account_) guest_ = other.account_;
   yield_point("storage.take_bytes.unpublished");
@@ -265,17 +255,21 @@ void Storage::take_bytes(Storage& other) {
 }
 
 void Storage::give_back_bytes() {
-  if (borrowed_) return;
+  if (!owns_bytes()) return;
   charged().remove(place_.kind, static_cast<int64_t>(nbytes_));
   yield_point("storage.give_back.uncounted");
-  if (!inline_bytes_) Device::of(place_).free(charged(), std::exchange(data_, nullptr), nbytes_);
+  if (!inline_bytes_) {
+    std::byte* const bytes = data_.exchange(nullptr, std::memory_order_relaxed);
+    Device::of(place_).free(charged(), bytes, nbytes_);
+  }
   guest_ = nullptr;
 }
 
 void Storage::destroy(Storage* storage) {
   yield_point("storage.destroy");
-  const auto owner = storage->borrowed_ ? Owners::all().take(storage) : nullptr;
-  if (storage->has_bytes()) storage->give_back_bytes();
+  const bool was_lease = storage->leave_lender();
+  const auto owner = !storage->owns_bytes() ? Owners::all().take(storage) : nullptr;
+  if (storage->has_bytes() && !was_lease) storage->give_back_bytes();
   storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
   // The account may end with its last storage, whose block it must still take.

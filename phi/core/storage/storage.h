@@ -6,6 +6,10 @@
 //   |              or this is a dry run
 //   | deferred     an initialiser, or where the user's data lies, is known; bytes come on first use
 //   | swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
+//
+// A resident storage may lend a range of its bytes: a lease is a storage of its own, with another
+// identity and version, which has the value of a copy and takes bytes only when somebody writes to
+// either (docs/storage.md, "Leases").
 #pragma once
 
 #include <atomic>
@@ -85,15 +89,53 @@ class Storage : public RefCounted<Storage> {
   bool has_bytes() const { return state() == StorageState::kResident; }
   /// Stands for bytes that only a dry run does not allocate.
   bool is_planned() const { return planned_.load(std::memory_order_acquire); }
-  /// Bytes that this storage occupies now.
-  size_t nbytes_here() const { return has_bytes() ? nbytes_ : 0; }
+  /// Bytes that this storage occupies now: none where they are another's.
+  size_t nbytes_here() const { return has_bytes() && owns_bytes() ? nbytes_ : 0; }
+  /// They are not those of a lender, or of whoever had them borrowed.
+  bool owns_bytes() const { return !borrowed_.load(std::memory_order_relaxed); }
   /// Bytes that it has, or will have when brought here.
   size_t nbytes() const { return nbytes_; }
   /// Null unless resident.
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return data_.load(std::memory_order_acquire); }
   /// How often an inplace operation has written here; tells that a saved value is gone.
   uint32_t version() const { return version_; }
-  void note_write() { ++version_; }
+  /// An inplace operation is about to write here.
+  void note_write() {
+    before_write();
+    ++version_;
+  }
+
+  // ---- leases ----
+
+  /// A storage whose value is that of `nbytes` bytes from `offset` on, as they are now. They are
+  /// this one's, or its lender's, until somebody writes to either; the lender stays as long.
+  /// Null where there is nothing to lend: no bytes here, or somebody else's or exposed ones; bytes that another
+  /// rank's thread has made, whose leases it could not see; a range that is not aligned as
+  /// allocated bytes are; in a dry run, which writes nothing.
+  /// Safe to call from any thread.
+  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes);
+  /// Whoever writes to bytes that are here calls this first, before it takes the address of
+  /// anything that it reads. Leases of this storage take bytes of their own, and so does this one
+  /// if it is a lease. Errors: ResourceExhausted, and nothing has changed.
+  void before_write() {
+    if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      settle();
+  }
+  /// For who keeps the address of the bytes while others may write to the lender: a lease takes
+  /// bytes of its own, and the address stays as long as the storage, or until it is written to.
+  /// Whoever reads the lender's now may go on. Errors: ResourceExhausted.
+  void keep_bytes() {
+    if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      take_own_bytes();
+  }
+
+  /// For who hands the address to somebody that writes without telling: leases part now, and there
+  /// are none from here on. Errors: ResourceExhausted, and nothing has changed.
+  void expose_bytes() {
+    exposed_.store(true, std::memory_order_relaxed);
+    before_write();
+  }
+
   const Absence& absence() const { return absence_; }
   /// Null unless deferred or swapped.
   std::shared_ptr<const Source> source() const;
@@ -104,12 +146,15 @@ class Storage : public RefCounted<Storage> {
   void materialise();
 
   /// Gives the bytes back, if they are here; the value is where `source` reads it from, also in
-  /// place of another source. Errors: PreconditionNotMet for a placeholder, and for a storage of up
-  /// to kInlineLimit bytes that it has always had.
+  /// place of another source. Leases of this storage take bytes of their own before. Errors:
+  /// PreconditionNotMet for a placeholder, and for a storage of up to kInlineLimit bytes that it
+  /// has always had.
   void swap_out(std::shared_ptr<const Source> source);
 
   /// Up to this size the bytes share one allocation with the storage object.
   static constexpr size_t kInlineLimit = 4096;
+  /// Of the address of bytes that are allocated or lent.
+  static constexpr size_t kAlignment = 64;
 
   static void destroy(Storage* storage);
 
@@ -125,13 +170,29 @@ class Storage : public RefCounted<Storage> {
   /// The account that the bytes are charged to.
   MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
   void give_back_bytes();
+  /// What links a lease to its lender.
+  struct Lease;
+  void settle();
+  void part_from_leases();
+  void take_own_bytes();
+  /// Of a lease: it has nothing to do with its lender any more. Its bytes are gone if they were
+  /// that one's, which is what it returns.
+  bool leave_lender();
+  // These are called under the account's lock.
+  /// Null for all but leases.
+  Lease* own_lease() const;
+  std::unique_ptr<Lease> take_lease();
+  void settle_leases();
+  void link(Lease& lease);
+  void unlink(Lease& lease);
+
   /// From here on it stands for its bytes without having them.
   void plan();
   void end_plan();
   /// Takes over the bytes of `other`, which has them apart.
   void take_bytes(Storage& other);
 
-  std::byte* data_ = nullptr;
+  std::atomic<std::byte*> data_{nullptr};
   size_t nbytes_;
   uint64_t id_;
   uint32_t version_ = 0;
@@ -139,12 +200,14 @@ class Storage : public RefCounted<Storage> {
   Place place_;
   mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source
   std::atomic<bool> planned_{false};     // ended after the bytes are there, for who asks for either
-  bool borrowed_ = false;                // the bytes are not this object's
+  std::atomic<bool> borrowed_{false};    // the bytes are not this object's
+  std::atomic<bool> exposed_{false};     // somebody else may write to the bytes at any time
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
   Absence absence_;
   std::shared_ptr<const Source> source_;
+  std::atomic<Lease*> lending_{nullptr};  // of a lease its own, of a lender the first; mostly null
 };
 
 /// Reads `box` of a source into an array on the device, and counts what crosses: the one way on

@@ -10,6 +10,7 @@
 #include "agreement.h"
 #include "draw.h"
 #include "forms.h"
+#include "phi/core/storage/lending.h"
 #include "print.h"
 #include "shrink.h"
 
@@ -17,6 +18,7 @@ DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
 constexpr uint32_t kPrograms = 700;
 
 DEFINE_uint32(programs, kPrograms, "how many programs to run");
+DEFINE_bool(lend_everything, false, "parts are lent however small, and wherever they begin");
 DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 
 namespace phi::testing::programs {
@@ -70,5 +72,6 @@ TEST(RandomPrograms, AgreeInAllWays) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   gflags::ParseCommandLineFlags(&argc, &argv, true);
+  if (FLAGS_lend_everything) phi::lending::lend_everything();
   return RUN_ALL_TESTS();
 }

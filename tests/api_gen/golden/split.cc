@@ -4,16 +4,20 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
   std::vector<Tensor> out;
   if (call.is_dense()) {
     const auto meta = SplitInferMeta(x.meta(), sections, axis);
-    out = new_tensors(meta, place_of(x));
-    launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
+    if (!lend(ops::split, out, meta, x.dense(), SplitLends, axis)) {
+      out = new_tensors(meta, place_of(x));
+      launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
+    }
   } else {
     const DistArgs args = call.on_one_mesh();
     const Decision& decision = call.decide(args, x.dtype());
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
-                             local_outs(decision, out));
+      if (!lend_local(ops::split, out, local[0], SplitLends, axis)) {
+        launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
+                               local_outs(decision, out));
+      }
     }
   }
   call.gives(out);

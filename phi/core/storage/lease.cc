@@ -1,0 +1,147 @@
+// Leases: storages whose bytes are a lender's until somebody writes to either.
+//
+// A lender has a list of its leases, and each lease a pointer back; a lease of a lease is one of
+// the lender's, so that neither waits for what is between. All of them belong to one account, whose
+// lock guards lists and pointers: it outlives the storages, so that a lease may end while its
+// lender is about to part from it.
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "phi/common/yield_point.h"
+#include "phi/core/device/device.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/storage/held.h"
+#include "phi/core/storage/lending.h"
+#include "phi/core/storage/storage.h"
+
+namespace phi {
+
+namespace lending {
+namespace {
+std::atomic<bool> everything{false};
+}  // namespace
+
+size_t limit() { return everything.load(std::memory_order_relaxed) ? 0 : Storage::kInlineLimit; }
+size_t alignment() { return everything.load(std::memory_order_relaxed) ? 1 : Storage::kAlignment; }
+void lend_everything() { everything.store(true, std::memory_order_relaxed); }
+}  // namespace lending
+
+struct Storage::Lease {
+  IntrusivePtr<Storage> lender;
+  Storage& lease;
+  Lease* next = nullptr;  // among the lender's
+  Lease* previous = nullptr;
+  bool is_linked = false;  // the bytes are the lender's
+
+  void take_bytes_apart();
+};
+
+Storage::Lease* Storage::own_lease() const {
+  Lease* const first = lending_.load(std::memory_order_relaxed);
+  return first != nullptr && &first->lease == this ? first : nullptr;
+}
+
+std::unique_ptr<Storage::Lease> Storage::take_lease() {
+  std::unique_ptr<Lease> own(own_lease());
+  if (own) lending_.store(nullptr, std::memory_order_release);
+  return own;
+}
+
+void Storage::link(Lease& lease) {
+  lease.is_linked = true;
+  lease.next = lending_.load(std::memory_order_relaxed);
+  if (lease.next != nullptr) lease.next->previous = &lease;
+  lending_.store(&lease, std::memory_order_release);
+}
+
+void Storage::unlink(Lease& lease) {
+  lease.is_linked = false;
+  if (lease.next != nullptr) lease.next->previous = lease.previous;
+  if (lease.previous != nullptr) {
+    lease.previous->next = lease.next;
+  } else {
+    lending_.store(lease.next, std::memory_order_release);
+  }
+}
+
+// The address is published when the bytes are there, for who reads the lease meanwhile.
+void Storage::Lease::take_bytes_apart() {
+  const auto fresh = allocate_apart(lease.nbytes_, lease.place_);
+  copy_bytes(fresh->data(), lease.place_, lease.data(), lease.place_, lease.nbytes_);
+  yield_point("storage.lease.copied");
+  lease.take_bytes(*fresh);
+  lease.borrowed_.store(false, std::memory_order_relaxed);
+  lender->unlink(*this);
+}
+
+IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes) {
+  const RankContext& rank = RankContext::current();
+  if (rank.is_dry() || !has_bytes() || !was_made_under(*rank.memory())) return nullptr;
+  if (nbytes == 0) return allocate(0, place_);
+  IntrusivePtr<Storage> lease(make(StorageState::kPlaceholder, nbytes, place_, 0));
+  yield_point("storage.lend.unlocked");
+  const Held held(account_->leases());
+  const Lease* const own = own_lease();
+  Storage& lender = own != nullptr && own->is_linked ? *own->lender : *this;
+  // One that keeps its bytes (keep_bytes) has a place for its old lender and none for leases.
+  const bool keeps = own != nullptr && !own->is_linked;
+  if (keeps || lender.inline_bytes_ || !lender.owns_bytes()) return nullptr;
+  if (lender.exposed_.load(std::memory_order_relaxed)) return nullptr;
+  if (reinterpret_cast<uintptr_t>(data() + offset) % lending::alignment() != 0) return nullptr;
+  auto* const record = new Lease{.lender = &lender, .lease = *lease};
+  lease->data_.store(data() + offset, std::memory_order_relaxed);
+  lease->borrowed_.store(true, std::memory_order_relaxed);
+  lease->lending_.store(record, std::memory_order_relaxed);
+  lease->state_.store(StorageState::kResident, std::memory_order_release);
+  lender.link(*record);
+  return lease;
+}
+
+void Storage::settle_leases() {
+  while (Lease* const first = lending_.load(std::memory_order_relaxed)) {
+    first->take_bytes_apart();
+    const std::unique_ptr<Lease> done = first->lease.take_lease();
+  }
+}
+
+void Storage::part_from_leases() {
+  const Held held(account_->leases());
+  settle_leases();
+}
+
+void Storage::take_own_bytes() {
+  yield_point("storage.take_own_bytes.unlocked");
+  const Held held(account_->leases());
+  Lease* const own = own_lease();
+  // It stays tied to the lender, which whoever reads that one's bytes at this moment needs.
+  if (own != nullptr && own->is_linked) own->take_bytes_apart();
+}
+
+bool Storage::leave_lender() {
+  if (lending_.load(std::memory_order_acquire) == nullptr) return false;
+  yield_point("storage.leave_lender.unlocked");
+  std::unique_ptr<Lease> own;  // the lender may end with it, when the lock is free
+  const Held held(account_->leases());
+  own = take_lease();
+  if (!own || !own->is_linked) return false;
+  own->lender->unlink(*own);
+  data_.store(nullptr, std::memory_order_relaxed);
+  borrowed_.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void Storage::settle() {
+  if (RankContext::current().is_dry()) return;  // nothing is written
+  yield_point("storage.settle.unlocked");
+  std::unique_ptr<Lease> own;
+  const Held held(account_->leases());
+  if (Lease* const lease = own_lease()) {
+    if (lease->is_linked) lease->take_bytes_apart();
+    own = take_lease();
+  } else {
+    settle_leases();
+  }
+}
+
+}  // namespace phi
