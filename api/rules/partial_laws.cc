@@ -297,7 +297,7 @@ class Passages {
     return slots;
   }
 
-  // Of the sets of inputs that pass the one with most bytes.
+  // Of the sets of inputs that pass the one with most bytes, of equal ones that of earlier inputs.
   std::optional<Passage> most_kept(int m, Slots partial) {
     std::optional<Passage> best;
     int64_t most = -1;
@@ -332,7 +332,7 @@ class Passages {
     constexpr int kFew = 6;
     std::vector<Slots> sets;
     if (std::popcount(slots) <= kFew) {
-      for (Slots set = slots; set != 0; set = (set - 1) & slots) sets.push_back(set);
+      for (Slots set = 0; (set = (set - slots) & slots) != 0;) sets.push_back(set);
       return sets;
     }
     sets.push_back(slots);
