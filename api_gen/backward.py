@@ -14,7 +14,7 @@ from api_gen.parse import (IGNORED, Reader, check_sizes, check_transform, read_a
 
 BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kernel", "invoke",
                  "composite", "inplace", "optional", "no_need_buffer", "data_transform", "backward",
-                 "spmd", *IGNORED)
+                 "spmd", "partial", *IGNORED)
 
 
 def parse_backward(files: Iterable[tuple[str, str]],

@@ -99,10 +99,28 @@ class Notation:
 
 
 @dataclass(frozen=True)
+class Law:
+    """What an output is of inputs that may be partial (api/rules/partial_laws.h)."""
+
+    kind: str  # a LAW_KINDS of grammar.py, "term" or "constant"
+    output: str  # empty: every output
+    tensors: tuple[str, ...] = ()
+    product_of: str = ""  # of a term: a list whose elements are multiplied
+    attribute: str = ""  # of a constant: it is none where this is 0; empty: always one
+
+
+@dataclass(frozen=True)
+class Partial:
+    text: str
+    laws: tuple[Law, ...]
+
+
+@dataclass(frozen=True)
 class InferMeta:
     func: str
     params: tuple[Param, ...]
     spmd: Rule | Notation | None = None
+    partial: Partial | None = None
 
 
 @dataclass(frozen=True)

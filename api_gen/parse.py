@@ -14,16 +14,18 @@ from typing import TypeVar
 from api_gen import effects, grammar
 from api_gen.document import Entry, Value, read_entries
 from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, Literal, Notation, Op,
-                           Output, Param, Rule, Source, TensorArg)
+from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, Law, Literal, Notation, Op,
+                           Output, Param, Partial, Rule, Source, TensorArg)
 
 # Keys of Paddle's format that other generators read.
 IGNORED = ("interfaces", "traits", "support_dygraph_mode")
 OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", "view", "optional",
-           "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "data_dependent",
-           *IGNORED)
+           "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "partial",
+           "data_dependent", *IGNORED)
 INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
 KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops", "lend")
+# Of attributes that may be added.
+_NUMBERS = (AttrType.INT, AttrType.INT64, AttrType.FLOAT, AttrType.DOUBLE, AttrType.SCALAR)
 # Of attributes that name dims.
 _AXES = (AttrType.INT, AttrType.INT64, AttrType.INTS, AttrType.INT64S, AttrType.INT_ARRAY, AttrType.SCALAR)
 TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
@@ -191,7 +193,36 @@ def read_infer_meta(reader: Reader, args: Sequence[Arg],
         name = reader.text(f"infer_meta.{key}")
         if name is not None:
             reader.known(f"infer_meta.{key}", name, [o.name for o in outputs], "output")
-    return InferMeta(func, params, _read_spmd(reader, args, params, outputs))
+    return InferMeta(func, params, _read_spmd(reader, args, params, outputs),
+                     _read_partial(reader, args, outputs))
+
+
+def _read_partial(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) -> Partial | None:
+    partial = reader.read("partial", grammar.partial, None)
+    if partial is None:
+        return None
+    laws = tuple(_law(reader, law, args, outputs) for law in partial.laws)
+    return replace(partial, laws=laws)
+
+
+def _law(reader: Reader, law: Law, args: Sequence[Arg], outputs: Sequence[Output]) -> Law:
+    """The law where its names are known; a term that is an attribute is a constant."""
+    if law.output:
+        reader.known("partial", law.output, [output.name for output in outputs], "output")
+    by_name = {arg.name: arg for arg in args}
+    for name in law.tensors:
+        arg = by_name[reader.known("partial", name, by_name, "argument")]
+        if isinstance(arg, Attr):
+            if law.kind != "term" or len(law.tensors) > 1 or arg.type not in _NUMBERS:
+                raise reader.error("partial", f"'{name}' is an attribute",
+                                   "a number that is a summand of its own is accepted")
+            return Law("constant", law.output, attribute=name)
+        if arg.is_list and law.kind == "term" and law.product_of != name and len(law.tensors) > 1:
+            raise reader.error("partial", f"'{name}' is a list and a factor",
+                               "'prod' in front of it, or a summand of its own, is accepted")
+        if not arg.is_list and (law.product_of == name or law.kind == "each"):
+            raise reader.error("partial", f"'{name}' is no list", "a list is accepted")
+    return law
 
 
 def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
@@ -429,7 +460,7 @@ def _backward_name(reader: Reader) -> str | None:
 
 def _check_body(reader: Reader, invoke: Invoke | None) -> None:
     if invoke:
-        for key in ("infer_meta", "kernel", "spmd", "data_dependent"):
+        for key in ("infer_meta", "kernel", "spmd", "partial", "data_dependent"):
             if reader.has(key):
                 raise reader.error(key, "the op has 'invoke' too",
                                    "an op is either an invocation or has infer_meta and kernel")

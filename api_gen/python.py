@@ -6,7 +6,7 @@ import keyword
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from api_gen import cpp, groups, lower
 from api_gen.grammar import split_top
@@ -176,15 +176,17 @@ def _tensor_statement(i: int, tensor: TensorArg, written: bool) -> str:
 
 
 def _attribute(i: int, attr: Attr) -> ArgumentView:
-    kind = cpp.value_type(attr)
+    kind = cpp.value_type(replace(attr, optional=False))
     default = None if attr.default is None else _python_default(attr)
     if attr.optional:
-        statement, default = f"const auto {attr.name} = frame.optional_attr<{kind}>({i});", "None"
+        otherwise = "std::nullopt" if default in (None, "None") else cpp.default(attr)
+        statement = f"const auto {attr.name} = frame.optional_attr<{kind}>({i}, {otherwise});"
+        default = default or "None"
     elif attr.default is None:
         statement = f"const auto {attr.name} = frame.attr<{kind}>({i});"
     else:
         statement = f"const auto {attr.name} = frame.attr<{kind}>({i}, {attr.default});"
-    hint = _HINTS[attr.type] + (" | None" if default == "None" else "")
+    hint = _HINTS[attr.type] + (" | None" if attr.optional or default == "None" else "")
     return ArgumentView(_python_name(attr.name), hint, default, attr.name, statement)
 
 
@@ -195,6 +197,8 @@ def _python_name(name: str) -> str:
 def _python_default(attr: Attr) -> str:
     """The C++ expression, of the forms that grammar.py accepts, in Python's words."""
     text = (attr.default or "").strip()
+    if text == "std::nullopt":
+        return "None"
     if attr.type == AttrType.DATA_TYPE:
         name = text.removeprefix("DataType::").lower()
         return "None" if name == "undefined" else repr(name)
@@ -257,8 +261,10 @@ def _doc(op: Op, inplace: bool, gradient: BackwardOp | None, comments: Mapping[s
     if inplace and op.inplace:
         written = ", ".join(f"{alias.input} receives {alias.output}" for alias in op.inplace)
         lines.append(f"Inplace    {written}; every handle on it sees that")
-    elif op.view:
-        lines.append(f"View       {op.view[0].output} shares the bytes of {op.view[0].input}")
+    else:
+        lines += [f"View       {alias.output} shares the bytes of {alias.input}" for alias in op.kept_views]
+    lines += [f"View       {alias.input} is written to, and {alias.output} shares its bytes"
+              for alias in op.written_views]
     if op.infer_meta:
         lines.append(f"Shapes     {_said(op.infer_meta.func, comments)}")
         if op.tensors:

@@ -169,6 +169,12 @@ OpAnswer OpRule::answer(const OpQuestion& asked, distributed::Conflicts* conflic
   return answer_of(functions_.forward(given, metas.size(), conflicts), metas);
 }
 
+OpAnswer OpRule::answer_by_rule(const OpQuestion& asked) const {
+  const RuleArgs given = args(with_dtypes(asked));
+  const OutputMetas metas = functions_.infer(given);
+  return answer_of(functions_.forward_by_rule(given, metas.size()), metas);
+}
+
 OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTensor> outputs,
                                  distributed::Conflicts* conflicts) const {
   const OpQuestion question = with_dtypes(asked);

@@ -75,6 +75,8 @@ class OpRule {
   std::string_view name() const { return name_; }
   /// A function, a declaration, or nothing where inputs and outputs are replicated.
   std::string_view rule() const { return functions_.name; }
+  /// What lets partial inputs pass that the rule makes whole, as the entry says it; empty: nothing.
+  std::string_view partial() const { return functions_.partial; }
   std::span<const Tensor> tensors() const { return tensors_; }
   std::span<const Attribute> attributes() const { return attributes_; }
   /// Names; the last may stand for a list.
@@ -94,6 +96,8 @@ class OpRule {
   /// What a call of the operator does. Errors: those of the shape function, which is asked first,
   /// and of the rule; InvalidArgument if the tensors are not those that the operator takes.
   OpAnswer answer(const OpQuestion& question, distributed::Conflicts* conflicts = nullptr) const;
+  /// The same as far as the rule goes, without what lets partial inputs pass beside it.
+  OpAnswer answer_by_rule(const OpQuestion& question) const;
   /// The inputs that make outputs lie as those given do; one for each output, of its shape.
   OpAnswer answer_backward(const OpQuestion& question, std::span<const OpTensor> outputs,
                            distributed::Conflicts* conflicts = nullptr) const;

@@ -79,8 +79,24 @@ std::pair<size_t, size_t> RuleArgs::slots_of(int arg) const {
   return {first, arguments_[static_cast<size_t>(arg)].specs.size()};
 }
 
+void RuleArgs::place(size_t slot, const TensorDistAttr* attr) {
+  for (Argument& argument : arguments_) {
+    if (slot < argument.specs.size()) {
+      argument.specs[slot].attr = attr;
+      return;
+    }
+    slot -= argument.specs.size();
+  }
+}
+
 SpmdResult RuleFunctions::forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts) const {
+  SpmdResult answer = forward_by_rule(args, num_outputs, conflicts);
+  return laws.empty() ? answer : with_partials_passed(*this, args, std::move(answer));
+}
+
+SpmdResult RuleFunctions::forward_by_rule(const RuleArgs& args, size_t num_outputs,
+                                          distributed::Conflicts* conflicts) const {
   return completed(*this, args, ask ? ask(args).forward(conflicts) : replicated(args, num_outputs),
                    num_outputs);
 }

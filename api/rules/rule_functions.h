@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/rules/partial_laws.h"
 #include "distributed/spmd/rule.h"
 #include "phi/core/attribute_value.h"
 #include "phi/core/meta.h"
@@ -44,10 +45,14 @@ class RuleArgs {
   /// T: a type of attribute that decides (attribute_types.h), optional or not.
   template <typename T>
   T attr(int i) const;
+  const AttributeValue& attribute(int i) const { return attributes_[i]; }
   /// All tensors, lists one element after the other.
   std::vector<distributed::TensorSpec> slots() const;
+  /// The same call with a slot placed otherwise.
+  void place(size_t slot, const distributed::TensorDistAttr* attr);
   /// The slots of an argument: the first one, and how many.
   std::pair<size_t, size_t> slots_of(int arg) const;
+  int num_arguments() const { return static_cast<int>(arguments_.size()); }
 
  private:
   struct Argument {
@@ -73,11 +78,18 @@ struct RuleFunctions {
   // The arguments that the rule answers for, in its order; empty: the first ones, as many as it
   // does.
   std::span<const int> shown = {};
+  // What lets partial inputs pass that the rule makes whole, as it is written and as values.
+  const char* partial = "";
+  std::span<const PartialLaw> laws = {};
 
-  /// An attr for every tensor that is there. Inputs that the rule is not shown are needed whole.
+  /// An attr for every tensor that is there. Inputs that the rule is not shown are needed whole,
+  /// and partial ones stay so where the laws let them pass (partial_laws.h).
   /// Errors: the rule's; Internal if it does not answer for these tensors.
   distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts = nullptr) const;
+  /// The rule's own answer.
+  distributed::SpmdResult forward_by_rule(const RuleArgs& args, size_t num_outputs,
+                                          distributed::Conflicts* conflicts = nullptr) const;
   distributed::SpmdResult backward(const RuleArgs& args,
                                    std::span<const distributed::TensorSpec> outputs,
                                    distributed::Conflicts* conflicts = nullptr) const;

@@ -14,7 +14,7 @@
 //   | one factor, placed differently   the tensor given first decides
 //   | one mesh dim, several factors    the factor met first keeps it, going through the tensors in
 //   |                                  order and through each from its first dim to its last
-//   | partial inputs                   become whole
+//   | partial inputs                   become whole (calls may pass them: api/rules/partial_laws.h)
 //   | dims that are never split        take part like the others, and then give the mesh dim up
 //   | one factor, two sizes            an error: no placement makes that right
 // The setters below change a policy for one rule.

@@ -50,8 +50,9 @@ class Frame {
     return is_given(i) ? attr<T>(i) : std::move(by_default);
   }
   template <typename T>
-  std::optional<T> optional_attr(int i) const {
-    return is_given(i) ? std::optional<T>(attr<T>(i)) : std::nullopt;
+  std::optional<T> optional_attr(int i, std::optional<T> by_default) const {
+    if (!is_given(i)) return by_default;
+    return values_[i] == Py_None ? std::nullopt : std::optional<T>(attr<T>(i));
   }
   PyObject* value(int i) const { return values_[i]; }
   Argument argument(int i) const { return {op_.name, op_.arguments[static_cast<size_t>(i)].name}; }

@@ -84,7 +84,7 @@ CHANGES = {
         "op": "f2", "args": ARGS.replace("a = 0", "a = 1"), "output": f"{TWO}, Tensor(third)",
         "infer_meta.func": "F2", "infer_meta.param": "[x]", "infer_meta.spmd_rule": "R",
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
-        "spmd": '"m, m -> m, m"', "kernel.func": "f2", "kernel.param": "[x, a]",
+        "spmd": '"m, m -> m, m"', "partial": "x * y", "kernel.func": "f2", "kernel.param": "[x, a]",
         "kernel.data_type": "t > x", "kernel.backend": "p > x", "kernel.flops": '"2 * out"',
         "kernel.lend": ("FLends", {"output": "Tensor", "kernel.param": "[x, a]"}),
         "inplace": "(x -> out)",
@@ -100,7 +100,7 @@ CHANGES = {
         "args": "(Tensor x, Tensor y, Tensor more_grad, int a)", "output": "Tensor(x_grad)",
         "infer_meta.func": "F2", "infer_meta.param": "[x]", "infer_meta.spmd_rule": "R",
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
-        "spmd": '"m, m, m -> m, m"', "kernel.func": "f2", "kernel.param": "[x, a]",
+        "spmd": '"m, m, m -> m, m"', "partial": "out_grad", "kernel.func": "f2", "kernel.param": "[x, a]",
         "kernel.data_type": "y", "kernel.backend": "y", "kernel.flops": '"x[-1] / 2"', "optional": "y", "no_need_buffer": "y",
         "kernel.lend": ("FLends", {"output": "Tensor(x_grad)", "kernel.param": "[x, a]"}),
         "backward": "f_double_grad"}),
@@ -152,6 +152,7 @@ REFUSED = {
            for key, value in {"func": "f", "param": "[x]", "data_type": "x", "backend": "x",
                               "layout": "x", "flops": "x", "lend": "FLends"}.items()},
         "spmd": ({"spmd": '"m, m -> m"'}, "spmd", f"the op has 'invoke' too; {BOTH}"),
+        "partial": ({"partial": "x"}, "partial", f"the op has 'invoke' too; {BOTH}"),
         "data_dependent": ({"data_dependent": "true"}, "data_dependent",
                            f"the op has 'invoke' too; {BOTH}"),
         **{key: ({key: value}, key, f"nothing reads it in an entry with 'invoke'; {LEAVE}")
@@ -163,7 +164,8 @@ REFUSED = {
 }
 for kind, body in (("gradient that invokes", "invoke"), ("gradient of others", "composite")):
     said = f"nothing reads it in an entry with '{body}'; {LEAVE}"
-    REFUSED[kind] |= {"spmd": ({"spmd": '"m -> m"'}, "spmd", said)}
+    REFUSED[kind] |= {"spmd": ({"spmd": '"m -> m"'}, "spmd", said),
+                      "partial": ({"partial": "x"}, "partial", said)}
 
 
 def all_keys(kind: str) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from api_gen.backward import BACKWARD_KEYS
 from api_gen.errors import listing
-from api_gen.grammar import TENSOR_KINDS
+from api_gen.grammar import LAW_KINDS, TENSOR_KINDS
 from api_gen.parse import INFER_META_KEYS, KERNEL_KEYS, OP_KEYS, TRANSFORM_KEYS
 
 GOOD = {"args": "(Tensor x, Tensor y, int a = 0)", "output": "Tensor", "infer_meta": "{func: F}",
@@ -32,6 +32,8 @@ FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading d
            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
            "attribute names, is accepted")
 ONE_LENDER = "the kernel does not take one tensor, first; one that is always there lends its bytes"
+LAWS = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, 1 or an "
+        f"attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
                  "int[]", "int64_t[]", "float[]", "double[]", "bool[]", "str[]", "IntArray", "Scalar",
                  "Scalar[]", "DataType", "DataLayout", "Place", "int32_t", "long", "Scalar(int)"])
@@ -157,6 +159,24 @@ CASES = [
           infer_meta="{func: F, spmd_rule: R}"), 4, "infer_meta",
      "an op without tensors has no placement rule; leaving it out is accepted: the result is a "
      "plain tensor"),
+    # partial
+    (dict(partial="x +"), 6, "partial", f"'' is no input; {LAWS}"),
+    (dict(partial="x, , y"), 6, "partial", f"'' is no input; {LAWS}"),
+    (dict(partial="x - y"), 6, "partial", f"'x - y' is no input; {LAWS}"),
+    (dict(partial="2 * x"), 6, "partial", f"'2' is no input; {LAWS}"),
+    (dict(partial="grow x"), 6, "partial", f"'grow x' is no input; {LAWS}"),
+    (dict(partial="up x y"), 6, "partial", "'up x y' names 2 inputs; 'up' of one is accepted"),
+    (dict(partial="pick 1"), 6, "partial", f"'1' is not a name for an input; {NAME}"),
+    (dict(partial="z * y"), 6, "partial", "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
+    (dict(partial="o = x"), 6, "partial", "unknown output 'o'; accepted are 'out'"),
+    (dict(partial="a * x"), 6, "partial",
+     "'a' is an attribute; a number that is a summand of its own is accepted"),
+    (dict(partial="x + s", args="(Tensor x, str s)"), 6, "partial",
+     "'s' is an attribute; a number that is a summand of its own is accepted"),
+    (dict(partial="x * y", args="(Tensor[] x, Tensor y)"), 6, "partial",
+     "'x' is a list and a factor; 'prod' in front of it, or a summand of its own, is accepted"),
+    (dict(partial="prod x"), 6, "partial", "'x' is no list; a list is accepted"),
+    (dict(partial="each x"), 6, "partial", "'x' is no list; a list is accepted"),
     # kernel
     (dict(kernel='{func: f, flops: "2 + x"}'), 5, "kernel.flops",
      "'2 + x' is not a factor; numbers, tensors (their elements) and their extents, as in "

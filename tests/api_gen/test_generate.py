@@ -70,6 +70,11 @@ def test_attributes_decide_where_shapes_or_placements_depend_on_them():
         "param: [x]}", "param: [x, b], spmd_rule: R, spmd_param: [x, a, b]}")) == ["a", "b"]
 
 
+def test_attributes_decide_where_partial_values_pass():
+    text = op("param: [x, a, b]", "(Tensor x, float a, int b)", "  partial: x + b\n")
+    assert re.findall(r'{"(\w+)", AttributeKind::\w+, true}', generated(text)["defs/ops.cc"]) == ["b"]
+
+
 def rule_of(text: str) -> str:
     """What is generated of the one op `f` in defs/ops.cc."""
     return generated(text)["defs/ops.cc"].split("// ---- f ----")[1].split("}  // namespace\n")[0]

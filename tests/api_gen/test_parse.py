@@ -8,7 +8,7 @@ import pytest
 
 from api_gen import grammar
 from api_gen.backward import check_forward_references
-from api_gen.model import Alias, Attr, AttrType, Literal, Notation, Rule, Source, TensorArg
+from api_gen.model import Alias, Attr, AttrType, Law, Literal, Notation, Rule, Source, TensorArg
 
 
 def test_entry_with_all_common_keys():
@@ -192,6 +192,21 @@ def test_inline_rule():
     assert isinstance(op.infer_meta.spmd, Notation)
     assert [(t.letters, t.batch) for t in op.infer_meta.spmd.inputs] == [("mk", True),
                                                                          ("kn", False)]
+
+
+def test_what_partial_values_pass():
+    op = op_of("""
+        - op: f
+          args: (Tensor x, Tensor[] y, Tensor up, float a)
+          output: Tensor(out), Tensor(more)
+          infer_meta: {func: F}
+          partial: out = x * prod y + y + a + 1, up x, pick x up; up
+          kernel: {func: f}
+        """)
+    assert op.infer_meta.partial.laws == (
+        Law("term", "out", ("x", "y"), "y"), Law("term", "out", ("y",)),
+        Law("constant", "out", attribute="a"), Law("constant", "out"), Law("up", "out", ("x",)),
+        Law("pick", "out", ("x", "up")), Law("term", "", ("up",)))
 
 
 def test_names_of_any_spelling():

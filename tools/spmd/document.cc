@@ -81,7 +81,7 @@ class Subject {
   }
 
   Answered of_operator() const {
-    const OpAnswer answer = rule_.answer(question_);
+    const OpAnswer answer = rule_.answer_by_rule(question_);
     Answered result;
     for (const auto* attr : answer.inputs) {
       if (attr != nullptr) result.inputs.push_back(attr);
@@ -254,12 +254,24 @@ std::string picture(Subject& subject, const Findings& found) {
 }
 
 // Each rule's operators, by the rule.
-std::map<std::string, std::vector<std::string>> operators() {
+std::map<std::string, std::vector<std::string>> operators(std::string_view (OpRule::*part)()
+                                                              const) {
   std::map<std::string, std::vector<std::string>> result;
   for (const OpRule& rule : rules::all()) {
-    result[std::string(rule.rule())].push_back("`" + std::string(rule.name()) + "`");
+    result[std::string((rule.*part)())].push_back("`" + std::string(rule.name()) + "`");
   }
   return result;
+}
+
+std::string partial_section() {
+  std::string text =
+      "\n## Partial values\n\nWhat lets partial inputs pass that the rule above makes whole, and "
+      "the operators that have it: the\nmeaning, and when it applies, are told in "
+      "`api/rules/partial_laws.h`.\n\n| what outputs are of inputs | operators |\n|---|---|\n";
+  for (const auto& [law, names] : operators(&OpRule::partial)) {
+    if (!law.empty()) text += fmt::format("| `{}` | {} |\n", law, fmt::join(names, ", "));
+  }
+  return text;
 }
 
 // Operators of one rule differ in what they take.
@@ -319,13 +331,14 @@ constexpr const char* kHead =
     "`p0`\n"
     "for partial over mesh dim 0. [architecture.md](architecture.md#rules) says how rules are "
     "made.\n"
+    "Operators pass on more partial values than their rules: see [below](#partial-values).\n"
     "\n";
 
 }  // namespace
 
 std::string document() {
   std::string text = kHead;
-  auto users = operators();
+  auto users = operators(&OpRule::rule);
   for (const Example& example : examples()) {
     const auto it = users.find(example.rule);
     text += section(example, it == users.end() ? std::vector<std::string>() : it->second);
@@ -338,7 +351,7 @@ std::string document() {
     text += fmt::format("| {} | {} |\n", rule.empty() ? "whole tensors" : "`" + rule + "`",
                         fmt::join(names, ", "));
   }
-  return text;
+  return text + partial_section();
 }
 
 }  // namespace phi::spmd_tool

@@ -30,6 +30,7 @@ void Row::add(const Row& other) {
   incorrect += other.incorrect;
   moved += other.moved;
   needless += other.needless;
+  saving += other.saving;
   is_local &= other.is_local;
   for (const auto& [why, count] : other.refusals) refusals[why] += count;
   for (const auto& [which, count] : other.moves) moves[which] += count;
@@ -75,6 +76,7 @@ void count(const Study& study, Row* row) {
   row->is_local &= study.is_local;
   row->moved += study.moves.any ? 1 : 0;
   row->needless += study.moves.needless ? 1 : 0;
+  row->saving += study.moves.saves ? 1 : 0;
   if (study.moves.needless) ++row->moves[study.moves.what];
 }
 

@@ -35,6 +35,7 @@ struct Row {
   int64_t incorrect = 0;
   int64_t moved = 0;     // layouts on one mesh dim for which the rule asks inputs to move
   int64_t needless = 0;  // of these, where the call on the parts as they are would have done
+  int64_t saving = 0;    // of these, where that leaves more bytes to reduce than what moves has
   bool is_local = true;  // the kernel does the same on parts as on whole tensors
   std::map<std::string, int64_t> refusals;  // why, and how often
   std::map<std::string, int64_t> moves;     // needless ones: which, and how often

@@ -186,6 +186,31 @@ std::vector<Trial> on_other_values(const Trial& trial) {
   return others;
 }
 
+int64_t bytes_of(const Whole& x) {
+  return x.meta.dims.numel() * static_cast<int64_t>(size_of(x.meta.dtype));
+}
+
+// Whether less is reduced where the partial inputs of `slots` are moved: outputs would be partial
+// that have more bytes.
+bool saves_bytes(const Trial& trial, const Layout& layout, uint64_t slots,
+                 const std::vector<std::vector<Placement>>& outputs) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < layout.size(); ++i) {
+    if (!((slots >> i) & 1u)) continue;
+    if (!layout[i]->placement(0).is_partial()) return false;
+    bytes += bytes_of(trial.inputs[i]);
+  }
+  size_t given = 0;
+  for (size_t o = 0; o < trial.expected.size(); ++o) {
+    if (!trial.is_given[o]) continue;
+    if (outputs[given++][0].is_partial()) bytes -= bytes_of(trial.expected[o]);
+  }
+  return bytes < 0;
+}
+
+// Behind the outputs.
+constexpr std::string_view kSaves = ", which is more)";
+
 // Of inputs that move, whether they need to: on meshes of two and of three ranks, on all values.
 std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
                            const Layout& layout) {
@@ -214,7 +239,8 @@ std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
   for (const auto& of_output : outputs) {
     out += (out.empty() ? "" : ", ") + of_output[0].to_string();
   }
-  return what + " (out: " + out + ")";
+  const bool saves = saves_bytes(trial, layout, slots, outputs);
+  return what + " (out: " + out + (saves ? std::string(kSaves) : ")");
 }
 
 bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
@@ -252,6 +278,7 @@ std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
     study.is_local = (*answers[q])[0] == '1';
     study.moves.what = answers[q]->substr(1);
     study.moves.needless = !study.moves.what.empty();
+    study.moves.saves = study.moves.what.ends_with(kSaves);
   }
   return studies;
 }

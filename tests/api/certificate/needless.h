@@ -13,7 +13,9 @@ namespace phi::testing {
 struct Moves {
   bool any = false;       // an input is moved; what each rank cuts out of a whole one is no move
   bool needless = false;  // on meshes of two and of three ranks, and with other values
-  std::string what;       // needless: "x P(max) to R (out: P(max))"
+  // Needless, but worth it: outputs would be partial and have more bytes than what moves.
+  bool saves = false;
+  std::string what;  // needless: "x P(max) to R (out: P(max))"
 };
 
 /// What the plain call on parts tells of a layout on a mesh of one dim.

@@ -23,7 +23,9 @@ std::string meshes_text() {
 
 std::string needless_text(const Row& row) {
   if (row.moved == 0) return "-";
-  return fmt::format("{}{} of {}", row.is_local ? "" : "at least ", row.needless, row.moved);
+  const std::string saving = row.saving == 0 ? "" : fmt::format(", {} saving", row.saving);
+  return fmt::format("{}{} of {}{}", row.is_local ? "" : "at least ", row.needless, row.moved,
+                     saving);
 }
 
 void write_row(std::string* page, const Row& row) {
@@ -72,6 +74,8 @@ rule, and what the ranks hold is put together and compared with the plain call. 
 - Needless: of the placements on [2] for which the rule asks inputs to move (cutting a part out of a whole tensor is no move), those
   where the plain call on the unmoved parts makes parts that a placement of the outputs describes, there and on [3]. "At least" where the
   kernel asks where its part lies, or attributes name whole extents: the plain call on parts is then another call.
+- Saving: of the needless, those that leave less to reduce: outputs would be partial that have more bytes than the inputs that move. No
+  operator passes these on (`api/rules/partial_laws.h`).
 - Not here: rules of operators without a kernel, which `spmd_soundness_test` tries with naive ones.
 
 | op | rule | calls | tried | refused | incorrect | needless moves |
@@ -80,8 +84,9 @@ rule, and what the ranks hold is put together and compared with the plain call. 
       certificate.seed, total.tried, total.refused, total.incorrect, total.calls, meshes_text(),
       effort.one_dim, effort.two_dims, effort.three_dims, effort.rare);
   for (const Row& row : certificate.rows) write_row(&page, row);
-  page += fmt::format("\nIn all {} operators: needless are {} of {} moves.\n",
-                      certificate.rows.size(), total.needless, total.moved);
+  page +=
+      fmt::format("\nIn all {} operators: needless are {} of {} moves; {} of these are saving.\n",
+                  certificate.rows.size(), total.needless, total.moved, total.saving);
   page += "\n## Needless moves\n\nHow often, which, and how the outputs could lie.\n\n";
   for (const Row& row : certificate.rows) {
     if (!row.moves.empty()) write_moves(&page, row);

@@ -2,7 +2,8 @@
 // came out.
 //
 //   build/bin/rules_certificate                  # a row for each operator on the terminal
-//   build/bin/rules_certificate --op=matmul      # of one
+//   build/bin/rules_certificate --op=matmul      # of one, and which of its moves are needless
+//   build/bin/rules_certificate --kinds          # that of all
 //   build/bin/rules_certificate --write          # docs/rules_certificate.md anew
 #include <fmt/core.h>
 #include <gflags/gflags.h>
@@ -13,6 +14,7 @@
 
 DEFINE_uint32(seed, 20261123, "draws the placements where there are too many");
 DEFINE_bool(small, false, "the few placements that the test tries");
+DEFINE_bool(kinds, false, "which moves are needless and why calls are refused, of each operator");
 DEFINE_bool(write, false, "write the page");
 DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_certificate.md", "the page");
 DECLARE_string(op);
@@ -21,9 +23,11 @@ namespace phi::testing {
 namespace {
 
 void show(const Row& row) {
-  fmt::print("{:32} {:28} {:4} calls {:7} tried {:4} refused {:4} incorrect, needless {} of {}{}\n",
-             row.op, row.rule, row.calls, row.tried, row.refused, row.incorrect, row.needless,
-             row.moved, row.is_local ? "" : ", not local");
+  fmt::print(
+      "{:32} {:28} {:4} calls {:7} tried {:4} refused {:4} incorrect, needless {} of {} ({} "
+      "saving){}\n",
+      row.op, row.rule, row.calls, row.tried, row.refused, row.incorrect, row.needless, row.moved,
+      row.saving, row.is_local ? "" : ", not local");
   for (const std::string& what : row.wrong) fmt::print("  WRONG {}\n", what);
   std::fflush(stdout);
 }
@@ -48,8 +52,10 @@ int run() {
   total.op = "all";
   total.rule = "";
   fmt::print("\n");
-  for (const Row& row : certificate.rows) show(row);
-  if (!FLAGS_op.empty()) show_kinds(total);
+  for (const Row& row : certificate.rows) {
+    show(row);
+    if (FLAGS_kinds || !FLAGS_op.empty()) show_kinds(row);
+  }
   show(total);
   if (FLAGS_write) {
     if (!FLAGS_op.empty() || FLAGS_small) {

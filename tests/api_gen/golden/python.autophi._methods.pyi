@@ -5,8 +5,16 @@ from collections.abc import Sequence
 from autophi._autophi import DTypeLike, Tensor
 
 class OpMethods:
+    def batch_norm(self, mean: Tensor, more: Sequence[Tensor], variance: Tensor | None, momentum: float, seed: int | None = None) -> tuple[Tensor, Tensor, Tensor | None]:
+        """autophi.batch_norm: batch_norm(x, mean, more, variance, momentum, seed) -> out, mean_out, variance_out"""
     def bmm(self, y: Tensor) -> Tensor:
         """autophi.bmm: bmm(x, y) -> out"""
+    def distribute(self, levels: Sequence[Tensor], least: int = 2) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """autophi.distribute: distribute(rois, levels, least) -> parts, counts, order"""
+    def flatten(self, axis: int = 0) -> tuple[Tensor, Tensor]:
+        """autophi.flatten: flatten(x, axis) -> out, shape"""
+    def flatten_(self, axis: int = 0) -> tuple[Tensor, Tensor]:
+        """autophi.flatten_: flatten_(x, axis) -> out, shape"""
     def matmul(self, y: Tensor, transpose_x: bool = False, transpose_y: bool = False) -> Tensor:
         """autophi.matmul: matmul(x, y, transpose_x, transpose_y) -> out"""
     def momentum_(self, grad: Tensor, velocity: Tensor, master_param: Tensor | None, mu: float) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -7,6 +7,19 @@ from autophi._autophi import DTypeLike, Tensor
 
 def load_ops(path: str | PathLike[str]) -> list[str]: ...
 
+def batch_norm(x: Tensor, mean: Tensor, more: Sequence[Tensor], variance: Tensor | None, momentum: float, seed: int | None = None) -> tuple[Tensor, Tensor, Tensor | None]:
+    """batch_norm(x, mean, more, variance, momentum, seed) -> out, mean_out, variance_out
+
+    View       mean is written to, and mean_out shares its bytes
+    View       variance is written to, and variance_out shares its bytes
+    Shapes     BatchNormInferMeta
+    Placement  inputs and outputs replicated
+    Gradient   none
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
 def bmm(x: Tensor, y: Tensor) -> Tensor:
     """bmm(x, y) -> out
 
@@ -36,6 +49,41 @@ def concat(x: Sequence[Tensor], axis: bool | int | float = 0) -> Tensor:
     Shapes     ConcatInferMeta
     Placement  inputs and outputs replicated
     Gradient   concat_grad gives x_grad
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
+def distribute(rois: Tensor, levels: Sequence[Tensor], least: int = 2) -> tuple[list[Tensor], list[Tensor], Tensor]:
+    """distribute(rois, levels, least) -> parts, counts, order
+
+    Shapes     DistributeInferMeta
+    Placement  DistributeInferSpmd
+    Gradient   distribute_grad gives rois_grad, levels_grad
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
+def flatten(x: Tensor, axis: int = 0) -> tuple[Tensor, Tensor]:
+    """flatten(x, axis) -> out, shape
+
+    View       out shares the bytes of x
+    Shapes     FlattenInferMeta
+    Placement  inputs and outputs replicated
+    Gradient   flatten_grad gives x_grad
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
+def flatten_(x: Tensor, axis: int = 0) -> tuple[Tensor, Tensor]:
+    """flatten_(x, axis) -> out, shape
+
+    Inplace    x receives out; every handle on it sees that
+    Shapes     FlattenInferMeta
+    Placement  inputs and outputs replicated
+    Gradient   flatten_grad gives x_grad
     Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
                TypeError for an argument of another type
     Source     ops.yaml
@@ -164,6 +212,29 @@ def reshape_(x: Tensor, shape: int | Sequence[int]) -> Tensor:
     Shapes     ReshapeInferMeta
     Placement  ReshapeInferSpmd
     Gradient   reshape_grad gives x_grad
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
+def scale_all(xs: Sequence[Tensor], factor: float) -> list[Tensor]:
+    """scale_all(xs, factor) -> out
+
+    Shapes     UnchangedListInferMeta
+    Placement  inputs and outputs replicated
+    Gradient   scale_all_grad gives xs_grad
+    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
+               TypeError for an argument of another type
+    Source     ops.yaml
+    """
+
+def scale_all_(xs: Sequence[Tensor], factor: float) -> list[Tensor]:
+    """scale_all_(xs, factor) -> out
+
+    Inplace    xs receives out; every handle on it sees that
+    Shapes     UnchangedListInferMeta
+    Placement  inputs and outputs replicated
+    Gradient   scale_all_grad gives xs_grad
     Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
                TypeError for an argument of another type
     Source     ops.yaml

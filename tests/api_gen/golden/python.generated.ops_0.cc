@@ -1,8 +1,11 @@
 // Operators of ops for Python: each takes its arguments from a frame.
 // Generated from ops.yaml. Do not edit; change the YAML and build.
+#include "api/generated/ops/batch_norm.h"
 #include "api/generated/ops/bmm.h"
 #include "api/generated/ops/check_finite_.h"
 #include "api/generated/ops/concat.h"
+#include "api/generated/ops/distribute.h"
+#include "api/generated/ops/flatten.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/merged_momentum_.h"
@@ -12,6 +15,7 @@
 #include "api/generated/ops/ones.h"
 #include "api/generated/ops/relu.h"
 #include "api/generated/ops/reshape.h"
+#include "api/generated/ops/scale_all.h"
 #include "api/generated/ops/split.h"
 #include "python/src/frame.h"
 #include "python/src/op_table.h"
@@ -122,6 +126,48 @@ PyObject* call_check_finite_(Frame& frame) {
   return frame.give([&]() -> decltype(auto) { return phi::check_finite_(x, scale); });
 }
 
+PyObject* call_distribute(Frame& frame) {
+  const Tensor& rois = frame.tensor(0);
+  const std::vector<Tensor> levels = frame.list(1);
+  const auto least = frame.attr<int>(2, 2);
+  return frame.give([&]() -> decltype(auto) { return phi::distribute(rois, levels, least); });
+}
+
+PyObject* call_scale_all(Frame& frame) {
+  const std::vector<Tensor> xs = frame.list(0);
+  const auto factor = frame.attr<float>(1);
+  return frame.give([&]() -> decltype(auto) { return phi::scale_all(xs, factor); });
+}
+
+PyObject* call_scale_all_(Frame& frame) {
+  std::vector<Tensor> xs = frame.list(0);
+  const auto factor = frame.attr<float>(1);
+  return frame.give([&]() -> decltype(auto) { return phi::scale_all_(xs, factor); });
+}
+
+PyObject* call_batch_norm(Frame& frame) {
+  const Tensor& x = frame.tensor(0);
+  const Tensor& mean = frame.tensor(1);
+  const std::vector<Tensor> more = frame.list(2);
+  const std::optional<Tensor> variance = frame.optional(3);
+  const auto momentum = frame.attr<float>(4);
+  const auto seed = frame.optional_attr<int>(5, std::nullopt);
+  return frame.give(
+      [&]() -> decltype(auto) { return phi::batch_norm(x, mean, more, variance, momentum, seed); });
+}
+
+PyObject* call_flatten(Frame& frame) {
+  const Tensor& x = frame.tensor(0);
+  const auto axis = frame.attr<int>(1, 0);
+  return frame.give([&]() -> decltype(auto) { return phi::flatten(x, axis); });
+}
+
+PyObject* call_flatten_(Frame& frame) {
+  Tensor& x = frame.written(0);
+  const auto axis = frame.attr<int>(1, 0);
+  return frame.give([&]() -> decltype(auto) { return phi::flatten_(x, axis); });
+}
+
 constexpr OpArgument kArguments_matmul[] = {{"x", nullptr}, {"y", nullptr},
                                             {"transpose_x", "False"}, {"transpose_y", "False"}};
 constexpr OpArgument kArguments_relu[] = {{"x", nullptr}};
@@ -144,6 +190,15 @@ constexpr OpArgument kArguments_merged_momentum_[] = {{"param", nullptr}, {"grad
                                                       {"velocity", nullptr},
                                                       {"master_param", nullptr}, {"mu", nullptr}};
 constexpr OpArgument kArguments_check_finite_[] = {{"x", nullptr}, {"scale", nullptr}};
+constexpr OpArgument kArguments_distribute[] = {{"rois", nullptr}, {"levels", nullptr},
+                                                {"least", "2"}};
+constexpr OpArgument kArguments_scale_all[] = {{"xs", nullptr}, {"factor", nullptr}};
+constexpr OpArgument kArguments_scale_all_[] = {{"xs", nullptr}, {"factor", nullptr}};
+constexpr OpArgument kArguments_batch_norm[] = {{"x", nullptr}, {"mean", nullptr},
+                                                {"more", nullptr}, {"variance", nullptr},
+                                                {"momentum", nullptr}, {"seed", "None"}};
+constexpr OpArgument kArguments_flatten[] = {{"x", nullptr}, {"axis", "0"}};
+constexpr OpArgument kArguments_flatten_[] = {{"x", nullptr}, {"axis", "0"}};
 
 constexpr OpEntry kEntries[] = {
     {"matmul", "matmul", kArguments_matmul, call_matmul,
@@ -191,6 +246,24 @@ constexpr OpEntry kEntries[] = {
     {"check_finite_", "check_finite_", kArguments_check_finite_, call_check_finite_,
      "check_finite_(x, scale) -> out, found\n\nInplace    x receives out; every handle on it sees that\nShapes     CheckFiniteInferMeta\nPlacement  CheckFiniteInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
      false, false},
+    {"distribute", "distribute", kArguments_distribute, call_distribute,
+     "distribute(rois, levels, least) -> parts, counts, order\n\nShapes     DistributeInferMeta\nPlacement  DistributeInferSpmd\nGradient   distribute_grad gives rois_grad, levels_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     true, false},
+    {"scale_all", "scale_all", kArguments_scale_all, call_scale_all,
+     "scale_all(xs, factor) -> out\n\nShapes     UnchangedListInferMeta\nPlacement  inputs and outputs replicated\nGradient   scale_all_grad gives xs_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     false, false},
+    {"scale_all_", "scale_all", kArguments_scale_all_, call_scale_all_,
+     "scale_all_(xs, factor) -> out\n\nInplace    xs receives out; every handle on it sees that\nShapes     UnchangedListInferMeta\nPlacement  inputs and outputs replicated\nGradient   scale_all_grad gives xs_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     false, false},
+    {"batch_norm", "batch_norm", kArguments_batch_norm, call_batch_norm,
+     "batch_norm(x, mean, more, variance, momentum, seed) -> out, mean_out, variance_out\n\nView       mean is written to, and mean_out shares its bytes\nView       variance is written to, and variance_out shares its bytes\nShapes     BatchNormInferMeta\nPlacement  inputs and outputs replicated\nGradient   none\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     true, false},
+    {"flatten", "flatten", kArguments_flatten, call_flatten,
+     "flatten(x, axis) -> out, shape\n\nView       out shares the bytes of x\nShapes     FlattenInferMeta\nPlacement  inputs and outputs replicated\nGradient   flatten_grad gives x_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     true, false},
+    {"flatten_", "flatten", kArguments_flatten_, call_flatten_,
+     "flatten_(x, axis) -> out, shape\n\nInplace    x receives out; every handle on it sees that\nShapes     FlattenInferMeta\nPlacement  inputs and outputs replicated\nGradient   flatten_grad gives x_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
+     true, false},
 };
 
 }  // namespace
