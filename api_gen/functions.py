@@ -1,6 +1,7 @@
 """What generated code calls: shape functions, rules, gradients made of operators, and kernels. Where
 it stands is known from the headers that are given, and so is what is not there."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
@@ -74,11 +75,14 @@ class Functions:
         named = [rule.func for rule in rules if not isinstance(rule, Notation)]
         return sorted(headers.union(self._headers(named, RULES)))
 
-    def of_calls(self, calls: Iterable[Invoke]) -> list[str]:
+    def of_calls(self, calls: Sequence[Invoke]) -> list[str]:
         targets = [call.target for call in calls]
         if not (self.composites or self.beside):
             return [COMPOSITES] if any(target.startswith("composite::") for target in targets) else []
         names = [target.rpartition("::")[2] for target in targets]
+        # Arguments may be calls of operators too.
+        names += [name for call in calls for arg in call.args for name in re.findall(r"(\w+)\s*\(", arg)
+                  if name in self.there]
         return sorted({self.made_of_ops[name].header for name in names if name in self.made_of_ops})
 
     def _headers(self, names: Sequence[str], all_of_them: str) -> list[str]:

@@ -14,7 +14,7 @@
 #include "api/generated/ops/t_real.h"
 #include "api/generated/ops/t_relu.h"
 #include "api/generated/ops/t_sample.h"
-#include "api/generated/ops/t_shifted_relu.h"
+#include "api/generated/ops/t_shifted_tanh.h"
 #include "api/generated/ops/t_soften.h"
 #include "api/generated/ops/t_unscale.h"
 #include "api/generated/ops/t_update_.h"
@@ -61,8 +61,8 @@ TEST(DeclaredOps, ListsViewsAndOptionalAttributesRunDry) {
 }
 
 TEST(DeclaredOps, AKernelThatTakesOtherArgumentsIsNotCalled) {
-  EXPECT_THAT([] { t_shifted_relu(ones({2}), 1.0f); },
-              ThrowsError(kUnimplemented, "kernel 'relu_of_t_shifted_relu' is not there"));
+  EXPECT_THAT([] { t_shifted_tanh(ones({2}), 1.0f); },
+              ThrowsError(kUnimplemented, "kernel 'tanh_of_t_shifted_tanh' is not there"));
 }
 
 TEST(DeclaredOps, WithoutAKernelTheyAreCapturedAndTheProgramDoesNotRun) {

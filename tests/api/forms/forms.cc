@@ -42,7 +42,7 @@ std::tuple<TensorMeta, TensorMeta> ColumnInferMeta(const TensorMeta& x) {
 
 TensorMeta SpinInferMeta(const TensorMeta& x) { return {x.dims, complex_of(x.dtype)}; }
 
-TensorMeta RealPartInferMeta(const TensorMeta& x) { return {x.dims, real_part_of(x.dtype)}; }
+TensorMeta RealPartOfInferMeta(const TensorMeta& x) { return {x.dims, real_part_of(x.dtype)}; }
 
 TensorMeta PickInferMeta(const TensorMeta& x, const std::optional<DataType>& dtype) {
   return {x.dims, dtype.value_or(x.dtype)};
@@ -98,13 +98,12 @@ SpmdRule TwoListsInferSpmd(std::span<const TensorSpec> xs, std::span<const Tenso
 }
 
 SpmdRule RunningInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec* variance) {
-  const auto batch = Factors::batch(x.ndim() - 1);
   Factors rule;
-  rule.input(x, batch, "n").input(mean, "n");
+  rule.input(x, "mn").input(mean, "n").combined("m");
   variance ? rule.input(*variance, "n") : rule.absent_input();
-  rule.output(batch, "n").output("n");
+  rule.output("mn").output("n");
   variance ? rule.output("n") : rule.absent_output();
-  return rule.output(batch, "n");
+  return rule.output("mn");
 }
 
 SpmdRule ColumnInferSpmd(const TensorSpec& x) {

@@ -22,7 +22,7 @@ std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>, TensorMeta> Runnin
 /// x with a last dim of 1, and x.
 std::tuple<TensorMeta, TensorMeta> ColumnInferMeta(const TensorMeta& x);
 TensorMeta SpinInferMeta(const TensorMeta& x);
-TensorMeta RealPartInferMeta(const TensorMeta& x);
+TensorMeta RealPartOfInferMeta(const TensorMeta& x);
 TensorMeta PickInferMeta(const TensorMeta& x, const std::optional<DataType>& dtype);
 
 namespace distributed {
@@ -32,7 +32,7 @@ SpmdRule SpreadGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> sc
                              std::span<const TensorSpec> products_grad,
                              std::span<const TensorSpec> sums_grad, const TensorSpec& total_grad);
 SpmdRule TwoListsInferSpmd(std::span<const TensorSpec> xs, std::span<const TensorSpec> ys);
-/// The last dim of x is that of mean and variance.
+/// The last dim of x is that of mean and variance, which are alike wherever the first one is split.
 SpmdRule RunningInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec* variance);
 SpmdRule ColumnInferSpmd(const TensorSpec& x);
 
