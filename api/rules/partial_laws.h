@@ -23,9 +23,9 @@
 //   are of one floating dtype (a complex one counts as that of its parts). A cast of a partial sum
 //   to another dtype waits for the reduction. What does change are the last bits: parts are rounded
 //   instead of the value, in a 16-bit dtype to 8 or 11 bits of the part.
-// - Functions that grow do so up to rounding, and give NaN for NaN.
-// - Over its mesh dim all else is whole, and over others kinds commute (sums and averages with one
-//   another, other kinds with themselves alone).
+// - Coefficients are finite where inputs are: divide says nothing, as x / 0 of parts of both signs
+//   would add up to NaN. What grows does so up to rounding, and gives NaN for NaN.
+// - Over its mesh dim all else is whole; over others kinds commute: sums and averages, or the same.
 #pragma once
 
 #include <cstdint>
