@@ -8,9 +8,11 @@
 #include <set>
 #include <string>
 
+#include "api/generated/ops/full.h"
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/matmul.h"
 #include "api/generated/ops/mean.h"
+#include "api/generated/ops/slice.h"
 #include "api/generated/ops/square.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/comm/dry/dry_world.h"
@@ -75,6 +77,19 @@ class Deeds {
   int64_t kernels_ = KernelHook::runs_here();
   int64_t launched_ = counters().ops_launched;
 };
+
+// As views do: of a part that lies in one piece the bytes are shared.
+TEST(KernelCount, WhatIsLentCountsAsLaunchedAndRunsNoKernel) {
+  const KernelHook hook;
+  const Tensor x = square(full({8, 1024}, 2.0f));
+  const Deeds deeds;
+  const Tensor rows = slice(x, {0}, {2}, {6});
+  EXPECT_EQ(deeds.launched(), 1);
+  EXPECT_EQ(deeds.kernels(), 0);
+  const Tensor columns = slice(x, {1}, {0}, {512});
+  EXPECT_EQ(deeds.launched(), 2);
+  EXPECT_EQ(deeds.kernels(), 1);
+}
 
 std::vector<Tensor> sharded(const ParityCase& test, const ProcessMesh& mesh, const Choice& choice) {
   std::vector<Tensor> inputs;

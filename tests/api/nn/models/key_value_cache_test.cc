@@ -53,8 +53,7 @@ Tensor ids(int64_t batch, int64_t begin, int64_t end) {
 using Values = std::vector<float>;
 
 Values everywhere(const Tensor& logits, const ProcessMesh& mesh) {
-  const auto values = distributed::reshard(logits, mesh, {}).values<float>();
-  return {values.begin(), values.end()};
+  return distributed::reshard(logits, mesh, {}).to_vector<float>();
 }
 
 void expect_close(const Values& given, const Values& expected, const std::string& what) {
