@@ -1,10 +1,14 @@
 // op_bench CALLS.yaml [NUMBER]: times calls of operators by name, all or the one with that number
-// from 0 on, one line each: "NUMBER SIZE NANOSECONDS". The script compare, beside this, times
-// PyTorch's in turn.
+// from 0 on, and beside each what else may be measured: lines "NUMBER SIZE WHAT NANOSECONDS", where
+// WHAT is `ours`, `copy` (memcpy of so many bytes that it reads and writes as many as the call) or
+// `direct` (convolutions: oneDNN without us). The script compare, beside this, times PyTorch's in
+// turn.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,25 +16,38 @@
 #include "api/call/named_call.h"
 #include "api/rules/op_rule.h"
 #include "api/testing/drawn_tensor.h"
+#include "benchmarks/ops/direct_conv.h"
 #include "phi/common/errors.h"
 #include "tools/op/attribute_text.h"
 #include "tools/yaml/yaml_text.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr double kLeastSeconds = 0.002;  // of one measurement, less than other work leaves us
+constexpr int kMeasurements = 20;        // of which the quickest counts
 
-constexpr double kLeastSeconds = 0.02;  // of one measurement
-constexpr int kMeasurements = 5;        // of which the quickest counts
+/// This thread's time on a core: other work on the machine costs it caches and no more.
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 /// A call with its arguments at hand, as a program has them.
 struct TimedCall {
   const phi::NamedCall* function;
   std::unique_ptr<std::vector<phi::AttributeValue>> attributes;  // all, in the operator's order
   phi::CallArgs args;
+  size_t given_bytes;
 
-  void run() { function->call(args); }
+  phi::TensorList run() { return function->call(args); }
 };
+
+size_t bytes_of(const phi::TensorList& tensors) {
+  size_t bytes = 0;
+  for (const phi::Tensor& tensor : tensors) bytes += tensor.defined() ? tensor.dense().nbytes() : 0;
+  return bytes;
+}
 
 const phi::NamedCall& function_of(const std::string& op) {
   for (const phi::NamedCall& call : phi::built_in_calls()) {
@@ -59,9 +76,11 @@ TimedCall call_of(const YAML::Node& row, int64_t n) {
   const auto op = row["op"].as<std::string>();
   const phi::OpRule& rule = phi::rules::find(op);
   std::vector<phi::TensorList> arguments;
+  size_t given_bytes = 0;
   for (const auto& tensor : rule.tensors()) {
     const YAML::Node given = row["in"][tensor.name];
     arguments.push_back(given ? drawn(given, n) : phi::TensorList{phi::Tensor()});
+    given_bytes += bytes_of(arguments.back());
   }
   std::vector<std::pair<std::string, phi::AttributeValue>> attributes;
   for (const auto& entry : row["attrs"]) {
@@ -72,17 +91,17 @@ TimedCall call_of(const YAML::Node& row, int64_t n) {
   const phi::NamedCall& function = function_of(op);
   auto all = std::make_unique<std::vector<phi::AttributeValue>>(rule.attributes(attributes));
   phi::CallArgs args(function.name, std::move(arguments), *all);
-  return {&function, std::move(all), std::move(args)};
+  return {&function, std::move(all), std::move(args), given_bytes};
 }
 
-double seconds_of(TimedCall& call, int64_t times) {
-  const auto begin = Clock::now();
-  for (int64_t i = 0; i < times; ++i) call.run();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double seconds_of(const std::function<void()>& call, int64_t times) {
+  const double begin = cpu_seconds();
+  for (int64_t i = 0; i < times; ++i) call();
+  return cpu_seconds() - begin;
 }
 
-double nanoseconds_of(TimedCall call) {
-  call.run();
+double nanoseconds_of(const std::function<void()>& call) {
+  call();
   int64_t times = 1;
   double seconds = seconds_of(call, times);
   while (seconds < kLeastSeconds) {
@@ -94,12 +113,38 @@ double nanoseconds_of(TimedCall call) {
   return seconds / static_cast<double>(times) * 1e9;
 }
 
+/// memcpy of `bytes`, half of them read and half written.
+double copy_nanoseconds(size_t bytes) {
+  const std::vector<char> from(bytes / 2, 1);
+  std::vector<char> to(bytes / 2);
+  return nanoseconds_of([&] {
+    std::memcpy(to.data(), from.data(), from.size());
+    asm volatile("" : : "r"(to.data()) : "memory");  // the copy is wanted
+  });
+}
+
+void time_call(const YAML::Node& row, size_t number, int64_t n) {
+  const auto show = [&](const char* what, double nanoseconds) {
+    fmt::print("{} {} {} {:.1f}\n", number, n, what, nanoseconds);
+  };
+  TimedCall call = call_of(row, n);
+  const size_t bytes = call.given_bytes + bytes_of(call.run());
+  show("ours", nanoseconds_of([&] { call.run(); }));
+  show("copy", copy_nanoseconds(bytes));
+  if (!row["direct"]) return;
+  const auto padding = row["attrs"]["paddings"][0].as<int64_t>();
+  const auto groups = row["attrs"]["groups"] ? row["attrs"]["groups"].as<int64_t>() : 1;
+  bench::DirectConv direct(drawn(row["in"]["input"], n)[0].meta().dims,
+                           drawn(row["in"]["filter"], n)[0].meta().dims, padding, groups);
+  show("direct", nanoseconds_of([&] { direct.run(); }));
+}
+
 void time_row(const YAML::Node& row, size_t number) {
   const auto sizes =
       row["sizes"] ? row["sizes"].as<std::vector<int64_t>>() : std::vector<int64_t>{64, 256, 1024};
   for (const int64_t n : sizes) {
     try {
-      fmt::print("{} {} {:.1f}\n", number, n, nanoseconds_of(call_of(row, n)));
+      time_call(row, number, n);
     } catch (const phi::Error& error) {
       fmt::print(stderr, "op_bench: {} at {}: {}\n", row["op"].Scalar(), n, error.what());
     }

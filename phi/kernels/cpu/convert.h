@@ -20,10 +20,11 @@ namespace phi {
 template <typename To, typename From>
 PHI_HD To truncated(From x) {
   constexpr From kLimit = From(0x1p30) * From(sizeof(To) == 8 ? 0x1p33 : 2);  // max() + 1
-  const bool fits = x >= -kLimit && x < kLimit;
-  const To most = x < From(0) ? std::numeric_limits<To>::min() : std::numeric_limits<To>::max();
-  const To outside = x == x ? most : To(0);
-  return fits ? static_cast<To>(fits ? x : From(0)) : outside;
+  const bool is_above = x >= kLimit;
+  const From least = x >= -kLimit ? x : -kLimit;  // of NaN too
+  const To inside = static_cast<To>(is_above ? From(0) : least);
+  const To value = is_above ? std::numeric_limits<To>::max() : inside;
+  return x == x ? value : To(0);
 }
 
 /// The value of `x` in another type: floats are truncated to integers (out of range to the nearest,

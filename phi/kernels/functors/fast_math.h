@@ -146,36 +146,43 @@ struct Normal {
 };
 
 namespace detail {
-/// 2^64 exp(high + low) for -106 <= high <= 0, a normal float all the way; `low` is far smaller.
-PHI_HD float lifted_exp(float high, float low) {
+/// 2^64 exp(-u^2 / 2) for 0 <= u <= 14.5, a normal float all the way. The square, which a float
+/// would round to many ulp of the result, is reduced by powers of 2 inside an FMA; the polynomial
+/// of twice the rest has the least relative error (own fit, 7.6e-8).
+PHI_HD float lifted_bell(float u) {
   constexpr float kRound = 12582912.0f;
-  const float shifted = high * kLog2e + kRound;
+  const float shifted = (u * u) * (-0.5f * kLog2e) + kRound;
   const float n = shifted - kRound;
-  const float r = ((high - n * kLn2High) - n * kLn2Low) + low;
-  return exp_polynomial(r) * pow2(std::bit_cast<uint32_t>(shifted) + 64u);
+  const float s = std::fma(u, u, n * (2.0f * kLn2High)) + n * (2.0f * kLn2Low);
+  float p = -2.592994946e-4f;
+  p = p * s + 2.619742289e-3f;
+  p = p * s - 2.083447295e-2f;
+  p = p * s + 1.249972262e-1f;
+  p = p * s - 4.999998451e-1f;
+  p = p * s + 1.000000072f;
+  return p * pow2(std::bit_cast<uint32_t>(shifted) + 64u);
 }
 }  // namespace detail
 
 /// Relative accuracy 1e-6 in the lower tail too.
-/// For u = |x|, Phi(-u) = exp(-u^2 / 2) * t * P(t) with t = 1 / (1 + 0.3 u); P has the least
-/// relative error over 0 <= u <= 13.25 (own fit, 1.2e-7). From 14.5 on both are 0 in float, as they
-/// come out there.
+/// For u = |x|, Phi(-u) = exp(-u^2 / 2) N(u) / D(u), the quotient with the least relative error
+/// over 0 <= u <= 14.5 (own fit, 6e-9). From 14.5 on both are 0 in float, as they come out there.
 PHI_HD Normal<float> normal(float x) {
   const float magnitude = std::fabs(x);
   const float u = magnitude > 14.5f ? 14.5f : magnitude;  // NaN stays
-  const float t = 1.0f / (1.0f + 0.3f * u);
-  float p = 3.606299160e-02f;
-  p = p * t - 1.588251896e-01f;
-  p = p * t + 2.091577325e-01f;
-  p = p * t - 5.627476804e-02f;
-  p = p * t + 1.299388175e-01f;
-  p = p * t + 9.949386531e-02f;
-  p = p * t + 1.208216342e-01f;
-  p = p * t + 1.196248567e-01f;
-  const float square = u * u;
-  const float rest = std::fma(u, u, -square);  // what the square rounds away
-  const float e = detail::lifted_exp(-0.5f * square, -0.5f * rest);
-  const float tail = e * t * p * 0x1p-64f;
+  float numerator = 4.116281630e-3f;
+  numerator = numerator * u + 4.063305521e-2f;
+  numerator = numerator * u + 1.832346495e-1f;
+  numerator = numerator * u + 4.382943221e-1f;
+  numerator = numerator * u + 5.000000030e-1f;
+  float denominator = 1.031786817e-2f;
+  denominator = denominator * u + 1.018584123e-1f;
+  denominator = denominator * u + 4.694693349e-1f;
+  denominator = denominator * u + 1.202501163f;
+  denominator = denominator * u + 1.674473625f;
+  denominator = denominator * u + 1.0f;
+  const float e = detail::lifted_bell(u);
+  const float tail = e * numerator / denominator * 0x1p-64f;
   return {x < 0.0f ? tail : 1.0f - tail, 0.3989422804f * 0x1p-64f * e};
 }
 PHI_HD Normal<double> normal(double x) {

@@ -2,7 +2,8 @@
 //
 // Lane is the type of the vectorised inner loop over a short block, Acc that of the value carried
 // from block to block: float sums are short in float and long in double. A reducer with lift(x)
-// joins that of each element instead of the element.
+// joins that of each element instead of the element; join_numbers is a join that is right where no
+// element is NaN, and quicker.
 #pragma once
 
 #include <cmath>
@@ -37,6 +38,7 @@ struct MaxReducer {
     const Lane most = a > b ? a : b;  // b where either is NaN, in one instruction
     return a != a ? a : most;
   }
+  PHI_HD static Lane join_numbers(Lane a, Lane b) { return a > b ? a : b; }
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
@@ -52,6 +54,7 @@ struct MinReducer {
     const Lane least = a < b ? a : b;
     return a != a ? a : least;
   }
+  PHI_HD static Lane join_numbers(Lane a, Lane b) { return a < b ? a : b; }
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 

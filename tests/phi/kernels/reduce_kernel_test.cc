@@ -379,6 +379,59 @@ void check_argmax() {
   }
 }
 
+// Rows run side by side, and long ones block by block: each as if it were alone.
+template <typename T>
+void expect_rows_alone(int64_t n) {
+  constexpr int64_t kRows = 7;
+  const Dims dims{kRows, n};
+  const Values xs = random_values(dims.numel(), 5);
+  const auto reduce = [&](auto kernel, const char* name) {
+    DenseTensor whole = blank<T>({kRows});
+    kernel(tensor<T>(xs, dims), &whole);
+    for (int64_t r = 0; r < kRows; ++r) {
+      DenseTensor alone = blank<T>({1});
+      kernel(tensor<T>(Values(xs.begin() + r * n, xs.begin() + (r + 1) * n), {1, n}), &alone);
+      EXPECT_EQ(to_doubles(alone)[0], to_doubles(whole)[r]) << name << " of " << n << ", row " << r;
+    }
+  };
+  const auto rows = [](auto kernel) {
+    return [kernel](const DenseTensor& x, DenseTensor* out) {
+      kernel(KernelContext(), x, IntArray({1}), out);
+    };
+  };
+  reduce(rows(registered<kernels::sum, T>), "sum");
+  reduce(rows(registered<kernels::max, T>), "max");
+  reduce(
+      [](const DenseTensor& x, DenseTensor* out) {
+        registered<kernels::prod, T>(KernelContext(), x, IntArray({1}), false, out);
+      },
+      "prod");
+}
+
+TEST(ReduceKernels, ARowsResultDoesNotDependOnItsNeighbours) {
+  for (const int64_t n : {1, 31, 32, 33, 64, 700, 1024, 1025, 5000}) {
+    expect_rows_alone<float>(n);
+    expect_rows_alone<double>(n);
+    expect_rows_alone<bfloat16>(n);
+  }
+}
+
+// Infinities of both signs add up to NaN without being one.
+TEST(MaxKernel, InfinitiesOfBothSignsAreNumbers) {
+  constexpr int64_t kCount = 2100;
+  Values xs = random_values(3 * kCount, 4);
+  for (int64_t r = 0; r < 3; ++r) {
+    xs[r * kCount + 40] = INFINITY;
+    xs[r * kCount + 70] = -INFINITY;
+  }
+  const DenseTensor x = tensor<float>(xs, {3, kCount});
+  DenseTensor most = blank<float>({3}), least = blank<float>({3});
+  registered<kernels::max, float>(KernelContext(), x, IntArray({1}), &most);
+  registered<kernels::min, float>(KernelContext(), x, IntArray({1}), &least);
+  EXPECT_EQ(to_doubles(most), Values(3, INFINITY));
+  EXPECT_EQ(to_doubles(least), Values(3, -INFINITY));
+}
+
 TEST(ArgMaxKernel, TakesTheFirstOfEquals) {
   check_argmax<float>();
   check_argmax<double>();

@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/functors/unary_grad.h"
 #include "tests/phi/kernels/dense_oracle.h"
@@ -118,6 +120,20 @@ void expect_same_loops() {
         *sum = row_sum<C>(kCount, [row](int64_t i) { return row[i] * row[i]; });
       },
       "a sum of squares");
+  const std::vector<T> row = numbers<T>(5 * kCount, 5);
+  const auto reduced = [&](auto reducer, const char* name) {
+    using R = decltype(reducer);
+    expect_same_forms<typename R::Acc>(
+        1,
+        [&](auto* value) {
+          *value =
+              phi::detail::reduce_row<R>(row.data(), 5 * kCount, typename R::Acc(R::kIdentity));
+        },
+        name);
+  };
+  reduced(SumReducer<T>(), "a sum");
+  reduced(MaxReducer<T>(), "a maximum");
+  reduced(SumOfSquaresReducer<T>(), "a reduction in double");
 }
 
 TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_loops<float>(); }

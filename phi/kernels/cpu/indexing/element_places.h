@@ -2,13 +2,13 @@
 // them.
 //
 //   const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
-//   visit_indices(indices, [&](const auto* ids) {
-//     places.for_each(ids, [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
-//   });
+//   places.for_each(IndexBlocks(indices, "indices", arr.dims()[axis], FromEnd::kYes),
+//                   [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "phi/common/dims.h"
 #include "phi/kernels/cpu/indexing/indices.h"
@@ -20,8 +20,7 @@ namespace phi {
 /// array that has an element for each index, or more.
 class ElementPlaces {
  public:
-  ElementPlaces(const Dims& array, const Dims& indices, const Dims& second, int axis)
-      : extent_(array[axis]) {
+  ElementPlaces(const Dims& array, const Dims& indices, const Dims& second, int axis) {
     const Dims strides = array.strides();
     const Dims second_strides = second.strides();
     for (int d = 0; d < indices.ndim(); ++d) {
@@ -35,28 +34,39 @@ class ElementPlaces {
     walk_.remove(last);
   }
 
-  /// Calls f(offset in the array, offset in the second one) for each index, in their order. They
-  /// are checked.
-  template <typename Id, typename F>
-  void for_each(const Id* ids, F&& f) const {
+  /// Calls f(offset in the array, offset in the second one) for each of all indices, which `blocks`
+  /// reads, in their order. Errors: those of `blocks`, after the calls for the blocks before.
+  template <typename F>
+  void for_each(IndexBlocks&& blocks, F&& f) const {
     if (row_ == 0) return;
-    // Rows along the axis itself, the usual ones, need no multiplications.
-    const bool is_along = step_[0] == 0 && step_[1] == 1 && stride_ == 1;
+    std::span<const int64_t> block;
     walk_.for_each([&](const std::array<int64_t, 2>& at) {
-      if (is_along) {
-        for (int64_t i = 0; i < row_; ++i) f(at[0] + from_front(ids[i], extent_), at[1] + i);
-      } else {
-        for (int64_t i = 0; i < row_; ++i) {
-          f(at[0] + i * step_[0] + from_front(ids[i], extent_) * stride_, at[1] + i * step_[1]);
-        }
+      for (int64_t done = 0; done < row_;) {
+        if (block.empty()) block = blocks.next();
+        const auto left = static_cast<int64_t>(block.size());
+        const int64_t count = left < row_ - done ? left : row_ - done;
+        run({at[0] + done * step_[0], at[1] + done * step_[1]}, block.data(), count, f);
+        block = block.subspan(static_cast<size_t>(count));
+        done += count;
       }
-      ids += row_;
     });
   }
 
  private:
+  template <typename F>
+  void run(const std::array<int64_t, 2>& at, const int64_t* ids, int64_t count, F& f) const {
+    // Rows along the axis itself, the usual ones, need no multiplications.
+    if (step_[0] == 0 && step_[1] == 1 && stride_ == 1) {
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < count; ++i) f(at[0] + ids[i], at[1] + i);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        f(at[0] + i * step_[0] + ids[i] * stride_, at[1] + i * step_[1]);
+      }
+    }
+  }
+
   StridedWalk<2> walk_;
-  int64_t extent_;
   int64_t stride_ = 1;
   int64_t row_ = 1;
   std::array<int64_t, 2> step_{};

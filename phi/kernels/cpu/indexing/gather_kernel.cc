@@ -42,10 +42,8 @@ void take_elements(const DenseTensor& arr, const DenseTensor& indices, int axis,
   const auto* from = static_cast<const W*>(arr.raw_data());
   auto* to = static_cast<W*>(out->mutable_raw_data());
   const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
-  visit_indices(indices, [&](const auto* ids) {
-    check_indices(ids, indices.numel(), name, arr.dims()[axis], from_end);
-    places.for_each(ids, [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
-  });
+  places.for_each({indices, name, arr.dims()[axis], from_end},
+                  [=](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 }
 
 }  // namespace
@@ -128,11 +126,9 @@ void TakeAlongAxisGradKernel(const Context&, const DenseTensor& indices,
   if constexpr (!kIs16Bit<T>) sums = arr_grad->mutable_data<T>();
   std::fill_n(sums, arr_grad->numel(), C(0));
   const ElementPlaces places(dims, indices.dims(), out_grad.dims(), at);
-  visit_indices(indices, [&](const auto* ids) {
-    check_indices(ids, indices.numel(), "indices", dims[at], FromEnd::kYes);
-    places.for_each(
-        ids, [&](int64_t in_arr, int64_t in_out) { sums[in_arr] += static_cast<C>(from[in_out]); });
-  });
+  places.for_each(
+      {indices, "indices", dims[at], FromEnd::kYes},
+      [=](int64_t in_arr, int64_t in_out) { sums[in_arr] += static_cast<C>(from[in_out]); });
   if constexpr (kIs16Bit<T>) convert(sums, arr_grad->mutable_data<T>(), arr_grad->numel());
 }
 

@@ -14,23 +14,24 @@
 namespace phi {
 namespace {
 
-/// The elements of arr that indices name, and those of values that are put there, as offsets: they
-/// are worked out once, and what is done there is compiled for no type of index.
+/// The elements of arr that indices name, and those of values that are put there, as offsets.
 class Puts {
  public:
-  Puts(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis) {
-    const ElementPlaces places(arr, indices.dims(), values, axis);
-    puts_.reserve(static_cast<size_t>(indices.numel()));
-    visit_indices(indices, [&](const auto* ids) {
-      check_indices(ids, indices.numel(), "indices", arr[axis], FromEnd::kYes);
-      places.for_each(ids, [&](int64_t at, int64_t own) { puts_.push_back({at, own}); });
-    });
-  }
+  Puts(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis)
+      : places_(arr, indices.dims(), values, axis), indices_(indices), extent_(arr[axis]) {}
 
-  /// Calls f(offset in arr, offset in values) for each, in the order of indices.
+  /// Calls f(offset in arr, offset in values) for each, in the order of indices. Errors:
+  /// InvalidArgument for an index that is outside, after calls for some before it.
   template <typename F>
   void for_each(F&& f) const {
-    for (const auto& [at, own] : puts_) f(at, own);
+    places_.for_each({indices_, "indices", extent_, FromEnd::kYes}, f);
+  }
+
+  /// Errors: InvalidArgument for an index that is outside.
+  void check() const {
+    IndexBlocks blocks(indices_, "indices", extent_, FromEnd::kYes);
+    while (!blocks.next().empty()) {
+    }
   }
 
   /// How many values are put to each of the n elements of arr.
@@ -41,10 +42,9 @@ class Puts {
   }
 
  private:
-  struct Put {
-    int64_t at, own;
-  };
-  std::vector<Put> puts_;
+  ElementPlaces places_;
+  const DenseTensor& indices_;
+  int64_t extent_;
 };
 
 int axis_of(int axis, const Dims& dims) { return normalise_axis(axis, dims.ndim(), dims); }
@@ -196,7 +196,11 @@ void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTenso
                         bool include_self, DenseTensor* out) {
   const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
   T* to = out->mutable_data<T>();
-  if (arr.data<T>() != to) std::copy_n(arr.data<T>(), arr.numel(), to);
+  if (arr.data<T>() == to) {
+    puts.check();  // before what is there changes
+  } else {
+    std::copy_n(arr.data<T>(), arr.numel(), to);
+  }
   const T* from = values.data<T>();
   using C = compute_t<T>;
   if (reduce == "assign") {

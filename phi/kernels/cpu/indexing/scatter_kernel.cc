@@ -28,10 +28,11 @@ void put(const Slices& slices, Places places, const DenseTensor& from, DenseTens
              static_cast<W*>(out->mutable_raw_data()));
 }
 
+/// out = x with slices of `from` added.
 template <typename T>
-void add(SumsFrom start, const Slices& slices, Places places, const DenseTensor& from,
-         DenseTensor* out) {
-  SliceSums<T>(slices, places).run(start, from.data<T>(), out->mutable_data<T>());
+void add(SumsFrom start, const Slices& slices, Places places, const DenseTensor& x,
+         const DenseTensor& from, DenseTensor* out) {
+  SliceSums<T>(slices, places).run(start, x.data<T>(), from.data<T>(), out->mutable_data<T>());
 }
 
 /// Of updates that are added at places: x_grad is out_grad, and updates_grad what is there.
@@ -104,9 +105,9 @@ void ScatterKernel(const Context&, const DenseTensor& x, const DenseTensor& inde
                    const DenseTensor& updates, bool overwrite, DenseTensor* out) {
   const auto rows = rows_of(index, x.dims());
   const Slices slices = Slices::along(x.dims(), 0);
+  if (!overwrite) return add<T>(SumsFrom::kWritten, slices, rows, x, updates, out);
   copy_all(x, out);
-  if (overwrite) return put<T>(slices, rows, updates, out);
-  add<T>(SumsFrom::kWritten, slices, rows, updates, out);
+  put<T>(slices, rows, updates, out);
 }
 
 template <typename T, typename Context>
@@ -123,9 +124,8 @@ template <typename T, typename Context>
 void ScatterNdAddKernel(const Context&, const DenseTensor& x, const DenseTensor& index,
                         const DenseTensor& updates, DenseTensor* out) {
   const auto places = places_of_first(index, x.dims());
-  copy_all(x, out);
   const auto named = static_cast<int>(index.dims().back());
-  add<T>(SumsFrom::kWhatIsThere, Slices::of_first(x.dims(), named), places, updates, out);
+  add<T>(SumsFrom::kWhatIsThere, Slices::of_first(x.dims(), named), places, x, updates, out);
 }
 
 template <typename T, typename Context>
@@ -142,8 +142,7 @@ void IndexAddKernel(const Context&, const DenseTensor& x, const DenseTensor& ind
                     const DenseTensor& add_value, int axis, DenseTensor* out) {
   const Slices slices = Slices::along(x.dims(), normalise_axis(axis, x.ndim(), x.dims()));
   const auto places = places_along(index, "index", slices.extent, FromEnd::kYes);
-  copy_all(x, out);
-  add<T>(SumsFrom::kWhatIsThere, slices, places, add_value, out);
+  add<T>(SumsFrom::kWhatIsThere, slices, places, x, add_value, out);
 }
 
 template <typename T, typename Context>
@@ -166,9 +165,9 @@ void IndexPutKernel(const Context&, const DenseTensor& x,
   check_value(value.dims(), shape);
   const DenseTensor full = broadcast_value<T>(value, shape);
   const Slices slices = Slices::of_first(x.dims(), named.named_dims);
+  if (accumulate) return add<T>(SumsFrom::kWhatIsThere, slices, named.places, x, full, out);
   copy_all(x, out);
-  if (!accumulate) return put<T>(slices, named.places, full, out);
-  add<T>(SumsFrom::kWhatIsThere, slices, named.places, full, out);
+  put<T>(slices, named.places, full, out);
 }
 
 template <typename T, typename Context>

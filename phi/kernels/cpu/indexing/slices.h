@@ -37,15 +37,35 @@ struct Slices {
   }
 };
 
+/// Whether all slices are here.
+inline bool are_here(Places places) {
+  int64_t signs = 0;
+  for (int64_t place : places) signs |= place;
+  return signs >= 0;
+}
+
+/// Slices of one element, as read_slices has them.
+template <typename T>
+void read_elements(const Slices& slices, Places places, const T* x, T* to) {
+  const auto count = static_cast<int64_t>(places.size());
+  const int64_t* place = places.data();
+  const bool here = are_here(places);
+  for (int64_t outer = 0; outer < slices.outer; ++outer, x += slices.extent, to += count) {
+    if (here) {
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < count; ++i) to[i] = x[place[i]];
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[i] = place[i] < 0 ? T{} : x[place[i]];
+    }
+  }
+}
+
 /// to [outer, places, inner]: the slices of x, zeros for those elsewhere.
 template <typename T>
 void read_slices(const Slices& slices, Places places, const T* x, T* to) {
   const int64_t inner = slices.inner;
+  if (inner == 1) return read_elements(slices, places, x, to);
   for (int64_t outer = 0; outer < slices.outer; ++outer, x += slices.extent * inner) {
-    if (inner == 1) {
-      for (int64_t place : places) *to++ = place < 0 ? T{} : x[place];
-      continue;
-    }
     for (int64_t place : places) {
       to = place < 0 ? std::fill_n(to, inner, T{}) : std::copy_n(x + place * inner, inner, to);
     }
@@ -104,15 +124,15 @@ class PositionsBySlice {
   std::vector<int64_t> positions_;
 };
 
-/// What a slice is before something is added to it.
+/// What slices are before something is added to them.
 enum class SumsFrom : uint8_t {
   kZero,        // all slices become sums, of nothing: zeros
   kWritten,     // those that are named become sums, others stay
   kWhatIsThere  // sums are added to what is there
 };
 
-/// Adds slices up: each is written once, from float sums in rising order of positions where T is a
-/// 16-bit float.
+/// Adds slices up in rising order of positions, those of 16-bit T as floats, which are rounded
+/// once.
 template <typename T>
 class SliceSums {
  public:
@@ -121,56 +141,69 @@ class SliceSums {
       : slices_(slices),
         places_(static_cast<int64_t>(places.size())),
         positions_(slices.extent, places),
-        sum_(new C[static_cast<size_t>(slices.inner)]),
+        sum_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr),
         term_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr) {}
 
-  /// `from` is [outer, places, inner].
-  void run(SumsFrom start, const T* from, T* x) {
+  /// x of what is there. `from` is [outer, places, inner].
+  void run(SumsFrom start, const T* from, T* x) { run(start, x, from, x); }
+
+  /// x of `there`, which is x itself or lies elsewhere.
+  void run(SumsFrom start, const T* there, const T* from, T* x) {
+    constexpr int64_t kShort = 64;  // elements: a copy of each slice for itself costs more
     const int64_t inner = slices_.inner;
+    if (start != SumsFrom::kZero && there != x && inner < kShort) {
+      std::copy_n(there, slices_.outer * slices_.extent * inner, x);
+      there = x;
+    }
     for (int64_t outer = 0; outer < slices_.outer; ++outer, from += places_ * inner) {
-      for (int64_t slice = 0; slice < slices_.extent; ++slice, x += inner) {
+      for (int64_t slice = 0; slice < slices_.extent; ++slice, x += inner, there += inner) {
         const auto named = positions_.of(slice);
         if (!named.empty()) {
-          add_up(start, named, from, x);
+          add_up(start == SumsFrom::kWhatIsThere ? there : nullptr, named, from, x);
         } else if (start == SumsFrom::kZero) {
           std::fill_n(x, inner, T{});
+        } else if (there != x) {
+          std::copy_n(there, inner, x);
         }
       }
     }
   }
 
  private:
-  void add_up(SumsFrom start, std::span<const int64_t> named, const T* from, T* x) {
+  /// x = `first`, unless that is null, and the slices of `from` that are named, at least one.
+  void add_up(const T* first, std::span<const int64_t> named, const T* from, T* x) {
     const int64_t inner = slices_.inner;
-    if (start != SumsFrom::kWhatIsThere) {
-      const T* first = from + named[0] * inner;
+    if (!first) {
+      first = from + named[0] * inner;
       named = named.subspan(1);
       if (named.empty()) return void(std::copy_n(first, inner, x));
-      convert(first, sum_.get(), inner);
-    } else {
-      convert(x, sum_.get(), inner);
     }
-    for (int64_t position : named) add(from + position * inner);
-    convert(sum_.get(), x, inner);
+    if constexpr (kIs16Bit<T>) {
+      convert(first, sum_.get(), inner);
+      for (int64_t position : named) {
+        convert(from + position * inner, term_.get(), inner);
+        add(sum_.get(), term_.get(), sum_.get());
+      }
+      convert(sum_.get(), x, inner);
+    } else {
+      for (int64_t position : named) {
+        add(first, from + position * inner, x);
+        first = x;
+      }
+    }
   }
 
-  void add(const T* slice) {
-    const C* term = term_.get();
-    if constexpr (kIs16Bit<T>) {
-      convert(slice, term_.get(), slices_.inner);
-    } else {
-      term = slice;
-    }
-    C* sum = sum_.get();
+  void add(const C* a, const C* b, C* sum) {
+    const int64_t inner = slices_.inner;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < slices_.inner; ++i) sum[i] = AddFunctor<C>()(sum[i], term[i]);
+    for (int64_t i = 0; i < inner; ++i) sum[i] = AddFunctor<C>()(a[i], b[i]);
   }
 
   Slices slices_;
   int64_t places_;
   PositionsBySlice positions_;
-  std::unique_ptr<C[]> sum_;
-  std::unique_ptr<C[]> term_;  // a slice of 16-bit T
+  std::unique_ptr<C[]> sum_;  // a slice, as are terms; of 16-bit T
+  std::unique_ptr<C[]> term_;
 };
 
 }  // namespace phi

@@ -123,6 +123,18 @@ TEST(UnaryMathKernel, RoundsHalvesToEven) {
   EXPECT_EQ(values_of<kernels::round>({15, -7, 0}, 50), (Values{15, -7, 0}));
 }
 
+double log_of_sigmoid(double x) { return (x < 0 ? x : 0) - std::log1p(std::exp(-std::abs(x))); }
+
+TEST(ActivationKernel, LogarithmsOfSigmoidsAreAccurateInBothTails) {
+  expect_relative(registered<kernels::logsigmoid, float>, log_of_sigmoid, -90, 86, 3e-7,
+                  "logsigmoid");
+  const auto softplus = [](const KernelContext& ctx, const DenseTensor& x, DenseTensor* out) {
+    registered<kernels::softplus, float>(ctx, x, 1.0f, 20.0f, out);
+  };
+  expect_relative(
+      softplus, [](double x) { return -log_of_sigmoid(-x); }, -86, 90, 3e-7, "softplus");
+}
+
 // Where an infinity meets a slope of 0 or a difference of infinities.
 TEST(ActivationKernel, Infinities) {
   const Values ends = {INFINITY, -INFINITY};
