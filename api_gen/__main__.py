@@ -64,8 +64,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
                       help="write nothing; see that the functions and kernels that entries name are there")
     mode.add_argument("--list-ignored", action="store_true",
                       help="write nothing; list the keys that are given and have no effect")
-    mode.add_argument("--list-outputs", action="store_true",
-                      help="write nothing; list the files, relative to DIR")
+    parser.add_argument("--list-outputs", action="store_true",
+                        help="when the files are written, list all of them, relative to DIR")
     return parser.parse_args(argv)
 
 
@@ -120,9 +120,6 @@ def main(argv: list[str] | None = None) -> int:
     if options.list_ignored:
         print(effects.report((*ops, *gradients)), end="")
         return 0
-    if options.list_outputs:
-        print("\n".join(outputs.texts))
-        return 0
     if options.check:
         stale = outputs.stale(options.out) + outputs.left_over(options.out)
         for path in stale:
@@ -131,6 +128,8 @@ def main(argv: list[str] | None = None) -> int:
     for path in outputs.left_over(options.out):
         path.unlink()
     outputs.write(options.out)
+    if options.list_outputs:
+        print("\n".join(outputs.texts))
     return 0
 
 

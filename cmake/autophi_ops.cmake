@@ -73,13 +73,11 @@ function(autophi_add_ops target)
   endif()
   # How many sources there are depends on the YAML, so a change of it configures anew.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_OPS} ${ARG_BACKWARD} ${ARG_COMPAT} ${headers})
-  foreach(mode "" --list-outputs)
-    execute_process(COMMAND ${command} ${mode} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-                    RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
-    if(NOT failed EQUAL 0)
-      message(FATAL_ERROR "The operators of ${target} cannot be generated:\n${errors}")
-    endif()
-  endforeach()
+  execute_process(COMMAND ${command} --list-outputs WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
+  if(NOT failed EQUAL 0)
+    message(FATAL_ERROR "The operators of ${target} cannot be generated:\n${errors}")
+  endif()
   string(REGEX MATCHALL "[^\n]+" outputs "${outputs}")
   list(FILTER outputs INCLUDE REGEX "\\.cc$")
   list(FILTER outputs EXCLUDE REGEX "/(ops|defs)/[^/]*\\.cc$")  # batches/*.cc and rules/*.cc include them

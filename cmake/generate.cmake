@@ -34,13 +34,11 @@ function(autophi_generate)
   # How many sources there are depends on the YAML, so a change of it configures anew.
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
 
-  foreach(mode "--kernels;${ARG_KERNELS};--check-names" "" --list-outputs)
-    execute_process(COMMAND ${command} ${mode} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                    RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
-    if(NOT failed EQUAL 0)
-      message(FATAL_ERROR "The generator failed:\n${errors}")
-    endif()
-  endforeach()
+  execute_process(COMMAND ${command} --kernels ${ARG_KERNELS} --list-outputs WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE outputs ERROR_VARIABLE errors)
+  if(NOT failed EQUAL 0)
+    message(FATAL_ERROR "The generator failed:\n${errors}")
+  endif()
   string(REGEX MATCHALL "[^\n]+" outputs "${outputs}")
   list(TRANSFORM outputs PREPEND ${out}/)
 

@@ -97,9 +97,17 @@ def test_keys_without_effect_are_listed(command):
         "there\n")
 
 
-def test_list_outputs_writes_nothing(command):
-    listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
-    assert set(listed) == ALL
+def test_list_outputs_lists_what_is_written_and_what_is_there(command):
+    for _ in range(2):
+        listed = command.run("--ops=ops.yaml", "--list-outputs").stdout.split()
+        assert set(listed) == ALL
+        assert command.files() == ALL
+
+
+def test_list_outputs_of_wrong_entries_lists_nothing(command):
+    command.write("ops.yaml", RELU.replace("output: Tensor", "output: Tensr"))
+    result = command.run("--ops=ops.yaml", "--list-outputs")
+    assert result.returncode == 1 and not result.stdout
     assert not command.files()
 
 
