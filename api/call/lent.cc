@@ -1,7 +1,7 @@
 // Taking parts of an array without a copy.
 #include "api/call/lent.h"
 
-#include "api/call/launch.h"
+#include "api/call/view_scope.h"
 
 namespace phi {
 
@@ -17,7 +17,7 @@ std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
     if (!lent.back().defined()) return {};
     offset += part.nbytes();
   }
-  const LaunchScope scope(op, from);
+  const ViewScope scope(op, from);
   return lent;
 }
 

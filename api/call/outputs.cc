@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/call/launch.h"
+#include "api/call/view_scope.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
@@ -144,24 +144,13 @@ void assign_inplace(TensorList& xs, const TensorList& results) {
   for (size_t i = 0; i < xs.size(); ++i) assign_inplace(xs[i], results[i]);
 }
 
-namespace {
-void show_view(const LaunchScope& scope, const DenseTensor& x) {
-  if (!scope.is_traced()) return;
-  detail::KernelArrays arrays;
-  arrays.add(x);
-  scope.describe(arrays);
-}
-}  // namespace
-
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta) {
-  const LaunchScope scope(op);
-  show_view(scope, x.dense());
+  const ViewScope scope(op, x.dense());
   return Tensor(x.dense().view(meta.dims));
 }
 
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input) {
-  const LaunchScope scope(op);
-  show_view(scope, input);
+  const ViewScope scope(op, input);
   DenseTensor& local = out.dist().local();
   local = input.view(local.dims());
 }
