@@ -48,7 +48,9 @@ class Decision final : public LaunchView {
   size_t num_outputs() const { return outputs_.size(); }
   /// Of output number `output` of the op, of which a list has several: its first slot, and the one
   /// behind its last.
-  std::pair<size_t, size_t> slots_of(size_t output) const { return {first_slot(output), ends_[output]}; }
+  std::pair<size_t, size_t> slots_of(size_t output) const {
+    return {first_slot(output), ends_[output]};
+  }
   size_t first_slot(size_t output) const { return output == 0 ? 0 : ends_[output - 1]; }
 
   const ShardBox& input_box(int i) const override { return inputs_[i].box; }

@@ -114,7 +114,8 @@ struct Launch<KernelSignature<Params...>> {
                                                     const HeldArgs& args) {
     [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       reinterpret_cast<Function>(kernel)(context, args.get<Params>(kIndex)...);
-    }(std::index_sequence_for<Params...>());
+    }
+    (std::index_sequence_for<Params...>());
   }
 };
 

@@ -86,7 +86,7 @@ AttributeValue attribute_value(const T& value) {
   if constexpr (detail::kIsOptional<T>) {
     return value ? attribute_value(*value) : std::monostate();
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DataType> ||
-                std::is_same_v<T, std::string>) {
+                       std::is_same_v<T, std::string>) {
     return value;
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<int64_t>(value);
