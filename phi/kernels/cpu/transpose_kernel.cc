@@ -129,13 +129,28 @@ void transpose_tile(const W* x, int64_t x_stride, W* out, int64_t out_stride, in
   }
 }
 
+// Rows of x that lie pages apart share the lines of a first cache, which holds fewer of them than a
+// tile has: they are read once, whole.
+template <typename W>
+void transpose_far_rows(const W* x, int64_t x_stride, W* out, int64_t out_stride, int64_t rows,
+                        int64_t columns) {
+  W tile[kTile * kTile];
+  for (int64_t r = 0; r < rows; ++r) {
+    std::memcpy(tile + r * kTile, x + r * x_stride, static_cast<size_t>(columns) * sizeof(W));
+  }
+  transpose_tile(tile, kTile, out, out_stride, rows, columns);
+}
+
 template <typename W>
 void transpose_matrix(const W* x, int64_t x_stride, W* out, int64_t out_stride, int64_t rows,
                       int64_t columns) {
+  constexpr size_t kFar = 2048;  // bytes
+  const bool is_far = static_cast<size_t>(x_stride) * sizeof(W) % kFar == 0;
+  const auto tile = is_far ? transpose_far_rows<W> : transpose_tile<W>;
   for (int64_t r = 0; r < rows; r += kTile) {
     for (int64_t c = 0; c < columns; c += kTile) {
-      transpose_tile(x + r * x_stride + c, x_stride, out + c * out_stride + r, out_stride,
-                     std::min(kTile, rows - r), std::min(kTile, columns - c));
+      tile(x + r * x_stride + c, x_stride, out + c * out_stride + r, out_stride,
+           std::min(kTile, rows - r), std::min(kTile, columns - c));
     }
   }
 }

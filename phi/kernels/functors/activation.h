@@ -86,7 +86,7 @@ struct ThresholdedReluFunctor {
 template <typename T>
 struct LogsigmoidFunctor {
   PHI_HD T operator()(T x) const {
-    return (x < T(0) ? x : T(0)) - fast::log1p_of_fraction(fast::exp(-std::fabs(x)));
+    return (x < T(0) ? x : T(0)) - fast::log1p_of_fraction(fast::exp_of_negative(-std::fabs(x)));
   }
 };
 
@@ -97,7 +97,8 @@ struct SoftplusFunctor {
   T threshold;
   PHI_HD T operator()(T x) const {
     const T z = beta * x;
-    const T soft = (z > T(0) ? z : T(0)) + fast::log1p_of_fraction(fast::exp(-std::fabs(z)));
+    const T soft =
+        (z > T(0) ? z : T(0)) + fast::log1p_of_fraction(fast::exp_of_negative(-std::fabs(z)));
     return z > threshold ? x : soft / beta;
   }
 };

@@ -131,10 +131,29 @@ PHI_HD float tanh(float x) {
 }
 PHI_HD double tanh(double x) { return std::tanh(x); }
 
+/// exp(x) for x <= 0 at two thirds of exp's cost: within 2 ulp, subnormal results included, which
+/// are lifted by 2^64 on the way. The polynomial has the least relative error (own fit, 2e-9).
+PHI_HD float exp_of_negative(float x) {
+  constexpr float kRound = 12582912.0f;
+  const float inside = x < -104.0f ? -104.0f : x;  // NaN stays
+  const float shifted = inside * detail::kLog2e + kRound;
+  const float n = shifted - kRound;
+  const float r = (inside - n * detail::kLn2High) - n * detail::kLn2Low;
+  float p = 1.383671018e-3f;
+  p = p * r + 8.374898186e-3f;
+  p = p * r + 4.166823237e-2f;
+  p = p * r + 1.666641919e-1f;
+  p = p * r + 4.999999204e-1f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return p * detail::pow2(std::bit_cast<uint32_t>(shifted) + 64u) * 0x1p-64f;
+}
+PHI_HD double exp_of_negative(double x) { return std::exp(x); }
+
 /// 1 / (1 + exp(-x)), with full relative accuracy for very negative x.
 template <typename T>
 PHI_HD T sigmoid(T x) {
-  const T e = exp(-std::fabs(x));
+  const T e = exp_of_negative(-std::fabs(x));
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
@@ -148,18 +167,18 @@ struct Normal {
 namespace detail {
 /// 2^64 exp(-u^2 / 2) for 0 <= u <= 14.5, a normal float all the way. The square, which a float
 /// would round to many ulp of the result, is reduced by powers of 2 inside an FMA; the polynomial
-/// of twice the rest has the least relative error (own fit, 7.6e-8).
+/// of twice the rest has the least relative error of those that are 1 at 0 (own fit, 9.2e-8).
 PHI_HD float lifted_bell(float u) {
   constexpr float kRound = 12582912.0f;
   const float shifted = (u * u) * (-0.5f * kLog2e) + kRound;
   const float n = shifted - kRound;
   const float s = std::fma(u, u, n * (2.0f * kLn2High)) + n * (2.0f * kLn2Low);
-  float p = -2.592994946e-4f;
-  p = p * s + 2.619742289e-3f;
-  p = p * s - 2.083447295e-2f;
-  p = p * s + 1.249972262e-1f;
-  p = p * s - 4.999998451e-1f;
-  p = p * s + 1.000000072f;
+  float p = -2.590695820e-4f;
+  p = p * s + 2.618649467e-3f;
+  p = p * s - 2.083455014e-2f;
+  p = p * s + 1.249978653e-1f;
+  p = p * s - 4.999998527e-1f;
+  p = p * s + 1.0f;
   return p * pow2(std::bit_cast<uint32_t>(shifted) + 64u);
 }
 }  // namespace detail

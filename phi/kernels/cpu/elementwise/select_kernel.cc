@@ -12,18 +12,19 @@
 namespace phi {
 namespace {
 
-// By bits: of a choice g++ makes jumps, and of jumps no vectors.
+// By bits, of a byte that is 0 or 1: of a choice, or a bool, g++ makes jumps, and of jumps no
+// vectors.
 template <typename W>
-W chosen(bool condition, W a, W b) {
+W chosen(uint8_t condition, W a, W b) {
   const auto ones = static_cast<W>(W(0) - static_cast<W>(condition));
   return static_cast<W>((a & ones) | (b & ~ones));
 }
-Bits128 chosen(bool condition, Bits128 a, Bits128 b) {
+Bits128 chosen(uint8_t condition, Bits128 a, Bits128 b) {
   return {chosen(condition, a.low, b.low), chosen(condition, a.high, b.high)};
 }
 
 template <int kStrideX, int kStrideY, typename W>
-void select_run(const bool* condition, const W* x, const W* y, W* out, int64_t n) {
+void select_run(const uint8_t* condition, const W* x, const W* y, W* out, int64_t n) {
   const W x0 = *x;
   const W y0 = *y;
 #pragma GCC ivdep
@@ -33,7 +34,7 @@ void select_run(const bool* condition, const W* x, const W* y, W* out, int64_t n
 }
 
 template <typename W>
-void select_row(const bool* condition, int64_t condition_stride, const W* x, int64_t x_stride,
+void select_row(const uint8_t* condition, int64_t condition_stride, const W* x, int64_t x_stride,
                 const W* y, int64_t y_stride, W* out, int64_t n) {
   if (condition_stride == 0) {
     const W* chosen = *condition ? x : y;
@@ -52,7 +53,7 @@ template <typename W>
 void select(const DenseTensor& condition, const DenseTensor& x, const DenseTensor& y,
             DenseTensor* out) {
   if (out->numel() == 0) return;
-  const bool* c = condition.data<bool>();
+  const auto* c = static_cast<const uint8_t*>(condition.raw_data());
   const W* xs = static_cast<const W*>(x.raw_data());
   const W* ys = static_cast<const W*>(y.raw_data());
   W* result = static_cast<W*>(out->mutable_raw_data());

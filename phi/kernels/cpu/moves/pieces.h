@@ -114,29 +114,64 @@ class Pieces {
   // Calls f(offset in to, offset in from, count, steps) for each row of each piece.
   template <typename F>
   void for_each_row(F&& f) const {
-    std::vector<size_t> chosen(loops_.size(), 0);
+    const bool together = goes_together();
+    const size_t chosen_loops = loops_.size() - (together ? 1 : 0);
+    std::vector<size_t> chosen(chosen_loops, 0);
     for (const Loop& loop : loops_) {
       if (loop.runs.empty()) return;
     }
     while (true) {
-      walk_piece(chosen, f);
-      size_t d = loops_.size();
+      if (together) {
+        walk_rows(chosen, f);
+      } else {
+        walk_piece(chosen, f);
+      }
+      size_t d = chosen_loops;
       while (d > 0 && ++chosen[d - 1] == loops_[d - 1].runs.size()) chosen[--d] = 0;
       if (d == 0) return;
     }
   }
 
-  template <typename F>
-  void walk_piece(std::span<const size_t> chosen, F&& f) const {
-    Walk walk;
+  // Whether the runs of the last loop go side by side, row after row: a piece for itself would
+  // bring their lines from memory once for each run.
+  bool goes_together() const {
+    constexpr int64_t kLong = 64;  // elements
+    if (loops_.empty() || loops_.back().runs.size() < 2) return false;
+    int64_t count = 0;
+    for (const IndexRun& run : loops_.back().runs) count += run.count;
+    return count >= kLong;
+  }
+
+  // The loops of the runs chosen, and where they begin.
+  Strides begin_walk(std::span<const size_t> chosen, Walk* walk) const {
     Strides first = first_;
-    for (size_t d = 0; d < loops_.size(); ++d) {
+    for (size_t d = 0; d < chosen.size(); ++d) {
       const IndexRun& run = loops_[d].runs[chosen[d]];
       const Strides& strides = loops_[d].strides;
       first.to += run.to * strides.to;
       first.from += run.from * strides.from;
-      walk.append(run.count, {strides.to, run.step * strides.from});
+      walk->append(run.count, {strides.to, run.step * strides.from});
     }
+    return first;
+  }
+
+  template <typename F>
+  void walk_rows(std::span<const size_t> chosen, F&& f) const {
+    Walk walk;
+    const Strides first = begin_walk(chosen, &walk);
+    const Strides& strides = loops_.back().strides;
+    walk.for_each([&](const std::array<int64_t, 2>& at) {
+      for (const IndexRun& run : loops_.back().runs) {
+        f(first.to + at[0] + run.to * strides.to, first.from + at[1] + run.from * strides.from,
+          run.count, Strides{strides.to, run.step * strides.from});
+      }
+    });
+  }
+
+  template <typename F>
+  void walk_piece(std::span<const size_t> chosen, F&& f) const {
+    Walk walk;
+    const Strides first = begin_walk(chosen, &walk);
     int64_t count = 1;
     Strides step{1, 1};
     if (walk.ndim() > 0) {

@@ -54,6 +54,27 @@ TEST(Pieces, RunsOfSeveralLoopsMakeAllTheirBoxes) {
   EXPECT_EQ(copied(pieces, counting(6), 6), (Values{6, 4, 5, 3, 1, 2}));
 }
 
+// Long rows, whose runs go side by side.
+TEST(Pieces, ARollOfLongRowsGoesThereAndBack) {
+  constexpr int64_t kRows = 3, kColumns = 200, kBy = 7;
+  Pieces pieces;
+  pieces.append({{0, 2, 1, 1}, {1, 0, 2, 1}}, {kColumns, kColumns});
+  pieces.append({{0, kColumns - kBy, kBy, 1}, {kBy, 0, kColumns - kBy, 1}}, {1, 1});
+  const Values in = counting(kRows * kColumns);
+  const Values out = copied(pieces, in, in.size());
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
+      const int64_t to = (r + 1) % kRows * kColumns + (c + kBy) % kColumns;
+      ASSERT_EQ(out[static_cast<size_t>(to)], in[static_cast<size_t>(r * kColumns + c)]);
+    }
+  }
+  Values back(in.size(), 0), sums(in.size(), 1);
+  pieces.copy_back(out.data(), back.data());
+  EXPECT_EQ(back, in);
+  pieces.add_back(out.data(), sums.data());
+  for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(sums[i], in[i] + 1);
+}
+
 TEST(Pieces, ALoopThatStandsStillRepeats) {
   Pieces pieces;
   pieces.append(20, {2, 1});
