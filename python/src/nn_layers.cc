@@ -229,13 +229,15 @@ void bind_transformer(nb::module_& module) {
       module, "TransformerBlock",
       "With h = x + dropout(attention(norm(x))): h + dropout(mlp(norm(h))); x [B,S,d_model] to\n"
       "the same. `norm`: 'layer_norm' or 'rms_norm'; `mlp`: 'mlp' or 'swiglu'; `hidden`: 0 for\n"
-      "4 d_model; the others as of Attention.")
+      "4 d_model; `residual_init`: of the products whose output is added to x; the others as of\n"
+      "Attention.")
       .def(
           "__init__",
           [](nn::TransformerBlock* self, int64_t d_model, int64_t heads, const std::string& norm,
              double epsilon, const std::string& mlp, int64_t hidden, nb::handle activation,
              bool bias, double dropout, int64_t kv_heads, bool fused, bool qkv_bias,
-             bool projection_bias, std::optional<double> rope_base, bool causal) {
+             bool projection_bias, std::optional<double> rope_base, bool causal, nb::handle init,
+             nb::handle residual_init) {
             nn::BlockOptions options{
                 .attention = Heads{d_model, heads, kv_heads, fused, qkv_bias, projection_bias,
                                    rope_base, causal}
@@ -246,6 +248,8 @@ void bind_transformer(nb::module_& module) {
                 .hidden = hidden,
                 .mlp_options = {.bias = bias, .activation = activation_from(activation)},
                 .dropout = dropout};
+            options.attention.weight = options.mlp_options.weight = or_normal(init);
+            options.attention.projection = options.mlp_options.down = or_normal(residual_init);
             make_model(self, options);
           },
           nb::arg("d_model"), nb::arg("heads"), nb::kw_only(), nb::arg("norm") = "layer_norm",
@@ -253,7 +257,7 @@ void bind_transformer(nb::module_& module) {
           nb::arg("activation") = "gelu_tanh", nb::arg("bias") = true, nb::arg("dropout") = 0.0,
           nb::arg("kv_heads") = 0, nb::arg("fused") = false, nb::arg("qkv_bias") = true,
           nb::arg("projection_bias") = true, nb::arg("rope_base").none() = nb::none(),
-          nb::arg("causal") = true);
+          nb::arg("causal") = true, no_init(), nb::arg("residual_init").none() = nb::none());
 }
 
 size_t link_number(const nn::Sequential& self, int64_t i) {
@@ -288,13 +292,14 @@ void bind_sequential(nb::module_& module) {
            })
       .def(
           "append",
-          [](nb::object self, const std::string& name, nb::handle link) {
+          [](nb::object self, const std::string& name, nb::handle link, bool flat) {
             auto& links = nb::cast<nn::Sequential&>(self);
             if (!nb::isinstance<Layer>(link)) refuse({"append", "link"}, "Module", link.ptr());
-            links.append(name, shared_layer(link));
+            links.append(flat ? nn::Name::flat(name) : nn::Name(name), shared_layer(link));
             return self;
           },
-          nb::arg("name"), nb::arg("link"), "A link behind those there are; gives the Sequential.")
+          nb::arg("name"), nb::arg("link"), nb::kw_only(), nb::arg("flat") = false,
+          "A link behind those there are; gives the Sequential. `flat`: as of add_module.")
       .def(
           "repeat",
           [](nb::object self, const std::string& name, nb::handle links) {

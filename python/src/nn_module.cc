@@ -369,6 +369,27 @@ void bind_declarations(nb::module_& module) {
       .def(nb::init<Tensor>(), nb::arg("value"));
 }
 
+// A forward() of one's own below a layer of C++ would be called by Python alone, and not by the
+// library.
+void check_subclass(nb::handle cls, nb::kwargs) {
+  if (!nb::hasattr(cls, "forward") ||
+      !nb::cast<bool>(cls.attr("__dict__").attr("__contains__")("forward"))) {
+    return;
+  }
+  const nb::handle module = nb::type<Layer>();
+  for (nb::handle base : nb::tuple(cls.attr("__mro__"))) {
+    if (base.is(module)) return;
+    const auto home = nb::cast<std::string>(base.attr("__module__"));
+    if (!home.starts_with("autophi._autophi")) continue;
+    raise(PyExc_TypeError,
+          fmt::format("class {} has a forward() of its own, which nn.{} would not call; derive it "
+                      "from nn.Module, and hold a {} in it",
+                      nb::cast<std::string>(cls.attr("__name__")),
+                      nb::cast<std::string>(base.attr("__name__")),
+                      nb::cast<std::string>(base.attr("__name__"))));
+  }
+}
+
 void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
   type.def("__init__",
            [](nb::pointer_and_handle<Layer> self) { new (self.p) PythonLayer(self.h.ptr()); })
@@ -557,6 +578,8 @@ void bind_modules(nb::module_& module) {
       "Attributes that are modules are parts; their parameters go by the path, 'up.weight'. "
       "Values\n"
       "follow these names and the model's seed, and are made when they are needed.");
+  type.attr("__init_subclass__") =
+      nb::module_::import_("builtins").attr("classmethod")(nb::cpp_function(&check_subclass));
   bind_attributes(type);
   bind_contents(type);
   bind_state(type);
