@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/autograd/autograd.h"
 #include "api/nn/lay_out.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/module_root.h"
@@ -27,28 +28,119 @@ const distributed::TensorDistAttr* attr_of(const Tensor& x) {
 
 }  // namespace
 
-Module::Module() : owned_root_(new Root), root_(owned_root_.get()) {}
+// What the only tensor of a module, which has no name of its own, is called in a model.
+constexpr const char* kOnlyTensor = "weight";
+
+Module::Module() : root_(std::make_shared<Root>()) {}
 
 Module::Module(Module& parent, const Name& name)
     : parent_(&parent),
       own_(name.own()),
+      is_flat_(name.is_flat()),
       path_(joined(parent.path_, name.own())),
       prefix_(name.is_flat() ? parent.prefix_ : parent.prefix_ + name.own() + "."),
       root_(parent.root_) {
-  PHI_CHECK(!own_.empty() && own_.find('.') == std::string::npos,
-            errors::InvalidArgument("a part of a module is called '{}'; its name must not be empty "
-                                    "and has no dot (parts of parts make paths).",
-                                    own_));
-  const bool is_new = std::none_of(parent.parts_.begin(), parent.parts_.end(),
-                                   [&](const Module* part) { return part->own_ == own_; });
-  PHI_CHECK(is_new, errors::InvalidArgument("module '{}' has two parts called '{}'; give one "
-                                            "another name.",
-                                            parent.path_, own_));
+  parent.check_part_name(own_);
   parent.parts_.push_back(this);
 }
 
 Module::~Module() {
   if (parent_) std::erase(parent_->parts_, this);
+  while (!parts_.empty()) release(*parts_.back());
+}
+
+void Module::release(Module& part) {
+  PHI_CHECK(
+      part.parent_ == this,
+      errors::InvalidArgument("'{}' is to be released from module '{}', whose part it is not.",
+                              part.path_, path_));
+  part.visit_slots([&](const Slot& slot) { root_->names.erase(slot.name); });
+  for (const auto& [name, value] : part.named_buffers()) root_->names.erase(name);
+  std::erase(parts_, &part);
+  auto root = std::make_shared<Root>();
+  root->seed = root_->seed;
+  root->dtype = root_->dtype;
+  root->is_training = root_->is_training;
+  root->sharding = root_->sharding;
+  part.move_to(nullptr, "", root);
+}
+
+void Module::check_part_name(const std::string& own) const {
+  PHI_CHECK(!own.empty() && own.find('.') == std::string::npos,
+            errors::InvalidArgument("a part of a module is called '{}'; its name must not be empty "
+                                    "and has no dot (parts of parts make paths).",
+                                    own));
+  const bool is_new = std::none_of(parts_.begin(), parts_.end(),
+                                   [&](const Module* part) { return part->own_ == own; });
+  PHI_CHECK(is_new, errors::InvalidArgument("module '{}' has two parts called '{}'; give one "
+                                            "another name.",
+                                            path_, own));
+}
+
+void Module::adopt(Module& part, const Name& name) {
+  check_adoption(part, name);
+  part.move_to(this, name, root_);
+  parts_.push_back(&part);
+  part.make_initial_values();
+}
+
+void Module::check_adoption(const Module& part, const Name& name) const {
+  check_part_name(name.own());
+  PHI_CHECK(part.parent_ == nullptr,
+            errors::InvalidArgument("'{}' is to become part '{}' of module '{}', but is part '{}' "
+                                    "of a model already.",
+                                    part.own_, name.own(), path_, part.path_));
+  PHI_CHECK(part.root_ != root_,
+            errors::InvalidArgument("a module cannot be a part of itself ('{}').", name.own()));
+  PHI_CHECK(!part.root_->sharding && !root_->sharding,
+            errors::InvalidArgument("'{}' becomes a part of a model, and one of them is laid out "
+                                    "on a mesh; put models together before nn::shard().",
+                                    name.own()));
+  const std::string prefix = name.is_flat() ? prefix_ : prefix_ + name.own() + ".";
+  const auto check = [&](const Module& module, const std::string& own) {
+    std::string whole = prefix + module.prefix_ + own;
+    if (own.empty() && !whole.empty()) whole.pop_back();
+    PHI_CHECK(!whole.empty() && !root_->names.contains(whole),
+              errors::InvalidArgument("the model has two tensors called '{}'; give one of them, or "
+                                      "the module '{}', another name.",
+                                      whole, joined(path_, name.own())));
+  };
+  for (const Module* module : part.modules()) {
+    for (const Slot& slot : module->slots_) check(*module, slot.own);
+    for (const Buffer& buffer : module->buffers_) check(*module, buffer.own);
+  }
+}
+
+void Module::move_to(Module* parent, const Name& name, const std::shared_ptr<Root>& root) {
+  parent_ = parent;
+  own_ = name.own();
+  is_flat_ = name.is_flat();
+  take_names(root);
+}
+
+void Module::take_names(const std::shared_ptr<Root>& root) {
+  root_ = root;
+  path_ = parent_ ? joined(parent_->path_, own_) : "";
+  prefix_ = !parent_ ? "" : is_flat_ ? parent_->prefix_ : parent_->prefix_ + own_ + ".";
+  const auto declared = [&](const std::string& own) {
+    return *root_->names.insert(own_tensor_name(own)).first;
+  };
+  for (Slot& slot : slots_) slot.name = declared(slot.own);
+  for (Buffer& buffer : buffers_) buffer.name = declared(buffer.own);
+  if (dropout_number_) count_dropout(drops_);
+  for (Module* part : parts_) part->take_names(root);
+}
+
+void Module::make_initial_values() {
+  visit_slots([&](Slot& slot) {
+    const bool is_untouched = slot.is_initial && !slot.value.initialized() && !slot.value.is_dist();
+    if (is_untouched) slot.value.replace(initial(slot));
+  });
+}
+
+std::string Module::own_tensor_name(const std::string& own) const {
+  std::string name = parameter_name(own);
+  return name.empty() ? kOnlyTensor : name;
 }
 
 std::string Module::parameter_name(const std::string& own) const {
@@ -73,6 +165,7 @@ std::string Module::declare(const std::string& own) {
 const Tensor& Module::parameter(const std::string& name, const Dims& shape,
                                 Initialiser initialiser) {
   Slot slot;
+  slot.own = name;
   slot.name = declare(name);
   slot.shape = shape;
   slot.initialiser = std::move(initialiser);
@@ -81,7 +174,7 @@ const Tensor& Module::parameter(const std::string& name, const Dims& shape,
 }
 
 const Tensor& Module::buffer(const std::string& name, Tensor value) {
-  return buffers_.emplace_back(declare(name), std::move(value)).second;
+  return buffers_.emplace_back(Buffer{name, declare(name), std::move(value)}).value;
 }
 
 Tensor Module::initial(const Slot& slot) const {
@@ -97,7 +190,7 @@ NamedTensors Module::named_parameters() const {
 NamedTensors Module::named_buffers() const {
   NamedTensors all;
   for (const Module* module : modules()) {
-    all.insert(all.end(), module->buffers_.begin(), module->buffers_.end());
+    for (const Buffer& buffer : module->buffers_) all.emplace_back(buffer.name, buffer.value);
   }
   return all;
 }
@@ -169,6 +262,23 @@ void Module::set_group(std::string_view pattern, const ParameterGroup& group) {
                                   nearest_three(pattern, names)));
 }
 
+const Tensor* Module::own_tensor(std::string_view own) const {
+  for (const Slot& slot : slots_) {
+    if (slot.own == own) return &slot.value;
+  }
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.own == own) return &buffer.value;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Module::own_tensor_names() const {
+  std::vector<std::string> names;
+  for (const Slot& slot : slots_) names.push_back(slot.own);
+  for (const Buffer& buffer : buffers_) names.push_back(buffer.own);
+  return names;
+}
+
 int64_t Module::num_parameters() const {
   int64_t count = 0;
   visit_slots([&](const Slot& slot) { count += slot.value.numel(); });
@@ -190,23 +300,41 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
                                       now.to_string(), given.to_string()));
     now.replace(nn::laid_out(given, attr_of(now)));
   };
-  visit_slots([&](Slot& slot) { fill_one(slot.name, slot.value); });
+  visit_slots([&](Slot& slot) {
+    fill_one(slot.name, slot.value);
+    slot.is_initial = false;
+  });
   for (Module* module : modules()) {
-    for (auto& [name, now] : module->buffers_) fill_one(name, now);
+    for (Buffer& buffer : module->buffers_) fill_one(buffer.name, buffer.value);
   }
 }
 
-void Module::initialise(uint64_t seed, DataType dtype) {
-  PHI_CHECK(owned_root_, errors::InvalidArgument("'{}' is a part of a model; initialise the whole "
-                                                 "model.",
-                                                 path_));
+void Module::check_dtype(DataType dtype) const {
+  PHI_CHECK(parent_ == nullptr,
+            errors::InvalidArgument("'{}' is a part of a model, which has one seed and one dtype; "
+                                    "change those of the whole model.",
+                                    path_));
   PHI_CHECK(is_floating(dtype),
             errors::InvalidArgument("parameters of {} have no gradients; use a floating dtype.",
                                     name_of(dtype)));
+}
+
+void Module::initialise(uint64_t seed, DataType dtype) {
+  check_dtype(dtype);
   root_->seed = seed;
   root_->dtype = dtype;
-  visit_slots(
-      [&](Slot& slot) { slot.value.replace(nn::laid_out(initial(slot), attr_of(slot.value))); });
+  visit_slots([&](Slot& slot) {
+    slot.value.replace(nn::laid_out(initial(slot), attr_of(slot.value)));
+    slot.is_initial = true;
+  });
+}
+
+void Module::convert(DataType dtype) {
+  check_dtype(dtype);
+  root_->dtype = dtype;
+  make_initial_values();
+  const NoGrad no_grad;
+  visit_slots([&](Slot& slot) { slot.value.replace(slot.value.to(dtype)); });
 }
 
 uint64_t Module::seed() const { return root_->seed; }
@@ -220,9 +348,10 @@ const Sharding* Module::sharding() const { return root_->sharding ? &*root_->sha
 
 void Module::add_tensor_parallel(Layout*, const std::string&, bool) const {}
 
-uint64_t Module::count_dropout(bool drops) {
+void Module::count_dropout(bool drops) {
+  drops_ = drops;
   root_->drops |= drops;
-  return root_->dropouts++;
+  dropout_number_ = root_->dropouts++;
 }
 
 bool Module::drops_now() const { return root_->drops && root_->is_training; }

@@ -8,10 +8,10 @@
 //     nn::Linear up, down;
 //   };
 //
-// A part is made in its parent (and with its name: "block0.up.weight"), which outlives it. A
-// parameter is a deferred tensor until something needs its values: those follow its name and the
-// model's seed alone. A module is written without a mesh; nn::shard() (api/nn/layout/shard.h) lays
-// it out on one.
+// A part is made in its parent, with its name: "block0.up.weight"; or as a model of its own that a
+// parent adopts. A parameter is a deferred tensor until something needs its values: those follow
+// its name and the model's seed alone. A module is written without a mesh; nn::shard()
+// (api/nn/layout/shard.h) lays it out on one.
 #pragma once
 
 #include <array>
@@ -87,9 +87,31 @@ class Module {
   /// A part of `parent`. Errors: InvalidArgument if the parent has a part of this name, or the name
   /// is empty or has a dot.
   Module(Module& parent, const Name& name);
+  /// Parts that are still there become models of their own.
   virtual ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
+
+  /// Makes `part`, a model, a part of this module. Its parameters go by their new names: values
+  /// that nobody has asked for or set follow these, and seed and dtype of this model; others stay.
+  /// Dropouts are counted anew. `part` is not owned.
+  /// Errors: InvalidArgument for a part of another module, this module or one that it is a part of,
+  /// a name that there is already, or where one of the two is laid out on a mesh; nothing is
+  /// changed then.
+  void adopt(Module& part, const Name& name);
+  /// Makes a part a model of its own again, with its values as they are.
+  /// Errors: InvalidArgument for what is no part of this module.
+  void release(Module& part);
+  /// Null for a model.
+  const Module* parent() const { return parent_; }
+  /// Its own name in its parent.
+  const std::string& own_name() const { return own_; }
+  /// Those directly below.
+  const std::vector<Module*>& parts() const { return parts_; }
+  /// The parameter or buffer that this module declared by that name; null if there is none.
+  const Tensor* own_tensor(std::string_view own) const;
+  /// Names of its own parameters, then of its own buffers, as it declared them.
+  std::vector<std::string> own_tensor_names() const;
 
   /// "layer0.attention"; that of a model is empty.
   const std::string& path() const { return path_; }
@@ -127,6 +149,9 @@ class Module {
   /// All parameters anew: values by their initialisers under another seed, of another dtype, laid
   /// out as they are. Of a model. Errors: InvalidArgument for a dtype that is not floating.
   void initialise(uint64_t seed, DataType dtype = DataType::FLOAT32);
+  /// Parameters as they are, in another dtype: values that nobody has asked for or set are made of
+  /// it. Of a model. Errors: as initialise().
+  void convert(DataType dtype);
   uint64_t seed() const;
   DataType dtype() const;
 
@@ -165,8 +190,9 @@ class Module {
   const Tensor& parameter(const std::string& name, const Dims& shape, Initialiser initialiser);
   /// Declares a tensor that belongs to the model and is not trained.
   const Tensor& buffer(const std::string& name, Tensor value);
-  /// The number of this dropout in its model, counted as they are made.
-  uint64_t count_dropout(bool drops);
+  /// Says, once, that this module is a dropout. The model counts them as they are made.
+  void count_dropout(bool drops);
+  uint64_t dropout_number() const { return *dropout_number_; }
   /// `x` laid out as attr(point) says, whether plain or distributed; x itself where nothing is
   /// said.
   Tensor laid_out(Point point, const Tensor& x) const;
@@ -177,16 +203,32 @@ class Module {
   friend class Sharder;
 
   struct Slot {
+    std::string own;
     std::string name;  // the whole
     Tensor value;
+    bool is_initial = true;  // the value is that of the initialiser, unless somebody wrote to it
     Dims shape;
     Initialiser initialiser;
     ParameterGroup group;
+  };
+  struct Buffer {
+    std::string own;
+    std::string name;  // the whole
+    Tensor value;
   };
   struct Root;
 
   // The whole name of a tensor of this module.
   std::string declare(const std::string& own);
+  void check_adoption(const Module& part, const Name& name) const;
+  void check_part_name(const std::string& own) const;
+  // Belongs to `parent` (null: is a model) from here on.
+  void move_to(Module* parent, const Name& name, const std::shared_ptr<Root>& root);
+  // Names of this module and below as the parent's are now, in the same model as it.
+  void take_names(const std::shared_ptr<Root>& root);
+  void make_initial_values();
+  void check_dtype(DataType dtype) const;
+  std::string own_tensor_name(const std::string& own) const;
   Tensor initial(const Slot& slot) const;
   // Of this module and below.
   template <typename Visit>
@@ -197,14 +239,16 @@ class Module {
 
   Module* parent_ = nullptr;
   std::string own_;
+  bool is_flat_ = false;
   std::string path_;
   std::string prefix_;  // of its parameters' names, with a dot where it is not empty
   // Whoever holds a module may run it, and a scope lends it other tensors for a time.
   mutable std::deque<Slot> slots_;
-  std::deque<std::pair<std::string, Tensor>> buffers_;
+  std::deque<Buffer> buffers_;
   std::vector<Module*> parts_;
-  std::unique_ptr<Root> owned_root_;  // of a model
-  Root* root_ = nullptr;
+  std::shared_ptr<Root> root_;  // the model's
+  std::optional<uint64_t> dropout_number_;
+  bool drops_ = false;
   std::optional<distributed::ProcessMesh> mesh_;
   std::array<const distributed::TensorDistAttr*, kNumPoints> points_{};
   const distributed::TensorDistAttr* batch_attr_ = nullptr;
@@ -248,7 +292,11 @@ class Layer : public Module {
   /// What a user calls: forward(), with input and output as the layout says.
   Tensor operator()(Tensor given,
                     std::source_location where = std::source_location::current()) const {
-    const CallSite::Scope site({path().c_str(), where.file_name(), where.line()});
+    return call(std::move(given), {path().c_str(), where.file_name(), where.line()});
+  }
+  /// The same from a place that is told otherwise.
+  Tensor call(Tensor given, const CallSite& where) const {
+    const CallSite::Scope site(where);
     // Nothing is kept longer than it is needed, a temporary that is given neither.
     Tensor x = laid_out(Point::kInput, std::exchange(given, {}));
     x = forward(x);

@@ -16,3 +16,8 @@ from autophi.ops import *  # noqa: F403: that is what they are for
 from autophi import distributed, ops
 from autophi._grad_mode import enable_grad, no_grad
 from autophi.ops import load_ops
+from autophi import checkpoint, data, generation, jobs, nn, optim, training
+from autophi._autophi.capture import DryRun as dry_run
+from autophi._autophi.capture import placeholder
+from autophi.capturing import capture
+from autophi.explaining import check_numbers, check_ops, expect_moves, explain

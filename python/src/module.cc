@@ -9,9 +9,41 @@
 #include "python/src/errors.h"
 #include "python/src/loaded_ops.h"
 #include "python/src/mesh.h"
+#include "python/src/nn.h"
 #include "python/src/op_function.h"
 #include "python/src/tensor_object.h"
+#include "python/src/training.h"
 #include "python/src/values.h"
+
+namespace phi::python {
+namespace {
+
+// What is built on tensors: modules, training, programs.
+void bind_library(nanobind::module_& module) {
+  auto nn = module.def_submodule("nn");
+  bind_modules(nn);
+  bind_initialisers(nn);
+  bind_layers(nn);
+  bind_layouts(nn);
+  bind_models(nn);
+  auto optim = module.def_submodule("optim");
+  bind_optimizers(optim);
+  auto capture = module.def_submodule("capture");
+  bind_capture(capture);
+  bind_explanations(capture);
+  bind_dry_worlds(capture);
+  auto training = module.def_submodule("training");
+  bind_training(training);
+  auto checkpoint = module.def_submodule("checkpoint");
+  bind_checkpoints(checkpoint);
+  auto data = module.def_submodule("data");
+  bind_data(data);
+  auto generation = module.def_submodule("generation");
+  bind_generation(generation);
+}
+
+}  // namespace
+}  // namespace phi::python
 
 NB_MODULE(_autophi, module) {
   namespace python = phi::python;
@@ -32,4 +64,5 @@ NB_MODULE(_autophi, module) {
   auto distributed = module.def_submodule("distributed");
   python::bind_distributed(distributed);
   python::bind_ranks(distributed);
+  python::bind_library(module);
 }

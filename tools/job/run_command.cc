@@ -94,10 +94,7 @@ int run_command(const RunLine& line) {
     if (setup->config.checkpoint.dir.empty()) std::signal(SIGUSR1, SIG_DFL);
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
-    world.rank_context().counters() = {};  // to agree is no part of the job
-    world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
-    world.set_strict_collectives(FLAGS_strict_collectives);
-    world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
+    settle_world_flags(world);
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
     std::vector<std::string> faults = job->output_faults();

@@ -86,12 +86,14 @@ bool all_are_right(World& world, const std::string& fault) {
 
 }  // namespace
 
-Setup prepare(const std::string& job_file) {
+Setup prepare(const std::string& job_file) { return prepare(load_job(job_file)); }
+
+Setup prepare(JobConfig config) {
   Setup setup;
   setup.injections = {parse_injection("inject_error", FLAGS_inject_error),
                       parse_injection("inject_hang", FLAGS_inject_hang)};
   setup.traced_steps = parse_traced_steps(FLAGS_trace_steps);
-  setup.config = load_job(job_file);
+  setup.config = std::move(config);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
   if (!FLAGS_explain.empty()) settle_explained(FLAGS_dry_run, &setup.config);
@@ -100,7 +102,7 @@ Setup prepare(const std::string& job_file) {
     throw cli::UsageError(fmt::format(
         "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
         "checkpoint.dir.",
-        job_file));
+        setup.config.file));
   }
   load_operators(setup.config);
   settle_world(&setup);
@@ -139,6 +141,13 @@ bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
   }
   (*setup)->facts = std::move(facts);
   return true;
+}
+
+void settle_world_flags(World& world) {
+  world.rank_context().counters() = {};  // to agree is no part of the job
+  world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
+  world.set_strict_collectives(FLAGS_strict_collectives);
+  world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));
 }
 
 }  // namespace phi::job

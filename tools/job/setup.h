@@ -29,10 +29,16 @@ struct Setup {
 /// Of a job file whose mesh is of this world, or of the one that is played. Errors: UsageError,
 /// those of load_job, settle_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
+/// The same of a job that was read.
+Setup prepare(JobConfig config);
 
 /// True if all ranks may go on: none has a fault, and all have the same fingerprint of their setup.
 /// Else one of them has said why. `fault`: what this rank found wrong, and so has no setup; empty:
 /// nothing.
 bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
+
+/// The world that a job runs in, as flags say: deadline, checks, how data crosses to the device. Its
+/// counters begin with the job.
+void settle_world_flags(distributed::World& world);
 
 }  // namespace phi::job

@@ -17,12 +17,13 @@ double checked(double p) {
 
 }  // namespace
 
-Dropout::Dropout(Module& parent, const Name& name, double p)
-    : Layer(parent, name), p_(checked(p)), number_(count_dropout(p > 0.0)) {}
+Dropout::Dropout(Module& parent, const Name& name, double p) : Layer(parent, name), p_(checked(p)) {
+  count_dropout(p > 0.0);
+}
 
 Tensor Dropout::forward(const Tensor& x) const {
   if (p_ == 0.0 || !is_training()) return x;
-  const uint64_t noise = (pass().number << kDropoutBits) + number_;
+  const uint64_t noise = (pass().number << kDropoutBits) + dropout_number();
   const uint64_t drawn = seed_for("dropout", seed() ^ noise << 16);
   return dropout(x, std::nullopt, p_, /*is_test=*/false, "upscale_in_train",
                  static_cast<int>(drawn >> 33), /*fix_seed=*/true);

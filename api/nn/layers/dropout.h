@@ -16,7 +16,6 @@ class Dropout final : public Layer {
 
  private:
   const double p_;
-  const uint64_t number_;
 };
 
 }  // namespace phi::nn

@@ -25,7 +25,21 @@ Tensor recomputed(const Layer& layer, const Tensor& x) {
 
 }  // namespace
 
-void Sequential::add_link(std::unique_ptr<Layer> link) {
+void Sequential::append(const Name& name, std::shared_ptr<Layer> link) {
+  adopt(*link, name);
+  add_link(std::move(link));
+}
+
+void Sequential::append_repeated(const std::string& name,
+                                 std::vector<std::shared_ptr<Layer>> links) {
+  const size_t begin = num_links();
+  for (size_t i = 0; i < links.size(); ++i) {
+    append(Name(name + std::to_string(i)), std::move(links[i]));
+  }
+  repeats_.push_back({begin, num_links()});
+}
+
+void Sequential::add_link(std::shared_ptr<Layer> link) {
   PHI_CHECK(chunks_.empty(),
             errors::InvalidArgument("link '{}' is added to a model that is laid out on a mesh; add "
                                     "it before nn::shard().",

@@ -24,7 +24,7 @@ class Sequential : public Layer {
   /// A layer L(*this, name, args...) behind those there are: a link.
   template <typename L, typename... Args>
   L& add(const Name& name, Args&&... args) {
-    auto link = std::make_unique<L>(*this, name, std::forward<Args>(args)...);
+    auto link = std::make_shared<L>(*this, name, std::forward<Args>(args)...);
     L& made = *link;
     add_link(std::move(link));
     return made;
@@ -38,6 +38,11 @@ class Sequential : public Layer {
     for (int64_t i = 0; i < count; ++i) add<L>(Name(name + std::to_string(i)), args...);
     repeats_.push_back({begin, num_links()});
   }
+
+  /// The same of a layer that was made before, a model of its own. Errors: as Module::adopt.
+  void append(const Name& name, std::shared_ptr<Layer> link);
+  /// The same of links that follow each other, and differ in their parameters' values alone.
+  void append_repeated(const std::string& name, std::vector<std::shared_ptr<Layer>> links);
 
   bool has_repeats() const { return !repeats_.empty(); }
   size_t num_links() const { return links_.size(); }
@@ -64,7 +69,7 @@ class Sequential : public Layer {
     size_t end;
   };
 
-  void add_link(std::unique_ptr<Layer> link);
+  void add_link(std::shared_ptr<Layer> link);
   Range chunk_range(int chunk) const;
   // Links [begin, end) of one repeat.
   Tensor run_repeated(Range links, Tensor x) const;
@@ -73,7 +78,7 @@ class Sequential : public Layer {
   // The end of the repeat that link i is in, or i.
   size_t repeat_end(size_t i) const;
 
-  std::vector<std::unique_ptr<Layer>> links_;
+  std::vector<std::shared_ptr<Layer>> links_;
   std::vector<Range> repeats_;
   std::vector<Range> chunks_;  // by nn::shard()
   int num_stages_ = 1;

@@ -69,9 +69,9 @@ class Sharder {
  public:
   Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
       : model_(model), mesh_(mesh), layout_(layout), resolved_(model, layout) {
-    PHI_CHECK(model.owned_root_, errors::InvalidArgument("'{}' is a part of a model; lay the whole "
-                                                         "model out.",
-                                                         model.path()));
+    PHI_CHECK(model.parent() == nullptr,
+              errors::InvalidArgument("'{}' is a part of a model; lay the whole model out.",
+                                      model.path()));
     check_mesh();
     cut();
     for (Module* module : model_.modules()) plan(*module);
@@ -90,8 +90,8 @@ class Sharder {
       }
       for (Module::Slot& slot : module->slots_)
         slot.value.replace(laid_out(slot.value, attrs_.at(&slot)));
-      for (auto& [name, value] : module->buffers_) {
-        value.replace(laid_out(value, TensorDistAttr::replicated(*module->mesh_)));
+      for (Module::Buffer& buffer : module->buffers_) {
+        buffer.value.replace(laid_out(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
       }
     }
     const size_t links = sequential_ ? sequential_->num_links() : 0;

@@ -15,3 +15,5 @@ from autophi._autophi.distributed import (PendingTensor, backend, barrier, count
 from autophi.distributed._job import finalize, init, is_initialized
 from autophi.distributed._local import run_ranks
 from autophi.distributed._tensors import dtensor_from_fn
+from autophi.distributed._training import (ShardingStage1, ShardingStage2, ShardingStage3, load_state_dict,
+                                           save_state_dict, shard_dataloader, shard_layer, shard_optimizer)

@@ -1,0 +1,31 @@
+"""Named tensors on disk: saved by all ranks together, loaded onto any mesh.
+
+    checkpoint.save("ckpt", {"w": w, "b": b})
+    w = dist.shard_tensor(checkpoint.open("ckpt").tensor("w"), mesh, [dist.Shard(0)])    # reads its part
+"""
+
+from autophi import _autophi
+from autophi._autophi.checkpoint import Checkpoint, PendingSave, open  # noqa: A004: as the C++ says it
+
+_checkpoint = _autophi.checkpoint
+
+
+def save(folder, tensors, *, metadata=None):
+    """Writes tensors, a dict by name, to `folder`: safetensors files and an index. Collective: each rank
+    writes shards that it holds, each shard once. A crash leaves the old checkpoint or the new one.
+    `metadata`: texts that the checkpoint gives back. ValueError for a partial tensor."""
+    _checkpoint.save(str(folder), list(tensors.items()), metadata=metadata or {})
+
+
+def start_save(folder, tensors, *, metadata=None):
+    """As save(), but writes while training goes on: call poll() between steps, or wait()."""
+    return _checkpoint.start_save(str(folder), list(tensors.items()), metadata=metadata or {})
+
+
+def load(checkpoint, tensors, *, extras=False):
+    """Fills tensors, a dict by name, with the values of a checkpoint (or the folder of one); each keeps its
+    dtype and placements. ValueError that lists all that is missing, of another shape, or left over (unless
+    `extras`)."""
+    if not isinstance(checkpoint, Checkpoint):
+        checkpoint = open(str(checkpoint))
+    _checkpoint.load(checkpoint, list(tensors.items()), extras=extras)

@@ -1,0 +1,24 @@
+"""Batches of token ids from files, which every rank draws alike and of which each reads its own rows.
+
+    text = data.TokenData(["corpus/"])                       # text: a byte is a token
+    for ids, labels in text.batches(batch=8, seq_len=128, steps=100): ...
+"""
+
+from autophi import _autophi
+
+
+class TokenData(_autophi.data.TokenData):
+    """Token ids in files; docs/data.md says what files may be, and how windows are drawn."""
+
+    def batch(self, number, batch, seq_len, *, seed=1):
+        """The pair (ids int64 [batch, seq_len], labels int64 [batch, seq_len, 1]) of step `number`, from 1."""
+        first = (number - 1) * batch
+        return (self.ids(batch, seq_len, seed=seed, first_sample=first),
+                self.labels(batch, seq_len, seed=seed, first_sample=first))
+
+    def batches(self, batch, seq_len, *, steps=None, seed=1):
+        """These pairs of steps 1, 2, ..; without `steps` there is no end."""
+        number = 0
+        while steps is None or number < steps:
+            number += 1
+            yield self.batch(number, batch, seq_len, seed=seed)

@@ -1,0 +1,34 @@
+"""Asking what calls move, and why, and checking them as they run (docs/explain.md)."""
+
+from autophi import _autophi
+
+Explanation = _autophi.capture.Explanation
+
+
+def _names(model):
+    return [] if model is None else model.named_parameters()
+
+
+def explain(function, *args, model=None, **kwargs):
+    """Runs function(*args) once and tells what its calls did on this rank: placements, reshards, bytes, and the
+    reasons. str() of the Explanation is a table. `model`: its parameters then have their names."""
+    return _autophi.capture.explain(lambda: function(*args, **kwargs), _names(model))
+
+
+def expect_moves(function, *args, bytes_at_most=None, reshards_at_most=None, model=None, **kwargs):
+    """Runs function(*args) once, for tests of layouts: RuntimeError, the same on all ranks, where any one rank
+    moves more, with the worst moves and their reasons. Collective."""
+    _autophi.capture.expect_moves(lambda: function(*args, **kwargs), bytes_at_most=bytes_at_most,
+                                  reshards_at_most=reshards_at_most, names=_names(model))
+
+
+def check_ops(function, *args, model=None, **kwargs):
+    """Runs function(*args) once and repeats each distributed call in one process; RuntimeError at the first that
+    gives something else. Gives how many calls this rank has compared."""
+    return _autophi.capture.check_ops(lambda: function(*args, **kwargs), _names(model))
+
+
+def check_numbers(function, *args, **kwargs):
+    """Runs function(*args) once; IndexError where an operator gave a number that is not finite, on whatever rank
+    first, with operator, rank, placements and module. Collective."""
+    _autophi.capture.check_numbers(lambda: function(*args, **kwargs))

@@ -1,0 +1,7 @@
+"""Tokens that a language model writes, one behind the other.
+
+    writer = generation.Generator(model, list(b"The "), window=256, temperature=0.8)
+    text = bytes(writer.next() for _ in range(64))
+"""
+
+from autophi._autophi.generation import Generator

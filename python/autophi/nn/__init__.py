@@ -1,0 +1,24 @@
+"""Modules, layers, layouts and losses.
+
+    class Net(nn.Module):
+        def __init__(self, d):
+            super().__init__()
+            self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+
+        def forward(self, x):
+            return x + self.down(ap.relu(self.up(x)))
+
+    net = Net(64)
+    nn.shard(net, mesh, nn.Layout().parameters("up.weight", {"tp": dist.Shard(1)}))
+
+A module is written without a mesh. Its parameters go by their path ("up.weight"); their values follow that
+name and the model's seed alone, and are made when they are needed, on each rank its shards only.
+"""
+
+from autophi._autophi.checkpoint import load_model as load
+from autophi._autophi.checkpoint import save_model as save
+from autophi._autophi.nn import (MLP, Attention, BatchNorm2d, Buffer, Conv2d, Dropout, Embedding, Head,
+                                 LayerNorm, Layout, Linear, Module, Parameter, PositionEmbedding, RMSNorm,
+                                 Sequential, SwiGLU, TransformerBlock, cross_entropy, init,
+                                 mean_squared_error, models, shard, transformer_layout)
+from autophi.nn._containers import ModuleDict, ModuleList

@@ -1,0 +1,66 @@
+"""Lists and dicts of modules, as parts of a model: "blocks.0.up.weight"."""
+
+from autophi._autophi.nn import Module
+
+
+class ModuleList(Module):
+    """Modules by number: self.blocks = nn.ModuleList([Block() for _ in range(4)])."""
+
+    def __init__(self, modules=()):
+        super().__init__()
+        self._order = []
+        for module in modules:
+            self.append(module)
+
+    def append(self, module):
+        """A module behind those there are; gives the list."""
+        self.add_module(str(len(self._order)), module)
+        self._order.append(module)
+        return self
+
+    def __len__(self):
+        return len(self._order)
+
+    def __iter__(self):
+        return iter(self._order)
+
+    def __getitem__(self, index):
+        return self._order[index]
+
+
+class ModuleDict(Module):
+    """Modules by name: self.heads = nn.ModuleDict({"a": nn.Linear(8, 2), "b": nn.Linear(8, 3)})."""
+
+    def __init__(self, modules=()):
+        super().__init__()
+        self._named = {}
+        for name, module in dict(modules).items():
+            self[name] = module
+
+    def __setitem__(self, name, module):
+        self.add_module(name, module)
+        self._named[name] = module
+
+    def __getitem__(self, name):
+        return self._named[name]
+
+    def __len__(self):
+        return len(self._named)
+
+    def __iter__(self):
+        return iter(self._named)
+
+    def __contains__(self, name):
+        return name in self._named
+
+    def keys(self):
+        """Names, in the order in which they came."""
+        return self._named.keys()
+
+    def values(self):
+        """Modules, likewise."""
+        return self._named.values()
+
+    def items(self):
+        """Pairs of both."""
+        return self._named.items()

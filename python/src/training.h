@@ -1,0 +1,20 @@
+// Optimizers, training, data, generating, checkpoints, captured programs and dry worlds in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "api/training/learning_rate.h"
+#include "api/training/optimizer_config.h"
+
+namespace phi::python {
+
+void bind_optimizers(nanobind::module_& optim);
+void bind_training(nanobind::module_& training);
+void bind_checkpoints(nanobind::module_& checkpoint);
+void bind_data(nanobind::module_& data);
+void bind_generation(nanobind::module_& generation);
+void bind_capture(nanobind::module_& capture);
+void bind_explanations(nanobind::module_& explain);
+void bind_dry_worlds(nanobind::module_& dry);
+
+}  // namespace phi::python

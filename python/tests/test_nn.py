@@ -1,0 +1,351 @@
+"""Modules: attributes, names, values, state, calls, layouts; those of C++ in those of Python and back."""
+
+import gc
+import traceback
+import weakref
+
+import numpy as np
+import pytest
+import small_gpt
+
+import autophi as ap
+import autophi.distributed as dist
+from autophi import nn, optim, training
+
+
+class Net(nn.Module):
+    def __init__(self, d=8):
+        super().__init__()
+        self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+        self.scale = nn.Parameter([d], init=nn.init.constant(1.0))
+        self.norms = nn.ModuleList([nn.LayerNorm(d) for _ in range(2)])
+        self.shift = nn.Buffer(ap.tensor([0.5]))
+
+    def forward(self, x):
+        x = x + self.down(ap.relu(self.up(x * self.scale)))
+        for norm in self.norms:
+            x = norm(x)
+        return x + self.shift
+
+
+NAMES = ["scale", "up.weight", "up.bias", "down.weight", "down.bias", "norms.0.scale", "norms.0.shift",
+         "norms.1.scale", "norms.1.shift"]
+
+
+def rows(n=4, d=8):
+    return ap.tensor(np.arange(n * d, dtype=np.float32).reshape(n, d) / (n * d))
+
+
+# ---- what a module is made of ----
+
+def test_attributes_are_parts_and_parameters():
+    net = Net()
+    assert [name for name, _ in net.named_parameters()] == NAMES
+    assert [name for name, _ in net.named_buffers()] == ["shift"]
+    assert [name for name, _ in net.named_modules()] == ["", "up", "down", "norms", "norms.0", "norms.1"]
+    assert [name for name, _ in net.named_children()] == ["up", "down", "norms"]
+    assert net.modules()[1] is net.up and net.norms[1] is list(net.norms)[1] and len(net.norms) == 2
+    assert net.up.weight.shape == (8, 32) and net.scale.tolist() == [1.0] * 8
+    assert net.num_parameters == 8 + 8 * 32 + 32 + 32 * 8 + 8 + 4 * 8
+    assert all(parameter.requires_grad for parameter in net.parameters()) and not net.shift.requires_grad
+    assert isinstance(net.up, nn.Module) and net.norms[0].path == "norms.0"
+
+
+def test_repr_is_a_tree():
+    lines = repr(Net()).split("\n")
+    assert lines[0] == "Net(scale f32[8], shift f32[1]"
+    assert lines[1] == "  (up): Linear(weight f32[8,32], bias f32[32])"
+    assert lines[3] == "  (norms): ModuleList(" and lines[4].startswith("    (0): LayerNorm(scale f32[8]")
+    assert lines[-1] == ")"
+
+
+def test_values_follow_names_and_the_seed():
+    one, same, other = Net(), Net(), Net().initialise(seed=2)
+    assert one.up.weight.tolist() == same.up.weight.tolist() != other.up.weight.tolist()
+    whole = nn.Module()
+    whole.up = nn.Linear(8, 32)                      # another module, the same name
+    assert whole.up.weight.tolist() == one.up.weight.tolist()
+    whole.second = nn.Linear(8, 32)
+    assert whole.second.weight.tolist() != one.up.weight.tolist()
+
+
+def test_a_value_that_was_looked_at_stays_when_the_module_becomes_a_part():
+    linear = nn.Linear(3, 2)
+    before = linear.weight.tolist()
+    net = nn.Module()
+    net.inner = linear
+    assert net.inner.weight.tolist() == before and net.inner is linear and linear.path == "inner"
+
+
+def test_a_shared_module_is_listed_once():
+    net = nn.Module()
+    net.a = nn.Linear(2, 2)
+    net.b = net.a
+    assert [name for name, _ in net.named_parameters()] == ["a.weight", "a.bias"] and net.b is net.a
+
+
+def test_parts_are_replaced_and_removed():
+    net = nn.Module()
+    net.head = nn.Linear(2, 3)
+    old = net.head
+    net.head = nn.Linear(2, 5)
+    assert net.head.weight.shape == (2, 5) and [n for n, _ in net.named_children()] == ["head"]
+    assert old.path == "" and [n for n, _ in old.named_parameters()] == ["weight", "bias"]
+    del net.head
+    assert net.parameters() == [] and not hasattr(net, "head")
+
+
+def test_a_part_lives_on_without_its_model():
+    net = Net()
+    seen = weakref.ref(net)
+    up, before = net.up, net.up.weight.tolist()
+    del net
+    gc.collect()
+    assert seen() is None
+    assert up.weight.tolist() == before and [n for n, _ in up.named_parameters()] == ["weight", "bias"]
+    assert up(rows()).shape == (4, 32)
+
+
+def test_a_part_of_a_model_of_cpp_keeps_it():
+    block = nn.models.GPT(d_model=16, heads=2, layers=1, seq_len=8, hidden=32).layer0
+    gc.collect()
+    assert block.path == "layer0" and block.attention.qkv.weight.shape == (16, 48)
+    assert block(ap.zeros([1, 8, 16], dtype="float32")).shape == (1, 8, 16)
+
+
+def test_parameters_of_tensors_and_functions():
+    net = nn.Module()
+    net.given = nn.Parameter(ap.tensor([1.0, 2.0]))
+    net.made = nn.Parameter([2], init=lambda shape, dtype, seed: ap.full(shape, 3.0, dtype=dtype))
+    assert net.given.tolist() == [1.0, 2.0] and net.made.tolist() == [3.0, 3.0]
+    with ap.no_grad():
+        net.given += net.made
+    assert net.given.tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize(("act", "kind", "words"), [
+    (lambda net: setattr(net, "scale", ap.tensor([1.0])), TypeError, "'scale' is a parameter or a buffer"),
+    (lambda net: net.weigth, AttributeError, "'Net' has no attribute 'weigth'"),
+    (lambda net: net.upp, AttributeError, "did you mean 'up'?"),
+    (lambda net: setattr(net, "up2", Net(4).up), None, ""),
+    (lambda net: setattr(net.norms, "loop", net), ValueError, "a module cannot be a part of itself"),
+    (lambda net: net.add_module("a.b", nn.Linear(2, 2)), ValueError, "has no dot"),
+    (lambda net: net.up(rows(), 3), TypeError, "Linear takes one Tensor, got 2 arguments"),
+    (lambda net: net.up([1.0]), TypeError, "Linear takes one Tensor, got list"),
+    (lambda net: nn.Module()(rows()), NotImplementedError, "class Module has no method forward()"),
+    (lambda net: net.load_state_dict({"scale": [1.0] * 8, "skale": [1.0]}), ValueError, "values of no tensor"),
+    (lambda net: net.load_state_dict({"scale": [1.0] * 7}, strict=False), ValueError, "'scale' of the model is"),
+    (lambda net: net.up.to("float64"), ValueError, "'up' is a part of a model"),
+    (lambda net: net.to("int64"), ValueError, "have no gradients"),
+    (lambda net: net.set_group("nothing*", trained=False), LookupError, "no parameter is called 'nothing*'"),
+    (lambda net: nn.Attention(10, 3), ValueError, "heads"),
+    (lambda net: nn.Dropout(1.5), ValueError, "dropout of 1.5"),
+    (lambda net: nn.models.GPT(layrs=2), TypeError, "GPT has no argument 'layrs', did you mean 'layers'?"),
+    (lambda net: nn.models.GPT(layers="2"), TypeError, "GPT: argument 'layers' must be"),
+])
+def test_errors_say_what_is_wrong(act, kind, words):
+    if kind is None:
+        act(Net())
+        return
+    with pytest.raises(kind) as caught:
+        act(Net())
+    assert words in str(caught.value)
+
+
+def test_a_class_below_a_layer_of_cpp_cannot_have_its_own_forward():
+    with pytest.raises(TypeError, match=r"class Odd has a forward\(\) of its own, which nn.Linear would not call"):
+        class Odd(nn.Linear):
+            def forward(self, x):
+                return x
+
+    class Fine(nn.Linear):
+        def __init__(self):
+            super().__init__(8, 2)
+    assert Fine()(rows()).shape == (4, 2)
+
+
+# ---- state ----
+
+def test_state_goes_from_one_to_another():
+    one, other = Net(), Net().initialise(seed=7)
+    assert one(rows()).tolist() != other(rows()).tolist()
+    other.load_state_dict(one.state_dict())
+    assert one(rows()).tolist() == other(rows()).tolist()
+    state = {name: tensor.numpy() for name, tensor in one.state_dict().items()}
+    assert list(state) == [*NAMES, "shift"]
+    other.load_state_dict({"scale": np.full(8, 2.0, np.float32)}, strict=False)
+    assert other.scale.tolist() == [2.0] * 8 and other.scale.requires_grad
+
+
+def test_dtypes_change_with_values():
+    net = Split()
+    before = net.up.weight.tolist()
+    assert net.to("float64") is net and net.dtype == ap.float64
+    assert net.up.weight.dtype == ap.float64 and net.up.weight.tolist() == before
+    net(rows().to("float64")).sum().backward()
+    assert net.up.weight.grad.dtype == ap.float64
+    assert Net().to("bfloat16").up.weight.dtype == ap.bfloat16
+
+
+def test_dropout_drops_while_the_model_trains():
+    class Dropping(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Dropout(0.5), nn.Dropout(0.5)
+
+        def forward(self, x):
+            return self.first(x), self.second(x)
+
+    net = Dropping()
+    ones = ap.full([64], 1.0, dtype="float32")
+    a, b = net(ones)
+    assert net.training and set(a.tolist()) == {0.0, 2.0} and a.tolist() != b.tolist()
+    assert net.eval() is net and not net.training and net(ones)[0].tolist() == [1.0] * 64
+    assert net.train().training
+
+
+# ---- calls ----
+
+def test_gradients_reach_all_parameters():
+    net = Net()
+    net(rows()).square().mean().backward()
+    assert all(parameter.grad is not None for parameter in net.parameters())
+    net.up.weight.requires_grad_(False)
+    optimizer = optim.SGD(net, lr=0.1)
+    frozen, other = net.up.weight.tolist(), net.down.weight.tolist()
+    net(rows()).square().mean().backward()
+    optimizer.step()
+    assert net.up.weight.tolist() == frozen and net.down.weight.tolist() != other
+
+
+def test_forward_takes_and_gives_anything_in_python():
+    class Pair(nn.Module):
+        def forward(self, x, *, times=1):
+            return {"x": x * times}
+    assert Pair()(rows(), times=3)["x"].tolist() == (rows() * 3).tolist()
+    model = nn.Sequential(Pair())
+    with pytest.raises(TypeError, match="what forward\\(\\) returns.* must be Tensor, got dict"):
+        model(rows())
+
+
+def test_an_exception_in_forward_keeps_its_traceback():
+    class Faulty(nn.Module):
+        def forward(self, x):
+            raise KeyError("deep inside")
+
+    model = nn.Sequential(nn.Linear(8, 8), Faulty())
+    for call in (lambda: model(rows()),
+                 lambda: training.Trainer(model, nn.mean_squared_error).step((rows(), rows()))):
+        with pytest.raises(KeyError, match="deep inside") as caught:
+            call()
+        assert 'raise KeyError("deep inside")' in "".join(traceback.format_exception(caught.value))
+
+
+def test_sequential():
+    net = nn.Sequential(nn.Linear(8, 4), Net(4))
+    net.append("last", nn.Linear(4, 2))
+    assert len(net) == 3 and net[1].up.path == "1.up" and net[-1] is net.last and net(rows()).shape == (4, 2)
+    assert [name for name, _ in net.named_children()] == ["0", "1", "last"]
+    with pytest.raises(IndexError, match="link 3 of a Sequential that has 3"):
+        net[3]
+    with pytest.raises(TypeError, match="added by append"):
+        net.other = nn.Linear(2, 2)
+
+
+def test_moduledict():
+    heads = nn.ModuleDict({"a": nn.Linear(8, 2), "b": nn.Linear(8, 3)})
+    assert [name for name, _ in heads.named_parameters()] == ["a.weight", "a.bias", "b.weight", "b.bias"]
+    assert list(heads) == ["a", "b"] and "a" in heads and heads["b"](rows()).shape == (4, 3)
+
+
+def test_models_of_images():
+    images = ap.zeros([2, 3, 8, 8], dtype="float32")
+    assert nn.models.ResNet(blocks=[1, 1], width=4)(images).shape == (2, 10)
+    assert nn.models.ViT(image=8, d_model=12, layers=1, heads=3)(images).shape == (2, 10)
+    assert nn.models.Llama(d_model=16, heads=4, kv_heads=2, layers=1, seq_len=8, ffn=24).config["ffn"] == 24
+
+
+# ---- on meshes ----
+
+class Split(nn.Module):
+    """Says itself how tensor parallelism splits it."""
+
+    def __init__(self, d=8):
+        super().__init__()
+        self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+
+    def forward(self, x):
+        return x + self.down(ap.relu(self.up(x)))
+
+    def add_tensor_parallel(self, layout, tp, sequence_parallel):
+        assert not sequence_parallel
+        layout.parameters("up.weight", {tp: dist.Shard(1)}).parameters("up.bias", {tp: dist.Shard(0)})
+        layout.parameters("down.weight", {tp: dist.Shard(0)}).outputs("down", {tp: dist.Replicate()})
+
+
+def test_a_python_module_is_laid_out():
+    want = Split()(rows()).numpy()
+
+    def rank():
+        mesh = dist.ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])
+        net = Split()
+        layout = nn.transformer_layout(net, mesh)
+        assert "up.weight" in layout.describe(net)
+        assert dist.shard_layer(net, mesh, layout) is net
+        assert net.process_mesh == mesh and net.up.weight.detach().local().shape == (8, 16)
+        assert net.parameter_bytes_here < 4 * net.num_parameters
+        x = dist.shard_tensor(rows(), mesh, [dist.Shard(0), dist.Replicate()])
+        return dist.unshard_dtensor(net(x)).numpy()
+    for got in dist.run_ranks(4, rank):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_layouts_that_do_not_fit_are_errors():
+    mesh = dist.ProcessMesh([0], dim_names=["tp"])
+    with pytest.raises(LookupError, match="'upp.weight'.*nearest: up.weight"):
+        nn.shard(Split(), mesh, nn.Layout().parameters("upp.weight", {"tp": dist.Shard(1)}))
+    with pytest.raises(ValueError, match="mesh dim 'dp', which .* has not"):
+        nn.shard(Split(), mesh, nn.Layout().batches({"dp": dist.Shard(0)}))
+    with pytest.raises(ValueError, match="it can be Replicate"):
+        nn.shard(Split(), mesh, nn.Layout().parameters("up.weight", {"tp": dist.Shard(2)}))
+    with pytest.raises(TypeError, match="placement"):
+        nn.Layout().parameters("*", {"tp": 1})
+    net = Split()
+    nn.shard(net, mesh, nn.Layout())
+    with pytest.raises(ValueError, match="put models together before"):
+        net.more = nn.Linear(2, 2)
+
+
+def test_names_and_values_are_those_of_the_model_in_cpp():
+    ours, theirs = small_gpt.PythonGpt(), small_gpt.library_gpt()
+    assert [n for n, _ in ours.named_parameters()] == [n for n, _ in theirs.named_parameters()]
+    for (_, a), (_, b) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
+        assert a.tolist() == b.tolist()
+
+
+@pytest.mark.parametrize("make", [small_gpt.PythonGpt, small_gpt.PlainGpt])
+def test_losses_are_those_of_the_model_in_cpp(make):
+    want = small_gpt.losses(small_gpt.library_gpt)
+    assert want[2] < want[0]
+    assert small_gpt.losses(make) == want
+
+
+@pytest.mark.parametrize(("shape", "dims"), [([2], ["dp"]), ([2], ["tp"]), ([2, 2], ["dp", "tp"])])
+@pytest.mark.parametrize("make", [small_gpt.PythonGpt, small_gpt.PlainGpt])
+def test_losses_are_the_same_on_every_mesh(make, shape, dims):
+    want = small_gpt.losses(small_gpt.library_gpt)
+    np.testing.assert_allclose(small_gpt.losses_on(make, shape, dims), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zb_h1"])
+def test_a_python_model_in_a_pipeline(schedule):
+    want = small_gpt.losses(small_gpt.library_gpt, parts=2)
+    got = small_gpt.losses_on(small_gpt.PythonGpt, [2], ["pp"], parts=2, schedule=schedule)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+def test_a_python_model_captured_and_recomputed(recompute):
+    want = small_gpt.losses(small_gpt.library_gpt)
+    assert small_gpt.losses(small_gpt.PythonGpt, capture=True, recompute=recompute) == want
+    assert small_gpt.losses(small_gpt.PythonGpt, recompute=recompute) == want
