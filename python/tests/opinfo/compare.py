@@ -19,7 +19,10 @@ class Difference:
 def to_ours(value, tracked):
     """PyTorch's values as ours; `tracked` collects pairs of tensors that have gradients."""
     if isinstance(value, torch.Tensor):
-        ours = ap.tensor(value.detach().resolve_conj().resolve_neg().numpy())
+        plain = value.detach().resolve_conj().resolve_neg()
+        # NumPy has no bfloat16.
+        ours = ap.cast(ap.tensor(plain.float().numpy()), "bfloat16") if plain.dtype == torch.bfloat16 \
+            else ap.tensor(plain.numpy())
         if value.requires_grad:
             ours.requires_grad = True
             tracked.append((value, ours))
@@ -79,16 +82,23 @@ def gradients(row, theirs, ours, tracked):
     try:
         found = ap.grad([b for _, b in pairs], [x for _, x in tracked], [to_ours(part, []) for part in parts])
     except (ValueError, TypeError, NotImplementedError, RuntimeError) as error:
+        if all(not flows(gradient) for gradient in expected):
+            return []
         return [Difference("no gradient", f"{type(error).__name__}: {error}")]
-    differences = []
-    for (input, _), theirs_of, ours_of in zip(tracked, expected, found):
-        # Nothing flows to it: one says zeros, the other nothing.
-        theirs_of = torch.zeros_like(input) if theirs_of is None else theirs_of
-        if ours_of is None:
-            ours_of = ap.zeros(list(input.shape), str(input.dtype).removeprefix("torch."))
-        told = different(ours_of, theirs_of, row.tolerance, "gradient")
-        differences += [told] if told else []
-    return differences
+    return [told for n, gradient in enumerate(expected) if (told := of_one_input(n, found[n], gradient, row))]
+
+
+def flows(gradient):
+    """Whether there is any: one says zeros, the other nothing."""
+    return gradient is not None and bool(gradient.count_nonzero())
+
+
+def of_one_input(n, ours, theirs, row):
+    if ours is None:
+        return Difference("no gradient", f"none flows to tensor {n}") if flows(theirs) else None
+    if theirs is None:
+        theirs = torch.zeros(ours.shape, dtype=getattr(torch, ours.dtype.name))
+    return different(ours, theirs, row.tolerance, "gradient")
 
 
 def different(ours, theirs, tolerance, kind):

@@ -13,6 +13,10 @@ import autophi as ap
 
 ROWS = {}
 
+# Sums of many products, and what is steep: their last digits are the order of the sums.
+ROUNDED = {"float32": (1e-4, 1e-4)}
+STEEP = {"float32": (1e-3, 1e-3)}
+
 
 class NoCounterpart(Exception):
     """This form of the call is one that our operator does not have; the text says which."""

@@ -2,9 +2,9 @@
 
 import autophi as ap
 from opinfo.calls.arguments import only, tensor_like
-from opinfo.registry import call, same
+from opinfo.registry import ROUNDED, call, same
 
-same("atan2", "copysign", "fmax", "fmin", "heaviside", "nextafter", "bitwise_and", "bitwise_or", "bitwise_xor",
+same("atan2", "fmax", "fmin", "heaviside", "nextafter", "bitwise_and", "bitwise_or", "bitwise_xor",
      "bitwise_left_shift", "bitwise_right_shift", "logical_and", "logical_or", "logical_xor", "complex", "kron")
 
 
@@ -37,7 +37,7 @@ for _names, _operator in {
         ("__ror__",): lambda x, y: y | x,
         ("__rxor__",): lambda x, y: y ^ x,
 }.items():
-    call(*_names)(_by_operator(_operator))
+    call(*_names, tolerance=ROUNDED if _names[0] in ("pow", "__rmatmul__") else None)(_by_operator(_operator))
 
 
 @call("add")
@@ -57,8 +57,7 @@ def rsub(x, y, alpha=1):
 
 @call("div/no_rounding_mode", "div/trunc_rounding", "div/floor_rounding")
 def div(x, y, rounding_mode=None):
-    only(rounding_mode != "trunc", "quotients that are cut")
-    return x / y if rounding_mode is None else x // y
+    return ap.trunc(x / y) if rounding_mode == "trunc" else x / y if rounding_mode is None else x // y
 
 
 @call("maximum", "max/binary")
@@ -89,6 +88,11 @@ def igammac(a, x):
 @call("lerp")
 def lerp(x, y, weight):
     return ap.lerp(x, y, tensor_like(x, weight))
+
+
+@call("copysign")
+def copysign(x, y):
+    return ap.copysign(x, tensor_like(x, y))
 
 
 @call("dist")
@@ -126,7 +130,7 @@ def binary_cross_entropy(x, label, weight=None, reduction="mean", size_average=N
 def binary_cross_entropy_with_logits(x, label, weight=None, reduction="mean", pos_weight=None):
     only(weight is None, "weights")
     if pos_weight is not None:
-        pos_weight = ap.expand(pos_weight, x.shape)
+        pos_weight = label * (pos_weight - 1) + 1  # what one element weighs
     return _reduced(ap.sigmoid_cross_entropy_with_logits(x, label, pos_weight), reduction)
 
 

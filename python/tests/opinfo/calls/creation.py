@@ -61,18 +61,23 @@ def eye(n, m=None, dtype="float32", **_):
 
 
 @call("arange")
-def arange(*bounds, dtype=None, **_):
+def arange(*bounds, end=None, dtype=None, **_):
+    only(dtype is not None, "a dtype that the numbers say")
+    if end is not None:
+        bounds = (*bounds, end)
     start, end, step = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: bounds}[len(bounds)]
     return ap.arange(start, end, step, dtype)
 
 
 @call("linspace")
 def linspace(start, end, steps, dtype=None, **_):
+    only(dtype is not None, "a dtype that the numbers say")
     return ap.linspace(start, end, steps, dtype)
 
 
 @call("logspace")
 def logspace(start, end, steps, base=10.0, dtype=None, **_):
+    only(dtype is not None, "a dtype that the numbers say")
     return ap.logspace(start, end, steps, base, dtype)
 
 

@@ -2,12 +2,12 @@
 
 import autophi as ap
 from opinfo.calls.arguments import only
-from opinfo.registry import call, same
+from opinfo.registry import ROUNDED, STEEP, call, same
 
-same("bmm", "dot", "mv")
+same("bmm", "dot", "mv", tolerance=ROUNDED)
 
 
-@call("matmul", "mm")
+@call("matmul", "mm", tolerance=ROUNDED)
 def matmul(x, y):
     return ap.matmul(x, y)
 
@@ -22,7 +22,7 @@ def einsum(operands, equation):
     return ap.einsum(list(operands), equation)
 
 
-@call("linalg.multi_dot")
+@call("linalg.multi_dot", tolerance=ROUNDED)
 def multi_dot(tensors):
     return ap.multi_dot(list(tensors))
 
@@ -65,10 +65,15 @@ def eigh(x, UPLO="L"):
 
 @call("linalg.eigvalsh")
 def eigvalsh(x, UPLO="L"):
-    return ap.eigvalsh(x, UPLO)[0]
+    return ap.eigvalsh(x, UPLO)
 
 
-@call("linalg.eigvals", gradients=False)
+def _power_sums(w):
+    """What is the same in any order."""
+    return [w.sum(-1), (w * w).sum(-1), (w * w * w).sum(-1)]
+
+
+@call("linalg.eigvals", gradients=False, of_both=_power_sums)
 def eigvals(x):
     return ap.eigvals(x)
 
@@ -123,14 +128,20 @@ def solve(a, b, left=True):
     return ap.solve(a, b)
 
 
-@call("svd", of_both=lambda result: [result[0].abs(), result[1], result[2].abs()],
-      pick=lambda result: (result[0], result[1], result[2].mT))
+def _without_signs(result):
+    """Singular vectors that belong to a value, without their sign."""
+    u, s, vh = result
+    k = s.shape[-1]
+    return [u[..., :, :k].abs(), s, vh[..., :k, :].abs()]
+
+
+@call("svd", of_both=_without_signs, tolerance=STEEP, pick=lambda result: (result[0], result[1], result[2].mT))
 def svd(x, some=True, compute_uv=True):
     only(compute_uv, "singular values alone")
     return ap.svd(x, not some)
 
 
-@call("linalg.svd", of_both=lambda result: [result[0].abs(), result[1], result[2].abs()])
+@call("linalg.svd", of_both=_without_signs, tolerance=STEEP)
 def linalg_svd(x, full_matrices=True):
     return ap.svd(x, full_matrices)
 
@@ -140,7 +151,7 @@ def svdvals(x):
     return ap.svdvals(x)
 
 
-@call("triangular_solve", pick=lambda result: result[0])
+@call("triangular_solve", pick=lambda result: result[0], tolerance=ROUNDED)
 def triangular_solve(b, a, upper=True, transpose=False, unitriangular=False):
     return ap.triangular_solve(a, b, upper, transpose, unitriangular)
 

@@ -187,12 +187,16 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
 def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
     only(sorted, "any order")
     out, _, inverse, counts = ap.unique(x, False, return_inverse, return_counts, axes_of(dim))
+    if return_inverse and dim is None:
+        inverse = ap.reshape(inverse, x.shape) if x.ndim else inverse[0]
     return [out, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
 
 
 @call("unique_consecutive")
 def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
     out, inverse, counts = ap.unique_consecutive(x, return_inverse, return_counts, axes_of(dim), "int64")
+    if return_inverse and dim is None:
+        inverse = ap.reshape(inverse, x.shape) if x.ndim else inverse[0]
     return [out, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
 
 

@@ -269,8 +269,7 @@ def pad_constant(x, pad, mode="constant", value=None):
     return constant_pad(x, pad, value or 0)
 
 
-@call("nn.functional.pad/reflect", "nn.functional.pad/replicate", "nn.functional.pad/replicate_negative",
-      "nn.functional.pad/circular")
+@call("nn.functional.pad/reflect", "nn.functional.pad/replicate", "nn.functional.pad/circular")
 def pad_of_image(x, pad, mode="constant", value=None):
     only(x.ndim == 5 and len(pad) == 6, "tensors of other than three spatial dims")
     return ap.pad3d(x, list(pad), mode)
@@ -284,6 +283,8 @@ def gather(x, dim, index, sparse_grad=False):
 @call("take_along_dim")
 def take_along_dim(x, indices, dim=None):
     only(dim is not None, "flat tensors")
+    others = [n for n in range(x.ndim) if n != wrapped(dim, x.ndim)]
+    only([x.shape[n] for n in others] == [indices.shape[n] for n in others], "indices that are expanded")
     return ap.take_along_axis(x, indices, dim)
 
 

@@ -1,13 +1,15 @@
 """Functions of one tensor, element by element."""
 
 import autophi as ap
-from opinfo.calls.arguments import only
-from opinfo.registry import call, named, same
+from opinfo.calls.arguments import only, tensor_like
+from opinfo.registry import ROUNDED, call, named, same
 
-same("abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "conj", "cos",
+same("abs", "acos", "acosh", "angle", "asinh", "atan", "bitwise_not", "ceil", "conj", "cos",
      "cosh", "digamma", "erf", "erfinv", "exp", "expm1", "floor", "i0", "isfinite", "isinf", "isnan", "lgamma",
      "log", "log10", "log1p", "log2", "logical_not", "real", "reciprocal", "rsqrt", "sigmoid", "sign", "sin",
      "sinh", "sqrt", "square", "tan", "tanh", "trunc")
+# Steep where their domain ends.
+same("asin", "atanh", tolerance=ROUNDED)
 named(**{"special.i0e": "i0e", "special.i1": "i1", "special.i1e": "i1e", "view_as_complex": "as_complex", "conj_physical": "conj",
          "nn.functional.hardswish": "hardswish", "nn.functional.logsigmoid": "logsigmoid",
          "nn.functional.relu": "relu", "nn.functional.relu6": "relu6", "nn.functional.silu": "silu",
@@ -47,8 +49,10 @@ def rounded(x, decimals=0):
 
 @call("clamp")
 def clamp(x, min=None, max=None):
-    only(isinstance(min, (int, float)) and isinstance(max, (int, float)), "bounds that are tensors, or one bound")
-    return ap.clip(x, min, max)
+    if isinstance(min, (int, float)) and isinstance(max, (int, float)):
+        return ap.clip(x, min, max)
+    x = x if min is None else ap.maximum(x, tensor_like(x, min))
+    return x if max is None else ap.minimum(x, tensor_like(x, max))
 
 
 @call("nn.functional.celu")
@@ -94,7 +98,7 @@ def prelu(x, weight):
 @call("nn.functional.rrelu")
 def rrelu(x, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     only(not training, "numbers that are drawn")
-    return ap.rrelu(x, lower, upper, is_test=True)[0]
+    return ap.rrelu(x, lower, upper, is_test=True)
 
 
 @call("nn.functional.selu")
@@ -125,7 +129,7 @@ def gelu(x, approximate="none"):
 @call("nn.functional.dropout")
 def dropout(x, p=0.5, training=True, inplace=False):
     only(not training or p in (0, 1), "numbers that are drawn")
-    return ap.dropout(x, None, p, is_test=not training)[0]
+    return ap.dropout(x, None, p, is_test=not training)
 
 
 def _cast_to(dtype):
