@@ -143,14 +143,14 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
 
 def render_python(ops: Sequence[Op], gradients: Sequence[BackwardOp],
                   functions: Functions = Functions()) -> Outputs:
-    """The sources of the binding and the stubs. Errors: SpecErrors where something has no form in Python."""
+    """The sources of the binding and the stubs."""
     views = python.bindings(ops, gradients, functions.comments())
     batches = python.batches(views)
     sources = _files((*ops, *gradients))
     texts = {}
     for number, batch in enumerate(batches):
         texts[f"python/generated/ops_{number}.cc"] = _text(
-            "python_ops.cc.j2", "yaml/ops", views=batch, number=number,
+            "python_ops.cc.j2", ", ".join(dict.fromkeys(view.source for view in batch)), views=batch, number=number,
             families=list(dict.fromkeys(view.family for view in batch)), groups=python.groups_of(batch))
     texts["python/generated/table.cc"] = _text(
         "python_table.cc.j2", sources, numbers=range(len(batches)),

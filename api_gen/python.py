@@ -1,6 +1,7 @@
 """Operators to what Python sees of them: the sources of the binding, one function per operator that
 takes its arguments from a Frame (python/src/frame.h), and stubs with types, defaults and docstrings."""
 
+import ast
 import keyword
 import re
 import textwrap
@@ -8,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from api_gen import cpp, groups, lower
-from api_gen.errors import SpecError
 from api_gen.grammar import split_top
 from api_gen.model import Attr, AttrType, BackwardOp, Op, Output, TensorArg
 
@@ -40,8 +40,17 @@ _HINTS = {
     AttrType.DATA_LAYOUT: "str",
     AttrType.PLACE: "str",
 }
-_LISTS = (AttrType.INTS, AttrType.INT64S, AttrType.FLOATS, AttrType.DOUBLES, AttrType.BOOLS,
-          AttrType.STRS, AttrType.INT_ARRAY, AttrType.SCALARS)
+# What lists are of.
+_ELEMENTS = {
+    AttrType.INTS: AttrType.INT,
+    AttrType.INT64S: AttrType.INT64,
+    AttrType.INT_ARRAY: AttrType.INT64,
+    AttrType.FLOATS: AttrType.FLOAT,
+    AttrType.DOUBLES: AttrType.DOUBLE,
+    AttrType.BOOLS: AttrType.BOOL,
+    AttrType.STRS: AttrType.STR,
+    AttrType.SCALARS: AttrType.SCALAR,
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,7 @@ class BindingView:
     op: str  # the operator whose kernel runs; nothing where it calls others
     group: str  # whose header declares it
     family: str
+    source: str
     arguments: tuple[ArgumentView, ...]
     returns: str
     doc: tuple[str, ...]
@@ -126,7 +136,7 @@ def _binding(op: Op, inplace: bool, gradient: BackwardOp | None, comments: Mappi
     targets = {alias.input for alias in op.inplace} if inplace else set()
     return BindingView(
         name=op.name if op.name.endswith("_") or not inplace else f"{op.name}_",
-        op="" if op.invoke else op.name, group=op.name, family=groups.family(op),
+        op="" if op.invoke else op.name, group=op.name, family=groups.family(op), source=op.at.file,
         arguments=_arguments(op, targets), returns=_returns(op),
         doc=_doc(op, inplace, gradient, comments),
         is_method=(bool(op.tensors) and not op.tensors[0].is_list and not op.tensors[0].optional
@@ -140,7 +150,7 @@ def _arguments(op: Op, written: set[str]) -> tuple[ArgumentView, ...]:
     open_end = all(attr.default is not None for attr in op.attrs)
     for i, arg in reversed(list(enumerate(op.args))):
         if isinstance(arg, Attr):
-            views.append(_attribute(op, i, arg))
+            views.append(_attribute(i, arg))
             continue
         default = None
         if open_end and arg.optional and arg.name not in written:
@@ -165,9 +175,9 @@ def _tensor_statement(i: int, tensor: TensorArg, written: bool) -> str:
     return f"{const}Tensor& {tensor.name} = frame.{'written' if written else 'tensor'}({i});"
 
 
-def _attribute(op: Op, i: int, attr: Attr) -> ArgumentView:
+def _attribute(i: int, attr: Attr) -> ArgumentView:
     kind = cpp.value_type(attr)
-    default = None if attr.default is None else _python_default(op, attr)
+    default = None if attr.default is None else _python_default(attr)
     if attr.optional:
         statement, default = f"const auto {attr.name} = frame.optional_attr<{kind}>({i});", "None"
     elif attr.default is None:
@@ -182,31 +192,49 @@ def _python_name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _python_default(op: Op, attr: Attr) -> str:
-    """The C++ expression in Python's words."""
+def _python_default(attr: Attr) -> str:
+    """The C++ expression, of the forms that grammar.py accepts, in Python's words."""
     text = (attr.default or "").strip()
-    if attr.type == AttrType.PLACE and re.fullmatch(r"\{\}|Place\{\}", text):
-        return "None"
-    if attr.type == AttrType.DATA_TYPE and (match := re.fullmatch(r"DataType::(\w+)", text)):
-        return "None" if match[1] == "UNDEFINED" else f"'{match[1].lower()}'"
-    if attr.type in _LISTS and (match := re.fullmatch(r"\{(.*)\}", text)):
-        elements = [_python_literal(op, attr, piece) for piece in split_top(match[1]) if piece.strip()]
+    if attr.type == AttrType.DATA_TYPE:
+        name = text.removeprefix("DataType::").lower()
+        return "None" if name == "undefined" else repr(name)
+    if attr.type == AttrType.DATA_LAYOUT:
+        name = text.removeprefix("DataLayout::")
+        return "None" if name == "UNDEFINED" else repr({"ANY": "any"}.get(name, name))
+    if attr.type == AttrType.PLACE:
+        place = re.match(r"(CPU|GPU)Place\((\d*)\)", text)
+        return repr(f"{place[1].lower()}:{place[2] or 0}".removesuffix(":0")) if place else "None"
+    if attr.type in _ELEMENTS:
+        elements = [_python_literal(_ELEMENTS[attr.type], piece) for piece in split_top(text[1:-1]) if piece]
         return f"({elements[0]},)" if len(elements) == 1 else f"({', '.join(elements)})"
-    return _python_literal(op, attr, text)
+    return _python_literal(attr.type, text)
 
 
-def _python_literal(op: Op, attr: Attr, text: str) -> str:
-    text = text.strip()
-    if text in ("true", "false"):
+def _python_literal(kind: AttrType, text: str) -> str:
+    if kind == AttrType.STR:
+        return repr(ast.literal_eval(text))
+    if kind == AttrType.BOOL:
+        return str(text in ("true", "1"))
+    if kind == AttrType.SCALAR and text in ("true", "false"):
         return text.capitalize()
-    if re.fullmatch(r'"[^"\\]*"', text):
-        return f"'{text[1:-1]}'"
-    if re.fullmatch(r"[-+]?\d+", text):
-        return text
-    if match := re.fullmatch(r"([-+]?(?:\d+\.\d*|\.?\d+)(?:[eE][-+]?\d+)?)[fF]?", text):
-        return match[1] + ("0" if match[1].endswith(".") else "")
-    raise SpecError(op.at, "args", f"the default '{text}' of '{attr.name}' has no form in Python",
-                    "numbers, true, false, texts, lists of these, {}, and DataType::NAME are accepted")
+    return _python_number(text, kind in (AttrType.INT, AttrType.INT64, AttrType.SIZE))
+
+
+_LIMITS = {f"{sign}INT{bits}_M{end}": value
+           for bits, size in (("", 32), ("8", 8), ("16", 16), ("32", 32), ("64", 64))
+           for sign, end, value in (("", "AX", 2**(size - 1) - 1), ("", "IN", -2**(size - 1)),
+                                    ("U", "AX", 2**size - 1))}
+
+
+def _python_number(text: str, whole: bool) -> str:
+    """A number stays as it is written; an expression becomes its value."""
+    if text in ("true", "false"):
+        return str(int(text == "true"))
+    text = re.sub(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFlLuU]+\b", r"\1", text)
+    if re.fullmatch(r"[-+]?\d[\d.]*(?:[eE][+-]?\d+)?", text):
+        return text + ("0" if text.endswith(".") else "")
+    divided = text.replace("/", "//") if whole or not re.search(r"[.eE]", text) else text
+    return repr(eval(divided, {"__builtins__": {}}, _LIMITS))  # pylint: disable=eval-used
 
 
 def _returns(op: Op) -> str:

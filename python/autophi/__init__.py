@@ -9,7 +9,7 @@ All operators are functions here and methods of Tensor; help(autophi.matmul) say
 """
 
 from autophi import _autophi
-from autophi._autophi import (Tensor, bfloat16, bool_, complex64, complex128, dtype, float16, float32,
+from autophi._autophi import (Tensor, __version__, bfloat16, bool_, complex64, complex128, dtype, float16, float32,
                               float64, from_dlpack, from_numpy, grad, int8, int16, int32, int64,
                               is_grad_enabled, recompute, set_grad_enabled, tensor, uint8)
 from autophi.ops import *  # noqa: F403: that is what they are for

@@ -17,6 +17,7 @@ NB_MODULE(_autophi, module) {
   namespace python = phi::python;
   // Types and dtypes stay for as long as the process lives, as the operators of the library do.
   nanobind::set_leak_warnings(false);
+  module.attr("__version__") = AUTOPHI_VERSION;
   python::register_errors();
   python::make_dtypes(module);
   python::make_tensor_type(module.ptr());

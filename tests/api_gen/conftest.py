@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT))
 
 # pylint: disable=wrong-import-position
 from api_gen.backward import check_forward_references, parse_backward
-from api_gen.emit import render
+from api_gen.emit import render, render_python
 from api_gen.errors import SpecError, SpecErrors
 from api_gen.parse import parse_ops
 
@@ -36,6 +36,12 @@ def generated(text: str, backward: str = "") -> dict[str, str]:
     if gradients:
         check_forward_references(ops, gradients)
     return {path.split("generated/")[1]: text for path, text in render(ops, gradients).texts.items()}
+
+
+def generated_for_python(text: str, backward: str = "") -> dict[str, str]:
+    """Texts by path: "generated/ops_0.cc", "autophi/ops.pyi"."""
+    texts = render_python(ops_of(text), gradients_of(backward)).texts
+    return {path.removeprefix("python/"): text for path, text in texts.items()}
 
 
 def definitions(texts: dict[str, str]) -> dict[str, str]:

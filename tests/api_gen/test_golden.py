@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from conftest import definitions, generated
+from conftest import definitions, generated, generated_for_python
 
 import pytest
 
@@ -18,7 +18,8 @@ def expected_texts() -> dict[str, str]:
     texts = generated(OPS, BACKWARD)
     bodies = definitions(texts)
     result = {f"{name.replace('::', '.')}.cc": body for name, body in bodies.items()}
-    return result | {name.replace("/", "."): texts[name] for name in WHOLE}
+    for_python = {f"python.{name.replace('/', '.')}": text for name, text in generated_for_python(OPS, BACKWARD).items()}
+    return result | {name.replace("/", "."): texts[name] for name in WHOLE} | for_python
 
 
 def regenerate() -> None:

@@ -39,6 +39,7 @@ SHARED = {
     r"phi::distributed::\(anonymous namespace\)::intern\(.*\)::\w+": "meshes; equal ones are one",
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
+    r"phi::\(anonymous namespace\)::Owners::all\(\)::instance": "who has the bytes of borrowed storages; found by storage",
     r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)":
         "the process's place in its job",
     r"phi::\(anonymous namespace\)::(calls|loaded|other_names)\(\)::instance":

@@ -5,10 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/host_source.h"
+#include "phi/core/storage/kept_bytes.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {
@@ -111,6 +116,41 @@ TEST(Storage, BorrowedBytesAreNeitherChargedNorFreed) {
     EXPECT_EQ(memory_stats(CPUPlace()).current, held);
   }
   EXPECT_EQ(bytes[99], 3.0f);
+}
+
+TEST(Storage, WhoHasTheBytesIsKeptAsLongAsAnyViewOfThem) {
+  auto owner = std::make_shared<std::vector<float>>(100, 3.0f);
+  const std::weak_ptr<std::vector<float>> ended = owner;
+  auto* bytes = reinterpret_cast<std::byte*>(owner->data());
+  const int64_t held = memory_stats(CPUPlace()).current;
+  DenseTensor rows;
+  {
+    const DenseTensor array({{10, 10}, DataType::FLOAT32},
+                            storage_over(bytes, 400, CPUPlace(), std::move(owner)));
+    rows = array.rows(9, 10);
+  }
+  EXPECT_EQ(memory_stats(CPUPlace()).current, held);
+  ASSERT_FALSE(ended.expired());
+  EXPECT_EQ(rows.data<float>()[9], 3.0f);
+  std::thread([last = std::exchange(rows, DenseTensor())] {}).join();
+  EXPECT_TRUE(ended.expired());
+}
+
+// The owner's end may end another storage of that kind.
+TEST(Storage, AnOwnerMayHaveBorrowedStoragesOfItsOwn) {
+  float value = 1;
+  auto* bytes = reinterpret_cast<std::byte*>(&value);
+  const auto last = std::make_shared<int>(0);
+  const std::weak_ptr<int> ended = last;
+  const auto inner = std::make_shared<IntrusivePtr<Storage>>(
+      storage_over(bytes, 4, CPUPlace(), std::shared_ptr<int>(last)));
+  {
+    const auto outer = storage_over(bytes, 4, CPUPlace(), inner);
+    EXPECT_EQ(outer->data(), bytes);
+  }
+  EXPECT_EQ(last.use_count(), 2);
+  *inner = nullptr;
+  EXPECT_EQ(last.use_count(), 1);
 }
 
 }  // namespace

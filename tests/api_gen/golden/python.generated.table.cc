@@ -1,0 +1,11 @@
+// All operators for Python, from the sources beside this one.
+// Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
+#include "python/src/op_table.h"
+
+namespace phi::python {
+
+std::span<const OpEntry> op_entries_0();
+
+std::vector<std::span<const OpEntry>> op_entries() { return {op_entries_0()}; }
+
+}  // namespace phi::python
