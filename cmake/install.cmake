@@ -1,4 +1,4 @@
-# One shared library of all layers, the command, and their installation: `cmake --install build --prefix DIR`.
+# One shared library of all layers, that of jobs, the command, and their installation: `cmake --install build --prefix DIR`.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -33,6 +33,7 @@ endif()
 
 if(TARGET autophi)
   install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS autophi_job_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -49,4 +49,4 @@ def run(config, *, quiet=True, **options):
         with open(name, encoding="utf-8") as file:
             text = file.read()
     flags = {key: _word(value) for key, value in options.items() if value is not None}
-    return json.loads(_jobs.run(text, name, {"quiet": _word(quiet), **flags}))
+    return json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}))

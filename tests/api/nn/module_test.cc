@@ -145,6 +145,150 @@ TEST(Module, FillTakesTensorsOfTheSameMeta) {
                           "'scale' of the model is f32[2], but the value for it f32[7]"));
 }
 
+// ---- models that become parts of others ----
+
+class Holder final : public Module {};
+
+class Table final : public Layer {  // of one tensor, which goes by the module's name
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) const override { return multiply(x, table); }
+  const Tensor& table = parameter("", {2}, normal(1.0));
+};
+
+TEST(Module, AnAdoptedModelHasNamesAndValuesOfItsPlace) {
+  Pair pair;
+  pair.initialise(7, DataType::BFLOAT16);
+  Holder model;
+  model.adopt(pair, "pair");
+  EXPECT_EQ(names_of(model.named_parameters()),
+            (std::vector<std::string>{"pair.scale", "pair.first.weight", "pair.first.bias",
+                                      "pair.second.weight"}));
+  EXPECT_EQ(names_of(model.named_buffers()), (std::vector<std::string>{"pair.mask"}));
+  EXPECT_EQ(pair.first.path(), "pair.first");
+  EXPECT_EQ(pair.parent(), &model);
+  EXPECT_EQ(pair.seed(), 1u);
+  class Made final : public Module {
+   public:
+    Made() : inner(*this, "pair") {}
+    class Inner final : public Module {
+     public:
+      Inner(Module& parent, const Name& name) : Module(parent, name), first(*this, "first", 2, 3) {}
+      Linear first;
+    } inner;
+  };
+  EXPECT_EQ(model.parameter_at("pair.first.weight").to_vector<float>(),
+            Made().parameter_at("pair.first.weight").to_vector<float>());
+}
+
+TEST(Module, ValuesThatWereAskedForOrSetStayWhenItIsAdopted) {
+  Holder model;
+  Pair pair;
+  const auto asked = pair.parameter_at("first.weight").to_vector<float>();
+  multiply(pair.parameter_at("first.weight"), full({}, 1.0));  // it has its bytes now
+  model.adopt(pair, "pair");
+  EXPECT_EQ(model.parameter_at("pair.first.weight").to_vector<float>(), asked);
+  Pair filled;
+  filled.fill([](const std::string&, const Tensor& now) { return full(now.shape(), 3.0); });
+  model.adopt(filled, Name::flat("filled"));
+  EXPECT_EQ(model.parameter_at("second.weight").to_vector<float>(), std::vector<float>(6, 3.0f));
+}
+
+TEST(Module, AModelThatCannotBeAdoptedLeavesAllAsItWas) {
+  Pair pair;
+  Holder model;
+  model.adopt(pair, "pair");
+  Pair other;
+  EXPECT_THAT([&] { model.adopt(other, "pair"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "module '' has two parts called 'pair'"));
+  EXPECT_THAT([&] { model.adopt(other, "a.b"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "has no dot"));
+  EXPECT_THAT([&] { other.adopt(pair, "again"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is part 'pair' of a model already"));
+  EXPECT_THAT([&] { pair.first.adopt(model, "loop"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
+  EXPECT_THAT([&] { model.adopt(model, "loop"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
+  Pair flat;
+  model.adopt(other, Name::flat("other"));
+  EXPECT_THAT([&] { model.adopt(flat, Name::flat("flat")); },
+              ThrowsError(ErrorCode::kInvalidArgument, "the model has two tensors called 'scale'"));
+  EXPECT_EQ(flat.path(), "");
+  EXPECT_EQ(names_of(flat.named_parameters())[1], "first.weight");
+  EXPECT_EQ(model.parts().size(), 2u);
+}
+
+TEST(Module, AReleasedPartIsAModelWithItsValues) {
+  Holder model;
+  Pair pair;
+  model.adopt(pair, "pair");
+  const auto before = pair.parameter_at("pair.first.weight").to_vector<float>();
+  model.set_training(false);
+  model.release(pair);
+  EXPECT_EQ(pair.parameter_at("first.weight").to_vector<float>(), before);
+  EXPECT_TRUE(model.parameters().empty());
+  EXPECT_FALSE(pair.is_training());
+  EXPECT_THAT([&] { model.release(pair); },
+              ThrowsError(ErrorCode::kInvalidArgument, "whose part it is not"));
+  Pair next;
+  model.adopt(next, "pair");  // the names are free again
+}
+
+TEST(Module, PartsThatOutliveTheirModelAreModels) {
+  auto model = std::make_unique<Holder>();
+  Pair pair;
+  model->adopt(pair, "pair");
+  Table table(*model, "table");
+  const auto before = table.table.to_vector<float>();
+  EXPECT_EQ(names_of(table.named_parameters()), (std::vector<std::string>{"table"}));
+  model.reset();
+  EXPECT_EQ(pair.parent(), nullptr);
+  EXPECT_EQ(names_of(pair.named_parameters())[1], "first.weight");
+  EXPECT_EQ(names_of(table.named_parameters()), (std::vector<std::string>{"weight"}));
+  EXPECT_EQ(table.table.to_vector<float>(), before);
+  Holder other;
+  other.adopt(table, "rows");
+  EXPECT_EQ(names_of(other.named_parameters()), (std::vector<std::string>{"rows"}));
+}
+
+TEST(Module, DropoutsAreCountedAnewWhereTheyAreAdopted) {
+  class Dropping final : public Module {
+   public:
+    Dropping() : dropout(*this, "dropout", 0.5) {}
+    Dropout dropout;
+  };
+  class Two final : public Module {
+   public:
+    Two() : first(*this, "first", 0.5), second(*this, "second", 0.5) {}
+    Dropout first, second;
+  };
+  Dropping first, second;
+  Holder model;
+  EXPECT_FALSE(model.drops_now());
+  model.adopt(first, "first");
+  model.adopt(second, "second");
+  EXPECT_TRUE(model.drops_now());
+  const Two same;
+  const Tensor x = full({64}, 1.0);
+  EXPECT_EQ(first.dropout(x).to_vector<float>(), same.first(x).to_vector<float>());
+  EXPECT_EQ(second.dropout(x).to_vector<float>(), same.second(x).to_vector<float>());
+  EXPECT_NE(second.dropout(x).to_vector<float>(), same.first(x).to_vector<float>());
+}
+
+TEST(Module, ConvertsItsParameters) {
+  Pair pair;
+  pair.convert(DataType::FLOAT64);
+  EXPECT_EQ(pair.dtype(), DataType::FLOAT64);
+  for (const auto& [name, value] : pair.named_parameters()) {
+    EXPECT_EQ(value.dtype(), DataType::FLOAT64) << name;
+  }
+  EXPECT_EQ(pair.parameter_at("scale").to_vector<double>(), std::vector<double>(2, 2.0));
+  EXPECT_THAT([&] { pair.convert(DataType::BOOL); },
+              ThrowsError(ErrorCode::kInvalidArgument, "have no gradients"));
+  EXPECT_THAT([&] { pair.first.convert(DataType::FLOAT32); },
+              ThrowsError(ErrorCode::kInvalidArgument, "'first' is a part of a model"));
+}
+
 TEST(PassScope, IsOfTheWholeModelAndEnds) {
   Pair pair;
   {

@@ -95,5 +95,37 @@ TEST(Sequential, ErrorsNameTheLink) {
       ThrowsError(ErrorCode::kInvalidArgument, "called from in"));
 }
 
+// A layer that is made before it is a link.
+class Apart final : public Layer {
+ public:
+  explicit Apart(int64_t d) : up_(*this, "up", d, d) {}
+  Tensor forward(const Tensor& x) const override { return add(x, tanh(up_(x))); }
+
+ private:
+  Linear up_;
+};
+
+TEST(Sequential, LinksThatWereMadeBeforeAreAsThoseThatAreMadeInIt) {
+  Sequential net;
+  std::vector<std::shared_ptr<Layer>> blocks;
+  for (int i = 0; i < 3; ++i) blocks.push_back(std::make_shared<Apart>(4));
+  net.append_repeated("block", blocks);
+  net.append("last", std::make_shared<Apart>(4));
+  EXPECT_TRUE(net.has_repeats());
+  EXPECT_EQ(net.num_links(), 4u);
+  class Same final : public Sequential {
+   public:
+    Same() {
+      repeat<Residual>("block", 3, 4);
+      add<Residual>("last", 4);
+    }
+  };
+  const Tensor x = gaussian({5, 4}, 0.0f, 1.0f, 11);
+  EXPECT_EQ(net(x).to_vector<float>(), Same()(x).to_vector<float>());
+  EXPECT_THAT([&] { net.append("again", blocks[0]); },
+              ThrowsError(ErrorCode::kInvalidArgument, "is part 'block0' of a model already"));
+  EXPECT_EQ(net.num_links(), 4u);
+}
+
 }  // namespace
 }  // namespace phi::nn
