@@ -16,3 +16,17 @@ from autophi.ops import *  # noqa: F403: that is what they are for
 from autophi import distributed, ops
 from autophi._grad_mode import enable_grad, no_grad
 from autophi.ops import load_ops
+from autophi._looks import install as _give_looks
+
+_give_looks()
+del _give_looks
+
+# Imported when they are first asked for: programs that train need neither.
+_LATER = ("spmd", "testing")
+
+
+def __getattr__(name):
+    if name in _LATER:
+        import importlib
+        return importlib.import_module(f"autophi.{name}")
+    raise AttributeError(f"module 'autophi' has no attribute '{name}'")

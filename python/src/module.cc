@@ -10,7 +10,10 @@
 #include "python/src/loaded_ops.h"
 #include "python/src/mesh.h"
 #include "python/src/op_function.h"
+#include "python/src/schedules.h"
+#include "python/src/spmd.h"
 #include "python/src/tensor_object.h"
+#include "python/src/testing.h"
 #include "python/src/values.h"
 
 NB_MODULE(_autophi, module) {
@@ -32,4 +35,9 @@ NB_MODULE(_autophi, module) {
   auto distributed = module.def_submodule("distributed");
   python::bind_distributed(distributed);
   python::bind_ranks(distributed);
+  python::bind_schedules(distributed);
+  auto spmd = module.def_submodule("spmd");
+  python::bind_spmd(spmd);
+  auto testing = module.def_submodule("testing");
+  python::bind_testing(testing);
 }
