@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "distributed/pipeline/schedules/check.h"
+#include "distributed/pipeline/schedules/drawing.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "distributed/pipeline/schedules/simulate.h"
 #include "phi/common/errors.h"
 #include "phi/common/terminal.h"
 #include "tools/cli/command_line.h"
-#include "tools/schedule/drawing.h"
 
 DEFINE_int32(stages, 0, "pipeline stages");
 DEFINE_int32(micro_batches, 0, "micro-batches per batch");

@@ -14,7 +14,8 @@ from peers.environment import SetupError, default_folder, ensure  # noqa: E402: 
 # One thread each, and no search for other devices.
 _SETTING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu",
             "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "GLOG_minloglevel": "2", "TF_CPP_MIN_LOG_LEVEL": "2"}
-_PACKAGES = {"jax": ["jax"], "paddle": ["paddlepaddle", "setuptools"]}
+# Paddle's later wheels for CPUs end with a segmentation fault in a distributed call.
+_PACKAGES = {"jax": ["jax==0.10.2"], "paddle": ["paddlepaddle==3.0.0", "setuptools"]}
 _PIP_TIMEOUT_S = 900
 
 
@@ -24,7 +25,7 @@ def python_of(library, build):
         return build / "python_environment" / "bin" / "python"
     if library == "torch":
         return ensure(default_folder(), lambda text: print(text, file=sys.stderr))
-    folder = default_folder().with_name(f"compare-{library}")
+    folder = default_folder().with_name("compare-" + _PACKAGES[library][0].replace("==", "-"))
     python = folder / "bin" / "python"
     if not python.exists() or not _has(python, library):
         _run([sys.executable, "-m", "venv", folder])

@@ -21,3 +21,17 @@ from autophi._autophi.capture import DryRun as dry_run
 from autophi._autophi.capture import placeholder
 from autophi.capturing import capture
 from autophi.explaining import check_numbers, check_ops, expect_moves, explain
+from autophi._looks import install as _give_looks
+
+_give_looks()
+del _give_looks
+
+# Imported when they are first asked for: programs that train need neither.
+_LATER = ("spmd", "testing")
+
+
+def __getattr__(name):
+    if name in _LATER:
+        import importlib
+        return importlib.import_module(f"autophi.{name}")
+    raise AttributeError(f"module 'autophi' has no attribute '{name}'")

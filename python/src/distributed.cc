@@ -82,6 +82,33 @@ std::string picture_of(const Tensor& x) {
   return distributed::picture(x.shape(), *x.dist().attr());
 }
 
+// (rank, [(from, to) of each tensor dim], whether it is a partial sum) of each rank of the mesh.
+nb::list boxes(const std::vector<int64_t>& shape, const ProcessMesh& mesh,
+               const Placements& placements) {
+  const Dims dims(shape);
+  const auto* attr = distributed::TensorDistAttr::get(mesh, of_tensor(placements, dims.ndim()));
+  attr->check_fits(dims);
+  bool partial = false;
+  for (const Placement& p : attr->placements()) partial = partial || p.is_partial();
+  nb::list list;
+  for (const int64_t rank : mesh.ranks()) {
+    nb::list ranges;
+    const Box box = distributed::local_box(dims, *attr, *mesh.coord_of(rank));
+    for (int d = 0; d < box.ndim(); ++d) {
+      ranges.append(nb::make_tuple(box.offset[d], box.offset[d] + box.size[d]));
+    }
+    list.append(nb::make_tuple(rank, ranges, partial));
+  }
+  return list;
+}
+
+std::string picture_of_layout(const std::vector<int64_t>& shape, const ProcessMesh& mesh,
+                              const Placements& placements) {
+  const Dims dims(shape);
+  return distributed::picture(
+      dims, *distributed::TensorDistAttr::get(mesh, of_tensor(placements, dims.ndim())));
+}
+
 void bind_pending(nb::module_& module) {
   using distributed::PendingTensor;
   nb::class_<PendingTensor>(module, "PendingTensor", "A reshard that is under way.")
@@ -128,6 +155,10 @@ void bind_distributed(nb::module_& module) {
         return distributed::has_mesh() ? OptionalMesh(distributed::get_mesh()) : std::nullopt;
       },
       "The mesh that set_mesh has set, or None.");
+  module.def("boxes", &boxes, nb::arg("shape"), nb::arg("mesh"), nb::arg("placements"),
+             "What each rank of a mesh would hold of a tensor: (rank, ranges by dim, partial).");
+  module.def("picture_of", &picture_of_layout, nb::arg("shape"), nb::arg("mesh"),
+             nb::arg("placements"), "As picture, of a tensor that there need not be.");
   module.def("picture", &picture_of, nb::arg("x"), "Which rank holds which part, drawn in text.");
   method(
       "local", [](const Tensor& x) { return x.local(); },

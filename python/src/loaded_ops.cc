@@ -14,6 +14,7 @@
 #include "api/call/named_call.h"
 #include "api/library/load_ops.h"
 #include "api/rules/op_rule.h"
+#include "python/src/attribute_values.h"
 #include "python/src/frame.h"
 #include "python/src/op_function.h"
 
@@ -25,6 +26,7 @@ namespace {
 
 // A default in the words of Python.
 struct Words {
+  std::string operator()(std::monostate) const { return "None"; }
   std::string operator()(bool v) const { return v ? "True" : "False"; }
   std::string operator()(const std::string& v) const { return "'" + v + "'"; }
   std::string operator()(DataType v) const {
@@ -48,29 +50,12 @@ TensorList tensors_of(Frame& frame, int i, TensorKind kind) {
   return {frame.tensor(i)};
 }
 
-AttributeValue value_of(Frame& frame, int i, AttributeKind kind) {
-  switch (kind) {
-    case AttributeKind::kBool:
-      return frame.attr<bool>(i);
-    case AttributeKind::kInt:
-      return frame.attr<int64_t>(i);
-    case AttributeKind::kFloat:
-      return frame.attr<double>(i);
-    case AttributeKind::kNumber:
-      return attribute_value(frame.attr<Scalar>(i));
-    case AttributeKind::kDataType:
-      return frame.attr<DataType>(i);
-    case AttributeKind::kInts:
-      return frame.attr<std::vector<int64_t>>(i);
-    case AttributeKind::kFloats:
-      return frame.attr<std::vector<double>>(i);
-    case AttributeKind::kStrings:
-      return frame.attr<std::vector<std::string>>(i);
-    case AttributeKind::kString:
-    case AttributeKind::kPlace:
-      break;
-  }
-  return frame.attr<std::string>(i);
+// None is an optional attribute's absence, which is its default too.
+bool takes_default(const Frame& frame, int i, const OpRule::Attribute& attribute) {
+  if (!attribute.by_default) return false;
+  if (!frame.is_given(i)) return true;
+  return std::holds_alternative<std::monostate>(*attribute.by_default) &&
+         frame.value(i) == Py_None;
 }
 
 PyObject* call(Frame& frame);
@@ -133,9 +118,10 @@ PyObject* call(Frame& frame) {
   }
   std::vector<AttributeValue> attributes;
   for (const OpRule::Attribute& attribute : rule.attributes()) {
-    attributes.push_back(frame.is_given(i) || !attribute.by_default
-                             ? value_of(frame, i, attribute.kind)
-                             : *attribute.by_default);
+    attributes.push_back(
+        takes_default(frame, i, attribute)
+            ? *attribute.by_default
+            : attribute_from_python(frame.value(i), frame.argument(i), attribute.kind));
     ++i;
   }
   WithoutGil others;

@@ -11,7 +11,10 @@
 #include "python/src/mesh.h"
 #include "python/src/nn.h"
 #include "python/src/op_function.h"
+#include "python/src/schedules.h"
+#include "python/src/spmd.h"
 #include "python/src/tensor_object.h"
+#include "python/src/testing.h"
 #include "python/src/training.h"
 #include "python/src/values.h"
 
@@ -65,4 +68,9 @@ NB_MODULE(_autophi, module) {
   python::bind_distributed(distributed);
   python::bind_ranks(distributed);
   python::bind_library(module);
+  python::bind_schedules(distributed);
+  auto spmd = module.def_submodule("spmd");
+  python::bind_spmd(spmd);
+  auto testing = module.def_submodule("testing");
+  python::bind_testing(testing);
 }

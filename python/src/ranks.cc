@@ -6,7 +6,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <future>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "distributed/api.h"
@@ -55,29 +58,92 @@ void note_rank(nb::python_error& error, const World& world) {
   error.value().attr("add_note")(note);
 }
 
-void call_on_rank(World& world, nb::handle function, nb::handle args,
+// The ranks of one run_ranks, as its caller sees them: to be stopped at Ctrl-C.
+class RunningRanks {
+ public:
+  /// Of a rank, on its thread, with the interpreter's lock.
+  void begin(World& world) {
+    const std::lock_guard lock(mutex_);
+    ranks_.push_back({&world, PyThread_get_thread_ident()});
+  }
+  void end(World& world) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(ranks_, [&](const Rank& rank) { return rank.world == &world; });
+  }
+  /// KeyboardInterrupt in what ranks run of Python, and an error in what they wait for. With the
+  /// interpreter's lock.
+  void interrupt() {
+    const std::lock_guard lock(mutex_);
+    for (const Rank& rank : ranks_) {
+      PyThreadState_SetAsyncExc(rank.thread, PyExc_KeyboardInterrupt);
+      rank.world->fail("the run was interrupted");
+    }
+  }
+
+ private:
+  struct Rank {
+    World* world;
+    unsigned long thread;
+  };
+  std::mutex mutex_;
+  std::vector<Rank> ranks_;
+};
+
+void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRanks& running,
                   std::shared_ptr<PyObject>& result) {
   const nb::gil_scoped_acquire lock;
+  running.begin(world);
   try {
     result = keep(function(*nb::borrow<nb::args>(args)).ptr());
   } catch (nb::python_error& error) {
+    running.end(world);
     note_rank(error, world);
     throw;
   }
+  running.end(world);
+}
+
+// Handlers of signals run on the interpreter's first thread, when it asks: every so often.
+constexpr std::chrono::milliseconds kBetweenSignals{50};
+
+// work(), on a thread of its own; interrupt() at Ctrl-C, and then the error that it is here.
+template <typename Work, typename Interrupt>
+void wait_for(Work&& work, Interrupt&& interrupt) {
+  auto done = std::async(std::launch::async, std::forward<Work>(work));
+  for (;;) {
+    {
+      const WithoutGil others;
+      if (done.wait_for(kBetweenSignals) == std::future_status::ready) break;
+    }
+    if (PyErr_CheckSignals() != 0) {
+      nb::python_error error;  // what the handler has raised
+      interrupt();
+      {
+        const WithoutGil others;
+        done.wait();
+      }
+      throw error;
+    }
+  }
+  done.get();
 }
 
 nb::list run_ranks(int64_t n, nb::callable function, nb::tuple args, double deadline) {
   PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks is asked for {} ranks.", n));
   std::vector<std::shared_ptr<PyObject>> results(static_cast<size_t>(n));
-  {
-    const WithoutGil others;
-    distributed::run_ranks(
-        n,
-        [&](World& world) {
-          call_on_rank(world, function, args, results[static_cast<size_t>(world.rank())]);
-        },
-        milliseconds(deadline));
-  }
+  const auto longest = milliseconds(deadline);
+  RunningRanks running;
+  wait_for(
+      [&] {
+        distributed::run_ranks(
+            n,
+            [&](World& world) {
+              auto& result = results[static_cast<size_t>(world.rank())];
+              call_on_rank(world, function, args, running, result);
+            },
+            longest);
+      },
+      [&] { running.interrupt(); });
   nb::list list;
   for (const std::shared_ptr<PyObject>& result : results) list.append(nb::handle(result.get()));
   return list;

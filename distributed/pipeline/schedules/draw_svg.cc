@@ -5,13 +5,10 @@
 #include <array>
 #include <iterator>
 
-#include "tools/schedule/drawing.h"
+#include "distributed/pipeline/schedules/drawing.h"
 
-namespace phi::schedule_tool {
+namespace phi::distributed::pipeline {
 namespace {
-
-using distributed::pipeline::Action;
-using distributed::pipeline::Span;
 
 // In pixels.
 constexpr double kLeft = 80;
@@ -151,4 +148,4 @@ std::string draw_svg(const Schedule& schedule, const Simulation& simulation) {
   return Svg(schedule, simulation).draw();
 }
 
-}  // namespace phi::schedule_tool
+}  // namespace phi::distributed::pipeline

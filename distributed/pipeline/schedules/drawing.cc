@@ -1,12 +1,12 @@
 // What both pictures say.
-#include "tools/schedule/drawing.h"
+#include "distributed/pipeline/schedules/drawing.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace phi::schedule_tool {
+namespace phi::distributed::pipeline {
 
 std::string title_of(const Schedule& schedule) {
   const auto count = [](int n, std::string_view what) {
@@ -46,4 +46,4 @@ std::vector<double> ticks(double end, int count) {
   return result;
 }
 
-}  // namespace phi::schedule_tool
+}  // namespace phi::distributed::pipeline

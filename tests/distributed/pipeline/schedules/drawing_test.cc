@@ -1,19 +1,14 @@
 // The pictures of schedules.
-#include "tools/schedule/drawing.h"
+#include "distributed/pipeline/schedules/drawing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "distributed/pipeline/schedules/make_schedule.h"
 
-namespace phi::schedule_tool {
+namespace phi::distributed::pipeline {
 namespace {
 
-using distributed::pipeline::gpipe;
-using distributed::pipeline::interleaved;
-using distributed::pipeline::one_forward_one_backward;
-using distributed::pipeline::simulate;
-using distributed::pipeline::zero_bubble_h1;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -91,4 +86,4 @@ TEST(Ticks, AreRoundNumbers) {
 TEST(Title, OneIsNoPlural) { EXPECT_EQ(title_of(gpipe(1, 1)), "gpipe: 1 stage, 1 micro-batch"); }
 
 }  // namespace
-}  // namespace phi::schedule_tool
+}  // namespace phi::distributed::pipeline

@@ -9,11 +9,7 @@
 
 #include "distributed/pipeline/schedules/simulate.h"
 
-namespace phi::schedule_tool {
-
-using distributed::pipeline::ActionKind;
-using distributed::pipeline::Schedule;
-using distributed::pipeline::Simulation;
+namespace phi::distributed::pipeline {
 
 struct TextStyle {
   int width = 100;  // columns of the terminal; as few as it takes are used if it is very narrow
@@ -43,4 +39,4 @@ std::vector<LegendEntry> legend_of(const Schedule& schedule);
 /// `count` of them after 0.
 std::vector<double> ticks(double end, int count);
 
-}  // namespace phi::schedule_tool
+}  // namespace phi::distributed::pipeline

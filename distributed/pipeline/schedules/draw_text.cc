@@ -5,13 +5,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "tools/schedule/drawing.h"
+#include "distributed/pipeline/schedules/drawing.h"
 
-namespace phi::schedule_tool {
+namespace phi::distributed::pipeline {
 namespace {
-
-using distributed::pipeline::Action;
-using distributed::pipeline::Span;
 
 // Of the 256 colours of terminals, for black letters; later chunks are darker.
 constexpr int kShades = 3;
@@ -149,4 +146,4 @@ std::string draw_text(const Schedule& schedule, const Simulation& simulation,
   return Text(schedule, simulation, style).draw();
 }
 
-}  // namespace phi::schedule_tool
+}  // namespace phi::distributed::pipeline

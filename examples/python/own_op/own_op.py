@@ -1,0 +1,42 @@
+"""An operator of one's own from Python: own_op.py LIBRARY checks it on all placements, then uses it.
+
+LIBRARY is what the CMakeLists.txt beside this builds: libown_ops.so.
+"""
+
+import sys
+
+import autophi as ap
+import autophi.distributed as dist
+from autophi import spmd, testing
+from autophi.distributed import ProcessMesh, Shard
+
+
+def check():
+    """Results and gradients on every placement against one process, gradients against finite differences."""
+    x = ap.gaussian([6, 8], seed=1)
+    report = testing.check_op(lambda x: ap.soft_knee(x, threshold=0.3, slope=0.2), x, name="soft_knee")
+    print(f"soft_knee: {report.calls} calls, {report.gradient_calls} of the gradient, {report.differences} differences: "
+          "all agree")
+
+
+def use():
+    """It is a function of autophi and a method of Tensor, its rule can be asked, and it takes split tensors."""
+    x = ap.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    x.soft_knee(slope=0.5).sum().backward()
+    print("gradient", x.grad.tolist())
+    mesh = ProcessMesh([0, 1], dim_names=["x"])
+    print(spmd.infer("soft_knee", ([4, 4], [Shard(0)]), mesh=mesh))
+    split = dist.run_ranks(2, lambda: ap.soft_knee(dist.shard_tensor(ap.ones([4, 4]), mesh, [Shard(0)])).sharding)
+    print("split:", split[0])
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.strip())
+    print("loaded", ap.load_ops(sys.argv[1]))
+    check()
+    use()
+
+
+if __name__ == "__main__":
+    main()

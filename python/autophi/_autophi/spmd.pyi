@@ -1,0 +1,9 @@
+# Questions to placement rules as plain values, for type checkers; autophi.spmd is for people.
+from typing import Any
+
+from autophi._autophi import ProcessMesh
+
+def infer(op: str, mesh: ProcessMesh, inputs: list[Any], attributes: dict[str, Any],
+          outputs: list[Any] | None) -> dict[str, Any]: ...
+def rules() -> list[dict[str, Any]]: ...
+def rule(op: str) -> dict[str, Any]: ...

@@ -1,0 +1,75 @@
+"""How a tensor lies on a mesh, drawn: which rank holds which box."""
+
+from autophi import _html
+
+# Pixels; parts of a tensor; letters of a label.
+_WIDTH, _HEIGHT, _LEFT, _TOP = 260, 180, 44, 24
+_MOST_PICTURES, _MOST_BOXES, _MOST_LETTERS = 4, 256, 14
+
+
+def layout_svg(shape, boxes):
+    """A picture of `boxes`: (rank, ranges by tensor dim, partial) of each rank. Empty for what is not drawn:
+    tensors without elements, and more boxes than can be told apart.
+
+    Drawn are the two tensor dims that are split last, once for each part of those split before them.
+    """
+    groups = _by_box(boxes)
+    if not shape or 0 in shape or len(groups) > _MOST_BOXES:
+        return ""
+    down, across = _drawn_dims(shape, groups)
+    pictures = {}
+    for ranges, ranks in groups.items():
+        others = tuple(r for d, r in enumerate(ranges) if d not in (down, across))
+        pictures.setdefault(others, []).append((ranges, ranks))
+    drawn = list(pictures.items())[:_MOST_PICTURES]
+    parts = []
+    for i, (others, cells) in enumerate(drawn):
+        parts += _one(shape, down, across, cells, _LEFT + i * (_WIDTH + _LEFT), boxes[0][2])
+        if len(pictures) > 1:
+            parts.append(_html.words(_LEFT + i * (_WIDTH + _LEFT) + _WIDTH / 2, _TOP + _HEIGHT + 32,
+                                     "of " + ", ".join(f"{a}:{b}" for a, b in others)))
+    if len(pictures) > len(drawn):
+        parts.append(_html.words(_LEFT, _TOP + _HEIGHT + 48, f"{len(pictures) - len(drawn)} more", "start"))
+    return _html.svg(_LEFT + len(drawn) * (_WIDTH + _LEFT), _TOP + _HEIGHT + 52, parts)
+
+
+def _by_box(boxes):
+    groups = {}
+    for rank, ranges, _ in boxes:
+        groups.setdefault(tuple(ranges), []).append(rank)
+    return groups
+
+
+def _drawn_dims(shape, groups):
+    """(down, across); down is None for a tensor of one dim."""
+    split = [d for d in range(len(shape)) if len({ranges[d] for ranges in groups}) > 1]
+    dims = split[-2:]
+    for d in reversed(range(len(shape))):
+        if len(dims) < 2 and d not in dims:
+            dims.append(d)
+    dims.sort()
+    return (None, dims[0]) if len(dims) == 1 else (dims[0], dims[1])
+
+
+def _one(shape, down, across, cells, left, partial):
+    parts = []
+    for number, (ranges, ranks) in enumerate(cells):
+        x, width = _pixels(ranges[across], shape[across], left, _WIDTH)
+        y, height = _pixels(ranges[down] if down is not None else (0, 1), shape[down] if down is not None else 1, _TOP,
+                            _HEIGHT)
+        label = ("+" if partial else ",").join(map(str, ranks))
+        extents = ",".join(f"{a}:{b}" for a, b in ranges)
+        parts.append(_html.rectangle(x, y, width, height, _html.colour(number),
+                                     f"[{extents}] on rank{'s' * (len(ranks) > 1)} {label}"))
+        short = label if len(label) <= _MOST_LETTERS else f"{ranks[0]}..{ranks[-1]}"
+        if width > 7 * len(short) and height > 12:
+            parts.append(_html.words(x + width / 2, y + height / 2 + 4, short))
+    for position in sorted({end for ranges, _ in cells for end in ranges[across]}):
+        parts.append(_html.words(left + position / shape[across] * _WIDTH, _TOP - 6, position))
+    for position in sorted({end for ranges, _ in cells for end in (ranges[down] if down is not None else ())}):
+        parts.append(_html.words(left - 6, _TOP + position / shape[down] * _HEIGHT + 4, position, "end"))
+    return parts
+
+
+def _pixels(of, extent, start, length):
+    return start + of[0] / extent * length, (of[1] - of[0]) / extent * length

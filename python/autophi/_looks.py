@@ -1,0 +1,100 @@
+"""How tensors, meshes and shardings look in a notebook and at the prompt."""
+
+from autophi import _html
+from autophi._autophi import ProcessMesh, Tensor
+from autophi._autophi import distributed as _distributed
+from autophi._layout_picture import layout_svg
+
+_DRAWN_RANKS, _SHADED = 4096, 10  # ranks of a picture; rows and columns that are shown as cells
+
+
+class Sharding(str):
+    """How a tensor lies: as text one line, at the prompt and in a notebook a picture of who holds which box."""
+
+    __slots__ = ("_layout",)
+
+    def __new__(cls, line, layout=None):
+        self = super().__new__(cls, line)
+        self._layout = layout  # (shape, mesh, placements) of a distributed tensor
+        return self
+
+    def __reduce__(self):
+        return str, (str(self),)
+
+    def __repr__(self):
+        return _distributed.picture_of(*self._layout) if self._layout else str(self)
+
+    def _repr_html_(self):
+        picture = _picture(self._layout) if self._layout else ""
+        return f'<div><div style="font-weight:bold">{_html.text(self)}</div>{picture}</div>'
+
+
+def sharding_of(x, line):
+    """The look of x, whose layout in one line is `line`."""
+    return Sharding(line, (list(x.shape), x.process_mesh, x.placements) if x.is_dist else None)
+
+
+def _picture(layout):
+    shape, mesh, placements = layout
+    return layout_svg(shape, _distributed.boxes(shape, mesh, placements)) if mesh.size <= _DRAWN_RANKS else ""
+
+
+def _tensor_html(x):
+    head = f"Tensor {x.sharding}" + (", requires grad" if x.requires_grad else "")
+    picture = _picture(x.sharding._layout) if x.is_dist else ""
+    return (f'<div><div style="font-weight:bold">{_html.text(head)}</div>'
+            f'<div style="display:flex;gap:16px;align-items:flex-start">{_values_html(x)}{picture}</div></div>')
+
+
+def _values_html(x):
+    """Small matrices as shaded cells, others as they print."""
+    here = x.local() if x.is_dist else x
+    if here is None or not here.initialized or here.ndim not in (1, 2) or max(here.shape) > _SHADED or not here.size \
+            or not here.dtype.is_floating:
+        return f"<pre>{_html.text(repr(x).partition(chr(10))[2])}</pre>"
+    values = here.detach().to("float64").tolist()
+    rows = values if here.ndim == 2 else [values]
+    most = max((abs(v) for row in rows for v in row if abs(v) < float("inf")), default=0) or 1
+    cells = "".join("<tr>" + "".join(_shaded(v, most) for v in row) + "</tr>" for row in rows)
+    return f'<table style="border-collapse:collapse">{cells}</table>'
+
+
+def _shaded(value, most):
+    """Blue above zero, red below, the stronger the larger."""
+    strength = min(abs(value) / most, 1) * 0.5 if value == value else 0
+    rgb = "66,133,204" if value >= 0 else "214,96,77"
+    return (f'<td style="padding:2px 6px;text-align:right;border:1px solid #eee;'
+            f'background:rgba({rgb},{strength:.2f})">{value:.4g}</td>')
+
+
+def _mesh_html(mesh):
+    """The ranks as tables of the last two mesh dims."""
+    ranks, shape, names = mesh.process_ids, mesh.shape, mesh.dim_names
+    if mesh.size > _DRAWN_RANKS:
+        return f"<div>{_html.text(repr(mesh))}</div>"
+    columns = shape[-1]
+    rows = shape[-2] if mesh.ndim > 1 else 1
+    tables = []
+    for begin in range(0, len(ranks), rows * columns):
+        body = [[_row_name(mesh, begin // columns + r), *ranks[begin + r * columns:begin + (r + 1) * columns]]
+                for r in range(rows)]
+        tables.append(_html.table("", ["", *(f"{names[-1]}={c}" for c in range(columns))], body))
+    head = "mesh " + ", ".join(f"{name}={size}" for name, size in zip(names, shape))
+    return f'<div><div style="font-weight:bold">{_html.text(head)}</div>{"".join(tables)}</div>'
+
+
+def _row_name(mesh, row):
+    """The coordinates of a row in all mesh dims but the last."""
+    words = []
+    for name, size in zip(mesh.dim_names[-2::-1], mesh.shape[-2::-1]):
+        words.append(f"{name}={row % size}")
+        row //= size
+    return ", ".join(reversed(words))
+
+
+def install():
+    """Gives the classes of the extension module their looks."""
+    line = Tensor.sharding
+    Tensor.sharding = property(lambda x: sharding_of(x, line.__get__(x)), doc=line.__doc__)
+    Tensor._repr_html_ = _tensor_html
+    ProcessMesh._repr_html_ = _mesh_html

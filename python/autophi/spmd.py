@@ -1,0 +1,223 @@
+"""Placement rules, asked without running anything: what a call wants of its inputs, and how its outputs lie.
+
+    from autophi import spmd
+    from autophi.distributed import ProcessMesh, Replicate, Shard
+    mesh = ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])
+    spmd.infer("matmul", ([64, 32], [Shard(0), Shard(1)]), ([32, 16], [Replicate(), Shard(0)]), mesh=mesh)
+    # matmul on mesh dp=2, tp=2 (MatmulInferSpmd)
+    #   x    [64, 32]  [Shard(0), Shard(1)]
+    #   y    [32, 16]  [Replicate(), Shard(0)]
+    #   out  [64, 16]  [Shard(0), Partial('sum')]
+
+A tensor is (shape, placements) or (shape, placements, dtype), a distributed Tensor, None for an optional one
+that is not given, or a list of these for an argument that is a list.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+from autophi._autophi import Placement, ProcessMesh, Replicate, Shard, Tensor
+from autophi._autophi import spmd as _spmd
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What is known of an operator without a call of it."""
+    name: str
+    rule: str  # a function or declaration; empty: inputs and outputs are replicated
+    tensors: tuple[tuple[str, str], ...]  # (name, "one", "optional" or "list")
+    attributes: dict[str, str]  # name to kind
+    outputs: tuple[str, ...]
+
+    def __repr__(self):
+        words = {"one": "{}", "optional": "{}?", "list": "{}[]"}
+        tensors = [words[kind].format(name) for name, kind in self.tensors]
+        attributes = [f"{name}: {kind}" for name, kind in self.attributes.items()]
+        return f"{self.name}({', '.join(tensors + attributes)}) -> {', '.join(self.outputs)}: {self.rule or 'replicated'}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """One tensor of an answer. `shape` and `dtype` are None where the tensor is absent, and so is an extent
+    that only the kernel finds."""
+    name: str
+    shape: tuple[int | None, ...] | None
+    dtype: object | None
+    placements: tuple[Placement, ...] | None
+    given: tuple[Placement, ...] | None = None  # of inputs, as they were
+
+    @property
+    def moves(self):
+        """Whether the call would reshard this input."""
+        return self.given is not None and self.placements is not None and self.given != self.placements
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What a call would do: inputs as they are needed, outputs as they then lie."""
+    op: str
+    rule: str
+    mesh: ProcessMesh
+    inputs: tuple[Layout, ...]
+    outputs: tuple[Layout, ...]
+    conflicts: tuple[str, ...]  # where tensors ask for different things, and a policy decided
+
+    @property
+    def moves(self):
+        """The inputs that would be resharded."""
+        return tuple(layout for layout in self.inputs if layout.moves)
+
+    def __getitem__(self, name):
+        """The input or output of that name."""
+        for layout in (*self.inputs, *self.outputs):
+            if layout.name == name:
+                return layout
+        raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, and no {name}")
+
+    def __repr__(self):
+        return "\n".join([_head(self), *("  " + line for line in _columns(_rows(self))),
+                          *(f"  {text}" for text in self.conflicts)])
+
+    def _repr_html_(self):
+        from autophi import _html
+        return _html.table(_head(self), ("", "tensor", "shape", "placements", "as given"),
+                           [(kind, *row) for kind, row in zip(_kinds(self), _rows(self))], self.conflicts)
+
+
+def rules():
+    """Rules of all operators, by name: those of loaded libraries too."""
+    return {told["name"]: _rule(told) for told in _spmd.rules()}
+
+
+def rule(op):
+    """One of them. Errors: LookupError with the nearest names."""
+    return _rule(_spmd.rule(op))
+
+
+def infer(op, *inputs, mesh=None, outputs=None, **attributes):
+    """What a call of `op` with tensors like these would do. No tensor is made and nothing is sent.
+
+    `outputs`: tensors as inputs are; then the answer has the inputs that make outputs lie so. `mesh` may be left
+    out where an input is a distributed Tensor. `attributes`: as of the operator; the others have their defaults.
+
+    Errors: ValueError for shapes, attributes and placements that do not fit; LookupError for an unknown
+    operator.
+    """
+    known = rule(op)
+    if len(inputs) > len(known.tensors):
+        raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), {len(inputs)} are given")
+    mesh = mesh if mesh is not None else _mesh_of(inputs, op)
+    asked = [_argument(value, mesh, name, kind) for value, (name, kind) in zip(inputs, known.tensors)]
+    for name, kind in known.tensors[len(inputs):]:
+        if kind == "one":
+            raise TypeError(f"{op} takes {_names(known)}; {name} is missing")
+        asked.append([None] if kind == "optional" else [])
+    told_outputs = None if outputs is None else [_tensor(value, mesh, "outputs") for value in outputs]
+    told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
+    return _answer(known, mesh, asked, told)
+
+
+# ---- questions ----
+
+
+def _names(known):
+    return ", ".join(name for name, _ in known.tensors)
+
+
+def _mesh_of(inputs, op):
+    flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
+    for tensor in flat:
+        if isinstance(tensor, Tensor) and tensor.is_dist:
+            return tensor.process_mesh
+    raise TypeError(f"infer('{op}'): no input is a distributed Tensor; say mesh=")
+
+
+def _argument(value, mesh, name, kind):
+    if kind != "list":
+        return [_tensor(value, mesh, name)]
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} is a list of tensors, got {value!r}")
+    return [_tensor(element, mesh, f"{name}[{i}]") for i, element in enumerate(value)]
+
+
+def _tensor(value, mesh, name):
+    """(shape, dtype, placements), or None."""
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        if value.is_dist and value.process_mesh != mesh:
+            raise ValueError(f"{name} is on {value.process_mesh}, and the question on {mesh}")
+        return list(value.shape), value.dtype, list(value.placements or [])
+    if not isinstance(value, Sequence) or len(value) not in (2, 3) or not isinstance(value[0], Sequence):
+        raise TypeError(f"{name} must be (shape, placements), (shape, placements, dtype), a Tensor or None, got "
+                        f"{value!r}")
+    shape, placements, dtype = (*value, None)[:3]
+    return list(shape), dtype, [_of_tensor(p, len(shape)) for p in placements]
+
+
+def _of_tensor(placement, ndim):
+    """Shard(-1) is along the last tensor dim."""
+    if isinstance(placement, Shard) and placement.dim < 0:
+        return Shard(placement.dim + ndim, placement.order)
+    return placement
+
+
+# ---- answers ----
+
+
+def _rule(told):
+    return Rule(told["name"], told["rule"], tuple(told["tensors"]), told["attributes"], tuple(told["outputs"]))
+
+
+def _answer(known, mesh, asked, told):
+    given, names = [], []
+    for (name, kind), tensors in zip(known.tensors, asked):
+        given += tensors
+        names += [f"{name}[{i}]" for i in range(len(tensors))] if kind == "list" else [name]
+    inputs = tuple(Layout(name, None, None, None) if tensor is None else Layout(
+        name, tuple(tensor[0]), tensor[1], _tuple(placements), _filled(tensor[2], mesh))
+        for name, tensor, placements in zip(names, given, told["inputs"]))
+    outputs = tuple(Layout(name, None, None, None) if output is None else Layout(
+        name, tuple(output[0]), output[1], _tuple(output[2]))
+        for name, output in zip(_output_names(known.outputs, len(told["outputs"])), told["outputs"]))
+    return Answer(known.name, known.rule, mesh, inputs, outputs, tuple(told["conflicts"]))
+
+
+def _output_names(names, count):
+    """The last may stand for a list."""
+    if count <= len(names):
+        return names[:count]
+    return (*names[:-1], *(f"{names[-1]}[{i}]" for i in range(count - len(names) + 1)))
+
+
+def _tuple(placements):
+    return None if placements is None else tuple(placements)
+
+
+def _filled(placements, mesh):
+    return (*placements, *[Replicate()] * (mesh.ndim - len(placements)))
+
+
+def _head(answer):
+    dims = ", ".join(f"{name}={size}" for name, size in zip(answer.mesh.dim_names, answer.mesh.shape))
+    return f"{answer.op} on mesh {dims} ({answer.rule or 'replicated'})"
+
+
+def _kinds(answer):
+    return ["needs"] * len(answer.inputs) + ["gives"] * len(answer.outputs)
+
+
+def _rows(answer):
+    def words(layout):
+        if layout.placements is None:
+            return layout.name, "absent", "", ""
+        shape = "[" + ", ".join("?" if n is None else str(n) for n in layout.shape) + "]"
+        moved = f"given as {list(layout.given)}" if layout.moves else ""
+        return layout.name, shape, str(list(layout.placements)), moved
+
+    return [words(layout) for layout in (*answer.inputs, *answer.outputs)]
+
+
+def _columns(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]

@@ -1,0 +1,79 @@
+"""For tests of one's own, with pytest or without: operators on all placements, and what programs move.
+
+    from autophi import testing
+    def test_my_op():
+        testing.check_op(my_op, autophi.gaussian([6, 8]), autophi.gaussian([8]))
+    def test_that_the_layout_moves_nothing():
+        testing.assert_moves(lambda: model(x), bytes_at_most=0)
+"""
+
+import dataclasses
+
+from autophi._autophi import Tensor
+from autophi._autophi import testing as _testing
+from autophi._autophi.testing import Explanation
+
+
+@dataclasses.dataclass(frozen=True)
+class OpReport:
+    """What check_op tried."""
+    calls: int  # distributed calls, of one mesh and one choice of placements each
+    gradient_calls: int  # the same of gradients
+    differences: int  # elements of gradients that were compared with finite differences
+    failures: tuple[str, ...]  # the first of each kind, in words
+
+
+def try_op(call, *inputs, name=None, tolerance=1e-5, partial=True, gradients=True, smooth=True, placements=400,
+           seed=20261121):
+    """As check_op, but gives the failures instead of raising."""
+    for i, x in enumerate(inputs):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: numbers and flags belong into the "
+                            "function, as in check_op(lambda x: op(x, axis=1), x)")
+    name = name or getattr(call, "__name__", type(call).__name__)
+    told = _testing.try_op(name, call, list(inputs), tolerance, partial, gradients, smooth, placements, seed)
+    return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]))
+
+
+def check_op(call, *inputs, **options):
+    """An operator's results and gradients on every placement against those of one process.
+
+    `call(*inputs)` gives a Tensor or a list of them; it runs on ranks that are threads: on two of four, on
+    three (uneven shards), and drawn on 2 x 2 of five ranks with one outside. Gradients of plain calls are
+    held against finite differences too.
+
+    tolerance   of distributed results, relative to the largest magnitude of the output (1e-5)
+    partial     inputs may be partial sums too; False where the call takes them apart in ways of its own
+    gradients   False where there are none
+    smooth      False for a call with corners near its inputs, or whose kernel has no float64
+    placements  the most that are tried on each mesh; `seed` draws where there are more
+
+    Gives an OpReport. Errors: AssertionError with all failures; what the call throws.
+    """
+    report = try_op(call, *inputs, **options)
+    if report.failures:
+        raise AssertionError("\n".join(report.failures))
+    return report
+
+
+def explain(function, names=None):
+    """Calls function() once and gives what its calls did on this rank: placements, moves, bytes, and why.
+
+    Every rank calls it. `names`: of tensors, as dict(module.named_parameters()). print() shows a table.
+    """
+    return _testing.explain(function, list((names or {}).items()))
+
+
+def assert_moves(function, *, bytes_at_most=None, reshards_at_most=None, names=None):
+    """Calls function() once; more moved than said, on any rank, is an AssertionError with the worst moves.
+
+    Every rank calls it. Bytes are those sent or received in reshards and within kernels, the larger of both
+    ways; reshards are those that only cut or copy on a rank itself too.
+    """
+    _testing.expect_moves(function, bytes_at_most, reshards_at_most, list((names or {}).items()))
+
+
+expect_moves = assert_moves
+
+
+__all__ = ["Explanation", "OpReport", "assert_moves", "check_op", "expect_moves", "explain", "try_op"]
