@@ -35,9 +35,7 @@ namespace phi::schedule_tool {
 namespace {
 
 using cli::UsageError;
-using distributed::pipeline::ActionTimes;
-using distributed::pipeline::PeakMicroBatches;
-using distributed::pipeline::ScheduleKind;
+using namespace distributed::pipeline;
 
 constexpr const char* kHelp =
     "autophi schedule: draws a pipeline schedule and says what it costs.\n"
