@@ -42,11 +42,12 @@ void check_method(const TensorMeta& x, const std::string& method) {
                                     x.to_string(), method, found->least, found->most));
 }
 
-// A name of channels that come first, other than the one there is, would be read as channels last.
+// Names differ by the number of spatial dims; NCHW and NHWC stand for any.
 void check_format(const std::string& data_format) {
-  PHI_CHECK(data_format == "NCHW" || data_format.ends_with('C'),
-            errors::InvalidArgument("data_format is '{}', but it must be NCHW, whatever the number "
-                                    "of spatial dims, or end with C where channels are last.",
+  constexpr std::array kNames{"NCL", "NCW", "NCHW", "NCDHW", "NLC", "NWC", "NHWC", "NDHWC"};
+  PHI_CHECK(std::ranges::find(kNames, data_format) != kNames.end(),
+            errors::InvalidArgument("data_format is '{}', but it must be NCHW or NCDHW, where "
+                                    "channels come first, or NHWC or NDHWC, where they are last.",
                                     data_format));
 }
 

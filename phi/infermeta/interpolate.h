@@ -30,7 +30,7 @@ TensorMeta PlaneInterpInferMeta(const TensorMeta& x, const TensorMeta* out_size,
 
 /// Where an interpolated image has its channels.
 inline ImageLayout interp_layout(const std::string& data_format) {
-  return ImageLayout(data_format == "NCHW" ? "NCHW" : "NHWC");
+  return ImageLayout(data_format.ends_with('C') ? "NHWC" : "NCHW");
 }
 
 /// One scale for each of `spatial` dims. Errors: InvalidArgument for another number of them, and

@@ -45,6 +45,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::(calls|loaded|other_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
+    r"phi::lending::\(anonymous namespace\)::everything": "whether tests lend small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
     r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",
