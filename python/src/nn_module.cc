@@ -7,10 +7,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -514,7 +516,7 @@ void PythonLayer::add_tensor_parallel(nn::Layout* layout, const std::string& tp,
 }
 
 CallSite python_site(const nn::Module& module) {
-  static std::set<std::string> files;  // under the interpreter's lock
+  static std::set<std::string, std::less<>> files;  // under the interpreter's lock
   CallSite site{module.path().c_str(), nullptr, 0};
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   if (frame == nullptr) return site;
@@ -525,7 +527,8 @@ CallSite python_site(const nn::Module& module) {
     PyErr_Clear();
     return site;
   }
-  site.file = files.insert(name).first->c_str();
+  const auto known = files.find(std::string_view(name));
+  site.file = (known == files.end() ? files.insert(name).first : known)->c_str();
   site.line = static_cast<uint32_t>(PyFrame_GetLineNumber(frame));
   return site;
 }

@@ -36,6 +36,11 @@ must_run(IN ${folder} ${folder}/environment/bin/python -c
 if(NOT output MATCHES "wheel_test/environment/.*/autophi/__init__.py [0-9.]+ ..2[.]0, 2[.]0., .2[.]0, 2[.]0.. False")
   message(FATAL_ERROR "the package of the wheel printed:\n${output}")
 endif()
+must_run(IN ${folder} ${folder}/environment/bin/python -c
+  "from autophi import jobs; print(jobs.run({'mode': 'train', 'model': {'layers': 1, 'seq_len': 16, 'd_model': 32, 'heads': 2}, 'data': {'paths': ['${SOURCE}/README.md']}, 'run': {'steps': 2}})['losses'])")
+if(NOT output MATCHES "^.5[.][0-9]+, 5[.][0-9]+.")
+  message(FATAL_ERROR "the job of a dict in the wheel's package printed:\n${output}")
+endif()
 file(WRITE ${folder}/job.py "import sys, autophi as ap, autophi.distributed as dist
 dist.init()
 x = dist.shard_tensor([1.0, 2.0, 3.0, 4.0], dist.ProcessMesh(range(dist.world_size())), [dist.Shard(0)])
