@@ -48,10 +48,10 @@ def _tensor_html(x):
 
 def _values_html(x):
     """Small matrices as shaded cells, others as they print."""
-    here = x.local() if x.is_dist else x
-    if here is None or not here.initialized or here.ndim not in (1, 2) or max(here.shape) > _SHADED or not here.size \
-            or not here.dtype.is_floating:
+    small = x.ndim in (1, 2) and max(x.shape) <= _SHADED and x.size and x.dtype.is_floating
+    if not small or (x.is_dist and _distributed.rank() not in x.process_mesh):
         return f"<pre>{_html.text(repr(x).partition(chr(10))[2])}</pre>"
+    here = x.local() if x.is_dist else x
     values = here.detach().to("float64").tolist()
     rows = values if here.ndim == 2 else [values]
     most = max((abs(v) for row in rows for v in row if abs(v) < float("inf")), default=0) or 1

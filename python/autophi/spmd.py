@@ -113,7 +113,11 @@ def infer(op, *inputs, mesh=None, outputs=None, **attributes):
             raise TypeError(f"{op} takes {_names(known)}; {name} is missing")
         asked.append([None] if kind == "optional" else [])
     told_outputs = None if outputs is None else [_tensor(value, mesh, "outputs") for value in outputs]
-    told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
+    try:
+        told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
+    except (ValueError, TypeError, LookupError) as error:
+        error.add_note(f"asked by spmd.infer('{op}', ...)")
+        raise
     return _answer(known, mesh, asked, told)
 
 

@@ -6,7 +6,7 @@ import autophi as ap
 import autophi.distributed as dist
 import pytest
 from autophi import testing
-from autophi.distributed import ProcessMesh, Replicate, Shard
+from autophi.distributed import ProcessMesh, Shard
 
 
 def values(*shape):
@@ -21,18 +21,15 @@ def test_an_operator_that_is_right():
 
 
 def test_a_call_that_is_wrong_on_some_placement():
-    def local_mean(x):
-        """Wrong: the mean of what lies here."""
-        local = x.local() if x.is_dist else x
-        mean = local.mean()
-        if not x.is_dist:
-            return mean
-        return dist.dtensor_from_local(mean, x.process_mesh, [Replicate()] * x.process_mesh.ndim)
+    def doubled_where_split(x):
+        split = x.is_dist and any(p.is_shard() for p in x.placements)
+        return x * 2.0 if split else x * 1.0
 
-    report = testing.try_op(local_mean, values(6, 8), gradients=False, partial=False)
-    assert report.failures
-    with pytest.raises(AssertionError, match="local_mean"):
-        testing.check_op(local_mean, values(6, 8), gradients=False, partial=False)
+    report = testing.try_op(doubled_where_split, values(6, 8), gradients=False, partial=False)
+    assert len(report.failures) == 3
+    assert "x=2" in report.failures[0]
+    with pytest.raises(AssertionError, match="doubled_where_split"):
+        testing.check_op(doubled_where_split, values(6, 8), gradients=False, partial=False)
 
 
 def test_what_the_function_throws_goes_through_with_its_traceback():
