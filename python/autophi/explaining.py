@@ -5,21 +5,25 @@ from autophi import _autophi
 Explanation = _autophi.capture.Explanation
 
 
-def _names(model):
-    return [] if model is None else model.named_parameters()
+def _names(model, names=None):
+    return [*(() if model is None else model.named_parameters()), *(names or {}).items()]
 
 
-def explain(function, *args, model=None, **kwargs):
+def explain(function, *args, model=None, names=None, **kwargs):
     """Runs function(*args) once and tells what its calls did on this rank: placements, reshards, bytes, and the
-    reasons. str() of the Explanation is a table. `model`: its parameters then have their names."""
-    return _autophi.capture.explain(lambda: function(*args, **kwargs), _names(model))
+    reasons. str() of the Explanation is a table. Every rank calls it. `model`: its parameters then have their
+    names; `names`: other tensors by name."""
+    return _autophi.capture.explain(lambda: function(*args, **kwargs), _names(model, names))
 
 
-def expect_moves(function, *args, bytes_at_most=None, reshards_at_most=None, model=None, **kwargs):
-    """Runs function(*args) once, for tests of layouts: RuntimeError, the same on all ranks, where any one rank
-    moves more, with the worst moves and their reasons. Collective."""
+def expect_moves(function, *args, bytes_at_most=None, reshards_at_most=None, model=None, names=None, **kwargs):
+    """Runs function(*args) once, for tests of layouts: AssertionError, the same on all ranks, where any one rank
+    moves more, with the worst moves and their reasons. Every rank calls it.
+
+    Bytes are those sent or received in reshards and within kernels, the larger of both ways; reshards are those
+    that only cut or copy on a rank itself too."""
     _autophi.capture.expect_moves(lambda: function(*args, **kwargs), bytes_at_most=bytes_at_most,
-                                  reshards_at_most=reshards_at_most, names=_names(model))
+                                  reshards_at_most=reshards_at_most, names=_names(model, names))
 
 
 def check_ops(function, *args, model=None, **kwargs):

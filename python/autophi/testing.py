@@ -11,7 +11,7 @@ import dataclasses
 
 from autophi._autophi import Tensor
 from autophi._autophi import testing as _testing
-from autophi._autophi.testing import Explanation
+from autophi.explaining import Explanation, expect_moves, explain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,24 +56,6 @@ def check_op(call, *inputs, **options):
     return report
 
 
-def explain(function, names=None):
-    """Calls function() once and gives what its calls did on this rank: placements, moves, bytes, and why.
-
-    Every rank calls it. `names`: of tensors, as dict(module.named_parameters()). print() shows a table.
-    """
-    return _testing.explain(function, list((names or {}).items()))
-
-
-def assert_moves(function, *, bytes_at_most=None, reshards_at_most=None, names=None):
-    """Calls function() once; more moved than said, on any rank, is an AssertionError with the worst moves.
-
-    Every rank calls it. Bytes are those sent or received in reshards and within kernels, the larger of both
-    ways; reshards are those that only cut or copy on a rank itself too.
-    """
-    _testing.expect_moves(function, bytes_at_most, reshards_at_most, list((names or {}).items()))
-
-
-expect_moves = assert_moves
-
+assert_moves = expect_moves
 
 __all__ = ["Explanation", "OpReport", "assert_moves", "check_op", "expect_moves", "explain", "try_op"]

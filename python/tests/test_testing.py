@@ -56,7 +56,7 @@ def split_over_rows():
 def test_explain_tells_what_moved_and_why():
     def body():
         x = split_over_rows()
-        told = testing.explain(lambda: ap.softmax(x, 0), {"weights": x})
+        told = testing.explain(lambda: ap.softmax(x, 0), names={"weights": x})
         return told.num_calls, told.num_moves, told.bytes_sent, str(told), json.loads(told.to_json())
 
     calls, moves, sent, text, data = dist.run_ranks(2, body)[0]
