@@ -1,4 +1,5 @@
-// oneDNN's convolution without us.
+// oneDNN's convolution without us. Its kind of propagation is forward_training, whose layouts make
+// depthwise convolutions twice as quick as those that forward_inference chooses (2.6.3).
 #include "benchmarks/ops/direct_conv.h"
 
 #include <dnnl.hpp>
@@ -40,7 +41,7 @@ struct DirectConv::Primitive {
             int64_t padding)
       : engine(dnnl::engine::kind::cpu, 0),
         stream(engine),
-        what({dnnl::prop_kind::forward_inference,
+        what({dnnl::prop_kind::forward_training,
               dnnl::algorithm::convolution_direct,
               described(image, Tag::any),
               described(filter, Tag::any),
