@@ -42,14 +42,6 @@ void check_method(const TensorMeta& x, const std::string& method) {
                                     x.to_string(), method, found->least, found->most));
 }
 
-// A name of channels that come first, other than the one there is, would be read as channels last.
-void check_format(const std::string& data_format) {
-  PHI_CHECK(data_format == "NCHW" || data_format.ends_with('C'),
-            errors::InvalidArgument("data_format is '{}', but it must be NCHW, whatever the number "
-                                    "of spatial dims, or end with C where channels are last.",
-                                    data_format));
-}
-
 void check_count(const TensorMeta& tensor, std::string_view name, int64_t least, int64_t most) {
   const int64_t n = tensor.dims.known() ? tensor.numel() : most;
   PHI_CHECK(n == least || n == most,
@@ -87,7 +79,6 @@ Dims resized(const Dims& extents, const Sources& from) {
 TensorMeta interpolated(const TensorMeta& x, const std::string& data_format, const Sources& from,
                         const std::string& method) {
   check_method(x, method);
-  check_format(data_format);
   PHI_CHECK(method == "nearest" || is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but interp_method '{}' gives fractions; cast x, or "
                                     "use nearest.",
