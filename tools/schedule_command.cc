@@ -37,7 +37,9 @@ namespace {
 using cli::UsageError;
 using distributed::pipeline::ActionTimes;
 using distributed::pipeline::PeakMicroBatches;
+using distributed::pipeline::Schedule;
 using distributed::pipeline::ScheduleKind;
+using distributed::pipeline::Simulation;
 
 constexpr const char* kHelp =
     "autophi schedule: draws a pipeline schedule and says what it costs.\n"
