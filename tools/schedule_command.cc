@@ -35,7 +35,11 @@ namespace phi::schedule_tool {
 namespace {
 
 using cli::UsageError;
-using namespace distributed::pipeline;
+using distributed::pipeline::ActionTimes;
+using distributed::pipeline::PeakMicroBatches;
+using distributed::pipeline::Schedule;
+using distributed::pipeline::ScheduleKind;
+using distributed::pipeline::Simulation;
 
 constexpr const char* kHelp =
     "autophi schedule: draws a pipeline schedule and says what it costs.\n"
