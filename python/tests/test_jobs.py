@@ -76,8 +76,8 @@ def test_checkpoints_of_a_job(tmp_path):
 @pytest.mark.parametrize(("config", "options", "kind", "words"), [
     ({**JOB, "modle": {}}, {}, ValueError, "'modle'"),
     ({**JOB, "run": {"steps": "three"}}, {}, ValueError, "key 'run.steps'"),
-    (JOB, {"mseh": "dp=1"}, ValueError, "did you mean 'mesh'?"),
-    (JOB, {"deadline_s": "soon"}, ValueError, "'deadline_s' of a job cannot be 'soon'"),
+    (JOB, {"mseh": "dp=1"}, ValueError, "a job has no option 'mseh', did you mean 'mesh'?"),
+    (JOB, {"deadline_s": "soon"}, ValueError, "option 'deadline_s' of a job cannot be 'soon'"),
     (JOB, {"world_size": 4}, ValueError, "world_size"),
     (JOB, {"mesh": "dp=x"}, ValueError, "--mesh"),
     ({**JOB, "data": {"paths": ["/none"]}}, {}, ValueError, "key 'data.paths'"),

@@ -89,12 +89,12 @@ IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes) {
   if (keeps || lender.inline_bytes_ || !lender.owns_bytes()) return nullptr;
   if (lender.exposed_.load(std::memory_order_relaxed)) return nullptr;
   if (reinterpret_cast<uintptr_t>(data() + offset) % lending::alignment() != 0) return nullptr;
-  auto* const record = new Lease{.lender = &lender, .lease = *lease};
+  auto* const link = new Lease{.lender = &lender, .lease = *lease};
   lease->data_.store(data() + offset, std::memory_order_relaxed);
   lease->borrowed_.store(true, std::memory_order_relaxed);
-  lease->lending_.store(record, std::memory_order_relaxed);
+  lease->lending_.store(link, std::memory_order_relaxed);
   lease->state_.store(StorageState::kResident, std::memory_order_release);
-  lender.link(*record);
+  lender.link(*link);
   return lease;
 }
 
