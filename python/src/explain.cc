@@ -102,13 +102,12 @@ void bind_explanations(nb::module_& module) {
       "Runs function() once and tells what its calls did on this rank: placements, reshards, "
       "bytes,\n"
       "reasons. `names`: of tensors, as Module.named_parameters() has them.");
-  module.def(
-      "expect_moves",
-      &expect_moves_of,
-      nb::arg("function"), nb::kw_only(), nb::arg("bytes_at_most").none() = nb::none(),
-      nb::arg("reshards_at_most").none() = nb::none(), no_names(),
-      "Runs function() once; AssertionError, the same on all ranks, where any rank moves more, with\n"
-      "the worst moves and their reasons. Collective.");
+  module.def("expect_moves", &expect_moves_of, nb::arg("function"), nb::kw_only(),
+             nb::arg("bytes_at_most").none() = nb::none(),
+             nb::arg("reshards_at_most").none() = nb::none(), no_names(),
+             "Runs function() once; AssertionError, the same on all ranks, where any rank moves "
+             "more, with\n"
+             "the worst moves and their reasons. Collective.");
   module.def(
       "check_ops",
       [](nb::callable function, const TensorNames& names) {

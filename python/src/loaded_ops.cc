@@ -54,8 +54,7 @@ TensorList tensors_of(Frame& frame, int i, TensorKind kind) {
 bool takes_default(const Frame& frame, int i, const OpRule::Attribute& attribute) {
   if (!attribute.by_default) return false;
   if (!frame.is_given(i)) return true;
-  return std::holds_alternative<std::monostate>(*attribute.by_default) &&
-         frame.value(i) == Py_None;
+  return std::holds_alternative<std::monostate>(*attribute.by_default) && frame.value(i) == Py_None;
 }
 
 PyObject* call(Frame& frame);

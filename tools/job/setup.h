@@ -37,8 +37,8 @@ Setup prepare(JobConfig config);
 /// nothing.
 bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
 
-/// The world that a job runs in, as flags say: deadline, checks, how data crosses to the device. Its
-/// counters begin with the job.
+/// The world that a job runs in, as flags say: deadline, checks, how data crosses to the device.
+/// Its counters begin with the job.
 void settle_world_flags(distributed::World& world);
 
 }  // namespace phi::job

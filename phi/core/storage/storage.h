@@ -109,10 +109,10 @@ class Storage : public RefCounted<Storage> {
 
   /// A storage whose value is that of `nbytes` bytes from `offset` on, as they are now. They are
   /// this one's, or its lender's, until somebody writes to either; the lender stays as long.
-  /// Null where there is nothing to lend: no bytes here, or somebody else's or exposed ones; bytes that another
-  /// rank's thread has made, whose leases it could not see; a range that is not aligned as
-  /// allocated bytes are; in a dry run, which writes nothing.
-  /// Safe to call from any thread.
+  /// Null where there is nothing to lend: no bytes here, or somebody else's or exposed ones; bytes
+  /// that another rank's thread has made, whose leases it could not see; a range that is not
+  /// aligned as allocated bytes are; in a dry run, which writes nothing. Safe to call from any
+  /// thread.
   IntrusivePtr<Storage> lend(size_t offset, size_t nbytes);
   /// Whoever writes to bytes that are here calls this first, before it takes the address of
   /// anything that it reads. Leases of this storage take bytes of their own, and so does this one

@@ -1,5 +1,6 @@
-// A kernel of somebody's own that writes out of bounds ends a program with AddressSanitizer, which names it. Kernel and
-// program are built with it in all builds, the library that they use in its preset alone.
+// A kernel of somebody's own that writes out of bounds ends a program with AddressSanitizer, which
+// names it. Kernel and program are built with it in all builds, the library that they use in its
+// preset alone.
 #include <gtest/gtest.h>
 
 #include "api/call/named_call.h"
@@ -14,7 +15,8 @@ Tensor block() { return Tensor::from<float>(std::vector<float>(128 * 128, 0.0f),
 
 TEST(Overrun, AKernelThatWritesOutOfBoundsIsCaught) {
   load_ops(T_OVERRUN_OPS);
-  EXPECT_DEATH(call_function("t_overrun", {{block()}}, {}), "heap-buffer-overflow(.|\n)*OverrunKernel");
+  EXPECT_DEATH(call_function("t_overrun", {{block()}}, {}),
+               "heap-buffer-overflow(.|\n)*OverrunKernel");
 }
 
 TEST(Overrun, AKernelThatDoesNotIsNot) {
