@@ -73,8 +73,15 @@ function(autophi_precompile target)
   list(TRANSFORM ARGN PREPEND "<" OUTPUT_VARIABLE headers)
   list(TRANSFORM headers APPEND ">")
   target_precompile_headers(${target} PRIVATE ${headers})
+  autophi_precompiled_options(${target})
+endfunction()
+
+# autophi_precompiled_options(TARGET): those of a target that has precompiled headers.
+function(autophi_precompiled_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache asks for it
+    # ccache asks for the first. GCC 12 warns of its own library where that was precompiled (GCC bug 105329).
+    target_compile_options(${target} PRIVATE -fpch-preprocess -Winvalid-pch -Wno-stringop-overflow
+                                             -Wno-stringop-overread -Wno-array-bounds)
   endif()
 endfunction()
 
@@ -91,11 +98,7 @@ endfunction()
 # for definitions that the headers do not read; g++ tells where they do not.
 function(autophi_take_headers target headers)
   target_precompile_headers(${target} REUSE_FROM ${headers})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 warns of its own library where that was precompiled (GCC bug 105329).
-    target_compile_options(${target} PRIVATE -fpch-preprocess -Winvalid-pch -Wno-stringop-overflow
-                                             -Wno-stringop-overread -Wno-array-bounds)
-  endif()
+  autophi_precompiled_options(${target})
 endfunction()
 
 # autophi_test_options(TARGET): what sources of tests are compiled with. In a Release build with -Og, which
