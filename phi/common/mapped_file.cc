@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
 #include "phi/common/yield_point.h"
 
 namespace phi {
@@ -81,6 +82,10 @@ Error cannot_open(const std::string& path, int reason) {
     return errors::NotFound("there is no file '{}'.", path);
   if (reason == EACCES || reason == EPERM) {
     return errors::PermissionDenied("'{}' may not be read: {}.", path, std::strerror(reason));
+  }
+  if (reason == ENOMEM) {
+    return errors::ResourceExhausted("'{}' cannot be read: there is no more memory. {}", path,
+                                     kHowToHaveMoreMemory);
   }
   return errors::Unavailable("'{}' cannot be read: {}.", path, std::strerror(reason));
 }

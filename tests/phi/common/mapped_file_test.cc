@@ -52,6 +52,20 @@ TEST_F(MappedFileTest, GivesBytes) {
   EXPECT_THAT([&] { bytes(*file, ~size_t{0}, 2); }, ThrowsError(ErrorCode::kOutOfRange, "bytes ["));
 }
 
+// Of more bytes than a process has addresses.
+TEST_F(MappedFileTest, WithoutRoomForItsAddressesItSaysHowToHaveMore) {
+  const int file = memfd_create("large", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(ftruncate(file, off_t{1} << 58), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  EXPECT_THAT([&] { MappedFile::open(path, Access::kRandom); },
+              ThrowsError(ErrorCode::kResourceExhausted,
+                          "'" + path +
+                              "' cannot be read: there is no more memory. Raise what the "
+                              "process may have (ulimit -v"));
+  close(file);
+}
+
 TEST_F(MappedFileTest, AnEmptyFileHasNoBytes) {
   const auto file = MappedFile::open(write("empty", ""), Access::kReadAhead);
   EXPECT_EQ(file->size(), 0u);
