@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from api_gen.lower import KernelView, gradient_op, kernel_view
+from api_gen.lower import gradient_op, kernel_view
 from api_gen.model import BackwardOp, Invoke, Op
+from api_gen.views import KernelView
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Operators to what Python sees of them: the sources of the binding, one function per operator that
-takes its arguments from a Frame (python/src/frame.h), and stubs with types, defaults and docstrings."""
+takes its arguments from a Frame (python/src/ops/frame.h), and stubs with types, defaults and docstrings."""
 
 import ast
 import keyword

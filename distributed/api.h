@@ -72,7 +72,9 @@ class PendingTensor {
   friend PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
                                      std::span<const Placement> placements);
   PendingReshard pending_;
-  Tensor from_;  // the history of what is moved, without bytes; undefined if it has none
+  // What is moved, for its history: without bytes, unless what is gathered can be gathered from it
+  // again. Undefined if it has none.
+  Tensor from_;
 };
 
 /// Begins a reshard and returns while the bytes are on their way from one mesh to the other (within

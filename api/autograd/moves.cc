@@ -44,20 +44,18 @@ class MoveNode final : public GradNode {
 };
 
 // Nothing but shards that become whole: what there was before is less and says as much.
-bool is_gather(const Tensor& from, const Tensor& to) {
-  if (!from.is_dist() || from.mesh() != to.mesh() || from.dist_attr() == to.dist_attr()) {
-    return false;
-  }
+bool is_gather(const Tensor& from, const TensorDistAttr* to) {
+  if (!from.is_dist() || from.mesh() != to->mesh() || from.dist_attr() == to) return false;
   for (int m = 0; m < from.mesh().ndim(); ++m) {
     const Placement& before = from.placements()[m];
-    const Placement& after = to.placements()[m];
+    const Placement& after = to->placement(m);
     if (before != after && !(before.is_shard() && after.is_replicate())) return false;
   }
   return true;
 }
 
 Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
-  if (any_requires_grad(from)) track(new MoveNode(name, from, is_gather(from, to)), to);
+  if (any_requires_grad(from)) track(new MoveNode(name, from, is_gather(from, to.dist_attr())), to);
   return to;
 }
 
@@ -142,7 +140,7 @@ PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
   PendingTensor pending;
   pending.pending_ = distributed::start_reshard(x.dist(), attr);
-  if (any_requires_grad(x)) pending.from_ = without_bytes(x);
+  if (any_requires_grad(x)) pending.from_ = is_gather(x, attr) ? x : without_bytes(x);
   return pending;
 }
 
@@ -151,7 +149,7 @@ Tensor PendingTensor::wait() {
   Tensor to(pending_.wait());
   if (from_.defined()) {
     const Tensor from = std::exchange(from_, {});
-    track(new MoveNode("reshard", from, is_gather(from, to)), to);
+    track(new MoveNode("reshard", from, is_gather(from, to.dist_attr())), to);
   }
   return to;
 }

@@ -25,16 +25,24 @@ inline bool is_worth_lending(std::span<const TensorMeta> parts) {
   return bytes > parts.size() * lending::limit();
 }
 
+/// The same where they are: `first_of`, of phi/infermeta/lends.h, is asked with the meta of `from`
+/// and `attributes`.
+template <typename First, typename... Attributes>
+std::vector<DenseTensor> lent_by(const OpDef& op, std::span<const TensorMeta> parts,
+                                 const DenseTensor& from, First* first_of,
+                                 const Attributes&... attributes) {
+  if (!is_worth_lending(parts)) return {};
+  return lent_parts(op, from, first_of(from.meta(), attributes...), parts);
+}
+
 // Each returns whether it made the outputs: then nothing is to be launched, else nothing has
-// changed. `first_of` is called with the meta of `from` and `attributes` (phi/infermeta/lends.h).
+// changed.
 
 /// On plain tensors.
 template <typename First, typename... Attributes>
 bool lend(const OpDef& op, Tensor& out, const TensorMeta& meta, const DenseTensor& from,
           First* first_of, const Attributes&... attributes) {
-  const std::span<const TensorMeta> metas(&meta, 1);
-  if (!is_worth_lending(metas)) return false;
-  auto parts = lent_parts(op, from, first_of(from.meta(), attributes...), metas);
+  auto parts = lent_by(op, {&meta, 1}, from, first_of, attributes...);
   if (parts.empty()) return false;
   out = Tensor(std::move(parts[0]));
   return true;
@@ -43,8 +51,7 @@ bool lend(const OpDef& op, Tensor& out, const TensorMeta& meta, const DenseTenso
 template <typename First, typename... Attributes>
 bool lend(const OpDef& op, TensorList& out, const std::vector<TensorMeta>& metas,
           const DenseTensor& from, First* first_of, const Attributes&... attributes) {
-  if (!is_worth_lending(metas)) return false;
-  auto parts = lent_parts(op, from, first_of(from.meta(), attributes...), metas);
+  auto parts = lent_by(op, metas, from, first_of, attributes...);
   if (parts.empty()) return false;
   for (DenseTensor& part : parts) out.emplace_back(std::move(part));
   return true;
@@ -55,9 +62,7 @@ template <typename First, typename... Attributes>
 bool lend_local(const OpDef& op, Tensor& out, const DenseTensor& from, First* first_of,
                 const Attributes&... attributes) {
   DenseTensor& local = out.dist().local();
-  const std::span<const TensorMeta> metas(&local.meta(), 1);
-  if (!is_worth_lending(metas)) return false;
-  auto parts = lent_parts(op, from, first_of(from.meta(), attributes...), metas);
+  auto parts = lent_by(op, {&local.meta(), 1}, from, first_of, attributes...);
   if (parts.empty()) return false;
   local = std::move(parts[0]);
   return true;
@@ -68,8 +73,7 @@ bool lend_local(const OpDef& op, TensorList& out, const DenseTensor& from, First
                 const Attributes&... attributes) {
   std::vector<TensorMeta> metas;
   for (const Tensor& part : out) metas.push_back(part.dist().local().meta());
-  if (!is_worth_lending(metas)) return false;
-  auto parts = lent_parts(op, from, first_of(from.meta(), attributes...), metas);
+  auto parts = lent_by(op, metas, from, first_of, attributes...);
   if (parts.empty()) return false;
   for (size_t i = 0; i < parts.size(); ++i) out[i].dist().local() = std::move(parts[i]);
   return true;

@@ -146,13 +146,12 @@ void assign_inplace(TensorList& xs, const TensorList& results) {
 
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta) {
   const ViewScope scope(op, x.dense());
-  return Tensor(x.dense().view(meta.dims));
+  return shared_view(x, meta);
 }
 
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input) {
   const ViewScope scope(op, input);
-  DenseTensor& local = out.dist().local();
-  local = input.view(local.dims());
+  share_part(out, input);
 }
 
 void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x, size_t slot) {

@@ -108,13 +108,13 @@ void check_numbers(const std::function<void()>& f, int64_t step) {
     f();
   } catch (const Error& error) {
     // A step that finds its own loss not finite says so on all ranks alike.
-    if (error.code() != ErrorCode::kOutOfRange) throw;
+    if (error.code() != ErrorCode::kNotFinite) throw;
     failure = std::current_exception();
   }
   if (const auto first = earliest(watch.finding())) {
-    throw errors::OutOfRange("{}the first number that is not finite, at rank {}: operator {}",
-                             step > 0 ? fmt::format("step {}: ", step) : "", first->first,
-                             first->second);
+    throw errors::NotFinite("{}the first number that is not finite, at rank {}: operator {}",
+                            step > 0 ? fmt::format("step {}: ", step) : "", first->first,
+                            first->second);
   }
   if (failure) std::rethrow_exception(failure);
 }

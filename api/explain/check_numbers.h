@@ -66,7 +66,7 @@ class FirstNonfinite final : public OutputWatch, public CallRecorder {
 /// Runs f once. `step`: of the job, for the message; 0: none.
 ///
 /// Ranks    collective over the job; all ranks get the same error.
-/// Errors   OutOfRange if an operator of f gave a number that is infinite or not a number, on
+/// Errors   NotFinite if an operator of f gave a number that is infinite or not a number, on
 ///          whatever rank first: it names op, rank, step, micro-batch, placements and module. Else
 ///          those of f. Operators that give such numbers by intent (a mask of minus infinities) are
 ///          found too.

@@ -88,7 +88,7 @@ void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   std::string said = fmt::format("step {}: the loss is {}", numbers_.steps + 1, result.loss);
   if (step_.optimizer()) said += fmt::format(", the norm of its gradients {}", result.grad_norm);
   PHI_CHECK(result.finite || step_.options().on_nonfinite == OnNonFinite::kSkip,
-            errors::OutOfRange("{}.{}", said, first_nonfinite_of(step_, inputs)));
+            errors::NotFinite("{}.{}", said, first_nonfinite_of(step_, inputs)));
   if (left_out && step_.scales_loss()) {
     said += fmt::format(", in float16 at a loss scale of {:g}, which is {:g} from now on",
                         result.loss_scale, loss_scale_.value());
@@ -107,10 +107,10 @@ void Trainer::check_goes_on() const {
   constexpr const char* kForOthers =
       "Go on from an earlier checkpoint with a lower learning rate or gradient clipping.";
   PHI_CHECK(left_out_ <= step_.options().max_left_out,
-            errors::OutOfRange("{} steps in a row were left out, since their gradients are not "
-                               "finite (loss scale {:g}). {}",
-                               left_out_, loss_scale_.value(),
-                               step_.scales_loss() ? kForFloat16 : kForOthers));
+            errors::NotFinite("{} steps in a row were left out, since their gradients are not "
+                              "finite (loss scale {:g}). {}",
+                              left_out_, loss_scale_.value(),
+                              step_.scales_loss() ? kForFloat16 : kForOthers));
 }
 
 void Trainer::run(int64_t steps, const std::function<std::vector<Batch>(int64_t)>& batches) {

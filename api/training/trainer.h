@@ -49,7 +49,7 @@ class Trainer {
 
   /// The next step, of as many micro-batches as options say. Every rank calls it and gets the same
   /// result. In a dry run losses and norms are 0. Errors: InvalidArgument for another number of
-  /// micro-batches; OutOfRange, on every rank, for numbers that are not finite (TrainerOptions);
+  /// micro-batches; NotFinite, on every rank, for numbers that are not finite (TrainerOptions);
   /// what operators throw.
   StepResult step(const std::vector<Batch>& micro_batches);
   /// `steps` steps; `batches` is asked for those of number next_batch(): 1, 2, ..

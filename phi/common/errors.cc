@@ -11,6 +11,8 @@ std::string_view name_of(ErrorCode code) {
       return "NotFound";
     case ErrorCode::kOutOfRange:
       return "OutOfRange";
+    case ErrorCode::kNotFinite:
+      return "NotFinite";
     case ErrorCode::kAlreadyExists:
       return "AlreadyExists";
     case ErrorCode::kResourceExhausted:

@@ -17,6 +17,7 @@ enum class ErrorCode : uint8_t {
   kInvalidArgument,
   kNotFound,
   kOutOfRange,
+  kNotFinite,
   kAlreadyExists,
   kResourceExhausted,
   kPreconditionNotMet,
@@ -53,6 +54,8 @@ namespace errors {
 PHI_DEFINE_ERROR(InvalidArgument)
 PHI_DEFINE_ERROR(NotFound)
 PHI_DEFINE_ERROR(OutOfRange)
+/// Numbers that should be finite are not.
+PHI_DEFINE_ERROR(NotFinite)
 PHI_DEFINE_ERROR(AlreadyExists)
 PHI_DEFINE_ERROR(ResourceExhausted)
 PHI_DEFINE_ERROR(PreconditionNotMet)

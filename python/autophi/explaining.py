@@ -33,6 +33,6 @@ def check_ops(function, *args, model=None, **kwargs):
 
 
 def check_numbers(function, *args, **kwargs):
-    """Runs function(*args) once; IndexError where an operator gave a number that is not finite, on whatever rank
+    """Runs function(*args) once; FloatingPointError where an operator gave a number that is not finite, on whatever rank
     first, with operator, rank, placements and module. Collective."""
     _autophi.capture.check_numbers(lambda: function(*args, **kwargs))

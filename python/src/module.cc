@@ -1,22 +1,22 @@
 // The extension module autophi._autophi: what the package autophi is made of.
 #include <nanobind/nanobind.h>
 
-#include "python/src/array.h"
-#include "python/src/autograd.h"
-#include "python/src/distributed.h"
-#include "python/src/dlpack.h"
-#include "python/src/dtype.h"
-#include "python/src/errors.h"
-#include "python/src/loaded_ops.h"
-#include "python/src/mesh.h"
-#include "python/src/nn.h"
-#include "python/src/op_function.h"
-#include "python/src/schedules.h"
-#include "python/src/spmd.h"
-#include "python/src/tensor_object.h"
-#include "python/src/testing.h"
-#include "python/src/training.h"
-#include "python/src/values.h"
+#include "python/src/base/dtype.h"
+#include "python/src/base/errors.h"
+#include "python/src/distributed/distributed.h"
+#include "python/src/distributed/mesh.h"
+#include "python/src/distributed/schedules.h"
+#include "python/src/ops/loaded_ops.h"
+#include "python/src/ops/op_function.h"
+#include "python/src/programs/spmd.h"
+#include "python/src/programs/testing.h"
+#include "python/src/tensor/array.h"
+#include "python/src/tensor/autograd.h"
+#include "python/src/tensor/dlpack.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/tensor/values.h"
+#include "python/src/training/nn.h"
+#include "python/src/training/training.h"
 
 namespace phi::python {
 namespace {

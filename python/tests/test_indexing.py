@@ -71,8 +71,26 @@ def test_wrong_assignments():
         x[None] = 1.0
     with pytest.raises(TypeError, match="cannot be deleted"):
         del x[0]
-    with pytest.raises(NotImplementedError, match="scatter"):
-        x[[0]] = 1.0
+    with pytest.raises(ValueError, match=r"broadcast|fit|expand"):
+        x[[0, 1]] = ap.ones([5])
+
+
+@pytest.mark.parametrize("rows", [[1], [0, -1], [-2, 0, 0]])
+def test_rows_that_integers_pick_are_assigned(rows):
+    for value in (7.0, np.arange(12.0, dtype=A.dtype).reshape(3, 4), np.ones([len(rows), 3, 4], A.dtype)):
+        a, x = A.copy(), ap.tensor(A)
+        a[rows] = value
+        x[rows] = value if isinstance(value, float) else ap.tensor(value)
+        assert np.array_equal(x.numpy(), a)
+
+
+def test_gradients_of_rows_that_integers_pick():
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    rows = ap.tensor([[5.0, 6.0]], requires_grad=True)
+    y = x * 2.0
+    y[[1]] = rows * 3.0
+    y.sum().backward()
+    assert x.grad.tolist() == [[2, 2], [0, 0]] and rows.grad.tolist() == [[3, 3]]
 
 
 def test_iteration():

@@ -37,6 +37,17 @@ Tensor leaf(std::vector<float> values) {
 ProcessMesh pair() { return ProcessMesh({2}, {"x"}, {0, 2}); }
 bool in_pair() { return distributed::rank() != 1; }
 
+// What an operator keeps of a gathered value for its gradient is gathered again.
+TEST(Pending, GradientsGoThroughWhatWasGathered) {
+  run_ranks(3, [](distributed::World&) {
+    const Tensor whole = leaf({1, 2, 3, 4, 5});
+    const Tensor x = shard_tensor(whole, pair(), {Shard(0)});
+    auto pending = distributed::start_reshard(x, pair(), {Replicate()});
+    sum(square(pending.wait())).backward();
+    EXPECT_THAT(whole.grad().to_vector<float>(), ElementsAre(2, 4, 6, 8, 10));
+  });
+}
+
 TEST(Local, GradientsGoThroughThePartsOfRanks) {
   run_ranks(3, [](distributed::World&) {
     const Placement rows[] = {Shard(0)};

@@ -47,8 +47,8 @@ phi/memory/io/uring/uring_engine.cc      <liburing.h> "phi/memory/plan/page.h"
 phi/out_of_core/block_reader.cc          "phi/memory/io/async_file.h" "phi/kernels/cpu/matmul/gemm.h"
 phi/api.h                                "api/tensor/tensor.h"
 distributed/api.h                        "api/tensor/tensor.h"
-python/src/frame.h                       <Python.h> <nanobind/nanobind.h> "api/tensor/tensor.h" "python/src/convert.h"
-python/src/ranks.cc                      "distributed/api.h" "distributed/comm/world.h" "api/training/optimizer.h"
+python/src/ops/frame.h                       <Python.h> <nanobind/nanobind.h> "api/tensor/tensor.h" "python/src/base/convert.h"
+python/src/distributed/ranks.cc                      "distributed/api.h" "distributed/comm/world.h" "api/training/optimizer.h"
 tests/support/oracle/train.cc            "support/oracle/train.h" <yaml-cpp/yaml.h> <gtest/gtest.h>
 """
 
@@ -92,10 +92,10 @@ api/autograd/grad_node.cc                "api/capture/recording.h"              
 api/training/optimizer.cc                "api/runtime.h"                         (api)
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
 api/nn/layers/linear.cc                  "api/training/optimizer.h"              (api/training)
-python/src/frame.cc                      "phi/kernels/matmul_kernel.h"            (phi/kernels)
-python/src/ranks.cc                      "distributed/comm/mpi/mpi_world.h"       (distributed/comm/mpi)
-python/src/ranks.cc                      <mpi.h>                                 not mpi
-api/tensor/tensor.cc                     "python/src/frame.h"                    (python)
+python/src/ops/frame.cc                      "phi/kernels/matmul_kernel.h"            (phi/kernels)
+python/src/distributed/ranks.cc                      "distributed/comm/mpi/mpi_world.h"       (distributed/comm/mpi)
+python/src/distributed/ranks.cc                      <mpi.h>                                 not mpi
+api/tensor/tensor.cc                     "python/src/ops/frame.h"                    (python)
 api/tensor/tensor.cc                     <Python.h>                              not python
 tests/support/oracle/train.cc            "phi/common/dtype.h"                    (phi/common)
 """

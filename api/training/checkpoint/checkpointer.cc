@@ -196,7 +196,7 @@ void Checkpointer::attempt(Part&& part) {
     part();
   } catch (const Error& error) {
     pending_.reset();
-    if (error.code() == ErrorCode::kOutOfRange) throw;
+    if (error.code() == ErrorCode::kNotFinite) throw;
     checkpoint::first_fault(World::current(), error);
     ++stats_.failures;
     failure_ = error;
@@ -250,14 +250,14 @@ void Checkpointer::roll_back() {
   failed_step_ = std::max(failed_step_, failed_step);
   settle(/*wait=*/true);
   PHI_CHECK(rollbacks_here_ <= kMaxRollbacks,
-            errors::OutOfRange("step {} is not finite, and {} rollbacks did not lead past it: the "
-                               "data are not at fault. Go on from an older checkpoint with a lower "
-                               "learning rate.",
-                               failed_step, kMaxRollbacks));
+            errors::NotFinite("step {} is not finite, and {} rollbacks did not lead past it: the "
+                              "data are not at fault. Go on from an older checkpoint with a lower "
+                              "learning rate.",
+                              failed_step, kMaxRollbacks));
   const auto resumed = resume();
-  PHI_CHECK(resumed, errors::OutOfRange("step {} is not finite, and '{}' has no checkpoint to go "
-                                        "back to yet.",
-                                        failed_step, options_.folder));
+  PHI_CHECK(resumed, errors::NotFinite("step {} is not finite, and '{}' has no checkpoint to go "
+                                       "back to yet.",
+                                       failed_step, options_.folder));
   trainer_.pass_over(failed_batch);
   ++stats_.rollbacks;
   if (speaks()) {

@@ -79,7 +79,7 @@ class Checkpointer {
   void begin();
 
   /// After each step, on every rank: saves if it is time to, and rolls back if that is asked for.
-  /// A save that fails is told of, and training goes on. Errors: OutOfRange if there is nothing to
+  /// A save that fails is told of, and training goes on. Errors: NotFinite if there is nothing to
   /// roll back to, or three rollbacks have not led past one step.
   void after_step(const StepResult& result);
   /// The signal that asks the job to end, the same on every rank since the last step; 0: none.

@@ -26,7 +26,7 @@ constexpr size_t kCopiedBytes = size_t{16} << 10;
 void check_chunk(const std::string& name, DataType dtype, std::span<const std::byte> bytes) {
   PHI_CHECK(
       first_nonfinite(bytes, dtype) < 0,
-      errors::OutOfRange("'{}' has numbers that are not finite; such values are not saved.", name));
+      errors::NotFinite("'{}' has numbers that are not finite; such values are not saved.", name));
 }
 
 class Writer {

@@ -132,8 +132,8 @@ class Storage : public RefCounted<Storage> {
   /// For who hands the address to somebody that writes without telling: leases part now, and there
   /// are none from here on. Errors: ResourceExhausted, and nothing has changed.
   void expose_bytes() {
-    exposed_.store(true, std::memory_order_relaxed);
     before_write();
+    exposed_.store(true, std::memory_order_relaxed);
   }
 
   const Absence& absence() const { return absence_; }

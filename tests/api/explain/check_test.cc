@@ -234,7 +234,7 @@ TEST(CheckNumbers, TheFirstIsNamedOnAllRanks) {
   run_ranks(3, [](distributed::World& world) {
     const Tensor x = shard_tensor(Tensor::from<float>({1, 2, 3, -1}, {4}), tp(), {Shard(0)});
     EXPECT_THAT([&] { check_numbers([&] { exp(log(x)); }, /*step=*/7); },
-                ThrowsError(ErrorCode::kOutOfRange,
+                ThrowsError(ErrorCode::kNotFinite,
                             "step 7: the first number that is not finite, at rank 1: operator log: "
                             "its output has a number that is not finite, element 1 of f32[2] of "
                             "f32[4] [S0] on mesh(tp=2)"));

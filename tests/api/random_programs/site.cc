@@ -89,7 +89,7 @@ TensorList Site::passed(const TensorList& losses, const TensorList& of, Pass pas
 
 void Site::expect_stale(const Tensor& loss, const TensorList& of) const {
   try {
-    grad({loss}, of);
+    grad({loss}, of, {}, /*retain_graph=*/true);  // other gradients of the loss may follow
   } catch (const Error& error) {
     const bool is_noticed =
         error.code() == ErrorCode::kPreconditionNotMet &&

@@ -238,7 +238,7 @@ TEST(Trainer, NumbersThatAreNotFiniteStopItAndSpoilNothing) {
     const auto weight = net.parameter_at("out.weight").to_vector<float>();
     EXPECT_THAT(
         [&] { trainer.step(spoiled()); },
-        ThrowsError(ErrorCode::kOutOfRange, "step 2: the loss is inf, the norm of its gradients "));
+        ThrowsError(ErrorCode::kNotFinite, "step 2: the loss is inf, the norm of its gradients "));
     EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
     EXPECT_EQ(trainer.steps(), 1);
     EXPECT_FALSE(net.parameter_at("out.weight").grad_so_far().defined());
@@ -255,11 +255,11 @@ TEST(Trainer, NumbersThatAreNotFiniteAreTracedToRankAndOperator) {
     labels[7] = std::numeric_limits<float>::quiet_NaN();  // the last of 4 rows: rank 1's
     bad[1].labels = Tensor::from(std::move(labels), {4, 2});
     EXPECT_THAT([&] { trainer.step(bad); },
-                ThrowsError(ErrorCode::kOutOfRange,
+                ThrowsError(ErrorCode::kNotFinite,
                             "all parameters are finite before the step\n  first, at rank 1: "
                             "operator subtract: its output has a number that is not finite"));
     EXPECT_THAT([&] { trainer.step(bad); },
-                ThrowsError(ErrorCode::kOutOfRange,
+                ThrowsError(ErrorCode::kNotFinite,
                             "gradients that are not finite: 'in.weight', 'in.bias', "
                             "'out.weight', 'out.bias'"));
   });
@@ -273,7 +273,7 @@ TEST(Trainer, AParameterThatIsNotFiniteIsNamed) {
   });
   Trainer trainer(net, nn::mean_squared_error, kOptions);
   EXPECT_THAT([&] { trainer.step(batches(1)); },
-              ThrowsError(ErrorCode::kOutOfRange,
+              ThrowsError(ErrorCode::kNotFinite,
                           "before the step, at rank 0: parameter 'out.bias' has a number that is "
                           "not finite, element 0 of f32[2]"));
 }
@@ -283,7 +283,7 @@ TEST(Trainer, GradientsTooLargeForTheirNormAreToldAsSuch) {
   const auto loss = [](const Tensor& y, const Tensor&) { return scale(mean(y), 1e25); };
   Trainer trainer(net, loss, kOptions);
   EXPECT_THAT([&] { trainer.step(batches(1)); },
-              ThrowsError(ErrorCode::kOutOfRange,
+              ThrowsError(ErrorCode::kNotFinite,
                           "so is what every operator gives on every rank, and a sum over ranks or "
                           "of squares of gradients is not"));
 }
@@ -307,7 +307,7 @@ TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
   trainer.step(spoiled());
   trainer.step(spoiled());
   EXPECT_THAT([&] { trainer.step(spoiled()); },
-              ThrowsError(ErrorCode::kOutOfRange, "3 steps in a row were left out"));
+              ThrowsError(ErrorCode::kNotFinite, "3 steps in a row were left out"));
 }
 
 TEST(Trainer, Float16ThatGoesNowhereEndsWithAdvice) {
@@ -332,7 +332,7 @@ TEST(Trainer, Float16ThatGoesNowhereEndsWithAdvice) {
       [&] {
         while (++steps < 100) trainer.step(in_half(steps));
       },
-      ThrowsError(ErrorCode::kOutOfRange, "Train in bfloat16, which has the range of float32"));
+      ThrowsError(ErrorCode::kNotFinite, "Train in bfloat16, which has the range of float32"));
   EXPECT_EQ(steps, 21);
 }
 

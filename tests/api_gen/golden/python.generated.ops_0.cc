@@ -17,8 +17,8 @@
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale_all.h"
 #include "api/generated/ops/split.h"
-#include "python/src/frame.h"
-#include "python/src/op_table.h"
+#include "python/src/ops/frame.h"
+#include "python/src/ops/op_table.h"
 
 namespace phi::python {
 namespace {

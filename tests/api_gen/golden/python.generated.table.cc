@@ -1,6 +1,6 @@
 // All operators for Python, from the sources beside this one.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
-#include "python/src/op_table.h"
+#include "python/src/ops/op_table.h"
 
 namespace phi::python {
 

@@ -217,11 +217,11 @@ TEST_F(CheckpointerTest, RollingBackForEverIsRefused) {
     checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
   };
   EXPECT_THAT([&] { step(kInfinity); },
-              ThrowsError(ErrorCode::kOutOfRange, "has no checkpoint to go back to yet"));
+              ThrowsError(ErrorCode::kNotFinite, "has no checkpoint to go back to yet"));
   step(0.0f);
   for (int i = 0; i < 3; ++i) step(kInfinity);
   EXPECT_THAT([&] { step(kInfinity); },
-              ThrowsError(ErrorCode::kOutOfRange, "3 rollbacks did not lead past it"));
+              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not lead past it"));
 }
 
 TEST_F(CheckpointerTest, AFolderThatDoesNotTakeItIsFoundBeforeTheFirstStep) {

@@ -1,0 +1,193 @@
+// Joining jobs, and ranks that are threads of this process.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+#include "python/src/base/keep.h"
+#include "python/src/distributed/distributed.h"
+#include "python/src/tensor/tensor_object.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using distributed::World;
+
+namespace {
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  PHI_CHECK(seconds >= 0, errors::InvalidArgument("a deadline is {} seconds.", seconds));
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+void init(double start_deadline) {
+  const WithoutGil others;
+  // MPI asks for the command line to find nothing of its own there.
+  static char program[] = "python";
+  static char* words[] = {program, nullptr};
+  int argc = 1;
+  char** argv = words;
+  distributed::init(&argc, &argv, milliseconds(start_deadline));
+}
+
+void finalize() {
+  const WithoutGil others;
+  distributed::finalize();
+}
+
+void barrier() {
+  const WithoutGil others;
+  World::current().everyone().barrier();
+}
+
+// The traceback says where, this says on which rank.
+void note_rank(nb::python_error& error, const World& world) {
+  const std::string note = fmt::format("at rank {} of {}", world.rank(), world.size());
+  error.value().attr("add_note")(note);
+}
+
+// The ranks of one run_ranks, as its caller sees them: to be stopped at Ctrl-C.
+class RunningRanks {
+ public:
+  /// Of a rank, on its thread, with the interpreter's lock.
+  void begin(World& world) {
+    const std::lock_guard lock(mutex_);
+    ranks_.push_back({&world, PyThread_get_thread_ident()});
+  }
+  void end(World& world) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(ranks_, [&](const Rank& rank) { return rank.world == &world; });
+  }
+  /// KeyboardInterrupt in what ranks run of Python, and an error in what they wait for. With the
+  /// interpreter's lock.
+  void interrupt() {
+    const std::lock_guard lock(mutex_);
+    for (const Rank& rank : ranks_) {
+      PyThreadState_SetAsyncExc(rank.thread, PyExc_KeyboardInterrupt);
+      rank.world->fail("the run was interrupted");
+    }
+  }
+
+ private:
+  struct Rank {
+    World* world;
+    unsigned long thread;
+  };
+  std::mutex mutex_;
+  std::vector<Rank> ranks_;
+};
+
+void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRanks& running,
+                  std::shared_ptr<PyObject>& result) {
+  const nb::gil_scoped_acquire lock;
+  running.begin(world);
+  try {
+    result = keep(function(*nb::borrow<nb::args>(args)).ptr());
+  } catch (nb::python_error& error) {
+    running.end(world);
+    note_rank(error, world);
+    throw;
+  }
+  running.end(world);
+}
+
+// Handlers of signals run on the interpreter's first thread, when it asks: every so often.
+constexpr std::chrono::milliseconds kBetweenSignals{50};
+
+// work(), on a thread of its own; interrupt() at Ctrl-C, and then the error that it is here.
+template <typename Work, typename Interrupt>
+void wait_for(Work&& work, Interrupt&& interrupt) {
+  auto done = std::async(std::launch::async, std::forward<Work>(work));
+  for (;;) {
+    {
+      const WithoutGil others;
+      if (done.wait_for(kBetweenSignals) == std::future_status::ready) break;
+    }
+    if (PyErr_CheckSignals() != 0) {
+      nb::python_error error;  // what the handler has raised
+      interrupt();
+      {
+        const WithoutGil others;
+        done.wait();
+      }
+      throw error;
+    }
+  }
+  done.get();
+}
+
+nb::list run_ranks(int64_t n, nb::callable function, nb::tuple args, double deadline) {
+  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks is asked for {} ranks.", n));
+  std::vector<std::shared_ptr<PyObject>> results(static_cast<size_t>(n));
+  const auto longest = milliseconds(deadline);
+  RunningRanks running;
+  wait_for(
+      [&] {
+        distributed::run_ranks(
+            n,
+            [&](World& world) {
+              auto& result = results[static_cast<size_t>(world.rank())];
+              call_on_rank(world, function, args, running, result);
+            },
+            longest);
+      },
+      [&] { running.interrupt(); });
+  nb::list list;
+  for (const std::shared_ptr<PyObject>& result : results) list.append(nb::handle(result.get()));
+  return list;
+}
+
+nb::dict counters() {
+  const Counters& c = RankContext::current().counters();
+  nb::dict dict;
+  dict["ops_launched"] = c.ops_launched;
+  dict["ops_clipped"] = c.ops_clipped;
+  dict["reshard_steps"] = c.reshard_steps;
+  dict["bytes_sent"] = c.bytes_sent;
+  dict["bytes_received"] = c.bytes_received;
+  return dict;
+}
+
+}  // namespace
+
+void bind_ranks(nb::module_& module) {
+  module.def(
+      "init", &init, nb::arg("start_deadline") = 0.0,
+      "Joins the job that mpirun started; without mpirun the job is this one process. Once,\n"
+      "first. `start_deadline`: seconds to wait for the other ranks; 0: 60.");
+  module.def("finalize", &finalize, "Ends this rank's part of the job; nothing without init.");
+  module.def("rank", &distributed::rank);
+  module.def("world_size", &distributed::world_size);
+  module.def("barrier", &barrier, "Waits until all ranks are here.");
+  module.def(
+      "backend", [] { return std::string(World::current().backend()); },
+      "'mpi', 'local' (ranks are threads), 'dry'.");
+  module.def("counters", &counters, "What this rank has done so far.");
+  module.def(
+      "abort_job",
+      [](const std::string& message) {
+        const WithoutGil others;
+        distributed::abort_job(message);
+      },
+      nb::arg("message"), "Prints the message and ends the job on all ranks with a status of 1.");
+  module.def(
+      "run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"), nb::kw_only(),
+      nb::arg("deadline") = 60.0,
+      "Calls function(*args) on `n` ranks, which are threads of this process, and gives what\n"
+      "they return, by rank. An error on one ends all, and is raised here. `deadline`: seconds\n"
+      "that a rank waits for the others in one call.");
+}
+
+}  // namespace phi::python

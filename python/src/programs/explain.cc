@@ -1,0 +1,132 @@
+// Asking what calls move, and why; checking them. Functions run with the interpreter's lock, on
+// whatever thread their rank is; what they throw goes through.
+#include "api/explain/explain.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "api/explain/check_numbers.h"
+#include "api/explain/check_ops.h"
+#include "api/explain/show.h"
+#include "phi/common/errors.h"
+#include "python/src/base/errors.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/training/training.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// Runs with the lock; what surrounds it without.
+std::function<void()> called(nb::handle function) {
+  return [function] {
+    const nb::gil_scoped_acquire lock;
+    function();
+  };
+}
+
+nb::dict dict_of(const MovedBytes& bytes) {
+  nb::dict dict;
+  dict["sent"] = bytes.sent;
+  dict["received"] = bytes.received;
+  dict["nanoseconds"] = bytes.nanoseconds;
+  return dict;
+}
+
+void bind_explanation(nb::module_& module) {
+  nb::class_<Explanation>(module, "Explanation",
+                          "What calls did on one rank, and why; str() is a table.")
+      .def_ro("rank", &Explanation::rank)
+      .def_ro("world_size", &Explanation::world_size)
+      .def("__str__", &Explanation::to_string)
+      .def("__repr__", &Explanation::to_string)
+      .def("to_json", &Explanation::to_json, "All of it, as the command's --explain=FILE has it.")
+      .def("worst_moves", &Explanation::worst_moves, nb::arg("count") = 5,
+           "The moves of most bytes, a text each.")
+      .def_prop_ro("num_calls", [](const Explanation& self) { return self.calls.size(); })
+      .def_prop_ro("num_moves", &Explanation::num_moves,
+                   "Reshards that sent, received, or cut and copied here.")
+      .def_prop_ro("bytes_sent", [](const Explanation& self) { return self.moved().sent; })
+      .def_prop_ro("bytes_received", [](const Explanation& self) { return self.moved().received; })
+      .def_prop_ro(
+          "moved", [](const Explanation& self) { return dict_of(self.moved()); },
+          "{'sent', 'received', 'nanoseconds'} of all reshards and kernels.")
+      .def(
+          "all_ranks",
+          [](const Explanation& self) {
+            const WithoutGil others;
+            return explain_all_ranks(self);
+          },
+          "One text for all ranks of the job; those that did the same share a table. Collective.");
+}
+
+// More moved than said is a failed assertion; what the function itself throws stays as it is.
+void expect_moves_of(nb::callable function, std::optional<int64_t> bytes,
+                     std::optional<int64_t> reshards, const TensorNames& names) {
+  bool has_run = false;
+  WithoutGil others;
+  try {
+    phi::expect_moves(
+        [&, run = called(function)] {
+          run();
+          has_run = true;
+        },
+        {.bytes_at_most = bytes, .reshards_at_most = reshards}, names);
+  } catch (const Error& error) {
+    if (!has_run || error.code() != ErrorCode::kPreconditionNotMet) throw;
+    others.end();
+    raise(PyExc_AssertionError, error.what());
+  }
+}
+
+}  // namespace
+
+void bind_explanations(nb::module_& module) {
+  bind_explanation(module);
+  const auto no_names = [] { return nb::arg("names") = TensorNames(); };
+  module.def(
+      "explain",
+      [](nb::callable function, const TensorNames& names) {
+        const WithoutGil others;
+        return phi::explain(called(function), names);
+      },
+      nb::arg("function"), no_names(),
+      "Runs function() once and tells what its calls did on this rank: placements, reshards, "
+      "bytes,\n"
+      "reasons. `names`: of tensors, as Module.named_parameters() has them.");
+  module.def("expect_moves", &expect_moves_of, nb::arg("function"), nb::kw_only(),
+             nb::arg("bytes_at_most").none() = nb::none(),
+             nb::arg("reshards_at_most").none() = nb::none(), no_names(),
+             "Runs function() once; AssertionError, the same on all ranks, where any rank moves "
+             "more, with\n"
+             "the worst moves and their reasons. Collective.");
+  module.def(
+      "check_ops",
+      [](nb::callable function, const TensorNames& names) {
+        const WithoutGil others;
+        return phi::check_ops(called(function), names);
+      },
+      nb::arg("function"), no_names(),
+      "Runs function() once and repeats each distributed call in one process; RuntimeError at the\n"
+      "first that gives something else. Gives how many calls were compared.");
+  module.def(
+      "check_numbers",
+      [](nb::callable function, int64_t step) {
+        const WithoutGil others;
+        phi::check_numbers(called(function), step);
+      },
+      nb::arg("function"), nb::arg("step") = 0,
+      "Runs function() once; FloatingPointError where an operator gave a number that is not "
+      "finite, on\n"
+      "whatever rank first. Collective.");
+}
+
+}  // namespace phi::python

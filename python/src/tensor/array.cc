@@ -1,0 +1,141 @@
+// numpy(), from_numpy, item(), tolist(), and pickles.
+#include "python/src/tensor/array.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "api/generated/ops/cast.h"
+#include "phi/common/errors.h"
+#include "phi/core/storage/kept_bytes.h"
+#include "python/src/base/dtype.h"
+#include "python/src/base/errors.h"
+#include "python/src/base/owned.h"
+#include "python/src/tensor/buffer.h"
+#include "python/src/tensor/method.h"
+#include "python/src/tensor/values.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// The same bytes under another dtype of that size.
+Tensor reinterpreted(const Tensor& x, DataType dtype) {
+  const DenseTensor& array = x.dense();
+  return Tensor(DenseTensor({array.dims(), dtype}, array.storage(), array.byte_offset()));
+}
+
+// NumPy has no bfloat16 of its own; ml_dtypes brings one.
+nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
+  if (!nb::module_::import_("importlib.util").attr("find_spec")("ml_dtypes").is_none()) {
+    const nb::object array = numpy.attr("asarray")(reinterpreted(x, DataType::INT16));
+    return array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+  }
+  raise(PyExc_TypeError,
+        "NumPy has no bfloat16: x.cast('float32').numpy() has the same values (with "
+        "the package ml_dtypes installed there is one)");
+}
+
+nb::object to_numpy(const Tensor& x) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const Tensor whole = whole_here(x, "numpy()");
+  if (whole.dtype() == DataType::BFLOAT16) {
+    whole.dense().raw_data();  // what is not here yet comes first
+    return bfloat16_array(whole, numpy);
+  }
+  return numpy.attr("asarray")(whole);
+}
+
+bool is_bfloat16(nb::handle array) {
+  return nb::hasattr(array, "dtype") && nb::hasattr(array.attr("dtype"), "name") &&
+         nb::str(array.attr("dtype").attr("name")).equal(nb::str("bfloat16"));
+}
+
+Tensor from_numpy(nb::object array, std::optional<bool> copy) {
+  const bool is_half = is_bfloat16(array);
+  if (is_half) array = array.attr("view")("int16");
+  if (PyObject_CheckBuffer(array.ptr()) == 0) {
+    raise(PyExc_TypeError, "from_numpy: an array is needed, got " + describe(array.ptr()));
+  }
+  Tensor x;
+  if (copy.value_or(false)) {
+    x = copy_of_buffer(array.ptr());
+  } else {
+    try {
+      x = tensor_over_buffer(array.ptr());
+    } catch (nb::python_error& error) {
+      if (copy || !error.matches(PyExc_ValueError)) throw;
+      x = copy_of_buffer(array.ptr());
+    }
+  }
+  if (!is_half) return x;
+  x.dense().raw_data();
+  return reinterpreted(x, DataType::BFLOAT16);
+}
+
+// ---- pickles ----
+
+nb::tuple reduce(const Tensor& x) {
+  if (x.is_dist()) {
+    raise(
+        PyExc_TypeError,
+        fmt::format("{} is distributed and cannot be pickled: this process has a part of it only; "
+                    "distributed.save_state_dict writes it, unshard_dtensor(x) gives a plain one",
+                    x.to_string()));
+  }
+  const DenseTensor& array = x.dense();
+  const auto* bytes = static_cast<const char*>(array.raw_data());
+  const nb::object rebuild = nb::module_::import_("autophi._pickle").attr("rebuild_tensor");
+  return nb::make_tuple(rebuild,
+                        nb::make_tuple(nb::bytes(bytes, array.nbytes()), array.dims().to_vector(),
+                                       nb::handle(dtype_object(x.dtype())), x.requires_grad()));
+}
+
+Tensor rebuild(const nb::bytes& bytes, const std::vector<int64_t>& shape, nb::handle dtype,
+               bool requires_grad) {
+  const TensorMeta meta{Dims(shape), dtype_from(dtype.ptr(), {"_rebuild_tensor", "dtype"})};
+  PHI_CHECK(
+      meta.dims.known() && bytes.size() == meta.nbytes(),
+      errors::InvalidArgument("a pickle has {} bytes for {}.", bytes.size(), meta.to_string()));
+  DenseTensor array = DenseTensor::empty(meta, CPUPlace());
+  if (meta.nbytes() > 0) std::memcpy(array.mutable_raw_data(), bytes.c_str(), meta.nbytes());
+  Tensor x(std::move(array));
+  if (requires_grad) x.set_requires_grad();
+  return x;
+}
+
+Tensor to(const Tensor& x, nb::handle dtype) {
+  const DataType wanted = dtype_from(dtype.ptr(), {"to", "dtype"});
+  const WithoutGil others(is_long_work(x));
+  return x.to(wanted);
+}
+
+}  // namespace
+
+void bind_arrays(nb::module_& module) {
+  method(
+      "item", [](const Tensor& x) { return nb::steal(item_of(x)); },
+      "The only element, as a number of Python.");
+  method(
+      "tolist", [](const Tensor& x) { return nb::steal(list_of(x)); },
+      "Nested lists of numbers; one number for a 0-D tensor.");
+  method(
+      "numpy", &to_numpy,
+      "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
+      "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
+  method("to", &to, nb::arg("dtype"), "The same values in another dtype; itself if it has it.");
+  method("__reduce__", &reduce);
+  module.def("_rebuild_tensor", &rebuild);
+  module.def(
+      "from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+      nb::arg("copy").none() = nb::none(),
+      "A tensor in the array's memory. `copy`: None copies where the memory cannot be shared\n"
+      "(it is read-only, not row-major, or in another byte order), True always, False never:\n"
+      "that is a ValueError then.");
+}
+
+}  // namespace phi::python

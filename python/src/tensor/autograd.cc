@@ -1,0 +1,134 @@
+// Backward passes from Python, and hooks in Python that run in them.
+#include "python/src/tensor/autograd.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/autograd/autograd.h"
+#include "api/generated/ops/assign.h"
+#include "phi/autograd/grad_mode.h"
+#include "phi/common/errors.h"
+#include "python/src/base/convert.h"
+#include "python/src/base/errors.h"
+#include "python/src/base/keep.h"
+#include "python/src/tensor/method.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// A pass may call hooks of Python, on this thread.
+void backward(const Tensor& x, const std::optional<Tensor>& grad, bool retain_graph) {
+  const WithoutGil others;
+  x.backward(grad.value_or(Tensor()), retain_graph);
+}
+
+// What a function of Python gives for the gradient: nothing leaves it as it is.
+Tensor hooked(PyObject* function, const Tensor& gradient) {
+  const nb::gil_scoped_acquire lock;
+  const nb::object result = nb::handle(function)(gradient);
+  if (result.is_none()) return gradient;
+  if (!is_tensor(result.ptr())) {
+    refuse({"register_hook", "what the hook returns"}, "Tensor or None", result.ptr());
+  }
+  return tensor_of(result.ptr());
+}
+
+void register_hook(const Tensor& x, nb::callable function) {
+  x.register_hook([kept = keep(function.ptr())](const Tensor& gradient) {
+    return hooked(kept.get(), gradient);
+  });
+}
+
+std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
+  if (is_tensor(value.ptr())) return {tensor_of(value.ptr())};
+  std::vector<Tensor> tensors;
+  for (nb::handle element : value) {
+    if (!is_tensor(element.ptr()))
+      refuse({"grad", name}, "a Tensor or a list of them", value.ptr());
+    tensors.push_back(tensor_of(element.ptr()));
+  }
+  return tensors;
+}
+
+nb::list grad(nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, bool retain_graph) {
+  const std::vector<Tensor> of = list_of_tensors(outputs, "outputs");
+  const std::vector<Tensor> by = list_of_tensors(inputs, "inputs");
+  const std::vector<Tensor> given = grad_outputs.is_none()
+                                        ? std::vector<Tensor>()
+                                        : list_of_tensors(grad_outputs, "grad_outputs");
+  WithoutGil others;
+  std::vector<Tensor> gradients = phi::grad(of, by, given, retain_graph);
+  others.end();
+  return nb::steal<nb::list>(to_python(std::move(gradients)));
+}
+
+Tensor call_again(PyObject* function, const std::vector<Tensor>& inputs) {
+  const nb::gil_scoped_acquire lock;
+  nb::list args = nb::steal<nb::list>(to_python(inputs));
+  const nb::object result = nb::handle(function)(*args);
+  if (!is_tensor(result.ptr())) {
+    refuse({"recompute", "what the function returns"}, "Tensor", result.ptr());
+  }
+  return tensor_of(result.ptr());
+}
+
+Tensor recompute(nb::callable function, nb::args inputs) {
+  const std::vector<Tensor> given = list_of_tensors(inputs, "inputs");
+  const WithoutGil others;
+  return phi::recompute(
+      [kept = keep(function.ptr())](const std::vector<Tensor>& again) {
+        return call_again(kept.get(), again);
+      },
+      given);
+}
+
+bool set_grad_enabled(bool enabled) {
+  return std::exchange(autograd::grad_enabled_flag(), enabled);
+}
+
+}  // namespace
+
+void bind_autograd(nb::module_& module) {
+  method("backward", &backward, nb::arg("grad").none() = nb::none(),
+         nb::arg("retain_graph") = false,
+         "Computes the gradients of all leaves that this tensor was made from, and adds them to\n"
+         "theirs. `grad`: d(objective)/d(this), 1 by default for a tensor of one element.");
+  method("register_hook", &register_hook, nb::arg("hook"),
+         "hook(gradient) is called with the gradient of this tensor in each pass; what it returns\n"
+         "goes on in its place, unless it is None.");
+  method("clear_grad", [](Tensor x) { x.clear_grad(); });
+  method(
+      "detach", [](const Tensor& x) { return x.detach(); },
+      "The same value without history; the bytes are shared.");
+  method(
+      "clone",
+      [](const Tensor& x) {
+        const WithoutGil others(is_long_work(x));
+        return assign(x);
+      },
+      "The same value in bytes of its own; gradients go through.");
+  method(
+      "requires_grad_",
+      [](nb::object self, bool wanted) {
+        tensor_of(self.ptr()).set_requires_grad(wanted);
+        return self;
+      },
+      nb::arg("wanted") = true);
+  module.def(
+      "grad", &grad, nb::arg("outputs"), nb::arg("inputs"),
+      nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
+      "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
+      "keep nothing.");
+  module.def("recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
+             "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
+             "calls the function again.");
+  module.def("set_grad_enabled", &set_grad_enabled, nb::arg("enabled"),
+             "Whether operations of this thread are tracked; gives what was before.");
+  module.def("is_grad_enabled", [] { return autograd::grad_enabled(); });
+}
+
+}  // namespace phi::python

@@ -1,0 +1,271 @@
+// DLPack, both ways.
+#include "python/src/tensor/dlpack.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/storage/kept_bytes.h"
+#include "python/src/base/convert.h"
+#include "python/src/base/errors.h"
+#include "python/src/base/keep.h"
+#include "python/src/base/owned.h"
+#include "python/src/tensor/dlpack_abi.h"
+#include "python/src/tensor/method.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/tensor/values.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// ---- element types ----
+
+struct TypeRow {
+  DataType dtype;
+  dlpack::Code code;
+};
+constexpr TypeRow kTypes[] = {
+    {DataType::BOOL, dlpack::kBool},         {DataType::UINT8, dlpack::kUInt},
+    {DataType::INT8, dlpack::kInt},          {DataType::INT16, dlpack::kInt},
+    {DataType::INT32, dlpack::kInt},         {DataType::INT64, dlpack::kInt},
+    {DataType::FLOAT16, dlpack::kFloat},     {DataType::BFLOAT16, dlpack::kBfloat},
+    {DataType::FLOAT32, dlpack::kFloat},     {DataType::FLOAT64, dlpack::kFloat},
+    {DataType::COMPLEX64, dlpack::kComplex}, {DataType::COMPLEX128, dlpack::kComplex}};
+
+uint8_t bits_of(DataType dtype) { return static_cast<uint8_t>(8 * size_of(dtype)); }
+
+dlpack::ElementType type_of(DataType dtype) {
+  for (const TypeRow& row : kTypes) {
+    if (row.dtype == dtype) return {row.code, bits_of(dtype), 1};
+  }
+  throw errors::Internal("dtype {} has no counterpart in DLPack.", name_of(dtype));
+}
+
+DataType dtype_from(const dlpack::ElementType& type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.code == type.code && bits_of(row.dtype) == type.bits && type.lanes == 1) {
+      return row.dtype;
+    }
+  }
+  raise(PyExc_BufferError,
+        fmt::format("from_dlpack: elements of kind {}, {} bits and {} lanes are of no dtype here",
+                    type.code, type.bits, type.lanes));
+}
+
+// ---- tensors for others ----
+
+// What an array of ours points to, and the capsule's structure in one.
+template <typename Structure>
+struct Exported {
+  explicit Exported(DenseTensor given) : array(std::move(given)) {
+    for (int d = 0; d < array.ndim(); ++d) {
+      shape.push_back(array.dims()[d]);
+      strides.push_back(array.dims().strides()[d]);
+    }
+    array.storage()->expose_bytes();
+    structure.array = {array.mutable_raw_data(),
+                       {dlpack::kCpu, 0},
+                       array.ndim(),
+                       type_of(array.dtype()),
+                       shape.data(),
+                       strides.data(),
+                       0};
+    structure.context = this;
+    structure.deleter = [](Structure* taken) { delete static_cast<Exported*>(taken->context); };
+  }
+  Structure structure{};
+  DenseTensor array;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+};
+
+// Of a capsule that nobody took.
+template <typename Structure>
+void drop_capsule(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;
+  auto* structure = static_cast<Structure*>(PyCapsule_GetPointer(capsule, name));
+  structure->deleter(structure);
+}
+
+template <typename Structure>
+PyObject* capsule_of(Structure* structure, const char* name, PyCapsule_Destructor destructor) {
+  PyObject* capsule = PyCapsule_New(structure, name, destructor);
+  if (capsule == nullptr) {
+    structure->deleter(structure);
+    throw_python_error();
+  }
+  return capsule;
+}
+
+PyObject* versioned_capsule(const DenseTensor& array, bool read_only, bool is_copy) {
+  auto* exported = new Exported<dlpack::VersionedManaged>(array);
+  exported->structure.version = dlpack::kVersion;
+  exported->structure.flags =
+      (read_only ? dlpack::kReadOnly : 0) | (is_copy ? dlpack::kIsCopied : 0);
+  return capsule_of(&exported->structure, dlpack::kVersionedName, [](PyObject* capsule) {
+    drop_capsule<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName);
+  });
+}
+
+PyObject* old_capsule(const DenseTensor& array) {
+  auto* exported = new Exported<dlpack::Managed>(array);
+  return capsule_of(&exported->structure, dlpack::kName, [](PyObject* capsule) {
+    drop_capsule<dlpack::Managed>(capsule, dlpack::kName);
+  });
+}
+
+using Pair = std::tuple<int, int>;
+
+nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<Pair> max_version,
+                     std::optional<Pair> device, std::optional<bool> copy) {
+  if (!stream.is_none()) {
+    raise(PyExc_BufferError, "__dlpack__: tensors on a CPU have no stream; stream must be None");
+  }
+  if (device && *device != Pair(dlpack::kCpu, 0)) {
+    raise(PyExc_BufferError, "__dlpack__: the tensor lies on a CPU, device (1, 0)");
+  }
+  const bool is_copy = copy.value_or(false);
+  const DenseTensor whole = whole_here(x, "the array").dense();
+  const DenseTensor array = is_copy ? whole.clone() : whole;
+  const bool versioned = max_version && std::get<0>(*max_version) >= 1;
+  if (versioned) return nb::steal(versioned_capsule(array, x.requires_grad() && !is_copy, is_copy));
+  if (x.requires_grad() && !is_copy) {
+    raise(PyExc_BufferError,
+          "__dlpack__: a tensor that requires a gradient is shared for reading "
+          "only, which DLPack before 1.0 cannot say; share x.detach()");
+  }
+  return nb::steal(old_capsule(array));
+}
+
+// ---- arrays of others ----
+
+// Row by row into `out`.
+std::byte* copy_strided(const dlpack::Array& array, int d, const std::byte* from, std::byte* out,
+                        size_t size) {
+  if (d == array.ndim) {
+    std::memcpy(out, from, size);
+    return out + size;
+  }
+  for (int64_t i = 0; i < array.shape[d]; ++i) {
+    out = copy_strided(array, d + 1, from + i * array.strides[d] * static_cast<int64_t>(size), out,
+                       size);
+  }
+  return out;
+}
+
+bool is_row_major(const dlpack::Array& array, const Dims& dims) {
+  if (array.strides == nullptr || dims.numel() == 0) return true;
+  const Dims strides = dims.strides();
+  for (int d = 0; d < dims.ndim(); ++d) {
+    if (dims[d] != 1 && array.strides[d] != strides[d]) return false;
+  }
+  return true;
+}
+
+// `owner` lets go of the array when it ends.
+Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<const void> owner,
+                   std::optional<bool> copy) {
+  if (array.device.kind != dlpack::kCpu) {
+    raise(
+        PyExc_BufferError,
+        fmt::format("from_dlpack: the array lies on a device of kind {}, only a CPU's (kind 1) can "
+                    "be taken; copy it to the CPU first",
+                    array.device.kind));
+  }
+  const TensorMeta meta{Dims(std::vector<int64_t>(array.shape, array.shape + array.ndim)),
+                        dtype_from(array.type)};
+  auto* bytes = static_cast<std::byte*>(array.data) + array.byte_offset;
+  const bool shares = is_row_major(array, meta.dims) && !read_only;
+  if (shares && !copy.value_or(false)) {
+    return Tensor(
+        DenseTensor(meta, storage_over(bytes, meta.nbytes(), CPUPlace(), std::move(owner))));
+  }
+  if (copy && !*copy) {
+    raise(PyExc_BufferError,
+          fmt::format("from_dlpack: the array's memory cannot be shared: it is {}; leave out "
+                      "copy=False to copy it",
+                      read_only ? "read-only" : "not row-major"));
+  }
+  DenseTensor own = DenseTensor::empty(meta, CPUPlace());
+  auto* out = static_cast<std::byte*>(own.mutable_raw_data());
+  if (is_row_major(array, meta.dims)) {
+    if (meta.nbytes() > 0) std::memcpy(out, bytes, meta.nbytes());
+  } else {
+    copy_strided(array, 0, bytes, out, size_of(meta.dtype));
+  }
+  return Tensor(std::move(own));
+}
+
+// The capsule's structure, which is ours from now on: whoever looks at the capsule sees that by its
+// name.
+template <typename Structure>
+std::shared_ptr<Structure> take(PyObject* capsule, const char* name, const char* used) {
+  auto* structure = static_cast<Structure*>(PyCapsule_GetPointer(capsule, name));
+  if (structure == nullptr) throw_python_error();
+  checked(PyCapsule_SetName(capsule, used));
+  return std::shared_ptr<Structure>(structure, [](Structure* taken) {
+    // The other library may call Python in it.
+    const InterpreterLock lock;
+    if (lock.taken() && taken->deleter != nullptr) taken->deleter(taken);
+  });
+}
+
+Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
+  if (PyCapsule_IsValid(capsule, dlpack::kVersionedName) != 0) {
+    const auto taken =
+        take<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName, dlpack::kUsedVersionedName);
+    if (taken->version.major != dlpack::kVersion.major) {
+      raise(PyExc_BufferError,
+            fmt::format("from_dlpack: the array is of DLPack {}.{}, which is not "
+                        "known here",
+                        taken->version.major, taken->version.minor));
+    }
+    return tensor_over(taken->array, (taken->flags & dlpack::kReadOnly) != 0, taken, copy);
+  }
+  const auto taken = take<dlpack::Managed>(capsule, dlpack::kName, dlpack::kUsedName);
+  return tensor_over(taken->array, false, taken, copy);
+}
+
+// Libraries of before 1.0 know no max_version.
+nb::object capsule_from(nb::handle array) {
+  try {
+    return array.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return array.attr("__dlpack__")();
+}
+
+Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
+  if (PyCapsule_CheckExact(array.ptr())) return from_capsule(array.ptr(), copy);
+  if (!nb::hasattr(array, "__dlpack__")) {
+    raise(PyExc_TypeError,
+          "from_dlpack: an array with __dlpack__ is needed, got " + describe(array.ptr()));
+  }
+  return from_capsule(capsule_from(array).ptr(), copy);
+}
+
+}  // namespace
+
+void bind_dlpack(nb::module_& module) {
+  method("__dlpack__", &to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
+         nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
+         nb::arg("copy").none() = nb::none());
+  method("__dlpack_device__", [](const Tensor&) { return Pair(dlpack::kCpu, 0); });
+  module.def("from_dlpack", &from_dlpack, nb::arg("array"), nb::kw_only(),
+             nb::arg("copy").none() = nb::none(),
+             "A tensor in the memory of an array of another library that lies on the CPU.\n"
+             "`copy`: None copies where the memory cannot be shared (it is read-only, or not "
+             "row-major),\nTrue always, False never: that is a BufferError then.");
+}
+
+}  // namespace phi::python

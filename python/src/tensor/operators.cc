@@ -1,0 +1,259 @@
+// Operators of Python on tensors and numbers: those of api/tensor/operators.h, and what else there
+// are operators for.
+#include "api/tensor/operators.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "api/generated/ops/abs.h"
+#include "api/generated/ops/bitwise_and.h"
+#include "api/generated/ops/bitwise_not.h"
+#include "api/generated/ops/bitwise_or.h"
+#include "api/generated/ops/bitwise_xor.h"
+#include "api/generated/ops/elementwise_pow.h"
+#include "api/generated/ops/floor_divide.h"
+#include "api/generated/ops/matmul.h"
+#include "api/generated/ops/pow.h"
+#include "api/generated/ops/remainder.h"
+#include "api/tensor/scalar_operand.h"
+#include "python/src/base/convert.h"
+#include "python/src/base/dtype.h"
+#include "python/src/base/errors.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/tensor/tensor_slots.h"
+#include "python/src/tensor/values.h"
+
+namespace phi::python {
+namespace {
+
+struct Add {
+  static constexpr const char* kName = "+";
+  auto operator()(const auto& a, const auto& b) const { return a + b; }
+  static void write(Tensor& a, const auto& b) { a += b; }
+};
+struct Subtract {
+  static constexpr const char* kName = "-";
+  auto operator()(const auto& a, const auto& b) const { return a - b; }
+  static void write(Tensor& a, const auto& b) { a -= b; }
+};
+struct Multiply {
+  static constexpr const char* kName = "*";
+  auto operator()(const auto& a, const auto& b) const { return a * b; }
+  static void write(Tensor& a, const auto& b) { a *= b; }
+};
+struct Divide {
+  static constexpr const char* kName = "/";
+  auto operator()(const auto& a, const auto& b) const { return a / b; }
+  static void write(Tensor& a, const auto& b) { a /= b; }
+};
+struct Less {
+  auto operator()(const auto& a, const auto& b) const { return a < b; }
+};
+struct LessEqual {
+  auto operator()(const auto& a, const auto& b) const { return a <= b; }
+};
+struct Equal {
+  auto operator()(const auto& a, const auto& b) const { return a == b; }
+};
+struct NotEqual {
+  auto operator()(const auto& a, const auto& b) const { return a != b; }
+};
+struct Greater {
+  auto operator()(const auto& a, const auto& b) const { return a > b; }
+};
+struct GreaterEqual {
+  auto operator()(const auto& a, const auto& b) const { return a >= b; }
+};
+
+// An operator of two tensors: a number becomes one of the other's dtype.
+template <Tensor (*kCall)(const Tensor&, const Tensor&)>
+struct OfTensors {
+  Tensor operator()(const Tensor& a, const Tensor& b) const { return kCall(a, b); }
+  Tensor operator()(const Tensor& a, const Scalar& b) const {
+    return kCall(a, scalar_like(a, b, "an operand of"));
+  }
+  Tensor operator()(const Scalar& a, const Tensor& b) const {
+    return kCall(scalar_like(b, a, "an operand of"), b);
+  }
+};
+struct Power : OfTensors<elementwise_pow> {
+  using OfTensors::operator();
+  Tensor operator()(const Tensor& a, const Scalar& b) const { return pow(a, b); }
+};
+
+Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
+
+// Numbers with an imaginary part, and those beside them, are tensors: a Scalar is real.
+bool takes_complex(const Tensor& x, PyObject* number) {
+  return PyComplex_Check(number) || is_complex(x.dtype());
+}
+Tensor complex_like(const Tensor& x, PyObject* number) {
+  return tensor_from(number, dtype_object(x.dtype()));
+}
+
+// A number of Python or NumPy; nothing for anything else, whose own operator may know more.
+bool is_number(PyObject* value) {
+  if (PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value)) return true;
+  const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
+  const bool is_sequence = PySequence_Check(value) != 0;  // arrays have these methods too
+  return methods != nullptr && !is_sequence && (methods->nb_index || methods->nb_float);
+}
+
+template <typename Call>
+PyObject* work(bool is_long, Call&& call) {
+  WithoutGil others(is_long);
+  Tensor out = call();
+  others.end();
+  return to_python(std::move(out));
+}
+
+template <typename Operator>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (is_tensor(a) && is_tensor(b)) {
+      const Tensor &x = tensor_of(a), &y = tensor_of(b);
+      return work(is_long_work(x) || is_long_work(y), [&] { return Operator()(x, y); });
+    }
+    const bool tensor_first = is_tensor(a);
+    PyObject* other = tensor_first ? b : a;
+    const Tensor& x = tensor_of(tensor_first ? a : b);
+    if (!is_number(other)) return Py_NewRef(Py_NotImplemented);
+    if (takes_complex(x, other)) {
+      const Tensor y = complex_like(x, other);
+      return work(is_long_work(x),
+                  [&] { return tensor_first ? Operator()(x, y) : Operator()(y, x); });
+    }
+    const auto number = converted<Scalar>(other, {"Tensor", "operand"});
+    return work(is_long_work(x),
+                [&] { return tensor_first ? Operator()(x, number) : Operator()(number, x); });
+  });
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  return modulus == Py_None ? binary<Power>(a, b) : Py_NewRef(Py_NotImplemented);
+}
+
+template <typename Operator>
+PyObject* inplace(PyObject* self, PyObject* other) {
+  return guarded([&]() -> PyObject* {
+    Tensor& x = tensor_of(self);
+    if (is_tensor(other)) {
+      const Tensor& y = tensor_of(other);
+      const WithoutGil others(is_long_work(x) || is_long_work(y));
+      Operator::write(x, y);
+    } else if (!is_number(other)) {
+      return Py_NewRef(Py_NotImplemented);
+    } else if (takes_complex(x, other)) {
+      Operator::write(x, complex_like(x, other));
+    } else {
+      const auto number = converted<Scalar>(other, {"Tensor", "operand"});
+      const WithoutGil others(is_long_work(x));
+      Operator::write(x, number);
+    }
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int operation) {
+  switch (operation) {
+    case Py_LT:
+      return binary<Less>(a, b);
+    case Py_LE:
+      return binary<LessEqual>(a, b);
+    case Py_EQ:
+      return binary<Equal>(a, b);
+    case Py_NE:
+      return binary<NotEqual>(a, b);
+    case Py_GT:
+      return binary<Greater>(a, b);
+    default:
+      return binary<GreaterEqual>(a, b);
+  }
+}
+
+template <Tensor (*kCall)(const Tensor&)>
+PyObject* unary(PyObject* self) {
+  return guarded([&] {
+    const Tensor& x = tensor_of(self);
+    return work(is_long_work(x), [&] { return kCall(x); });
+  });
+}
+
+Tensor negative(const Tensor& x) { return -x; }
+PyObject* positive(PyObject* self) { return Py_NewRef(self); }
+
+double only_element(PyObject* self, const char* what) {
+  const Tensor& x = tensor_of(self);
+  if (x.numel() != 1) {
+    raise(PyExc_ValueError,
+          fmt::format("{} of {} is asked for, which has {} elements and no single value", what,
+                      x.to_string(), x.numel()));
+  }
+  return x.item();
+}
+
+int is_true(PyObject* self) {
+  return guarded_status([&] { return only_element(self, "the truth") != 0 ? 1 : 0; });
+}
+PyObject* as_float(PyObject* self) {
+  return guarded([&] { return PyFloat_FromDouble(only_element(self, "the float")); });
+}
+PyObject* as_int(PyObject* self) {
+  return guarded([&] {
+    const Tensor& x = tensor_of(self);
+    // Every int64, where a double has not all of them.
+    if (x.dtype() == DataType::INT64 && x.numel() == 1 && !x.is_dist()) {
+      return PyLong_FromLongLong(x.to_vector<int64_t>()[0]);
+    }
+    return PyLong_FromDouble(only_element(self, "the int"));
+  });
+}
+PyObject* as_index(PyObject* self) {
+  return guarded([&] {
+    const Tensor& x = tensor_of(self);
+    if (!is_integral(x.dtype())) {
+      raise(PyExc_TypeError, fmt::format("{} is no index: only integers are", x.to_string()));
+    }
+    return as_int(self);
+  });
+}
+
+template <typename Function>
+PyType_Slot slot(int id, Function* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+}  // namespace
+
+std::span<const PyType_Slot> operator_slots() {
+  static const std::vector<PyType_Slot> slots = {
+      slot(Py_nb_add, binary<Add>),
+      slot(Py_nb_subtract, binary<Subtract>),
+      slot(Py_nb_multiply, binary<Multiply>),
+      slot(Py_nb_true_divide, binary<Divide>),
+      slot(Py_nb_floor_divide, binary<OfTensors<floor_divide>>),
+      slot(Py_nb_remainder, binary<OfTensors<remainder>>),
+      slot(Py_nb_power, power),
+      slot(Py_nb_matrix_multiply, binary<OfTensors<product>>),
+      slot(Py_nb_and, binary<OfTensors<bitwise_and>>),
+      slot(Py_nb_or, binary<OfTensors<bitwise_or>>),
+      slot(Py_nb_xor, binary<OfTensors<bitwise_xor>>),
+      slot(Py_nb_inplace_add, inplace<Add>),
+      slot(Py_nb_inplace_subtract, inplace<Subtract>),
+      slot(Py_nb_inplace_multiply, inplace<Multiply>),
+      slot(Py_nb_inplace_true_divide, inplace<Divide>),
+      slot(Py_nb_negative, unary<negative>),
+      slot(Py_nb_positive, positive),
+      slot(Py_nb_absolute, unary<abs>),
+      slot(Py_nb_invert, unary<bitwise_not>),
+      slot(Py_nb_bool, is_true),
+      slot(Py_nb_float, as_float),
+      slot(Py_nb_int, as_int),
+      slot(Py_nb_index, as_index),
+      slot(Py_tp_richcompare, compare)};
+  return slots;
+}
+
+}  // namespace phi::python

@@ -1,0 +1,135 @@
+// Checkpoints: named tensors on disk, loaded onto any mesh.
+#include "api/tensor/checkpoint.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/autograd/autograd.h"
+#include "api/nn/checkpoint.h"
+#include "python/src/base/dtype.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/training/nn.h"
+#include "python/src/training/training.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+namespace checkpoint = distributed::checkpoint;
+using checkpoint::Checkpoint;
+
+namespace {
+
+using Metadata = std::map<std::string, std::string>;
+
+void save(const std::string& folder, const nn::NamedTensors& tensors, const Metadata& metadata) {
+  const WithoutGil others;
+  checkpoint::save(folder, tensors, {.metadata = metadata});
+}
+
+void load(const Checkpoint& from, const nn::NamedTensors& tensors, bool extras) {
+  const WithoutGil others;
+  const NoGrad no_grad;
+  checkpoint::load(from, tensors,
+                   extras ? Checkpoint::Extras::kAllowed : Checkpoint::Extras::kRefused);
+}
+
+nb::dict metas(const Checkpoint& from) {
+  nb::dict dict;
+  for (const std::string& name : from.names()) {
+    const TensorMeta& meta = from.meta(name);
+    dict[nb::cast(name)] = nb::make_tuple(nb::tuple(nb::cast(meta.dims.to_vector())),
+                                          nb::borrow(dtype_object(meta.dtype)));
+  }
+  return dict;
+}
+
+// A rank without a background save that is over gives it up.
+void bind_pending(nb::module_& module) {
+  nb::class_<checkpoint::PendingSave>(module, "PendingSave", "A save that is under way.")
+      .def("done", &checkpoint::PendingSave::done, "This rank has no more to do. Never blocks.")
+      .def(
+          "poll",
+          [](checkpoint::PendingSave& self) {
+            const WithoutGil others;
+            return self.poll();
+          },
+          "Whether it is complete. Collective; waits for no disk.")
+      .def(
+          "wait",
+          [](checkpoint::PendingSave& self) {
+            const WithoutGil others;
+            self.wait();
+          },
+          "Until it is complete. Errors are the same on all ranks.");
+}
+
+void bind_checkpoint(nb::module_& module) {
+  nb::class_<Checkpoint>(module, "Checkpoint",
+                         "Tensors on disk; each rank reads the boxes that it holds.")
+      .def("names", &Checkpoint::names)
+      .def("metas", &metas, "(shape, dtype on disk) by name.")
+      .def_prop_ro("metadata", [](const Checkpoint& self) { return self.metadata(); })
+      .def_prop_ro("bytes_read", &Checkpoint::bytes_read)
+      .def("__contains__", &Checkpoint::contains, nb::arg("name"))
+      .def(
+          "tensor",
+          [](const Checkpoint& self, const std::string& name, nb::handle dtype) {
+            return checkpoint::deferred(self, name,
+                                        dtype.is_none()
+                                            ? DataType::UNDEFINED
+                                            : dtype_from(dtype.ptr(), {"tensor", "dtype"}));
+          },
+          nb::arg("name"), nb::arg("dtype").none() = nb::none(),
+          "A tensor without bytes until it is used; shard_tensor reads this rank's part only.");
+}
+
+}  // namespace
+
+void bind_checkpoints(nb::module_& module) {
+  bind_pending(module);
+  bind_checkpoint(module);
+  module.def(
+      "open",
+      [](const std::string& path) {
+        const WithoutGil others;
+        return checkpoint::open(path);
+      },
+      nb::arg("path"), "The checkpoint in a folder, or one .safetensors file. No communication.");
+  module.def("save", &save, nb::arg("folder"), nb::arg("tensors"), nb::kw_only(),
+             nb::arg("metadata") = Metadata());
+  module.def(
+      "start_save",
+      [](const std::string& folder, const nn::NamedTensors& tensors, const Metadata& metadata) {
+        const WithoutGil others;
+        return checkpoint::start_save(folder, tensors, {.metadata = metadata});
+      },
+      nb::arg("folder"), nb::arg("tensors"), nb::kw_only(), nb::arg("metadata") = Metadata());
+  module.def("load", &load, nb::arg("checkpoint"), nb::arg("tensors"), nb::kw_only(),
+             nb::arg("extras") = false);
+  module.def(
+      "save_model",
+      [](const std::string& folder, const nn::Layer& model) {
+        const WithoutGil others;
+        nn::save(folder, model);
+      },
+      nb::arg("folder"), nb::arg("model"));
+  module.def(
+      "load_model",
+      [](const std::string& folder, nn::Layer& model) {
+        const WithoutGil others;
+        const NoGrad no_grad;
+        nn::load(checkpoint::open(folder), &model);
+      },
+      nb::arg("folder"), nb::arg("model"));
+}
+
+}  // namespace phi::python

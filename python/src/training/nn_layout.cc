@@ -1,0 +1,142 @@
+// Layouts: how a model lies on a mesh, said by names.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "api/autograd/autograd.h"
+#include "api/nn/layout/layout.h"
+#include "api/nn/layout/shard.h"
+#include "distributed/api.h"
+#include "python/src/base/convert.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/training/nn.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using distributed::ProcessMesh;
+using nn::Layout;
+
+namespace {
+
+// {"tp": Shard(1), "dp": Replicate()}
+nn::Along along_from(nb::dict placements) {
+  nn::Along along;
+  for (auto [dim, placement] : placements) {
+    distributed::Placement* p = nullptr;
+    if (!nb::isinstance<nb::str>(dim)) refuse({"Layout", "mesh dim"}, "str", dim.ptr());
+    if (!nb::try_cast(placement, p) || p == nullptr) {
+      refuse({"Layout", "placement"}, "Shard or Replicate", placement.ptr());
+    }
+    along.emplace_back(nb::cast<std::string>(dim), *p);
+  }
+  return along;
+}
+
+using Row = Layout& (Layout::*)(std::string, nn::Along);
+
+auto row(Row add) {
+  return [add](nb::object self, const std::string& pattern, nb::dict along) {
+    (nb::cast<Layout&>(self).*add)(pattern, along_from(along));
+    return self;
+  };
+}
+
+ProcessMesh mesh_or_set(const std::optional<ProcessMesh>& mesh) {
+  return mesh ? *mesh : distributed::get_mesh();
+}
+
+void shard(nn::Layer& model, const std::optional<ProcessMesh>& mesh, const Layout& layout) {
+  const WithoutGil others;
+  const NoGrad no_grad;
+  nn::shard(model, mesh_or_set(mesh), layout);
+}
+
+void bind_layout(nb::module_& module) {
+  nb::class_<Layout>(
+      module, "Layout",
+      "How a model lies on a mesh, apart from the model. A row is a pattern of names\n"
+      "('*' any letters, '?' one) and placements by the names of mesh dims; of rows\n"
+      "that meet one tensor the last that speaks of a mesh dim counts.\n\n"
+      "    layout = nn.Layout().batches({'dp': Shard(0)})\n"
+      "    layout.parameters('block*.up.weight', {'tp': Shard(1)})\n"
+      "    layout.outputs('block*.down', {'tp': Replicate()})\n"
+      "    nn.shard(model, mesh, layout)")
+      .def(nb::init<>())
+      .def("parameters", row(&Layout::parameters), nb::arg("pattern"), nb::arg("along"),
+           "Parameters, by name; without a row they are whole on every rank.")
+      .def("inputs", row(&Layout::inputs), nb::arg("pattern"), nb::arg("along"),
+           "What modules are given, by path.")
+      .def("outputs", row(&Layout::outputs), nb::arg("pattern"), nb::arg("along"),
+           "What modules give, by path.")
+      .def("caches", row(&Layout::caches), nb::arg("pattern"), nb::arg("along"),
+           "Keys and values [B,S,heads,head size] that Attention modules keep.")
+      .def(
+          "batches",
+          [](nb::object self, nb::dict along) {
+            nb::cast<Layout&>(self).batches(along_from(along));
+            return self;
+          },
+          nb::arg("along"), "The model's inputs and labels.")
+      .def(
+          "pipeline",
+          [](nb::object self, const std::string& dim, const std::string& pattern, int64_t chunks) {
+            nb::cast<Layout&>(self).pipeline(dim, pattern, chunks);
+            return self;
+          },
+          nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
+          "Links of a Sequential that are shared out to stages, `chunks` to each; those before "
+          "are\n"
+          "on the first, those behind on the last.")
+      .def(
+          "zero",
+          [](nb::object self, int stage, const std::string& dim) {
+            nb::cast<Layout&>(self).zero(stage, dim);
+            return self;
+          },
+          nb::arg("stage"), nb::arg("mesh_dim") = "dp",
+          "ZeRO: optimizer states (1), gradients (2) and parameters (3) are split over a mesh dim.")
+      .def("only_along", &Layout::only_along, nb::arg("mesh"),
+           "Without what it says of mesh dims that the mesh has not.")
+      .def(
+          "describe",
+          [](const Layout& self, const nn::Layer& model) { return self.describe(model); },
+          nb::arg("model"), "A table of what the rows meet.");
+}
+
+}  // namespace
+
+void bind_layouts(nb::module_& module) {
+  bind_layout(module);
+  module.def(
+      "shard", &shard, nb::arg("model"), nb::arg("mesh").none(), nb::arg("layout"),
+      "Lays a whole model out on a mesh (None: that of set_mesh): bytes appear for this\n"
+      "rank's shards only. Every rank calls it. ValueError for a mesh dim or a placement that\n"
+      "does not fit, LookupError with the nearest names for a row that meets nothing; nothing\n"
+      "is changed then.");
+  module.def(
+      "transformer_layout",
+      [](const nn::Layer& model, const ProcessMesh& mesh, const std::string& dp,
+         const std::string& tp, const std::string& pp, bool sequence_parallel, int zero_stage,
+         int64_t chunks, const std::string& blocks) {
+        const WithoutGil others;
+        return nn::transformer_layout(model, mesh,
+                                      {.dp = dp,
+                                       .tp = tp,
+                                       .pp = pp,
+                                       .sequence_parallel = sequence_parallel,
+                                       .zero_stage = zero_stage,
+                                       .chunks = chunks,
+                                       .blocks = blocks});
+      },
+      nb::arg("model"), nb::arg("mesh"), nb::kw_only(), nb::arg("dp") = "dp", nb::arg("tp") = "tp",
+      nb::arg("pp") = "pp", nb::arg("sequence_parallel") = false, nb::arg("zero_stage") = 0,
+      nb::arg("chunks") = 1, nb::arg("blocks") = "layer*",
+      "The layout of a model made of this library's layers, along those of the mesh dims that the\n"
+      "mesh has: data, tensor, sequence and pipeline parallel, and ZeRO. Classes of one's own say\n"
+      "how they are split in add_tensor_parallel(self, layout, tp, sequence_parallel).");
+}
+
+}  // namespace phi::python

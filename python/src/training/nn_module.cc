@@ -1,0 +1,591 @@
+// The class autophi.nn.Module: attributes that are parts and parameters, calls, state.
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/autograd/autograd.h"
+#include "api/nn/layout/shard.h"
+#include "phi/common/errors.h"
+#include "phi/common/nearest_name.h"
+#include "python/src/base/convert.h"
+#include "python/src/base/dtype.h"
+#include "python/src/base/errors.h"
+#include "python/src/base/keep.h"
+#include "python/src/base/owned.h"
+#include "python/src/distributed/mesh.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/tensor/values.h"
+#include "python/src/training/nn.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using nn::Layer;
+using nn::Module;
+
+namespace {
+
+// What a class assigns to an attribute to declare a parameter or a buffer by its name.
+struct Parameter {
+  Dims shape;
+  nn::Initialiser init;
+};
+struct Buffer {
+  Tensor value;
+};
+
+std::string class_name(const Module& module, nb::handle object) {
+  if (object.is_valid())
+    return nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__"));
+  int status = 0;
+  char* text = abi::__cxa_demangle(typeid(module).name(), nullptr, nullptr, &status);
+  const std::string whole = status == 0 ? text : "Module";
+  std::free(text);
+  return whole.substr(whole.rfind(':') + 1);
+}
+
+// The object that holds the module; null for one that C++ holds.
+nb::object object_of(const Module& module) {
+  const auto* layer = dynamic_cast<const Layer*>(&module);
+  return layer ? nb::find(*layer) : nb::object();
+}
+
+// ---- attributes ----
+
+// A module of one tensor, which goes by the module's name, has it as `weight`.
+const Tensor* tensor_named(const Module& module, const std::string& name) {
+  const Tensor* found = module.own_tensor(name);
+  return found == nullptr && name == "weight" ? module.own_tensor("") : found;
+}
+
+Module* part_named(const Module& module, const std::string& name) {
+  for (Module* part : module.parts()) {
+    if (part->own_name() == name) return part;
+  }
+  return nullptr;
+}
+
+nb::object get_attribute(nb::handle self, const std::string& name) {
+  const Layer& module = nb::cast<const Layer&>(self);
+  if (const Tensor* tensor = tensor_named(module, name)) return nb::cast(*tensor);
+  if (Module* part = part_named(module, name)) return module_object(*part, self);
+  std::vector<std::string> names = module.own_tensor_names();
+  for (const Module* part : module.parts()) names.push_back(part->own_name());
+  raise(PyExc_AttributeError, fmt::format("'{}' has no attribute '{}'{}", class_name(module, self),
+                                          name, did_you_mean(name, names)));
+}
+
+bool is_module(nb::handle value) { return nb::isinstance<Layer>(value); }
+
+const Module& model_of(const Module& module) {
+  const Module* model = &module;
+  while (model->parent() != nullptr) model = model->parent();
+  return *model;
+}
+
+void set_plainly(nb::handle self, nb::handle name, nb::handle value) {
+  checked(PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()));
+}
+
+// A module that the model has already, by another name, is listed once: by its first.
+void add_part(Layer& module, const std::string& name, nb::handle value, bool flat) {
+  Layer& part = nb::cast<Layer&>(value);
+  if (&part == part_named(module, name)) return;
+  if (part.parent() != nullptr && &model_of(part) == &model_of(module)) return;
+  if (Module* before = part_named(module, name)) module.release(*before);
+  module.adopt(part, flat ? nn::Name::flat(name) : nn::Name(name));
+}
+
+void add_parameter(PythonLayer& module, const std::string& name, const Parameter& parameter) {
+  module.declare_parameter(name, parameter.shape, parameter.init);
+  track_parameters(module);
+}
+
+void set_attribute(nb::handle self, nb::str name, nb::handle value) {
+  Layer& module = nb::cast<Layer&>(self);
+  const std::string text = nb::cast<std::string>(name);
+  auto* python = dynamic_cast<PythonLayer*>(&module);
+  const Parameter* parameter = nullptr;
+  const Buffer* buffer = nullptr;
+  if (nb::try_cast(value, parameter) && parameter != nullptr && python != nullptr) {
+    return add_parameter(*python, text, *parameter);
+  }
+  if (nb::try_cast(value, buffer) && buffer != nullptr && python != nullptr) {
+    return python->declare_buffer(text, buffer->value);
+  }
+  if (is_module(value)) {
+    if (python == nullptr) {
+      raise(PyExc_TypeError,
+            fmt::format("{}: '{}' would be no part of what it computes; parts of a "
+                        "Sequential are added by append()",
+                        class_name(module, self), text));
+    }
+    add_part(module, text, value, /*flat=*/false);
+  } else if (const Tensor* own = tensor_named(module, text)) {
+    // x.w += y assigns what it wrote to.
+    if (is_tensor(value.ptr()) && same_tensor(*own, tensor_of(value.ptr()))) return;
+    raise(PyExc_TypeError, fmt::format("{}: '{}' is a parameter or a buffer: write to it in place, "
+                                       "or use load_state_dict()",
+                                       class_name(module, self), text));
+  }
+  set_plainly(self, name, value);
+}
+
+void delete_attribute(nb::handle self, nb::str name) {
+  Layer& module = nb::cast<Layer&>(self);
+  if (Module* part = part_named(module, nb::cast<std::string>(name))) module.release(*part);
+  set_plainly(self, name, nb::handle());
+}
+
+// ---- calls ----
+
+Tensor result_tensor(const nb::object& result, const char* what) {
+  if (!is_tensor(result.ptr())) refuse({what, "what forward() returns"}, "Tensor", result.ptr());
+  return tensor_of(result.ptr());
+}
+
+nb::object laid_out(const PythonLayer& layer, nn::Point point, nb::object value) {
+  if (layer.attr(point) == nullptr || !is_tensor(value.ptr())) return value;
+  const Tensor x = tensor_of(value.ptr());
+  WithoutGil others;
+  Tensor out = layer.at(point, x);
+  others.end();
+  return nb::cast(out);
+}
+
+// What a user calls: any arguments; the first one and the result are laid out as the layout says.
+nb::object call_python(const PythonLayer& layer, nb::handle self, nb::args args,
+                       nb::kwargs kwargs) {
+  const CallSite::Scope site(python_site(layer));
+  if (args.size() > 0 && layer.attr(nn::Point::kInput) != nullptr) {
+    nb::list changed;
+    changed.append(laid_out(layer, nn::Point::kInput, nb::borrow(args[0])));
+    for (size_t i = 1; i < args.size(); ++i) changed.append(args[i]);
+    return laid_out(layer, nn::Point::kOutput, self.attr("forward")(*changed, **kwargs));
+  }
+  return laid_out(layer, nn::Point::kOutput, self.attr("forward")(*args, **kwargs));
+}
+
+Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,
+                  const nb::kwargs& kwargs) {
+  if (args.size() != 1 || kwargs.size() != 0 || !is_tensor(args[0].ptr())) {
+    raise(PyExc_TypeError,
+          fmt::format("{} takes one Tensor{}", class_name(module, self),
+                      args.size() == 1 && kwargs.size() == 0
+                          ? ", got " + describe(args[0].ptr())
+                          : fmt::format(", got {} arguments", args.size() + kwargs.size())));
+  }
+  return tensor_of(args[0].ptr());
+}
+
+nb::object call(nb::handle self, nb::args args, nb::kwargs kwargs) {
+  const Layer& layer = nb::cast<const Layer&>(self);
+  if (const auto* python = dynamic_cast<const PythonLayer*>(&layer)) {
+    return call_python(*python, self, args, kwargs);
+  }
+  const Tensor x = one_tensor(layer, self, args, kwargs);
+  const CallSite site = python_site(layer);
+  WithoutGil others;
+  Tensor out = layer.call(x, site);
+  others.end();
+  return nb::cast(out);
+}
+
+nb::object forward(nb::handle self, nb::args args, nb::kwargs kwargs) {
+  const Layer& layer = nb::cast<const Layer&>(self);
+  if (dynamic_cast<const PythonLayer*>(&layer) != nullptr) {
+    raise(PyExc_NotImplementedError,
+          fmt::format("class {} has no method forward()", class_name(layer, self)));
+  }
+  const Tensor x = one_tensor(layer, self, args, kwargs);
+  WithoutGil others;
+  Tensor out = layer.forward(x);
+  others.end();
+  return nb::cast(out);
+}
+
+// ---- what a module has ----
+
+nb::list named(const nn::NamedTensors& tensors) {
+  nb::list list;
+  for (const auto& [name, tensor] : tensors) list.append(nb::make_tuple(name, tensor));
+  return list;
+}
+
+nb::dict state_dict(const Layer& module) {
+  nb::dict dict;
+  for (const auto& [name, tensor] : module.named_parameters()) dict[nb::cast(name)] = tensor;
+  for (const auto& [name, tensor] : module.named_buffers()) dict[nb::cast(name)] = tensor;
+  return dict;
+}
+
+nn::NamedTensors all_tensors(const Module& module) {
+  nn::NamedTensors all = module.named_parameters();
+  for (auto& buffer : module.named_buffers()) all.push_back(std::move(buffer));
+  return all;
+}
+
+// A value for a tensor of the model: of its dtype, whatever was given.
+Tensor value_for(const std::string& name, const Tensor& now, nb::handle given) {
+  const Tensor value =
+      is_tensor(given.ptr()) ? tensor_of(given.ptr()) : tensor_from(given.ptr(), Py_None);
+  PHI_CHECK(value.shape() == now.shape(),
+            errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
+                                    now.to_string(), value.to_string()));
+  return value;
+}
+
+void load_state_dict(Layer& module, nb::dict state, bool strict) {
+  std::map<std::string, Tensor> values;
+  std::vector<std::string> missing;
+  std::set<std::string> wanted;
+  for (const auto& [name, now] : all_tensors(module)) {
+    wanted.insert(name);
+    if (state.contains(name.c_str())) {
+      values.emplace(name, value_for(name, now, state[name.c_str()]));
+    } else {
+      missing.push_back(name);
+    }
+  }
+  std::vector<std::string> extra;
+  for (auto [key, value] : state) {
+    if (!wanted.contains(nb::cast<std::string>(key))) extra.push_back(nb::cast<std::string>(key));
+  }
+  PHI_CHECK(
+      !strict || (missing.empty() && extra.empty()),
+      errors::InvalidArgument("load_state_dict: the model's tensors without a value: [{}]; "
+                              "values of no tensor of the model: [{}]. With strict=False both "
+                              "are left as they are.",
+                              fmt::join(missing, ", "), fmt::join(extra, ", ")));
+  const WithoutGil others;
+  const NoGrad no_grad;
+  module.fill([&](const std::string& name, const Tensor& now) {
+    const auto found = values.find(name);
+    return found == values.end() ? now : found->second.detach().to(now.dtype());
+  });
+}
+
+nb::list modules_of(nb::handle self, bool with_names) {
+  nb::list list;
+  Layer& module = nb::cast<Layer&>(self);
+  const size_t skip = module.path().empty() ? 0 : module.path().size() + 1;
+  for (Module* each : module.modules()) {
+    const nb::object object = each == &module ? nb::borrow(self) : module_object(*each, self);
+    if (!with_names) {
+      list.append(object);
+    } else {
+      list.append(nb::make_tuple(each == &module ? "" : each->path().substr(skip), object));
+    }
+  }
+  return list;
+}
+
+nb::list children_of(nb::handle self, bool with_names) {
+  nb::list list;
+  for (Module* part : nb::cast<Layer&>(self).parts()) {
+    const nb::object object = module_object(*part, self);
+    if (with_names) {
+      list.append(nb::make_tuple(part->own_name(), object));
+    } else {
+      list.append(object);
+    }
+  }
+  return list;
+}
+
+// ---- a tree of text ----
+
+void show(const Module& module, const std::string& indent, std::string* out) {
+  std::vector<std::string> tensors;
+  for (const std::string& own : module.own_tensor_names()) {
+    tensors.push_back((own.empty() ? "weight" : own) + " " + module.own_tensor(own)->to_string());
+  }
+  *out += class_name(module, object_of(module)) + "(" + fmt::format("{}", fmt::join(tensors, ", "));
+  if (module.parts().empty()) {
+    *out += ")";
+    return;
+  }
+  for (const Module* part : module.parts()) {
+    *out += "\n" + indent + "  (" + part->own_name() + "): ";
+    show(*part, indent + "  ", out);
+  }
+  *out += "\n" + indent + ")";
+}
+
+std::string repr(const Layer& module) {
+  std::string text;
+  show(module, "", &text);
+  return text;
+}
+
+void set_group(Layer& module, const std::string& pattern, std::optional<bool> decays, double rate,
+               bool trained) {
+  module.set_group(pattern, {.decays = decays, .rate = rate, .trained = trained});
+  const auto groups = module.groups();
+  size_t i = 0;
+  for (auto& [name, tensor] : module.named_parameters()) {
+    tensor.set_requires_grad(groups[i++].trained);
+  }
+}
+
+void bind_declarations(nb::module_& module) {
+  nb::class_<Parameter>(
+      module, "Parameter",
+      "Assigned to an attribute of a Module it declares a parameter of this name:\n"
+      "\n"
+      "    self.scale = nn.Parameter([64], init=nn.init.constant(1.0))\n"
+      "    self.table = nn.Parameter(tensor)\n\n"
+      "Its bytes are made when they are needed, those of this rank alone.")
+      .def(
+          "__init__",
+          [](Parameter* self, nb::handle shape, nb::handle init) {
+            if (is_tensor(shape.ptr())) {
+              new (self) Parameter{tensor_of(shape.ptr()).shape(), initialiser_from(shape)};
+              return;
+            }
+            new (self)
+                Parameter{converted<std::vector<int64_t>>(shape.ptr(), {"Parameter", "shape"}),
+                          init.is_none() ? nn::normal(0.02) : initialiser_from(init)};
+          },
+          nb::arg("shape"), nb::arg("init").none() = nb::none(),
+          "`shape`: a list of extents, or a Tensor that has the first values. `init`: of nn.init, "
+          "a\n"
+          "Tensor, or a function (shape, dtype, seed); normal(0.02) by default.");
+  nb::class_<Buffer>(
+      module, "Buffer",
+      "Assigned to an attribute of a Module it declares a tensor that belongs to the\n"
+      "model, is saved with it, and is not trained.")
+      .def(nb::init<Tensor>(), nb::arg("value"));
+}
+
+// A forward() of one's own below a layer of C++ would be called by Python alone, and not by the
+// library.
+void check_subclass(nb::handle cls, nb::kwargs) {
+  if (!nb::hasattr(cls, "forward") ||
+      !nb::cast<bool>(cls.attr("__dict__").attr("__contains__")("forward"))) {
+    return;
+  }
+  const nb::handle module = nb::type<Layer>();
+  for (nb::handle base : nb::tuple(cls.attr("__mro__"))) {
+    if (base.is(module)) return;
+    const auto home = nb::cast<std::string>(base.attr("__module__"));
+    if (!home.starts_with("autophi._autophi")) continue;
+    raise(PyExc_TypeError,
+          fmt::format("class {} has a forward() of its own, which nn.{} would not call; derive it "
+                      "from nn.Module, and hold a {} in it",
+                      nb::cast<std::string>(cls.attr("__name__")),
+                      nb::cast<std::string>(base.attr("__name__")),
+                      nb::cast<std::string>(base.attr("__name__"))));
+  }
+}
+
+void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
+  type.def("__init__",
+           [](nb::pointer_and_handle<Layer> self) { new (self.p) PythonLayer(self.h.ptr()); })
+      .def("__getattr__", &get_attribute, nb::arg("name"))
+      .def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none())
+      .def("__delattr__", &delete_attribute, nb::arg("name"))
+      .def("__call__", &call)
+      .def("forward", &forward, "What it computes of its input; classes have their own.")
+      .def("__repr__", &repr)
+      .def(
+          "add_module",
+          [](nb::handle self, nb::str name, nb::handle part, bool flat) {
+            if (!is_module(part)) refuse({"add_module", "module"}, "Module", part.ptr());
+            add_part(nb::cast<Layer&>(self), nb::cast<std::string>(name), part, flat);
+            set_plainly(self, name, part);
+          },
+          nb::arg("name"), nb::arg("module"), nb::kw_only(), nb::arg("flat") = false,
+          "As an assignment to the attribute. A flat name is in the path, but not in the names of\n"
+          "its parameters: those of 'attention' in 'layer0' are 'layer0.qkv.weight'.");
+}
+
+void bind_contents(nb::class_<Layer, PythonLayer>& type) {
+  type.def(
+          "parameters", [](const Layer& self) { return self.parameters(); },
+          "Of this module and its parts, a list.")
+      .def(
+          "named_parameters", [](const Layer& self) { return named(self.named_parameters()); },
+          "Pairs of name in the model and tensor.")
+      .def("named_buffers", [](const Layer& self) { return named(self.named_buffers()); })
+      .def(
+          "modules", [](nb::handle self) { return modules_of(self, false); },
+          "This module and all below it, each before its parts.")
+      .def(
+          "named_modules", [](nb::handle self) { return modules_of(self, true); },
+          "Pairs of path, seen from here, and module.")
+      .def("children", [](nb::handle self) { return children_of(self, false); })
+      .def("named_children", [](nb::handle self) { return children_of(self, true); })
+      .def_prop_ro(
+          "path", [](const Layer& self) { return self.path(); },
+          "'layer0.attention'; that of a model is ''.")
+      .def_prop_ro("num_parameters", &Layer::num_parameters, "Elements of all parameters.")
+      .def_prop_ro("parameter_bytes_here", &Layer::parameter_bytes_here,
+                   "Bytes of its parameters on this rank.")
+      .def_prop_ro(
+          "process_mesh",
+          [](const Layer& self) {
+            return self.mesh() ? nb::steal(mesh_object(*self.mesh())) : nb::none();
+          },
+          "The mesh that it is laid out on: its stage's; None before nn.shard().");
+}
+
+void bind_state(nb::class_<Layer, PythonLayer>& type) {
+  type.def("state_dict", &state_dict,
+           "Parameters and buffers by name: handles on the tensors themselves.")
+      .def(
+          "load_state_dict", &load_state_dict, nb::arg("state_dict"), nb::arg("strict") = true,
+          "Gives each parameter and buffer the value of its name: a tensor, plain or distributed,\n"
+          "or an array; it is laid out as the old one is, and cast to its dtype. Every rank calls\n"
+          "it. ValueError that lists what is missing and what is extra, and for other shapes.")
+      .def(
+          "train",
+          [](nb::object self, bool mode) {
+            nb::cast<Layer&>(self).set_training(mode);
+            return self;
+          },
+          nb::arg("mode") = true, "Of the whole model: while it trains, dropout drops.")
+      .def("eval",
+           [](nb::object self) {
+             nb::cast<Layer&>(self).set_training(false);
+             return self;
+           })
+      .def_prop_ro("training", &Layer::is_training)
+      .def(
+          "to",
+          [](nb::object self, nb::handle dtype) {
+            const DataType wanted = dtype_from(dtype.ptr(), {"to", "dtype"});
+            Layer& module = nb::cast<Layer&>(self);
+            WithoutGil others;
+            module.convert(wanted);
+            others.end();
+            return self;
+          },
+          nb::arg("dtype"), "All parameters in another floating dtype. Of a model; gives it back.")
+      .def(
+          "initialise",
+          [](nb::object self, uint64_t seed, nb::handle dtype) {
+            Layer& module = nb::cast<Layer&>(self);
+            const DataType wanted =
+                dtype.is_none() ? module.dtype() : dtype_from(dtype.ptr(), {"initialise", "dtype"});
+            WithoutGil others;
+            const NoGrad no_grad;
+            module.initialise(seed, wanted);
+            others.end();
+            return self;
+          },
+          nb::arg("seed"), nb::arg("dtype").none() = nb::none(),
+          "All parameters anew under another seed. Of a model; gives it back.")
+      .def_prop_ro("seed", &Layer::seed)
+      .def_prop_ro("dtype",
+                   [](const Layer& self) { return nb::borrow(dtype_object(self.dtype())); })
+      .def("set_group", &set_group, nb::arg("pattern"), nb::kw_only(),
+           nb::arg("decays").none() = nb::none(), nb::arg("rate") = 1.0, nb::arg("trained") = true,
+           "What an optimizer does with the parameters whose names match ('*.bias'): whether "
+           "weight\n"
+           "decay is theirs, the factor of their learning rate, whether they are trained at all.");
+}
+
+}  // namespace
+
+Tensor PythonLayer::forward(const Tensor& x) const {
+  const nb::gil_scoped_acquire lock;
+  const nb::object result = nb::handle(self_).attr("forward")(x);
+  return result_tensor(result, Py_TYPE(self_)->tp_name);
+}
+
+void PythonLayer::add_tensor_parallel(nn::Layout* layout, const std::string& tp,
+                                      bool sequence_parallel) const {
+  const nb::gil_scoped_acquire lock;
+  if (!nb::hasattr(nb::handle(self_), "add_tensor_parallel")) return;
+  nb::handle(self_).attr("add_tensor_parallel")(nb::cast(layout, nb::rv_policy::reference), tp,
+                                                sequence_parallel);
+}
+
+CallSite python_site(const nn::Module& module) {
+  static std::set<std::string, std::less<>> files;  // under the interpreter's lock
+  CallSite site{module.path().c_str(), nullptr, 0};
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  if (frame == nullptr) return site;
+  const Owned owned_frame(reinterpret_cast<PyObject*>(frame));
+  const Owned code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const char* name = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code.get())->co_filename);
+  if (name == nullptr) {
+    PyErr_Clear();
+    return site;
+  }
+  const auto known = files.find(std::string_view(name));
+  site.file = (known == files.end() ? files.insert(name).first : known)->c_str();
+  site.line = static_cast<uint32_t>(PyFrame_GetLineNumber(frame));
+  return site;
+}
+
+nb::object module_object(nn::Module& module, nb::handle holder) {
+  if (nb::object own = object_of(module); own.is_valid()) return own;
+  auto* layer = dynamic_cast<Layer*>(&module);
+  PHI_CHECK(layer != nullptr, errors::Internal("module '{}' is no Layer.", module.path()));
+  nb::object object = nb::cast(layer, nb::rv_policy::reference);
+  nb::keep_alive_obj(object, holder);
+  return object;
+}
+
+std::shared_ptr<nn::Layer> shared_layer(nb::handle object) {
+  Layer* layer = nb::cast<Layer*>(object);
+  return {keep(object.ptr()), layer};
+}
+
+void track_parameters(nn::Module& module) {
+  const auto groups = module.groups();
+  size_t i = 0;
+  for (auto& [name, tensor] : module.named_parameters()) {
+    if (groups[i++].trained && !tensor.requires_grad()) tensor.set_requires_grad();
+  }
+}
+
+void freeze_untracked(nn::Module& module) {
+  const auto groups = module.groups();
+  size_t i = 0;
+  for (const auto& [name, tensor] : module.named_parameters()) {
+    nn::ParameterGroup group = groups[i++];
+    if (tensor.requires_grad() == group.trained) continue;
+    group.trained = tensor.requires_grad();
+    module.set_group(name, group);
+  }
+}
+
+void bind_modules(nb::module_& module) {
+  bind_declarations(module);
+  nb::class_<Layer, PythonLayer> type(
+      module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      "A part of a model: parameters, parts, and forward().\n\n"
+      "    class Net(nn.Module):\n"
+      "        def __init__(self, d):\n"
+      "            super().__init__()\n"
+      "            self.up = nn.Linear(d, 4 * d)\n"
+      "            self.scale = nn.Parameter([d], init=nn.init.constant(1.0))\n\n"
+      "        def forward(self, x):\n"
+      "            return self.up(x * self.scale)\n\n"
+      "Attributes that are modules are parts; their parameters go by the path, 'up.weight'. "
+      "Values\n"
+      "follow these names and the model's seed, and are made when they are needed.");
+  type.attr("__init_subclass__") =
+      nb::module_::import_("builtins").attr("classmethod")(nb::cpp_function(&check_subclass));
+  bind_attributes(type);
+  bind_contents(type);
+  bind_state(type);
+}
+
+}  // namespace phi::python

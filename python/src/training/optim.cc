@@ -1,0 +1,209 @@
+// The optimizer and learning rates, as classes that autophi.optim is made of.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/training/learning_rate.h"
+#include "api/training/shard_optimizer.h"
+#include "phi/common/errors.h"
+#include "python/src/base/convert.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/training/nn.h"
+#include "python/src/training/training.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using training::Optimizer;
+using training::OptimizerConfig;
+using training::OptimizerKind;
+using training::RateKind;
+using training::RateSchedule;
+
+namespace {
+
+OptimizerKind optimizer_kind(const std::string& name) {
+  if (name == "sgd") return OptimizerKind::kSgd;
+  if (name == "momentum") return OptimizerKind::kMomentum;
+  PHI_CHECK(name == "adamw",
+            errors::InvalidArgument("an optimizer is 'sgd', 'momentum' or 'adamw', "
+                                    "not '{}'.",
+                                    name));
+  return OptimizerKind::kAdamW;
+}
+
+void check_config(const OptimizerConfig& config) {
+  const auto check_beta = [](double beta) {
+    PHI_CHECK(beta >= 0.0 && beta < 1.0,
+              errors::InvalidArgument("betas are 0 or more and less than 1, got {}.", beta));
+  };
+  check_beta(config.beta1);
+  check_beta(config.beta2);
+  PHI_CHECK(config.grad_clip >= 0.0 && config.weight_decay >= 0.0,
+            errors::InvalidArgument("grad_clip and weight_decay are 0 or more, got {} and {}.",
+                                    config.grad_clip, config.weight_decay));
+}
+
+void bind_config(nb::module_& module) {
+  nb::class_<OptimizerConfig>(module, "Config",
+                              "What an optimizer does with gradients, as numbers.")
+      .def(
+          "__init__",
+          [](OptimizerConfig* self, const std::string& kind, double beta1, double beta2,
+             double epsilon, double weight_decay, double momentum, bool nesterov,
+             double grad_clip) {
+            const OptimizerConfig config{.kind = optimizer_kind(kind),
+                                         .beta1 = beta1,
+                                         .beta2 = beta2,
+                                         .epsilon = epsilon,
+                                         .weight_decay = weight_decay,
+                                         .momentum = momentum,
+                                         .nesterov = nesterov,
+                                         .grad_clip = grad_clip};
+            check_config(config);
+            new (self) OptimizerConfig(config);
+          },
+          nb::arg("kind"), nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
+          nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0.01, nb::arg("momentum") = 0.9,
+          nb::arg("nesterov") = false, nb::arg("grad_clip") = 0.0);
+}
+
+RateSchedule rates(RateKind kind, double peak, int64_t warmup_steps) {
+  PHI_CHECK(peak >= 0.0 && warmup_steps >= 0,
+            errors::InvalidArgument("a learning rate of {} with {} steps to warm up; both are 0 or "
+                                    "more.",
+                                    peak, warmup_steps));
+  return {.kind = kind, .peak = peak, .warmup_steps = warmup_steps};
+}
+
+void bind_rates(nb::module_& module) {
+  nb::class_<RateSchedule>(module, "Rate",
+                           "Learning rates by step; constant(), cosine() and steps() make them.")
+      .def("at", &RateSchedule::at, nb::arg("step"),
+           "The rate of step `step`, which counts from 1.")
+      .def_ro("peak", &RateSchedule::peak);
+  module.def(
+      "constant",
+      [](double peak, int64_t warmup) { return rates(RateKind::kConstant, peak, warmup); },
+      nb::arg("peak"), nb::arg("warmup_steps") = 0,
+      "peak; in the first `warmup_steps` steps peak * step / warmup_steps.");
+  module.def(
+      "cosine",
+      [](double peak, int64_t total, int64_t warmup, double min_ratio) {
+        RateSchedule rate = rates(RateKind::kCosine, peak, warmup);
+        rate.total_steps = total;
+        rate.min_ratio = min_ratio;
+        return rate;
+      },
+      nb::arg("peak"), nb::arg("total_steps"), nb::arg("warmup_steps") = 0,
+      nb::arg("min_ratio") = 0.1,
+      "After the warm-up along a cosine, to min_ratio * peak at step `total_steps`.");
+  module.def(
+      "steps",
+      [](double peak, std::vector<int64_t> milestones, double gamma, int64_t warmup) {
+        RateSchedule rate = rates(RateKind::kStep, peak, warmup);
+        rate.milestones = std::move(milestones);
+        rate.gamma = gamma;
+        return rate;
+      },
+      nb::arg("peak"), nb::arg("milestones"), nb::arg("gamma") = 0.1, nb::arg("warmup_steps") = 0,
+      "Multiplied by gamma after each of the milestones.");
+}
+
+std::vector<Tensor> tensors_from(nb::handle list) {
+  std::vector<Tensor> tensors;
+  for (nb::handle each : list) {
+    if (!is_tensor(each.ptr())) refuse({"Optimizer", "parameters"}, "tensors", each.ptr());
+    tensors.push_back(tensor_of(each.ptr()));
+  }
+  PHI_CHECK(!tensors.empty(), errors::InvalidArgument("an optimizer of no parameters."));
+  return tensors;
+}
+
+// `parameters`: a module, whose layout says the stage where none is given, or tensors.
+Optimizer made(nb::handle parameters, const OptimizerConfig& config, std::optional<int> stage,
+               const std::string& mesh_dim) {
+  if (nb::isinstance<nn::Layer>(parameters)) {
+    nn::Layer& module = nb::cast<nn::Layer&>(parameters);
+    freeze_untracked(module);
+    const WithoutGil others;
+    std::optional<training::ZeroStage> zero;
+    if (stage) zero = {*stage, mesh_dim};
+    return training::shard_optimizer(module, config, zero);
+  }
+  const std::vector<Tensor> tensors = tensors_from(parameters);
+  const WithoutGil others;
+  return Optimizer(config, tensors, {stage.value_or(0), mesh_dim});
+}
+
+// It refers to the name of its mesh dim.
+struct OwnedOptimizer {
+  std::string mesh_dim;
+  std::optional<Optimizer> optimizer;
+};
+
+std::tuple<double, bool> step(OwnedOptimizer& self, double rate, double loss_scale,
+                              bool check_finite) {
+  const WithoutGil others;
+  const auto outcome = self.optimizer->step(rate, loss_scale, check_finite);
+  return {outcome.grad_norm, outcome.applied};
+}
+
+nb::list states(const OwnedOptimizer& self) {
+  nb::list list;
+  for (const Optimizer::State& state : self.optimizer->states()) {
+    list.append(nb::make_tuple(state.parameter, std::string(state.name), state.value));
+  }
+  return list;
+}
+
+void restore(OwnedOptimizer& self, int64_t updates, const std::vector<Tensor>& values) {
+  const size_t count = self.optimizer->states().size();
+  PHI_CHECK(
+      values.size() == count,
+      errors::InvalidArgument("{} values for an optimizer of {} states.", values.size(), count));
+  const WithoutGil others;
+  size_t next = 0;
+  self.optimizer->restore(updates, [&](const Optimizer::State&) { return values[next++]; });
+}
+
+}  // namespace
+
+void bind_optimizers(nb::module_& module) {
+  bind_config(module);
+  bind_rates(module);
+  nb::class_<OwnedOptimizer>(module, "Optimizer", "The optimizer itself, with its states.")
+      .def(
+          "__init__",
+          [](OwnedOptimizer* self, nb::handle parameters, const OptimizerConfig& config,
+             std::optional<int> stage, const std::string& mesh_dim) {
+            new (self) OwnedOptimizer{mesh_dim, std::nullopt};
+            self->optimizer = made(parameters, config, stage, self->mesh_dim);
+          },
+          nb::arg("parameters"), nb::arg("config"), nb::arg("zero_stage").none() = nb::none(),
+          nb::arg("zero_dim") = "dp")
+      .def("step", &step, nb::arg("learning_rate"), nb::arg("loss_scale") = 1.0,
+           nb::arg("check_finite") = false,
+           "One update from the gradients that have accumulated; then they are gone. Gives their "
+           "norm\n"
+           "(0 where nobody asked for it) and whether the update was applied.")
+      .def("states", &states,
+           "(number of the parameter, 'moment1' | 'moment2' | 'master', tensor).")
+      .def("restore", &restore, nb::arg("updates"), nb::arg("values"))
+      .def_prop_ro("updates", [](const OwnedOptimizer& self) { return self.optimizer->updates(); })
+      .def_prop_ro("state_bytes", [](const OwnedOptimizer& self) {
+        const WithoutGil others;
+        return self.optimizer->bytes_here().states;
+      });
+  module.def(
+      "optimized_names", [](const nn::Layer& model) { return training::optimized_names(model); },
+      nb::arg("model"), "Names of the parameters that are trained, in the optimizer's order.");
+}
+
+}  // namespace phi::python

@@ -1,0 +1,303 @@
+// The trainer, and its checkpoints.
+#include "python/src/training/training.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/training/checkpoint/checkpointer.h"
+#include "api/training/checkpoint/trainer_checkpoint.h"
+#include "api/training/trainer.h"
+#include "phi/common/errors.h"
+#include "python/src/base/convert.h"
+#include "python/src/base/keep.h"
+#include "python/src/tensor/tensor_object.h"
+#include "python/src/training/nn.h"
+
+namespace phi::python {
+
+namespace nb = nanobind;
+using training::Batch;
+using training::Checkpointer;
+using training::StepResult;
+using training::Trainer;
+using training::TrainerOptions;
+
+namespace {
+
+// ---- what Python gives ----
+
+training::LossFunction loss_from(nb::callable function) {
+  return [kept = keep(function.ptr())](const Tensor& output, const Tensor& labels) {
+    const nb::gil_scoped_acquire lock;
+    const nb::object loss = nb::handle(kept.get())(output, labels);
+    if (!is_tensor(loss.ptr())) refuse({"Trainer", "what the loss returns"}, "Tensor", loss.ptr());
+    return tensor_of(loss.ptr());
+  };
+}
+
+bool is_pair(nb::handle value) {
+  return (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) && nb::len(value) == 2 &&
+         is_tensor(nb::object(value[0]).ptr()) && is_tensor(nb::object(value[1]).ptr());
+}
+
+Batch batch_from(nb::handle value) {
+  if (!is_pair(value)) refuse({"step", "batches"}, "pairs of Tensor (inputs, labels)", value.ptr());
+  return {tensor_of(nb::object(value[0]).ptr()), tensor_of(nb::object(value[1]).ptr())};
+}
+
+// One pair, or a list of as many as there are micro-batches.
+std::vector<Batch> batches_from(nb::handle value) {
+  if (is_pair(value)) return {batch_from(value)};
+  std::vector<Batch> batches;
+  for (nb::handle each : value) batches.push_back(batch_from(each));
+  return batches;
+}
+
+nn::Recompute recompute_from(const std::string& name) {
+  if (name == "none") return nn::Recompute::kNone;
+  if (name == "selective") return nn::Recompute::kSelective;
+  PHI_CHECK(name == "full",
+            errors::InvalidArgument("recompute is 'none', 'selective' or 'full', not "
+                                    "'{}'.",
+                                    name));
+  return nn::Recompute::kFull;
+}
+
+training::OnNonFinite nonfinite_from(const std::string& name) {
+  if (name == "stop") return training::OnNonFinite::kStop;
+  PHI_CHECK(name == "skip",
+            errors::InvalidArgument("on_nonfinite is 'stop' or 'skip', not '{}'.", name));
+  return training::OnNonFinite::kSkip;
+}
+
+// ---- the trainer ----
+
+StepResult step(Trainer& trainer, nb::handle batches) {
+  const std::vector<Batch> given = batches_from(batches);
+  const WithoutGil others;
+  return trainer.step(given);
+}
+
+void run(Trainer& trainer, int64_t steps, nb::callable batches) {
+  const WithoutGil others;
+  trainer.run(steps, [&](int64_t number) {
+    const nb::gil_scoped_acquire lock;
+    return batches_from(batches(number));
+  });
+}
+
+void on_step(Trainer& trainer, nb::callable hook) {
+  trainer.on_step([kept = keep(hook.ptr())](int64_t step, const StepResult& result) {
+    const nb::gil_scoped_acquire lock;
+    nb::handle(kept.get())(step, result);
+  });
+}
+
+nb::dict states(const Trainer& trainer) {
+  nb::dict dict;
+  for (const auto& [name, tensor] : trainer.states()) dict[nb::cast(name)] = tensor;
+  return dict;
+}
+
+nb::dict numbers(const Trainer& trainer) {
+  const training::TrainerNumbers n = trainer.numbers();
+  nb::dict dict;
+  dict["steps"] = n.steps;
+  dict["updates"] = n.updates;
+  dict["passes"] = n.passes;
+  dict["data_offset"] = n.data_offset;
+  dict["loss_scale"] = n.loss_scale;
+  dict["finite_steps"] = n.finite_steps;
+  return dict;
+}
+
+nb::dict state_bytes(const Trainer& trainer) {
+  const training::StateBytes bytes = trainer.state_bytes();
+  nb::dict dict;
+  dict["parameters"] = bytes.parameters;
+  dict["gradients"] = bytes.gradients;
+  dict["states"] = bytes.states;
+  return dict;
+}
+
+void bind_result(nb::module_& module) {
+  nb::class_<StepResult>(module, "StepResult", "What one step gave.")
+      .def_ro("loss", &StepResult::loss, "The mean over the batch.")
+      .def_ro("finite", &StepResult::finite, "The loss and all gradients were.")
+      .def_ro("learning_rate", &StepResult::learning_rate)
+      .def_ro("grad_norm", &StepResult::grad_norm, "Before clipping.")
+      .def_ro("loss_scale", &StepResult::loss_scale)
+      .def_ro("applied", &StepResult::applied,
+              "False: a gradient was not finite, the step was left out.");
+}
+
+void bind_trainer(nb::module_& module) {
+  nb::class_<Trainer>(module, "Trainer", nb::is_weak_referenceable(),
+                      "Steps of a model, plain or laid out on a mesh: forward, backward, update.")
+      .def(
+          "__init__",
+          [](Trainer* self, nn::Layer& model, nb::callable loss, const TrainerOptions& options) {
+            freeze_untracked(model);
+            auto function = loss_from(loss);
+            const WithoutGil others;
+            new (self) Trainer(model, std::move(function), options);
+          },
+          nb::arg("model"), nb::arg("loss"), nb::arg("options"), nb::keep_alive<1, 2>())
+      .def("step", &step, nb::arg("batches"),
+           "The next step of as many pairs (inputs, labels) as there are micro-batches; one pair "
+           "may\n"
+           "stand alone. Plain tensors, the same on every rank. Every rank calls it and gets the "
+           "same\n"
+           "StepResult. ValueError for another number of micro-batches; FloatingPointError for "
+           "numbers "
+           "that\n"
+           "are not finite, with the rank and operator where they come up first.")
+      .def("run", &run, nb::arg("steps"), nb::arg("batches"),
+           "`steps` steps; batches(number) gives those of step next_batch: 1, 2, ..")
+      .def("on_step", &on_step, nb::arg("hook"), "hook(step, result) is called after each step.")
+      .def_prop_ro("steps", &Trainer::steps, "Steps done.")
+      .def_prop_ro("next_batch", &Trainer::next_batch)
+      .def_prop_ro("numbers", &numbers)
+      .def_prop_ro("state_bytes", &state_bytes, "Bytes of the model states on this rank.")
+      .def_prop_ro(
+          "program", [](const Trainer& self) { return self.program(); },
+          "The program of all steps; None unless steps are captured and one has run.")
+      .def("states", &states,
+           "Parameters, buffers and optimizer states, as a checkpoint names them.");
+}
+
+void bind_options(nb::module_& module) {
+  nb::class_<TrainerOptions>(module, "Options")
+      .def(
+          "__init__",
+          [](TrainerOptions* self, const training::OptimizerConfig& optimizer,
+             const training::RateSchedule& rate, int64_t micro_batches, const std::string& schedule,
+             const std::string& recompute, bool capture, bool trains, const std::string& nonfinite,
+             int64_t max_left_out, const ProgramMemory& memory) {
+            new (self) TrainerOptions{.trains = trains,
+                                      .optimizer = optimizer,
+                                      .rate = rate,
+                                      .micro_batches = micro_batches,
+                                      .schedule = schedule,
+                                      .recompute = recompute_from(recompute),
+                                      .capture = capture,
+                                      .memory = memory,
+                                      .on_nonfinite = nonfinite_from(nonfinite),
+                                      .max_left_out = max_left_out};
+          },
+          nb::arg("optimizer"), nb::arg("rate"), nb::arg("micro_batches"), nb::arg("schedule"),
+          nb::arg("recompute"), nb::arg("capture"), nb::arg("trains"), nb::arg("on_nonfinite"),
+          nb::arg("max_left_out"), nb::arg("memory"));
+}
+
+void bind_checkpointer(nb::module_& module) {
+  nb::class_<Checkpointer>(module, "Checkpointer",
+                           "Saves of a trainer while it trains, and the way back to the newest of "
+                           "them.")
+      .def(
+          "__init__",
+          [](Checkpointer* self, Trainer& trainer, const std::string& folder, int64_t every,
+             double minutes, int64_t keep, bool async, const std::string& fallback, bool roll_back,
+             std::map<std::string, std::string> metadata) {
+            const WithoutGil others;
+            new (self) Checkpointer(trainer, {.folder = folder,
+                                              .every = every,
+                                              .minutes = minutes,
+                                              .keep = keep,
+                                              .async = async,
+                                              .fallback = fallback,
+                                              .roll_back = roll_back,
+                                              .metadata = std::move(metadata)});
+          },
+          nb::arg("trainer"), nb::arg("folder"), nb::kw_only(), nb::arg("every") = 0,
+          nb::arg("minutes") = 0.0, nb::arg("keep") = 3, nb::arg("async_") = true,
+          nb::arg("fallback") = "", nb::arg("roll_back") = false,
+          nb::arg("metadata") = std::map<std::string, std::string>(), nb::keep_alive<1, 2>(),
+          "`every`: steps (0: not by their number); `minutes`: by the clock of rank 0; `keep`: "
+          "newest\n"
+          "ones that stay.")
+      .def(
+          "resume",
+          [](Checkpointer& self) -> std::optional<std::pair<std::string, int64_t>> {
+            const WithoutGil others;
+            const auto resumed = self.resume();
+            if (!resumed) return std::nullopt;
+            return std::pair{resumed->path, resumed->step};
+          },
+          "Loads the newest checkpoint that is whole; its path and step, or None.")
+      .def(
+          "begin",
+          [](Checkpointer& self) {
+            const WithoutGil others;
+            self.begin();
+          },
+          "Instead of resume(). ValueError if there are checkpoints.")
+      .def(
+          "after_step",
+          [](Checkpointer& self, const StepResult& result) {
+            const WithoutGil others;
+            self.after_step(result);
+          },
+          nb::arg("result"), "After each step, on every rank: saves if it is time to.")
+      .def_prop_ro("stop_signal", &Checkpointer::stop_signal,
+                   "The signal that asks the job to end, the same on every rank; 0: none.")
+      .def(
+          "finish",
+          [](Checkpointer& self) {
+            const WithoutGil others;
+            self.finish();
+          },
+          "The state of now is saved, if it was not, and on the disk.");
+}
+
+}  // namespace
+
+void bind_training(nb::module_& module) {
+  nb::class_<ProgramMemory>(
+      module, "Memory",
+      "Bytes that this rank may hold, by tier. None for the device: no limit,\n"
+      "nothing is swapped.")
+      .def(
+          "__init__",
+          [](ProgramMemory* self, std::optional<int64_t> device, int64_t host, int64_t disk,
+             const std::string& folder) {
+            new (self) ProgramMemory{{device.value_or(memory::kUnlimited), host, disk}, folder};
+          },
+          nb::arg("device").none() = nb::none(), nb::arg("host") = 0, nb::arg("disk") = 0,
+          nb::arg("disk_folder") = "/tmp");
+  module.def(
+      "limit_rank", [](const ProgramMemory& memory) { limit_rank(memory); }, nb::arg("memory"),
+      "This rank holds no more on its device from here on. Before parameters are laid out.");
+  bind_result(module);
+  bind_options(module);
+  bind_trainer(module);
+  bind_checkpointer(module);
+  module.def(
+      "save",
+      [](const std::string& folder, const Trainer& trainer) {
+        const WithoutGil others;
+        training::save(folder, trainer);
+      },
+      nb::arg("folder"), nb::arg("trainer"),
+      "All that the trainer needs to go on. Collective: each rank writes its shards.");
+  module.def(
+      "load",
+      [](const std::string& folder, Trainer& trainer) {
+        const WithoutGil others;
+        training::load(distributed::checkpoint::open(folder), &trainer);
+      },
+      nb::arg("folder"), nb::arg("trainer"),
+      "The trainer goes on where the saved one was; mesh, ZeRO stage, schedule and dtype may be\n"
+      "others. ValueError with all that does not fit; nothing is changed then.");
+}
+
+}  // namespace phi::python
