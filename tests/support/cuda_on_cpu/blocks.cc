@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "support/cuda_on_cpu/block_state.h"
 #include "support/cuda_on_cpu/failure.h"
 #include "support/cuda_on_cpu/settings.h"
+#include "support/cuda_on_cpu/symbols.h"
 
 uint3 threadIdx;
 uint3 blockIdx;
@@ -19,6 +21,8 @@ namespace cuda_on_cpu {
 namespace {
 
 using State = Thread::State;
+
+constexpr int kNaNByte = 0xff;
 
 char block_token;
 Draw draw(1);
@@ -137,7 +141,17 @@ std::string threads_at(State state) {
   fail(fmt::format("{}, in {}", text, where_now()));
 }
 
+// Fresh shared memory holds NaN, in each block anew.
+void spoil_shared_memory() {
+  order_before(&block_token);
+  for (const SharedArray& array : shared_arrays(now.grid->kernel)) {
+    std::memset(array.begin, kNaNByte, array.size);
+  }
+  order_after(&block_token);
+}
+
 void run_block() {
+  spoil_shared_memory();
   now.done = now.arrived = 0;
   for (int i = 0; i < now.size; ++i) now.threads[static_cast<size_t>(i)].state = State::kFresh;
   for (Warp& warp : now.warps) {

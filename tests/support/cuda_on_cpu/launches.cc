@@ -13,6 +13,7 @@
 #include "support/cuda_on_cpu/memory.h"
 #include "support/cuda_on_cpu/settings.h"
 #include "support/cuda_on_cpu/streams.h"
+#include "support/cuda_on_cpu/symbols.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -43,6 +44,15 @@ cudaError_t check_supported(const cudaLaunchConfig_t& config, const void* kernel
   return cudaErrorInvalidConfiguration;
 }
 
+// ptxas refuses such a kernel; this says so where only the twin's compiler has seen it.
+void check_shared(const void* kernel) {
+  size_t bytes = 0;
+  for (const SharedArray& array : shared_arrays(kernel)) bytes += array.size;
+  if (bytes <= kSharedPerBlock) return;
+  fail(fmt::format("kernel {} has {} bytes of shared memory; {} is the most", function_name(kernel),
+                   bytes, kSharedPerBlock));
+}
+
 void run_launch(Gpu& device, const Grid& grid) {
   const auto planted = static_cast<cudaError_t>(settings().planted.exchange(cudaSuccess));
   if (planted != cudaSuccess) device.sticky = planted;
@@ -63,6 +73,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     if (sized != cudaSuccess) return sized;
     const cudaError_t supported = check_supported(config, kernel);
     if (supported != cudaSuccess) return supported;
+    check_shared(kernel);
     Gpu& device = gpu(config.stream->device);
     return enqueue(config.stream, {.name = "kernel " + function_name(kernel),
                                    .run =
@@ -84,9 +95,12 @@ void check_argument(const void* kernel, int index, const void* pointer) {
 
 using namespace cuda_on_cpu;
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call([&] {
     *attributes = {};
+    for (const SharedArray& array : shared_arrays(kernel)) {
+      attributes->sharedSizeBytes += array.size;
+    }
     attributes->maxThreadsPerBlock = kMaxThreads;
     attributes->numRegs = 32;
     attributes->ptxVersion = attributes->binaryVersion = kMajor * 10 + kMinor;

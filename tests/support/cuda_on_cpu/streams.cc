@@ -15,6 +15,7 @@
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/memory.h"
 #include "support/cuda_on_cpu/settings.h"
+#include "support/cuda_on_cpu/symbols.h"
 
 namespace cuda_on_cpu {
 namespace {

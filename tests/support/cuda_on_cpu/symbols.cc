@@ -1,5 +1,7 @@
-// Names of functions, from the symbol table of the program or library that has them: kernels in
-// anonymous namespaces are not among the symbols that the dynamic linker knows.
+// Reads the symbol table of the file that holds a kernel: kernels in anonymous namespaces are not
+// among the symbols that the dynamic linker knows, and neither are static variables.
+#include "support/cuda_on_cpu/symbols.h"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -8,35 +10,49 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-
-#include "support/cuda_on_cpu/failure.h"
+#include <sstream>
 
 namespace cuda_on_cpu {
 namespace {
 
-using Symbols = std::map<uintptr_t, std::string>;  // mangled names by address within the file
+// One file: names are mangled, addresses are those within the file.
+struct Symbols {
+  struct Object {
+    uintptr_t address;
+    size_t size;
+  };
+  std::map<uintptr_t, std::string> functions;
+  std::map<std::string, Object>
+      zeroed;  // variables that begin as zeros, as shared memory does here
+};
 
-// Functions in the symbol table of an ELF file; none if it was stripped.
-Symbols functions_of(const std::string& file) {
+Symbols read_symbols(const std::string& file) {
   Symbols found;
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream contents;
+  contents << std::ifstream(file, std::ios::binary).rdbuf();
+  const std::string bytes = contents.str();
   if (bytes.size() < sizeof(ElfW(Ehdr))) return found;
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(bytes.data());
   const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header->e_shoff);
+  const auto is_zeroed = [&](unsigned section) {
+    return section < header->e_shnum && sections[section].sh_type == SHT_NOBITS;
+  };
   for (int i = 0; i < header->e_shnum; ++i) {
     if (sections[i].sh_type != SHT_SYMTAB) continue;
     const char* names = bytes.data() + sections[sections[i].sh_link].sh_offset;
     const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(bytes.data() + sections[i].sh_offset);
-    const size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
-    for (size_t s = 0; s < count; ++s) {
-      if (ELF64_ST_TYPE(symbols[s].st_info) != STT_FUNC || symbols[s].st_shndx == SHN_UNDEF)
-        continue;
-      found.emplace(symbols[s].st_value, names + symbols[s].st_name);
+    for (size_t s = 0; s < sections[i].sh_size / sizeof(ElfW(Sym)); ++s) {
+      const ElfW(Sym)& symbol = symbols[s];
+      const char* name = names + symbol.st_name;
+      const auto type = ELF64_ST_TYPE(symbol.st_info);
+      if (type == STT_FUNC && symbol.st_shndx != SHN_UNDEF) {
+        found.functions.emplace(symbol.st_value, name);
+      } else if (type == STT_OBJECT && is_zeroed(symbol.st_shndx)) {
+        found.zeroed.emplace(name, Symbols::Object{symbol.st_value, symbol.st_size});
+      }
     }
   }
   return found;
@@ -49,25 +65,54 @@ std::string demangled(const std::string& name) {
   return status == 0 ? text.get() : name;
 }
 
-}  // namespace
+struct Kernel {
+  std::string name;
+  std::vector<SharedArray> shared;
+};
 
-std::string function_name(const void* address) {
-  static std::mutex mutex;
+// Variables in a function are named _ZZ <its name without _Z> E <their own>.
+std::vector<SharedArray> variables_in(const std::string& function, const Symbols& symbols,
+                                      uintptr_t base) {
+  std::vector<SharedArray> found;
+  if (!function.starts_with("_Z")) return found;
+  const std::string prefix = "_ZZ" + function.substr(2) + "E";
+  for (auto it = symbols.zeroed.lower_bound(prefix);
+       it != symbols.zeroed.end() && it->first.starts_with(prefix); ++it) {
+    found.push_back({reinterpret_cast<std::byte*>(base + it->second.address), it->second.size});
+  }
+  return found;
+}
+
+Kernel look_up(const void* address) {
   static std::map<std::string, Symbols>& files = *new std::map<std::string, Symbols>;
-  static std::map<const void*, std::string>& known = *new std::map<const void*, std::string>;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(address); found != known.end()) return found->second;
   Dl_info info{};
   link_map* map = nullptr;
-  std::string name = fmt::format("at {}", address);
-  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0) {
-    const std::string file = map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
-    auto [symbols, fresh] = files.try_emplace(file);
-    if (fresh) symbols->second = functions_of(file);
-    const auto symbol = symbols->second.find(reinterpret_cast<uintptr_t>(address) - map->l_addr);
-    if (symbol != symbols->second.end()) name = demangled(symbol->second);
-  }
-  return known.emplace(address, name).first->second;
+  const Kernel unknown{fmt::format("at {}", address), {}};
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return unknown;
+  const std::string file = map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
+  auto [symbols, fresh] = files.try_emplace(file);
+  if (fresh) symbols->second = read_symbols(file);
+  const auto& functions = symbols->second.functions;
+  const auto symbol = functions.find(reinterpret_cast<uintptr_t>(address) - map->l_addr);
+  if (symbol == functions.end()) return unknown;
+  return {demangled(symbol->second), variables_in(symbol->second, symbols->second, map->l_addr)};
+}
+
+const Kernel& kernel_at(const void* address) {
+  static std::mutex mutex;
+  static std::map<const void*, Kernel>& known = *new std::map<const void*, Kernel>;
+  const std::lock_guard lock(mutex);
+  auto found = known.find(address);
+  if (found == known.end()) found = known.emplace(address, look_up(address)).first;
+  return found->second;
+}
+
+}  // namespace
+
+std::string function_name(const void* address) { return kernel_at(address).name; }
+
+const std::vector<SharedArray>& shared_arrays(const void* kernel) {
+  return kernel_at(kernel).shared;
 }
 
 }  // namespace cuda_on_cpu
