@@ -1,7 +1,7 @@
 // See faulty_kernels.h.
-#include "cuda_on_cpu/faulty_kernels.h"
-
 #include <mma.h>
+
+#include "cuda_on_cpu/faulty_kernels.h"
 
 namespace cuda_on_cpu_test {
 namespace {

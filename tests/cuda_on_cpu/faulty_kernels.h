@@ -6,15 +6,15 @@
 namespace cuda_on_cpu_test {
 
 enum class Fault {
-  kSkippedBarrier,     // some threads of the block end before it
-  kSkippedByLanes,     // some lanes wait for their warp, others for the block
-  kTwoBarriers,        // threads meet at different ones
-  kTwoWarpFunctions,   // lanes of a warp meet in different functions
-  kMaskWithoutSelf,    // a lane that its own mask does not name
-  kOddWidth,           // a shuffle of width 12
-  kHalfWarpOfTiles,    // wmma with 16 lanes
-  kMisalignedTile,     // wmma at an address that is no multiple of 32 bytes
-  kTooMuchShared,      // 64 KiB of shared memory
+  kSkippedBarrier,    // some threads of the block end before it
+  kSkippedByLanes,    // some lanes wait for their warp, others for the block
+  kTwoBarriers,       // threads meet at different ones
+  kTwoWarpFunctions,  // lanes of a warp meet in different functions
+  kMaskWithoutSelf,   // a lane that its own mask does not name
+  kOddWidth,          // a shuffle of width 12
+  kHalfWarpOfTiles,   // wmma with 16 lanes
+  kMisalignedTile,    // wmma at an address that is no multiple of 32 bytes
+  kTooMuchShared,     // 64 KiB of shared memory
 };
 cudaError_t faulty(cudaStream_t stream, Fault fault, float* x);
 

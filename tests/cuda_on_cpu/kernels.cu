@@ -1,7 +1,7 @@
 // See kernels.h.
-#include "cuda_on_cpu/kernels.h"
-
 #include <mma.h>
+
+#include "cuda_on_cpu/kernels.h"
 
 namespace cuda_on_cpu_test {
 namespace {

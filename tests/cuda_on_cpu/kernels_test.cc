@@ -100,8 +100,7 @@ TEST_P(Kernels, Histogram) {
   for (const unsigned value : x) ++expected[value];
   unsigned* counts = gpu.upload(std::vector<unsigned>(kinds));
   unsigned* largest = gpu.upload(std::vector<unsigned>(1));
-  EXPECT_WORKS(
-      histogram(gpu.stream, gpu.upload(x), static_cast<int>(x.size()), counts, largest));
+  EXPECT_WORKS(histogram(gpu.stream, gpu.upload(x), static_cast<int>(x.size()), counts, largest));
   EXPECT_EQ(gpu.download(counts, kinds), expected);
   EXPECT_EQ(gpu.download(largest, 1)[0], 9u);
 }

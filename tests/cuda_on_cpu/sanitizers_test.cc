@@ -15,13 +15,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Run {
+struct Printed {
   int status;
   std::string output;
 };
 
-Run run(const std::string& command) {
-  Run result{};
+Printed run(const std::string& command) {
+  Printed result{};
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   std::array<char, 4096> buffer;
   for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
@@ -43,11 +43,12 @@ std::string place_of(const std::string& bug) {
 
 class Orders : public ::testing::TestWithParam<const char*> {
  protected:
-  static Run planted(const char* program, const std::string& bug) {
-    return run(fmt::format("AUTOPHI_CUDA_SEED={} {} {}", GetParam(), program, bug));
+  static Printed planted(const char* program, const std::string& bug) {
+    return run(fmt::format("TSAN_OPTIONS=atexit_sleep_ms=0 AUTOPHI_CUDA_SEED={} {} {}", GetParam(),
+                           program, bug));
   }
   static void expect_found(const char* program, const std::string& bug, const char* report) {
-    const Run result = planted(program, bug);
+    const Printed result = planted(program, bug);
     EXPECT_NE(result.status, 0) << bug;
     EXPECT_THAT(result.output, HasSubstr(report)) << bug;
     EXPECT_THAT(result.output, HasSubstr(place_of(bug))) << bug;
@@ -57,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Orders, ::testing::Values("forward", "backward",
 
 TEST_P(Orders, RightKernelIsSilent) {
   for (const char* program : {PLANTED_ASAN, PLANTED_TSAN}) {
-    const Run result = planted(program, "right");
+    const Printed result = planted(program, "right");
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_EQ(result.output, "nothing found\n");
   }
@@ -80,7 +81,7 @@ TEST_P(Orders, DeviceMemoryFreedEarly) {
 }
 
 TEST_P(Orders, PinnedMemoryFreedEarly) {
-  const Run result = planted(PLANTED_ASAN, "host_freed_early");
+  const Printed result = planted(PLANTED_ASAN, "host_freed_early");
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.output, HasSubstr("AddressSanitizer: heap-use-after-free"));
   EXPECT_THAT(result.output, HasSubstr("freed by"));

@@ -43,8 +43,8 @@ class Session {
   template <class T>
   std::vector<T> download(const T* memory, size_t n) {
     std::vector<T> values(n);
-    EXPECT_WORKS(cudaMemcpyAsync(values.data(), memory, n * sizeof(T), cudaMemcpyDeviceToHost,
-                                 stream));
+    EXPECT_WORKS(
+        cudaMemcpyAsync(values.data(), memory, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
     EXPECT_WORKS(cudaStreamSynchronize(stream));
     return values;
   }

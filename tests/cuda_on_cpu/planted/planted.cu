@@ -112,6 +112,7 @@ void run(const Bug& bug) {
   check(cudaLaunchKernelEx(&config, bug.kernel, x, y, kThreads));
   if (bug.name == "host_freed_early") check(cudaFreeHost(host));  // BUG host_freed_early
   check(cudaStreamSynchronize(stream));
+  if (bug.name != "host_freed_early") check(cudaFreeHost(host));
 }
 
 }  // namespace

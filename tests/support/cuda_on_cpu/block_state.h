@@ -3,6 +3,7 @@
 
 #include <vector_types.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Thread {
   uint64_t value = 0;     // what it brings,
   int operand = 0;        // lane, distance or mask of a shuffle
   int width = kWarp;      // of a shuffle
+  char* token = nullptr;  // of its __syncwarp, for ThreadSanitizer
   uint64_t received = 0;  // and what it gets
 };
 
@@ -32,7 +34,10 @@ struct Warp {
   int lanes = 0;         // how many threads it has
   unsigned ended = 0;    // lanes that need not be waited for; those that do not exist, too
   unsigned waiting = 0;  // lanes that wait for others of this warp
-  char token = 0;        // for ThreadSanitizer: what __syncwarp orders
+  // For ThreadSanitizer: each __syncwarp has one, so that lanes that go on from it late are not
+  // ordered behind what others have done since.
+  std::array<char, 64> tokens{};
+  size_t syncs = 0;
 };
 
 struct Block {
@@ -42,9 +47,11 @@ struct Block {
   int done = 0;     // of them
   int arrived = 0;  // at the barrier
   Vote vote = Vote::kNone;
-  int votes = 0;   // predicates that are true
-  int result = 0;  // of the last barrier's vote
-  Site site{};     // of the barrier
+  int votes = 0;                 // predicates that are true
+  int result = 0;                // of the last barrier's vote
+  Site site{};                   // of the barrier
+  size_t phase = 0;              // changes with each barrier
+  std::array<char, 2> tokens{};  // of barriers, as in a warp
   int current = 0;
   std::vector<Thread> threads;
   std::vector<Warp> warps;

@@ -24,7 +24,10 @@ using State = Thread::State;
 
 constexpr int kNaNByte = 0xff;
 
-char block_token;
+// For ThreadSanitizer: a block's threads come after all of the block before it, and in no order
+// among themselves.
+char begin_token;
+char end_token;
 Draw draw(1);
 
 // Fibers that no thread holds. They are kept for the next block.
@@ -34,9 +37,9 @@ std::vector<Fiber*> spare_fibers;
 // What each fiber does: it runs the thread that it was given, and the next one when that has ended.
 void run_threads() {
   for (;;) {
-    order_before(&block_token);
+    order_before(&begin_token);
     (*now.grid->body)();
-    order_after(&block_token);
+    order_after(&end_token);
     Thread& ended = now.thread();
     ended.state = State::kDone;
     ++now.done;
@@ -143,15 +146,14 @@ std::string threads_at(State state) {
 
 // Fresh shared memory holds NaN, in each block anew.
 void spoil_shared_memory() {
-  order_before(&block_token);
   for (const SharedArray& array : shared_arrays(now.grid->kernel)) {
     std::memset(array.begin, kNaNByte, array.size);
   }
-  order_after(&block_token);
 }
 
 void run_block() {
   spoil_shared_memory();
+  order_after(&begin_token);
   now.done = now.arrived = 0;
   for (int i = 0; i < now.size; ++i) now.threads[static_cast<size_t>(i)].state = State::kFresh;
   for (Warp& warp : now.warps) {
@@ -168,6 +170,7 @@ void run_block() {
     }
     if (!moved) fail_stuck();
   }
+  order_before(&end_token);
 }
 
 // The threads and warps of each block.
@@ -189,8 +192,6 @@ void set_size(const dim3& size) {
 }  // namespace
 
 Block now;
-
-void* launch_token() { return &block_token; }
 
 void run_grid(const Grid& grid) {
   now.grid = &grid;
@@ -234,12 +235,14 @@ int block_barrier(Vote vote, int predicate, const Site& site) {
     fail(fmt::format("threads of a block wait at different barriers, {}:{} and {}:{}, in {}",
                      now.site.file, now.site.line, site.file, site.line, where_now()));
   }
-  order_after(&now.site);
+  void* token = &now.tokens[now.phase];
+  order_after(token);
   now.votes += predicate != 0 ? 1 : 0;
   if (++now.arrived < now.size) {
     now.wait(State::kAtBlock, site);
   } else {
     now.arrived = 0;
+    now.phase ^= 1;
     now.result = now.vote == Vote::kCount ? now.votes
                  : now.vote == Vote::kAnd ? static_cast<int>(now.votes == now.size)
                                           : static_cast<int>(now.votes > 0);
@@ -248,7 +251,7 @@ int block_barrier(Vote vote, int predicate, const Site& site) {
       if (&thread != &self) thread.state = State::kReady;
     }
   }
-  order_before(&now.site);
+  order_before(token);
   return now.result;
 }
 

@@ -26,7 +26,4 @@ void run_grid(const Grid& grid);
 /// The kernel, block and thread that run now, for the text of an error.
 std::string where_now();
 
-/// Where __syncthreads and its like meet, and what ThreadSanitizer takes for the order of blocks.
-void* launch_token();
-
 }  // namespace cuda_on_cpu

@@ -8,10 +8,8 @@
 #include <mutex>
 #include <set>
 
-#include "support/cuda_on_cpu/blocks.h"
 #include "support/cuda_on_cpu/capture.h"
 #include "support/cuda_on_cpu/failure.h"
-#include "support/cuda_on_cpu/fibers.h"
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/memory.h"
 #include "support/cuda_on_cpu/settings.h"
@@ -116,21 +114,13 @@ void open_only(const std::vector<int>& devices) {
   open = wanted;
 }
 
-// For ThreadSanitizer: device work comes after what its waiter has seen, and before what follows.
-void order_both(void* token) {
-  order_before(token);
-  order_after(token);
-}
-
 // Runs device work without the lock and alone.
 void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<void()>& body) {
   Engine& all = engine();
   all.busy = true;
   open_only(devices);
   lock.unlock();
-  order_both(launch_token());
   body();
-  order_both(launch_token());
   lock.lock();
   all.busy = false;
 }

@@ -146,6 +146,16 @@ void check_call(const Thread& self, int lane) {
   }
 }
 
+// The token of the __syncwarp that lanes of this mask wait in, or of one that begins.
+char* token_of(Warp& warp, unsigned mask) {
+  char* token = nullptr;
+  for_each_lane(warp.waiting & mask, [&](int lane) {
+    const Thread& other = lane_of(warp, lane);
+    if (other.mask == mask && other.kind == Exchange::kSync) token = other.token;
+  });
+  return token != nullptr ? token : &warp.tokens[warp.syncs++ % warp.tokens.size()];
+}
+
 }  // namespace
 
 void settle(Warp& warp) {
@@ -166,11 +176,13 @@ uint64_t warp_exchange(Exchange kind, unsigned mask, uint64_t value, int operand
   self.width = width;
   self.site = site;
   check_call(self, lane);
-  if (kind == Exchange::kSync) order_after(&warp.token);
+  if constexpr (kFibersAreThreads) {
+    if (kind == Exchange::kSync) order_after(self.token = token_of(warp, mask));
+  }
   self.state = State::kAtWarp;
   warp.waiting |= 1u << lane;
   if (!finish(warp, mask)) self.fiber->leave();
-  if (kind == Exchange::kSync) order_before(&warp.token);
+  if (kind == Exchange::kSync) order_before(self.token);
   return self.received;
 }
 
