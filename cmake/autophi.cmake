@@ -21,11 +21,17 @@ function(autophi_library name)
   endif()
 endfunction()
 
-# autophi_layer(NAME [WHOLE] [as for autophi_library]): a part of the shared library. Its
+# autophi_layer(NAME [WHOLE] [CUDA dir...] [as for autophi_library]): a part of the shared library. Its
 # sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
+# CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
+  if(ARG_CUDA)
+    autophi_cuda_objects(${name}_cuda ${ARG_CUDA})
+    list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${name}_cuda>)
+    list(APPEND ARG_DEPS CUDA::cudart_static)
+  endif()
   autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
   set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
   set(shared $<BOOL:$<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>>)

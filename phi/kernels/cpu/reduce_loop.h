@@ -7,12 +7,13 @@
 #include <cstdint>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/device/device_context.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/strided_walk.h"
 #include "phi/kernels/cpu/wide.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/reduce.h"
 
 namespace phi {
 
@@ -54,16 +55,6 @@ inline constexpr int kRowBatch = 64;  // short rows between two looks at the mac
 template <typename R>
 inline constexpr int kAbreast =
     std::max<int>(1, 256 / (kReduceLanes * static_cast<int>(sizeof(typename R::Lane))));
-
-/// What a reducer joins of an element.
-template <typename R, typename C>
-PHI_HD typename R::Lane lift(C x) {
-  if constexpr (requires { R::lift(x); }) {
-    return R::lift(x);
-  } else {
-    return static_cast<typename R::Lane>(x);
-  }
-}
 
 /// A reducer that has a quicker join for numbers; whether there is a NaN shows in their sum.
 template <typename R>
@@ -314,6 +305,15 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, Store&& store) {
       store(done, values, count);
       done += count;
     }
+  });
+}
+
+/// out[i] = finish(the elements of output i joined), where the outputs are what `axes` leaves.
+template <typename R, typename T, typename Out, typename Finish>
+void reduce(const CpuContext&, const T* x, const Dims& dims, AxisSet axes, Out* out,
+            const Finish& finish) {
+  reduce_loop<R>(x, dims, axes, [&](int64_t first, const typename R::Acc* values, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) out[first + i] = finish(values[i]);
   });
 }
 

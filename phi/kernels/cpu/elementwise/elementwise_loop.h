@@ -10,17 +10,11 @@
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/rare_form.h"
 
 namespace phi {
 
 namespace detail {
-
-/// A functor whose call is right for the values that are common, and quick; rare() is for others.
-template <typename F, typename... C>
-concept HasRareForm = requires(const F f, C... x) {
-  F::is_common(x...);
-  f.rare(x...);
-};
 
 /// out[i] = f(in(i)...).
 template <typename Out, typename F, typename... In>
