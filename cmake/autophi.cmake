@@ -177,3 +177,26 @@ function(autophi_mpi_test name)
                          ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
   endforeach()
 endfunction()
+
+# autophi_quiet_twin(SOURCES SANITIZERS): the twin's own sources, in a build with ThreadSanitizer: that is told of
+# the order of CUDA threads, and must not see how they are switched. Options of sources come last.
+function(autophi_quiet_twin sources sanitizers)
+  if(sanitizers MATCHES "thread")
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
+                                                      COMPILE_DEFINITIONS CUDA_ON_CPU_TSAN)
+  endif()
+endfunction()
+
+# autophi_compile_on_cpu(NAME SOURCES file... DEPS target...): a static library of sources for the GPU (.cu, .cc),
+# compiled by the C++ compiler for the twin, CUDA on the CPU (tests/support/cuda_on_cpu).
+function(autophi_compile_on_cpu name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  foreach(source ${ARG_SOURCES})
+    if(source MATCHES "\\.cu$")
+      # A copy of the source's properties for this folder only: elsewhere nvcc compiles the file.
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+    endif()
+  endforeach()
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} cuda_on_cpu autophi_options)
+endfunction()

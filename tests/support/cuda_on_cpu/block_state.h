@@ -1,0 +1,54 @@
+// The block that runs now: its threads, and where they wait. For blocks.cc and warps.cc only.
+#pragma once
+
+#include <vector_types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cuda_on_cpu/threads.h"
+#include "support/cuda_on_cpu/blocks.h"
+#include "support/cuda_on_cpu/fibers.h"
+
+namespace cuda_on_cpu {
+
+struct Thread {
+  enum class State { kFresh, kReady, kAtWarp, kAtBlock, kDone };
+  State state = State::kFresh;
+  Fiber* fiber = nullptr;
+  uint3 index{};
+  Site site{};                  // where it waits
+  Exchange kind{};              // at the warp: what for,
+  unsigned mask = 0;            // with whom,
+  uint64_t value = 0;           // what it brings,
+  int operand = 0;              // lane, distance or mask of a shuffle
+  int width = kWarp;            // of a shuffle
+  uint64_t received = 0;        // and what it gets
+  std::array<char, 8> token{};  // for ThreadSanitizer: of the warp that begins with this thread
+};
+
+struct Block {
+  const Grid* grid = nullptr;
+  uint3 index{};
+  int size = 0;     // threads
+  int done = 0;     // of them
+  int arrived = 0;  // at the barrier
+  Vote vote = Vote::kNone;
+  int votes = 0;   // predicates that are true
+  int result = 0;  // of the last barrier's vote
+  Site site{};     // of the barrier
+  int current = 0;
+  std::vector<Thread> threads;
+
+  Thread& thread() { return threads[static_cast<size_t>(current)]; }
+  /// Gives way until another thread or the block lets this one go on.
+  void wait(Thread::State state, const Site& site);
+};
+Block& block();
+
+/// Lets lanes of this warp go on if all that they wait for have come; after one came or ended.
+void settle_warp(int warp);
+
+}  // namespace cuda_on_cpu

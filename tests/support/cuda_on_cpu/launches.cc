@@ -1,0 +1,112 @@
+// Kernel launches: limits of CUDA, planted failures, and functions that ask about kernels.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cuda_on_cpu/launch.h"
+#include "support/cuda_on_cpu/blocks.h"
+#include "support/cuda_on_cpu/capture.h"
+#include "support/cuda_on_cpu/failure.h"
+#include "support/cuda_on_cpu/gpu.h"
+#include "support/cuda_on_cpu/limits.h"
+#include "support/cuda_on_cpu/memory.h"
+#include "support/cuda_on_cpu/settings.h"
+#include "support/cuda_on_cpu/streams.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+cudaError_t check_size(const cudaLaunchConfig_t& config, const void* kernel) {
+  const auto& [x, y, z] = config.gridDim;
+  const dim3& block = config.blockDim;
+  const char* wrong = nullptr;
+  if (x == 0 || y == 0 || z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
+    wrong = "a dimension is 0";
+  } else if (x > kMaxGridX || y > kMaxGridYZ || z > kMaxGridYZ) {
+    wrong = "the grid is larger than (2147483647, 65535, 65535)";
+  } else if (block.x > kMaxBlockXY || block.y > kMaxBlockXY || block.z > kMaxBlockZ) {
+    wrong = "the block is larger than (1024, 1024, 64)";
+  } else if (uint64_t{block.x} * block.y * block.z > kMaxThreads) {
+    wrong = "the block has more than 1024 threads";
+  }
+  if (wrong == nullptr) return cudaSuccess;
+  explain(fmt::format("kernel {} with grid ({}, {}, {}) and block ({}, {}, {}): {}",
+                      function_name(kernel), x, y, z, block.x, block.y, block.z, wrong));
+  return cudaErrorInvalidConfiguration;
+}
+
+cudaError_t check_supported(const cudaLaunchConfig_t& config, const void* kernel) {
+  if (config.dynamicSmemBytes == 0 && config.numAttrs == 0) return cudaSuccess;
+  explain(fmt::format("kernel {}: the twin has no dynamic shared memory and no launch attributes",
+                      function_name(kernel)));
+  return cudaErrorInvalidConfiguration;
+}
+
+void run_launch(Gpu& device, const Grid& grid) {
+  const auto planted = static_cast<cudaError_t>(settings().planted.exchange(cudaSuccess));
+  if (planted != cudaSuccess) device.sticky = planted;
+  if (device.sticky != cudaSuccess) return;  // nothing runs there any more
+  run_grid(grid);
+  ++settings().launches;
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
+                   std::function<void()> body) {
+  return call([&] {
+    const cudaError_t found = check_stream(config.stream);
+    if (found != cudaSuccess) return found;
+    if (config.stream->device != current_device()) return cudaErrorInvalidResourceHandle;
+    const cudaError_t sized = check_size(config, kernel);
+    if (sized != cudaSuccess) return sized;
+    const cudaError_t supported = check_supported(config, kernel);
+    if (supported != cudaSuccess) return supported;
+    Gpu& device = gpu(config.stream->device);
+    return enqueue(config.stream, {.name = "kernel " + function_name(kernel),
+                                   .run =
+                                       [&device, kernel, blocks = config.gridDim,
+                                        threads = config.blockDim, body = std::move(body)] {
+                                         run_launch(device, {kernel, blocks, threads, &body});
+                                       },
+                                   .devices = {device.index}});
+  });
+}
+
+void check_argument(const void* kernel, int index, const void* pointer) {
+  if (pointer == nullptr || gpu_of(pointer) != nullptr || is_pinned(pointer)) return;
+  fail(fmt::format("argument {} of kernel {} points to pageable memory of the host", index,
+                   function_name(kernel)));
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
+  return call([&] {
+    *attributes = {};
+    attributes->maxThreadsPerBlock = kMaxThreads;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion = kMajor * 10 + kMinor;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute attribute, int value) {
+  return call([&] {
+    // More shared memory than by default is always dynamic, which is not offered.
+    const bool dynamic = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > 0;
+    return dynamic ? cudaErrorInvalidValue : cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*kernel*/,
+                                                          int block_size, size_t /*dynamic*/) {
+  return call([&] {
+    if (block_size < 1 || block_size > kMaxThreads) return cudaErrorInvalidValue;
+    *blocks = std::min(kMaxThreadsPerMultiprocessor / block_size, kMaxBlocksPerMultiprocessor);
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,74 @@
+// Settings and drawn numbers.
+#include "support/cuda_on_cpu/settings.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace cuda_on_cpu {
+namespace {
+
+constexpr size_t kMemory = 80'000'000'000;
+constexpr int kGpus = 8;
+constexpr int kMultiprocessors = 4;
+constexpr int64_t kPatienceMs = 20'000;
+
+std::atomic<uint64_t> generation{1};  // counts settings of the seed
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Settings::Settings() { restore(); }
+
+void Settings::restore() {
+  const std::string chosen = environment("AUTOPHI_CUDA_SEED");
+  order = chosen == "forward"    ? Order::kForward
+          : chosen == "backward" ? Order::kBackward
+                                 : Order::kDrawn;
+  seed = chosen.empty() ? 1 : std::strtoull(chosen.c_str(), nullptr, 10);
+  const std::string count = environment("AUTOPHI_CUDA_GPUS");
+  gpus = count.empty() ? kGpus : std::atoi(count.c_str());
+  memory = kMemory;
+  multiprocessors = kMultiprocessors;
+  driver_version = CUDART_VERSION;
+  patience_ms = kPatienceMs;
+  planted = cudaSuccess;
+  ++generation;
+}
+
+Settings& settings() {
+  static Settings all;
+  return all;
+}
+
+void set_order(Order order, uint64_t seed) {
+  settings().order = order;
+  settings().seed = seed;
+  ++generation;
+}
+void set_gpus(int gpus) { settings().gpus = gpus; }
+void set_memory_limit(size_t bytes) { settings().memory = bytes; }
+void set_multiprocessors(int count) { settings().multiprocessors = count; }
+void set_driver_version(int version) { settings().driver_version = version; }
+void set_patience(std::chrono::milliseconds patience) { settings().patience_ms = patience.count(); }
+void fail_next_launch(cudaError_t error) { settings().planted = error; }
+uint64_t launches() { return settings().launches; }
+
+uint64_t Draw::number(uint64_t below) {
+  if (generation_ != generation) {
+    generation_ = generation;
+    state_ = settings().seed * 0x2545f4914f6cdd1dull + salt_;
+  }
+  state_ += 0x9e3779b97f4a7c15ull;  // splitmix64
+  uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return (z ^ (z >> 31)) % below;
+}
+
+}  // namespace cuda_on_cpu

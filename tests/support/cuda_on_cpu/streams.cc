@@ -1,0 +1,379 @@
+// The queues, and who runs what when.
+#include "support/cuda_on_cpu/streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "support/cuda_on_cpu/blocks.h"
+#include "support/cuda_on_cpu/capture.h"
+#include "support/cuda_on_cpu/failure.h"
+#include "support/cuda_on_cpu/fibers.h"
+#include "support/cuda_on_cpu/gpu.h"
+#include "support/cuda_on_cpu/memory.h"
+#include "support/cuda_on_cpu/settings.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+using Lock = std::unique_lock<std::mutex>;
+
+constexpr uint64_t kOthers = 4;  // one piece of work of so many is somebody else's, if drawn
+
+struct Engine {
+  std::mutex mutex;
+  std::condition_variable moved;
+  std::vector<std::unique_ptr<CUstream_st>> streams;
+  int made = 0;
+  bool busy = false;  // device work runs
+  uint64_t progress = 0;
+  std::set<int> open;
+  Draw draw{2};
+
+  bool can_run(const CUstream_st& stream) const {
+    if (stream.running || stream.work.empty()) return false;
+    const Work& head = stream.work.front();
+    if (head.held_up && head.held_up()) return false;
+    switch (head.kind) {
+      case Work::Kind::kDevice:
+        return !busy;
+      case Work::Kind::kWait:
+        return head.mark->done;
+      default:
+        return true;
+    }
+  }
+};
+
+Engine& engine() {
+  static Engine& all = *new Engine;  // threads may wait while the process ends
+  return all;
+}
+
+bool exists(const CUstream_st* stream) {
+  const auto& all = engine().streams;
+  return std::any_of(all.begin(), all.end(),
+                     [=](const auto& s) { return s.get() == stream && !s->destroyed; });
+}
+
+// What must run next for this stream to move; null if that is up to others.
+CUstream_st* needed_by(CUstream_st& stream, std::set<const CUstream_st*>& seen) {
+  if (!seen.insert(&stream).second || stream.work.empty()) return nullptr;
+  if (engine().can_run(stream)) return &stream;
+  const Work& head = stream.work.front();
+  if (head.kind == Work::Kind::kWait && !head.mark->done) {
+    return needed_by(*head.mark->stream, seen);
+  }
+  return nullptr;
+}
+
+CUstream_st* any_that_can_run() {
+  Engine& all = engine();
+  std::vector<CUstream_st*> found;
+  for (const auto& stream : all.streams) {
+    if (all.can_run(*stream)) found.push_back(stream.get());
+  }
+  if (found.empty()) return nullptr;
+  switch (settings().order) {
+    case Order::kForward:
+      return found.front();
+    case Order::kBackward:
+      return found.back();
+    case Order::kDrawn:
+      return found[all.draw.number(found.size())];
+  }
+  return nullptr;
+}
+
+CUstream_st* next_for(std::vector<CUstream_st*> targets) {
+  Engine& all = engine();
+  const Order order = settings().order;
+  if (order == Order::kDrawn && all.draw.number(kOthers) == 0) {
+    if (CUstream_st* other = any_that_can_run()) return other;
+  }
+  if (order == Order::kBackward) std::reverse(targets.begin(), targets.end());
+  if (order == Order::kDrawn && !targets.empty()) {
+    std::rotate(targets.begin(), targets.begin() + all.draw.number(targets.size()), targets.end());
+  }
+  for (CUstream_st* target : targets) {
+    std::set<const CUstream_st*> seen;
+    if (CUstream_st* needed = needed_by(*target, seen)) return needed;
+  }
+  return any_that_can_run();
+}
+
+void open_only(const std::vector<int>& devices) {
+  std::set<int>& open = engine().open;
+  const std::set<int> wanted(devices.begin(), devices.end());
+  for (const int device : open) {
+    if (!wanted.contains(device)) gpu(device).arena.close();
+  }
+  for (const int device : wanted) gpu(device).arena.open();
+  open = wanted;
+}
+
+// Runs device work without the lock and alone.
+void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<void()>& body) {
+  Engine& all = engine();
+  all.busy = true;
+  open_only(devices);
+  lock.unlock();
+  order_before(launch_token());
+  body();
+  order_after(launch_token());
+  lock.lock();
+  all.busy = false;
+}
+
+void drop_if_over(CUstream_st& stream) {
+  if (!stream.destroyed || !stream.work.empty() || stream.running) return;
+  std::erase_if(engine().streams, [&](const auto& s) { return s.get() == &stream; });
+}
+
+void run_head(Lock& lock, CUstream_st& stream) {
+  Engine& all = engine();
+  const Work work = std::move(stream.work.front());
+  stream.work.front() = Work{.kind = work.kind, .name = work.name, .mark = work.mark};
+  stream.running = true;
+  switch (work.kind) {
+    case Work::Kind::kDevice:
+      run_alone(lock, work.devices, work.run);
+      break;
+    case Work::Kind::kHost:
+      if (!all.busy) open_only({});  // the host may not see what lies on a GPU
+      lock.unlock();
+      work.run();
+      lock.lock();
+      break;
+    case Work::Kind::kMark:
+      work.mark->at = std::chrono::steady_clock::now();
+      work.mark->done = true;
+      break;
+    case Work::Kind::kWait:
+      break;
+  }
+  stream.running = false;
+  stream.work.pop_front();
+  ++all.progress;
+  drop_if_over(stream);
+  all.moved.notify_all();
+}
+
+std::string described(const CUstream_st& stream) {
+  const Work& head = stream.work.front();
+  std::string text =
+      fmt::format("stream {} of GPU {}: {}", stream.number, stream.device, head.name);
+  if (stream.running) text += " (runs)";
+  if (head.kind == Work::Kind::kWait && !head.mark->done) {
+    text += fmt::format(" (an event of stream {})", head.mark->stream->number);
+  }
+  return fmt::format("{}, {} behind it", text, stream.work.size() - 1);
+}
+
+// Works until `over`; without work it waits for other threads, with patience.
+void wait_until(Lock& lock, const std::function<bool()>& over,
+                const std::function<std::vector<CUstream_st*>()>& targets) {
+  Engine& all = engine();
+  while (!over()) {
+    if (CUstream_st* next = next_for(targets())) {
+      run_head(lock, *next);
+      continue;
+    }
+    const uint64_t before = all.progress;
+    const std::chrono::milliseconds patience(settings().patience_ms.load());
+    const bool came =
+        all.moved.wait_for(lock, patience, [&] { return all.progress != before || over(); });
+    if (!came) fail("nothing can move any more: " + heads_of_streams());
+  }
+  if (!all.busy) open_only({});
+}
+
+}  // namespace
+
+std::string heads_of_streams() {
+  std::string text;
+  for (const auto& stream : engine().streams) {
+    if (!stream->work.empty()) text += "\n  " + described(*stream);
+  }
+  return text;
+}
+
+cudaError_t check_stream(cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
+    fail("the default stream is used; each piece of work needs a stream of its rank");
+  }
+  const Lock lock(engine().mutex);
+  return exists(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t enqueue(cudaStream_t stream, Work work) {
+  const Lock lock(engine().mutex);
+  if (stream->capture) return capture_work(*stream, std::move(work));
+  stream->work.push_back(std::move(work));
+  ++engine().progress;
+  engine().moved.notify_all();
+  return cudaSuccess;
+}
+
+void wait_for_stream(cudaStream_t stream) {
+  Lock lock(engine().mutex);
+  auto last = std::make_shared<Mark>(Mark{.stream = stream});
+  if (stream->work.empty()) return;
+  stream->work.push_back({.kind = Work::Kind::kMark, .name = "a waiter", .mark = last});
+  wait_until(
+      lock, [&] { return last->done; }, [&] { return std::vector{stream}; });
+}
+
+void wait_for_mark(const std::shared_ptr<Mark>& mark) {
+  Lock lock(engine().mutex);
+  wait_until(
+      lock, [&] { return mark->done; }, [&] { return std::vector{mark->stream}; });
+}
+
+void wait_for_device(int device, bool blocking_only) {
+  Lock lock(engine().mutex);
+  const auto targets = [=] {
+    std::vector<CUstream_st*> found;
+    for (const auto& stream : engine().streams) {
+      const bool counts = !blocking_only || (stream->flags & cudaStreamNonBlocking) == 0;
+      if (stream->device == device && counts && !stream->work.empty())
+        found.push_back(stream.get());
+    }
+    return found;
+  };
+  wait_until(
+      lock, [&] { return targets().empty(); }, targets);
+}
+
+bool poll_mark(const std::shared_ptr<Mark>& mark) {
+  Lock lock(engine().mutex);
+  if (mark->done) return true;
+  if (CUstream_st* next = next_for({mark->stream})) run_head(lock, *next);
+  if (!engine().busy) open_only({});
+  return false;
+}
+
+bool poll_stream(cudaStream_t stream) {
+  Lock lock(engine().mutex);
+  if (stream->work.empty()) return true;
+  if (CUstream_st* next = next_for({stream})) run_head(lock, *next);
+  if (!engine().busy) open_only({});
+  return false;
+}
+
+void with_devices(const std::vector<int>& devices, const std::function<void()>& body) {
+  Lock lock(engine().mutex);
+  engine().moved.wait(lock, [] { return !engine().busy; });
+  run_alone(lock, devices, body);
+  open_only({});
+  ++engine().progress;
+  engine().moved.notify_all();
+}
+
+namespace {
+
+cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority) {
+  if ((flags & ~unsigned{cudaStreamNonBlocking}) != 0) return cudaErrorInvalidValue;
+  auto stream = std::make_unique<CUstream_st>();
+  stream->device = current_device();
+  stream->flags = flags;
+  stream->priority = priority;
+  const Lock lock(engine().mutex);
+  stream->number = ++engine().made;
+  *made = engine().streams.emplace_back(std::move(stream)).get();
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return call([&] { return make_stream(stream, cudaStreamDefault, 0); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return call([&] { return make_stream(stream, flags, 0); });
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return call([&] { return make_stream(stream, flags, priority); });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return call([&] {
+    *least = 0;
+    *greatest = -5;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call([&] {
+    const cudaError_t found = check_stream(stream);
+    if (found != cudaSuccess) return found;
+    const Lock lock(engine().mutex);
+    stream->destroyed = true;  // what it still holds runs when somebody waits for it or the GPU
+    drop_if_over(*stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call([&] {
+    const cudaError_t found = check_stream(stream);
+    if (found != cudaSuccess) return found;
+    if (stream->capture) return forbidden_in_capture(*stream, "cudaStreamSynchronize");
+    wait_for_stream(stream);
+    give_back_reserved(stream->device);
+    return gpu(stream->device).sticky.load();
+  });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return call([&] {
+    const cudaError_t found = check_stream(stream);
+    if (found != cudaSuccess) return found;
+    if (stream->capture) return forbidden_in_capture(*stream, "cudaStreamQuery");
+    if (!poll_stream(stream)) return cudaErrorNotReady;
+    return gpu(stream->device).sticky.load();
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call([&] {
+    if (any_capture_forbids()) return cudaErrorStreamCaptureUnsupported;
+    wait_for_device(current_device());
+    give_back_reserved(current_device());
+    return gpu(current_device()).sticky.load();
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  return call([&] {
+    const cudaError_t found = check_stream(stream);
+    if (found != cudaSuccess) return found;
+    if (event->capture) return capture_wait(*stream, *event);
+    if (stream->capture) {
+      return event->mark ? invalid_capture(*stream, cudaErrorStreamCaptureIsolation) : cudaSuccess;
+    }
+    if (!event->mark) return cudaSuccess;  // never recorded
+    return enqueue(stream,
+                   {.kind = Work::Kind::kWait, .name = "cudaStreamWaitEvent", .mark = event->mark});
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call([&] {
+    const cudaError_t found = check_stream(stream);
+    if (found != cudaSuccess) return found;
+    return enqueue(
+        stream, {.kind = Work::Kind::kHost,
+                 .name = "host function " + function_name(reinterpret_cast<const void*>(function)),
+                 .run = [=] { function(data); }});
+  });
+}
