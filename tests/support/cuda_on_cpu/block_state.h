@@ -3,9 +3,7 @@
 
 #include <vector_types.h>
 
-#include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "cuda_on_cpu/threads.h"
@@ -19,14 +17,22 @@ struct Thread {
   State state = State::kFresh;
   Fiber* fiber = nullptr;
   uint3 index{};
-  Site site{};                  // where it waits
-  Exchange kind{};              // at the warp: what for,
-  unsigned mask = 0;            // with whom,
-  uint64_t value = 0;           // what it brings,
-  int operand = 0;              // lane, distance or mask of a shuffle
-  int width = kWarp;            // of a shuffle
-  uint64_t received = 0;        // and what it gets
-  std::array<char, 8> token{};  // for ThreadSanitizer: of the warp that begins with this thread
+  Site site{};            // where it waits
+  Exchange kind{};        // at the warp: what for,
+  unsigned mask = 0;      // with whom,
+  uint64_t value = 0;     // what it brings,
+  int operand = 0;        // lane, distance or mask of a shuffle
+  int width = kWarp;      // of a shuffle
+  uint64_t received = 0;  // and what it gets
+};
+
+// The lanes of one warp, bit by bit.
+struct Warp {
+  int first = 0;         // its first thread
+  int lanes = 0;         // how many threads it has
+  unsigned ended = 0;    // lanes that need not be waited for; those that do not exist, too
+  unsigned waiting = 0;  // lanes that wait for others of this warp
+  char token = 0;        // for ThreadSanitizer: what __syncwarp orders
 };
 
 struct Block {
@@ -41,14 +47,15 @@ struct Block {
   Site site{};     // of the barrier
   int current = 0;
   std::vector<Thread> threads;
+  std::vector<Warp> warps;
 
   Thread& thread() { return threads[static_cast<size_t>(current)]; }
   /// Gives way until another thread or the block lets this one go on.
   void wait(Thread::State state, const Site& site);
 };
-Block& block();
+extern Block now;
 
-/// Lets lanes of this warp go on if all that they wait for have come; after one came or ended.
-void settle_warp(int warp);
+/// Lets lanes of this warp go on if all that they wait for have come; after one has ended.
+void settle(Warp& warp);
 
 }  // namespace cuda_on_cpu

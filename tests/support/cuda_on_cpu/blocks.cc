@@ -30,7 +30,6 @@ std::vector<Fiber*> spare_fibers;
 // What each fiber does: it runs the thread that it was given, and the next one when that has ended.
 void run_threads() {
   for (;;) {
-    Block& now = block();
     order_before(&block_token);
     (*now.grid->body)();
     order_after(&block_token);
@@ -43,7 +42,7 @@ void run_threads() {
 
 Fiber* take_fiber(int thread) {
   const auto index = static_cast<size_t>(thread);
-  if (fibers_are_threads()) {
+  if (kFibersAreThreads) {
     while (all_fibers.size() <= index) {
       all_fibers.push_back(std::make_unique<Fiber>(&run_threads));
     }
@@ -57,21 +56,16 @@ Fiber* take_fiber(int thread) {
   return fiber;
 }
 
-void run_thread(int index) {
-  Block& now = block();
-  now.current = index;
+void run_thread(Warp& warp, int lane) {
+  now.current = warp.first + lane;
   Thread& thread = now.thread();
-  if (thread.state == State::kFresh) {
-    const auto [width, height] = std::pair{now.grid->threads.x, now.grid->threads.y};
-    const auto linear = static_cast<unsigned>(index);
-    thread.index = {linear % width, linear / width % height, linear / (width * height)};
-    thread.fiber = take_fiber(index);
-  }
+  if (thread.state == State::kFresh) thread.fiber = take_fiber(now.current);
   threadIdx = thread.index;
   thread.fiber->resume();
   if (thread.state != State::kDone) return;
-  if (!fibers_are_threads()) spare_fibers.push_back(thread.fiber);
-  settle_warp(index / kWarp);
+  if (!kFibersAreThreads) spare_fibers.push_back(thread.fiber);
+  warp.ended |= 1u << lane;
+  if (warp.waiting != 0) settle(warp);
 }
 
 // 0 .. n-1 in the order of the settings.
@@ -95,20 +89,21 @@ uint64_t drawn_step(uint64_t n) {
 }
 
 // Runs the lanes of a warp until all have ended or wait for other warps.
-bool run_warp(int warp) {
-  Block& now = block();
-  const int first = warp * kWarp;
-  const auto lanes = static_cast<uint64_t>(std::min(kWarp, now.size - first));
-  const uint64_t step = lanes > 1 && draw.number(2) == 0 ? lanes - 1 : 1;
-  const uint64_t begin = draw.number(lanes);
+bool run_warp(Warp& warp) {
+  const Order order = settings().order;
+  const bool backward =
+      order == Order::kBackward || (order == Order::kDrawn && draw.number(2) == 0);
+  const int begin = order == Order::kDrawn ? static_cast<int>(draw.number(warp.lanes)) : 0;
   bool moved = false;
   for (bool again = true; again;) {
     again = false;
-    for (uint64_t k = 0; k < lanes; ++k) {
-      const int index = first + static_cast<int>(ordered(k, lanes, step, begin));
-      const State state = now.threads[static_cast<size_t>(index)].state;
+    for (int k = 0; k < warp.lanes; ++k) {
+      int lane = begin + k;
+      if (lane >= warp.lanes) lane -= warp.lanes;
+      if (backward) lane = warp.lanes - 1 - lane;
+      const State state = now.threads[static_cast<size_t>(warp.first + lane)].state;
       if (state != State::kFresh && state != State::kReady) continue;
-      run_thread(index);
+      run_thread(warp, lane);
       again = moved = true;
     }
   }
@@ -116,7 +111,6 @@ bool run_warp(int warp) {
 }
 
 std::string threads_at(State state) {
-  const Block& now = block();
   std::string text;
   int count = 0;
   for (int i = 0; i < now.size; ++i) {
@@ -144,35 +138,49 @@ std::string threads_at(State state) {
 }
 
 void run_block() {
-  Block& now = block();
-  now.done = now.arrived = now.votes = 0;
+  now.done = now.arrived = 0;
   for (int i = 0; i < now.size; ++i) now.threads[static_cast<size_t>(i)].state = State::kFresh;
-  const auto warps = static_cast<uint64_t>((now.size + kWarp - 1) / kWarp);
+  for (Warp& warp : now.warps) {
+    warp.waiting = 0;
+    warp.ended = warp.lanes < kWarp ? ~0u << warp.lanes : 0;
+  }
+  const uint64_t warps = now.warps.size();
   while (now.done < now.size) {
     const uint64_t step = drawn_step(warps);
     const uint64_t first = draw.number(warps);
     bool moved = false;
     for (uint64_t k = 0; k < warps; ++k) {
-      moved |= run_warp(static_cast<int>(ordered(k, warps, step, first)));
+      moved |= run_warp(now.warps[ordered(k, warps, step, first)]);
     }
     if (!moved) fail_stuck();
   }
 }
 
+// The threads and warps of each block.
+void set_size(const dim3& size) {
+  now.size = static_cast<int>(size.x * size.y * size.z);
+  if (now.threads.size() < static_cast<size_t>(now.size)) {
+    now.threads.resize(static_cast<size_t>(now.size));
+  }
+  for (unsigned i = 0; i < static_cast<unsigned>(now.size); ++i) {
+    now.threads[i].index = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
+  }
+  now.warps.resize(static_cast<size_t>((now.size + kWarp - 1) / kWarp));
+  for (size_t w = 0; w < now.warps.size(); ++w) {
+    now.warps[w].first = static_cast<int>(w) * kWarp;
+    now.warps[w].lanes = std::min(kWarp, now.size - now.warps[w].first);
+  }
+}
+
 }  // namespace
 
-Block& block() {
-  static Block now;
-  return now;
-}
+Block now;
 
 void* launch_token() { return &block_token; }
 
 void run_grid(const Grid& grid) {
-  Block& now = block();
   now.grid = &grid;
-  now.size = static_cast<int>(grid.threads.x * grid.threads.y * grid.threads.z);
-  now.threads.resize(static_cast<size_t>(std::max(now.size, static_cast<int>(now.threads.size()))));
+  set_size(grid.threads);
   blockDim = grid.threads;
   gridDim = grid.blocks;
   const uint64_t width = grid.blocks.x;
@@ -191,7 +199,6 @@ void run_grid(const Grid& grid) {
 }
 
 std::string where_now() {
-  const Block& now = block();
   return fmt::format("block ({}, {}, {}) of {} threads of kernel {}", now.index.x, now.index.y,
                      now.index.z, now.size, function_name(now.grid->kernel));
 }
@@ -204,7 +211,6 @@ void Block::wait(State state, const Site& site) {
 }
 
 int block_barrier(Vote vote, int predicate, const Site& site) {
-  Block& now = block();
   Thread& self = now.thread();
   if (now.arrived == 0) {
     now.site = site;
@@ -214,7 +220,7 @@ int block_barrier(Vote vote, int predicate, const Site& site) {
     fail(fmt::format("threads of a block wait at different barriers, {}:{} and {}:{}, in {}",
                      now.site.file, now.site.line, site.file, site.line, where_now()));
   }
-  order_after(&now);
+  order_after(&now.site);
   now.votes += predicate != 0 ? 1 : 0;
   if (++now.arrived < now.size) {
     now.wait(State::kAtBlock, site);
@@ -228,7 +234,7 @@ int block_barrier(Vote vote, int predicate, const Site& site) {
       if (&thread != &self) thread.state = State::kReady;
     }
   }
-  order_before(&now);
+  order_before(&now.site);
   return now.result;
 }
 

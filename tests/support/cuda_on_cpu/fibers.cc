@@ -29,6 +29,10 @@ namespace {
 
 constexpr size_t kStack = size_t{256} << 10;
 constexpr size_t kGuard = 4096;
+// Stacks begin at different places of their pages: else their ends would share a few lines of the
+// cache.
+constexpr size_t kColours = 32;
+constexpr size_t kColour = 128;
 
 // The scheduler's side of the switch; one thread of the process schedules at a time.
 void* scheduler_context = nullptr;
@@ -80,7 +84,8 @@ cuda_on_cpu_switch:
 constexpr int kSavedRegisters = 6;
 
 void* new_context(std::byte* stack, void (*begin)()) {
-  auto* top = reinterpret_cast<void**>(stack + kStack);
+  static size_t made = 0;
+  auto* top = reinterpret_cast<void**>(stack + kStack - made++ % kColours * kColour);
   *--top = nullptr;  // where begin() would return to; also aligns the stack as after a call
   *--top = reinterpret_cast<void*>(begin);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = nullptr;
@@ -151,13 +156,8 @@ void Fiber::leave() {
 }
 
 #if defined(CUDA_ON_CPU_TSAN)
-bool fibers_are_threads() { return true; }
 void order_before(void* token) { __tsan_acquire(token); }
 void order_after(void* token) { __tsan_release(token); }
-#else
-bool fibers_are_threads() { return false; }
-void order_before(void*) {}
-void order_after(void*) {}
 #endif
 
 }  // namespace cuda_on_cpu

@@ -28,11 +28,17 @@ class Fiber {
   void* fake_stack_ = nullptr;
 };
 
-/// Whether each CUDA thread must have a fiber to itself, so that ThreadSanitizer tells them apart.
-bool fibers_are_threads();
+#if defined(CUDA_ON_CPU_TSAN)
+/// Each CUDA thread has a fiber to itself, so that ThreadSanitizer tells them apart.
+inline constexpr bool kFibersAreThreads = true;
 /// What lies before order_after(token) lies before what follows order_before(token) on another
-/// fiber: only for ThreadSanitizer.
-void order_before(void* token);  // acquire
-void order_after(void* token);   // release
+/// fiber.
+void order_before(void* token);
+void order_after(void* token);
+#else
+inline constexpr bool kFibersAreThreads = false;
+inline void order_before(void* /*token*/) {}
+inline void order_after(void* /*token*/) {}
+#endif
 
 }  // namespace cuda_on_cpu

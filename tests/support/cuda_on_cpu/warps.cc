@@ -1,6 +1,7 @@
 // What the lanes of a warp do together: the last one that arrives works out what each gets.
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 
 #include "cuda_on_cpu/tiles.h"
@@ -38,148 +39,138 @@ const char* name_of(Exchange kind) {
   return "";
 }
 
-// One warp of the block that runs.
-class Warp {
- public:
-  explicit Warp(int index)
-      : first_(index * kWarp), lanes_(std::min(kWarp, block().size - first_)) {}
+Thread& lane_of(const Warp& warp, int lane) {
+  return now.threads[static_cast<size_t>(warp.first + lane)];
+}
 
-  int lanes() const { return lanes_; }
-  Thread& lane(int i) const { return block().threads[static_cast<size_t>(first_ + i)]; }
-  bool waits(int i) const { return i < lanes_ && lane(i).state == State::kAtWarp; }
+template <class Body>
+void for_each_lane(unsigned lanes, Body body) {
+  for (; lanes != 0; lanes &= lanes - 1) body(std::countr_zero(lanes));
+}
 
-  /// Lanes of `mask` that exist and have not ended, or only those of them that wait with this mask.
-  unsigned alive(unsigned mask) const {
-    return those(mask, [this](int i) { return lane(i).state != State::kDone; });
-  }
-  unsigned waiting(unsigned mask) const {
-    return those(mask, [&](int i) { return waits(i) && lane(i).mask == mask; });
-  }
-
-  void finish(unsigned mask, unsigned present) const;
-
- private:
-  template <class Condition>
-  unsigned those(unsigned mask, Condition condition) const {
-    unsigned found = 0;
-    for (int i = 0; i < lanes_; ++i) {
-      if ((mask >> i & 1) != 0 && condition(i)) found |= 1u << i;
-    }
-    return found;
-  }
-  void check_same(unsigned present) const;
-  int source(int i) const;
-  uint64_t ballot(unsigned present) const {
-    return those(present, [this](int i) { return lane(i).value != 0; });
-  }
-
-  int first_;
-  int lanes_;
-};
-
-void Warp::check_same(unsigned present) const {
-  const Thread& a = lane(std::countr_zero(present));
-  for (int i = 0; i < lanes_; ++i) {
-    const Thread& b = lane(i);
-    if ((present >> i & 1) == 0 || b.kind == a.kind) continue;
+// Ends the test unless these lanes, which wait for each other, wait for the same.
+void check_same(const Warp& warp, unsigned present) {
+  const Thread& a = lane_of(warp, std::countr_zero(present));
+  for_each_lane(present, [&](int lane) {
+    const Thread& b = lane_of(warp, lane);
+    if (b.kind == a.kind) return;
     fail(fmt::format("lanes of a warp meet in {} at {}:{} and in {} at {}:{}, in {}",
                      name_of(a.kind), a.site.file, a.site.line, name_of(b.kind), b.site.file,
                      b.site.line, where_now()));
-  }
+  });
 }
 
-// The lane whose value lane `i` gets.
-int Warp::source(int i) const {
-  const Thread& self = lane(i);
-  const int begin = i / self.width * self.width;
+// The lane whose value `lane` gets by a shuffle.
+int source(const Thread& self, int lane) {
+  const int begin = lane & ~(self.width - 1);
   const int end = begin + self.width;
   switch (self.kind) {
     case Exchange::kShuffle:
       return begin + (self.operand & (self.width - 1));
     case Exchange::kUp:
-      return i - self.operand >= begin ? i - self.operand : i;
+      return lane - self.operand >= begin ? lane - self.operand : lane;
     case Exchange::kDown:
-      return i + self.operand < end ? i + self.operand : i;
+      return lane + self.operand < end ? lane + self.operand : lane;
     default:  // of kXor: lanes of groups that come later are not read
-      return (i ^ self.operand) < end ? i ^ self.operand : i;
+      return (lane ^ self.operand) < end ? lane ^ self.operand : lane;
   }
 }
 
-void Warp::finish(unsigned mask, unsigned present) const {
-  check_same(present);
-  const Exchange kind = lane(std::countr_zero(present)).kind;
-  const uint64_t votes = ballot(present);
-  if (kind == Exchange::kTiles) {
-    if (present != ~0u) {
-      fail(fmt::format("nvcuda::wmma needs all 32 lanes of a warp, not {:#010x}, in {}", present,
-                       where_now()));
-    }
-    std::array<const TileProduct*, kWarp> parts{};
-    for (int i = 0; i < kWarp; ++i) {
-      parts[static_cast<size_t>(i)] = reinterpret_cast<const TileProduct*>(lane(i).value);
-    }
-    multiply_tiles(parts);
+void multiply(const Warp& warp, unsigned present) {
+  if (present != ~0u) {
+    fail(fmt::format("nvcuda::wmma needs all 32 lanes of a warp, not {:#010x}, in {}", present,
+                     where_now()));
   }
-  for (int i = 0; i < lanes_; ++i) {
-    if ((present >> i & 1) == 0) continue;
-    Thread& self = lane(i);
-    self.state = State::kReady;
-    if (kind == Exchange::kBallot) {
-      self.received = votes;
-    } else if (kind == Exchange::kAny) {
-      self.received = votes != 0 ? 1 : 0;
-    } else if (kind == Exchange::kAll) {
-      self.received = votes == present ? 1 : 0;
-    } else if (kind != Exchange::kSync && kind != Exchange::kTiles) {
-      const int from = source(i);
-      self.received = (present >> from & 1) != 0 ? lane(from).value : kUndefined;
+  std::array<const TileProduct*, kWarp> parts{};
+  for_each_lane(present, [&](int lane) {
+    parts[static_cast<size_t>(lane)] =
+        reinterpret_cast<const TileProduct*>(lane_of(warp, lane).value);
+  });
+  multiply_tiles(parts);
+}
+
+// Gives each of these lanes what it gets.
+void exchange(const Warp& warp, unsigned present) {
+  const Exchange kind = lane_of(warp, std::countr_zero(present)).kind;
+  unsigned votes = 0;
+  for_each_lane(present, [&](int lane) {
+    if (lane_of(warp, lane).value != 0) votes |= 1u << lane;
+  });
+  if (kind == Exchange::kTiles) multiply(warp, present);
+  for_each_lane(present, [&](int lane) {
+    Thread& self = lane_of(warp, lane);
+    switch (kind) {
+      case Exchange::kSync:
+      case Exchange::kTiles:
+        break;
+      case Exchange::kBallot:
+        self.received = votes;
+        break;
+      case Exchange::kAny:
+        self.received = votes != 0 ? 1 : 0;
+        break;
+      case Exchange::kAll:
+        self.received = votes == present ? 1 : 0;
+        break;
+      default: {
+        const int from = source(self, lane);
+        self.received = (present >> from & 1) != 0 ? lane_of(warp, from).value : kUndefined;
+      }
     }
+  });
+}
+
+// Lets the lanes of this mask go on, if all of them that have not ended wait.
+bool finish(Warp& warp, unsigned mask) {
+  const unsigned present = mask & ~warp.ended;
+  if ((present & ~warp.waiting) != 0) return false;
+  bool same = true;
+  for_each_lane(present, [&](int lane) { same &= lane_of(warp, lane).mask == mask; });
+  if (!same) return false;  // some wait for others
+  check_same(warp, present);
+  exchange(warp, present);
+  for_each_lane(present, [&](int lane) { lane_of(warp, lane).state = State::kReady; });
+  warp.waiting &= ~present;
+  return true;
+}
+
+void check_call(const Thread& self, int lane) {
+  if ((self.mask >> lane & 1) == 0) {
+    fail(fmt::format("lane {} calls {} at {}:{} with mask {:#010x}, which does not name it, in {}",
+                     lane, name_of(self.kind), self.site.file, self.site.line, self.mask,
+                     where_now()));
   }
-  static_cast<void>(mask);
+  if (self.width < 1 || self.width > kWarp || (self.width & (self.width - 1)) != 0) {
+    fail(fmt::format("{} at {}:{} has width {}, which is no power of two up to 32, in {}",
+                     name_of(self.kind), self.site.file, self.site.line, self.width, where_now()));
+  }
 }
 
 }  // namespace
 
-void settle_warp(int index) {
-  const Warp warp(index);
-  for (int i = 0; i < warp.lanes(); ++i) {
-    if (!warp.waits(i)) continue;
-    const unsigned mask = warp.lane(i).mask;
-    const unsigned present = warp.waiting(mask);
-    if (present == warp.alive(mask)) warp.finish(mask, present);
-  }
+void settle(Warp& warp) {
+  for_each_lane(warp.waiting, [&](int lane) {
+    if ((warp.waiting >> lane & 1) != 0) finish(warp, lane_of(warp, lane).mask);
+  });
 }
 
 uint64_t warp_exchange(Exchange kind, unsigned mask, uint64_t value, int operand, int width,
                        const Site& site) {
-  Block& now = block();
-  const int index = now.current;
   Thread& self = now.thread();
-  const Warp warp(index / kWarp);
-  if ((mask >> (index % kWarp) & 1) == 0) {
-    fail(fmt::format("lane {} calls {} at {}:{} with mask {:#010x}, which does not name it, in {}",
-                     index % kWarp, name_of(kind), site.file, site.line, mask, where_now()));
-  }
-  if (width < 1 || width > kWarp || (width & (width - 1)) != 0) {
-    fail(fmt::format("{} at {}:{} has width {}, which is no power of two up to 32, in {}",
-                     name_of(kind), site.file, site.line, width, where_now()));
-  }
+  const int lane = now.current % kWarp;
+  Warp& warp = now.warps[static_cast<size_t>(now.current / kWarp)];
   self.kind = kind;
   self.mask = mask;
   self.value = value;
   self.operand = operand;
   self.width = width;
   self.site = site;
+  check_call(self, lane);
+  if (kind == Exchange::kSync) order_after(&warp.token);
   self.state = State::kAtWarp;
-  void* token = &now.threads[static_cast<size_t>(index / kWarp * kWarp)].token;
-  if (kind == Exchange::kSync) order_after(token);
-  const unsigned present = warp.waiting(mask);
-  if (present == warp.alive(mask)) {
-    warp.finish(mask, present);
-  } else {
-    self.fiber->leave();
-  }
-  if (kind == Exchange::kSync) order_before(token);
+  warp.waiting |= 1u << lane;
+  if (!finish(warp, mask)) self.fiber->leave();
+  if (kind == Exchange::kSync) order_before(&warp.token);
   return self.received;
 }
 
