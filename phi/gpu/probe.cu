@@ -12,7 +12,7 @@ __global__ void probe(int* out) { *out = 1; }
 
 cudaError_t find_code() {
   cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, probe);
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(probe));
 }
 
 }  // namespace phi::gpu

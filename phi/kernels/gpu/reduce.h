@@ -31,7 +31,7 @@ __device__ T shuffle_down(T value, int by) {
 
 template <typename R>
 __device__ typename R::Acc join_warp(typename R::Acc value) {
-#pragma unroll
+  PHI_UNROLL(5)
   for (int by = kWarp / 2; by > 0; by /= 2) value = merge<R>(value, shuffle_down(value, by));
   return value;
 }

@@ -31,7 +31,7 @@ __device__ Out map_element(const F& f, In... in) {
 template <int kWidth, typename Out, typename F, typename... In>
 __device__ void map_pack(Pack<Out, kWidth>* out, const F& f, const Pack<In, kWidth>&... in) {
   Pack<Out, kWidth> result;
-#pragma unroll
+  PHI_UNROLL(16)
   for (int e = 0; e < kWidth; ++e) result.element[e] = map_element<Out>(f, in.element[e]...);
   *out = result;
 }

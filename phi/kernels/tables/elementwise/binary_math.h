@@ -24,6 +24,17 @@ struct IsZeroFunctor {
   PHI_HD bool operator()(T x) const { return x == T(0); }
 };
 
+/// A device goes on where a divisor is refused: the quotient by 0 is 0 there.
+template <typename T, template <typename> typename Functor>
+struct Quotient {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (y == T(0)) return 0;
+    }
+    return Functor<T>()(x, y);
+  }
+};
+
 [[noreturn]] inline void throw_zero_divisor(const Misfit& found) {
   throw errors::InvalidArgument(
       "y {} has a 0, which no integer can be divided by; cast x and y to a floating type for "
@@ -66,7 +77,7 @@ template <typename T, typename Context>
 void RemainderKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      DenseTensor* out) {
   check_divisors<T>(ctx, y, *out);
-  binary<T>(ctx, x, y, out, RemainderFunctor<compute_t<T>>());
+  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, RemainderFunctor>());
 }
 
 /// Errors: InvalidArgument for an integer 0 in y.
@@ -74,7 +85,7 @@ template <typename T, typename Context>
 void FloorDivideKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                        DenseTensor* out) {
   check_divisors<T>(ctx, y, *out);
-  binary<T>(ctx, x, y, out, FloorDivideFunctor<compute_t<T>>());
+  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, FloorDivideFunctor>());
 }
 
 /// Of integers in double.
