@@ -21,27 +21,71 @@ function(autophi_library name)
   endif()
 endfunction()
 
-# autophi_layer(NAME [WHOLE] [as for autophi_library]): a part of the shared library. Its
+# autophi_layer(NAME [WHOLE] [CUDA dir...] [as for autophi_library]): a part of the shared library. Its
 # sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
+# CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
+  if(ARG_CUDA)
+    autophi_cuda_objects(${name}_cuda ${ARG_CUDA})
+    list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${name}_cuda>)
+    list(APPEND ARG_DEPS CUDA::cudart_static)
+  endif()
   autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
   set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
-  set(shared $<BOOL:$<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>>)
+  set(library $<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>)
+  set(shared $<BOOL:${library}>)
   set(archive $<$<NOT:${shared}>:${name}_archive>)
   if(ARG_WHOLE)
     set(archive $<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}>)
   endif()
   add_library(${name} INTERFACE)
   set_target_properties(${name} PROPERTIES AUTOPHI_DEPS "${ARG_DEPS}")
-  target_link_libraries(${name} INTERFACE $<${shared}:autophi_shared> ${archive})
+  target_link_libraries(${name} INTERFACE $<${shared}:${library}> ${archive})
 endfunction()
 
-# autophi_link_shared(TARGET): a program that takes the layers from the shared library. It is smaller, and a change
-# within a layer does not link it anew.
+# autophi_link_shared(TARGET [LIBRARY]): a program that takes the layers from the shared library, or from another of
+# autophi_shared_library. It is smaller, and a change within a layer does not link it anew.
 function(autophi_link_shared target)
-  set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ON LINK_DEPENDS_NO_SHARED ON)
+  set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED autophi_shared LINK_DEPENDS_NO_SHARED ON)
+  if(ARGN)
+    set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ${ARGN})
+  endif()
+endfunction()
+
+# autophi_shared_library(NAME [WITHOUT layer...] [WITH target...]): all layers as one shared library, but for some, with
+# the objects of other targets instead. All objects, not archives: kernels register themselves, and users may call any
+# public function.
+function(autophi_shared_library name)
+  cmake_parse_arguments(ARG "" "" "WITHOUT;WITH" ${ARGN})
+  get_property(layers GLOBAL PROPERTY AUTOPHI_LAYERS)
+  if(ARG_WITHOUT)
+    list(REMOVE_ITEM layers ${ARG_WITHOUT})
+  endif()
+  set(objects $<TARGET_OBJECTS:api_ops>)
+  foreach(layer ${layers})
+    list(APPEND objects $<TARGET_OBJECTS:${layer}_archive>)
+    if(TARGET ${layer}_cuda)
+      list(APPEND objects $<TARGET_OBJECTS:${layer}_cuda>)
+    endif()
+  endforeach()
+  foreach(target ${ARG_WITH})
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cmake/version.cc ${objects})
+  target_compile_definitions(${name} PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
+                                       Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
+  if(URING_LIBRARY)
+    target_link_libraries(${name} PRIVATE ${URING_LIBRARY})
+  endif()
+  target_compile_features(${name} INTERFACE cxx_std_20)
+  # Calls within the library need not look for who else might have the function.
+  target_link_options(${name} PRIVATE LINKER:-Bsymbolic-functions)
+  if(MOLD)
+    target_link_options(${name} PRIVATE -fuse-ld=mold)
+  endif()
 endfunction()
 
 # autophi_reaches(RESULT WANTED dep...): whether the layer WANTED is among what deps link.
@@ -140,6 +184,23 @@ function(autophi_test name)
   autophi_test_program(${name} ${ARG_DEPS})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
+endfunction()
+
+# autophi_gpu_test(NAME SOURCES file... [ARGS argument...] DEPS target...): a test of the top floor whose GPUs are the
+# CPU's: the same sources, compiled by the C++ compiler and run by the twin (tests/support/cuda_on_cpu). Label
+# gpu_on_cpu; nothing where CUDA's headers are not.
+function(autophi_gpu_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;ARGS;DEPS" ${ARGN})
+  if(NOT AUTOPHI_CUDA_INCLUDE_DIR)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} cuda_on_cpu_headers autophi_options GTest::gmock GTest::gtest_main)
+  autophi_test_program(${name} ${ARG_DEPS})
+  autophi_link_shared(${name} autophi_with_gpus_on_cpu)
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS gpu_on_cpu
+                       ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
 
 # autophi_race_test(NAME SOURCES file... DEPS target...): a test of threads against each other (label

@@ -2,22 +2,12 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# All objects, not archives: kernels register themselves, and users may call any public function.
-get_property(layers GLOBAL PROPERTY AUTOPHI_LAYERS)
-set(objects $<TARGET_OBJECTS:api_ops>)
-foreach(layer ${layers})
-  list(APPEND objects $<TARGET_OBJECTS:${layer}_archive>)
-endforeach()
-add_library(autophi_shared SHARED cmake/version.cc ${objects})
+autophi_shared_library(autophi_shared)
+if(AUTOPHI_HAS_CUDA)
+  target_link_libraries(autophi_shared PRIVATE CUDA::cudart_static)
+endif()
 set_target_properties(autophi_shared PROPERTIES OUTPUT_NAME autophi EXPORT_NAME autophi
                                                 VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_compile_definitions(autophi_shared PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
-target_link_libraries(autophi_shared PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
-                                     Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
-if(URING_LIBRARY)
-  target_link_libraries(autophi_shared PRIVATE ${URING_LIBRARY})
-endif()
-target_compile_features(autophi_shared INTERFACE cxx_std_20)
 target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                                     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                                     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
@@ -25,12 +15,6 @@ target_include_directories(autophi_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_
 add_library(autophi::autophi ALIAS autophi_shared)
 set(AUTOPHI_INCLUDE_DIRS ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 set(AUTOPHI_GENERATOR_DIR ${PROJECT_SOURCE_DIR})
-# Calls within the library need not look for who else might have the function.
-target_link_options(autophi_shared PRIVATE LINKER:-Bsymbolic-functions)
-if(MOLD)
-  target_link_options(autophi_shared PRIVATE -fuse-ld=mold)
-endif()
-
 if(TARGET autophi)
   install(TARGETS autophi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS autophi_job_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

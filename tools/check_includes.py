@@ -55,10 +55,11 @@ LAYERS = (
     Layer("phi/common", r"phi/common/", libraries=("fmt",)),
     Layer("phi/core meta types", r"phi/core/(meta|box|box_copy|attribute|attribute_value)\.", META, libraries=("fmt",)),
     Layer("phi/core", r"phi/core/", CORE),
+    Layer("phi/gpu", r"phi/gpu/", CORE, libraries=("fmt", "cuda")),
     Layer("phi/infermeta", r"phi/infermeta/", CORE),
     # Generated, and all that is generated in phi: kernels are checked against it.
     Layer("phi/kernel signatures", r"phi/generated/kernels/", CORE),
-    Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures"),
+    Layer("phi/kernels", r"phi/kernels/", CORE + ("phi/infermeta", "phi/kernel signatures", "phi/gpu"),
           libraries=("fmt", "glog", "dnnl", "blas", "openmp", "cuda")),
     Layer("phi/memory/plan", r"phi/memory/plan/", META + ("phi/core",)),
     Layer("phi/memory/io", r"phi/memory/io/", CORE + ("phi/memory/plan",),

@@ -3,20 +3,23 @@
 
 #include <bit>
 #include <cstdint>
-#ifdef __F16C__
+
+#include "phi/common/hd.h"
+#if defined(__F16C__) && !defined(__CUDACC__)
+#define PHI_HAS_F16C_ 1
 #include <immintrin.h>
 #endif
 
 namespace phi {
 
 namespace detail {
-#ifdef __F16C__
+#ifdef PHI_HAS_F16C_
 inline float half_to_float(uint16_t bits) { return _cvtsh_ss(bits); }
 inline uint16_t float_to_half(float value) { return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT); }
 #else
 // Portable conversions after "Half-precision floating point" magic-number scaling: exact for every
 // finite value, round to nearest even.
-inline float half_to_float(uint16_t bits) {
+PHI_HD float half_to_float(uint16_t bits) {
   const uint32_t sign = (bits & 0x8000u) << 16;
   const uint32_t magnitude = bits & 0x7fffu;
   if (magnitude >= 0x7c00u)
@@ -24,7 +27,7 @@ inline float half_to_float(uint16_t bits) {
   const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(scaled));
 }
-inline uint16_t float_to_half(float value) {
+PHI_HD uint16_t float_to_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -38,25 +41,26 @@ inline uint16_t float_to_half(float value) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 #endif
+#undef PHI_HAS_F16C_
 }  // namespace detail
 
 struct float16 {
   uint16_t bits = 0;
   float16() = default;
-  explicit(false) float16(float value) : bits(detail::float_to_half(value)) {}
-  explicit(false) operator float() const { return detail::half_to_float(bits); }
+  explicit(false) PHI_HD float16(float value) : bits(detail::float_to_half(value)) {}
+  explicit(false) PHI_HD operator float() const { return detail::half_to_float(bits); }
 };
 
 struct bfloat16 {
   uint16_t bits = 0;
   bfloat16() = default;
-  explicit(false) bfloat16(float value) {
+  explicit(false) PHI_HD bfloat16(float value) {
     const uint32_t u = std::bit_cast<uint32_t>(value);
     const bool nan = (u & 0x7fffffffu) > 0x7f800000u;
     bits = nan ? static_cast<uint16_t>((u >> 16) | 0x40u)
                : static_cast<uint16_t>((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
-  explicit(false) operator float() const {
+  explicit(false) PHI_HD operator float() const {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
   }
 };

@@ -40,9 +40,23 @@ struct FixedString {
   char text[kSize];
 };
 
+namespace detail {
+template <FixedString kName, typename InKernel, typename InEntry>
+struct Parameter {
+  static_assert(std::is_same_v<InKernel, InEntry>,
+                "a kernel's parameter has another type than its YAML entry says; which one is in "
+                "Parameter<name, type in the kernel, type by the entry>");
+};
+}  // namespace detail
+
 /// The names in the YAML entry of what a kernel takes and gives, for the compiler's errors.
 template <FixedString... kNames>
-struct KernelParameters {};
+struct KernelParameters {
+  template <typename... InKernel, typename... InEntry>
+  static consteval bool match(TypeList<InKernel...>, TypeList<InEntry...>) {
+    return (sizeof(detail::Parameter<kNames, InKernel, InEntry>) + ... + 0) >= 0;
+  }
+};
 
 /// The kernels of one name: a table of function pointers by kind of device and dtype.
 class Kernel {
@@ -119,12 +133,9 @@ template <>
 struct ContextOf<DeviceKind::CPU> {
   using type = CpuContext;
 };
-
-template <FixedString kName, typename InKernel, typename InEntry>
-struct Parameter {
-  static_assert(std::is_same_v<InKernel, InEntry>,
-                "a kernel's parameter has another type than its YAML entry says; which one is in "
-                "Parameter<name, type in the kernel, type by the entry>");
+template <>
+struct ContextOf<DeviceKind::GPU> {
+  using type = GpuContext;
 };
 
 /// Kernel: the type of a definition's address.
@@ -133,12 +144,12 @@ struct CheckedKernel {
   static_assert(!std::is_same_v<Kernel, Kernel>,
                 "a kernel returns nothing and takes the context of its device first");
 };
-template <typename Context, typename... InKernel, FixedString... kNames, typename... InEntry>
-struct CheckedKernel<void (*)(const Context&, InKernel...), Context, KernelParameters<kNames...>,
+template <typename Context, typename... InKernel, typename Names, typename... InEntry>
+struct CheckedKernel<void (*)(const Context&, InKernel...), Context, Names,
                      KernelSignature<InEntry...>> {
   static_assert(sizeof...(InKernel) == sizeof...(InEntry),
                 "a kernel has more or fewer parameters than its YAML entry says");
-  static constexpr bool kIsRight = (sizeof(Parameter<kNames, InKernel, InEntry>) + ... + 0) >= 0;
+  static constexpr bool kIsRight = Names::match(TypeList<InKernel...>(), TypeList<InEntry...>());
 };
 
 /// Definitions: a lambda without captures that gives the address of the kernel for <T, Context>.

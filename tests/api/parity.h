@@ -11,8 +11,8 @@
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 
-/// Where ranks compute: "cpu" (the default), or "closed", a device for each whose memory the host
-/// cannot touch (support/closed_device.h). Expected values come from the CPU.
+/// Where ranks compute: "cpu" (the default); "closed", a device for each whose memory the host
+/// cannot touch (support/closed_device.h); "gpu", a GPU for each. Expected values come from the CPU.
 DECLARE_string(place);
 
 namespace phi::testing {
@@ -31,6 +31,10 @@ using Choice = PlacementChoice;
 /// On each of `world` thread ranks: shard the inputs as each choice says, call, gather, compare.
 void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices);
+
+/// Whether there are kernels for the call where ranks compute: GPUs lack those of some operators
+/// (docs/operators.md).
+bool has_kernels_here(const ParityCase& test);
 
 /// The same call on plain tensors of the place that --place says (below), against one on the CPU.
 void expect_same_on_device(const ParityCase& test);

@@ -1,13 +1,16 @@
 // The devices of this process: the CPU, whose memory is the host's, and those that are added.
 #include "phi/core/device/device.h"
 
+#include <array>
+#include <atomic>
 #include <cstring>
-#include <map>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/storage/memory_account.h"
 
@@ -39,9 +42,20 @@ class Cpu final : public Device {
   }
 };
 
+// Entries are set once, under the lock, and read without it.
 struct Table {
+  static constexpr int kMost = std::numeric_limits<decltype(Place::index)>::max() + 1;
+
   std::mutex mutex;
-  std::map<std::pair<DeviceKind, int>, std::unique_ptr<Device>> devices;
+  std::array<std::array<std::atomic<Device*>, kMost>, kNumDeviceKinds> devices{};
+  std::array<Device::Finder, kNumDeviceKinds> finders{};
+
+  std::atomic<Device*>& at(const Place& place) {
+    PHI_CHECK(
+        place.index >= 0,
+        errors::InvalidArgument("there is no place {}; devices count from 0.", place.to_string()));
+    return devices[static_cast<size_t>(place.kind)][static_cast<size_t>(place.index)];
+  }
 };
 Table& table() {
   static auto& instance = *new Table;
@@ -49,6 +63,8 @@ Table& table() {
 }
 
 }  // namespace
+
+std::string Device::about_memory() const { return kHowToHaveMoreMemory; }
 
 Device& Device::cpu() {
   // Never destroyed: tensors may live as long as the process. Not on the heap, where what tensors
@@ -59,23 +75,34 @@ Device& Device::cpu() {
 }
 
 Device& Device::other(const Place& place) {
+  std::atomic<Device*>& entry = table().at(place);
+  if (Device* known = entry.load(std::memory_order_acquire)) [[likely]]
+    return *known;
   const std::lock_guard lock(table().mutex);
-  const auto it = table().devices.find({place.kind, place.index});
-  PHI_CHECK(it != table().devices.end(),
+  if (Device* known = entry.load(std::memory_order_relaxed)) return *known;
+  const Finder finder = table().finders[static_cast<size_t>(place.kind)];
+  PHI_CHECK(finder != nullptr,
             errors::Unimplemented("this process has no device for place {}; use CPUPlace(), or "
                                   "a build and a machine that have one.",
                                   place.to_string()));
-  return *it->second;
+  // Never destroyed, as tensors may live as long as the process.
+  Device* made = finder(place.index).release();
+  entry.store(made, std::memory_order_release);
+  return *made;
 }
 
 void Device::add(std::unique_ptr<Device> device) {
   const Place place = device->place();
   const std::lock_guard lock(table().mutex);
-  const bool is_new =
-      place.kind != DeviceKind::CPU &&
-      table().devices.emplace(std::pair(place.kind, int{place.index}), std::move(device)).second;
-  PHI_CHECK(is_new,
+  std::atomic<Device*>& entry = table().at(place);
+  PHI_CHECK(place.kind != DeviceKind::CPU && entry.load(std::memory_order_relaxed) == nullptr,
             errors::AlreadyExists("there is a device for place {} already.", place.to_string()));
+  entry.store(device.release(), std::memory_order_release);
+}
+
+bool Device::add_finder(DeviceKind kind, Finder finder) {
+  table().finders[static_cast<size_t>(kind)] = finder;
+  return true;
 }
 
 void copy_bytes(std::byte* to, const Place& to_place, const std::byte* from,

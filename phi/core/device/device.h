@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "phi/common/place.h"
 #include "phi/core/box.h"
@@ -17,7 +18,7 @@ class MemoryAccount;
 
 class Device {
  public:
-  /// Errors: Unimplemented if this process has no such device.
+  /// Errors: Unimplemented if this process has no such device; those of the kind's finder.
   static Device& of(const Place& place) {
     if (place.kind == DeviceKind::CPU) [[likely]]
       return cpu();
@@ -25,6 +26,11 @@ class Device {
   }
   /// Makes it the device of its place. Errors: AlreadyExists if there is one.
   static void add(std::unique_ptr<Device> device);
+  /// Makes device number `index` of a kind when it is first asked for, or throws, saying why there
+  /// is none and what to do.
+  using Finder = std::unique_ptr<Device> (*)(int index);
+  /// Who has devices of a kind says how they are found, once, when the program starts.
+  static bool add_finder(DeviceKind kind, Finder finder);
   virtual ~Device() = default;
 
   const Place& place() const { return place_; }
@@ -37,8 +43,12 @@ class Device {
   virtual std::byte* allocate(MemoryAccount& account, size_t nbytes) = 0;
   /// What `allocate` gave for the same account and size.
   virtual void free(MemoryAccount& account, std::byte* memory, size_t nbytes) = 0;
+  /// For the error of an allocation that found no room: what its memory is taken by, and how a job
+  /// comes by more.
+  virtual std::string about_memory() const;
 
-  // Copies of n bytes, done when they return. `memory` is this device's.
+  // Copies of n bytes between the host and this device's `memory`, done when they return; those
+  // within the device are done for whatever is launched or copied after them.
   virtual void copy_to_host(void* host, const std::byte* memory, size_t n) = 0;
   virtual void copy_from_host(std::byte* memory, const void* host, size_t n) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t n) = 0;

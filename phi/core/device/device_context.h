@@ -57,4 +57,11 @@ class CpuContext : public KernelContext {
   explicit CpuContext(const LaunchView* view) : KernelContext(CPUPlace(), view) {}
 };
 
+/// The context of kernels that run on GPUs. Their launches are queued on the compute stream of the
+/// place (phi/gpu/launch.h).
+class GpuContext : public KernelContext {
+ public:
+  explicit GpuContext(const KernelContext& launch) : KernelContext(launch) {}
+};
+
 }  // namespace phi

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device.h"
@@ -45,7 +44,7 @@ void check_allocated(const std::byte* memory, size_t nbytes, const Place& place)
   PHI_CHECK(memory != nullptr,
             errors::ResourceExhausted(
                 "cannot allocate {} bytes on {}; tensors of this rank hold {} bytes. {}", nbytes,
-                place.to_string(), memory_stats(place).current, kHowToHaveMoreMemory));
+                place.to_string(), memory_stats(place).current, Device::of(place).about_memory()));
 }
 
 void check_room(const MemoryAccount& account, size_t nbytes, const Place& place) {

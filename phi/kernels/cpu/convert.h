@@ -1,113 +1,35 @@
-// Arrays from one element type to another; 16-bit floats eight at a time where the CPU can.
+// Arrays from one element type to another.
 #pragma once
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "phi/common/dtype.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/convert_value.h"
 
 namespace phi {
 
-/// x without its fraction, as an int32 or int64: the nearest one for what lies outside (infinities
-/// too), 0 for NaN.
-template <typename To, typename From>
-PHI_HD To truncated(From x) {
-  constexpr From kLimit = From(0x1p30) * From(sizeof(To) == 8 ? 0x1p33 : 2);  // max() + 1
-  const bool is_above = x >= kLimit;
-  const From least = x >= -kLimit ? x : -kLimit;  // of NaN too
-  const To inside = static_cast<To>(is_above ? From(0) : least);
-  const To value = is_above ? std::numeric_limits<To>::max() : inside;
-  return x == x ? value : To(0);
-}
-
-/// The value of `x` in another type: floats are truncated to integers (out of range to the nearest,
-/// NaN to 0; to narrower ones by way of int32, so that negative numbers wrap around), integers keep
-/// their low bits, bool is x != 0, complex numbers lose their imaginary part.
-template <typename To, typename From>
-PHI_HD To convert_value(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
-    using Part = typename To::value_type;
-    return To(static_cast<Part>(x.real()), static_cast<Part>(x.imag()));
-  } else if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) {
-    return x != From(0);
-  } else if constexpr (kIsComplex<From>) {
-    return convert_value<To>(x.real());
-  } else if constexpr (kIsComplex<To>) {
-    return To(convert_value<typename To::value_type>(x));
-  } else if constexpr (kIs16Bit<From>) {
-    return convert_value<To>(static_cast<float>(x));
-  } else if constexpr (kIs16Bit<To>) {
-    return To(static_cast<float>(x));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return x != From(0);
-  } else if constexpr (std::is_floating_point_v<From> && sizeof(To) < 4 && std::is_integral_v<To>) {
-    return static_cast<To>(truncated<int32_t>(x));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return truncated<To>(x);
-  } else {
-    return static_cast<To>(x);
-  }
-}
-
-#ifdef __AVX2__
 namespace detail {
-/// What bfloat16's constructor makes of each, in 32 bits.
-inline __m256i rounded_to_bfloat16(__m256 x) {
-  const __m256i bits = _mm256_castps_si256(x);
-  const __m256i upper = _mm256_srli_epi32(bits, 16);
-  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-  const __m256i half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
-  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
-  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
-  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-  return _mm256_blendv_epi8(rounded, quiet, is_nan);
-}
+/// Arrays of 16-bit floats to float's and back, in the machine's widest registers (convert.cc).
+void convert_16bit(const float16* x, float* out, int64_t n);
+void convert_16bit(const bfloat16* x, float* out, int64_t n);
+void convert_16bit(const float* x, float16* out, int64_t n);
+void convert_16bit(const float* x, bfloat16* out, int64_t n);
 }  // namespace detail
-#endif
 
 /// out[i] = x[i] for n elements; the arrays must not overlap.
 template <typename From, typename To>
 inline void convert(const From* x, To* out, int64_t n) {
-  int64_t i = 0;
   if constexpr (std::is_same_v<From, To>) {
     if (n > 0) std::memcpy(out, x, static_cast<size_t>(n) * sizeof(To));
-    return;
-  }
-#ifdef __F16C__
-  if constexpr (std::is_same_v<From, float16> && std::is_same_v<To, float>) {
-    for (; i + 8 <= n; i += 8) {
-      const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
-      _mm256_storeu_ps(out + i, _mm256_cvtph_ps(bits));
-    }
-  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, float16>) {
-    for (; i + 8 <= n; i += 8) {
-      const __m128i bits = _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), bits);
-    }
-  }
-#endif
-#ifdef __AVX2__
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, bfloat16>) {
-    for (; i + 16 <= n; i += 16) {
-      const __m256i low = detail::rounded_to_bfloat16(_mm256_loadu_ps(x + i));
-      const __m256i high = detail::rounded_to_bfloat16(_mm256_loadu_ps(x + i + 8));
-      const __m256i quarters = _mm256_packus_epi32(low, high);  // in order 0, 2, 1, 3
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
-                          _mm256_permute4x64_epi64(quarters, 0xd8));
-    }
-  }
-#endif
+  } else if constexpr ((kIs16Bit<From> && std::is_same_v<To, float>) ||
+                       (std::is_same_v<From, float> && kIs16Bit<To>)) {
+    detail::convert_16bit(x, out, n);
+  } else {
 #pragma GCC ivdep
-  for (; i < n; ++i) out[i] = convert_value<To>(x[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = convert_value<To>(x[i]);
+  }
 }
 
 /// Elements that a loop over 16-bit floats converts at a time.

@@ -11,15 +11,16 @@ namespace phi {
 namespace {
 
 // The sum of elements of T in the dtype of `out`, To, is that of their casts: these happen while
-// elements are read if sums are made in To itself, or if integers only lose high bits.
+// elements are read if both are computed in one type, or if integers only lose high bits.
 template <typename T, typename To>
-inline constexpr bool kCastsOnReading = std::is_same_v<T, To> || std::is_floating_point_v<To> ||
+inline constexpr bool kCastsOnReading = std::is_same_v<compute_t<T>, compute_t<To>> ||
                                         (std::is_integral_v<T> && std::is_integral_v<To> &&
                                          !std::is_same_v<To, bool>);
 
 // All integers are summed alike.
 template <typename To>
-using SumReducerFor = SumReducer<std::conditional_t<std::is_integral_v<To>, int64_t, To>>;
+using SumReducerFor =
+    SumReducer<std::conditional_t<std::is_integral_v<To>, int64_t, compute_t<To>>>;
 
 // The number of elements of the whole tensor that one mean is of.
 int64_t global_count(const ShardBox& where, AxisSet axes) {
@@ -47,7 +48,7 @@ template <typename T>
 void integer_mean(const KernelContext& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   const ShardBox where = ctx.input_box(0, x.dims());
   DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
-  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreValues(&sums));
+  reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreTo(sums.mutable_data<int64_t>()));
   combine_sums(ctx, axes, x.ndim(), &sums);
   bool is_first = true;
   for (int d = 0; d < x.ndim(); ++d) is_first &= !axes.has(d) || where.box.offset[d] == 0;
@@ -89,12 +90,14 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
   const AxisSet axes = normalise_axes(axis, x.dims());
   visit_dtype(out->dtype(), [&]<typename To>() {
     using Reducer = SumReducerFor<To>;
+    const StoreTo store(out->mutable_data<To>());
     if constexpr (kCastsOnReading<T, To>) {
-      reduce_loop<Reducer>(x.data<T>(), x.dims(), axes, StoreValues(out));
+      reduce_loop<Reducer>(x.data<T>(), x.dims(), axes, store);
     } else {
-      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, ctx.place());
-      convert(x.data<T>(), cast.mutable_data<To>(), x.numel());
-      reduce_loop<Reducer>(cast.data<To>(), x.dims(), axes, StoreValues(out));
+      using C = compute_t<To>;
+      DenseTensor cast = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+      convert(x.data<T>(), cast.mutable_data<C>(), x.numel());
+      reduce_loop<Reducer>(cast.data<C>(), x.dims(), axes, store);
     }
   });
 }
@@ -118,7 +121,7 @@ void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
     complex_sums<T>(x, axes, mean_count(ctx, x, axes), out);
   } else {
     const double count = mean_count(ctx, x, axes);
-    const StoreValues store(out);
+    const StoreTo store(out->mutable_data<T>());
     reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes,
                                [&](int64_t first, double* values, int64_t n) {
                                  for (int64_t i = 0; i < n; ++i) values[i] /= count;
@@ -147,7 +150,7 @@ void ReduceAsKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   if constexpr (kIsComplex<T>) {
     complex_sums<T>(x, axes, 1.0, out);
   } else {
-    reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreValues(out));
+    reduce_loop<SumReducer<T>>(x.data<T>(), x.dims(), axes, StoreTo(out->mutable_data<T>()));
   }
 }
 
@@ -167,8 +170,8 @@ void SquaredL2NormKernel(const Context&, const DenseTensor& x, DenseTensor* out)
   } else {
     sum = squared_row(from, n);
   }
-  const StoreValues store(out);
-  store(0, &sum, 1);
+  using Out = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  *out->mutable_data<Out>() = static_cast<Out>(sum);
 }
 
 PHI_REGISTER_KERNEL(sum, CPU, SumKernel, AllTypes);

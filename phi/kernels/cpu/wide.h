@@ -16,8 +16,10 @@ namespace phi {
 bool has_wide();
 
 #ifdef __x86_64__
-#define PHI_WIDE_ \
-  [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
+/// Of a function that may use AVX-512: where has_wide().
+#define PHI_WIDE_TARGET \
+  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
+#define PHI_WIDE_ [[gnu::flatten]] PHI_WIDE_TARGET
 #else
 #define PHI_WIDE_
 #endif
@@ -31,13 +33,17 @@ PHI_WIDE_ auto run_wide(Loop loop) {
 }  // namespace detail
 #undef PHI_WIDE_
 
+/// Of loops that compute in C: whether they have an AVX-512 form.
+template <typename C>
+inline constexpr bool kHasWideForm = std::is_same_v<C, float>;
+
 /// loop(), where C is the type that it computes in: for float it is compiled twice, for the
 /// program's instructions and for AVX-512. Both do the same arithmetic, element for element and in
 /// the lanes of a sum. What loop() calls must be defined inline, for the rest keeps the program's
 /// instructions.
 template <typename C, typename Loop>
 inline auto run_widest(Loop loop) {
-  if constexpr (std::is_same_v<C, float>) {
+  if constexpr (kHasWideForm<C>) {
     if (has_wide()) return detail::run_wide(loop);
   }
   return loop();

@@ -1,16 +1,10 @@
-// PHI_HD marks functions of one element: inlined into CPU loops, callable from CUDA kernels. With
-// it the type in which such a function computes.
+// What functions of one element are written with: PHI_HD, and the type in which they compute.
 #pragma once
 
 #include <type_traits>
 
 #include "phi/common/half.h"
-
-#ifdef __CUDACC__
-#define PHI_HD __host__ __device__ __forceinline__
-#else
-#define PHI_HD inline __attribute__((always_inline))
-#endif
+#include "phi/common/hd.h"
 
 namespace phi {
 

@@ -29,7 +29,7 @@ PHI_HD double gamma_factor(double a, double x) {
 inline constexpr int kGammaTerms = 10000;  // far more than any argument needs near x = a
 
 /// P(a, x) = 1 - Q(a, x) by its series, which is quick for x < a + 1.
-inline double lower_gamma_series(double a, double x) {
+PHI_HD double lower_gamma_series(double a, double x) {
   double term = 1 / a;
   double sum = term;
   for (int n = 1; n < kGammaTerms; ++n) {
@@ -42,7 +42,7 @@ inline double lower_gamma_series(double a, double x) {
 
 /// Q(a, x) by its continued fraction, which is quick for x > a + 1. W. J. Lentz's evaluation from
 /// the front (Applied Optics 15, 1976).
-inline double upper_gamma_fraction(double a, double x) {
+PHI_HD double upper_gamma_fraction(double a, double x) {
   constexpr double kTiny = 1e-300;  // in place of a 0 that would be divided by
   double b = x + 1 - a;
   double c = 1 / kTiny;
@@ -66,7 +66,7 @@ inline double upper_gamma_fraction(double a, double x) {
 /// Q(x, y), which is 1 for x or y not above 0.
 template <typename T>
 struct GammaInccFunctor {
-  T operator()(T x, T y) const {
+  PHI_HD T operator()(T x, T y) const {
     if (x != x || y != y) return x + y;
     if (x <= T(0) || y <= T(0)) return 1;
     if (std::isinf(y)) return std::isinf(x) ? std::numeric_limits<T>::quiet_NaN() : T(0);
@@ -81,7 +81,7 @@ struct GammaInccFunctor {
 /// The gradient of y: -y^(x - 1) exp(-y) / Gamma(x).
 template <typename T>
 struct GammaInccGradFunctor {
-  T operator()(T x, T y, T g) const {
+  PHI_HD T operator()(T x, T y, T g) const {
     const auto a = static_cast<double>(x);
     const auto at = static_cast<double>(y);
     return static_cast<T>(-g * std::exp((a - 1) * std::log(at) - at - detail::log_gamma(a)));

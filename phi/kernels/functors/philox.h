@@ -83,7 +83,7 @@ PHI_HD PhiloxBlock philox_counter(uint64_t block, RandomUse use) {
 template <int kLanes>
 PHI_HD void philox_lanes(uint32_t (&words)[4][kLanes], PhiloxKey key) {
   for (int round = 0; round < kPhiloxRounds; ++round) {
-#pragma GCC unroll 1
+    PHI_UNROLL(1)
     for (int lane = 0; lane < kLanes; ++lane) {
       detail::philox_round(words[0][lane], words[1][lane], words[2][lane], words[3][lane],
                            key.word[0], key.word[1]);

@@ -15,6 +15,26 @@
 
 namespace phi {
 
+/// What a reducer joins of an element.
+template <typename R, typename C>
+PHI_HD typename R::Lane lift(C x) {
+  if constexpr (requires { R::lift(x); }) {
+    return R::lift(x);
+  } else {
+    return static_cast<typename R::Lane>(x);
+  }
+}
+
+/// Two values of many elements each, joined.
+template <typename R>
+PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
+  if constexpr (requires { R::merge(a, b); }) {
+    return R::merge(a, b);
+  } else {
+    return R::join(a, b);
+  }
+}
+
 template <typename T>
 struct SumReducer {
   using Lane = std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>;
@@ -24,6 +44,7 @@ struct SumReducer {
   PHI_HD static Acc carry(Acc sum, Lane block) {
     return AddFunctor<Acc>()(sum, static_cast<Acc>(block));
   }
+  PHI_HD static Acc merge(Acc a, Acc b) { return AddFunctor<Acc>()(a, b); }
 };
 
 /// NaN wins; the largest of nothing is -inf, or the lowest integer.

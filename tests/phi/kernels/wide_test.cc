@@ -90,44 +90,48 @@ void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
   expect_same_bits(wide, narrow, name);
 }
 
-template <typename T>
-void expect_same_loops() {
-  using C = compute_t<T>;
+TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) {
+  using T = float;
   constexpr int64_t kCount = 1003;
   const std::vector<T> xs = numbers<T>(kCount, 3), ys = numbers<T>(kCount, 4);
-  const auto unary = [&](auto f, const char* name) {
-    expect_same_forms<T>(
-        kCount, [&](T* out) { phi::detail::unary_run(xs.data(), out, kCount, f); }, name);
-  };
-  unary(ExpFunctor<C>(), "exp");
-  unary(GeluFunctor<C>(), "gelu");
-  unary(GeluTanhFunctor<C>(), "gelu, tanh");
-  unary(SiluFunctor<C>(), "silu");
-  const auto binary = [&](auto f, const char* name) {
+  const auto same = [&](auto f, const char* name) {
     expect_same_forms<T>(
         kCount,
-        [&](T* out) { phi::detail::binary_run<1, 1>(xs.data(), ys.data(), out, kCount, f); }, name);
+        [&](T* out) {
+          const auto input = [](const T* in) { return phi::detail::InputElement<T, false>(in); };
+          if constexpr (std::is_invocable_v<decltype(f), T>) {
+            phi::detail::map_run(out, kCount, f, input(xs.data()));
+          } else {
+            phi::detail::map_run(out, kCount, f, input(xs.data()), input(ys.data()));
+          }
+        },
+        name);
   };
-  binary(AddFunctor<C>(), "add");
-  binary(GeluGradFunctor<C>(), "gelu_grad");
-  binary(GeluTanhGradFunctor<C>(), "gelu_grad, tanh");
-  binary(SiluGradFunctor<C>(), "silu_grad");
-  expect_same_forms<C>(
+  same(ExpFunctor<T>(), "exp");
+  same(GeluFunctor<T>(), "gelu");
+  same(GeluTanhFunctor<T>(), "gelu, tanh");
+  same(SiluFunctor<T>(), "silu");
+  same(AddFunctor<T>(), "add");
+  same(GeluGradFunctor<T>(), "gelu_grad");
+  same(GeluTanhGradFunctor<T>(), "gelu_grad, tanh");
+  same(SiluGradFunctor<T>(), "silu_grad");
+  expect_same_forms<T>(
       1,
-      [&](C* sum) {
-        RowReader<T> rows(xs.data(), kCount);
-        const C* row = rows.row(0);
-        *sum = row_sum<C>(kCount, [row](int64_t i) { return row[i] * row[i]; });
+      [&](T* sum) {
+        const T* row = xs.data();
+        *sum = row_sum<T>(kCount, [row](int64_t i) { return row[i] * row[i]; });
       },
       "a sum of squares");
-  const std::vector<T> row = numbers<T>(5 * kCount, 5);
   const auto reduced = [&](auto reducer, const char* name) {
     using R = decltype(reducer);
-    expect_same_forms<typename R::Acc>(
-        1,
-        [&](auto* value) {
-          *value =
-              phi::detail::reduce_row<R>(row.data(), 5 * kCount, typename R::Acc(R::kIdentity));
+    const T* blocks[] = {xs.data(), ys.data()};
+    expect_same_forms<typename R::Lane>(
+        2, [&](auto* values) { phi::detail::reduce_next<R, 2>(blocks, kCount, values); }, name);
+    expect_same_forms<typename R::Lane>(
+        kCount,
+        [&](auto* lanes) {
+          std::fill_n(lanes, kCount, R::kIdentity);
+          phi::detail::join_next_rows<R, 2>(blocks, kCount, lanes);
         },
         name);
   };
@@ -135,10 +139,6 @@ void expect_same_loops() {
   reduced(MaxReducer<T>(), "a maximum");
   reduced(SumOfSquaresReducer<T>(), "a reduction in double");
 }
-
-TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_loops<float>(); }
-TEST(Wide, BFloat16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<bfloat16>(); }
-TEST(Wide, Float16LoopsGiveTheSameBitsInBothForms) { expect_same_loops<float16>(); }
 
 TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_wide() asks once

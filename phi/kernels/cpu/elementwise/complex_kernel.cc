@@ -6,7 +6,8 @@
 #include "phi/generated/kernels/complex.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
-#include "phi/kernels/cpu/elementwise/unary_table.h"
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
 namespace {

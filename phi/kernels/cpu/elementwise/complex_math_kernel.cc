@@ -4,7 +4,8 @@
 
 #include "phi/generated/kernels/unary.h"
 #include "phi/generated/kernels/unary_math.h"
-#include "phi/kernels/cpu/elementwise/unary_table.h"
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
 namespace {

@@ -5,8 +5,9 @@
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise_loss.h"
-#include "phi/kernels/cpu/elementwise/binary_grad_loop.h"
+#include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/losses.h"
+#include "phi/kernels/tables/elementwise/broadcast_gradients.h"
 
 namespace phi {
 namespace {

@@ -4,33 +4,120 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
-#include "phi/kernels/cpu/reduce_loop.h"
-#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/functors/hd.h"
 
 namespace phi {
 namespace {
 
-// The first index of a row for which holds(x) is true; there is one. Blocks are looked through
-// without a jump per element.
-template <typename T, typename Holds>
-int64_t first_of_row(const T* x, int64_t n, Holds holds) {
-  constexpr int64_t kBlock = 64;
-  int64_t begin = 0;
-  for (; begin + kBlock <= n; begin += kBlock) {
-    int32_t found = 0;
-    for (int64_t i = 0; i < kBlock; ++i) found |= holds(x[begin + i]) ? 1 : 0;
-    if (found != 0) break;
+struct Largest {
+  template <typename C>
+  PHI_HD static bool precedes(C a, C b) {
+    return a > b;
   }
-  return std::find_if(x + begin, x + n, holds) - x;
+};
+
+struct Smallest {
+  template <typename C>
+  PHI_HD static bool precedes(C a, C b) {
+    return a < b;
+  }
+};
+
+constexpr int64_t kColumns = 1024;  // of a tile
+
+template <typename C>
+struct Best {
+  C value;
+  int64_t index;
+};
+
+template <typename C>
+bool is_nan(C x) {
+  return x != x;
 }
 
-// The first index of the largest or smallest element of a row, or of its first NaN.
+constexpr int kLanes = 32;
+constexpr int64_t kBlock = 1024;  // so that a byte counts the steps of a lane
+
+// An integer as wide as C, so that a choice of both is one of registers.
+template <typename C>
+using Step = std::conditional_t<sizeof(C) == 8, uint64_t,
+                                std::conditional_t<sizeof(C) == 4, uint32_t, uint8_t>>;
+
+// The best of whole rows of lanes and its first index; neither is right where an element is NaN,
+// which shows in `sum`, as infinities of both signs do.
+template <typename R, typename C>
+inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
+  C best[kLanes];
+  C sums[kLanes];
+  Step<C> step[kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    best[l] = sums[l] = x[l];
+    step[l] = 0;
+  }
+  Step<C> now = 1;
+  for (int64_t i = kLanes; i + kLanes <= n; i += kLanes, ++now) {
+    for (int l = 0; l < kLanes; ++l) step[l] = R::precedes(x[i + l], best[l]) ? now : step[l];
+    for (int l = 0; l < kLanes; ++l) best[l] = R::precedes(x[i + l], best[l]) ? x[i + l] : best[l];
+    if constexpr (std::is_floating_point_v<C>) {
+      for (int l = 0; l < kLanes; ++l) sums[l] += x[i + l];
+    }
+  }
+  const C value = fold_lanes<kLanes>(best, [](C a, C b) { return R::precedes(a, b) ? a : b; });
+  int32_t places[kLanes];
+  for (int32_t l = 0; l < kLanes; ++l) {
+    const int32_t place = static_cast<int32_t>(step[l]) * kLanes + l;
+    places[l] = best[l] == value ? place : static_cast<int32_t>(kBlock);
+  }
+  *sum = fold_lanes<kLanes>(sums, [](C a, C b) { return static_cast<C>(a + b); });
+  return {value, fold_lanes<kLanes>(places, [](int32_t a, int32_t b) { return a < b ? a : b; })};
+}
+
+// The best element of at most a block, or its first NaN, and its first index.
+template <typename R, typename C>
+inline Best<C> best_of_block(const C* x, int64_t n) {
+  Best<C> best{x[0], 0};
+  int64_t i = 0;
+  if (n >= kLanes) {
+    C sum;
+    best = best_of_lanes<R>(x, n, &sum);
+    if (is_nan(sum)) {
+      const C* nan = std::find_if(x, x + n, is_nan<C>);
+      if (nan != x + n) return {*nan, nan - x};
+    }
+    i = n - n % kLanes;
+  }
+  for (; i < n && !is_nan(best.value); ++i) {
+    if (R::precedes(x[i], best.value) || is_nan(x[i])) best = {x[i], i};
+  }
+  return best;
+}
+
+// The same of a row of any length that has elements.
 template <typename R, typename T>
 int64_t best_of_row(const T* x, int64_t n) {
   using C = compute_t<T>;
-  const C best = detail::reduce_row<R>(x, n, R::kIdentity);
-  if (best != best) return first_of_row(x, n, [](T v) { return C(v) != C(v); });
-  return first_of_row(x, n, [best](T v) { return C(v) == best; });
+  Best<C> best{C(0), -1};
+  [[maybe_unused]] float buffer[kIs16Bit<T> ? kBlock : 1];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    const C* block;
+    if constexpr (kIs16Bit<T>) {
+      convert(x + begin, buffer, count);
+      block = buffer;
+    } else {
+      block = x + begin;
+    }
+    const auto found = run_widest<C>([=] { return best_of_block<R>(block, count); });
+    const bool has_nan = is_nan(found.value);
+    if (begin == 0 || has_nan || R::precedes(found.value, best.value))
+      best = {found.value, begin + found.index};
+    if (has_nan) break;
+  }
+  return best.index;
 }
 
 // The best element so far of each column of a tile, and its row.
@@ -38,7 +125,7 @@ template <typename R, typename T>
 void best_of_columns(const T* x, int64_t rows, int64_t row_stride, int64_t columns,
                      int64_t* index) {
   using C = compute_t<T>;
-  C best[detail::kColumnTile];
+  C best[kColumns];
   for (int64_t c = 0; c < columns; ++c) {
     best[c] = static_cast<C>(x[c]);
     index[c] = 0;
@@ -46,12 +133,19 @@ void best_of_columns(const T* x, int64_t rows, int64_t row_stride, int64_t colum
   for (int64_t r = 1; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       const C value = static_cast<C>(x[r * row_stride + c]);
-      const C joined = R::join(best[c], value);
-      const bool better = joined != best[c] && best[c] == best[c];  // the first NaN stays
-      best[c] = joined;
-      index[c] = better ? r : index[c];
+      const bool has_nan = is_nan(best[c]);  // the first one stays
+      const bool is_better = (R::precedes(value, best[c]) || is_nan(value)) && !has_nan;
+      best[c] = is_better ? value : best[c];
+      index[c] = is_better ? r : index[c];
     }
   }
+}
+
+// Writes indices to an array of int32 or int64.
+void store_indices(const int64_t* index, int64_t count, int64_t first, DenseTensor* out) {
+  if (out->dtype() == DataType::INT32)
+    return convert(index, out->mutable_data<int32_t>() + first, count);
+  convert(index, out->mutable_data<int64_t>() + first, count);
 }
 
 template <typename R, typename T>
@@ -60,19 +154,18 @@ void arg_extreme(const DenseTensor& x, const Scalar& axis, bool flatten, DenseTe
   const AxisView view =
       flatten ? AxisView::flat(x.numel()) : AxisView(x.dims(), axis.to<int64_t>());
   const T* from = x.data<T>();
-  const StoreValues store(out);
-  int64_t index[detail::kColumnTile];
+  int64_t index[kColumns];
   if (view.inner == 1) {
     for (int64_t o = 0; o < view.outer; ++o) {
       index[0] = best_of_row<R>(from + o * view.n, view.n);
-      store(o, index, 1);
+      store_indices(index, 1, o, out);
     }
     return;
   }
   int64_t done = 0;
-  view.for_each_block(detail::kColumnTile, [&](int64_t start, int64_t width) {
+  view.for_each_block(kColumns, [&](int64_t start, int64_t width) {
     best_of_columns<R>(from + start, view.n, view.inner, width, index);
-    store(done, index, width);
+    store_indices(index, width, done, out);
     done += width;
   });
 }
@@ -83,14 +176,14 @@ void arg_extreme(const DenseTensor& x, const Scalar& axis, bool flatten, DenseTe
 template <typename T, typename Context>
 void ArgMaxKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
-  arg_extreme<MaxReducer<T>, T>(x, axis, flatten, out);
+  arg_extreme<Largest, T>(x, axis, flatten, out);
 }
 
 /// The same of the smallest.
 template <typename T, typename Context>
 void ArgMinKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
-  arg_extreme<MinReducer<T>, T>(x, axis, flatten, out);
+  arg_extreme<Smallest, T>(x, axis, flatten, out);
 }
 
 PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, Numbers);

@@ -14,7 +14,7 @@ template <typename T>
 DenseTensor sum_of_squares(const KernelContext& ctx, const DenseTensor& x) {
   DenseTensor sum = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   reduce_loop<SumOfSquaresReducer<T>>(x.data<T>(), x.dims(), AxisSet::all(x.ndim()),
-                                      StoreValues(&sum));
+                                      StoreTo(sum.mutable_data<double>()));
   return sum;
 }
 

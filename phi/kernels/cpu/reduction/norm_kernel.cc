@@ -13,9 +13,9 @@ namespace phi {
 namespace {
 
 /// Reduces and stores f of each result.
-template <typename R, typename T, typename F>
+template <typename R, typename T, typename To, typename F>
 void reduce(const DenseTensor& x, AxisSet axes, DenseTensor* out, F f) {
-  const StoreValues store(out);
+  const StoreTo store(out->mutable_data<To>());
   reduce_loop<R>(x.data<T>(), x.dims(), axes,
                  [&](int64_t first, typename R::Acc* values, int64_t count) {
                    for (int64_t i = 0; i < count; ++i) values[i] = f(values[i]);
@@ -25,12 +25,12 @@ void reduce(const DenseTensor& x, AxisSet axes, DenseTensor* out, F f) {
 
 template <typename R, typename T>
 void reduce(const DenseTensor& x, AxisSet axes, DenseTensor* out) {
-  reduce_loop<R>(x.data<T>(), x.dims(), axes, StoreValues(out));
+  reduce_loop<R>(x.data<T>(), x.dims(), axes, StoreTo(out->mutable_data<T>()));
 }
 
 template <typename T>
 void euclidean_norm(const DenseTensor& x, AxisSet axes, DenseTensor* out) {
-  reduce<SumOfSquaresReducer<T>, T>(x, axes, out, [](double sum) { return std::sqrt(sum); });
+  reduce<SumOfSquaresReducer<T>, T, T>(x, axes, out, [](double sum) { return std::sqrt(sum); });
 }
 
 /// The p-th root of the sum of p-th powers.
@@ -43,7 +43,8 @@ void power_norm(const KernelContext& ctx, const DenseTensor& x, AxisSet axes, do
   const auto exponent = static_cast<C>(p);
   unary_loop(powers.data<C>(), powers.mutable_data<C>(), x.numel(),
              [exponent](C value) { return std::pow(std::fabs(value), exponent); });
-  reduce<SumReducer<C>, C>(powers, axes, out, [p](double sum) { return std::pow(sum, 1.0 / p); });
+  reduce<SumReducer<C>, C, T>(powers, axes, out,
+                              [p](double sum) { return std::pow(sum, 1.0 / p); });
 }
 
 /// log(sum(exp(x))) of a row: relative to its largest element, if that is a number.

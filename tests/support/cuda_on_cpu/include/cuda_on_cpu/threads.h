@@ -106,3 +106,4 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, CUDA_ON_CPU
 // A fence orders what one thread writes; blocks run one after the other, so it has nothing to do.
 inline void __threadfence() { cuda_on_cpu::memory_fence(); }
 inline void __threadfence_block() { cuda_on_cpu::memory_fence(); }
+inline void __threadfence_system() { cuda_on_cpu::memory_fence(); }

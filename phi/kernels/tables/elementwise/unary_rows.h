@@ -9,17 +9,19 @@
 // such as bool. Outputs may be the input; that of a gradient may be out_grad.
 #pragma once
 
+#include <complex>
 #include <type_traits>
 
 #include "phi/common/dtype.h"
 #include "phi/core/attribute.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/convert_value.h"
 
 namespace phi {
+
+/// The floating types whose elementary functions this device has.
+using InexactMath = join_t<Floats, ComplexMath>;
 
 namespace detail {
 
@@ -36,30 +38,37 @@ auto attribute_value(const Attribute& value) {
 }
 
 /// out = f(x), where f computes in C and x converts to it.
-template <typename C, typename T, typename F>
-void map_unary(const DenseTensor& x, DenseTensor* out, F f) {
+template <typename C, typename T, typename Context, typename F>
+void map_unary(const Context& ctx, const DenseTensor& x, DenseTensor* out, F f) {
   using Result = std::invoke_result_t<F, C>;
   const int64_t n = x.numel();
   if constexpr (!std::is_same_v<C, compute_t<T>>) {  // in C where the result will be
-    convert(x.data<T>(), out->mutable_data<C>(), n);
-    unary_loop(out->mutable_data<C>(), out->mutable_data<C>(), n, f);
+    convert(ctx, x.data<T>(), out->mutable_data<C>(), n);
+    unary_loop(ctx, out->mutable_data<C>(), out->mutable_data<C>(), n, f);
   } else if constexpr (std::is_same_v<C, Result>) {
-    unary_loop(x.data<T>(), out->mutable_data<T>(), n, f);
+    unary_loop(ctx, x.data<T>(), out->mutable_data<T>(), n, f);
   } else {
-    unary_loop(x.data<T>(), out->mutable_data<Result>(), n, f);
+    unary_loop(ctx, x.data<T>(), out->mutable_data<Result>(), n, f);
   }
 }
+
+template <typename C, typename F>
+struct AtConjugate {
+  F f;
+  PHI_HD C operator()(C x, C out_grad) const { return f(std::conj(x), out_grad); }
+};
 
 }  // namespace detail
 
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryKernel {
   template <typename T, typename Context>
-  static void run(const Context&, const DenseTensor& x, Attributes... attributes,
+  static void run(const Context& ctx, const DenseTensor& x, Attributes... attributes,
                   DenseTensor* out) {
     using C = compute_t<T>;
     detail::map_unary<C, T>(
-        x, out, Functor<C>{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...});
+        ctx, x, out,
+        Functor<C>{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...});
   }
 };
 
@@ -67,10 +76,10 @@ struct UnaryKernel {
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryOfIntegersKernel {
   template <typename T, typename Context>
-  static void run(const Context&, const DenseTensor& x, Attributes... attributes,
+  static void run(const Context& ctx, const DenseTensor& x, Attributes... attributes,
                   DenseTensor* out) {
     detail::map_unary<float, T>(
-        x, out,
+        ctx, x, out,
         Functor<float>{detail::attribute_value<float, std::decay_t<Attributes>>(attributes)...});
   }
 };
@@ -80,16 +89,16 @@ struct UnaryOfIntegersKernel {
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryGradKernel {
   template <typename T, typename Context>
-  static void run(const Context&, const DenseTensor& kept, const DenseTensor& out_grad,
+  static void run(const Context& ctx, const DenseTensor& kept, const DenseTensor& out_grad,
                   Attributes... attributes, DenseTensor* x_grad) {
     using C = compute_t<T>;
     const Functor<C> f{detail::attribute_value<C, std::decay_t<Attributes>>(attributes)...};
     const auto loop = [&](auto g) {
-      binary_loop(kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel(),
-                  g);
+      binary_loop(ctx, kept.data<T>(), out_grad.data<T>(), x_grad->mutable_data<T>(),
+                  x_grad->numel(), g);
     };
     if constexpr (kIsComplex<T>) {
-      loop([f](C x, C out_gradient) { return f(std::conj(x), out_gradient); });
+      loop(detail::AtConjugate<C, Functor<C>>{f});
     } else {
       loop(f);
     }
@@ -100,15 +109,15 @@ struct UnaryGradKernel {
 
 #define PHI_UNARY_ROW_(Kernel, name, Functor, types, ...)                                \
   using PHI_CONCAT_(name##_row_, __LINE__) = Kernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
-  PHI_REGISTER_KERNEL(name, CPU, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
+  PHI_REGISTER_KERNEL(name, PHI_DEVICE, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
 /// One line per kernel, in namespace phi: op, functor, TypeList, types of its attributes as the
 /// kernel takes them.
 #define PHI_UNARY_KERNEL(name, Functor, types, ...) \
   PHI_UNARY_ROW_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
 /// The same in all floats, and of integers, whose result is float32 (FloatUnaryInferMeta).
-#define PHI_FLOAT_UNARY_KERNEL(name, Functor)                                         \
-  using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor>;                     \
-  PHI_REGISTER_KERNEL(name, CPU, name##_of_integers_row_::template run, AllIntegers); \
+#define PHI_FLOAT_UNARY_KERNEL(name, Functor)                                                \
+  using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor>;                            \
+  PHI_REGISTER_KERNEL(name, PHI_DEVICE, name##_of_integers_row_::template run, AllIntegers); \
   PHI_UNARY_KERNEL(name, Functor, Floats)
 #define PHI_UNARY_GRAD_KERNEL(name, Functor, types, ...) \
   PHI_UNARY_ROW_(UnaryGradKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)

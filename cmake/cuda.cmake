@@ -1,0 +1,51 @@
+# CUDA: whether this build has it, and how .cu files are compiled.
+#   AUTOPHI_CUDA       AUTO: where nvcc is found. ON: or the configuration fails. OFF: twins of one source stand for it.
+#   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind.
+# The headers alone serve the tests that run these files on the CPU (tests/support/cuda_on_cpu).
+set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where nvcc is found), ON or OFF")
+set_property(CACHE AUTOPHI_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(AUTOPHI_CUDA_ARCH "80-virtual;90-real" CACHE STRING "which GPUs, as CMAKE_CUDA_ARCHITECTURES")
+
+set(cuda_roots ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda)
+find_path(AUTOPHI_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${cuda_roots} PATH_SUFFIXES include)
+find_program(AUTOPHI_NVCC nvcc HINTS ${cuda_roots} PATH_SUFFIXES bin)
+set(AUTOPHI_HAS_CUDA OFF)
+if(AUTOPHI_CUDA STREQUAL "ON" AND NOT AUTOPHI_NVCC)
+  message(FATAL_ERROR "AUTOPHI_CUDA=ON, but nvcc is not found: install the CUDA toolkit, or name it with -DAUTOPHI_NVCC=PATH.")
+endif()
+if(NOT AUTOPHI_CUDA STREQUAL "OFF" AND AUTOPHI_NVCC)
+  set(CMAKE_CUDA_COMPILER ${AUTOPHI_NVCC})
+  set(CMAKE_CUDA_ARCHITECTURES ${AUTOPHI_CUDA_ARCH})
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+  if(CCACHE)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  set(AUTOPHI_HAS_CUDA ON)
+endif()
+
+# autophi_cuda_objects(NAME dir...): an object library of the .cu files of these folders. Its flags: CMake 3.25 knows
+# no C++20 of nvcc; fmt takes nvcc for one without constexpr; 445 and 186 are cudafe++'s errors for lambdas whose template
+# parameters are given by name, and for templates that compare numbers without sign with 0. Registers that spill and
+# arrays that do not stay in registers end the build, the latter but for sources with the property AUTOPHI_STACK.
+function(autophi_cuda_objects name)
+  set(sources)
+  foreach(dir ${ARGN})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cu)
+    list(APPEND sources ${found})
+  endforeach()
+  foreach(source ${sources})
+    get_source_file_property(has_stack ${source} AUTOPHI_STACK)
+    if(NOT has_stack)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Xptxas=--warn-on-local-memory-usage)
+    endif()
+  endforeach()
+  add_library(${name} OBJECT ${sources})
+  set_target_properties(${name} PROPERTIES CUDA_STANDARD_REQUIRED OFF)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_compile_options(${name} PRIVATE -std=c++20 --expt-relaxed-constexpr -diag-suppress=445,186
+                                         -Werror=all-warnings -Xptxas=--warn-on-spills)
+  target_compile_definitions(${name} PRIVATE FMT_USE_CONSTEXPR=1)
+  add_dependencies(${name} autophi_generated_headers)
+endfunction()

@@ -1,0 +1,75 @@
+// How a GPU is found, and why there may be none.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/device.h"
+#include "phi/gpu/errors.h"
+#include "phi/gpu/gpu_device.h"
+#include "phi/gpu/probe.h"
+
+namespace phi::gpu {
+namespace {
+
+// CUDA writes 13.0 as 13000.
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+[[noreturn]] void throw_no_driver(cudaError_t status) {
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
+  (void)cudaGetLastError();
+  const std::string needed = version_text(CUDART_VERSION);
+  if (status == cudaErrorInsufficientDriver && driver > 0) {
+    throw errors::Unavailable(
+        "the NVIDIA driver of this machine serves CUDA {}, and this build needs one for CUDA {}; "
+        "take a newer driver, a build with an older CUDA, or `place: cpu`.",
+        version_text(driver), needed);
+  }
+  if (status == cudaErrorInsufficientDriver) {
+    throw errors::Unavailable(
+        "no NVIDIA driver answers (CUDA error {}); this build needs one for CUDA {}; use "
+        "`place: cpu`.",
+        static_cast<int>(status), needed);
+  }
+  throw errors::Unavailable("no GPU is to be had ({}); use `place: cpu`.", describe(status));
+}
+
+void check_number(int index) {
+  int count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    throw_no_driver(status);
+  }
+  PHI_CHECK(index < count,
+            errors::OutOfRange("there is no gpu:{}: CUDA shows {} to this process, counted from 0. "
+                               "Start as many ranks on a machine as it has GPUs, or see what "
+                               "CUDA_VISIBLE_DEVICES hides.",
+                               index, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
+}
+
+void check_code(int index) {
+  const cudaError_t status = find_code();
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  cudaDeviceProp properties{};
+  (void)cudaGetDeviceProperties(&properties, index);
+  throw errors::Unavailable(
+      "gpu:{} ({}, sm_{}{}) runs none of the code that this build has, which is for {} ({}). Build "
+      "with -DAUTOPHI_CUDA_ARCH={}{}, or use `place: cpu`.",
+      index, properties.name, properties.major, properties.minor, AUTOPHI_CUDA_ARCH_TEXT,
+      describe(status), properties.major, properties.minor);
+}
+
+const bool kFound = Device::add_finder(DeviceKind::GPU, GpuDevice::find);
+
+}  // namespace
+
+std::unique_ptr<Device> GpuDevice::find(int index) {
+  check_number(index);
+  PHI_GPU(cudaSetDevice(index));
+  check_code(index);
+  return std::unique_ptr<Device>(new GpuDevice(index));
+}
+
+}  // namespace phi::gpu

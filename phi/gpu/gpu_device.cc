@@ -1,0 +1,137 @@
+// Memory, copies and waits of one GPU.
+#include "phi/gpu/gpu_device.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "phi/common/errors.h"
+#include "phi/common/place.h"
+#include "phi/gpu/box_move.h"
+#include "phi/gpu/errors.h"
+
+namespace phi::gpu {
+namespace {
+
+cudaMemPool_t make_pool(int index) {
+  cudaMemPoolProps props{};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = index;
+  cudaMemPool_t pool = nullptr;
+  PHI_GPU(cudaMemPoolCreate(&pool, &props));
+  // What tensors gave back stays here for the next ones: going to the driver for it takes a wait.
+  uint64_t kept = std::numeric_limits<uint64_t>::max();
+  PHI_GPU(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+  return pool;
+}
+
+uint64_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr which) {
+  uint64_t bytes = 0;
+  return cudaMemPoolGetAttribute(pool, which, &bytes) == cudaSuccess ? bytes : 0;
+}
+
+}  // namespace
+
+GpuDevice::GpuDevice(int index)
+    : Device(GPUPlace(index), {.kernels = DeviceKind::GPU, .brackets_work = true}), index_(index) {
+  make_current();
+  PHI_GPU(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index));
+  // It waits for no work that others queue on the default stream.
+  PHI_GPU(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
+  pool_ = make_pool(index);
+  misfits_ = std::make_unique<Misfits>();
+}
+
+GpuDevice::~GpuDevice() {
+  (void)cudaMemPoolDestroy(pool_);
+  (void)cudaStreamDestroy(compute_);
+}
+
+void GpuDevice::make_current() const {
+  int current = -1;
+  if (cudaGetDevice(&current) != cudaSuccess || current != index_) PHI_GPU(cudaSetDevice(index_));
+}
+
+std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
+  make_current();
+  void* memory = nullptr;
+  cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
+  if (status == cudaErrorMemoryAllocation) [[unlikely]] {
+    (void)cudaGetLastError();
+    // Pieces that are too small may be together what is asked for.
+    wait();
+    check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+    status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
+  }
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  check(status, "cudaMallocFromPoolAsync");
+  return static_cast<std::byte*>(memory);
+}
+
+void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t) {
+  // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
+  (void)cudaFreeAsync(memory, compute_);
+}
+
+std::string GpuDevice::about_memory() const {
+  make_current();
+  size_t free = 0;
+  size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  const uint64_t reserved = pool_bytes(pool_, cudaMemPoolAttrReservedMemCurrent);
+  const uint64_t used = pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent);
+  return fmt::format(
+      "Of {} bytes of the GPU {} are free; this process has {}, of which {} are cached. Share the "
+      "job out to more ranks, take smaller micro-batches, or let it swap (memory.device of a job).",
+      total, free, reserved, reserved - used);
+}
+
+void GpuDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
+  make_current();
+  check(cudaMemcpyAsync(host, memory, n, cudaMemcpyDeviceToHost, compute_), "a copy to the host");
+  wait();
+}
+
+void GpuDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
+  make_current();
+  check(cudaMemcpyAsync(memory, host, n, cudaMemcpyHostToDevice, compute_), "a copy from the host");
+  // Pinned memory would be read later, when the caller may have changed it.
+  wait();
+}
+
+void GpuDevice::copy(std::byte* to, const std::byte* from, size_t n) {
+  make_current();
+  check(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, compute_), "a copy");
+}
+
+void GpuDevice::copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
+                         const Box& dst_box, const Box& region, size_t width) {
+  move_box(*this, src, src_box, dst, dst_box, region, width);
+}
+
+void GpuDevice::fill(std::byte* memory, std::byte value, size_t n) {
+  make_current();
+  check(cudaMemsetAsync(memory, static_cast<int>(value), n, compute_), "a fill");
+}
+
+void GpuDevice::wait() {
+  make_current();
+  check(cudaStreamSynchronize(compute_), "waiting for the GPU");
+  misfits_->check();
+}
+
+void GpuDevice::throw_failed(cudaError_t status, const char* what) const {
+  throw errors::Unavailable(
+      "{}: {} failed with {}. It may be the fault of an earlier kernel; the last launches: {}. "
+      "CUDA_LAUNCH_BLOCKING=1 in the environment shows which, and the process must be started "
+      "anew.",
+      place().to_string(), what, describe(status), log_.describe());
+}
+
+}  // namespace phi::gpu

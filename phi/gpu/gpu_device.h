@@ -1,0 +1,70 @@
+// GpuDevice: the memory and the queue of one GPU.
+//
+// All that a rank computes on its GPU is queued on one stream, the compute stream, in the order of
+// the program; the host goes on. It waits where it needs values, and hears there of what failed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "phi/core/device/device.h"
+#include "phi/gpu/launch_log.h"
+#include "phi/gpu/misfits.h"
+
+namespace phi::gpu {
+
+class GpuDevice final : public Device {
+ public:
+  /// The GPU of a place. Errors: those of find().
+  static GpuDevice& of(const Place& place) { return static_cast<GpuDevice&>(Device::of(place)); }
+  /// GPU number `index` of those that CUDA shows to this process. Errors: Unavailable if no driver
+  /// answers, if it is too old, or if no code of this build runs on the GPU; OutOfRange if there is
+  /// no such GPU.
+  static std::unique_ptr<Device> find(int index);
+  ~GpuDevice() override;
+
+  std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
+  /// In the order of the compute stream: what was queued before may still use it.
+  void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
+  std::string about_memory() const override;
+  void copy_to_host(void* host, const std::byte* memory, size_t n) override;
+  void copy_from_host(std::byte* memory, const void* host, size_t n) override;
+  void copy(std::byte* to, const std::byte* from, size_t n) override;
+  void copy_box(const std::byte* src, const Box& src_box, std::byte* dst, const Box& dst_box,
+                const Box& region, size_t width) override;
+  void fill(std::byte* memory, std::byte value, size_t n) override;
+  void wait() override;
+
+  cudaStream_t compute() const { return compute_; }
+  int multiprocessors() const { return multiprocessors_; }
+  /// Where kernels leave the elements that their operators refuse.
+  Misfits& misfits() { return *misfits_; }
+  /// The GPU becomes the one that the calling thread's CUDA calls mean.
+  void make_current() const;
+  /// Notes a launch, and what CUDA said of it. Errors: Unavailable, naming the last launches.
+  void launched(cudaError_t status) {
+    log_.add();
+    check(status, "a launch");
+  }
+
+ private:
+  explicit GpuDevice(int index);
+  void begin_work() override { make_current(); }
+  /// Of calls that may tell of what an earlier launch has done.
+  void check(cudaError_t status, const char* what) const {
+    if (status != cudaSuccess) [[unlikely]]
+      throw_failed(status, what);
+  }
+  [[noreturn]] void throw_failed(cudaError_t status, const char* what) const;
+
+  int index_;
+  int multiprocessors_ = 0;
+  cudaStream_t compute_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
+  std::unique_ptr<Misfits> misfits_;
+  LaunchLog log_;
+};
+
+}  // namespace phi::gpu

@@ -1,0 +1,38 @@
+// The record of misfits, in memory of the host that the GPU reaches.
+#include "phi/gpu/misfits.h"
+
+#include <new>
+#include <optional>
+
+#include "phi/common/errors.h"
+#include "phi/gpu/errors.h"
+
+namespace phi::gpu {
+
+Misfits::Misfits() {
+  void* record = nullptr;
+  PHI_GPU(
+      cudaHostAlloc(&record, sizeof(MisfitRecord), cudaHostAllocMapped | cudaHostAllocPortable));
+  record_ = new (record) MisfitRecord{};
+  void* search = nullptr;
+  PHI_GPU(cudaMalloc(&search, sizeof(MisfitSearch)));
+  search_ = static_cast<MisfitSearch*>(search);
+  const MisfitSearch none{~0ull, 0};
+  PHI_GPU(cudaMemcpy(search_, &none, sizeof(none), cudaMemcpyHostToDevice));
+}
+
+Misfits::~Misfits() {
+  (void)cudaFree(search_);
+  (void)cudaFreeHost(record_);
+}
+
+void Misfits::raise() {
+  const Misfit found = record_->found;
+  record_->is_set = 0;
+  std::optional<OpScope> scope;
+  if (found.op != nullptr) scope.emplace(found.op);
+  found.raise(found);
+  throw errors::Internal("the error of a refused element was not raised.");
+}
+
+}  // namespace phi::gpu

@@ -1,0 +1,50 @@
+// Misfits: what kernels of one GPU have found that operators refuse.
+//
+// A kernel that looks for such elements leaves the first of a call in a record of the host's
+// memory; that of the first call stays. The host looks at the record wherever it has waited.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "phi/core/device/misfit.h"
+
+namespace phi::gpu {
+
+/// What kernels write for the host: both sides use these addresses.
+struct MisfitRecord {
+  Misfit found;
+  int32_t is_set;
+};
+
+/// What the blocks of one search share, in the GPU's memory; as it is between searches.
+struct MisfitSearch {
+  unsigned long long first;  // the lowest position that was found; all ones: none
+  unsigned blocks_done;
+};
+
+class Misfits {
+ public:
+  /// Of the current GPU. Errors: Unavailable.
+  Misfits();
+  ~Misfits();
+  Misfits(const Misfits&) = delete;
+  Misfits& operator=(const Misfits&) = delete;
+
+  MisfitRecord* record() const { return record_; }
+  MisfitSearch* search() const { return search_; }
+  /// After the host has waited: throws the error of what was found, once.
+  void check() {
+    if (record_->is_set != 0) [[unlikely]]
+      raise();
+  }
+
+ private:
+  [[noreturn]] void raise();
+
+  MisfitRecord* record_ = nullptr;
+  MisfitSearch* search_ = nullptr;
+};
+
+}  // namespace phi::gpu

@@ -1,0 +1,64 @@
+// Walk: where element number i of a row-major space of up to kMaxNdim tensor dims lies in kOperands
+// arrays, each with a stride per dim.
+//
+//   const Walk<2> walk(sizes, strides);            // on the host, innermost first
+//   const auto at = walk.offsets(i);               // in a kernel, which takes the walk by value
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "phi/common/dims.h"
+#include "phi/common/hd.h"
+
+namespace phi::gpu {
+
+template <int kOperands>
+struct Offsets {
+  int64_t at[kOperands];
+};
+
+template <int kOperands>
+class Walk {
+ public:
+  int ndim = 0;  // innermost first; 0: one element
+  int64_t sizes[kMaxNdim];
+  int64_t strides[kOperands][kMaxNdim];
+
+  /// Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
+  void append(int64_t size, const std::array<int64_t, kOperands>& stride) {
+    bool merges = ndim > 0;
+    for (int k = 0; merges && k < kOperands; ++k) {
+      merges = stride[k] == strides[k][ndim - 1] * sizes[ndim - 1];
+    }
+    if (merges) {
+      sizes[ndim - 1] *= size;
+      return;
+    }
+    sizes[ndim] = size;
+    for (int k = 0; k < kOperands; ++k) strides[k][ndim] = stride[k];
+    ++ndim;
+  }
+
+  PHI_HD Offsets<kOperands> offsets(int64_t i) const {
+    Offsets<kOperands> result{};
+    for (int d = 0; d < ndim; ++d) {
+      const int64_t outer = d + 1 < ndim ? quotient(i, sizes[d]) : 0;
+      const int64_t index = i - outer * sizes[d];
+      for (int k = 0; k < kOperands; ++k) result.at[k] += index * strides[k][d];
+      i = outer;
+    }
+    return result;
+  }
+
+ private:
+  /// GPUs divide 32 bits several times faster than 64.
+  PHI_HD static int64_t quotient(int64_t i, int64_t size) {
+    if (static_cast<uint64_t>(i | size) >> 32 == 0) {
+      return static_cast<uint32_t>(i) / static_cast<uint32_t>(size);
+    }
+    return i / size;
+  }
+};
+
+}  // namespace phi::gpu

@@ -1,0 +1,115 @@
+// BlockFunction: an elementwise functor as the loop over a block of its inputs, the one part of an
+// elementwise kernel that is compiled per functor.
+//
+//   const AddFunctor<float> functor;
+//   const BlockFunction<float, float, 2> add(functor);
+//   add({xs, ys}, 0, out, n);
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/functors/rare_form.h"
+
+namespace phi {
+
+namespace detail {
+
+/// out[i] = f(in(i)...).
+template <typename R, typename F, typename... In>
+inline void map_run(R* out, int64_t n, F f, In... in) {
+  if constexpr (HasRareForm<F, std::invoke_result_t<In, int64_t>...>) {
+    for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
+      const int64_t end = std::min(begin + kConvertBlock, n);
+      uint32_t rare = 0;  // as wide as a float: g++ 12 vectorises no loop that folds bools
+      for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? 0u : 1u;
+      if (rare == 0) {
+#pragma GCC ivdep
+        for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = F::is_common(in(i)...) ? f(in(i)...) : f.rare(in(i)...);
+        }
+      }
+    }
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in(i)...);
+  }
+}
+
+/// Inputs of a loop that stand still: bit k for input k, which then is one element.
+using StillInputs = unsigned;
+
+/// Whether loops are compiled for an input that stands still, too. Others are given copies of it:
+/// numbers that are not float are broadcast less often than they take time to compile.
+template <typename C, size_t kInputs>
+inline constexpr bool kTakesStill = std::is_same_v<C, float>&& kInputs == 2;
+
+/// Element i of an input, or the only one.
+template <typename C, bool kIsStill>
+struct InputElement {
+  explicit InputElement(const C* input) : x(input), first(kIsStill ? *input : C()) {}
+  C operator()(int64_t i) const { return kIsStill ? first : x[i]; }
+  const C* x;
+  C first;
+};
+
+template <StillInputs kStill, typename C, typename R, typename F, size_t... k>
+inline void map_block(const std::array<const C*, sizeof...(k)>& in, R* out, int64_t n, F f,
+                      std::index_sequence<k...>) {
+  map_run(out, n, f, InputElement<C, (kStill >> k & 1) != 0>(in[k])...);
+}
+
+/// out[i] = f(in[0][i], in[1][i], ..), where the output may be an input, element for element.
+template <typename C, typename R, typename F, size_t kInputs>
+inline void run_block(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
+                      F f) {
+  constexpr auto kAll = std::make_index_sequence<kInputs>();
+  if constexpr (kTakesStill<C, kInputs>) {
+    if (still == 1) return map_block<1>(in, out, n, f, kAll);
+    if (still == 2) return map_block<2>(in, out, n, f, kAll);
+  }
+  map_block<0>(in, out, n, f, kAll);
+}
+
+}  // namespace detail
+
+/// Walks over rows and conversions around a block do not depend on the functor and are compiled
+/// once for all; 16-bit floats share float's loop.
+template <typename C, typename R, size_t kInputs>
+class BlockFunction {
+ public:
+  using Inputs = std::array<const C*, kInputs>;
+
+  /// Holds on to `functor`, which must outlive it.
+  template <typename F>
+  explicit BlockFunction(const F& functor) : functor_(&functor) {
+    run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
+      detail::run_block(in, still, out, n, *static_cast<const F*>(of));
+    };
+    if constexpr (kHasWideForm<C>) {
+      if (!has_wide()) return;
+      run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
+        detail::run_wide(
+            [=, f = *static_cast<const F*>(of)] { detail::run_block(in, still, out, n, f); });
+      };
+    }
+  }
+
+  /// out[i] = f(in[0][i], in[1][i], ..); `still` may be other than 0 where kTakesStill.
+  void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n) const {
+    run_(functor_, in, still, out, n);
+  }
+
+ private:
+  const void* functor_;
+  void (*run_)(const void* functor, const Inputs& in, detail::StillInputs still, R* out, int64_t n);
+};
+
+}  // namespace phi

@@ -1,0 +1,118 @@
+// Rows of elementwise kernels, cut into blocks for a BlockFunction. The output may be one of the
+// inputs, element for element, but must not overlap one in any other way.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/block_function.h"
+#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi::detail {
+
+/// 16-bit floats are made from float.
+template <typename Out>
+using made_from_t = std::conditional_t<kIs16Bit<Out>, float, Out>;
+
+/// What makes elements of Out from elements of T.
+template <typename T, typename Out, size_t kInputs>
+using RowFunction = BlockFunction<compute_t<T>, made_from_t<Out>, kInputs>;
+
+/// One input along a row, a block at a time, in the type that it is computed in.
+template <typename T, bool kTakesStill>
+class RowOperand {
+ public:
+  using C = compute_t<T>;
+  void begin(const T* row, bool is_still, int64_t count) {
+    row_ = row;
+    is_still_ = is_still;
+    if (!is_still) return;
+    std::fill_n(buffer_, kTakesStill ? 1 : std::min(count, kConvertBlock), static_cast<C>(*row));
+  }
+  const C* block(int64_t at, int64_t count) {
+    if (is_still_) return buffer_;
+    if constexpr (kIs16Bit<T>) {
+      convert(row_ + at, buffer_, count);
+      return buffer_;
+    } else {
+      return row_ + at;
+    }
+  }
+
+ private:
+  const T* row_ = nullptr;
+  bool is_still_ = false;
+  alignas(64) C buffer_[kConvertBlock];
+};
+
+/// Rows a block at a time: whose elements are converted, or whose inputs stand still where the
+/// loop wants copies.
+template <typename T, size_t kInputs, typename Out>
+class BlockwiseRows {
+ public:
+  BlockwiseRows(const RowFunction<T, Out, kInputs>& f, StillInputs still) : f_(f), still_(still) {}
+
+  void run(const std::array<const T*, kInputs>& rows, Out* out, int64_t count) {
+    for (size_t k = 0; k < kInputs; ++k) operands_[k].begin(rows[k], still_ >> k & 1, count);
+    std::array<const compute_t<T>*, kInputs> in;
+    for (int64_t i = 0; i < count; i += kConvertBlock) {
+      const int64_t n = std::min(kConvertBlock, count - i);
+      for (size_t k = 0; k < kInputs; ++k) in[k] = operands_[k].block(i, n);
+      if constexpr (kIs16Bit<Out>) {
+        f_(in, kStill ? still_ : 0, result_, n);
+        convert(result_, out + i, n);
+      } else {
+        f_(in, kStill ? still_ : 0, out + i, n);
+      }
+    }
+  }
+
+ private:
+  static constexpr bool kStill = kTakesStill<compute_t<T>, kInputs>;
+  const RowFunction<T, Out, kInputs>& f_;
+  const StillInputs still_;
+  std::array<RowOperand<T, kStill>, kInputs> operands_;
+  alignas(64) made_from_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
+};
+
+/// out[i] = f(in[0][i], in[1][i], ..) for n elements of arrays of one shape.
+template <typename T, size_t kInputs, typename Out>
+void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
+               const RowFunction<T, Out, kInputs>& f) {
+  if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
+    f(data, 0, out, n);
+  } else {
+    BlockwiseRows<T, kInputs, Out>(f, 0).run(data, out, n);
+  }
+}
+
+/// The same of inputs that broadcast to out's dims.
+template <typename T, size_t kInputs, typename Out>
+void run_broadcast(const std::array<const T*, kInputs>& data,
+                   const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
+                   const RowFunction<T, Out, kInputs>& f) {
+  if (out_dims.numel() == 0) return;
+  const Broadcast<static_cast<int>(kInputs)> walk(out_dims, dims);
+  StillInputs still = 0;
+  for (size_t k = 0; k < kInputs; ++k)
+    still |= walk.inner_stride(static_cast<int>(k)) == 0 ? 1u << k : 0u;
+  const auto for_each_row = [&](auto run) {
+    walk.for_each_row([&](int64_t at, const std::array<int64_t, kInputs>& from, int64_t count) {
+      std::array<const T*, kInputs> rows;
+      for (size_t k = 0; k < kInputs; ++k) rows[k] = data[k] + from[k];
+      run(rows, out + at, count);
+    });
+  };
+  if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
+    if (still == 0 || (kTakesStill<T, kInputs> && still != 3))
+      return for_each_row([&](const auto& rows, Out* to, int64_t n) { f(rows, still, to, n); });
+  }
+  BlockwiseRows<T, kInputs, Out> blocks(f, still);
+  for_each_row([&](const auto& rows, Out* to, int64_t n) { blocks.run(rows, to, n); });
+}
+
+}  // namespace phi::detail

@@ -1,0 +1,188 @@
+// The loops of a reducer over blocks of elements, the one part of a reduction that is compiled per
+// reducer. Which order they join in is the same on every machine and in every form of the loops.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/functors/reduce.h"
+
+namespace phi::detail {
+
+inline constexpr int64_t kReduceBlock = 1024;  // floats joined in Lane before a carry, at most
+inline constexpr int kReduceLanes = 32;        // independent values of a block
+
+/// Blocks that are reduced side by side, as in each an addition waits for the one before: so many
+/// that their lanes leave half of sixteen registers of 32 bytes.
+template <typename R>
+inline constexpr int kAbreast =
+    std::is_integral_v<typename R::Lane>
+        ? 1
+        : std::max<int>(1, 256 / (kReduceLanes * static_cast<int>(sizeof(typename R::Lane))));
+
+/// A reducer that has a quicker join for numbers; whether there is a NaN shows in their sum.
+template <typename R>
+concept JoinsNumbers = std::is_floating_point_v<typename R::Lane> && requires(typename R::Lane a) {
+  R::join_numbers(a, a);
+};
+
+/// values[k] = the elements of block k joined by `join`, of as many whole rows of lanes as n has,
+/// at least one. Calls look(i) before elements i and on are joined.
+template <typename R, int kCount, typename C, typename Join, typename Look>
+inline void join_lanes(const C* const (&x)[kCount], int64_t n, Join join, Look look,
+                       typename R::Lane* values) {
+  typename R::Lane lanes[kCount][kReduceLanes];
+  look(0);
+  for (int k = 0; k < kCount; ++k) {
+    for (int l = 0; l < kReduceLanes; ++l) lanes[k][l] = R::join(lift<R>(x[k][l]), R::kIdentity);
+  }
+  for (int64_t i = kReduceLanes; i + kReduceLanes <= n; i += kReduceLanes) {
+    look(i);
+    for (int k = 0; k < kCount; ++k) {
+      for (int l = 0; l < kReduceLanes; ++l) lanes[k][l] = join(lanes[k][l], lift<R>(x[k][i + l]));
+    }
+  }
+  for (int k = 0; k < kCount; ++k) values[k] = fold_lanes(lanes[k], join);
+}
+
+/// The same by R::join_numbers, or false where there may be a NaN, which shows in the sum of all
+/// elements, as infinities of both signs do.
+template <typename R, int kCount, typename C>
+inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
+  using Lane = typename R::Lane;
+  Lane sums[kReduceLanes] = {};
+  const auto add = [&](int64_t i) {
+    for (int l = 0; l < kReduceLanes; ++l) {
+      Lane sum = x[0][i + l];
+      for (int k = 1; k < kCount; ++k) sum += x[k][i + l];
+      sums[l] += sum;
+    }
+  };
+  join_lanes<R>(
+      x, n, [](Lane a, Lane b) { return R::join_numbers(a, b); }, add, values);
+  const Lane sum = fold_lanes(sums, [](Lane a, Lane b) { return a + b; });
+  return sum == sum;
+}
+
+/// values[k] = the elements of block k, of n, joined. Joins of integers may change places, and
+/// compilers find lanes for them themselves.
+template <typename R, int kCount, typename C>
+inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
+  using Lane = typename R::Lane;
+  if constexpr (std::is_integral_v<Lane>) {
+    for (int k = 0; k < kCount; ++k) {
+      Lane value = R::kIdentity;
+      for (int64_t i = 0; i < n; ++i) value = R::join(value, lift<R>(x[k][i]));
+      values[k] = value;
+    }
+    return;
+  }
+  const auto exactly = [](Lane a, Lane b) { return R::join(a, b); };
+  std::fill_n(values, kCount, R::kIdentity);
+  if (n >= kReduceLanes) {
+    bool is_done = false;
+    if constexpr (JoinsNumbers<R>) is_done = join_numbers<R>(x, n, values);
+    if (!is_done)
+      join_lanes<R>(
+          x, n, exactly, [](int64_t) {}, values);
+  }
+  for (int k = 0; k < kCount; ++k) {
+    for (int64_t i = n - n % kReduceLanes; i < n; ++i)
+      values[k] = R::join(values[k], lift<R>(x[k][i]));
+  }
+}
+
+/// The next kCount blocks, as reduce_blocks.
+template <typename R, int kCount, typename C>
+inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) {
+  const C* blocks[kCount];
+  std::copy_n(x, kCount, blocks);
+  reduce_blocks<R>(blocks, n, values);
+}
+
+/// lanes[c] = what is there and element c of each of kCount rows, joined in their order.
+template <typename R, int kCount, typename C>
+inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* lanes) {
+  const C* row[kCount];
+  std::copy_n(rows, kCount, row);
+#pragma GCC ivdep
+  for (int64_t c = 0; c < n; ++c) {
+    typename R::Lane lane = lanes[c];
+    for (int r = 0; r < kCount; ++r) lane = R::join(lane, lift<R>(row[r][c]));
+    lanes[c] = lane;
+  }
+}
+
+/// A reducer of elements of C as its loops.
+template <typename C, typename Lane, typename Acc>
+struct ReduceFunctions {
+  Lane identity;
+  int abreast;  // blocks that join_blocks takes side by side
+  /// values[k] = the n elements of x[k] joined, for each of `count` blocks.
+  void (*join_blocks)(const C* const* x, int64_t count, int64_t n, Lane* values);
+  /// lanes[c] = what is there and element c of each of `count` rows, joined in their order.
+  void (*join_rows)(const C* const* rows, int64_t count, int64_t n, Lane* lanes);
+  /// values[i] = what is there and lanes[i], which then is the identity.
+  void (*carry)(Lane* lanes, int64_t n, Acc* values);
+  /// `value` and all of `from`, in their order.
+  Acc (*carry_all)(Acc value, const Lane* from, int64_t n);
+};
+
+template <typename R, typename C>
+ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
+  using Lane = typename R::Lane;
+  using Acc = typename R::Acc;
+  using Form = std::conditional_t<std::is_same_v<C, bool>, float, C>;  // bytes have it, too
+  // Rows that are read together, so that lanes are loaded and stored once for all of them. Joins
+  // that look for NaN would wait for each other.
+  constexpr int kTogether = JoinsNumbers<R> ? 1 : 4;
+  const auto join_blocks = [](const C* const* x, int64_t count, int64_t n, Lane* values) {
+    run_widest<Form>([=] {
+      int64_t k = 0;
+      for (; k + kAbreast<R> <= count; k += kAbreast<R>)
+        reduce_next<R, kAbreast<R>>(x + k, n, values + k);
+      if constexpr (kAbreast < R >> 1) {
+        for (; k < count; ++k) reduce_next<R, 1>(x + k, n, values + k);
+      }
+    });
+  };
+  const auto join_rows = [](const C* const* rows, int64_t count, int64_t n, Lane* lanes) {
+    run_widest<Form>([=] {
+      int64_t r = 0;
+      for (; r + kTogether <= count; r += kTogether)
+        join_next_rows<R, kTogether>(rows + r, n, lanes);
+      if constexpr (kTogether > 1) {
+        for (; r < count; ++r) join_next_rows<R, 1>(rows + r, n, lanes);
+      }
+    });
+  };
+  const auto carry = [](Lane* lanes, int64_t n, Acc* values) {
+    run_widest<Form>([=] {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        values[i] = R::carry(values[i], lanes[i]);
+        lanes[i] = R::kIdentity;
+      }
+    });
+  };
+  const auto carry_all = [](Acc value, const Lane* from, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) value = R::carry(value, from[i]);
+    return value;
+  };
+  return {R::kIdentity, kAbreast<R>, join_blocks, join_rows, carry, carry_all};
+}
+
+/// The reducer that computes as R does without 16-bit floats, which are widened before.
+template <typename R>
+struct WidenedReducer {
+  using type = R;
+};
+template <template <typename> typename R, typename T>
+struct WidenedReducer<R<T>> {
+  using type = R<compute_t<T>>;
+};
+
+}  // namespace phi::detail

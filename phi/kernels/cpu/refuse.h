@@ -1,0 +1,26 @@
+// The search on the CPU for elements that an operator refuses.
+#pragma once
+
+#include <algorithm>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device/device_context.h"
+#include "phi/core/device/misfit.h"
+#include "phi/kernels/functors/convert_value.h"
+
+namespace phi {
+
+/// Errors: misfit.raise's, of the first element for which `wrong` holds.
+template <typename T, typename Wrong>
+void refuse_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong, Misfit misfit) {
+  const T* const begin = x.data<T>();
+  const T* const end = begin + x.numel();
+  const T* const found = std::find_if(begin, end, wrong);
+  if (found == end) return;
+  misfit.meta = x.meta();
+  misfit.value = convert_value<int64_t>(*found);
+  misfit.at = found - begin;
+  misfit.raise(misfit);
+}
+
+}  // namespace phi

@@ -1,0 +1,59 @@
+// The words that tables of kernels (kernels/tables) are written in, on the CPU; gpu/words.h has the
+// GPUs'. Each takes the context of its device first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/elementwise/nary_loop.h"
+#include "phi/kernels/cpu/reduce_loop.h"
+#include "phi/kernels/cpu/refuse.h"
+
+/// The kind of device that a table's kernels are registered for.
+#define PHI_DEVICE CPU
+
+namespace phi {
+
+/// The complex types whose elementary functions this device has; they are the standard library's.
+using ComplexMath = Complexes;
+
+template <typename... Args>
+void unary_loop(const CpuContext&, Args&&... args) {
+  unary_loop(std::forward<Args>(args)...);
+}
+
+template <typename... Args>
+void binary_loop(const CpuContext&, Args&&... args) {
+  binary_loop(std::forward<Args>(args)...);
+}
+
+template <typename T, size_t kInputs, typename Out, typename F>
+void nary_loop(const CpuContext&, const std::array<const DenseTensor*, kInputs>& inputs, Out* out,
+               const Dims& out_dims, F f) {
+  nary_loop<T>(inputs, out, out_dims, f);
+}
+
+template <typename T, size_t kInputs, typename F>
+void nary_loop(const CpuContext&, const DenseTensor* const (&inputs)[kInputs], DenseTensor* out,
+               F f) {
+  nary_loop<T>(inputs, out, f);
+}
+
+/// out[i] = x[i], in another type; the arrays must not overlap.
+template <typename From, typename To>
+void convert(const CpuContext&, const From* x, To* out, int64_t n) {
+  convert(x, out, n);
+}
+
+template <typename T>
+void fill(const CpuContext&, T* out, int64_t n, T value) {
+  std::fill_n(out, n, value);
+}
+
+}  // namespace phi

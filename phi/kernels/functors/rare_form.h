@@ -1,0 +1,24 @@
+// Functors whose call is right, and quick, for the values that are common: rare() is for others.
+#pragma once
+
+#include "phi/kernels/functors/hd.h"
+
+namespace phi::detail {
+
+template <typename F, typename... C>
+concept HasRareForm = requires(const F f, C... x) {
+  F::is_common(x...);
+  f.rare(x...);
+};
+
+/// f of one element, whatever its values are.
+template <typename F, typename... C>
+PHI_HD auto apply(const F& f, C... x) {
+  if constexpr (HasRareForm<F, C...>) {
+    return F::is_common(x...) ? f(x...) : f.rare(x...);
+  } else {
+    return f(x...);
+  }
+}
+
+}  // namespace phi::detail

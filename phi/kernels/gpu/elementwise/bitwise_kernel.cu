@@ -1,0 +1,3 @@
+// Logic on GPUs.
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/elementwise/bitwise.h"

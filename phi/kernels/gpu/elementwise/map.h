@@ -1,0 +1,108 @@
+// out[i] = f(in[i]...) on a GPU, 16 bytes at a time where all arrays lie so.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "phi/gpu/launch.h"
+#include "phi/gpu/walk.h"
+#include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/rare_form.h"
+
+namespace phi::gpu {
+
+/// Elements that one access moves.
+template <typename T, int kWidth>
+struct alignas(kWidth * sizeof(T)) Pack {
+  T element[kWidth];
+};
+
+template <int kWidth, typename T>
+__device__ const Pack<T, kWidth>& pack_at(const T* array, int64_t i) {
+  return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];
+}
+
+/// 16-bit floats are computed in float; the result is stored in the output's type.
+template <typename Out, typename F, typename... In>
+__device__ Out map_element(const F& f, In... in) {
+  return static_cast<Out>(detail::apply(f, static_cast<compute_t<In>>(in)...));
+}
+
+template <int kWidth, typename Out, typename F, typename... In>
+__device__ void map_pack(Pack<Out, kWidth>* out, const F& f, const Pack<In, kWidth>&... in) {
+  Pack<Out, kWidth> result;
+  PHI_UNROLL(16)
+  for (int e = 0; e < kWidth; ++e) result.element[e] = map_element<Out>(f, in.element[e]...);
+  *out = result;
+}
+
+/// Whole packs, and what is left behind them, element by element.
+template <int kWidth, typename Out, typename F, typename... In>
+__global__ void map_packs(Out* out, int64_t n, F f, const In*... in) {
+  const int64_t packs = n / kWidth;
+  for (int64_t i = first_item(); i < packs; i += item_stride()) {
+    map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f, pack_at<kWidth>(in, i)...);
+  }
+  for (int64_t i = packs * kWidth + first_item(); i < n; i += item_stride()) {
+    out[i] = map_element<Out>(f, in[i]...);
+  }
+}
+
+/// The same of inputs that broadcast: `walk` says where each of them lies.
+template <typename Out, typename F, typename In, size_t... k>
+__device__ void map_walked(Out* out, int64_t i, const F& f,
+                           const std::array<const In*, sizeof...(k)>& in,
+                           const Offsets<sizeof...(k)>& from, std::index_sequence<k...>) {
+  out[i] = map_element<Out>(f, in[k][from.at[k]]...);
+}
+template <typename Out, typename F, typename In, size_t kInputs>
+__global__ void map_walk(Out* out, int64_t n, F f, std::array<const In*, kInputs> in,
+                         Walk<static_cast<int>(kInputs)> walk) {
+  for (int64_t i = first_item(); i < n; i += item_stride()) {
+    map_walked(out, i, f, in, walk.offsets(i), std::make_index_sequence<kInputs>());
+  }
+}
+
+/// All arrays have n elements; out may be one of the others.
+template <typename Out, typename F, typename... In>
+void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
+  constexpr size_t kAccess = 16;
+  constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
+  constexpr int kWidth = kWidest < kAccess ? static_cast<int>(kAccess / kWidest) : 1;
+  if (n == 0) return;
+  const bool is_aligned =
+      (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
+      (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
+  if (is_aligned) {
+    launch(ctx, map_packs<kWidth, Out, F, In...>, blocks_for(ctx, n / kWidth), kBlock, out, n, f,
+           in...);
+  } else {
+    launch(ctx, map_packs<1, Out, F, In...>, blocks_for(ctx, n), kBlock, out, n, f, in...);
+  }
+}
+
+/// The inputs broadcast to `out_dims`.
+template <typename In, size_t kInputs, typename Out, typename F>
+void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,
+                   const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
+                   const F& f) {
+  const int64_t n = out_dims.numel();
+  if (n == 0) return;
+  Walk<static_cast<int>(kInputs)> walk;
+  std::array<int64_t, kInputs> extent;
+  extent.fill(1);
+  for (int d = out_dims.ndim() - 1; d >= 0; --d) {
+    if (out_dims[d] == 1) continue;
+    std::array<int64_t, kInputs> stride;
+    for (size_t k = 0; k < kInputs; ++k) {
+      const int own = d - (out_dims.ndim() - dims[k]->ndim());
+      const bool moves = own >= 0 && (*dims[k])[own] != 1;
+      stride[k] = moves ? extent[k] : 0;
+      if (moves) extent[k] *= (*dims[k])[own];
+    }
+    walk.append(out_dims[d], stride);
+  }
+  launch(ctx, map_walk<Out, F, In, kInputs>, blocks_for(ctx, n), kBlock, out, n, f, in, walk);
+}
+
+}  // namespace phi::gpu

@@ -1,0 +1,192 @@
+// Reductions on a GPU. The order in which elements join depends on shapes and the GPU alone, so
+// that results repeat bit for bit.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/gpu/launch.h"
+#include "phi/gpu/walk.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/reduce.h"
+
+namespace phi {
+
+namespace gpu {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kWholeWarp = ~0u;
+inline constexpr int kLaneRun = 16;  // elements that join in a reducer's Lane before a carry
+
+/// A value that shuffles move: they know no bytes.
+template <typename T>
+__device__ T shuffle_down(T value, int by) {
+  if constexpr (sizeof(T) < 4) {
+    return static_cast<T>(__shfl_down_sync(kWholeWarp, static_cast<int>(value), by));
+  } else {
+    return __shfl_down_sync(kWholeWarp, value, by);
+  }
+}
+
+template <typename R>
+__device__ typename R::Acc join_warp(typename R::Acc value) {
+  PHI_UNROLL(5)
+  for (int by = kWarp / 2; by > 0; by /= 2) value = merge<R>(value, shuffle_down(value, by));
+  return value;
+}
+
+/// The values of kThreads neighbouring threads joined, in the first of them.
+template <typename R, int kThreads>
+__device__ typename R::Acc join_threads(typename R::Acc value) {
+  value = join_warp<R>(value);
+  if constexpr (kThreads > kWarp) {
+    static_assert(kThreads == kBlock);
+    __shared__ typename R::Acc of_warps[kBlock / kWarp];
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if (lane == 0) of_warps[warp] = value;
+    __syncthreads();
+    value = lane < kBlock / kWarp ? of_warps[lane] : typename R::Acc(R::kIdentity);
+    if (warp == 0) value = join_warp<R>(value);
+    __syncthreads();  // the array may be written again
+  }
+  return value;
+}
+
+/// What is reduced: outputs and the elements of each, in runs that are shared out to `splits`.
+struct ReduceSpace {
+  Walk<1> kept;
+  Walk<1> reduced;
+  int64_t outputs;
+  int64_t elements;  // of one output
+  int64_t splits;
+};
+
+/// Elements begin, begin + step, .. of one output.
+template <typename R, typename T>
+__device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
+                                         int64_t end, int64_t step) {
+  typename R::Acc value = R::kIdentity;
+  for (int64_t i = begin; i < end;) {
+    typename R::Lane lane = R::kIdentity;
+    for (int k = 0; k < kLaneRun && i < end; ++k, i += step) {
+      const auto element = static_cast<compute_t<T>>(x[walk.offsets(i).at[0]]);
+      lane = R::join(lane, lift<R>(element));
+    }
+    value = R::carry(value, lane);
+  }
+  return value;
+}
+
+/// kThreads threads for each part of an output; neighbours read neighbours.
+template <typename R, int kThreads, typename T, typename Out, typename Finish>
+__global__ void reduce_along(const T* x, ReduceSpace space, Out* out, Finish finish) {
+  const int64_t parts = space.outputs * space.splits;
+  constexpr int kParts = kBlock / kThreads;  // of a block
+  const int own = static_cast<int>(threadIdx.x) / kThreads;
+  const int thread = static_cast<int>(threadIdx.x) % kThreads;
+  for (int64_t first = int64_t{blockIdx.x} * kParts; first < parts;
+       first += int64_t{gridDim.x} * kParts) {
+    const int64_t part = first + own;  // all threads go on to where they meet
+    typename R::Acc value = R::kIdentity;
+    if (part < parts) {
+      const int64_t split = part % space.splits;
+      const int64_t begin = space.elements * split / space.splits;
+      const int64_t end = space.elements * (split + 1) / space.splits;
+      const T* base = x + space.kept.offsets(part / space.splits).at[0];
+      value = join_elements<R>(base, space.reduced, begin + thread, end, kThreads);
+    }
+    value = join_threads<R, kThreads>(value);
+    if (part < parts && thread == 0) out[part] = finish(value);
+  }
+}
+
+/// A thread for each part of an output; neighbours have neighbouring outputs.
+template <typename R, typename T, typename Out, typename Finish>
+__global__ void reduce_across(const T* x, ReduceSpace space, Out* out, Finish finish) {
+  const int64_t parts = space.outputs * space.splits;
+  for (int64_t i = first_item(); i < parts; i += item_stride()) {
+    const int64_t output = i % space.outputs;
+    const int64_t split = i / space.outputs;
+    const int64_t begin = space.elements * split / space.splits;
+    const int64_t end = space.elements * (split + 1) / space.splits;
+    const T* base = x + space.kept.offsets(output).at[0];
+    out[output * space.splits + split] =
+        finish(join_elements<R>(base, space.reduced, begin, end, 1));
+  }
+}
+
+/// out[i] = finish(the parts of output i joined).
+template <typename R, typename Out, typename Finish>
+__global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_t splits, Out* out,
+                           Finish finish) {
+  for (int64_t i = first_item(); i < outputs; i += item_stride()) {
+    typename R::Acc value = R::kIdentity;
+    for (int64_t s = 0; s < splits; ++s) value = merge<R>(value, parts[i * splits + s]);
+    out[i] = finish(value);
+  }
+}
+
+/// The value itself, where it stays one of several.
+template <typename Acc>
+struct KeepPart {
+  PHI_HD Acc operator()(Acc value) const { return value; }
+};
+
+template <typename R, typename T, typename Out, typename Finish>
+void launch_reduce(const GpuContext& ctx, const T* x, const ReduceSpace& space, bool along,
+                   Out* out, const Finish& finish) {
+  constexpr int64_t kShort = 512;  // elements that a warp reduces by itself
+  const int64_t parts = space.outputs * space.splits;
+  if (!along) {
+    return launch(ctx, reduce_across<R, T, Out, Finish>, blocks_for(ctx, parts), kBlock, x, space,
+                  out, finish);
+  }
+  if (space.elements <= kShort) {
+    return launch(ctx, reduce_along<R, kWarp, T, Out, Finish>, blocks_for(ctx, parts * kWarp),
+                  kBlock, x, space, out, finish);
+  }
+  launch(ctx, reduce_along<R, kBlock, T, Out, Finish>, blocks_for(ctx, parts * kBlock), kBlock, x,
+         space, out, finish);
+}
+
+/// How many parts an output is cut into, so that few outputs keep the GPU busy.
+inline int64_t splits_of(const GpuContext& ctx, const ReduceSpace& space, bool along) {
+  constexpr int64_t kLeast = 4096;  // elements of a part, or it is not worth a second launch
+  const int64_t threads = int64_t{blocks_for(ctx, int64_t{1} << 40)} * kBlock;
+  const int64_t busy = along ? space.outputs * kBlock : space.outputs;
+  const int64_t least = along ? kLeast : kLeast / kBlock;
+  const int64_t wanted = std::max<int64_t>(1, threads / std::max<int64_t>(1, busy));
+  return std::clamp<int64_t>(space.elements / least, 1, wanted);
+}
+
+}  // namespace gpu
+
+/// out[i] = finish(the elements of output i joined), as on the CPU.
+template <typename R, typename T, typename Out, typename Finish>
+void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, Out* out,
+            const Finish& finish) {
+  gpu::ReduceSpace space{{}, {}, 1, 1, 1};
+  const Dims strides = dims.strides();
+  bool along = true;  // the innermost tensor dim is reduced
+  for (int d = dims.ndim() - 1; d >= 0; --d) {
+    if (dims[d] == 1) continue;
+    const bool is_reduced = axes.has(d);
+    if (space.kept.ndim + space.reduced.ndim == 0) along = is_reduced;
+    (is_reduced ? space.reduced : space.kept).append(dims[d], {strides[d]});
+    (is_reduced ? space.elements : space.outputs) *= dims[d];
+  }
+  if (space.outputs == 0) return;
+  space.splits = gpu::splits_of(ctx, space, along);
+  if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, out, finish);
+  using Acc = typename R::Acc;
+  DenseTensor parts =
+      DenseTensor::empty({{space.outputs, space.splits}, dtype_of<Acc>()}, ctx.place());
+  Acc* const memory = static_cast<Acc*>(parts.mutable_raw_data());
+  gpu::launch_reduce<R>(ctx, x, space, along, memory, gpu::KeepPart<Acc>());
+  gpu::launch(ctx, gpu::join_parts<R, Out, Finish>, gpu::blocks_for(ctx, space.outputs),
+              gpu::kBlock, memory, space.outputs, space.splits, out, finish);
+}
+
+}  // namespace phi

@@ -1,0 +1,83 @@
+// The words that tables of kernels (kernels/tables) are written in, on GPUs; cpu/words.h has the
+// CPU's.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/kernels/gpu/elementwise/map.h"
+#include "phi/kernels/gpu/reduce.h"
+#include "phi/kernels/gpu/refuse.h"
+
+/// The kind of device that a table's kernels are registered for.
+#define PHI_DEVICE GPU
+
+namespace phi {
+
+/// The complex types whose elementary functions this device has; they are the standard library's.
+using ComplexMath = TypeList<>;
+
+/// out[i] = f(x[i]). Out is T, or what f returns; out may be x.
+template <typename T, typename Out, typename F>
+void unary_loop(const GpuContext& ctx, const T* x, Out* out, int64_t n, F f) {
+  gpu::map(ctx, out, n, f, x);
+}
+
+/// out[i] = f(x[i], y[i]).
+template <typename T, typename Out, typename F>
+void binary_loop(const GpuContext& ctx, const T* x, const T* y, Out* out, int64_t n, F f) {
+  gpu::map(ctx, out, n, f, x, y);
+}
+
+/// The same with x and y broadcast to out's dims.
+template <typename T, typename Out, typename F>
+void binary_loop(const GpuContext& ctx, const T* x, const Dims& x_dims, const T* y,
+                 const Dims& y_dims, Out* out, const Dims& out_dims, F f) {
+  if (x_dims == out_dims && y_dims == out_dims)
+    return gpu::map(ctx, out, out_dims.numel(), f, x, y);
+  gpu::map_broadcast<T, 2>(ctx, {x, y}, {&x_dims, &y_dims}, out, out_dims, f);
+}
+
+/// out[i] = f(a[i], b[i], c[i], ..) of inputs that broadcast to `out_dims`.
+template <typename T, size_t kInputs, typename Out, typename F>
+void nary_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
+               Out* out, const Dims& out_dims, F f) {
+  std::array<const T*, kInputs> data;
+  std::array<const Dims*, kInputs> dims;
+  for (size_t k = 0; k < kInputs; ++k) {
+    data[k] = inputs[k]->template data<T>();
+    dims[k] = &inputs[k]->dims();
+  }
+  const bool is_even = std::ranges::all_of(dims, [&](const Dims* own) { return *own == out_dims; });
+  if (!is_even) return gpu::map_broadcast<T, kInputs>(ctx, data, dims, out, out_dims, f);
+  std::apply([&](auto*... in) { gpu::map(ctx, out, out_dims.numel(), f, in...); }, data);
+}
+
+template <typename T, size_t kInputs, typename F>
+void nary_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs], DenseTensor* out,
+               F f) {
+  nary_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
+}
+
+/// out[i] = x[i], in another type; the arrays must not overlap unless they are one.
+template <typename From, typename To>
+void convert(const GpuContext& ctx, const From* x, To* out, int64_t n) {
+  gpu::map(ctx, out, n, ConvertFunctor<To>(), x);
+}
+
+template <typename T>
+struct ConstantFunctor {
+  T value;
+  PHI_HD T operator()() const { return value; }
+};
+
+template <typename T>
+void fill(const GpuContext& ctx, T* out, int64_t n, T value) {
+  gpu::map(ctx, out, n, ConstantFunctor<T>{value});
+}
+
+}  // namespace phi

@@ -1,0 +1,114 @@
+// Powers, remainders, angles and other functions of two inputs. Inputs broadcast to
+// out's dims; out may be the first input.
+#pragma once
+
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/misfit.h"
+#include "phi/generated/kernels/binary.h"
+#include "phi/kernels/functors/binary_math.h"
+#include "phi/kernels/functors/incomplete_gamma.h"
+
+namespace phi {
+namespace {
+
+template <typename T, typename Context, typename F>
+void binary(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out, F f) {
+  binary_loop(ctx, x.data<T>(), x.dims(), y.data<T>(), y.dims(), out->mutable_data<T>(),
+              out->dims(), f);
+}
+
+template <typename T>
+struct IsZeroFunctor {
+  PHI_HD bool operator()(T x) const { return x == T(0); }
+};
+
+/// A device goes on where a divisor is refused: the quotient by 0 is 0 there.
+template <typename T, template <typename> typename Functor>
+struct Quotient {
+  PHI_HD T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (y == T(0)) return 0;
+    }
+    return Functor<T>()(x, y);
+  }
+};
+
+[[noreturn]] inline void throw_zero_divisor(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "y {} has a 0, which no integer can be divided by; cast x and y to a floating type for "
+      "infinities and NaN.",
+      found.meta.to_string());
+}
+
+template <typename T, typename Context>
+void check_divisors(const Context& ctx, const DenseTensor& y, const DenseTensor& out) {
+  if constexpr (std::is_integral_v<T>) {
+    if (out.numel() == 0) return;
+    refuse_elements<T>(ctx, y, IsZeroFunctor<T>(), {.raise = throw_zero_divisor});
+  }
+}
+
+template <typename T>
+struct AngleOfIntegersFunctor {
+  PHI_HD double operator()(T x, T y) const {
+    return std::atan2(static_cast<double>(x), static_cast<double>(y));
+  }
+};
+
+}  // namespace
+
+#define PHI_DEFINE_BINARY_KERNEL_(Name)                                             \
+  template <typename T, typename Context>                                           \
+  void Name##Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, \
+                    DenseTensor* out) {                                             \
+    binary<T>(ctx, x, y, out, Name##Functor<compute_t<T>>());                       \
+  }
+PHI_DEFINE_BINARY_KERNEL_(ElementwisePow)
+PHI_DEFINE_BINARY_KERNEL_(CopySign)
+PHI_DEFINE_BINARY_KERNEL_(Heaviside)
+PHI_DEFINE_BINARY_KERNEL_(NextAfter)
+PHI_DEFINE_BINARY_KERNEL_(GammaIncc)
+#undef PHI_DEFINE_BINARY_KERNEL_
+
+/// Errors: InvalidArgument for an integer 0 in y.
+template <typename T, typename Context>
+void RemainderKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     DenseTensor* out) {
+  check_divisors<T>(ctx, y, *out);
+  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, RemainderFunctor>());
+}
+
+/// Errors: InvalidArgument for an integer 0 in y.
+template <typename T, typename Context>
+void FloorDivideKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                       DenseTensor* out) {
+  check_divisors<T>(ctx, y, *out);
+  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, FloorDivideFunctor>());
+}
+
+/// Of integers in double.
+template <typename T, typename Context>
+void Atan2Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  if constexpr (std::is_integral_v<T>) {
+    binary_loop(ctx, x.data<T>(), y.data<T>(), out->mutable_data<double>(), out->numel(),
+                AngleOfIntegersFunctor<T>());
+  } else {
+    binary<T>(ctx, x, y, out, Atan2Functor<compute_t<T>>());
+  }
+}
+
+using WideFloats = TypeList<float, double>;
+using Reals = join_t<AllIntegers, Floats>;
+
+PHI_REGISTER_KERNEL(elementwise_pow, PHI_DEVICE, ElementwisePowKernel, Reals);
+PHI_REGISTER_KERNEL(remainder, PHI_DEVICE, RemainderKernel, Reals);
+PHI_REGISTER_KERNEL(floor_divide, PHI_DEVICE, FloorDivideKernel, Reals);
+PHI_REGISTER_KERNEL(atan2, PHI_DEVICE, Atan2Kernel, SignedNumbers);
+PHI_REGISTER_KERNEL(copysign, PHI_DEVICE, CopySignKernel, Reals);
+PHI_REGISTER_KERNEL(heaviside, PHI_DEVICE, HeavisideKernel, Reals);
+PHI_REGISTER_KERNEL(nextafter, PHI_DEVICE, NextAfterKernel, WideFloats);
+PHI_REGISTER_KERNEL(gammaincc, PHI_DEVICE, GammaInccKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,68 @@
+// Gradients of elementwise kernels of two inputs: computed where the output is, then added up over
+// the tensor dims along which an input was broadcast.
+#pragma once
+
+#include "phi/core/dense_tensor.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/reduce.h"
+
+namespace phi {
+
+namespace detail {
+
+/// The function `dx` of a functor of two gradients.
+template <typename F>
+struct FirstGradient {
+  F f;
+  template <typename C>
+  PHI_HD C operator()(C x, C y, C out_grad) const {
+    return f.dx(x, y, out_grad);
+  }
+};
+/// And `dy`.
+template <typename F>
+struct SecondGradient {
+  F f;
+  template <typename C>
+  PHI_HD C operator()(C x, C y, C out_grad) const {
+    return f.dy(x, y, out_grad);
+  }
+};
+
+}  // namespace detail
+
+/// The sum of x over the tensor dims that broadcast out's dims to x's.
+template <typename T, typename Out, typename Context>
+void sum_to(const Context& ctx, const T* x, const Dims& x_dims, DenseTensor* out) {
+  const int added = x_dims.ndim() - out->ndim();
+  AxisSet axes;
+  for (int d = 0; d < x_dims.ndim(); ++d) {
+    if (d < added || out->dims()[d - added] != x_dims[d]) axes.add(d);
+  }
+  reduce<SumReducer<T>>(ctx, x, x_dims, axes, out->mutable_data<Out>(), ConvertFunctor<Out>());
+}
+
+/// grad = the sum of f(x, y, out_grad), to grad's dims. A null `grad` is not computed.
+template <typename T, typename Context, typename F>
+void broadcast_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                    const DenseTensor& out_grad, DenseTensor* grad, F f) {
+  if (!grad) return;
+  const Dims& dims = out_grad.dims();
+  if (grad->dims() == dims) return nary_loop<T>(ctx, {&x, &y, &out_grad}, grad, f);
+  using C = compute_t<T>;
+  DenseTensor terms = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
+  nary_loop<T>(ctx, std::array{&x, &y, &out_grad}, terms.mutable_data<C>(), dims, f);
+  sum_to<C, T>(ctx, terms.data<C>(), dims, grad);
+}
+
+/// Both gradients, by the functions `dx` and `dy` of a functor.
+template <typename T, typename Context, typename Functor>
+void binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                 const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad,
+                 Functor functor) {
+  broadcast_grad<T>(ctx, x, y, out_grad, x_grad, detail::FirstGradient<Functor>{functor});
+  broadcast_grad<T>(ctx, x, y, out_grad, y_grad, detail::SecondGradient<Functor>{functor});
+}
+
+}  // namespace phi

@@ -1,0 +1,94 @@
+// Functions of one input that need little arithmetic: rounding, bounds, tests.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "phi/generated/kernels/complex.h"
+#include "phi/generated/kernels/unary_math.h"
+#include "phi/kernels/functors/unary_math.h"
+#include "phi/kernels/tables/elementwise/unary_rows.h"
+
+namespace phi {
+namespace {
+
+using RealNumbers = join_t<AllIntegers, Floats>;
+using RealTypes = join_t<TypeList<bool>, RealNumbers>;
+
+/// A bound as a T: the nearest one where T has no such value.
+template <typename T>
+T bound_of(const Scalar& value) {
+  if constexpr (std::is_integral_v<T>) {
+    const int64_t whole =
+        is_floating(value.dtype()) ? truncated<int64_t>(value.to<double>()) : value.to<int64_t>();
+    return static_cast<T>(
+        std::clamp<int64_t>(whole, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  } else {
+    return value.to<T>();
+  }
+}
+
+template <typename T, typename Context>
+void round_integers(const Context& ctx, const DenseTensor& x, int decimals, DenseTensor* out) {
+  int64_t unit = 1;
+  for (int d = decimals; d < 0; ++d) {
+    if (unit > std::numeric_limits<T>::max() / 10) {  // 0 is the one multiple that T has
+      fill(ctx, out->mutable_data<T>(), out->numel(), T(0));
+      return;
+    }
+    unit *= 10;
+  }
+  if (unit == 1) return detail::map_unary<T, T>(ctx, x, out, RintFunctor<T>());
+  detail::map_unary<T, T>(ctx, x, out, RoundToMultipleFunctor<T>{static_cast<T>(unit)});
+}
+
+}  // namespace
+
+/// To `decimals` digits behind the point; halves to the even digit.
+template <typename T, typename Context>
+void RoundKernel(const Context& ctx, const DenseTensor& x, int decimals, DenseTensor* out) {
+  if constexpr (std::is_integral_v<T>) {
+    round_integers<T>(ctx, x, decimals, out);
+  } else {
+    using C = compute_t<T>;
+    if (decimals == 0) return detail::map_unary<C, T>(ctx, x, out, RintFunctor<C>());
+    const auto power = static_cast<C>(std::pow(10.0, std::abs(static_cast<double>(decimals))));
+    detail::map_unary<C, T>(ctx, x, out, RoundDecimalsFunctor<C>{decimals, power});
+  }
+}
+
+/// x cut off to [min, max], which are taken in x's dtype.
+template <typename T, typename Context>
+void ClipKernel(const Context& ctx, const DenseTensor& x, const Scalar& min, const Scalar& max,
+                DenseTensor* out) {
+  using C = compute_t<T>;
+  detail::map_unary<C, T>(ctx, x, out, ClipFunctor<C>{bound_of<C>(min), bound_of<C>(max)});
+}
+
+/// Whether x is 0. Of truth values as bytes: g++ 12 does not vectorise loops over bool.
+template <typename T, typename Context>
+void LogicalNotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  using Byte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+  auto* to = static_cast<uint8_t*>(out->mutable_raw_data());
+  unary_loop(ctx, static_cast<const Byte*>(x.raw_data()), to, x.numel(),
+             LogicalNotFunctor<compute_t<Byte>>());
+}
+
+PHI_UNARY_KERNEL(abs, AbsFunctor, RealNumbers);
+PHI_UNARY_KERNEL(ceil, CeilFunctor, RealNumbers);
+PHI_UNARY_KERNEL(floor, FloorFunctor, RealNumbers);
+PHI_UNARY_KERNEL(trunc, TruncFunctor, RealNumbers);
+PHI_UNARY_KERNEL(sign, SignFunctor, RealNumbers);
+PHI_UNARY_KERNEL(angle, AngleFunctor, Floats);
+PHI_UNARY_KERNEL(logit, LogitFunctor, Floats, float);
+PHI_UNARY_KERNEL(increment, IncrementFunctor, RealNumbers, float);
+PHI_UNARY_KERNEL(bitwise_not, BitwiseNotFunctor, AllIntegers);
+PHI_UNARY_KERNEL(isfinite, IsFiniteFunctor, RealNumbers);
+PHI_UNARY_KERNEL(isinf, IsInfFunctor, RealNumbers);
+PHI_UNARY_KERNEL(isnan, IsNanFunctor, RealNumbers);
+PHI_REGISTER_KERNEL(bitwise_not, PHI_DEVICE, LogicalNotKernel, TypeList<bool>);
+PHI_REGISTER_KERNEL(logical_not, PHI_DEVICE, LogicalNotKernel, RealTypes);
+PHI_REGISTER_KERNEL(round, PHI_DEVICE, RoundKernel, RealNumbers);
+PHI_REGISTER_KERNEL(clip, PHI_DEVICE, ClipKernel, RealNumbers);
+
+}  // namespace phi

@@ -1,0 +1,29 @@
+// Error, gamma and Bessel functions of one input, and their gradients, in tables.
+#pragma once
+
+#include "phi/generated/kernels/unary_math.h"
+#include "phi/kernels/functors/unary_math.h"
+#include "phi/kernels/functors/unary_math_grad.h"
+#include "phi/kernels/tables/elementwise/unary_rows.h"
+
+namespace phi {
+
+PHI_FLOAT_UNARY_KERNEL(digamma, DigammaFunctor);
+PHI_FLOAT_UNARY_KERNEL(erfinv, ErfinvFunctor);
+PHI_FLOAT_UNARY_KERNEL(i0, I0Functor);
+PHI_FLOAT_UNARY_KERNEL(i0e, I0eFunctor);
+PHI_FLOAT_UNARY_KERNEL(i1, I1Functor);
+PHI_FLOAT_UNARY_KERNEL(i1e, I1eFunctor);
+PHI_FLOAT_UNARY_KERNEL(lgamma, LgammaFunctor);
+PHI_UNARY_KERNEL(polygamma, PolygammaFunctor, Floats, int);
+
+PHI_UNARY_GRAD_KERNEL(digamma_grad, DigammaGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(erfinv_grad, ErfinvGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(i0_grad, I0GradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(i0e_grad, I0eGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(i1_grad, I1GradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(i1e_grad, I1eGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(lgamma_grad, LgammaGradFunctor, Floats);
+PHI_UNARY_GRAD_KERNEL(polygamma_grad, PolygammaGradFunctor, Floats, int);
+
+}  // namespace phi

@@ -1,0 +1,153 @@
+// The device layer of GPUs, run by the twin: memory, copies, waits, and what is said where there is
+// no GPU to be had.
+#include "phi/gpu/gpu_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device/host_array.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/binary.h"
+#include "phi/generated/kernels/unary.h"
+#include "tests/support/cuda_on_cpu/cuda_on_cpu.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+DenseTensor on_gpu(const std::vector<float>& values, const Dims& dims) {
+  DenseTensor x = DenseTensor::empty({dims, DataType::FLOAT32}, GPUPlace(0));
+  gpu::GpuDevice::of(x.place()).copy_from_host(static_cast<std::byte*>(x.mutable_raw_data()),
+                                               values.data(), x.nbytes());
+  return x;
+}
+
+std::vector<float> values_of(const DenseTensor& x) {
+  std::vector<float> values(static_cast<size_t>(x.numel()));
+  gpu::GpuDevice::of(x.place()).copy_to_host(
+      values.data(), static_cast<const std::byte*>(x.raw_data()), x.nbytes());
+  return values;
+}
+
+std::vector<float> numbers(size_t n) {
+  std::vector<float> values(n);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+class OnTheTwin : public ::testing::Test {
+ protected:
+  ~OnTheTwin() override { cuda_on_cpu::reset(); }
+};
+
+TEST_F(OnTheTwin, BytesGoThereAndBack) {
+  const DenseTensor x = on_gpu(numbers(1000), {1000});
+  EXPECT_EQ(values_of(x.clone()), numbers(1000));
+  EXPECT_EQ(memory_stats(GPUPlace(0)).current, 4000);
+  EXPECT_THAT([&] { x.values<float>(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "to_vector<T>()"));
+}
+
+TEST_F(OnTheTwin, BoxesAreCopied) {
+  const DenseTensor x = on_gpu(numbers(24), {2, 3, 4});
+  DenseTensor y = on_gpu(std::vector<float>(8, 0.0f), {2, 2, 2});
+  const Box part{{0, 1, 1}, {2, 2, 2}};
+  copy_box(x, Box::whole(x.dims()), y, part, part);
+  EXPECT_THAT(values_of(y), ElementsAre(6, 7, 10, 11, 18, 19, 22, 23));
+}
+
+TEST_F(OnTheTwin, KernelsAreQueuedBehindEachOther) {
+  for (const auto order :
+       {cuda_on_cpu::Order::kForward, cuda_on_cpu::Order::kBackward, cuda_on_cpu::Order::kDrawn}) {
+    cuda_on_cpu::set_order(order, 3);
+    const DenseTensor x = on_gpu(numbers(1001), {1001});
+    DenseTensor y = DenseTensor::empty(x.meta(), GPUPlace(0));
+    const KernelContext ctx(GPUPlace(0));
+    for (int i = 0; i < 10; ++i) registered<kernels::add, float>(ctx, i == 0 ? x : y, x, &y);
+    auto expected = numbers(1001);
+    for (float& value : expected) value *= 11;
+    EXPECT_EQ(values_of(y), expected);
+  }
+}
+
+TEST_F(OnTheTwin, InputsBroadcast) {
+  const DenseTensor x = on_gpu(numbers(6), {2, 1, 3});
+  const DenseTensor y = on_gpu(numbers(2), {2, 1});
+  DenseTensor out = DenseTensor::empty({{2, 2, 3}, DataType::FLOAT32}, GPUPlace(0));
+  registered<kernels::multiply, float>(KernelContext(GPUPlace(0)), x, y, &out);
+  EXPECT_THAT(values_of(out), ElementsAre(1, 2, 3, 2, 4, 6, 4, 5, 6, 8, 10, 12));
+}
+
+TEST_F(OnTheTwin, RefusedElementsAreToldWhereTheHostWaits) {
+  const KernelContext ctx(GPUPlace(0));
+  DenseTensor x = DenseTensor::empty({{3}, DataType::INT32}, GPUPlace(0));
+  const std::vector<int32_t> divisors = {3, 0, 0};
+  gpu::GpuDevice& device = gpu::GpuDevice::of(GPUPlace(0));
+  device.copy_from_host(static_cast<std::byte*>(x.mutable_raw_data()), divisors.data(), 12);
+  DenseTensor out = DenseTensor::empty(x.meta(), GPUPlace(0));
+  {
+    const OpScope op("remainder");
+    registered<kernels::remainder, int32_t>(ctx, x, x, &out);
+  }
+  EXPECT_THAT([&] { device.wait(); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "[remainder] y i32[3] has a 0, which no integer can be divided by"));
+  device.wait();  // once
+}
+
+TEST_F(OnTheTwin, MemoryThatIsNotThereIsTold) {
+  cuda_on_cpu::set_memory_limit(size_t{1} << 20);
+  EXPECT_THAT(
+      [] {
+        DenseTensor::empty({{1 << 20}, DataType::FLOAT32}, GPUPlace(1)).raw_data();
+      },
+      ThrowsError(ErrorCode::kResourceExhausted,
+                  "cannot allocate 4194304 bytes on gpu:1; tensors of this rank hold 0 "
+                  "bytes. Of 1048576 bytes of the GPU"));
+}
+
+TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {
+  const DenseTensor x = on_gpu(numbers(8), {8});
+  DenseTensor y = DenseTensor::empty(x.meta(), GPUPlace(0));
+  cuda_on_cpu::fail_next_launch(cudaErrorIllegalAddress);
+  {
+    const OpScope op("exp");
+    registered<kernels::exp, float>(KernelContext(GPUPlace(0)), x, &y);
+  }
+  EXPECT_THAT([&] { gpu::GpuDevice::of(GPUPlace(0)).wait(); },
+              ThrowsError(ErrorCode::kUnavailable, "cudaErrorIllegalAddress"));
+  EXPECT_THAT([&] { gpu::GpuDevice::of(GPUPlace(0)).wait(); },
+              ThrowsError(ErrorCode::kUnavailable, "the last launches: "));
+  EXPECT_THAT([&] { gpu::GpuDevice::of(GPUPlace(0)).wait(); },
+              ThrowsError(ErrorCode::kUnavailable, "exp (the last of "));
+}
+
+TEST_F(OnTheTwin, WithoutADriverOrGpuTheReasonIsSaid) {
+  cuda_on_cpu::set_driver_version(0);
+  EXPECT_THAT([] { Device::of(GPUPlace(9)); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "no NVIDIA driver answers (CUDA error 35); this build needs one for CUDA "
+                          "13.0; use `place: cpu`"));
+  cuda_on_cpu::set_driver_version(12020);
+  EXPECT_THAT([] { Device::of(GPUPlace(9)); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "the NVIDIA driver of this machine serves CUDA 12.2, and this build "
+                          "needs one for CUDA 13.0"));
+  cuda_on_cpu::reset();
+  cuda_on_cpu::set_gpus(4);
+  EXPECT_THAT(
+      [] { Device::of(GPUPlace(7)); },
+      ThrowsError(ErrorCode::kOutOfRange, "there is no gpu:7: CUDA shows 4 GPUs to this process"));
+}
+
+}  // namespace
+}  // namespace phi::testing

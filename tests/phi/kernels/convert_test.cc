@@ -1,0 +1,65 @@
+// Arrays of 16-bit floats to float's and back: each number as a single one is converted, wherever
+// it stands and however long the array is. ctest runs it in both forms of the loops.
+#include "phi/kernels/cpu/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+namespace phi::testing {
+namespace {
+
+template <typename T>
+std::vector<T> every_number() {
+  std::vector<T> all(0x10000);
+  for (uint32_t bits = 0; bits < all.size(); ++bits) all[bits].bits = static_cast<uint16_t>(bits);
+  return all;
+}
+
+/// Floats beside what they round to: one apart, half-way, NaN with all bits of its fraction.
+template <typename T>
+std::vector<float> floats_around(const std::vector<T>& numbers) {
+  std::vector<float> floats;
+  for (const T number : numbers) {
+    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(number));
+    for (const uint32_t beside : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x7fffu, 0x8000u, 0x8001u})
+      floats.push_back(std::bit_cast<float>(bits + beside));
+  }
+  return floats;
+}
+
+template <typename From, typename To>
+void expect_each_as_alone(const std::vector<From>& x, size_t begin, size_t n) {
+  const To untouched = To(-1234.5f);
+  std::vector<To> out(n + 1, untouched);
+  convert(x.data() + begin, out.data(), static_cast<int64_t>(n));
+  for (size_t i = 0; i < n; ++i) {
+    const To alone = static_cast<To>(static_cast<float>(x[begin + i]));
+    ASSERT_EQ(std::memcmp(&out[i], &alone, sizeof(To)), 0) << i << " of " << n << " from " << begin;
+  }
+  ASSERT_EQ(std::memcmp(&out[n], &untouched, sizeof(To)), 0) << "written behind " << n;
+}
+
+template <typename From, typename To>
+void expect_all_as_alone(const std::vector<From>& x) {
+  expect_each_as_alone<From, To>(x, 0, x.size());
+  for (size_t n = 0; n < 70; ++n) expect_each_as_alone<From, To>(x, 1000 + n * 7, n);
+}
+
+TEST(Convert, Float16ArraysAreWidenedAsSingleNumbers) {
+  expect_all_as_alone<float16, float>(every_number<float16>());
+}
+TEST(Convert, BFloat16ArraysAreWidenedAsSingleNumbers) {
+  expect_all_as_alone<bfloat16, float>(every_number<bfloat16>());
+}
+TEST(Convert, FloatsAreRoundedToFloat16AsSingleNumbers) {
+  expect_all_as_alone<float, float16>(floats_around(every_number<float16>()));
+}
+TEST(Convert, FloatsAreRoundedToBFloat16AsSingleNumbers) {
+  expect_all_as_alone<float, bfloat16>(floats_around(every_number<bfloat16>()));
+}
+
+}  // namespace
+}  // namespace phi::testing
