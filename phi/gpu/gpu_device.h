@@ -12,6 +12,7 @@
 #include "phi/core/device/device.h"
 #include "phi/gpu/launch_log.h"
 #include "phi/gpu/misfits.h"
+#include "phi/gpu/products.h"
 
 namespace phi::gpu {
 
@@ -41,6 +42,7 @@ class GpuDevice final : public Device {
   int multiprocessors() const { return multiprocessors_; }
   /// Where kernels leave the elements that their operators refuse.
   Misfits& misfits() { return *misfits_; }
+  Products& products() { return products_; }
   /// The GPU becomes the one that the calling thread's CUDA calls mean.
   void make_current() const;
   /// Notes a launch, and what CUDA said of it. Errors: Unavailable, naming the last launches.
@@ -64,6 +66,7 @@ class GpuDevice final : public Device {
   cudaStream_t compute_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
   std::unique_ptr<Misfits> misfits_;
+  Products products_;
   LaunchLog log_;
 };
 

@@ -13,7 +13,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/reduce_blocks.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 

@@ -11,7 +11,7 @@
 #include "phi/kernels/cpu/copy_bytes.h"
 #include "phi/kernels/cpu/element_width.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 namespace {

@@ -11,7 +11,7 @@
 #include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/element_width.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 namespace phi {
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "phi/common/dims.h"
 #include "phi/kernels/cpu/indexing/indices.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 

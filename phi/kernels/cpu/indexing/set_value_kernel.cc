@@ -11,7 +11,7 @@
 #include "phi/infermeta/set_value.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/element_width.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

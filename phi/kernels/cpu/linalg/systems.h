@@ -7,7 +7,7 @@
 
 #include "phi/kernels/cpu/linalg/lapack.h"
 #include "phi/kernels/cpu/matmul/batched_product.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi::linalg {
 

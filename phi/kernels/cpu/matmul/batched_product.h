@@ -8,31 +8,10 @@
 
 #include <cstdint>
 
-#include "phi/common/dims.h"
+#include "phi/core/device/device_context.h"
+#include "phi/kernels/products/product_plan.h"
 
 namespace phi {
-
-/// An array as stored: row-major matrices, one per element of `batch`.
-struct MatrixBatch {
-  Dims batch;
-  int64_t rows = 1;
-  int64_t columns = 1;
-
-  int64_t matrix_size() const { return rows * columns; }
-};
-
-enum class VectorIs : uint8_t { kRow, kColumn };
-
-/// The last two tensor dims are the matrix; a 1-D array is a single row or column.
-MatrixBatch matrices_of(const Dims& dims, VectorIs vector);
-
-/// The batch of two arrays that are broadcast against each other.
-Dims broadcast_batch(const Dims& a, const Dims& b);
-
-struct ProductOperand {
-  MatrixBatch matrices;
-  bool transposed = false;
-};
 
 /// c = op(a) op(b) for each member of the batch of a and b, which broadcast. Where c has size 1 or
 /// no tensor dim in the batch, it is the sum over the members. T in float, double, bfloat16,
@@ -40,5 +19,12 @@ struct ProductOperand {
 template <typename T>
 void batched_product(const ProductOperand& a, const T* a_data, const ProductOperand& b,
                      const T* b_data, const MatrixBatch& c, T* c_data);
+
+/// The same, as a word of tables of kernels (kernels/tables).
+template <typename T>
+void batched_product(const CpuContext&, const ProductOperand& a, const T* a_data,
+                     const ProductOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+  batched_product(a, a_data, b, b_data, c, c_data);
+}
 
 }  // namespace phi

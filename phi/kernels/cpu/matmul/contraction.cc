@@ -6,7 +6,7 @@
 #include "phi/common/dtype.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/batched_product.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 namespace {

@@ -16,18 +16,9 @@
 
 #include "phi/common/dtype.h"
 #include "phi/kernels/cpu/workspace.h"
+#include "phi/kernels/products/product_plan.h"
 
 namespace phi {
-
-/// op(a) is [m, k], op(b) is [k, n], c is [m, n]; a flag says that the argument is stored
-/// transposed.
-struct GemmShape {
-  int64_t m = 0;
-  int64_t n = 0;
-  int64_t k = 0;
-  bool trans_a = false;
-  bool trans_b = false;
-};
 
 /// How 16-bit products are made: widened to float, or on bfloat16 instructions. float16 is always
 /// widened.

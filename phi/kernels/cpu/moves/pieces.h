@@ -14,7 +14,7 @@
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/copy_bytes.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "phi/core/box.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/philox.h"
 
 namespace phi {

@@ -5,7 +5,7 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi {

@@ -1,0 +1,214 @@
+// Plans of cuBLASLt, kept by shapes, dtypes and alignment.
+#include "phi/gpu/products.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <mutex>
+
+#include "phi/common/errors.h"
+#include "phi/gpu/cublaslt.h"
+#include "phi/gpu/errors.h"
+#include "phi/gpu/gpu_device.h"
+
+namespace phi::gpu {
+namespace {
+
+// What the fastest kernels of recent GPUs ask for.
+constexpr size_t kWorkspace = size_t{32} << 20;
+
+/// How a dtype is multiplied: its name in CUDA, that of the sums, and of alpha and beta.
+struct Types {
+  cudaDataType_t element;
+  cublasComputeType_t sums;
+  cudaDataType_t scale;
+};
+
+Types types_of(DataType dtype) {
+  switch (dtype) {
+    case DataType::FLOAT16:
+      return {CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+    case DataType::BFLOAT16:
+      return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+    case DataType::FLOAT32:
+      return {CUDA_R_32F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+    case DataType::FLOAT64:
+      return {CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
+    case DataType::COMPLEX64:
+      return {CUDA_C_32F, CUBLAS_COMPUTE_32F, CUDA_C_32F};
+    case DataType::COMPLEX128:
+      return {CUDA_C_64F, CUBLAS_COMPUTE_64F, CUDA_C_64F};
+    default:
+      throw errors::Unimplemented("a product of {} on a GPU; cast to a floating type.",
+                                  name_of(dtype));
+  }
+}
+
+std::string describe(const Product& p) {
+  return fmt::format("[{},{}]{} x [{},{}]{} of {} to {}, batch {}", p.m, p.k,
+                     p.trans_a ? " (stored transposed)" : "", p.k, p.n,
+                     p.trans_b ? " (stored transposed)" : "", name_of(p.dtype), name_of(p.out),
+                     p.batch);
+}
+
+void check(cublasStatus_t status, const char* what, const Product& product) {
+  if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
+    return;
+  const char* const text = cublaslt().cublasLtGetStatusString(status);
+  PHI_CHECK(status != CUBLAS_STATUS_NOT_SUPPORTED,
+            errors::Unimplemented("cuBLASLt has no way for the product {} ({}: {}).",
+                                  describe(product), what, text));
+  throw errors::Unavailable("{} failed for the product {}: {} (status {}).", what,
+                            describe(product), text, static_cast<int>(status));
+}
+
+/// Ends what the library has made.
+template <typename Handle, auto kMember>
+struct Ended {
+  void operator()(Handle handle) const { (void)(cublaslt().*kMember)(handle); }
+};
+template <typename Handle, auto kMember>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Ended<Handle, kMember>>;
+using Layout = Owned<cublasLtMatrixLayout_t, &CublasLt::cublasLtMatrixLayoutDestroy>;
+using Description = Owned<cublasLtMatmulDesc_t, &CublasLt::cublasLtMatmulDescDestroy>;
+using Preference = Owned<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPreferenceDestroy>;
+
+/// A row-major matrix, which for cuBLASLt is its transpose, column by column.
+Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld, int64_t batch,
+                 int64_t step, const Product& product) {
+  cublasLtMatrixLayout_t made = nullptr;
+  check(cublaslt().cublasLtMatrixLayoutCreate(&made, type, static_cast<uint64_t>(columns),
+                                              static_cast<uint64_t>(rows), ld),
+        "cublasLtMatrixLayoutCreate", product);
+  Layout layout(made);
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
+    check(cublaslt().cublasLtMatrixLayoutSetAttribute(made, which, &value, sizeof(value)),
+          "cublasLtMatrixLayoutSetAttribute", product);
+  };
+  set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(batch));
+  set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
+  return layout;
+}
+
+/// Of an address, in bytes, as far as algorithms ask.
+uint32_t alignment_of(const void* memory) {
+  constexpr int kMost = 8;  // 256 bytes
+  return uint32_t{1} << std::min(std::countr_zero(reinterpret_cast<uintptr_t>(memory)), kMost);
+}
+
+struct Key {
+  Product product;
+  std::array<uint32_t, 3> alignment;  // of b, a and c
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+struct Plan {
+  Description description;
+  Layout first, second, out;  // b, a and c: the product of the transposes
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+}  // namespace
+
+struct Products::State {
+  std::mutex mutex;
+  cublasLtHandle_t handle = nullptr;
+  void* workspace = nullptr;
+  std::map<Key, Plan> plans;
+
+  void begin(const Product& product) {
+    if (handle != nullptr) return;
+    PHI_GPU(cudaMalloc(&workspace, kWorkspace));
+    check(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", product);
+  }
+
+  const Plan& plan_for(const Key& key) {
+    const auto it = plans.find(key);
+    return it != plans.end() ? it->second : plans.emplace(key, make_plan(key)).first->second;
+  }
+
+  Plan make_plan(const Key& key) const;
+  cublasLtMatmulAlgo_t choose(const Key& key, const Plan& plan) const;
+};
+
+Plan Products::State::make_plan(const Key& key) const {
+  const Product& p = key.product;
+  const Types types = types_of(p.dtype);
+  cublasLtMatmulDesc_t made = nullptr;
+  check(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
+        "cublasLtMatmulDescCreate", p);
+  Plan plan;
+  plan.description.reset(made);
+  const auto set = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
+    const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    check(cublaslt().cublasLtMatmulDescSetAttribute(made, which, &operation, sizeof(operation)),
+          "cublasLtMatmulDescSetAttribute", p);
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, p.trans_b);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, p.trans_a);
+  plan.first = layout_of(types.element, p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb,
+                         p.batch, p.step_b, p);
+  plan.second = layout_of(types.element, p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda,
+                          p.batch, p.step_a, p);
+  plan.out = layout_of(types_of(p.out).element, p.m, p.n, p.ldc, p.batch, p.step_c, p);
+  plan.algorithm = choose(key, plan);
+  return plan;
+}
+
+cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) const {
+  const Product& p = key.product;
+  cublasLtMatmulPreference_t made = nullptr;
+  check(cublaslt().cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate", p);
+  const Preference preference(made);
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
+    check(cublaslt().cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof(value)),
+          "cublasLtMatmulPreferenceSetAttribute", p);
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key.alignment[0]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.alignment[1]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key.alignment[2]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.alignment[2]);
+  cublasLtMatmulHeuristicResult_t best{};
+  int found = 0;
+  check(cublaslt().cublasLtMatmulAlgoGetHeuristic(handle, plan.description.get(), plan.first.get(),
+                                                  plan.second.get(), plan.out.get(), plan.out.get(),
+                                                  made, 1, &best, &found),
+        "cublasLtMatmulAlgoGetHeuristic", p);
+  check(found > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic", p);
+  return best.algo;
+}
+
+Products::Products() : state_(std::make_unique<State>()) {}
+
+// The handle and the workspace end with the process, as the device does.
+Products::~Products() = default;
+
+void Products::run(GpuDevice& device, const Product& product, double alpha, const void* a,
+                   const void* b, double beta, void* c) {
+  device.make_current();
+  const std::lock_guard lock(state_->mutex);
+  state_->begin(product);
+  const Plan& plan =
+      state_->plan_for({product, {alignment_of(b), alignment_of(a), alignment_of(c)}});
+  // Real numbers are what is given; complex ones have a second part, which is 0.
+  const std::array<double, 2> wide[2] = {{alpha, 0}, {beta, 0}};
+  const std::array<float, 2> narrow[2] = {{static_cast<float>(alpha), 0},
+                                          {static_cast<float>(beta), 0}};
+  const bool is_wide = product.dtype == DataType::FLOAT64 || product.dtype == DataType::COMPLEX128;
+  const void* const scales[2] = {
+      is_wide ? static_cast<const void*>(wide[0].data()) : narrow[0].data(),
+      is_wide ? static_cast<const void*>(wide[1].data()) : narrow[1].data()};
+  check(cublaslt().cublasLtMatmul(state_->handle, plan.description.get(), scales[0], b,
+                                  plan.first.get(), a, plan.second.get(), scales[1], c,
+                                  plan.out.get(), c, plan.out.get(), &plan.algorithm,
+                                  state_->workspace, kWorkspace, device.compute()),
+        "cublasLtMatmul", product);
+  device.launched(cudaSuccess);
+}
+
+}  // namespace phi::gpu

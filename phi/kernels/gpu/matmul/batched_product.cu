@@ -1,0 +1,88 @@
+// Batches of matrix products as calls of cuBLASLt: the innermost loop over members is one call.
+#include "phi/core/dense_tensor.h"
+#include "phi/gpu/products.h"
+#include "phi/kernels/gpu/matmul/batched_product.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// The call for one turn of the loops that are left, and those loops.
+struct Calls {
+  gpu::Product product;
+  StridedWalk<3> loops;
+};
+
+template <typename T>
+Calls calls_of(const ProductPlan& plan) {
+  const GemmShape& s = plan.shape;
+  Calls calls{{.m = s.m,
+               .n = s.n,
+               .k = s.k,
+               .trans_a = s.trans_a,
+               .trans_b = s.trans_b,
+               .lda = plan.lda,
+               .ldb = plan.ldb,
+               .ldc = s.n,
+               .dtype = dtype_of<T>(),
+               .out = dtype_of<T>()},
+              plan.kept};
+  if (const int last = calls.loops.ndim() - 1; last >= 0) {
+    calls.product.batch = calls.loops.size(last);
+    calls.product.step_a = calls.loops.stride(last, 0);
+    calls.product.step_b = calls.loops.stride(last, 1);
+    calls.product.step_c = calls.loops.stride(last, 2);
+    calls.loops.remove(last);
+  }
+  return calls;
+}
+
+/// c of one call: the first member that is summed sets it, the others are added.
+template <typename T>
+void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::Product& product,
+                 const T* a, const T* b, void* c) {
+  double beta = 0;
+  plan.summed.for_each([&](const std::array<int64_t, 3>& at) {
+    device.products().run(device, product, 1.0, a + at[0], b + at[1], beta, c);
+    beta = 1;
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void batched_product(const GpuContext& ctx, const ProductOperand& a, const T* a_data,
+                     const ProductOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+  const ProductPlan plan = plan_product(a, b, c);
+  const int64_t n = c.batch.numel() * c.matrix_size();
+  if (n == 0) return;
+  if (plan.shape.k == 0 || plan.summed.turns() == 0) return fill(ctx, c_data, n, T(0));
+  gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
+  Calls calls = calls_of<T>(plan);
+  // Several members summed in 16 bits would be rounded after each.
+  const bool sums_apart = kIs16Bit<T> && plan.summed.turns() > 1;
+  DenseTensor sums;
+  if (sums_apart) {
+    sums = DenseTensor::empty({{n}, DataType::FLOAT32}, ctx.place());
+    calls.product.out = DataType::FLOAT32;
+  }
+  calls.loops.for_each([&](const std::array<int64_t, 3>& at) {
+    void* const to = sums_apart ? static_cast<void*>(sums.mutable_data<float>() + at[2])
+                                : static_cast<void*>(c_data + at[2]);
+    add_members(device, plan, calls.product, a_data + at[0], b_data + at[1], to);
+  });
+  if (sums_apart) convert(ctx, sums.data<float>(), c_data, n);
+}
+
+#define PHI_INSTANTIATE_PRODUCT(T)                                                  \
+  template void batched_product(const GpuContext&, const ProductOperand&, const T*, \
+                                const ProductOperand&, const T*, const MatrixBatch&, T*)
+PHI_INSTANTIATE_PRODUCT(float);
+PHI_INSTANTIATE_PRODUCT(double);
+PHI_INSTANTIATE_PRODUCT(bfloat16);
+PHI_INSTANTIATE_PRODUCT(float16);
+PHI_INSTANTIATE_PRODUCT(complex64);
+PHI_INSTANTIATE_PRODUCT(complex128);
+#undef PHI_INSTANTIATE_PRODUCT
+
+}  // namespace phi

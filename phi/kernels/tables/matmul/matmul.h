@@ -1,0 +1,20 @@
+// Matrix products.
+#pragma once
+
+#include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/tables/matmul/operands.h"
+
+namespace phi {
+
+/// out = x @ y as MatmulInferMeta says. Sums of 16-bit arguments are
+/// kept in float and rounded once. An inner extent of 0 gives zeros.
+template <typename T, typename Context>
+void MatmulKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool transpose_x,
+                  bool transpose_y, DenseTensor* out) {
+  const MatmulOperands in(x.dims(), y.dims(), transpose_x, transpose_y);
+  batched_product(ctx, in.x, x.data<T>(), in.y, y.data<T>(), in.out, out->mutable_data<T>());
+}
+
+PHI_REGISTER_KERNEL(matmul, PHI_DEVICE, MatmulKernel, ProductTypes);
+
+}  // namespace phi

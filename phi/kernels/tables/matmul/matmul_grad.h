@@ -1,0 +1,52 @@
+// Gradients of matrix products: each is a product again. For x [batch, m, k] and y
+// [k, n] both are one GEMM call, over all rows of the batch.
+#pragma once
+
+#include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/tables/matmul/operands.h"
+
+namespace phi {
+namespace detail {
+
+inline ProductOperand flipped(ProductOperand operand) {
+  operand.transposed = !operand.transposed;
+  return operand;
+}
+
+}  // namespace detail
+
+/// For out = op(x) op(y): the gradient of op(x) is out_grad op(y)^T and that of op(y) is
+/// op(x)^T out_grad, each summed over the batch that its tensor was broadcast to; of complex
+/// tensors the factor is conjugated. A null gradient is not computed.
+template <typename T, typename Context>
+void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                      const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
+                      DenseTensor* x_grad, DenseTensor* y_grad) {
+  const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
+  const ProductOperand g{ops.out};
+  const T* g_data = out_grad.data<T>();
+  if (x_grad) {
+    T* to = x_grad->mutable_data<T>();
+    const DenseTensor y_conjugated = conjugated<T>(ctx, y);
+    const T* y_data = y_conjugated.template data<T>();
+    if (ops.x.transposed) {  // x itself is the transpose of what was multiplied
+      batched_product(ctx, ops.y, y_data, detail::flipped(g), g_data, ops.x.matrices, to);
+    } else {
+      batched_product(ctx, g, g_data, detail::flipped(ops.y), y_data, ops.x.matrices, to);
+    }
+  }
+  if (y_grad) {
+    T* to = y_grad->mutable_data<T>();
+    const DenseTensor x_conjugated = conjugated<T>(ctx, x);
+    const T* x_data = x_conjugated.template data<T>();
+    if (ops.y.transposed) {
+      batched_product(ctx, detail::flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
+    } else {
+      batched_product(ctx, detail::flipped(ops.x), x_data, g, g_data, ops.y.matrices, to);
+    }
+  }
+}
+
+PHI_REGISTER_KERNEL(matmul_grad, PHI_DEVICE, MatmulGradKernel, ProductTypes);
+
+}  // namespace phi

@@ -1,0 +1,49 @@
+// The three arrays of matmul as batches of matrices, for the product and its gradients.
+#pragma once
+
+#include <complex>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/products/product_plan.h"
+
+namespace phi {
+
+/// The element types of products.
+using ProductTypes = join_t<Floats, Complexes>;
+
+namespace detail {
+template <typename C>
+struct Conjugate {
+  PHI_HD C operator()(C x) const { return std::conj(x); }
+};
+}  // namespace detail
+
+/// x, or a copy with its elements conjugated where they are complex.
+template <typename T, typename Context>
+DenseTensor conjugated(const Context& ctx, const DenseTensor& x) {
+  if constexpr (!kIsComplex<T>) {
+    return x;
+  } else {
+    DenseTensor copy = DenseTensor::empty(x.meta(), ctx.place());
+    unary_loop(ctx, x.data<T>(), copy.mutable_data<T>(), x.numel(), detail::Conjugate<T>());
+    return copy;
+  }
+}
+
+/// out = op(x) op(y): op(x) is [m, k], op(y) [k, n], out [m, n]. Flags of 1-D arguments count for
+/// nothing: x is then a row and y a column.
+struct MatmulOperands {
+  MatmulOperands(const Dims& x_dims, const Dims& y_dims, bool transpose_x, bool transpose_y)
+      : x{matrices_of(x_dims, VectorIs::kRow), transpose_x && x_dims.ndim() > 1},
+        y{matrices_of(y_dims, VectorIs::kColumn), transpose_y && y_dims.ndim() > 1},
+        out{.batch = broadcast_batch(x.matrices.batch, y.matrices.batch),
+            .rows = x.transposed ? x.matrices.columns : x.matrices.rows,
+            .columns = y.transposed ? y.matrices.rows : y.matrices.columns} {}
+
+  ProductOperand x;
+  ProductOperand y;
+  MatrixBatch out;
+};
+
+}  // namespace phi
