@@ -1,5 +1,7 @@
 // Streams, events and copies: work runs late, a forgotten wait gives wrong values, and what CUDA
 // refuses is refused.
+#include "support/cuda_on_cpu/streams.h"
+
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -156,7 +158,7 @@ TEST(Streams, KindsAndBoundsOfCopies) {
   EXPECT_CUDA(wrong, copy(x, host.data(), n, cudaMemcpyDeviceToDevice));
   EXPECT_CUDA(wrong, copy(host.data(), x, n, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaErrorInvalidMemcpyDirection,
-              copy(x, host.data(), n, static_cast<cudaMemcpyKind>(9)));
+              copy(x, host.data(), n, static_cast<cudaMemcpyKind>(7)));
   EXPECT_CUDA(wrong, copy(x, host.data(), n + 4, cudaMemcpyHostToDevice));
   EXPECT_CUDA(wrong, copy(x + 1, host.data(), n, cudaMemcpyHostToDevice));
   EXPECT_CUDA(wrong, cudaMemsetAsync(host.data(), 0, n, gpu.stream));
@@ -277,6 +279,21 @@ TEST(Streams, ADestroyedStreamStillRuns) {
   EXPECT_EQ(host.values[0], 4);
 }
 
+// Work of libraries that exchange messages waits for its other side.
+TEST(Streams, WorkThatIsHeldUpLetsOthersGoFirst) {
+  Session gpu;
+  Session other;
+  cuda_on_cpu::set_order(cuda_on_cpu::Order::kForward);
+  bool sent = false;
+  bool received = false;
+  EXPECT_WORKS(cuda_on_cpu::enqueue(
+      gpu.stream,
+      {.name = "receive", .run = [&] { received = sent; }, .held_up = [&] { return !sent; }}));
+  EXPECT_WORKS(cuda_on_cpu::enqueue(other.stream, {.name = "send", .run = [&] { sent = true; }}));
+  EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
+  EXPECT_TRUE(received);
+}
+
 class StreamsDeathTest : public ::testing::Test {
  protected:
   StreamsDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -286,6 +303,17 @@ TEST_F(StreamsDeathTest, DefaultStream) {
   EXPECT_DEATH(cudaMemsetAsync(nullptr, 0, 4, nullptr), "the default stream is used");
   EXPECT_DEATH(cudaStreamSynchronize(cudaStreamLegacy), "the default stream is used");
   EXPECT_DEATH(nothing(nullptr, dim3(1), dim3(1)), "the default stream is used");
+}
+
+TEST_F(StreamsDeathTest, WorkThatIsHeldUpForGood) {
+  Session gpu;
+  bool held = true;
+  cuda_on_cpu::set_patience(std::chrono::milliseconds(100));
+  EXPECT_WORKS(cuda_on_cpu::enqueue(
+      gpu.stream, {.name = "receive", .run = [] {}, .held_up = [&] { return held; }}));
+  EXPECT_DEATH(cudaStreamSynchronize(gpu.stream),
+               "nothing can move any more: \n.* of GPU 0: receive, 1 behind it");
+  held = false;
 }
 
 void wait_forever() {

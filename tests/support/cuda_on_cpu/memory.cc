@@ -1,99 +1,36 @@
-// Memory of GPUs: pools in stream order, cudaMalloc and cudaFree, and pinned memory of the host.
+// Memory of GPUs outside of pools, and what kind of memory an address lies in.
 #include "support/cuda_on_cpu/memory.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 
 #include "support/cuda_on_cpu/capture.h"
-#include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/settings.h"
 #include "support/cuda_on_cpu/streams.h"
 
 namespace cuda_on_cpu {
-namespace {
 
-constexpr size_t kReserveUnit = size_t{2} << 20;  // pools take memory in such pieces
-constexpr size_t kPage = 4096;
-
-std::mutex pinned_mutex;
-std::map<const std::byte*, size_t> pinned;
-
-size_t rounded(size_t n, size_t to) { return (n + to - 1) / to * to; }
-
-// Counts `size` bytes as used by the pool, if the GPU has room. Under the GPU's lock.
-bool take(Gpu& device, CUmemPoolHandle_st& pool, size_t size) {
-  const size_t reserved = std::max(pool.reserved, rounded(pool.used + size, kReserveUnit));
-  const size_t more = reserved - pool.reserved;
-  if (device.plain + device.pooled + more > settings().memory) return false;
-  if (pool.limit != 0 && reserved > pool.limit) return false;
-  device.pooled += more;
-  pool.reserved = reserved;
-  pool.used += size;
-  pool.used_high = std::max(pool.used_high, pool.used);
-  pool.reserved_high = std::max(pool.reserved_high, pool.reserved);
-  return true;
+std::optional<Arena::Allocation> to_free(Gpu* device, const void* memory) {
+  const auto found = device == nullptr ? std::nullopt : device->arena.find(memory);
+  if (!found || found->begin != memory) return std::nullopt;
+  return found;
 }
 
-void shrink(Gpu& device, CUmemPoolHandle_st& pool, size_t keep) {
-  const size_t reserved = std::max(rounded(pool.used, kReserveUnit), std::min(keep, pool.reserved));
-  if (reserved >= pool.reserved) return;
-  device.pooled -= pool.reserved - reserved;
-  pool.reserved = reserved;
-}
-
-// Forgets a destroyed pool once nothing of it is in use. Under the GPU's lock.
 void drop_if_over(Gpu& device, CUmemPoolHandle_st* pool) {
   if (!pool->destroyed || pool->used != 0) return;
   device.pooled -= pool->reserved;
   delete pool;
 }
 
-std::mutex pools_mutex;
-std::vector<CUmemPoolHandle_st*> pools;  // those that were made; not the default ones
-
-cudaError_t allocate_from(void** memory, size_t size, CUmemPoolHandle_st& pool,
-                          cudaStream_t stream) {
-  const cudaError_t found = check_stream(stream);
-  if (found != cudaSuccess) return found;
-  if (pool.device != stream->device) return cudaErrorInvalidValue;
-  *memory = nullptr;
-  if (size == 0) return cudaSuccess;
-  if (stream->capture) return forbidden_in_capture(*stream, "an allocation");
-  Gpu& device = gpu(pool.device);
-  const auto takes = [&] {
-    const std::lock_guard lock(device.mutex);
-    return take(device, pool, size);
-  };
-  if (!takes()) {
-    wait_for_device(pool.device);  // frees that are queued give theirs back
-    if (!takes()) return cudaErrorMemoryAllocation;
-  }
-  std::byte* made = device.arena.reserve(size, &pool);
-  *memory = made;
-  return enqueue(stream, {.name = "cudaMallocAsync",
-                          .run = [&device, made] { device.arena.begin_life(made); },
-                          .devices = {device.index}});
-}
-
-}  // namespace
-
-void give_back_reserved(int index) {
-  Gpu& device = gpu(index);
+void end_life(Gpu& device, const Arena::Allocation& allocation) {
+  device.arena.end_life(allocation.begin);
   const std::lock_guard lock(device.mutex);
-  shrink(device, device.pool, device.pool.threshold);
-  const std::lock_guard pools_lock(pools_mutex);
-  for (CUmemPoolHandle_st* pool : pools) {
-    if (pool->device == index) shrink(device, *pool, pool->threshold);
+  if (allocation.pool == nullptr) {
+    device.plain -= allocation.size;
+  } else {
+    auto* pool = static_cast<CUmemPoolHandle_st*>(const_cast<void*>(allocation.pool));
+    pool->used -= allocation.size;
+    drop_if_over(device, pool);
   }
-}
-
-bool is_pinned(const void* address) {
-  const std::lock_guard lock(pinned_mutex);
-  auto after = pinned.upper_bound(static_cast<const std::byte*>(address));
-  if (after == pinned.begin()) return false;
-  const auto& [begin, size] = *std::prev(after);
-  return address < begin + size;
 }
 
 }  // namespace cuda_on_cpu
@@ -118,29 +55,6 @@ cudaError_t cudaMalloc(void** memory, size_t size) {
   });
 }
 
-namespace {
-
-// The allocation that begins at `memory`; what cannot be freed is an error of the caller.
-std::optional<Arena::Allocation> to_free(Gpu* device, const void* memory) {
-  const auto found = device == nullptr ? std::nullopt : device->arena.find(memory);
-  if (!found || found->begin != memory) return std::nullopt;
-  return found;
-}
-
-void end_life(Gpu& device, const Arena::Allocation& allocation) {
-  device.arena.end_life(allocation.begin);
-  const std::lock_guard lock(device.mutex);
-  if (allocation.pool == nullptr) {
-    device.plain -= allocation.size;
-  } else {
-    auto* pool = static_cast<CUmemPoolHandle_st*>(const_cast<void*>(allocation.pool));
-    pool->used -= allocation.size;
-    drop_if_over(device, pool);
-  }
-}
-
-}  // namespace
-
 cudaError_t cudaFree(void* memory) {
   return call([&] {
     if (memory == nullptr) return cudaSuccess;
@@ -153,175 +67,12 @@ cudaError_t cudaFree(void* memory) {
   });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** memory, size_t size, cudaMemPool_t pool,
-                                    cudaStream_t stream) {
-  return call([&] { return allocate_from(memory, size, *pool, stream); });
-}
-
-cudaError_t cudaMallocAsync(void** memory, size_t size, cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    return allocate_from(memory, size, gpu(stream->device).pool, stream);
-  });
-}
-
-cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    if (memory == nullptr) return cudaSuccess;
-    if (stream->capture) return forbidden_in_capture(*stream, "cudaFreeAsync");
-    Gpu* device = gpu_of(memory);
-    const auto allocation = to_free(device, memory);
-    if (!allocation) return cudaErrorInvalidValue;
-    if (!device->arena.give_up(allocation->begin)) return cudaErrorInvalidValue;
-    return enqueue(stream, {.name = "cudaFreeAsync",
-                            .run = [=] { end_life(*device, *allocation); },
-                            .devices = {device->index}});
-  });
-}
-
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call([&] {
     Gpu& device = gpu(current_device());
     const std::lock_guard lock(device.mutex);
     *total = settings().memory;
     *free = *total - std::min(*total, device.plain + device.pooled);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return call([&] {
-    if (device < 0 || device >= settings().gpus) return cudaErrorInvalidDevice;
-    *pool = &gpu(device).pool;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
-  return call([&] {
-    const bool known = props->allocType == cudaMemAllocationTypePinned &&
-                       props->location.type == cudaMemLocationTypeDevice &&
-                       props->handleTypes == cudaMemHandleTypeNone;
-    if (!known || props->location.id < 0 || props->location.id >= settings().gpus) {
-      return cudaErrorInvalidValue;
-    }
-    const std::lock_guard lock(pools_mutex);
-    *pool = pools.emplace_back(
-        new CUmemPoolHandle_st{.device = props->location.id, .limit = props->maxSize});
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return call([&] {
-    Gpu& device = gpu(pool->device);
-    if (pool == &device.pool) return cudaErrorInvalidValue;
-    const std::lock_guard lock(device.mutex);
-    const std::lock_guard pools_lock(pools_mutex);
-    if (pool->destroyed || std::erase(pools, pool) == 0) return cudaErrorInvalidValue;
-    pool->destroyed = true;
-    drop_if_over(device, pool);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-  return call([&] {
-    Gpu& device = gpu(pool->device);
-    const std::lock_guard lock(device.mutex);
-    shrink(device, *pool, keep);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return call([&] {
-    const std::lock_guard lock(gpu(pool->device).mutex);
-    const uint64_t number = *static_cast<uint64_t*>(value);
-    switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies:
-      case cudaMemPoolReuseAllowOpportunistic:
-      case cudaMemPoolReuseAllowInternalDependencies:
-        pool->reuse[attribute - cudaMemPoolReuseFollowEventDependencies] =
-            *static_cast<int*>(value);
-        return cudaSuccess;
-      case cudaMemPoolAttrReleaseThreshold:
-        pool->threshold = number;
-        return cudaSuccess;
-      case cudaMemPoolAttrReservedMemHigh:
-        if (number != 0) return cudaErrorInvalidValue;
-        pool->reserved_high = pool->reserved;
-        return cudaSuccess;
-      case cudaMemPoolAttrUsedMemHigh:
-        if (number != 0) return cudaErrorInvalidValue;
-        pool->used_high = pool->used;
-        return cudaSuccess;
-      default:
-        return cudaErrorInvalidValue;
-    }
-  });
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return call([&] {
-    const std::lock_guard lock(gpu(pool->device).mutex);
-    uint64_t* number = static_cast<uint64_t*>(value);
-    switch (attribute) {
-      case cudaMemPoolReuseFollowEventDependencies:
-      case cudaMemPoolReuseAllowOpportunistic:
-      case cudaMemPoolReuseAllowInternalDependencies:
-        *static_cast<int*>(value) =
-            pool->reuse[attribute - cudaMemPoolReuseFollowEventDependencies];
-        return cudaSuccess;
-      case cudaMemPoolAttrReleaseThreshold:
-        *number = pool->threshold;
-        return cudaSuccess;
-      case cudaMemPoolAttrReservedMemCurrent:
-        *number = pool->reserved;
-        return cudaSuccess;
-      case cudaMemPoolAttrReservedMemHigh:
-        *number = pool->reserved_high;
-        return cudaSuccess;
-      case cudaMemPoolAttrUsedMemCurrent:
-        *number = pool->used;
-        return cudaSuccess;
-      case cudaMemPoolAttrUsedMemHigh:
-        *number = pool->used_high;
-        return cudaSuccess;
-      default:
-        return cudaErrorInvalidValue;
-    }
-  });
-}
-
-cudaError_t cudaHostAlloc(void** memory, size_t size, unsigned flags) {
-  return call([&] {
-    constexpr unsigned kKnown = cudaHostAllocPortable | cudaHostAllocMapped;
-    *memory = nullptr;
-    if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-    if (size == 0) return cudaSuccess;
-    // Of the heap, so that AddressSanitizer watches it.
-    *memory = std::aligned_alloc(kPage, rounded(size, kPage));
-    if (*memory == nullptr) return cudaErrorMemoryAllocation;
-    const std::lock_guard lock(pinned_mutex);
-    pinned.emplace(static_cast<std::byte*>(*memory), size);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaMallocHost(void** memory, size_t size) {
-  return cudaHostAlloc(memory, size, cudaHostAllocDefault);
-}
-
-cudaError_t cudaFreeHost(void* memory) {
-  return call([&] {
-    if (memory == nullptr) return cudaSuccess;
-    const std::lock_guard lock(pinned_mutex);
-    if (pinned.erase(static_cast<std::byte*>(memory)) == 0) return cudaErrorInvalidValue;
-    std::free(memory);
     return cudaSuccess;
   });
 }

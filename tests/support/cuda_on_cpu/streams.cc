@@ -11,9 +11,7 @@
 #include "support/cuda_on_cpu/capture.h"
 #include "support/cuda_on_cpu/failure.h"
 #include "support/cuda_on_cpu/gpu.h"
-#include "support/cuda_on_cpu/memory.h"
 #include "support/cuda_on_cpu/settings.h"
-#include "support/cuda_on_cpu/symbols.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -183,7 +181,7 @@ void wait_until(Lock& lock, const std::function<bool()>& over,
     const std::chrono::milliseconds patience(settings().patience_ms.load());
     const bool came =
         all.moved.wait_for(lock, patience, [&] { return all.progress != before || over(); });
-    if (!came) fail("nothing can move any more: " + heads_of_streams());
+    if (!came && !all.busy) fail("nothing can move any more: " + heads_of_streams());
   }
   if (!all.busy) open_only({});
 }
@@ -230,19 +228,41 @@ void wait_for_mark(const std::shared_ptr<Mark>& mark) {
       lock, [&] { return mark->done; }, [&] { return std::vector{mark->stream}; });
 }
 
+namespace {
+
+// Streams of a GPU with work; only those that the default stream waits for, if so wished.
+std::vector<CUstream_st*> working(int device, bool blocking_only) {
+  std::vector<CUstream_st*> found;
+  for (const auto& stream : engine().streams) {
+    const bool counts = !blocking_only || (stream->flags & cudaStreamNonBlocking) == 0;
+    if (stream->device == device && counts && !stream->work.empty()) found.push_back(stream.get());
+  }
+  return found;
+}
+
+}  // namespace
+
 void wait_for_device(int device, bool blocking_only) {
   Lock lock(engine().mutex);
-  const auto targets = [=] {
-    std::vector<CUstream_st*> found;
-    for (const auto& stream : engine().streams) {
-      const bool counts = !blocking_only || (stream->flags & cudaStreamNonBlocking) == 0;
-      if (stream->device == device && counts && !stream->work.empty())
-        found.push_back(stream.get());
-    }
-    return found;
-  };
+  const auto targets = [=] { return working(device, blocking_only); };
   wait_until(
       lock, [&] { return targets().empty(); }, targets);
+}
+
+void run_what_can(int device) {
+  Engine& all = engine();
+  Lock lock(all.mutex);
+  for (;;) {
+    all.moved.wait(lock, [&] { return !all.busy; });
+    CUstream_st* next = nullptr;
+    for (CUstream_st* stream : working(device, false)) {
+      std::set<const CUstream_st*> seen;
+      if (next == nullptr) next = needed_by(*stream, seen);
+    }
+    if (next == nullptr) break;
+    run_head(lock, *next);
+  }
+  open_only({});
 }
 
 bool poll_mark(const std::shared_ptr<Mark>& mark) {
@@ -270,8 +290,6 @@ void with_devices(const std::vector<int>& devices, const std::function<void()>& 
   engine().moved.notify_all();
 }
 
-namespace {
-
 cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority) {
   if ((flags & ~unsigned{cudaStreamNonBlocking}) != 0) return cudaErrorInvalidValue;
   auto stream = std::make_unique<CUstream_st>();
@@ -284,93 +302,10 @@ cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority) {
   return cudaSuccess;
 }
 
-}  // namespace
+void destroy_stream(cudaStream_t stream) {
+  const Lock lock(engine().mutex);
+  stream->destroyed = true;  // what it still holds runs when somebody waits for it or the GPU
+  drop_if_over(*stream);
+}
+
 }  // namespace cuda_on_cpu
-
-using namespace cuda_on_cpu;
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return call([&] { return make_stream(stream, cudaStreamDefault, 0); });
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return call([&] { return make_stream(stream, flags, 0); });
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
-  return call([&] { return make_stream(stream, flags, priority); });
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call([&] {
-    *least = 0;
-    *greatest = -5;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    const Lock lock(engine().mutex);
-    stream->destroyed = true;  // what it still holds runs when somebody waits for it or the GPU
-    drop_if_over(*stream);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    if (stream->capture) return forbidden_in_capture(*stream, "cudaStreamSynchronize");
-    wait_for_stream(stream);
-    give_back_reserved(stream->device);
-    return gpu(stream->device).sticky.load();
-  });
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    if (stream->capture) return forbidden_in_capture(*stream, "cudaStreamQuery");
-    if (!poll_stream(stream)) return cudaErrorNotReady;
-    return gpu(stream->device).sticky.load();
-  });
-}
-
-cudaError_t cudaDeviceSynchronize() {
-  return call([&] {
-    if (any_capture_forbids()) return cudaErrorStreamCaptureUnsupported;
-    wait_for_device(current_device());
-    give_back_reserved(current_device());
-    return gpu(current_device()).sticky.load();
-  });
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    if (event->capture) return capture_wait(*stream, *event);
-    if (stream->capture) {
-      return event->mark ? invalid_capture(*stream, cudaErrorStreamCaptureIsolation) : cudaSuccess;
-    }
-    if (!event->mark) return cudaSuccess;  // never recorded
-    return enqueue(stream,
-                   {.kind = Work::Kind::kWait, .name = "cudaStreamWaitEvent", .mark = event->mark});
-  });
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call([&] {
-    const cudaError_t found = check_stream(stream);
-    if (found != cudaSuccess) return found;
-    return enqueue(
-        stream, {.kind = Work::Kind::kHost,
-                 .name = "host function " + function_name(reinterpret_cast<const void*>(function)),
-                 .run = [=] { function(data); }});
-  });
-}

@@ -59,6 +59,9 @@ struct CUevent_st {
 
 namespace cuda_on_cpu {
 
+/// A stream of the current device.
+cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority);
+void destroy_stream(cudaStream_t stream);
 /// cudaSuccess for a stream that exists. The default stream ends the test.
 cudaError_t check_stream(cudaStream_t stream);
 /// Puts work at the end of a stream, or into the graph that the stream is being captured into.
@@ -68,6 +71,8 @@ void wait_for_stream(cudaStream_t stream);
 void wait_for_mark(const std::shared_ptr<Mark>& mark);
 /// All streams of a GPU; only those that the default stream waits for, if so wished.
 void wait_for_device(int device, bool blocking_only = false);
+/// All of a GPU's work that waits for nobody else.
+void run_what_can(int device);
 /// Whether it has come; does one piece of the work that it needs, if it has not.
 bool poll_stream(cudaStream_t stream);
 bool poll_mark(const std::shared_ptr<Mark>& mark);
