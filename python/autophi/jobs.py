@@ -8,11 +8,22 @@ One process, or `mpirun -n 8 python program.py`.
 
 import json
 import os
+import signal
 
 from autophi import distributed
 
 # How launchers of MPI say to a process that it is one of several.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C that a job with a checkpoint folder has obeyed between two steps. `report`: of the steps until then."""
+
+    def __init__(self, report):
+        super().__init__()
+        self.report = report
+        steps = report.get("first_step", 1) - 1 + len(report["losses"])
+        self.add_note(f"the job has ended after step {steps} and is saved; resume=True goes on")
 
 
 def _join():
@@ -36,6 +47,9 @@ def run(config, *, quiet=True, **options):
              check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 plays one
              rank of a job of any size
 
+    Ctrl-C is a KeyboardInterrupt: at once, or, of a job with a checkpoint folder, after the step that is under way
+    has been saved: that is an Interrupted with the `report`. A second Ctrl-C does not wait for that.
+
     Every rank of the job calls it and gets the same report. ValueError for keys and options that do not exist or
     do not fit, with the nearest name; what the job throws. Not on ranks of run_ranks: a job has its process.
     """
@@ -49,4 +63,7 @@ def run(config, *, quiet=True, **options):
         with open(name, encoding="utf-8") as file:
             text = file.read()
     flags = {key: _word(value) for key, value in options.items() if value is not None}
-    return json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}))
+    report = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}))
+    if report.get("stopped_by_signal") == signal.SIGINT:
+        raise Interrupted(report)
+    return report
