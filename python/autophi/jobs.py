@@ -38,11 +38,12 @@ def _word(value):
     return str(value)
 
 
-def run(config, *, quiet=True, **options):
+def run(config, *, quiet=True, progress=False, **options):
     """Runs a job and gives its report, what `autophi run --report` writes, as a dict.
 
     config   a dict of the keys of a job file, or the path of a job file
     quiet    False: header, progress and table are printed, as by the command
+    progress True: progress alone, on sys.stdout of rank 0: a bar on a terminal and in a notebook, else lines
     options  the command's flags: mesh="dp=2,tp=2", resume=True, trace="t.json", metrics="m.jsonl", report="r.json",
              check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 plays one
              rank of a job of any size
@@ -53,7 +54,7 @@ def run(config, *, quiet=True, **options):
     Every rank of the job calls it and gets the same report. ValueError for keys and options that do not exist or
     do not fit, with the nearest name; what the job throws. Not on ranks of run_ranks: a job has its process.
     """
-    from autophi import _jobs  # what reads job files is loaded by those who run jobs
+    from autophi import _jobs, _progress  # what reads job files is loaded by those who run jobs
 
     _join()
     if isinstance(config, dict):
@@ -63,7 +64,8 @@ def run(config, *, quiet=True, **options):
         with open(name, encoding="utf-8") as file:
             text = file.read()
     flags = {key: _word(value) for key, value in options.items() if value is not None}
-    report = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}))
+    shown = (_progress.write, _progress.shows_bar()) if progress else (None, False)
+    report = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}, *shown))
     if report.get("stopped_by_signal") == signal.SIGINT:
         raise Interrupted(report)
     return report
