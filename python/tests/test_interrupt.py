@@ -10,8 +10,8 @@ import os, signal, sys, threading, time, autophi as ap, autophi.distributed as d
 from autophi import jobs, nn, optim, training
 
 class Interrupted:
-    def __init__(self, after, signal=signal.SIGINT, times=1):
-        self.after, self.signal, self.times = after, signal, times
+    def __init__(self, after, signal=signal.SIGINT, times=1, within=5):
+        self.after, self.signal, self.times, self.within = after, signal, times, within
     def send(self):
         for _ in range(self.times):
             time.sleep(self.after)
@@ -22,7 +22,7 @@ class Interrupted:
         return self
     def __exit__(self, kind, error, trace):
         took = time.monotonic() - self.sent
-        say(*([each.__name__ for each in kind.__mro__ if each is KeyboardInterrupt or each is kind] if kind else ["no exception"]), "soon" if took < 5 else f"after {took} s")
+        say(*([each.__name__ for each in kind.__mro__ if each is KeyboardInterrupt or each is kind] if kind else ["no exception"]), "soon" if took < self.within else f"after {took} s")
         self.error = error
         return True
 
@@ -88,18 +88,29 @@ say(ours.steps > 5, {name: x.tolist() for name, x in ours.states().items()} ==
 
 
 def test_one_long_step(run_program):
-    """Python is not asked for batches meanwhile: the layers are what ends it."""
+    """Python is not asked for batches meanwhile: layers and gradients are what ends it, long before they are done."""
     done = run_program(PROGRAM + """
+def whole(work):
+    begin = time.monotonic()
+    work()
+    return time.monotonic() - begin
 net = nn.Sequential()
-net.repeat("layer", [nn.MLP(256, 1024) for _ in range(600)])
-x = ap.ones([256, 256])
-with Interrupted(1): net(x)
+net.repeat("layer", [nn.MLP(256, 1024) for _ in range(60)])
+x = ap.ones([2048, 256])
+forward = whole(lambda: net(x))
+with Interrupted(forward / 5, within=forward / 2): net(x)
 w = ap.ones([256, 256], dtype="float32").requires_grad_()
-y = w
-for _ in range(5000): y = (y @ w) * 0.003
-with Interrupted(0.5): y.sum().backward()
+def loss():
+    y = w
+    for _ in range(1500): y = (y @ w) * 0.003
+    return y.sum()
+last = loss()
+backward = whole(last.backward)
+last = loss()
+with Interrupted(backward / 5, within=backward / 2): last.backward()
+say(forward > 0.5, backward > 0.5)
 """, timeout=240)
-    assert done.stdout.splitlines() == ["KeyboardInterrupt soon"] * 2
+    assert done.stdout.splitlines() == ["KeyboardInterrupt soon"] * 2 + ["True True"]
 
 
 def test_other_handlers_run_too(run_program):
