@@ -137,3 +137,19 @@ else:
 dist.barrier()
 """, ranks=2, status=1)
     assert "KeyboardInterrupt soon" in done.stdout and "rank 0: KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
+def test_a_job_of_several_processes_ends_together(run_program, tmp_path):
+    """A signal to one rank is agreed on by all."""
+    done = run_program(PROGRAM + f"""
+dist.init()
+checkpoint = {{"dir": {str(tmp_path / "runs")!r}, "every": 10 ** 6}}
+signalled = Interrupted(2 if dist.rank() == 1 else 0, signal.SIGINT if dist.rank() == 1 else signal.SIGCONT, within=60)
+with signalled: jobs.run(job(10 ** 6, checkpoint=checkpoint), mesh="dp=2")
+steps = len(signalled.error.report["losses"])
+rest = jobs.run(job(steps + 1, checkpoint=checkpoint), mesh="dp=2", resume=True)
+say("rank", dist.rank(), rest["first_step"] == steps + 1 > 1)
+""", ranks=2, timeout=240)
+    said = sorted(done.stdout.splitlines())
+    assert said == ["Interrupted KeyboardInterrupt soon"] * 2 + ["rank 0 True", "rank 1 True"]
