@@ -1,11 +1,11 @@
 // poll_interruption: where long work and long waits let the program's user end them.
 //
-//   set_interruption(&throw_if_asked);               // once: by what knows of signals, as an interpreter
+//   set_interruption(&throw_if_asked);                // once, by what knows of signals
 //   while (!done()) { poll_interruption(); look(); }  // throws what throw_if_asked throws
 //
 // What is polled is left as by any error: a rank that is interrupted in a call has left the job's
-// order. Nothing is polled while parameters are updated, so a step that is cut short has changed
-// none; captured steps are polled in waits for other ranks alone.
+// order. Layers, gradients and waits for other ranks are polled; updates of parameters and captured
+// steps are in their waits alone, so in one process a step that is cut short has changed nothing.
 #pragma once
 
 namespace phi {

@@ -2,7 +2,7 @@
 // it is a copy.
 //
 //   ProcessMark made_in;
-//   if (!made_in.is_of_this_process()) return;  // a child: the threads and sockets are the parent's
+//   if (!made_in.is_of_this_process()) return;  // a child: threads and sockets are the parent's
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // Parts of layouts by the kinds of parallelism, to be put together.
 //
-//   nn::shard(net, mesh, nn::data_parallel("dp", 1) + nn::tensor_parallel("tp") + nn::stages("pp", "block*"));
+//   const nn::Layout layout =
+//       nn::data_parallel("dp", 1) + nn::tensor_parallel("tp") + nn::stages("pp", "block*");
+//   nn::shard(net, mesh, layout);
 //
 // Other rows may be added; layout.only_along(mesh) leaves out kinds whose mesh dim a mesh has not.
 #pragma once
