@@ -113,7 +113,7 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
              for name, views in families.items()}
     texts[f"{folder}/api.h"] = _text("api.h.j2", sources, target=target, groups=sorted(group.name for group in every))
     for group in every:
-        views = _views(group, nodes)
+        views = _views(group, nodes, target)
         texts[f"{folder}/ops/{group.name}.h"] = _text("op.h.j2", group.sources, **views)
         if group.callable and not declare_only:
             texts[f"{folder}/ops/{group.name}.cc"] = _text(
@@ -136,8 +136,11 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
         op_defs = lower.lower_op_defs(operators)
         others = of_ops(other_names, named)
         if target.library:
-            texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=named, op_defs=op_defs,
-                                                  target=target, other_names=others)
+            signatures = sorted((rules.lower_signature(op, inplace) for group in every
+                                 for op, inplace in _called(group, target)), key=lambda s: s.name)
+            texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=[s.name for s in signatures],
+                                                  signatures=signatures, op_defs=op_defs, target=target,
+                                                  other_names=others)
         else:
             texts[f"{folder}/calls.cc"] = _text("calls.cc.j2", sources, names=named)
             texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs,
@@ -175,7 +178,7 @@ def _files(entries: Iterable[Op | BackwardOp]) -> str:
     return ", ".join(dict.fromkeys(entry.at.file for entry in entries))
 
 
-def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
+def _views(group: groups.Group, nodes: Mapping[str, NodeView], target: Target) -> dict:
     """What the header and the source of an op and its gradients show."""
     entries = (*group.ops, *group.gradients)
     return {
@@ -184,13 +187,22 @@ def _views(group: groups.Group, nodes: Mapping[str, NodeView]) -> dict:
         "gradients": [f for gradient in group.gradients
                       for f in lower.lower_gradient(gradient, nodes.get(gradient.name))],
         "op_defs": lower.lower_op_defs(group.operators),
-        "named_calls": [lower.lower_named_call(op) for op in group.callable],
+        "named_calls": [lower.lower_named_call(op, inplace) for op, inplace in _called(group, target)],
         "nodes": [nodes[entry.name] for entry in entries if entry.name in nodes]}
+
+
+def _called(group: groups.Group, target: Target) -> list[tuple[Op, bool]]:
+    """What is called by name, and whether that is the inplace variant: of a library's operators these are, too, as
+    programs that load it have no other way to them."""
+    called = [(op, False) for op in group.callable]
+    if target.library:
+        called += [(op, True) for op in group.callable if lower.has_inplace_variant(op)]
+    return called
 
 
 def _declared(batch: Sequence[groups.Group], target: Target) -> str:
     """Functions that only say what is missing need nothing of what others do."""
-    views = [_views(group, {}) for group in batch]
+    views = [_views(group, {}, target) for group in batch]
     return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
                  target=target, names=[group.name for group in batch],
                  functions=[f for view in views for f in (*view["functions"], *view["gradients"])])

@@ -148,14 +148,19 @@ def gradient_call(gradient: BackwardOp) -> Invoke:
     return Invoke(f"composite::{gradient.composite.target}", tuple(args))
 
 
-def lower_named_call(op: Op) -> NamedCallView:
+def has_inplace_variant(op: Op) -> bool:
+    """A function name_ beside that of its name."""
+    return bool(op.inplace) and not op.invoke and not op.missing and not op.name.endswith("_")
+
+
+def lower_named_call(op: Op, inplace: bool = False) -> NamedCallView:
     """The call that gives all outputs, hidden ones too."""
+    name = f"{op.name}_" if inplace else op.name
     hidden = not op.invoke and any(output.intermediate for output in op.outputs)
     forms = [f"args.{'list' if t.is_list else 'optional' if t.optional else 'tensor'}({t.index})"
              for t in op.tensors]
     values = [f"args.attr<{cpp.value_type(attr)}>({i})" for i, attr in enumerate(op.attrs)]
-    return NamedCallView(op.name, _call(f"phi::{'intermediate::' if hidden else ''}{op.name}",
-                                        [*forms, *values]))
+    return NamedCallView(name, _call(f"phi::{'intermediate::' if hidden else ''}{name}", [*forms, *values]))
 
 
 def _parameters(op: Op, written: Sequence[str], used: set[str] | None

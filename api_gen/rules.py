@@ -22,6 +22,24 @@ class RuleView:
     infer: str
 
 
+@dataclass(frozen=True)
+class SignatureView:
+    """An OpSignature (api/library/op_signature.h): the elements of its lists."""
+
+    name: str
+    tensors: tuple[str, ...]
+    attributes: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def lower_signature(op: Op, inplace: bool) -> SignatureView:
+    """What the function takes: that of the inplace variant what the op takes."""
+    return SignatureView(f"{op.name}_" if inplace else op.name,
+                         tuple(f'{{"{tensor.name}", {_kind(tensor)}}}' for tensor in op.tensors),
+                         tuple(_declaration(attr) for attr in op.attrs),
+                         tuple(f'"{output.name}"' for output in op.outputs))
+
+
 def lower_rules(ops: Sequence[Op]) -> list[RuleView]:
     """Of the ops that reach a kernel; others are calls of these."""
     return [_view(op) for op in ops if op.kernel and op.infer_meta]
@@ -92,13 +110,21 @@ def _attr(op: Op, attr: Attr) -> str:
 
 
 def _tensor(tensor: TensorArg) -> str:
-    kind = ", TensorKind::kList" if tensor.is_list else ", TensorKind::kOptional" if tensor.optional else ""
-    return f'.tensor("{tensor.name}"{kind})'
+    kind = _kind(tensor)
+    return f'.tensor("{tensor.name}"{"" if kind == "TensorKind::kOne" else f", {kind}"})'
+
+
+def _kind(tensor: TensorArg) -> str:
+    return "TensorKind::" + ("kList" if tensor.is_list else "kOptional" if tensor.optional else "kOne")
 
 
 def _attribute(attr: Attr) -> str:
+    return f".attribute({_declaration(attr)})"
+
+
+def _declaration(attr: Attr) -> str:
     kind = cpp.value_type(attr)
     default = cpp.default(attr) or ("std::nullopt" if attr.optional else None)
     if default is None:
-        return f'.attribute(OpRule::required<{kind}>("{attr.name}"))'
-    return f'.attribute(OpRule::optional<{kind}>("{attr.name}", {default}))'
+        return f'OpRule::required<{kind}>("{attr.name}")'
+    return f'OpRule::optional<{kind}>("{attr.name}", {default})'

@@ -13,6 +13,7 @@
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
+#include "phi/common/interruption.h"
 
 namespace phi {
 
@@ -209,6 +210,7 @@ void GradNode::prepare(std::span<Tensor> grads) const {
 
 void GradNode::run(std::span<Tensor> grads, const autograd::Wanted& wanted,
                    std::span<Tensor> results) {
+  poll_interruption();
   const autograd::GradMode no_grad(false);
   const OpScope scope(name());
   std::optional<CallSite::Scope> site;

@@ -32,11 +32,11 @@ void add_calls(std::span<const NamedCall> added);
 /// There is a function of this name: an operator's, or one made of operators.
 bool has_call(std::string_view name);
 
-/// Runs the function of this name, as the YAML has it (that of an inplace variant is not one), or a
-/// gradient's. The results: all outputs, hidden ones too, lists one element after the other,
-/// undefined where absent; an inplace operator's are the arguments that it wrote. Errors: NotFound
-/// with the nearest names; InvalidArgument for arguments and attributes that the operator does not
-/// take; the operator's own.
+/// Runs the function of this name, as the YAML has it, a gradient's, or, of a library of operators,
+/// an inplace variant's. The results: all outputs, hidden ones too, lists one element after the
+/// other, undefined where absent; an inplace operator's are the arguments that it wrote. Errors:
+/// NotFound with the nearest names; InvalidArgument for arguments and attributes that the operator
+/// does not take; the operator's own.
 TensorList call_function(std::string_view name, std::vector<TensorList> arguments,
                          std::span<const AttributeValue> attributes);
 /// The same of an operator with a kernel, whose attributes have names and defaults.

@@ -33,6 +33,7 @@ struct Brought {
   const char* name;
   std::span<const OpDef* const> ops;
   std::span<const NamedCall> calls;
+  OpLibrary::Signatures signatures;
   std::span<const OtherName> other_names;
 
   // Each operator has a call, so that no name is found to be taken by the second line only.
@@ -125,6 +126,7 @@ LoadedOps join_all(const std::string& path, const Opened& opened) {
     }
     loaded.name = each.name;
     for (const OpDef* op : each.ops) loaded.ops.emplace_back(op->name);
+    for (OpSignature& function : each.signatures()) loaded.functions.push_back(std::move(function));
   }
   return loaded;
 }
@@ -144,9 +146,9 @@ LoadedOps load(const std::string& path, const fs::path& file) {
 }  // namespace
 
 OpLibrary::OpLibrary(const char* name, std::span<const OpDef* const> ops,
-                     std::span<const NamedCall> calls, std::span<const OtherName> other_names,
-                     const char* /*abi*/) {
-  const Brought brought{name, ops, calls, other_names};
+                     std::span<const NamedCall> calls, Signatures signatures,
+                     std::span<const OtherName> other_names, const char* /*abi*/) {
+  const Brought brought{name, ops, calls, signatures, other_names};
   if (loading != nullptr) {
     loading->push_back(brought);
     return;

@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "api/library/op_signature.h"
+
 namespace phi {
 
 struct LoadedOps {
-  std::string name;              // of the library: the target of autophi_add_ops
-  std::vector<std::string> ops;  // gradients too
+  std::string name;                    // of the library: the target of autophi_add_ops
+  std::vector<std::string> ops;        // those with kernels, gradients too
+  std::vector<OpSignature> functions;  // all that call_function calls
 };
 
 /// The operators of the library in file `path`, which stays loaded as long as the process lives; a

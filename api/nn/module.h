@@ -32,6 +32,7 @@
 #include "api/tensor/tensor.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/dist_attr.h"
+#include "phi/common/interruption.h"
 
 namespace phi::nn {
 
@@ -296,6 +297,7 @@ class Layer : public Module {
   }
   /// The same from a place that is told otherwise.
   Tensor call(Tensor given, const CallSite& where) const {
+    poll_interruption();
     const CallSite::Scope site(where);
     // Nothing is kept longer than it is needed, a temporary that is given neither.
     Tensor x = laid_out(Point::kInput, std::exchange(given, {}));

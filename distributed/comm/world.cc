@@ -77,10 +77,22 @@ void keep_freed_memory() {
 
 std::string Call::to_string() const { return PlainCall::of(*this).to_string(group->name()); }
 
-World::World(std::shared_ptr<RankContext> context)
-    : context_(std::move(context)), id_(next_world_id.fetch_add(1)) {}
+World::World(std::shared_ptr<RankContext> context, Peers peers)
+    : context_(std::move(context)),
+      id_(next_world_id.fetch_add(1)),
+      has_peers_(peers == Peers::kOthers) {}
 
 World::~World() { abandon_transfers(); }
+
+void World::check_not_left(std::string_view what) const {
+  if (!was_left_by_fork()) [[likely]]
+    return;
+  throw errors::PreconditionNotMet(
+      "{} cannot be done here: this process was forked by rank {} of {} and is no rank itself. "
+      "Plain tensors work in it. Fork before the job is joined, or start it by another way than "
+      "fork (of Python's multiprocessing: the start method 'spawn').",
+      what, rank(), size());
+}
 
 Group& World::group(std::span<const int64_t> ranks) {
   const uint64_t hash = hash_of(ranks);
@@ -148,6 +160,7 @@ World& World::process_world() {
 
 World& init_world(int* argc, char*** argv, World::Milliseconds start_deadline) {
   keep_freed_memory();
+  if (joined().world) joined().world->check_not_left("joining a job");
   PHI_CHECK(!joined().world, errors::PreconditionNotMet("init_world is called twice."));
   joined().world = join_mpi_job(argc, argv, start_deadline);
   if (!joined().world) joined().world.reset(new SingleWorld(std::make_shared<RankContext>()));
@@ -156,7 +169,7 @@ World& init_world(int* argc, char*** argv, World::Milliseconds start_deadline) {
 }
 
 void finalize_world() {
-  if (!joined().world) return;
+  if (!joined().world || joined().world->was_left_by_fork()) return;
   try {
     joined().world->drain();
   } catch (const std::exception& error) {
@@ -168,8 +181,9 @@ void finalize_world() {
 
 void abort_job(const std::string& message) {
   World& world = World::current();
-  world.fail(message);
-  fmt::print(stderr, "rank {}: {}\n", world.rank(), message);
+  const bool is_child = world.was_left_by_fork();
+  if (!is_child) world.fail(message);
+  fmt::print(stderr, "{}rank {}: {}\n", is_child ? "a child of " : "", world.rank(), message);
   std::fflush(nullptr);
   std::_Exit(1);
 }

@@ -7,6 +7,9 @@
 // A backend is a subclass that can move messages between ranks (messages.h); all collectives are
 // built on that. A process under mpirun has one world (init_world); the local backend gives each
 // thread its own (local/local_world.h); a process that did neither is rank 0 of 1.
+//
+// A child of fork() is no rank: it has a copy of the world of the thread that forked, which says
+// who that was, and whose calls are errors.
 #pragma once
 
 #include <chrono>
@@ -24,6 +27,7 @@
 #include "distributed/comm/messages.h"
 #include "distributed/comm/transfer.h"
 #include "phi/common/dims.h"
+#include "phi/common/process_mark.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed {
@@ -76,6 +80,11 @@ class World {
   virtual std::string_view backend() const = 0;
   /// False where messages are counted and not carried (dry): received values mean nothing then.
   virtual bool carries() const { return true; }
+  /// This is a copy in a child of fork(): the place among the ranks is the parent's, and calls
+  /// throw. Never of worlds without peers (a process that joined no job; dry).
+  bool was_left_by_fork() const { return has_peers_ && !made_in_.is_of_this_process(); }
+  /// Errors: PreconditionNotMet if was_left_by_fork(); `what` was to be done.
+  void check_not_left(std::string_view what) const;
   /// Differs between any two worlds of the process; for caches.
   uint64_t id() const { return id_; }
 
@@ -143,7 +152,9 @@ class World {
   };
 
  protected:
-  explicit World(std::shared_ptr<RankContext> context);
+  /// Whether other threads or processes hold the other ends of what its messages go through.
+  enum class Peers : uint8_t { kNone, kOthers };
+  explicit World(std::shared_ptr<RankContext> context, Peers peers = Peers::kNone);
 
   virtual std::unique_ptr<Messages> new_messages() = 0;
   /// A backend that has a library of collectives gives a group of its own; this one's are made of
@@ -152,7 +163,8 @@ class World {
                                             uint64_t hash);
   /// What this rank does now: kept for the reports of other ranks.
   virtual void note(const Call& call, CallState state) = 0;
-  /// Withdraws all that is under way. For the destructors of backends whose messages need them.
+  /// Withdraws all that is under way. For the destructors of backends whose messages need them. In
+  /// a child of fork() nothing is withdrawn and nothing freed: it is the parent's.
   void abandon_transfers() noexcept;
 
  private:
@@ -177,6 +189,8 @@ class World {
 
   std::shared_ptr<RankContext> context_;
   const uint64_t id_;
+  const bool has_peers_;
+  const ProcessMark made_in_;
   Milliseconds deadline_ = kDefaultDeadline;
   bool logging_ = false;
   bool strict_ = false;
@@ -202,11 +216,12 @@ class World {
 /// is missing and ends with a non-zero status, as nothing can be thrown out of MPI_Init.
 World& init_world(int* argc, char*** argv,
                   World::Milliseconds start_deadline = World::Milliseconds(0));
-/// Leaves the job; nothing happens without init_world.
+/// Leaves the job; nothing happens without init_world, and in a child of the process that called
+/// it.
 void finalize_world();
 
-/// Prints `rank R: message` once and ends the whole job with a non-zero status. For main's handler
-/// of errors that nobody caught.
+/// Prints `rank R: message` once and ends the whole job with a non-zero status; in a child of
+/// fork() that process alone. For main's handler of errors that nobody caught.
 [[noreturn]] void abort_job(const std::string& message);
 
 }  // namespace phi::distributed

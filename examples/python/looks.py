@@ -9,7 +9,7 @@ from pathlib import Path
 import autophi as ap
 import autophi.distributed as dist
 from autophi import spmd, testing
-from autophi.distributed import Partial, ProcessMesh, Replicate, Shard
+from autophi.distributed import Partial, Placement, ProcessMesh, Replicate, Shard
 
 MESH = ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])
 
@@ -23,7 +23,7 @@ def layouts():
     """What rank 0 of four sees: ranks are threads here."""
     def body():
         x = ap.gaussian([6, 8], seed=2)
-        shards = [[Shard(0), Shard(1)], [Replicate(), Shard(0)], [Shard(1), Partial()]]
+        shards: list[list[Placement]] = [[Shard(0), Shard(1)], [Replicate(), Shard(0)], [Shard(1), Partial()]]
         return [dist.shard_tensor(x, MESH, placements).sharding for placements in shards]
 
     for sharding in dist.run_ranks(MESH.size, body)[0]:

@@ -1,14 +1,11 @@
 // Handlers that only note what has come.
 #include "phi/common/signal_watch.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <mutex>
-
-#include "phi/common/errors.h"
 
 namespace phi {
 namespace {
@@ -32,23 +29,6 @@ Watches& watches() {
   return instance;
 }
 
-// A frame of the largest processors' registers is some 12 KB.
-constexpr size_t kStackBytes = size_t{64} << 10;
-
-std::unique_ptr<std::byte[]> give_handlers_a_stack() {
-  stack_t now{};
-  sigaltstack(nullptr, &now);
-  if ((now.ss_flags & SS_DISABLE) == 0) return nullptr;
-  std::unique_ptr<std::byte[]> memory(new std::byte[kStackBytes]);
-  stack_t own{};
-  own.ss_sp = memory.get();
-  own.ss_size = kStackBytes;
-  PHI_CHECK(sigaltstack(&own, nullptr) == 0,
-            errors::Unavailable("signals cannot be handled on a stack of their own: {}.",
-                                std::strerror(errno)));
-  return memory;
-}
-
 void note(int signal) {
   if (signal == SIGUSR1) {
     save_asked = true;
@@ -56,12 +36,14 @@ void note(int signal) {
   }
   stop_signal = signal;
   ++stop_count;
-  if (obeys_second) std::signal(signal, SIG_DFL);
+  if (!obeys_second) return;
+  const auto* const at = std::find(kWatched.begin(), kWatched.end(), signal);
+  sigaction(signal, &watches().before[static_cast<size_t>(at - kWatched.begin())], nullptr);
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch(Second second) : stack_(give_handlers_a_stack()) {
+SignalWatch::SignalWatch(Second second) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   if (all.count++ > 0) return;
@@ -84,10 +66,6 @@ SignalWatch::~SignalWatch() {
   if (--all.count == 0) {
     for (size_t i = 0; i < kWatched.size(); ++i) sigaction(kWatched[i], &all.before[i], nullptr);
   }
-  if (!stack_) return;
-  stack_t none{};
-  none.ss_flags = SS_DISABLE;
-  sigaltstack(&none, nullptr);
 }
 
 int SignalWatch::stop() const { return stop_signal; }

@@ -8,13 +8,10 @@
 // SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon
 // after.) A second signal to stop is obeyed at once: who sends two does not want to wait.
 //
-// The thread that makes it may compute: handlers run on a stack of their own. oneDNN's products
-// keep their workspace where the system takes the thread's stack to be, so a signal that is handled
-// there writes over numbers and over the heap. Handlers of your own need SA_ONSTACK too.
+// The thread that makes it may compute: handlers run on a stack of their own (handler_stack.h).
 #pragma once
 
-#include <cstddef>
-#include <memory>
+#include "phi/common/handler_stack.h"
 
 namespace phi {
 
@@ -41,7 +38,7 @@ class SignalWatch {
   bool take_save();
 
  private:
-  std::unique_ptr<std::byte[]> stack_;  // of handlers; null: the thread has one from elsewhere
+  HandlerStack stack_;
 };
 
 }  // namespace phi

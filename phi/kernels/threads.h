@@ -8,4 +8,8 @@ namespace phi {
 /// thread per core and the ranks would fight over them.
 void share_cores(int ranks_on_machine);
 
+/// From now on a child of fork() computes with one thread: OpenMP would wait for those of the
+/// parent, which a child has not. (OpenBLAS makes new ones.)
+void use_one_thread_in_forked_children();
+
 }  // namespace phi

@@ -17,7 +17,7 @@ def layout_svg(shape, boxes):
     if not shape or 0 in shape or len(groups) > _MOST_BOXES:
         return ""
     down, across = _drawn_dims(shape, groups)
-    pictures = {}
+    pictures: dict[tuple, list] = {}
     for ranges, ranks in groups.items():
         others = tuple(r for d, r in enumerate(ranges) if d not in (down, across))
         pictures.setdefault(others, []).append((ranges, ranks))
@@ -34,7 +34,7 @@ def layout_svg(shape, boxes):
 
 
 def _by_box(boxes):
-    groups = {}
+    groups: dict[tuple, list[int]] = {}
     for rank, ranges, _ in boxes:
         groups.setdefault(tuple(ranges), []).append(rank)
     return groups

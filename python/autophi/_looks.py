@@ -12,6 +12,7 @@ class Sharding(str):
     """How a tensor lies: as text one line, at the prompt and in a notebook a picture of who holds which box."""
 
     __slots__ = ("_layout",)
+    _layout: tuple | None
 
     def __new__(cls, line, layout=None):
         self = super().__new__(cls, line)
@@ -95,6 +96,7 @@ def _row_name(mesh, row):
 def install():
     """Gives the classes of the extension module their looks."""
     line = Tensor.sharding
-    Tensor.sharding = property(lambda x: sharding_of(x, line.__get__(x)), doc=line.__doc__)
-    Tensor._repr_html_ = _tensor_html
-    ProcessMesh._repr_html_ = _mesh_html
+    looks = [(Tensor, "sharding", property(lambda x: sharding_of(x, line.__get__(x)), doc=line.__doc__)),
+             (Tensor, "_repr_html_", _tensor_html), (ProcessMesh, "_repr_html_", _mesh_html)]
+    for kind, name, look in looks:
+        setattr(kind, name, look)

@@ -1,5 +1,6 @@
 """@autophi.capture: a function of tensors as a program, found by running it once without computing anything."""
 
+import collections
 import functools
 import threading
 
@@ -7,6 +8,9 @@ from autophi import _autophi
 from autophi.explaining import explain
 
 _capture = _autophi.capture
+
+# Programs that a function keeps for each rank, where nothing else is said.
+MAX_PROGRAMS = 64
 
 
 def _flat(value, leaves):
@@ -37,7 +41,7 @@ def _filled(value, leaves):
 
 def _port(x):
     placements = None if x.placements is None else tuple(x.placements)
-    return (x.shape, x.dtype.name, x.process_mesh, placements)
+    return (x.shape, x.dtype.name, x.process_mesh, placements, x.requires_grad)
 
 
 class _Captured:
@@ -49,7 +53,7 @@ class _Captured:
         def run(inputs):
             source = iter(inputs)
             result = function(*_filled(args, source), **_filled(kwargs, source))
-            made = []
+            made: list[_autophi.Tensor] = []
             _flat(result, made)
             self.outputs = result
             return made
@@ -62,26 +66,53 @@ class _Captured:
 
 
 class CapturedFunction:
-    """What capture() makes of a function. Calls run a program: one for each set of shapes, dtypes, placements
-    and other arguments that it is called with, and for each rank."""
+    """What capture() makes of a function. Calls run a program: one for each set of shapes, dtypes, placements,
+    requires_grad and other arguments that it is called with, and for each rank. Each rank keeps the `max_programs`
+    that it has run last."""
 
-    def __init__(self, function):
+    def __init__(self, function, max_programs=MAX_PROGRAMS):
         functools.update_wrapper(self, function)
         self._function = function
         self._local = threading.local()  # a rank is a thread, and captures for itself
         self._memory = None
+        self.max_programs = max_programs
+
+    @property
+    def max_programs(self):
+        """How many programs each rank keeps; fewer from its next call on where this is made less. 1 or more."""
+        return self._max_programs
+
+    @max_programs.setter
+    def max_programs(self, count):
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise TypeError(f"capture: 'max_programs' must be int, got {type(count).__name__} {count!r}")
+        if count < 1:
+            raise ValueError(f"capture: 'max_programs' is {count}; a function keeps 1 program or more")
+        self._max_programs = count
+
+    @property
+    def num_programs(self):
+        """How many programs the calling rank keeps now."""
+        return len(self._programs())
+
+    def _programs(self):
+        """Those of the calling rank, the one that ran last at the end."""
+        return self._local.__dict__.setdefault("programs", collections.OrderedDict())
 
     def _captured(self, args, kwargs):
-        leaves = []
+        leaves: list[_autophi.Tensor] = []
         structure = _flat((args, kwargs), leaves)
         world = (_autophi.distributed.backend(), _autophi.distributed.rank(), _autophi.distributed.world_size())
         key = (world, structure, tuple(_port(leaf) for leaf in leaves))
-        programs = self._local.__dict__.setdefault("programs", {})
+        programs = self._programs()
         if key not in programs:
             captured = _Captured(self._function, args, kwargs, leaves)
             if self._memory is not None:
                 captured.program.limit_memory(self._memory)
             programs[key] = captured
+        programs.move_to_end(key)
+        while len(programs) > self._max_programs:
+            programs.popitem(last=False)
         return programs[key], leaves
 
     def __call__(self, *args, **kwargs):
@@ -110,7 +141,7 @@ class CapturedFunction:
         return explain(self._function, *args, model=model, **kwargs)
 
 
-def capture(function):
+def capture(function=None, *, max_programs=MAX_PROGRAMS):
     """A decorator: calls of the function run a program with the results of the function, bit for bit.
 
         @ap.capture
@@ -121,5 +152,10 @@ def capture(function):
     Arguments and results are tensors in tuples, lists and dicts; other arguments are hashable and part of the
     program, as is all that the function decides. Tensors of outside that it uses are parameters: the program
     sees their values of the moment. RuntimeError where it reads a value or leaves a gradient in a parameter.
+
+    Arguments that differ in more than values make another program. Of these each rank keeps `max_programs`; the one
+    that has not run for the longest goes, and is captured again when it is asked for: @ap.capture(max_programs=4).
     """
-    return CapturedFunction(function)
+    if function is None:
+        return functools.partial(CapturedFunction, max_programs=max_programs)
+    return CapturedFunction(function, max_programs)

@@ -4,10 +4,10 @@
     for ids, labels in text.batches(batch=8, seq_len=128, steps=100): ...
 """
 
-from autophi import _autophi
+from autophi._autophi.data import TokenData as _TokenData
 
 
-class TokenData(_autophi.data.TokenData):
+class TokenData(_TokenData):
     """Token ids in files; docs/data.md says what files may be, and how windows are drawn."""
 
     def batch(self, number, batch, seq_len, *, seed=1):

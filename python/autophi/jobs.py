@@ -8,11 +8,22 @@ One process, or `mpirun -n 8 python program.py`.
 
 import json
 import os
+import signal
 
 from autophi import distributed
 
 # How launchers of MPI say to a process that it is one of several.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C that a job with a checkpoint folder has obeyed between two steps. `report`: of the steps until then."""
+
+    def __init__(self, report):
+        super().__init__()
+        self.report = report
+        steps = report.get("first_step", 1) - 1 + len(report["losses"])
+        self.add_note(f"the job has ended after step {steps} and is saved; resume=True goes on")
 
 
 def _join():
@@ -27,19 +38,23 @@ def _word(value):
     return str(value)
 
 
-def run(config, *, quiet=True, **options):
+def run(config, *, quiet=True, progress=False, **options):
     """Runs a job and gives its report, what `autophi run --report` writes, as a dict.
 
     config   a dict of the keys of a job file, or the path of a job file
     quiet    False: header, progress and table are printed, as by the command
+    progress True: progress alone, on sys.stdout of rank 0: a bar on a terminal and in a notebook, else lines
     options  the command's flags: mesh="dp=2,tp=2", resume=True, trace="t.json", metrics="m.jsonl", report="r.json",
              check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 plays one
              rank of a job of any size
 
+    Ctrl-C is a KeyboardInterrupt: at once, or, of a job with a checkpoint folder, after the step that is under way
+    has been saved: that is an Interrupted with the `report`. A second Ctrl-C does not wait for that.
+
     Every rank of the job calls it and gets the same report. ValueError for keys and options that do not exist or
     do not fit, with the nearest name; what the job throws. Not on ranks of run_ranks: a job has its process.
     """
-    from autophi import _jobs  # what reads job files is loaded by those who run jobs
+    from autophi import _jobs, _progress  # what reads job files is loaded by those who run jobs
 
     _join()
     if isinstance(config, dict):
@@ -49,4 +64,8 @@ def run(config, *, quiet=True, **options):
         with open(name, encoding="utf-8") as file:
             text = file.read()
     flags = {key: _word(value) for key, value in options.items() if value is not None}
-    return json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}))
+    shown = (_progress.write, _progress.shows_bar()) if progress else (None, False)
+    report = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}, *shown))
+    if report.get("stopped_by_signal") == signal.SIGINT:
+        raise Interrupted(report)
+    return report

@@ -6,9 +6,33 @@
 The program is the same on one process and on any mesh, and so are the losses.
 """
 
-from autophi import _autophi
+from autophi import _autophi, _progress
 from autophi._autophi.training import Checkpointer, Memory, StepResult, limit_rank, load, save
 from autophi.optim import AdamW
+
+
+class Progress(_autophi.training.Progress):
+    """A bar on a terminal and in a notebook, lines elsewhere, as `autophi run` shows them; of rank 0 alone.
+
+        progress = training.Progress(steps=1000)
+        for step in range(1, 1001):
+            ...
+            progress.done(step, loss.item())
+
+    steps            how many there are; `done` counts from 1
+    tokens_per_step  shown as tokens per second; 0: not shown
+    first            steps that were done at another time
+    """
+
+    def __init__(self, steps, tokens_per_step=0, *, first=0):
+        style = "silent" if _autophi.distributed.rank() else "bar" if _progress.shows_bar() else "lines"
+        super().__init__(style, steps, tokens_per_step, first, _progress.write)
+
+
+def _tokens(batches):
+    """Of a step whose inputs are ids of tokens; else 0."""
+    pairs = [batches] if isinstance(batches, tuple) else batches
+    return sum(inputs.size for inputs, _ in pairs if inputs.dtype in (_autophi.int32, _autophi.int64))
 
 
 class Trainer(_autophi.training.Trainer):
@@ -35,3 +59,16 @@ class Trainer(_autophi.training.Trainer):
         options = _autophi.training.Options(optimizer.config, optimizer.rate, micro_batches, schedule, recompute,
                                             capture, trains, on_nonfinite, max_left_out, memory or Memory())
         super().__init__(model, loss, options)
+
+    def run(self, steps, batches, *, progress=False):
+        """`steps` steps; batches(number) gives those of step next_batch: 1, 2, .. `progress`: a bar, or lines, of rank 0
+        shows loss, time and tokens per second, where inputs are whole numbers."""
+        if not progress:
+            return super().run(steps, batches)
+        last, shown = self.steps + steps, None
+        while self.steps < last:
+            given = batches(self.next_batch)
+            shown = shown or Progress(last, _tokens(given), first=self.steps)
+            result = self.step(given)
+            shown.done(self.steps, result.loss)
+        return None

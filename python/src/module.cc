@@ -3,6 +3,7 @@
 
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
+#include "python/src/base/interruption.h"
 #include "python/src/distributed/distributed.h"
 #include "python/src/distributed/mesh.h"
 #include "python/src/distributed/schedules.h"
@@ -54,6 +55,7 @@ NB_MODULE(_autophi, module) {
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = AUTOPHI_VERSION;
   python::register_errors();
+  python::let_signals_interrupt();
   python::make_dtypes(module);
   python::make_tensor_type(module.ptr());
   auto ops = module.def_submodule("ops");

@@ -57,6 +57,60 @@ def test_the_function_is_called_once_for_each_program():
     assert calls == [(2,)]
 
 
+def counted(**options):
+    """A captured function, and the lengths that it was captured for."""
+    calls = []
+
+    @ap.capture(**options)
+    def double(x):
+        calls.append(x.shape[0])
+        return x + x
+    return double, calls
+
+
+def test_the_programs_that_have_not_run_for_the_longest_go():
+    double, calls = counted(max_programs=2)
+    for n in (1, 2, 1, 3, 1, 2):
+        assert double(ap.ones([n])).tolist() == [2.0] * n
+    assert calls == [1, 2, 3, 2] and double.num_programs == double.max_programs == 2
+    kept = double.program(ap.ones([2]))
+    double.max_programs = 1
+    assert double(ap.ones([1])).tolist() == [2.0] and double.num_programs == 1 and calls[4:] == []
+    double(ap.ones([2]))
+    assert calls[4:] == [2] and double.program(ap.ones([2])) is not kept and kept.num_steps > 0
+
+
+def test_each_rank_has_its_own_number_of_programs():
+    double, calls = counted(max_programs=1)
+
+    def body():
+        for n in (1, 2, 1 + dist.rank()):
+            double(ap.ones([n]))
+        return double.num_programs
+    assert dist.run_ranks(2, body) == [1, 1]
+    assert sorted(calls) == [1, 1, 1, 2, 2] and double.num_programs == 0
+
+
+def test_bounds_that_are_none():
+    with pytest.raises(ValueError, match="'max_programs' is 0; a function keeps 1 program or more"):
+        ap.capture(max_programs=0)(lambda x: x)
+    for wrong in ("4", True, 2.0):
+        with pytest.raises(TypeError, match="capture: 'max_programs' must be int, got"):
+            step.max_programs = wrong
+    assert step.max_programs == ap.capturing.MAX_PROGRAMS
+
+
+def test_what_requires_a_gradient_is_another_program():
+    @ap.capture
+    def slope(x, w):
+        loss = ap.matmul(x, w).sum()
+        return ap.grad(loss, w)[0] if w.requires_grad else loss
+    x = ap.ones([1, 2])
+    assert slope(x, leaf([[2.0], [3.0]])).tolist() == [[1.0], [1.0]]
+    assert slope(x, ap.tensor([[2.0], [3.0]])).item() == 5.0
+    assert slope(x, leaf([[2.0], [3.0]])).tolist() == [[1.0], [1.0]] and slope.num_programs == 2
+
+
 def test_parameters_are_seen_as_they_are():
     w = ap.tensor([1.0, 2.0])
 

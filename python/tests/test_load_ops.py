@@ -32,6 +32,38 @@ def test_a_library_brings_functions_and_methods():
 
 
 @needs_library
+def test_it_brings_gradients_inplace_variants_and_calls_of_others():
+    names = ap.load_ops(Path(FOLDER) / "libt_first_ops.so")
+    assert {"t_cube_grad", "t_scaled_", "t_positive"} <= set(names) and names == sorted(names)
+    x = ap.tensor([1.0, -2.0])
+    assert ap.t_cube_grad(x, ap.tensor([1.0, 10.0])).tolist() == [3, 120]
+    assert ap.t_cube_grad(x, out_grad=x).tolist() == x.t_cube_grad(x).tolist() == [3, -24]
+    assert ap.t_positive(x).tolist() == x.t_positive().tolist() == [1, 0]
+    other = x.detach()
+    assert x.t_scaled_(3) is x and ap.t_scaled_(x, factor=2.0) is x and x.tolist() == [6, -12] == other.tolist()
+    assert ap.t_scaled(x, 1.0) is not x
+    with pytest.raises(TypeError, match="t_cube_grad: argument 'out_grad' is missing"):
+        ap.t_cube_grad(x)
+    with pytest.raises(RuntimeError, match="t_scaled_"):
+        ap.tensor([1.0], requires_grad=True).t_scaled_(2.0)
+    for function in (ap.t_cube, ap.t_scaled_):
+        assert "Placement  ElementwiseUnaryInferSpmd" in function.__doc__ and "float64" in function.__doc__
+    assert ap.t_cube_grad.__doc__ == "t_cube_grad(x, out_grad) -> x_grad"
+
+
+@needs_library
+def test_inplace_variants_of_distributed_tensors():
+    ap.load_ops(Path(FOLDER) / "libt_first_ops.so")
+
+    def body():
+        x = dist.shard_tensor([1.0, 2.0, 3.0], dist.ProcessMesh([0, 1]), [dist.Shard(0)])
+        assert x.t_scaled_(2.0) is x
+        return x.placements, dist.unshard_dtensor(x).tolist()
+
+    assert dist.run_ranks(2, body) == [([dist.Shard(0)], [2, 4, 6])] * 2
+
+
+@needs_library
 def test_its_operators_are_distributed():
     ap.load_ops(Path(FOLDER) / "libt_first_ops.so")
 

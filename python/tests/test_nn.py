@@ -300,6 +300,46 @@ def test_a_python_module_is_laid_out():
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("shape", "dims"), [([2], ["tp"]), ([2], ["pp"]), ([2, 2], ["dp", "tp"]), ([2, 2, 2], ["dp", "pp", "tp"])])
+@pytest.mark.parametrize("sequence_parallel", [False, True])
+def test_layouts_add_up(shape, dims, sequence_parallel):
+    """Parts give what transformer_layout gives, of models of Python and of C++."""
+    mesh = dist.ProcessMesh(shape=shape, dim_names=dims)
+    parts = (nn.data_parallel("dp", zero_stage=1) + nn.tensor_parallel("tp", sequence_parallel)
+             + nn.stages("pp", "layer*")).only_along(mesh)
+    for make in (small_gpt.PythonGpt, small_gpt.library_gpt):
+        net = make()
+        want = nn.transformer_layout(net, mesh, zero_stage=1, sequence_parallel=sequence_parallel)
+        assert parts.describe(net) == want.describe(net)
+        assert ("tp=S" in parts.describe(net)) == ("tp" in dims) and ("along pp" in parts.describe(net)) == ("pp" in dims)
+
+
+def test_parts_of_layouts_lay_a_model_out():
+    want = Split()(rows()).numpy()
+
+    def rank():
+        mesh = dist.ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])
+        net = Split()
+        nn.shard(net, mesh, nn.data_parallel("dp") + nn.tensor_parallel("tp"))
+        assert net.up.weight.detach().local().shape == (8, 16)
+        return dist.unshard_dtensor(net(dist.shard_tensor(rows(), mesh, [dist.Shard(0), dist.Replicate()]))).numpy()
+    for got in dist.run_ranks(4, rank):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_of_added_layouts_what_comes_later_counts():
+    net = Split()
+    own = nn.Layout().parameters("up.weight", {"tp": dist.Replicate()})
+    first, last = own + nn.tensor_parallel(), nn.tensor_parallel() + own
+    assert "up.weight    [8,32]   tp=S1" in first.describe(net) and "up.weight    [8,32]   tp=R" in last.describe(net)
+    both = nn.data_parallel("dp", zero_stage=2) + nn.Layout().batches({"tp": dist.Shard(1)}) + nn.data_parallel("ep")
+    assert "dp=S0 tp=S1 ep=S0" in both.describe(net) and "2 along dp" in both.describe(net)
+    with pytest.raises(ValueError, match="tensor_parallel speaks of mesh dim 'tq'"):
+        nn.shard(nn.LayerNorm(4), dist.ProcessMesh([0], dim_names=["tp"]), nn.tensor_parallel("tq"))
+    with pytest.raises(TypeError):
+        nn.Layout() + 1
+
+
 def test_layouts_that_do_not_fit_are_errors():
     mesh = dist.ProcessMesh([0], dim_names=["tp"])
     with pytest.raises(LookupError, match="'upp.weight'.*nearest: up.weight"):

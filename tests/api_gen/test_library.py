@@ -50,14 +50,34 @@ def test_files_go_to_a_folder_of_the_librarys_name(command):
     library = (command.folder / "out/my_ops/library.cc").read_text()
     assert '    &ops::mine,\n' in library
     assert '    {"mine", calls::mine},\n' in library
-    assert 'const OpLibrary kLibrary("my_ops", kOps, kCalls);' in library
+    assert 'const OpLibrary kLibrary("my_ops", kOps, kCalls, signatures);' in library
+    assert 'list.push_back({"mine", {{"x", TensorKind::kOne}}, {}, {"out"}});' in library
+
+
+def test_functions_by_name_are_inplace_variants_and_gradients_too(command):
+    command.write("mine.yaml", ENTRY.replace("(Tensor x)", "(Tensor x, Tensor[] more, float by = 2.0)")
+                  .replace("Meta, ", "Meta, param: [x], ").rstrip() + "\n  inplace: (x -> out)\n  backward: mine_grad\n")
+    command.write("back.yaml", "- backward_op: mine_grad\n  forward: mine (Tensor x, Tensor[] more, float by = 2.0) -> Tensor(out)\n"
+                               "  args: (Tensor out_grad)\n  output: Tensor(x_grad)\n  invoke: relu(out_grad)\n")
+    result = command.run(*ARGS, "--backward=back.yaml")
+    assert result.returncode == 0, result.stderr
+    library = " ".join((command.folder / "out/my_ops/library.cc").read_text().split())
+    for name in ("mine", "mine_", "mine_grad"):
+        assert f'{{"{name}", calls::{name}}},' in library
+    tensors = '{{"x", TensorKind::kOne}, {"more", TensorKind::kList}}'
+    taken = '{{"x", TensorKind::kOne}, {"more", TensorKind::kList}}, {OpRule::optional<float>("by", 2.0)}, {"out"}'
+    for name in ("mine", "mine_"):
+        assert f'{{"{name}", {taken}}}' in library
+    assert '{"mine_grad", {{"out_grad", TensorKind::kOne}}, {}, {"x_grad"}}' in library
+    source = (command.folder / "out/my_ops/ops/mine.cc").read_text()
+    assert "return results(phi::mine_(args.tensor(0), args.list(1), args.attr<float>(0)));" in source
 
 
 def test_an_operator_may_call_those_that_are_there(command):
     command.write("mine.yaml", CALL)
     assert command.run(*ARGS).returncode == 0
     assert '#include "api/generated/ops/relu.h"' in (command.folder / "out/my_ops/ops/mine.cc").read_text()
-    assert "kLibrary(\"my_ops\", {}, kCalls)" in (command.folder / "out/my_ops/library.cc").read_text()
+    assert "kLibrary(\"my_ops\", {}, kCalls, signatures)" in (command.folder / "out/my_ops/library.cc").read_text()
 
 
 @pytest.mark.parametrize("entry, name", [(ENTRY.replace("op: mine", "op: relu"), "relu"),
@@ -93,7 +113,7 @@ def test_names_of_others_are_written_beside(command):
     assert command.run(*ARGS, "--compat=compat.yaml").returncode == 0
     library = (command.folder / "out/my_ops/library.cc").read_text()
     assert '    {"mine", "", "theirs"},\n    {"mine", "x", "X"},\n};' in library
-    assert "kCalls, kOtherNames);" in library
+    assert "kCalls, signatures, kOtherNames);" in library
     command.write("compat.yaml", "- op : a b\n")
     assert "'a b' is no name" in command.run(*ARGS, "--compat=compat.yaml").stderr
 

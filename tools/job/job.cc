@@ -19,13 +19,13 @@
 #include "tools/job/job_changes.h"
 #include "tools/job/output/header.h"
 #include "tools/job/output/metrics.h"
-#include "tools/job/output/progress.h"
 #include "tools/job/output/text_stream.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
 
 using distributed::World;
+using training::Progress;
 
 Job::Job(Setup setup)
     : setup_(std::move(setup)),
@@ -115,8 +115,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
                      JobReport* report) {
   world_.everyone().barrier();  // the clock starts when every rank has its parameters
   const int64_t first = trainer.steps();
-  Progress progress(speaks() && !setup_.dry ? Progress::detect() : Progress::Style::kSilent,
-                    config_.run.steps, config_.run.global_batch * config_.model.seq_len);
+  Progress progress = new_progress();
   progress.resume_after(first);
   Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
   training::LossJump jumps(config_.run.loss_jump);
@@ -146,6 +145,17 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     std::cout << fmt::format("stopped by signal {} ({}) after step {}; go on with --resume\n",
                              report->stopped_by, strsignal(report->stopped_by), trainer.steps());
   }
+}
+
+// Rank 0 shows it.
+training::Progress Job::new_progress() const {
+  const int64_t tokens = config_.run.global_batch * config_.model.seq_len;
+  const bool shows = world_.rank() == 0 && !setup_.dry;
+  if (shows && setup_.progress) {
+    return {setup_.progress->style, config_.run.steps, tokens, setup_.progress->write};
+  }
+  return {shows && speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
+          tokens};
 }
 
 training::StepResult Job::take_step(training::Trainer& trainer) {

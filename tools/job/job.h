@@ -13,6 +13,7 @@
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/loss_jump.h"
 #include "api/training/optimizer.h"
+#include "api/training/progress.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/supervise/status_file.h"
 #include "tools/job/output/job_trace.h"
@@ -43,6 +44,7 @@ class Job {
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
   void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
                   JobReport* report);
+  training::Progress new_progress() const;
   training::StepResult take_step(training::Trainer& trainer);
   void resume(training::Checkpointer& checkpoints, JobReport* report);
   void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;

@@ -95,11 +95,13 @@ Setup agreed_setup(World& world, const std::string& text, const std::string& nam
   return std::move(*setup);
 }
 
-std::string run_here(const std::string& text, const std::string& name) {
+std::string run_here(const std::string& text, const std::string& name,
+                     const std::optional<ShownProgress>& progress) {
   const StandardOutput standard_output;
   World& outer = World::current();
   const WorldAsItWas as_it_was(outer);
   Setup setup = agreed_setup(outer, text, name);
+  setup.progress = progress;
   std::optional<PlayedRank> played;
   if (setup.dry) played.emplace(*setup.dry);
   settle_world_flags(World::current());
@@ -114,7 +116,8 @@ std::string run_here(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-std::string report_of(const std::string& text, const std::string& name, const Flags& flags) {
+std::string report_of(const std::string& text, const std::string& name, const Flags& flags,
+                      const std::optional<ShownProgress>& progress) {
   const World& world = World::current();
   const bool is_played = world.backend() == "dry";
   PHI_CHECK(
@@ -125,7 +128,7 @@ std::string report_of(const std::string& text, const std::string& name, const Fl
   const gflags::FlagSaver as_they_were;
   try {
     set_flags(flags);
-    return run_here(text, name);
+    return run_here(text, name, progress);
   } catch (const cli::UsageError& error) {
     throw errors::InvalidArgument("{}", error.what());
   }

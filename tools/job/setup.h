@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "api/training/progress.h"
 #include "distributed/agreement/agreement.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
@@ -15,6 +16,12 @@
 
 namespace phi::job {
 
+/// Where progress is shown, and how, instead of by lines or a bar on standard output.
+struct ShownProgress {
+  training::Progress::Style style;
+  training::Progress::Write write;
+};
+
 struct Setup {
   JobConfig config;
   std::optional<data::TokenData> data;  // none in mode generate
@@ -23,6 +30,7 @@ struct Setup {
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   Injections injections;
+  std::optional<ShownProgress> progress;  // by rank 0, also of a quiet job
   distributed::Facts facts;  // the fingerprint that all ranks have agreed on; none in a dry run
 };
 

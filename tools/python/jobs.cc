@@ -4,10 +4,46 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
 #include "tools/job/report_of.h"
 
+namespace nb = nanobind;
+
+namespace {
+
+using phi::job::ShownProgress;
+using Style = phi::training::Progress::Style;
+
+// Of a callable that takes text. The job runs without the interpreter's lock, and ends before it is
+// let go of.
+std::optional<ShownProgress> shown_by(nb::object write, bool as_bar) {
+  if (write.is_none()) return std::nullopt;
+  return ShownProgress{as_bar ? Style::kBar : Style::kLines,
+                       [function = write.ptr()](const std::string& text) {
+                         const nb::gil_scoped_acquire lock;
+                         const nb::handle show(function);
+                         show(text);
+                       }};
+}
+
+std::string report_of(const std::string& text, const std::string& name,
+                      const std::map<std::string, std::string>& flags, nb::object write,
+                      bool as_bar) {
+  const auto progress = shown_by(write, as_bar);
+  const nb::gil_scoped_release others;
+  return phi::job::report_of(text, name, flags, progress);
+}
+
+}  // namespace
+
 NB_MODULE(_jobs, module) {
-  module.def("report_of", &phi::job::report_of, nanobind::arg("text"), nanobind::arg("name"),
-             nanobind::arg("flags"), nanobind::call_guard<nanobind::gil_scoped_release>(),
-             "Runs the job that the text (YAML or JSON) says, and gives its report as JSON.");
+  module.def("report_of", &report_of, nb::arg("text"), nb::arg("name"), nb::arg("flags"),
+             nb::arg("write").none(), nb::arg("as_bar"),
+             "Runs the job that the text (YAML or JSON) says, and gives its report as JSON. "
+             "`write`, if it is\n"
+             "not None, is given the text of progress, a bar or lines.");
 }

@@ -29,6 +29,11 @@ Along without_others(const Along& along, const distributed::ProcessMesh& mesh) {
   return out;
 }
 
+Along without(Along along, const std::string& mesh_dim) {
+  std::erase_if(along, [&](const auto& entry) { return entry.first == mesh_dim; });
+  return along;
+}
+
 // Columns as wide as what stands in them.
 std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
   std::array<size_t, 3> width{};
@@ -44,6 +49,19 @@ std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
 
 }  // namespace
 
+void put(const Along& more, Along* along) {
+  for (const auto& entry : more) {
+    const auto known = std::find_if(along->begin(), along->end(), [&](const auto& before) {
+      return before.first == entry.first;
+    });
+    if (known == along->end()) {
+      along->push_back(entry);
+    } else {
+      known->second = entry.second;
+    }
+  }
+}
+
 std::string_view name_of(Layout::Kind kind) {
   constexpr std::array<std::string_view, 4> kNames = {"parameters", "inputs", "outputs", "caches"};
   return kNames[static_cast<size_t>(kind)];
@@ -52,6 +70,44 @@ std::string_view name_of(Layout::Kind kind) {
 Layout& Layout::add(Kind kind, std::string pattern, Along along) {
   rows_.push_back({kind, std::move(pattern), std::move(along)});
   return *this;
+}
+
+Layout& Layout::tensor_parallel(std::string mesh_dim, bool sequence_parallel) {
+  tensor_parallel_.push_back({rows_.size(), std::move(mesh_dim), sequence_parallel});
+  return *this;
+}
+
+Layout& Layout::add(const Layout& more) {
+  for (TensorParallel split : more.tensor_parallel_) {
+    split.row += rows_.size();
+    tensor_parallel_.push_back(std::move(split));
+  }
+  rows_.insert(rows_.end(), more.rows_.begin(), more.rows_.end());
+  put(more.batches_, &batches_);
+  if (!more.pipeline_.mesh_dim.empty()) pipeline_ = more.pipeline_;
+  if (more.zero_.stage > 0) zero_ = more.zero_;
+  return *this;
+}
+
+Layout Layout::of(const Module& model) const {
+  Layout out = *this;
+  out.rows_.clear();
+  out.tensor_parallel_.clear();
+  auto split = tensor_parallel_.begin();
+  for (size_t i = 0; i <= rows_.size(); ++i) {
+    for (; split != tensor_parallel_.end() && split->row == i; ++split) {
+      Layout said;
+      for (const Module* module : model.modules()) {
+        module->add_tensor_parallel(&said, split->mesh_dim, split->sequence_parallel);
+      }
+      for (Row& row : said.rows_) {
+        if (!split->is_along) row.along = without(std::move(row.along), split->mesh_dim);
+        out.rows_.push_back(std::move(row));
+      }
+    }
+    if (i < rows_.size()) out.rows_.push_back(rows_[i]);
+  }
+  return out;
 }
 
 Layout& Layout::batches(Along along) {
@@ -81,6 +137,8 @@ Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
   };
   Layout out;
   for (const Row& row : rows_) out.add(row.kind, row.pattern, without_others(row.along, mesh));
+  out.tensor_parallel_ = tensor_parallel_;
+  for (TensorParallel& split : out.tensor_parallel_) split.is_along &= has(split.mesh_dim);
   out.batches_ = without_others(batches_, mesh);
   if (has(pipeline_.mesh_dim)) out.pipeline_ = pipeline_;
   if (has(zero_.mesh_dim)) out.zero_ = zero_;
@@ -88,7 +146,7 @@ Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
 }
 
 std::string Layout::describe(const Module& model) const {
-  const ResolvedLayout resolved(model, *this);
+  const ResolvedLayout resolved(model, of(model));
   std::vector<std::array<std::string, 3>> lines = {{"parameter", "shape", "placements"}};
   for (const auto& [name, value] : model.named_parameters()) {
     lines.push_back({name, value.shape().to_string(), to_string(resolved.of_parameter(name))});

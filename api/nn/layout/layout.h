@@ -28,6 +28,9 @@ namespace phi::nn {
 /// Placements by the names of mesh dims.
 using Along = std::vector<std::pair<std::string, distributed::Placement>>;
 
+/// Into `along`: what comes later counts.
+void put(const Along& more, Along* along);
+
 class Layout {
  public:
   /// What a row is about.
@@ -36,6 +39,13 @@ class Layout {
     Kind kind;
     std::string pattern;  // of parameters' names, or of modules' paths
     Along along;
+  };
+  /// What each module says of itself (Module::add_tensor_parallel), in the place of a row.
+  struct TensorParallel {
+    size_t row;  // the one before which it stands
+    std::string mesh_dim;
+    bool sequence_parallel = false;
+    bool is_along = true;  // false: the mesh has not the dim (only_along)
   };
   /// Layers of a Sequential, shared out to stages in order.
   struct Pipeline {
@@ -64,6 +74,8 @@ class Layout {
   Layout& caches(std::string pattern, Along along) {
     return add(Kind::kCaches, std::move(pattern), std::move(along));
   }
+  /// The rows that modules say of themselves when the layout meets a model, here among the others.
+  Layout& tensor_parallel(std::string mesh_dim, bool sequence_parallel = false);
   /// The model's ids and labels, on the first and the last stage.
   Layout& batches(Along along);
   /// The links of a Sequential before those that match are on the first stage, those behind on the
@@ -73,7 +85,15 @@ class Layout {
   /// Errors: InvalidArgument for a stage other than 0 to 3.
   Layout& zero(int stage, std::string mesh_dim = "dp");
 
+  /// The rows of `more` behind its own, and of what is said once what `more` says of it.
+  Layout& add(const Layout& more);
+  friend Layout operator+(Layout first, const Layout& second) {
+    first.add(second);
+    return first;
+  }
+
   const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<TensorParallel>& tensor_parallel() const { return tensor_parallel_; }
   const Along& batches() const { return batches_; }
   const Pipeline& pipeline() const { return pipeline_; }
   const Zero& zero() const { return zero_; }
@@ -81,6 +101,9 @@ class Layout {
   /// Without what it says of mesh dims that `mesh` has not: so that one layout serves many meshes.
   /// Rows stay: activations that they meet are then laid out as batches are.
   Layout only_along(const distributed::ProcessMesh& mesh) const;
+
+  /// With rows in the place of tensor_parallel(): what lays `model` out.
+  Layout of(const Module& model) const;
 
   /// A table: for each parameter its shape and placements, for each activation that is fixed its
   /// placements, and what else is said. Errors: NotFound as nn::shard().
@@ -90,6 +113,7 @@ class Layout {
   Layout& add(Kind kind, std::string pattern, Along along);
 
   std::vector<Row> rows_;
+  std::vector<TensorParallel> tensor_parallel_;  // by row
   Along batches_;
   Pipeline pipeline_;
   Zero zero_;

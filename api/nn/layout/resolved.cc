@@ -12,20 +12,6 @@ namespace {
 
 bool is_pattern(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }
 
-// Rows that come later count.
-void put(const Along& more, Along* along) {
-  for (const auto& entry : more) {
-    const auto known = std::find_if(along->begin(), along->end(), [&](const auto& before) {
-      return before.first == entry.first;
-    });
-    if (known == along->end()) {
-      along->push_back(entry);
-    } else {
-      known->second = entry.second;
-    }
-  }
-}
-
 }  // namespace
 
 ResolvedLayout::ResolvedLayout(const Module& model, const Layout& layout) {

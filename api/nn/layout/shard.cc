@@ -6,6 +6,7 @@
 
 #include "api/nn/lay_out.h"
 #include "api/nn/layers/sequential.h"
+#include "api/nn/layout/parts.h"
 #include "api/nn/layout/resolved.h"
 #include "api/nn/module_root.h"
 #include "api/nn/pattern.h"
@@ -68,7 +69,10 @@ void check_placements(const std::string& name, const Tensor& value, const Along&
 class Sharder {
  public:
   Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
-      : model_(model), mesh_(mesh), layout_(layout), resolved_(model, layout) {
+      : model_(model), mesh_(mesh), layout_(layout.of(model)), resolved_(model, layout_) {
+    for (const Layout::TensorParallel& split : layout.tensor_parallel()) {
+      if (split.is_along) check_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
+    }
     PHI_CHECK(model.parent() == nullptr,
               errors::InvalidArgument("'{}' is a part of a model; lay the whole model out.",
                                       model.path()));
@@ -198,7 +202,7 @@ class Sharder {
 
   Module& model_;
   const ProcessMesh& mesh_;
-  const Layout& layout_;
+  const Layout layout_;
   ResolvedLayout resolved_;
   Sequential* sequential_ = nullptr;
   std::vector<Sequential::Range> chunks_;
@@ -213,16 +217,10 @@ void shard(Module& model, const ProcessMesh& mesh, const Layout& layout) {
 
 Layout transformer_layout(const Module& model, const ProcessMesh& mesh,
                           const TransformerSplit& split) {
-  Layout layout;
-  if (has_dim(mesh, split.dp)) {
-    layout.batches({{split.dp, distributed::Shard(0)}});
-    layout.zero(split.zero_stage, split.dp);
-  }
-  for (const Module* module : model.modules()) {
-    module->add_tensor_parallel(&layout, split.tp, split.sequence_parallel);
-  }
-  layout.pipeline(split.pp, split.blocks, split.chunks);
-  return layout.only_along(mesh);
+  const Layout layout = data_parallel(split.dp, split.zero_stage) +
+                        tensor_parallel(split.tp, split.sequence_parallel) +
+                        stages(split.pp, split.blocks, split.chunks);
+  return layout.only_along(mesh).of(model);
 }
 
 }  // namespace phi::nn

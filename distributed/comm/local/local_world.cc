@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -192,7 +193,7 @@ class LocalMessages final : public Messages {
 class LocalWorld final : public World {
  public:
   LocalWorld(Hub& hub, int64_t rank, int64_t size)
-      : World(std::make_shared<RankContext>(rank, size)), hub_(hub) {}
+      : World(std::make_shared<RankContext>(rank, size), Peers::kOthers), hub_(hub) {}
   ~LocalWorld() override { abandon_transfers(); }
 
   std::string_view backend() const override { return "local"; }
@@ -212,13 +213,25 @@ class LocalWorld final : public World {
   Hub& hub_;
 };
 
+// A child that the body has forked and that comes out of it, too, ends: whoever called run_ranks is
+// the parent's thread, and the lock of the hub may be another thread's.
+void call_body(World& world, const std::function<void(World&)>& body) {
+  try {
+    body(world);
+    if (world.was_left_by_fork()) std::_Exit(EXIT_SUCCESS);
+  } catch (const std::exception& error) {
+    if (world.was_left_by_fork()) abort_job(error.what());
+    throw;
+  }
+}
+
 void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&)>& body,
               World::Milliseconds deadline) {
   LocalWorld world(hub, rank, n);
   world.set_deadline(deadline);
   const World::Scope scope(world);
   try {
-    body(world);
+    call_body(world, body);
     world.drain();
   } catch (Error& error) {
     const std::string message = error.what();

@@ -12,6 +12,9 @@ namespace phi::distributed {
 /// Runs `body` on `n` threads, each with its own world and rank context (which are current in it).
 /// When a rank throws, the calls of all other ranks throw too, and the first error is thrown again
 /// here, with a note that names the rank.
+///
+/// A child that a rank forks is no rank: its calls throw PreconditionNotMet, and it ends where the
+/// body ends. One that was forked when all ranks had ended may run ranks of its own.
 void run_ranks(int64_t n, const std::function<void(World& world)>& body,
                World::Milliseconds deadline = World::kDefaultDeadline);
 

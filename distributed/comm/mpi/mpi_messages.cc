@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/interruption.h"
 
 namespace phi::distributed {
 namespace {
@@ -67,6 +68,7 @@ void Patience::look_again(bool moved) {
   if (still < 2ms) {
     sched_yield();
   } else {
+    poll_interruption();
     std::this_thread::sleep_for(still < 20ms ? 20us : 200us);
   }
 }

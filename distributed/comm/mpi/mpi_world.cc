@@ -44,7 +44,7 @@ struct Watch {
 class MpiWorld final : public World {
  public:
   MpiWorld(int64_t rank, int64_t size, std::unique_ptr<Watch> watch)
-      : World(std::make_shared<RankContext>(rank, size)),
+      : World(std::make_shared<RankContext>(rank, size), Peers::kOthers),
         watch_(std::move(watch)),
         link_{.world = *this, .watchdog = watch_->watchdog} {
     link_.is_here = ranks_of_this_machine(rank, size, watch_->board->token());

@@ -3,10 +3,13 @@
 
 #include <cblas.h>
 #include <omp.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+
+#include "phi/common/errors.h"
 
 namespace phi {
 
@@ -17,6 +20,12 @@ void share_cores(int ranks_on_machine) {
   if (std::getenv("OMP_NUM_THREADS") == nullptr && std::getenv("OPENBLAS_NUM_THREADS") == nullptr) {
     openblas_set_num_threads(share);
   }
+}
+
+void use_one_thread_in_forked_children() {
+  static const int failed = pthread_atfork(nullptr, nullptr, [] { omp_set_num_threads(1); });
+  PHI_CHECK(failed == 0, errors::ResourceExhausted("forks of this process cannot be watched: the "
+                                                   "system has no memory for a handler."));
 }
 
 }  // namespace phi

@@ -32,8 +32,8 @@ def finalize():
 
 
 def is_initialized():
-    """Whether init() was called, and not finalize() since."""
-    return _joined
+    """Whether init() was called, and not finalize() since. False in a child that was forked, which is no rank."""
+    return _joined and not _distributed.was_forked()
 
 
 def _end_job(kind, error, trace):

@@ -19,6 +19,6 @@ from autophi._autophi.checkpoint import load_model as load
 from autophi._autophi.checkpoint import save_model as save
 from autophi._autophi.nn import (MLP, Attention, BatchNorm2d, Buffer, Conv2d, Dropout, Embedding, Head,
                                  LayerNorm, Layout, Linear, Module, Parameter, PositionEmbedding, RMSNorm,
-                                 Sequential, SwiGLU, TransformerBlock, cross_entropy, init,
-                                 mean_squared_error, models, shard, transformer_layout)
+                                 Sequential, SwiGLU, TransformerBlock, cross_entropy, data_parallel, init,
+                                 mean_squared_error, models, shard, stages, tensor_parallel, transformer_layout)
 from autophi.nn._containers import ModuleDict, ModuleList

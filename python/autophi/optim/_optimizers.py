@@ -58,8 +58,8 @@ class Optimizer:
 
     def zero_grad(self):
         """Forgets gradients that have accumulated. step() does so by itself."""
-        is_module = isinstance(self._parameters, _autophi.nn.Module)
-        for parameter in self._parameters.parameters() if is_module else self._parameters or ():
+        given = self._parameters or ()
+        for parameter in given.parameters() if isinstance(given, _autophi.nn.Module) else given:
             parameter.clear_grad()
 
     @property

@@ -174,6 +174,9 @@ void bind_ranks(nb::module_& module) {
   module.def(
       "backend", [] { return std::string(World::current().backend()); },
       "'mpi', 'local' (ranks are threads), 'dry'.");
+  module.def(
+      "was_forked", [] { return World::current().was_left_by_fork(); },
+      "This process is a child of the rank that it seems to be.");
   module.def("counters", &counters, "What this rank has done so far.");
   module.def(
       "abort_job",

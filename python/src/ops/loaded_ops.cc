@@ -1,5 +1,5 @@
-// Rows of the table of operators that are made when a library is loaded, of what the program knows
-// of its operators by name (call_op).
+// Rows of the table of operators that are made when a library is loaded, of what it says of its
+// functions (OpSignature).
 #include "python/src/ops/loaded_ops.h"
 
 #include <fmt/format.h>
@@ -7,13 +7,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <vector>
 
 #include "api/call/named_call.h"
 #include "api/library/load_ops.h"
-#include "api/rules/op_rule.h"
 #include "python/src/ops/attribute_values.h"
 #include "python/src/ops/frame.h"
 #include "python/src/ops/op_function.h"
@@ -62,30 +62,36 @@ PyObject* call(Frame& frame);
 // A row and what it points to; it stays for as long as the process lives, as the library does.
 class Row : public OpEntry {
  public:
-  explicit Row(const OpRule& rule) : OpEntry{}, rule_(rule), name_(rule.name()) {
-    for (const OpRule::Tensor& tensor : rule.tensors()) {
+  explicit Row(const OpSignature& signature) : OpEntry{}, signature_(signature) {
+    for (const OpRule::Tensor& tensor : signature.tensors) {
       arguments_.push_back({tensor.name, tensor.kind == TensorKind::kOne ? nullptr : "None"});
     }
-    for (const OpRule::Attribute& attribute : rule.attributes()) {
+    for (const OpRule::Attribute& attribute : signature.attributes) {
       const char* words = nullptr;
       if (attribute.by_default) {
         words = defaults_.emplace_back(std::visit(Words(), *attribute.by_default)).c_str();
       }
       arguments_.push_back({attribute.name, words});
     }
-    doc_ = fmt::format("{}({}) -> {}\n\nPlacement  {}", name_, fmt::join(names(), ", "),
-                       fmt::join(rule.outputs(), ", "), rule.rule());
-    name = name_.c_str();
-    op = name_.c_str();
+    doc_ = fmt::format("{}({}) -> {}", signature.name, fmt::join(names(), ", "),
+                       fmt::join(signature.outputs, ", "));
+    name = signature.name;
+    op = "";
     arguments = arguments_;
     OpEntry::call = &python::call;
     doc = doc_.c_str();
-    is_method = !rule.tensors().empty() && rule.tensors()[0].kind == TensorKind::kOne;
+    is_method = !signature.tensors.empty() && signature.tensors[0].kind == TensorKind::kOne;
   }
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
 
-  const OpRule& rule() const { return rule_; }
+  const OpSignature& signature() const { return signature_; }
+  /// The operator whose kernel runs.
+  void say_operator(const char* kernels) {
+    op = kernels;
+    doc_ += fmt::format("\n\nPlacement  {}", rules::find(kernels).rule());
+    doc = doc_.c_str();
+  }
 
  private:
   std::vector<std::string> names() const {
@@ -94,29 +100,44 @@ class Row : public OpEntry {
     return names;
   }
 
-  const OpRule& rule_;
-  std::string name_;
+  const OpSignature& signature_;
   std::vector<OpArgument> arguments_;
   std::deque<std::string> defaults_;
   std::string doc_;
 };
 
+// An output that is one of the arguments, as inplace calls give, is the argument's object.
+PyObject* result_of(Tensor output, const std::vector<TensorList>& tensors, const Frame& frame) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PyObject* value = frame.value(static_cast<int>(i));
+    if (value != nullptr && is_tensor(value) && same_tensor(output, tensors[i].front())) {
+      return Py_NewRef(value);
+    }
+  }
+  return to_python(std::move(output));
+}
+
 // Of one output the tensor, of more a tuple.
-PyObject* results_of(TensorList outputs) {
-  if (outputs.size() == 1) return to_python(std::move(outputs[0]));
-  const Owned list(to_python(std::move(outputs)));
-  return PyList_AsTuple(list.get());
+PyObject* results_of(TensorList outputs, const std::vector<TensorList>& tensors,
+                     const Frame& frame) {
+  if (outputs.size() == 1) return result_of(std::move(outputs[0]), tensors, frame);
+  Owned tuple(checked(PyTuple_New(std::ssize(outputs))));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                     checked(result_of(std::move(outputs[i]), tensors, frame)));
+  }
+  return tuple.release();
 }
 
 PyObject* call(Frame& frame) {
-  const OpRule& rule = static_cast<const Row&>(frame.op()).rule();
+  const OpSignature& signature = static_cast<const Row&>(frame.op()).signature();
   int i = 0;
   std::vector<TensorList> tensors;
-  for (const OpRule::Tensor& tensor : rule.tensors()) {
+  for (const OpRule::Tensor& tensor : signature.tensors) {
     tensors.push_back(tensors_of(frame, i++, tensor.kind));
   }
   std::vector<AttributeValue> attributes;
-  for (const OpRule::Attribute& attribute : rule.attributes()) {
+  for (const OpRule::Attribute& attribute : signature.attributes) {
     attributes.push_back(
         takes_default(frame, i, attribute)
             ? *attribute.by_default
@@ -124,9 +145,16 @@ PyObject* call(Frame& frame) {
     ++i;
   }
   WithoutGil others;
-  TensorList outputs = call_function(rule.name(), std::move(tensors), attributes);
+  TensorList outputs = call_function(signature.name, tensors, attributes);
   others.end();
-  return results_of(std::move(outputs));
+  return results_of(std::move(outputs), tensors, frame);
+}
+
+// Its own, or that of which it is the inplace variant; null for what calls others.
+const char* operator_of(const LoadedOps& loaded, std::string_view function) {
+  const auto has = [&](std::string_view name) { return std::ranges::count(loaded.ops, name) > 0; };
+  if (!has(function) && function.ends_with('_')) function.remove_suffix(1);
+  return has(function) ? ops::find(function).name : nullptr;
 }
 
 std::vector<std::string> load(const std::string& path, nb::handle ops) {
@@ -135,11 +163,15 @@ std::vector<std::string> load(const std::string& path, nb::handle ops) {
     const WithoutGil others;
     loaded = &load_ops(path);
   }
-  for (const std::string& name : loaded->ops) {
-    if (nb::hasattr(ops, name.c_str())) continue;  // loaded before
-    add_op_function(ops.ptr(), *new Row(rules::find(name)));
+  std::vector<std::string> names;
+  for (const OpSignature& function : loaded->functions) {
+    names.emplace_back(function.name);
+    if (nb::hasattr(ops, function.name)) continue;  // loaded before
+    Row& row = *new Row(function);
+    if (const char* op = operator_of(*loaded, names.back())) row.say_operator(op);
+    add_op_function(ops.ptr(), row);
   }
-  return loaded->ops;
+  return names;
 }
 
 }  // namespace

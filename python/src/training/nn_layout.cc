@@ -7,6 +7,7 @@
 
 #include "api/autograd/autograd.h"
 #include "api/nn/layout/layout.h"
+#include "api/nn/layout/parts.h"
 #include "api/nn/layout/shard.h"
 #include "distributed/api.h"
 #include "python/src/base/convert.h"
@@ -98,6 +99,18 @@ void bind_layout(nb::module_& module) {
           },
           nb::arg("stage"), nb::arg("mesh_dim") = "dp",
           "ZeRO: optimizer states (1), gradients (2) and parameters (3) are split over a mesh dim.")
+      .def(
+          "tensor_parallel",
+          [](nb::object self, const std::string& dim, bool sequence_parallel) {
+            nb::cast<Layout&>(self).tensor_parallel(dim, sequence_parallel);
+            return self;
+          },
+          nb::arg("mesh_dim") = "tp", nb::arg("sequence_parallel") = false,
+          "Here among the rows those that each module says of itself (add_tensor_parallel).")
+      .def(
+          "__add__", [](const Layout& self, const Layout& more) { return self + more; },
+          nb::arg("more"), nb::is_operator(),
+          "The rows of both, those of `more` behind; of what is said once what `more` says.")
       .def("only_along", &Layout::only_along, nb::arg("mesh"),
            "Without what it says of mesh dims that the mesh has not.")
       .def(
@@ -106,10 +119,31 @@ void bind_layout(nb::module_& module) {
           nb::arg("model"), "A table of what the rows meet.");
 }
 
+// Layouts of one kind of parallelism each.
+void bind_parts(nb::module_& module) {
+  module.def(
+      "data_parallel", &nn::data_parallel, nb::arg("mesh_dim") = "dp", nb::arg("zero_stage") = 0,
+      "The layout that splits batches by rows, and model states as ZeRO's stage says. Layouts "
+      "add up:\n"
+      "nn.data_parallel('dp', zero_stage=1) + nn.tensor_parallel('tp') + nn.stages('pp', "
+      "'block*').");
+  module.def("tensor_parallel", &nn::tensor_parallel, nb::arg("mesh_dim") = "tp",
+             nb::arg("sequence_parallel") = false,
+             "The layout that splits each module as it says of itself: the library's layers as "
+             "Megatron-LM\n"
+             "does, classes of one's own in add_tensor_parallel(self, layout, tp, "
+             "sequence_parallel).");
+  module.def("stages", &nn::stages, nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
+             "The layout of a pipeline: links of a Sequential that match are shared out to the "
+             "stages along\n"
+             "the mesh dim, `chunks` to each.");
+}
+
 }  // namespace
 
 void bind_layouts(nb::module_& module) {
   bind_layout(module);
+  bind_parts(module);
   module.def(
       "shard", &shard, nb::arg("model"), nb::arg("mesh").none(), nb::arg("layout"),
       "Lays a whole model out on a mesh (None: that of set_mesh): bytes appear for this\n"

@@ -15,6 +15,7 @@
 
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/checkpoint/trainer_checkpoint.h"
+#include "api/training/progress.h"
 #include "api/training/trainer.h"
 #include "phi/common/errors.h"
 #include "python/src/base/convert.h"
@@ -199,6 +200,51 @@ void bind_options(nb::module_& module) {
           nb::arg("max_left_out"), nb::arg("memory"));
 }
 
+training::Progress::Style style_from(const std::string& name) {
+  using Style = training::Progress::Style;
+  if (name == "silent") return Style::kSilent;
+  if (name == "lines") return Style::kLines;
+  PHI_CHECK(name == "bar", errors::InvalidArgument("progress is 'silent', 'lines' or 'bar', not "
+                                                   "'{}'.",
+                                                   name));
+  return Style::kBar;
+}
+
+void bind_progress(nb::module_& module) {
+  using training::Progress;
+  nb::class_<Progress>(module, "Progress", "Steps that are done, shown as a bar or as lines.")
+      .def(
+          "__init__",
+          [](Progress* self, const std::string& style, int64_t steps, int64_t tokens_per_step,
+             int64_t first, nb::callable write) {
+            const auto as = style_from(style);
+            PHI_CHECK(steps >= 1 && first >= 0 && first < steps,
+                      errors::InvalidArgument("progress of {} steps of which {} were done.", steps,
+                                              first));
+            new (self) Progress(as, steps, tokens_per_step,
+                                [kept = keep(write.ptr())](const std::string& text) {
+                                  const nb::gil_scoped_acquire lock;
+                                  nb::handle(kept.get())(text);
+                                });
+            self->resume_after(first);
+          },
+          nb::arg("style"), nb::arg("steps"), nb::arg("tokens_per_step"), nb::arg("first"),
+          nb::arg("write"))
+      .def("done", &Progress::done, nb::arg("step"), nb::arg("loss"),
+           "Shows the step, which counts from 1.")
+      .def_prop_ro("seconds", &Progress::seconds, "Since it was made.")
+      .def_prop_ro("last_step_seconds", &Progress::last_step_seconds)
+      .def("tokens_per_s", &Progress::tokens_per_s, nb::arg("step"), "Up to the end of this step.")
+      .def_static(
+          "is_bar",
+          [](bool is_terminal) {
+            return Progress::of_terminal(is_terminal) == Progress::Style::kBar;
+          },
+          nb::arg("is_terminal"),
+          "Whether a bar is for an output that is a terminal, or not: of ranks it is mpirun's that "
+          "counts.");
+}
+
 void bind_checkpointer(nb::module_& module) {
   nb::class_<Checkpointer>(module, "Checkpointer",
                            "Saves of a trainer while it trains, and the way back to the newest of "
@@ -281,6 +327,7 @@ void bind_training(nb::module_& module) {
   bind_options(module);
   bind_trainer(module);
   bind_checkpointer(module);
+  bind_progress(module);
   module.def(
       "save",
       [](const std::string& folder, const Trainer& trainer) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "api/call/named_call.h"
@@ -93,6 +94,32 @@ TEST(LoadOps, BringsOperatorsRulesAndCalls) {
   EXPECT_THAT(one_to_four("t_positive"), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(rules::find("t_row_sum").rule(), "... n -> ...");
   EXPECT_STREQ(ops::find("t_cube").name, "t_cube");
+}
+
+TEST(LoadOps, SaysWhatEachFunctionTakes) {
+  std::map<std::string, const OpSignature*> functions;
+  for (const OpSignature& each : load_ops(T_FIRST_OPS).functions) functions[each.name] = &each;
+  EXPECT_EQ(functions.size(), 9u);
+  ASSERT_TRUE(functions.contains("t_cube_grad") && functions.contains("t_positive") &&
+              functions.contains("t_scaled_"));
+  const OpSignature& gradient = *functions["t_cube_grad"];
+  ASSERT_EQ(gradient.tensors.size(), 2u);
+  EXPECT_STREQ(gradient.tensors[1].name, "out_grad");
+  EXPECT_THAT(gradient.outputs, ElementsAre(::testing::StrEq("x_grad")));
+  const OpSignature& scaled = *functions["t_scaled_"];
+  ASSERT_EQ(scaled.attributes.size(), 1u);
+  EXPECT_STREQ(scaled.attributes[0].name, "factor");
+  EXPECT_FALSE(scaled.attributes[0].by_default);
+  EXPECT_EQ(functions["t_sum_of"]->tensors[1].kind, TensorKind::kList);
+}
+
+TEST(LoadOps, InplaceVariantsWriteToTheirArguments) {
+  const Tensor x = Tensor::from<float>({1, 2}, {2});
+  const std::vector<AttributeValue> factor = {3.0f};
+  const TensorList out = call_function("t_scaled_", {{x}}, factor);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_TRUE(same_tensor(out[0], x));
+  EXPECT_THAT(x.to_vector<float>(), ElementsAre(3, 6));
 }
 
 TEST(LoadOps, OperatorsAndAttributesAreFoundByNamesOfOthers) {

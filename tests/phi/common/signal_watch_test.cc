@@ -74,6 +74,20 @@ TEST(SignalWatchDeathTest, TheSecondRequestToStopIsObeyedAtOnce) {
       ::testing::KilledBySignal(SIGTERM), "");
 }
 
+TEST(SignalWatch, TheSecondRequestMeansWhatItDidBefore) {
+  static int handled = 0;
+  const auto before = std::signal(SIGINT, [](int) { ++handled; });
+  {
+    SignalWatch signals;
+    std::raise(SIGINT);
+    EXPECT_EQ(handled, 0);
+    std::raise(SIGINT);
+    EXPECT_EQ(handled, 1);
+    EXPECT_EQ(signals.stop(), SIGINT);
+  }
+  std::signal(SIGINT, before);
+}
+
 TEST(SignalWatchDeathTest, SignalsMeanWhatTheyDidBefore) {
   EXPECT_EXIT(
       {

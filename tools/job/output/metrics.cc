@@ -40,7 +40,8 @@ Metrics::~Metrics() {
   if (fd_ >= 0) close(fd_);
 }
 
-void Metrics::write(int64_t step, const training::StepResult& result, const Progress& progress) {
+void Metrics::write(int64_t step, const training::StepResult& result,
+                    const training::Progress& progress) {
   if (fd_ < 0) return;
   const MemoryStats memory = memory_stats(Tier::kDevice);
   const nlohmann::ordered_json line = {{"step", step},

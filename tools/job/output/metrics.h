@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "api/training/progress.h"
 #include "api/training/step_result.h"
-#include "tools/job/output/progress.h"
 
 namespace phi::job {
 
@@ -21,7 +21,7 @@ class Metrics {
   Metrics& operator=(const Metrics&) = delete;
 
   /// A line that cannot be written is left out, whole; the first one is told on standard error.
-  void write(int64_t step, const training::StepResult& result, const Progress& progress);
+  void write(int64_t step, const training::StepResult& result, const training::Progress& progress);
 
   /// "the metrics 'm.jsonl' lack 3 of 10 steps: ..."; empty if they lack none.
   std::string fault() const;

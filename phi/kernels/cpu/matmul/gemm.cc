@@ -14,6 +14,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
+#include "phi/kernels/threads.h"
 
 namespace phi {
 namespace {
@@ -159,6 +160,7 @@ void check_room_for_code_of(const GemmShape& s) {
 void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, const float* b,
                  int64_t ldb, float beta, float* c, int64_t ldc) {
   check_room_for_code_of(s);
+  use_one_thread_in_forked_children();
   const dnnl_status_t status = dnnl_sgemm(s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N', s.m, s.n,
                                           s.k, alpha, a, lda, b, ldb, beta, c, ldc);
   PHI_CHECK(status != dnnl_out_of_memory,

@@ -10,6 +10,7 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
+#include "phi/kernels/threads.h"
 
 namespace phi {
 namespace {
@@ -72,6 +73,7 @@ void multiply_parallel(GemmIsa isa, const GemmShape& s, float alpha, const bfloa
   const int64_t work = s.m * s.n * s.k / kThreadWork;
   const int64_t threads = std::clamp<int64_t>(work, 1, omp_get_max_threads());
   if (threads == 1) return multiply_columns(isa, s, alpha, a, lda, b, ldb, beta, c, ldc);
+  use_one_thread_in_forked_children();
   const bool by_rows = s.m >= s.n;
   const int64_t extent = by_rows ? s.m : s.n;
   const int64_t step = bf16_tiles::round_up((extent + threads - 1) / threads, bf16_tiles::kBlock);

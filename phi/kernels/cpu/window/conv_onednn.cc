@@ -3,6 +3,8 @@
 
 #include <dnnl.hpp>
 
+#include "phi/kernels/threads.h"
+
 namespace phi {
 namespace {
 
@@ -90,6 +92,7 @@ class Call {
 
  private:
   static const dnnl::engine& engine() {
+    use_one_thread_in_forked_children();
     static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
     return cpu;
   }

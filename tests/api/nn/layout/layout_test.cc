@@ -1,8 +1,10 @@
 // What rows meet, what is said of them, and what is wrong with them.
 #include "api/nn/layout/layout.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/nn/layout/parts.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/decoder.h"
 #include "tests/support/error_matchers.h"
@@ -38,6 +40,40 @@ TEST(Layout, DescribesWhatItMeets) {
   has("layer1.mlp.down              outputs   dp=S0 tp=R");
   has("(model)                      pipeline  'layer*' along pp, 1 chunk a stage");
   has("(model)                      ZeRO      2 along dp");
+}
+
+TEST(Layout, PartsAddUpToTheSuppliedLayout) {
+  const models::Gpt model = small();
+  for (const auto& dims :
+       std::vector<std::vector<std::string>>{{"dp"}, {"tp"}, {"dp", "pp", "tp"}}) {
+    const ProcessMesh mesh(std::vector<int64_t>(dims.size(), 1), dims);
+    for (const bool sequence_parallel : {false, true}) {
+      const Layout parts = data_parallel("dp", 3) + tensor_parallel("tp", sequence_parallel) +
+                           stages("pp", "layer*", 2);
+      const Layout whole = transformer_layout(
+          model, mesh, {.sequence_parallel = sequence_parallel, .zero_stage = 3, .chunks = 2});
+      EXPECT_EQ(parts.only_along(mesh).describe(model), whole.describe(model));
+      EXPECT_TRUE(whole.tensor_parallel().empty());
+    }
+  }
+}
+
+TEST(Layout, WhatModulesSayStandsAmongTheRows) {
+  const models::Gpt model = small();
+  const Layout own = Layout().parameters("layer0.up.weight", {{"tp", Replicate()}});
+  const auto placed = [&](const Layout& layout) {
+    const std::string table = layout.describe(model);
+    const size_t at = table.find("layer0.up.weight");
+    return table.substr(at, table.find('\n', at) - at);
+  };
+  EXPECT_THAT(placed(own + tensor_parallel()), ::testing::EndsWith("tp=S1"));
+  EXPECT_THAT(placed(tensor_parallel() + own), ::testing::EndsWith("tp=R"));
+}
+
+TEST(Layout, ADimOfTensorParallelThatTheMeshHasNotIsAnError) {
+  models::Gpt model = small();
+  EXPECT_THAT([&] { shard(model, ProcessMesh({1}, {"tp"}), tensor_parallel("tq")); },
+              ThrowsError(ErrorCode::kInvalidArgument, "tensor_parallel speaks of mesh dim 'tq'"));
 }
 
 TEST(Layout, ARowThatMeetsNothingIsAnErrorWithTheNearestNames) {

@@ -1,4 +1,4 @@
-// The report's JSON, its table, and the lines of progress.
+// The report's JSON and its table.
 #include "tools/job/output/report.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,6 @@
 
 #include "phi/common/errors.h"
 #include "tests/support/error_matchers.h"
-#include "tools/job/output/progress.h"
 #include "tools/job/output/whole_file.h"
 
 namespace phi::job {
@@ -116,31 +115,6 @@ TEST(Report, APathThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(
       [] { check_writable("/tmp", "report"); },
       ThrowsError(ErrorCode::kUnavailable, "cannot write the report '/tmp': it is a folder"));
-}
-
-TEST(Progress, TimesAreWrittenForPeople) { EXPECT_EQ(clock_text(311), "0:05:11"); }
-
-std::string progress_text(Progress::Style style, int64_t steps) {
-  std::ostringstream out;
-  Progress progress(style, steps, 100, out);
-  for (int64_t step = 1; step <= steps; ++step) progress.done(step, 2.5);
-  return out.str();
-}
-
-TEST(Progress, WritesPlainLinesToALog) {
-  const std::string text = progress_text(Progress::Style::kLines, 4);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
-  EXPECT_THAT(text, HasSubstr("step 4/4  loss 2.5000"));
-  EXPECT_EQ(text.find('\r'), std::string::npos);
-  const std::string lines = progress_text(Progress::Style::kLines, 1000);
-  EXPECT_LE(std::count(lines.begin(), lines.end(), '\n'), 52);
-}
-
-TEST(Progress, DrawsOneLineOverItselfOnATerminal) {
-  const std::string text = progress_text(Progress::Style::kBar, 4);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\r'), 4);
-  EXPECT_EQ(progress_text(Progress::Style::kSilent, 4), "");
 }
 
 }  // namespace

@@ -1,21 +1,31 @@
-// Progress of a job: a bar that is drawn over itself on a terminal, plain lines elsewhere.
+// Progress of steps: a bar that is drawn over itself on a terminal, plain lines elsewhere.
+//
+//   training::Progress progress(Progress::detect(), 1000, tokens_per_step);
+//   trainer.on_step([&](int64_t step, const auto& result) { progress.done(step, result.loss); });
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <iostream>
+#include <functional>
 #include <string>
 
-namespace phi::job {
+namespace phi::training {
 
 class Progress {
  public:
   enum class Style { kSilent, kLines, kBar };
 
-  Progress(Style style, int64_t steps, int64_t tokens_per_step, std::ostream& out = std::cout);
+  /// Takes text as it is to be shown, and shows it at once.
+  using Write = std::function<void(const std::string&)>;
 
+  /// `tokens_per_step`: 0 leaves tokens out.
+  Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write = to_standard_output);
+
+  static void to_standard_output(const std::string& text);
   /// The style for this process's standard output: a bar if a person sees it.
   static Style detect();
+  /// The style for an output that is, or is not, a terminal: of ranks it is mpirun's that counts.
+  static Style of_terminal(bool is_terminal);
 
   /// The steps up to this one were done at another time.
   void resume_after(int64_t step) { first_ = step; }
@@ -36,7 +46,7 @@ class Progress {
   int64_t steps_;
   int64_t first_ = 0;
   int64_t tokens_per_step_;
-  std::ostream& out_;
+  Write write_;
   std::chrono::steady_clock::time_point start_;
   double last_done_ = 0;
   double last_step_seconds_ = 0;
@@ -45,4 +55,4 @@ class Progress {
 /// 0:05:11
 std::string clock_text(double seconds);
 
-}  // namespace phi::job
+}  // namespace phi::training

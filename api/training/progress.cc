@@ -1,5 +1,5 @@
 // Drawing of progress.
-#include "tools/job/output/progress.h"
+#include "api/training/progress.h"
 
 #include <unistd.h>
 
@@ -7,14 +7,15 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iostream>
 #include <string_view>
 #include <utility>
 
 #include "fmt/core.h"
+#include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
-#include "tools/job/output/report.h"
 
-namespace phi::job {
+namespace phi::training {
 namespace {
 
 constexpr int64_t kBarWidth = 21;
@@ -32,16 +33,20 @@ bool launcher_has_terminal() {
 
 }  // namespace
 
-Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, std::ostream& out)
+Progress::Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write)
     : style_(style),
       steps_(steps),
       tokens_per_step_(tokens_per_step),
-      out_(out),
+      write_(std::move(write)),
       start_(std::chrono::steady_clock::now()) {}
 
-Progress::Style Progress::detect() {
+void Progress::to_standard_output(const std::string& text) { std::cout << text << std::flush; }
+
+Progress::Style Progress::detect() { return of_terminal(isatty(STDOUT_FILENO) == 1); }
+
+Progress::Style Progress::of_terminal(bool is_terminal) {
   const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
-  const bool seen = isatty(STDOUT_FILENO) == 1 && (!launched || launcher_has_terminal());
+  const bool seen = is_terminal && (!launched || launcher_has_terminal());
   return seen ? Style::kBar : Style::kLines;
 }
 
@@ -61,17 +66,18 @@ void Progress::done(int64_t step, double loss) {
   const int width = static_cast<int>(std::to_string(steps_).size());
   std::string line = fmt::format("step {:>{}}/{}", step, width, steps_);
   if (style_ == Style::kBar) line += " " + bar(step);
-  line += fmt::format("  loss {:.4f}  {} tok/s", loss,
-                      with_separators(static_cast<int64_t>(tokens_per_s(step))));
+  line += fmt::format("  loss {:.4f}", loss);
+  if (tokens_per_step_ > 0) {
+    line += "  " + with_separators(static_cast<int64_t>(tokens_per_s(step))) + " tok/s";
+  }
   line += fmt::format("  {}", human_bytes(memory_stats(Tier::kDevice).peak));
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));
   if (style_ == Style::kBar) {
     // Back to the line's start, and erase what a longer line before has left behind.
-    out_ << "\r\033[K" << line << (step == steps_ ? "\n" : "");
+    write_("\r\033[K" + line + (step == steps_ ? "\n" : ""));
   } else {
-    out_ << line << "\n";
+    write_(line + "\n");
   }
-  out_.flush();
 }
 
 bool Progress::wants_line(int64_t step) const {
@@ -94,4 +100,4 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-}  // namespace phi::job
+}  // namespace phi::training

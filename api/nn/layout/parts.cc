@@ -1,0 +1,18 @@
+// Layouts of one kind each.
+#include "api/nn/layout/parts.h"
+
+namespace phi::nn {
+
+Layout data_parallel(const std::string& mesh_dim, int zero_stage) {
+  return Layout().batches({{mesh_dim, distributed::Shard(0)}}).zero(zero_stage, mesh_dim);
+}
+
+Layout tensor_parallel(const std::string& mesh_dim, bool sequence_parallel) {
+  return Layout().tensor_parallel(mesh_dim, sequence_parallel);
+}
+
+Layout stages(const std::string& mesh_dim, const std::string& pattern, int64_t chunks) {
+  return Layout().pipeline(mesh_dim, pattern, chunks);
+}
+
+}  // namespace phi::nn
