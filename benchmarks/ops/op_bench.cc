@@ -1,8 +1,9 @@
 // op_bench CALLS.yaml [NUMBER]: times calls of operators by name, all or the one with that number
 // from 0 on, and beside each what else may be measured: lines "NUMBER SIZE WHAT NANOSECONDS", where
-// WHAT is `ours`, `copy` (memcpy of so many bytes that it reads and writes as many as the call) or
-// `direct` (convolutions: oneDNN without us). The script compare, beside this, times PyTorch's in
-// turn.
+// WHAT is `ours`, `copy` (memcpy of so many bytes that it reads and writes as many as the call),
+// `arithmetic` (of a group: what the call would take if each of its rows were in the first cache)
+// or `direct` (convolutions: oneDNN without us). The script compare, beside this, times PyTorch's
+// in turn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr double kLeastSeconds = 0.002;  // of one measurement, less than other work leaves us
 constexpr int kMeasurements = 20;        // of which the quickest counts
+constexpr int64_t kFirstCacheBytes = 24 * 1024;  // that lie in any machine's first cache
 
 /// This thread's time on a core: other work on the machine costs it caches and no more.
 double cpu_seconds() {
@@ -56,30 +58,38 @@ const phi::NamedCall& function_of(const std::string& op) {
   throw phi::errors::NotFound("there is no function '{}' to time.", op);
 }
 
-std::string with_size(std::string text, int64_t n) {
+/// What N is in the text of an input: of N x N and N x 1 the first may be another number of rows.
+struct Size {
+  int64_t n;
+  int64_t rows;
+};
+
+std::string with_size(std::string text, Size size) {
+  const size_t rows = text.find("[N,");
+  if (rows != std::string::npos) text.replace(rows + 1, 1, std::to_string(size.rows));
   for (size_t at = text.find('N'); at != std::string::npos; at = text.find('N', at)) {
-    text.replace(at, 1, std::to_string(n));
+    text.replace(at, 1, std::to_string(size.n));
   }
   return text;
 }
 
-phi::TensorList drawn(const YAML::Node& node, int64_t n) {
+phi::TensorList drawn(const YAML::Node& node, Size size) {
   phi::TensorList list;
-  if (!node.IsSequence()) return {phi::testing::drawn_tensor(with_size(node.Scalar(), n), 1)};
+  if (!node.IsSequence()) return {phi::testing::drawn_tensor(with_size(node.Scalar(), size), 1)};
   for (const auto& item : node) {
-    list.push_back(phi::testing::drawn_tensor(with_size(item.Scalar(), n), 1));
+    list.push_back(phi::testing::drawn_tensor(with_size(item.Scalar(), size), 1));
   }
   return list;
 }
 
-TimedCall call_of(const YAML::Node& row, int64_t n) {
+TimedCall call_of(const YAML::Node& row, Size size) {
   const auto op = row["op"].as<std::string>();
   const phi::OpRule& rule = phi::rules::find(op);
   std::vector<phi::TensorList> arguments;
   size_t given_bytes = 0;
   for (const auto& tensor : rule.tensors()) {
     const YAML::Node given = row["in"][tensor.name];
-    arguments.push_back(given ? drawn(given, n) : phi::TensorList{phi::Tensor()});
+    arguments.push_back(given ? drawn(given, size) : phi::TensorList{phi::Tensor()});
     given_bytes += bytes_of(arguments.back());
   }
   std::vector<std::pair<std::string, phi::AttributeValue>> attributes;
@@ -123,19 +133,33 @@ double copy_nanoseconds(size_t bytes) {
   });
 }
 
+/// What n rows would take in the first cache, from two numbers of rows that lie there: what a call
+/// costs beside its rows is in both. `bytes` is what n rows read and write.
+double arithmetic_nanoseconds(const YAML::Node& row, int64_t n, size_t bytes) {
+  const int64_t fitting = kFirstCacheBytes * n / static_cast<int64_t>(bytes);
+  const int64_t more = std::min(n, std::max<int64_t>(2, fitting));
+  const int64_t fewer = more / 2;
+  const auto time = [&](int64_t rows) {
+    TimedCall call = call_of(row, {n, rows});
+    return nanoseconds_of([&] { call.run(); });
+  };
+  return (time(more) - time(fewer)) / static_cast<double>(more - fewer) * static_cast<double>(n);
+}
+
 void time_call(const YAML::Node& row, size_t number, int64_t n) {
   const auto show = [&](const char* what, double nanoseconds) {
     fmt::print("{} {} {} {:.1f}\n", number, n, what, nanoseconds);
   };
-  TimedCall call = call_of(row, n);
+  TimedCall call = call_of(row, {n, n});
   const size_t bytes = call.given_bytes + bytes_of(call.run());
   show("ours", nanoseconds_of([&] { call.run(); }));
   show("copy", copy_nanoseconds(bytes));
+  if (row["group"]) show("arithmetic", arithmetic_nanoseconds(row, n, bytes));
   if (!row["direct"]) return;
   const auto padding = row["attrs"]["paddings"][0].as<int64_t>();
   const auto groups = row["attrs"]["groups"] ? row["attrs"]["groups"].as<int64_t>() : 1;
-  bench::DirectConv direct(drawn(row["in"]["input"], n)[0].meta().dims,
-                           drawn(row["in"]["filter"], n)[0].meta().dims, padding, groups);
+  bench::DirectConv direct(drawn(row["in"]["input"], {n, n})[0].meta().dims,
+                           drawn(row["in"]["filter"], {n, n})[0].meta().dims, padding, groups);
   show("direct", nanoseconds_of([&] { direct.run(); }));
 }
 

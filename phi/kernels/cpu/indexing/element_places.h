@@ -38,6 +38,23 @@ class ElementPlaces {
   /// reads, in their order. Errors: those of `blocks`, after the calls for the blocks before.
   template <typename F>
   void for_each(IndexBlocks&& blocks, F&& f) const {
+    const auto run_f = [this, &f](const std::array<int64_t, 2>& at, const int64_t* ids,
+                                  int64_t count) { run(at, ids, count, f); };
+    using RunF = decltype(run_f);
+    walk(blocks, {[](const void* of, const std::array<int64_t, 2>& at, const int64_t* ids,
+                     int64_t count) { (*static_cast<const RunF*>(of))(at, ids, count); },
+                  &run_f});
+  }
+
+ private:
+  /// The loop over a run of indices, the one part of the walk that is compiled for each f.
+  struct RunFunction {
+    void (*run)(const void* of, const std::array<int64_t, 2>& at, const int64_t* ids,
+                int64_t count);
+    const void* of;
+  };
+
+  void walk(IndexBlocks& blocks, RunFunction f) const {
     if (row_ == 0) return;
     std::span<const int64_t> block;
     walk_.for_each([&](const std::array<int64_t, 2>& at) {
@@ -45,14 +62,13 @@ class ElementPlaces {
         if (block.empty()) block = blocks.next();
         const auto left = static_cast<int64_t>(block.size());
         const int64_t count = left < row_ - done ? left : row_ - done;
-        run({at[0] + done * step_[0], at[1] + done * step_[1]}, block.data(), count, f);
+        f.run(f.of, {at[0] + done * step_[0], at[1] + done * step_[1]}, block.data(), count);
         block = block.subspan(static_cast<size_t>(count));
         done += count;
       }
     });
   }
 
- private:
   template <typename F>
   void run(const std::array<int64_t, 2>& at, const int64_t* ids, int64_t count, F& f) const {
     // Rows along the axis itself, the usual ones, need no multiplications.

@@ -79,12 +79,18 @@ class Wide {
   std::vector<float> wide_;
 };
 
+/// What the elements that are put to start from, where what was there does not take part.
+template <typename C>
+void start_from(const Puts& puts, C value, C* to) {
+  puts.for_each([=](int64_t at, int64_t) { to[at] = value; });
+}
+
 template <typename Put, typename T>
 void reduce_into(const Puts& puts, const T* values, bool include_self, DenseTensor* out) {
   using C = compute_t<T>;
   Wide<T> wide(out);
   C* to = wide.data();
-  if (!include_self) puts.for_each([&](int64_t at, int64_t) { to[at] = Put::kStart; });
+  if (!include_self) start_from<C>(puts, Put::kStart, to);
   puts.for_each(
       [&](int64_t at, int64_t own) { to[at] = Put()(to[at], static_cast<C>(values[own])); });
 }
@@ -94,7 +100,7 @@ void average_into(const Puts& puts, const T* values, bool include_self, DenseTen
   using C = compute_t<T>;
   Wide<T> wide(out);
   C* to = wide.data();
-  if (!include_self) puts.for_each([&](int64_t at, int64_t) { to[at] = C(0); });
+  if (!include_self) start_from(puts, C(0), to);
   puts.for_each([&](int64_t at, int64_t own) {
     to[at] = AddFunctor<C>()(to[at], static_cast<C>(values[own]));
   });
