@@ -28,6 +28,12 @@ void finalize();
 int64_t rank();
 int64_t world_size();
 
+/// This rank computes on a GPU from here on: on the one whose number is the rank's among those of
+/// its machine. Call after init and before the first tensor; returns the place.
+/// Errors: Unavailable if no driver answers, if it is too old, if the GPU runs no code of this
+/// build, or if that has none; OutOfRange if the machine has fewer GPUs than ranks.
+Place use_gpu();
+
 /// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().
 ///
 /// Shapes   x: [d0, ..., dn-1]; the result has the same global shape and dtype.

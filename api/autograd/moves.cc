@@ -1,4 +1,5 @@
 // The public distributed API on Tensor handles.
+#include <limits>
 #include <utility>
 
 #include "api/autograd/grad_node.h"
@@ -9,6 +10,7 @@
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
+#include "phi/core/device/device.h"
 #include "phi/kernels/threads.h"
 
 namespace phi::distributed {
@@ -117,6 +119,17 @@ void init(int* argc, char*** argv, std::chrono::milliseconds start_deadline) {
 void finalize() { finalize_world(); }
 int64_t rank() { return World::current().rank(); }
 int64_t world_size() { return World::current().size(); }
+
+Place use_gpu() {
+  World& world = World::current();
+  const int64_t number = world.number_on_machine();
+  PHI_CHECK(number <= std::numeric_limits<decltype(Place::index)>::max(),
+            errors::OutOfRange("there is no gpu:{}.", number));
+  const Place place = GPUPlace(static_cast<int>(number));
+  Device::of(place);  // it must be there
+  world.rank_context().set_place(place);
+  return place;
+}
 
 Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {

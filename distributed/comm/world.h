@@ -76,6 +76,8 @@ class World {
   int64_t rank() const { return context_->rank(); }
   int64_t size() const { return context_->world_size(); }
   RankContext& rank_context() { return *context_; }
+  /// How many ranks of lower number are on this rank's machine; threads of one process: rank().
+  virtual int64_t number_on_machine() const { return rank(); }
   /// "mpi", "local", "dry".
   virtual std::string_view backend() const = 0;
   /// False where messages are counted and not carried (dry): received values mean nothing then.

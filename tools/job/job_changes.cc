@@ -25,6 +25,7 @@ constexpr std::array kRows = {
     Row{"model.seed", Change::kFree},  // of initial values, and those are not needed any more
     Row{"model.", Change::kRefused},
     Row{"run.global_batch", Change::kRefused},  // the place in the data is counted in batches
+    Row{"place", Change::kTold},
     Row{"run.dtype", Change::kTold},
     Row{"run.micro_batches", Change::kTold},
     Row{"data.", Change::kTold},

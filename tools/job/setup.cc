@@ -52,10 +52,19 @@ void load_operators(const JobConfig& config) {
   }
 }
 
+void use_gpu(const JobConfig& config) {
+  try {
+    distributed::use_gpu();
+  } catch (const Error& error) {
+    throw config.wrong({"place"}, error.what());
+  }
+}
+
 // The mesh of the job, and in a dry run what else is different from a real one.
 void settle_world(Setup* setup) {
   setup->dry = dry_run_of_flags();
   if (!setup->dry) {
+    if (setup->config.place == "gpu") use_gpu(setup->config);
     return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
   }
   settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);

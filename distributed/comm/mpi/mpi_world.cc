@@ -63,6 +63,10 @@ class MpiWorld final : public World {
     watch_->watchdog.met();
   }
 
+  int64_t number_on_machine() const override {
+    return std::count(link_.is_here.begin(), link_.is_here.begin() + rank(), true);
+  }
+
   ~MpiWorld() override {
     abandon_transfers();
     watch_->board->set_phase(Phase::kLeaving);

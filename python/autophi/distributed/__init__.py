@@ -11,7 +11,7 @@ process: run_ranks(4, function).
 from autophi._autophi import Partial, Placement, ProcessMesh, Replicate, Shard
 from autophi._autophi.distributed import (PendingTensor, Schedule, backend, barrier, counters, dtensor_from_local,
                                           dtensor_to_local, get_mesh, picture, rank, reshard, schedule_kinds,
-                                          set_mesh, shard_tensor, start_reshard, unshard_dtensor, world_size)
+                                          set_mesh, shard_tensor, start_reshard, unshard_dtensor, use_gpu, world_size)
 from autophi.distributed._job import finalize, init, is_initialized
 from autophi.distributed._local import run_ranks
 from autophi.distributed._tensors import dtensor_from_fn

@@ -170,6 +170,12 @@ void bind_ranks(nb::module_& module) {
   module.def("finalize", &finalize, "Ends this rank's part of the job; nothing without init.");
   module.def("rank", &distributed::rank);
   module.def("world_size", &distributed::world_size);
+  module.def(
+      "use_gpu", [] { return distributed::use_gpu().to_string(); },
+      "This rank computes on a GPU from here on: on the one whose number is the rank's among those\n"
+      "of its machine. After init() and before the first tensor. Returns the place, 'gpu:0'.\n"
+      "Errors: RuntimeError if no driver answers or this build has no CUDA; IndexError if the\n"
+      "machine has fewer GPUs than ranks.");
   module.def("barrier", &barrier, "Waits until all ranks are here.");
   module.def(
       "backend", [] { return std::string(World::current().backend()); },

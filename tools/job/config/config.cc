@@ -191,6 +191,17 @@ void read_memory(JobConfig* config, const Section& section) {
   config->run.capture = true;
 }
 
+// Captured programs keep their arrays in memory of the host.
+void check_place(const JobConfig& config) {
+  if (config.place == "cpu" || !config.run.capture) return;
+  if (config.memory.is_limited()) {
+    throw config.wrong({"memory.device", "place"},
+                       "swapping is of CPUs for now; leave it out, or set place to cpu.");
+  }
+  throw config.wrong({"run.capture", "place"},
+                     "captured programs are of CPUs for now; leave it out, or set place to cpu.");
+}
+
 void read_rate(JobConfig* config, const Section& optimizer) {
   training::RateSchedule& rate = config->optimizer.rate;
   std::string kind = "constant";
@@ -287,6 +298,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   config.file = file;
   const Section top(&config, "", root);
   top.read_choice("mode", {"forward", "train", "generate"}, &config.mode);
+  top.read_choice("place", {"cpu", "gpu"}, &config.place);
   read_model(top.child("model"), &config);
   read_mesh(&config, {&config, "mesh.", top.child("mesh")});
   read_data(&config, {&config, "data.", top.child("data")});
@@ -298,6 +310,7 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   top.read("ops", "libraries of operators", &config.ops);
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});
+  check_place(config);
   note_read_keys(&config);
   return config;
 }

@@ -1,6 +1,7 @@
 // JobConfig: what a job file says, checked. All keys have defaults that make a small job.
 //
 //   | mode: forward                 # forward | train | generate
+//   | place: cpu                    # cpu | gpu: each rank computes on a GPU of its machine
 //   | ops: [libmy_ops.so]           # libraries of operators
 //   | model: {kind: gpt, vocab: 256, seq_len: 256, d_model: 384, layers: 6, heads: 6, mlp_ratio: 4,
 //   |         activation: gelu_tanh, dropout: 0.0, seed: 1}
@@ -152,6 +153,7 @@ struct GenerateConfig {
 
 struct JobConfig {
   std::string mode = "forward";
+  std::string place = "cpu";
   ModelConfig model;
   MeshConfig mesh;  // empty until given by the file, --mesh, or settle_mesh
   DataConfig data;

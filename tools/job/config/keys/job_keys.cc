@@ -116,6 +116,7 @@ const Reader kSamples{"generate.temperature above 0",
 std::span<const JobKey> job_keys() {
   static const std::vector<JobKey> keys = {
       {"mode"},
+      {"place"},
       {"ops"},
       {"model"},
       {"mesh"},

@@ -86,6 +86,7 @@ using Value = std::string (*)(const JobConfig&);
 const std::map<std::string_view, Value>& values() {
   static const std::map<std::string_view, Value> table = {
       {"mode", VALUE(mode)},
+      {"place", VALUE(place)},
       {"ops", VALUE(ops)},
       {"model.kind", VALUE(model.kind)},
       {"model.vocab", VALUE(model.vocab)},
