@@ -9,6 +9,7 @@
 #include "tests/support/closed_device.h"
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
+DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
 
 namespace phi::testing {
 
@@ -18,7 +19,7 @@ namespace {
 
 Place place_of_rank(int64_t rank) {
   const int number = static_cast<int>(rank);
-  if (FLAGS_place == "gpu") return GPUPlace(number);
+  if (FLAGS_place == "gpu") return GPUPlace(number % FLAGS_gpus);
   return FLAGS_place == "closed" ? closed_device(number) : CPUPlace();
 }
 

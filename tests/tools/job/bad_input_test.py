@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -51,6 +52,14 @@ class BadInput(unittest.TestCase):
                 with self.subTest(args=args, processes=processes):
                     self.check(launch.run(processes, *args), message)
 
+    @unittest.skipIf(shutil.which("nvidia-smi"), "this machine may have a GPU: tools/gpu_check is for it")
+    def test_a_gpu_that_is_not_there_is_said_once(self):
+        outcome = launch.run(2, "run", self.job(launch.job_text(place="gpu")))
+        self.assertEqual(outcome.status, 2, outcome.output)
+        self.assertEqual(outcome.count("key 'place': "), 1, outcome.output)
+        self.assertRegex(outcome.output, "no NVIDIA driver answers|this build has no CUDA")
+        self.assertRegex(outcome.output, "`place: cpu`")
+
     def test_what_is_wrong_in_the_file_is_said_once(self):
         cases = [
             (launch.job_text(model={"layer": 2}), "key 'model.layer': there is no such key, did you mean 'layers'?"),
@@ -61,6 +70,8 @@ class BadInput(unittest.TestCase):
             (launch.job_text(model={"layers": 1}, mesh={"shape": [2], "dims": ["pp"]}), "1 layers are fewer than the 2"),
             (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
             (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
+            (launch.job_text(place="tpu"), "key 'place': must be one of "),
+            (launch.job_text(place="gpu", run={"capture": True}), "key 'run.capture': captured programs are of CPUs"),
             ("model: {layers: 2", "not valid YAML"),
         ]
         for text, message in cases:
