@@ -31,11 +31,11 @@ constexpr std::string_view kHead =
     "`build/api/generated/op_reference.md`.\n"
     "\n";
 
-std::string dtypes_of(const Kernel& kernel) {
+std::string dtypes_of(const Kernel& kernel, DeviceKind kind = DeviceKind::CPU) {
   std::vector<std::string_view> names;
   for (int i = 1; i < kNumDataTypes; ++i) {
     const auto dtype = static_cast<DataType>(i);
-    if (kernel.find(DeviceKind::CPU, dtype)) names.push_back(short_name_of(dtype));
+    if (kernel.find(kind, dtype)) names.push_back(short_name_of(dtype));
   }
   return fmt::format("{}", fmt::join(names, " "));
 }
@@ -63,6 +63,28 @@ std::string row_of(const OpDef& op) {
                      dtypes_of(op.kernel),
                      rule.rule().empty() ? "-" : in_cell(std::string(rule.rule())),
                      gradient_of(op.name), torch_name_of(op.name));
+}
+
+// Gradients too: it is what a program needs to train there. Empty in a build without CUDA.
+std::string section_of_gpus(const std::vector<const OpDef*>& ops) {
+  std::vector<std::string> there, missing;
+  for (const OpDef* op : ops) {
+    if (!op->kernel.is_registered()) continue;
+    const std::string dtypes = dtypes_of(op->kernel, DeviceKind::GPU);
+    if (dtypes.empty()) {
+      missing.push_back(fmt::format("`{}`", op->name));
+    } else if (dtypes == dtypes_of(op->kernel)) {
+      there.push_back(fmt::format("`{}`", op->name));
+    } else {
+      there.push_back(fmt::format("`{}` ({})", op->name, dtypes));
+    }
+  }
+  if (there.empty()) return "";
+  return fmt::format(
+      "\n## On GPUs\n\nThese have kernels for GPUs, in the CPU's dtypes where none are named "
+      "({} of {}):\n{}\n\nThese have none, which is one clear error:\n{}\n",
+      there.size(), there.size() + missing.size(), fmt::join(there, " · "),
+      fmt::join(missing, " · "));
 }
 
 }  // namespace
@@ -109,7 +131,7 @@ std::string operators_document() {
   page += fmt::format("\n## Made of others\n\n{}\n", fmt::join(made_of_others, " · "));
   page += "\n## Left out\n\n| operator | why |\n|---|---|\n";
   for (const LeftOut& left : left_out()) page += fmt::format("| {} | {} |\n", left.op, left.why);
-  return page;
+  return page + section_of_gpus(all);
 }
 
 }  // namespace phi::op_tool
