@@ -1,7 +1,10 @@
 // Bugs of kernels and launches that the twin finds by itself: with kernel, block and source line.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cuda_on_cpu/faulty_kernels.h"
+#include "cuda_on_cpu/kernels.h"
 #include "cuda_on_cpu/session.h"
 
 namespace cuda_on_cpu_test {
@@ -92,6 +95,25 @@ TEST(Blocks, MissingBarrierGivesWrongValues) {
   int wrong = 0;
   for (int i = 0; i < 64; ++i) wrong += result[i] == x[i] + x[(i + 32) % 64] ? 0 : 1;
   EXPECT_EQ(wrong, 32);  // the warp that came first
+}
+
+std::vector<int> arrivals_in(cuda_on_cpu::Order order, uint64_t seed = 1) {
+  Session gpu;
+  cuda_on_cpu::set_order(order, seed);
+  int* when = gpu.allocate<int>(3 * 64);
+  EXPECT_WORKS(arrivals(gpu.stream, gpu.upload(std::vector<int>{0}), when));
+  return gpu.download(when, 3 * 64);
+}
+
+TEST(Blocks, OrdersAreThoseOfTheSettings) {
+  using cuda_on_cpu::Order;
+  std::vector<int> expected(3 * 64);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(arrivals_in(Order::kForward), expected);
+  std::reverse(expected.begin(), expected.end());
+  EXPECT_EQ(arrivals_in(Order::kBackward), expected);
+  EXPECT_EQ(arrivals_in(Order::kDrawn, 1), arrivals_in(Order::kDrawn, 1));
+  EXPECT_NE(arrivals_in(Order::kDrawn, 1), arrivals_in(Order::kDrawn, 2));
 }
 
 TEST(Blocks, SizesThatCudaRefuses) {

@@ -121,6 +121,10 @@ __global__ void numbers_kernel(int* y) {
   y[number] = static_cast<int>(number);
 }
 
+__global__ void arrivals_kernel(int* begun, int* when) {
+  when[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(begun, 1);
+}
+
 cudaLaunchConfig_t on(cudaStream_t stream, dim3 grid, dim3 block) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
@@ -180,6 +184,11 @@ cudaError_t shuffles(cudaStream_t stream, const double* x, double* y, int thread
 cudaError_t numbers(cudaStream_t stream, dim3 grid, dim3 block, int* y) {
   const auto config = on(stream, grid, block);
   return cudaLaunchKernelEx(&config, numbers_kernel, y);
+}
+
+cudaError_t arrivals(cudaStream_t stream, int* begun, int* when) {
+  const auto config = on(stream, dim3(3), dim3(64));
+  return cudaLaunchKernelEx(&config, arrivals_kernel, begun, when);
 }
 
 }  // namespace cuda_on_cpu_test

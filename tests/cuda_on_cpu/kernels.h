@@ -27,5 +27,7 @@ cudaError_t votes(cudaStream_t stream, const int* x, int threads, int* out);
 cudaError_t shuffles(cudaStream_t stream, const double* x, double* y, int threads);
 /// y[i] = thread number, counted over a grid and blocks of three dimensions.
 cudaError_t numbers(cudaStream_t stream, dim3 grid, dim3 block, int* y);
+/// when[i] = how many threads had begun before thread i of 3 blocks of 64; *begun is 0 before.
+cudaError_t arrivals(cudaStream_t stream, int* begun, int* when);
 
 }  // namespace cuda_on_cpu_test

@@ -63,6 +63,23 @@ TEST(Runtime, Properties) {
   cuda_on_cpu::reset();
 }
 
+TEST(Runtime, GpusThatNoCodeFits) {
+  Session gpu;
+  const auto kernel = [&] { return nothing(gpu.stream, dim3(1), dim3(1)); };
+  cudaFuncAttributes attributes;
+  const auto* address = reinterpret_cast<const void*>(&cudaGetErrorName);
+  EXPECT_WORKS(kernel());
+  EXPECT_WORKS(cudaFuncGetAttributes(&attributes, address));
+  EXPECT_EQ(attributes.binaryVersion, 90);
+  cuda_on_cpu::set_capability(7, 5);
+  cuda_on_cpu::set_code_fits(false);
+  cudaDeviceProp properties;
+  EXPECT_WORKS(cudaGetDeviceProperties(&properties, 0));
+  EXPECT_EQ(properties.major * 10 + properties.minor, 75);
+  EXPECT_CUDA(cudaErrorNoKernelImageForDevice, cudaFuncGetAttributes(&attributes, address));
+  EXPECT_CUDA(cudaErrorNoKernelImageForDevice, kernel());
+}
+
 TEST(Runtime, AFailedKernelSticksToItsGpu) {
   {
     Session gpu;

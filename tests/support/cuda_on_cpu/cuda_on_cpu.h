@@ -1,9 +1,5 @@
 // Controls of the twin (CUDA on the CPU) for tests: which GPUs there are, in which order what runs,
 // and what goes wrong.
-//
-//   cuda_on_cpu::set_order(cuda_on_cpu::Order::kDrawn, 7);
-//   cuda_on_cpu::fail_next_launch(cudaErrorIllegalAddress);
-//
 // The environment says the same for whole programs: AUTOPHI_CUDA_SEED is a number, "forward" or
 // "backward"; AUTOPHI_CUDA_GPUS a number.
 #pragma once
@@ -27,6 +23,11 @@ void set_gpus(int gpus);
 void set_memory_limit(size_t bytes);
 /// Few, so that kernels that size their grid by it have more than one round of work.
 void set_multiprocessors(int count);
+/// What GPUs can do, 9.0 if nobody says otherwise.
+void set_capability(int major, int minor);
+/// Whether the program has code for these GPUs, as it has if nobody says otherwise; without it
+/// asking for a kernel's attributes and launching it are cudaErrorNoKernelImageForDevice.
+void set_code_fits(bool fits);
 /// As cudaDriverGetVersion gives it, 13000 being CUDA 13.0; 0: no driver is installed.
 void set_driver_version(int version);
 /// How long all may wait without anything moving before the test fails as a deadlock.

@@ -69,6 +69,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     const cudaError_t found = check_stream(config.stream);
     if (found != cudaSuccess) return found;
     if (config.stream->device != current_device()) return cudaErrorInvalidResourceHandle;
+    if (!settings().code_fits) return cudaErrorNoKernelImageForDevice;
     const cudaError_t sized = check_size(config, kernel);
     if (sized != cudaSuccess) return sized;
     const cudaError_t supported = check_supported(config, kernel);
@@ -98,12 +99,13 @@ using namespace cuda_on_cpu;
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call([&] {
     *attributes = {};
+    if (!settings().code_fits) return cudaErrorNoKernelImageForDevice;
     for (const SharedArray& array : shared_arrays(kernel)) {
       attributes->sharedSizeBytes += array.size;
     }
     attributes->maxThreadsPerBlock = kMaxThreads;
     attributes->numRegs = 32;
-    attributes->ptxVersion = attributes->binaryVersion = kMajor * 10 + kMinor;
+    attributes->ptxVersion = attributes->binaryVersion = settings().capability;
     return cudaSuccess;
   });
 }

@@ -5,8 +5,6 @@
 
 namespace cuda_on_cpu {
 
-inline constexpr int kMajor = 9;
-inline constexpr int kMinor = 0;
 inline constexpr unsigned kMaxGridX = 2147483647;
 inline constexpr unsigned kMaxGridYZ = 65535;
 inline constexpr unsigned kMaxBlockXY = 1024;

@@ -32,8 +32,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     p.maxThreadsDim[2] = kMaxBlockZ;
     p.maxGridSize[0] = static_cast<int>(kMaxGridX);
     p.maxGridSize[1] = p.maxGridSize[2] = kMaxGridYZ;
-    p.major = kMajor;
-    p.minor = kMinor;
+    p.major = settings().capability / 10;
+    p.minor = settings().capability % 10;
     p.multiProcessorCount = settings().multiprocessors;
     p.totalConstMem = size_t{64} << 10;
     p.l2CacheSize = 50 << 20;

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMemory = 80'000'000'000;
 constexpr int kGpus = 8;
 constexpr int kMultiprocessors = 4;
+constexpr int kCapability = 90;
 constexpr int64_t kPatienceMs = 20'000;
 
 std::atomic<uint64_t> generation{1};  // counts settings of the seed
@@ -35,6 +36,8 @@ void Settings::restore() {
   gpus = count.empty() ? kGpus : std::atoi(count.c_str());
   memory = kMemory;
   multiprocessors = kMultiprocessors;
+  capability = kCapability;
+  code_fits = true;
   driver_version = CUDART_VERSION;
   patience_ms = kPatienceMs;
   planted = cudaSuccess;
@@ -54,6 +57,8 @@ void set_order(Order order, uint64_t seed) {
 void set_gpus(int gpus) { settings().gpus = gpus; }
 void set_memory_limit(size_t bytes) { settings().memory = bytes; }
 void set_multiprocessors(int count) { settings().multiprocessors = count; }
+void set_capability(int major, int minor) { settings().capability = major * 10 + minor; }
+void set_code_fits(bool fits) { settings().code_fits = fits; }
 void set_driver_version(int version) { settings().driver_version = version; }
 void set_patience(std::chrono::milliseconds patience) { settings().patience_ms = patience.count(); }
 void fail_next_launch(cudaError_t error) { settings().planted = error; }

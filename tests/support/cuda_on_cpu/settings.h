@@ -15,6 +15,8 @@ struct Settings {
   std::atomic<int> gpus;
   std::atomic<size_t> memory;
   std::atomic<int> multiprocessors;
+  std::atomic<int> capability;  // 90: 9.0
+  std::atomic<bool> code_fits;
   std::atomic<int> driver_version;
   std::atomic<int64_t> patience_ms;
   std::atomic<int> planted{0};  // the error of the next launch
