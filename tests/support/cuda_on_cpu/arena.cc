@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kAddresses = size_t{1} << 37;  // memory is taken as it is used
 constexpr size_t kAlignment = 256;              // as CUDA promises
 constexpr size_t kRedzone = 256;                // behind each allocation
-constexpr size_t kGrowth = size_t{1} << 20;     // a multiple of any page
+constexpr size_t kGrowth = size_t{1} << 21;     // a huge page, and a multiple of any other
 constexpr size_t kGivenBack = size_t{1} << 22;  // pages of larger pieces return to the system
 constexpr int kNaNByte = 0xff;
 
@@ -35,10 +35,12 @@ void unpoison(const std::byte*, size_t) {}
 }  // namespace
 
 Arena::Arena() {
-  void* memory =
-      mmap(nullptr, kAddresses, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, kAddresses + kGrowth, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) fail("no addresses for the memory of a GPU");
-  base_ = static_cast<std::byte*>(memory);
+  base_ = reinterpret_cast<std::byte*>(rounded(reinterpret_cast<size_t>(memory), kGrowth));
+  // Few pages are quick to open and to close.
+  madvise(base_, kAddresses, MADV_HUGEPAGE);
 }
 
 void Arena::grow(size_t used) {

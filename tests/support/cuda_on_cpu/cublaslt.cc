@@ -76,9 +76,17 @@ Matmul problem_of(cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t a,
       {ours<MatrixLayout>(a), ours<MatrixLayout>(b), ours<MatrixLayout>(c), ours<MatrixLayout>(d)}};
 }
 
-double scale_of(const Matmul& problem, const void* value) {
-  return problem.description.scale == CUDA_R_64F ? *static_cast<const double*>(value)
-                                                 : *static_cast<const float*>(value);
+std::complex<double> scale_of(const Matmul& problem, const void* value) {
+  switch (problem.description.scale) {
+    case CUDA_R_64F:
+      return *static_cast<const double*>(value);
+    case CUDA_C_64F:
+      return *static_cast<const std::complex<double>*>(value);
+    case CUDA_C_32F:
+      return *static_cast<const std::complex<float>*>(value);
+    default:
+      return *static_cast<const float*>(value);
+  }
 }
 
 bool in_bounds(const Gpu& device, const std::byte* memory, size_t size) {

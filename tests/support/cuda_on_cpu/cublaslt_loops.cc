@@ -37,9 +37,18 @@ std::vector<Sum> plain(const MatrixLayout& layout, const std::byte* matrix, int 
   return values;
 }
 
+template <class Sum>
+Sum scale_as(std::complex<double> scale) {
+  if constexpr (std::is_arithmetic_v<Sum>) {
+    return static_cast<Sum>(scale.real());
+  } else {
+    return Sum(scale);
+  }
+}
+
 template <class In, class Out, class Sum>
-void multiply_as(const Matmul& problem, double alpha, double beta,
-                 const std::array<std::byte*, 4>& matrices) {
+void multiply_as(const Matmul& problem, std::complex<double> given_alpha,
+                 std::complex<double> given_beta, const std::array<std::byte*, 4>& matrices) {
   const auto& [la, lb, lc, ld] = problem.layouts;
   const bool tf32 = problem.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const size_t m = ld.rows;
@@ -47,6 +56,8 @@ void multiply_as(const Matmul& problem, double alpha, double beta,
   const size_t k = problem.depth();
   const auto& [transposed_a, transposed_b, none] = problem.description.transposed;
   std::vector<Sum> sums(m);
+  const Sum alpha = scale_as<Sum>(given_alpha);
+  const Sum beta = scale_as<Sum>(given_beta);
   for (int batch = 0; batch < ld.batches; ++batch) {
     const auto a = plain<Sum, In>(la, matrices[0], batch, transposed_a != CUBLAS_OP_N, tf32);
     const auto b = plain<Sum, In>(lb, matrices[1], batch, transposed_b != CUBLAS_OP_N, tf32);
@@ -59,10 +70,9 @@ void multiply_as(const Matmul& problem, double alpha, double beta,
         for (size_t row = 0; row < m; ++row) sums[row] += a[i * m + row] * right;
       }
       for (size_t row = 0; row < m; ++row) {
-        Sum value = static_cast<Sum>(alpha) * sums[row];
-        if (beta != 0) {  // else c is not read and may hold anything
-          value += static_cast<Sum>(beta) *
-                   static_cast<Sum>(c[column * static_cast<size_t>(lc.ld) + row]);
+        Sum value = alpha * sums[row];
+        if (beta != Sum{0}) {  // else c is not read and may hold anything
+          value += beta * static_cast<Sum>(c[column * static_cast<size_t>(lc.ld) + row]);
         }
         d[column * static_cast<size_t>(ld.ld) + row] = static_cast<Out>(value);
       }
@@ -72,11 +82,17 @@ void multiply_as(const Matmul& problem, double alpha, double beta,
 
 }  // namespace
 
-void multiply(const Matmul& problem, double alpha, double beta,
+void multiply(const Matmul& problem, std::complex<double> alpha, std::complex<double> beta,
               const std::array<std::byte*, 4>& matrices) {
   const cudaDataType in = problem.layouts[0].type;
   const bool same = problem.layouts[3].type == in;
-  if (in == CUDA_R_64F) {
+  if (in == CUDA_C_64F) {
+    using C = std::complex<double>;
+    multiply_as<C, C, C>(problem, alpha, beta, matrices);
+  } else if (in == CUDA_C_32F) {
+    using C = std::complex<float>;
+    multiply_as<C, C, C>(problem, alpha, beta, matrices);
+  } else if (in == CUDA_R_64F) {
     multiply_as<double, double, double>(problem, alpha, beta, matrices);
   } else if (in == CUDA_R_32F) {
     multiply_as<float, float, float>(problem, alpha, beta, matrices);

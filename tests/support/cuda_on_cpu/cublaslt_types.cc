@@ -25,6 +25,8 @@ bool types_fit(const Matmul& problem) {
   const cublasComputeType_t compute = problem.description.compute;
   const cudaDataType scale = problem.description.scale;
   if (!same || !result) return false;
+  if (a.type == CUDA_C_64F) return compute == CUBLAS_COMPUTE_64F && scale == CUDA_C_64F;
+  if (a.type == CUDA_C_32F) return compute == CUBLAS_COMPUTE_32F && scale == CUDA_C_32F;
   if (a.type == CUDA_R_64F) return compute == CUBLAS_COMPUTE_64F && scale == CUDA_R_64F;
   const bool floats = compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
                       (compute == CUBLAS_COMPUTE_32F_FAST_TF32 && a.type == CUDA_R_32F);
@@ -38,7 +40,8 @@ std::string shape_of(const MatrixLayout& layout, bool transposed) {
 }  // namespace
 
 size_t MatrixLayout::element_size() const {
-  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
+  if (type == CUDA_C_64F) return 16;
+  return type == CUDA_R_64F || type == CUDA_C_32F ? 8 : type == CUDA_R_32F ? 4 : 2;
 }
 
 size_t MatrixLayout::extent() const {

@@ -4,6 +4,7 @@
 #include <cublasLt.h>
 
 #include <array>
+#include <complex>
 #include <cstdint>
 
 namespace cuda_on_cpu {
@@ -49,7 +50,7 @@ struct Matmul {
 };
 
 /// All on the host, for the thread that runs the stream.
-void multiply(const Matmul& problem, double alpha, double beta,
+void multiply(const Matmul& problem, std::complex<double> alpha, std::complex<double> beta,
               const std::array<std::byte*, 4>& matrices);
 
 }  // namespace cuda_on_cpu
