@@ -120,8 +120,19 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
 }
 
+// What micro-batches have left in parameters before one of them failed, or was interrupted, is no
+// part of the next step.
+Tensor TrainStep::run_whole(const TensorList& inputs) {
+  try {
+    return run_gradients(inputs);
+  } catch (...) {
+    for (auto [name, parameter] : model_.named_parameters()) parameter.clear_grad();
+    throw;
+  }
+}
+
 TensorList TrainStep::run(const TensorList& inputs) {
-  const Tensor loss = run_gradients(inputs);
+  const Tensor loss = run_whole(inputs);
   if (!optimizer_) return {everywhere(loss)};
   gradient_bytes_ = optimizer_->bytes_here().gradients;
   const TensorList numbers = numbers_in(inputs);

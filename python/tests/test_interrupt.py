@@ -87,6 +87,25 @@ say(ours.steps > 5, {name: x.tolist() for name, x in ours.states().items()} ==
     assert done.stdout.splitlines() == ["KeyboardInterrupt soon"] * 3 + ["True True"]
 
 
+def test_a_step_between_two_micro_batches(run_program):
+    """What the first has left in the parameters is no part of the next step."""
+    done = run_program(PROGRAM + """
+want, calls = trainer(), []
+def loss(output, labels):
+    calls.append(0)
+    if len(calls) == 6:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+    return nn.cross_entropy(output, labels)
+net = nn.models.GPT(vocab=64, seq_len=16, d_model=64, layers=4, heads=4)
+ours = training.Trainer(net, loss, optim.AdamW(lr=1e-3), micro_batches=4)
+try: ours.run(3, batches)
+except KeyboardInterrupt: say("interrupted in step", ours.steps + 1)
+say([ours.step(batches(number)).loss for number in (2, 3)] == [want.step(batches(number)).loss for number in (1, 2, 3)][1:])
+""")
+    assert done.stdout.splitlines() == ["interrupted in step 2", "True"]
+
+
 def test_one_long_step(run_program):
     """Python is not asked for batches meanwhile: layers and gradients are what ends it, long before they are done."""
     done = run_program(PROGRAM + """

@@ -79,6 +79,29 @@ TEST(Trainer, TakesStepsOfGradientDescent) {
   }
 }
 
+TEST(Trainer, AStepThatFailsBetweenMicroBatchesIsAsIfItHadNotBeen) {
+  Net net, other;
+  int calls = 0;
+  Trainer trainer(
+      net,
+      [&](const Tensor& output, const Tensor& labels) {
+        PHI_CHECK(++calls != 4, errors::Unavailable("of the second micro-batch of step 2"));
+        return nn::mean_squared_error(output, labels);
+      },
+      kOptions);
+  Trainer whole(other, nn::mean_squared_error, kOptions);
+  EXPECT_EQ(trainer.step(batches(1)).loss, whole.step(batches(1)).loss);
+  EXPECT_THAT([&] { trainer.step(batches(2)); },
+              ThrowsError(ErrorCode::kUnavailable, "of the second micro-batch"));
+  EXPECT_EQ(trainer.steps(), 1);
+  for (int64_t step = 2; step <= 3; ++step) {
+    EXPECT_EQ(trainer.step(batches(step)).loss, whole.step(batches(step)).loss);
+  }
+  for (size_t i = 0; i < net.parameters().size(); ++i) {
+    EXPECT_EQ(net.parameters()[i].to_vector<float>(), other.parameters()[i].to_vector<float>());
+  }
+}
+
 TEST(Trainer, HooksSeeEveryStepInOrder) {
   Net net;
   Trainer trainer(net, nn::mean_squared_error, kOptions);
