@@ -2,7 +2,7 @@
 // elementwise kernel that is compiled per functor.
 //
 //   const AddFunctor<float> functor;
-//   const BlockFunction<float, float, 2> add(functor);
+//   const BlockFunction<float, float, 2, true> add(functor);
 //   add({xs, ys}, 0, out, n);
 #pragma once
 
@@ -46,11 +46,6 @@ inline void map_run(R* out, int64_t n, F f, In... in) {
 /// Inputs of a loop that stand still: bit k for input k, which then is one element.
 using StillInputs = unsigned;
 
-/// Whether loops are compiled for an input that stands still, too. Others are given copies of it:
-/// numbers that are not float are broadcast less often than they take time to compile.
-template <typename C, size_t kInputs>
-inline constexpr bool kTakesStill = std::is_same_v<C, float>&& kInputs == 2;
-
 /// Element i of an input, or the only one.
 template <typename C, bool kIsStill>
 struct InputElement {
@@ -67,11 +62,11 @@ inline void map_block(const std::array<const C*, sizeof...(k)>& in, R* out, int6
 }
 
 /// out[i] = f(in[0][i], in[1][i], ..), where the output may be an input, element for element.
-template <typename C, typename R, typename F, size_t kInputs>
+template <bool kTakesStill, typename C, typename R, typename F, size_t kInputs>
 inline void run_block(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
                       F f) {
   constexpr auto kAll = std::make_index_sequence<kInputs>();
-  if constexpr (kTakesStill<C, kInputs>) {
+  if constexpr (kTakesStill) {
     if (still == 1) return map_block<1>(in, out, n, f, kAll);
     if (still == 2) return map_block<2>(in, out, n, f, kAll);
   }
@@ -81,23 +76,27 @@ inline void run_block(const std::array<const C*, kInputs>& in, StillInputs still
 }  // namespace detail
 
 /// Walks over rows and conversions around a block do not depend on the functor and are compiled
-/// once for all; 16-bit floats share float's loop.
-template <typename C, typename R, size_t kInputs>
+/// once for all; 16-bit floats share float's loop. `kBroadcasts`: inputs may be broadcast.
+template <typename C, typename R, size_t kInputs, bool kBroadcasts>
 class BlockFunction {
  public:
+  /// Whether loops are compiled for an input that stands still, too. Others are given copies of it:
+  /// numbers that are not float are broadcast less often than they take time to compile.
+  static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
 
   /// Holds on to `functor`, which must outlive it.
   template <typename F>
   explicit BlockFunction(const F& functor) : functor_(&functor) {
     run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
-      detail::run_block(in, still, out, n, *static_cast<const F*>(of));
+      detail::run_block<kTakesStill>(in, still, out, n, *static_cast<const F*>(of));
     };
     if constexpr (kHasWideForm<C>) {
       if (!has_wide()) return;
       run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
-        detail::run_wide(
-            [=, f = *static_cast<const F*>(of)] { detail::run_block(in, still, out, n, f); });
+        detail::run_wide([=, f = *static_cast<const F*>(of)] {
+          detail::run_block<kTakesStill>(in, still, out, n, f);
+        });
       };
     }
   }

@@ -19,8 +19,8 @@ template <typename Out>
 using made_from_t = std::conditional_t<kIs16Bit<Out>, float, Out>;
 
 /// What makes elements of Out from elements of T.
-template <typename T, typename Out, size_t kInputs>
-using RowFunction = BlockFunction<compute_t<T>, made_from_t<Out>, kInputs>;
+template <typename T, typename Out, size_t kInputs, bool kBroadcasts>
+using RowFunction = BlockFunction<compute_t<T>, made_from_t<Out>, kInputs, kBroadcasts>;
 
 /// One input along a row, a block at a time, in the type that it is computed in.
 template <typename T, bool kTakesStill>
@@ -51,10 +51,11 @@ class RowOperand {
 
 /// Rows a block at a time: whose elements are converted, or whose inputs stand still where the
 /// loop wants copies.
-template <typename T, size_t kInputs, typename Out>
+template <typename T, size_t kInputs, typename Out, bool kBroadcasts>
 class BlockwiseRows {
  public:
-  BlockwiseRows(const RowFunction<T, Out, kInputs>& f, StillInputs still) : f_(f), still_(still) {}
+  using Function = RowFunction<T, Out, kInputs, kBroadcasts>;
+  BlockwiseRows(const Function& f, StillInputs still) : f_(f), still_(still) {}
 
   void run(const std::array<const T*, kInputs>& rows, Out* out, int64_t count) {
     for (size_t k = 0; k < kInputs; ++k) operands_[k].begin(rows[k], still_ >> k & 1, count);
@@ -72,8 +73,8 @@ class BlockwiseRows {
   }
 
  private:
-  static constexpr bool kStill = kTakesStill<compute_t<T>, kInputs>;
-  const RowFunction<T, Out, kInputs>& f_;
+  static constexpr bool kStill = Function::kTakesStill;
+  const Function& f_;
   const StillInputs still_;
   std::array<RowOperand<T, kStill>, kInputs> operands_;
   alignas(64) made_from_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
@@ -82,11 +83,11 @@ class BlockwiseRows {
 /// out[i] = f(in[0][i], in[1][i], ..) for n elements of arrays of one shape.
 template <typename T, size_t kInputs, typename Out>
 void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
-               const RowFunction<T, Out, kInputs>& f) {
+               const RowFunction<T, Out, kInputs, false>& f) {
   if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
     f(data, 0, out, n);
   } else {
-    BlockwiseRows<T, kInputs, Out>(f, 0).run(data, out, n);
+    BlockwiseRows<T, kInputs, Out, false>(f, 0).run(data, out, n);
   }
 }
 
@@ -94,7 +95,7 @@ void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
 template <typename T, size_t kInputs, typename Out>
 void run_broadcast(const std::array<const T*, kInputs>& data,
                    const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
-                   const RowFunction<T, Out, kInputs>& f) {
+                   const RowFunction<T, Out, kInputs, true>& f) {
   if (out_dims.numel() == 0) return;
   const Broadcast<static_cast<int>(kInputs)> walk(out_dims, dims);
   StillInputs still = 0;
@@ -108,10 +109,10 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
     });
   };
   if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
-    if (still == 0 || (kTakesStill<T, kInputs> && still != 3))
+    if (still == 0 || (f.kTakesStill && still != 3))
       return for_each_row([&](const auto& rows, Out* to, int64_t n) { f(rows, still, to, n); });
   }
-  BlockwiseRows<T, kInputs, Out> blocks(f, still);
+  BlockwiseRows<T, kInputs, Out, true> blocks(f, still);
   for_each_row([&](const auto& rows, Out* to, int64_t n) { blocks.run(rows, to, n); });
 }
 

@@ -11,13 +11,13 @@ namespace phi {
 /// out[i] = f(x[i]). Out is T, or what f returns.
 template <typename T, typename Out, typename F>
 void unary_loop(const T* x, Out* out, int64_t n, F f) {
-  detail::run_array<T, 1>({x}, out, n, detail::RowFunction<T, Out, 1>(f));
+  detail::run_array<T, 1>({x}, out, n, detail::RowFunction<T, Out, 1, false>(f));
 }
 
 /// out[i] = f(x[i], y[i]). Out is T, or what f returns.
 template <typename T, typename Out, typename F>
 void binary_loop(const T* x, const T* y, Out* out, int64_t n, F f) {
-  detail::run_array<T, 2>({x, y}, out, n, detail::RowFunction<T, Out, 2>(f));
+  detail::run_array<T, 2>({x, y}, out, n, detail::RowFunction<T, Out, 2, false>(f));
 }
 
 /// The same with x and y broadcast to out's dims.
@@ -25,7 +25,7 @@ template <typename T, typename Out, typename F>
 void binary_loop(const T* x, const Dims& x_dims, const T* y, const Dims& y_dims, Out* out,
                  const Dims& out_dims, F f) {
   detail::run_broadcast<T, 2>({x, y}, {&x_dims, &y_dims}, out, out_dims,
-                              detail::RowFunction<T, Out, 2>(f));
+                              detail::RowFunction<T, Out, 2, true>(f));
 }
 
 }  // namespace phi

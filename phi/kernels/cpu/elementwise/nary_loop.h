@@ -21,7 +21,7 @@ void nary_loop(const std::array<const DenseTensor*, kInputs>& inputs, Out* out,
     data[k] = inputs[k]->template data<T>();
     dims[k] = &inputs[k]->dims();
   }
-  detail::run_broadcast(data, dims, out, out_dims, detail::RowFunction<T, Out, kInputs>(f));
+  detail::run_broadcast(data, dims, out, out_dims, detail::RowFunction<T, Out, kInputs, true>(f));
 }
 
 template <typename T, size_t kInputs, typename F>
