@@ -16,9 +16,11 @@ struct Misfit {
   TensorMeta meta{};      // of the argument
   int64_t extent = 0;     // of what an index counts
   bool from_end = false;  // indices may count from the end
+  int64_t ignored = 0;    // an index that stands for none
   // Filled in where the element is found:
   const char* op = nullptr;  // null outside of an operator
   int64_t value = 0;
+  double number = 0;  // the value of a float
   int64_t at = 0;  // flat position in the argument
 };
 

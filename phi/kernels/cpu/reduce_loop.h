@@ -13,6 +13,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/reduce_blocks.h"
+#include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/strided_walk.h"
 
 namespace phi {
@@ -236,13 +237,22 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store)
                  detail::StoreFunction<Acc>{run, &store});
 }
 
-/// out[i] = finish(the elements of output i joined), where the outputs are what `axes` leaves.
+/// out[i] = finish(the elements of output i joined), converted, where the outputs are what `axes`
+/// leaves.
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const CpuContext&, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {
-  reduce_loop<R>(x, dims, axes, [&](int64_t first, const typename R::Acc* values, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) out[first + i] = finish(values[i]);
-  });
+  using Acc = typename R::Acc;
+  const StoreTo store(out);
+  if constexpr (std::is_same_v<Finish, ConvertFunctor<Out>>) {
+    reduce_loop<R>(x, dims, axes, store);
+  } else {
+    static_assert(std::is_same_v<std::invoke_result_t<Finish, Acc>, Acc>);
+    reduce_loop<R>(x, dims, axes, [&](int64_t first, Acc* values, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) values[i] = finish(values[i]);
+      store(first, values, n);
+    });
+  }
 }
 
 }  // namespace phi

@@ -1,5 +1,5 @@
-// Scans: the state that is carried along a line, its start, how an element joins it, and the value
-// that it stands for. T is a compute type (compute_t).
+// Scans: the state that is carried along a line, its start, how an element joins it, how the state
+// of what follows does (merge), and the value that it stands for. T is a compute type (compute_t).
 #pragma once
 
 #include <cmath>
@@ -17,9 +17,8 @@ template <typename T>
 struct SumScan {
   using State = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
   PHI_HD static State start() { return 0; }
-  PHI_HD static State join(State sum, T x) {
-    return AddFunctor<State>()(sum, static_cast<State>(x));
-  }
+  PHI_HD static State join(State sum, T x) { return merge(sum, static_cast<State>(x)); }
+  PHI_HD static State merge(State a, State b) { return AddFunctor<State>()(a, b); }
   PHI_HD static T value(State sum) { return static_cast<T>(sum); }
 };
 
@@ -27,9 +26,8 @@ template <typename T>
 struct ProdScan {
   using State = typename SumScan<T>::State;
   PHI_HD static State start() { return 1; }
-  PHI_HD static State join(State product, T x) {
-    return MultiplyFunctor<State>()(product, static_cast<State>(x));
-  }
+  PHI_HD static State join(State product, T x) { return merge(product, static_cast<State>(x)); }
+  PHI_HD static State merge(State a, State b) { return MultiplyFunctor<State>()(a, b); }
   PHI_HD static T value(State product) { return static_cast<T>(product); }
 };
 
@@ -47,6 +45,14 @@ struct LogSumExpScan {
     if (x == state.most) return {x, state.sum + 1.0};
     if (x < state.most) return {state.most, state.sum + fast::exp(x - state.most)};
     if (x > state.most) return {x, state.sum * fast::exp(state.most - x) + 1.0};
+    return {std::numeric_limits<T>::quiet_NaN(), 1.0};
+  }
+  PHI_HD static State merge(State a, State b) {
+    if (a.sum == 0.0) return b;
+    if (b.sum == 0.0) return a;
+    if (a.most == b.most) return {a.most, a.sum + b.sum};
+    if (b.most < a.most) return {a.most, a.sum + b.sum * fast::exp(b.most - a.most)};
+    if (b.most > a.most) return {b.most, a.sum * fast::exp(a.most - b.most) + b.sum};
     return {std::numeric_limits<T>::quiet_NaN(), 1.0};
   }
   PHI_HD static T value(State state) {

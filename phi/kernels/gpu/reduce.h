@@ -9,30 +9,20 @@
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/gpu/shuffle.h"
 
 namespace phi {
 
 namespace gpu {
 
-inline constexpr int kWarp = 32;
-inline constexpr unsigned kWholeWarp = ~0u;
 inline constexpr int kLaneRun = 16;  // elements that join in a reducer's Lane before a carry
-
-/// A value that shuffles move: they know no bytes.
-template <typename T>
-__device__ T shuffle_down(T value, int by) {
-  if constexpr (sizeof(T) < 4) {
-    return static_cast<T>(__shfl_down_sync(kWholeWarp, static_cast<int>(value), by));
-  } else {
-    return __shfl_down_sync(kWholeWarp, value, by);
-  }
-}
 
 template <typename R>
 __device__ typename R::Acc join_warp(typename R::Acc value) {
   PHI_UNROLL(5)
-  for (int by = kWarp / 2; by > 0; by /= 2) value = merge<R>(value, shuffle_down(value, by));
+  for (int by = kWarp / 2; by > 0; by /= 2) value = merge<R>(value, shuffle(value, FromAbove{by}));
   return value;
 }
 
@@ -98,7 +88,7 @@ __global__ void reduce_along(const T* x, ReduceSpace space, Out* out, Finish fin
       value = join_elements<R>(base, space.reduced, begin + thread, end, kThreads);
     }
     value = join_threads<R, kThreads>(value);
-    if (part < parts && thread == 0) out[part] = finish(value);
+    if (part < parts && thread == 0) out[part] = convert_value<Out>(finish(value));
   }
 }
 
@@ -113,7 +103,7 @@ __global__ void reduce_across(const T* x, ReduceSpace space, Out* out, Finish fi
     const int64_t end = space.elements * (split + 1) / space.splits;
     const T* base = x + space.kept.offsets(output).at[0];
     out[output * space.splits + split] =
-        finish(join_elements<R>(base, space.reduced, begin, end, 1));
+        convert_value<Out>(finish(join_elements<R>(base, space.reduced, begin, end, 1)));
   }
 }
 
@@ -124,7 +114,7 @@ __global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_
   for (int64_t i = first_item(); i < outputs; i += item_stride()) {
     typename R::Acc value = R::kIdentity;
     for (int64_t s = 0; s < splits; ++s) value = merge<R>(value, parts[i * splits + s]);
-    out[i] = finish(value);
+    out[i] = convert_value<Out>(finish(value));
   }
 }
 
@@ -163,7 +153,7 @@ inline int64_t splits_of(const GpuContext& ctx, const ReduceSpace& space, bool a
 
 }  // namespace gpu
 
-/// out[i] = finish(the elements of output i joined), as on the CPU.
+/// out[i] = finish(the elements of output i joined), converted, as on the CPU.
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {
@@ -178,6 +168,7 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
     (is_reduced ? space.elements : space.outputs) *= dims[d];
   }
   if (space.outputs == 0) return;
+  if (space.elements == 0) x = nullptr;  // an empty array lies nowhere
   space.splits = gpu::splits_of(ctx, space, along);
   if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, out, finish);
   using Acc = typename R::Acc;

@@ -6,26 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/tables/loss/classes.h"
 
 namespace phi {
-
-/// The local array as rows of classes: row o * inner + i holds the elements (o, :, i).
-struct ClassLayout {
-  int axis;
-  int64_t outer;
-  int64_t classes;  // here
-  int64_t inner;
-  int64_t rows() const { return outer * inner; }
-};
-
-inline ClassLayout class_layout(const Dims& dims, int axis) {
-  const int at = axis < 0 ? axis + dims.ndim() : axis;
-  return {at, dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
-}
 
 /// Copies rows of classes between the array and contiguous buffers of the computing type.
 template <typename T>
@@ -120,11 +106,9 @@ class Labels {
         const L* values = label.data<L>();
         for (size_t r = 0; r < hard_.size(); ++r) {
           const int64_t value = values[r];
-          PHI_CHECK(
-              value == ignore_index || (value >= 0 && value < global_classes),
-              errors::InvalidArgument("label of row {} is {}, but input has {} classes; it "
-                                      "must be in [0, {}) or ignore_index ({}).",
-                                      r, value, global_classes, global_classes, ignore_index));
+          if (value != ignore_index && (value < 0 || value >= global_classes)) {
+            throw_wrong_label(static_cast<int64_t>(r), value, global_classes, ignore_index);
+          }
           hard_[r] = value == ignore_index ? kIgnored : value;
         }
       }
@@ -156,20 +140,5 @@ class RowNumbers {
   DenseTensor values_;
   C* data_;
 };
-
-/// Whether any rank that shares the class dim has less than the whole of it. Must come out alike
-/// on all of them: of two ranks sharing one class, one has it all and the other none.
-inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int axis) {
-  return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
-}
-
-/// The messages of `times` combinations of one number per row, in a dry run.
-template <typename C>
-void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {
-  DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, ctx.place());
-  for (int i = 0; i < times; ++i) {
-    ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
-  }
-}
 
 }  // namespace phi

@@ -1,0 +1,16 @@
+// Sums and means on the CPU, and the messages of means in a dry run.
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/tables/reduction/sums.h"
+
+namespace phi {
+
+// The messages of integer_mean.
+template <typename T, typename Context>
+void MeanDry(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  combine_sums(ctx, normalise_axes(axis, x.dims()), x.ndim(), &sums);
+}
+
+PHI_REGISTER_DRY_KERNEL(mean, MeanDry, SignedIntegers);
+
+}  // namespace phi

@@ -1,0 +1,99 @@
+// Lines of an array along one tensor dim, or over several, and kernels that run a functor on each.
+//
+//   struct Scale {
+//     const float* x;
+//     float* out;
+//     AxisLines lines;
+//     template <typename Team>
+//     __device__ void operator()(const Team& team, int64_t line) const {
+//       const int64_t first = lines.start(line);
+//       team.each(lines.n, [&](int64_t k) { out[first + lines.at(k)] = 2 * x[first + lines.at(k)]; });
+//     }
+//   };
+//   for_each_line(ctx, lines, Scale{x, out, lines});
+#pragma once
+
+#include <cstdint>
+
+#include "phi/gpu/launch.h"
+#include "phi/gpu/walk.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/gpu/team.h"
+
+namespace phi::gpu {
+
+/// [outer, n, inner]: element k of a line is at(k) behind its start. A 0-D array is one line of one
+/// element.
+struct AxisLines {
+  int64_t count = 1;
+  int64_t n = 1;
+  int64_t inner = 1;
+
+  AxisLines(const Dims& dims, int64_t axis) {
+    if (dims.ndim() == 0) return;
+    const int at = static_cast<int>(axis < 0 ? axis + dims.ndim() : axis);
+    n = dims[at];
+    inner = dims.numel(at + 1, dims.ndim());
+    count = dims.numel(0, at) * inner;
+  }
+  /// `rows` lines of neighbours.
+  static AxisLines rows(int64_t rows, int64_t n) {
+    AxisLines lines({}, 0);
+    lines.count = rows;
+    lines.n = n;
+    return lines;
+  }
+
+  PHI_HD int64_t start(int64_t line) const {
+    return inner == 1 ? line * n : line / inner * n * inner + line % inner;
+  }
+  PHI_HD int64_t at(int64_t k) const { return k * inner; }
+  bool is_contiguous() const { return inner == 1; }
+};
+
+/// The elements over `axes` in row-major order are one line; there is one for each place along the
+/// other tensor dims.
+struct WalkLines {
+  int64_t count = 1;
+  int64_t n = 1;
+  Walk<1> kept;
+  Walk<1> along;
+
+  WalkLines(const Dims& dims, AxisSet axes) {
+    const Dims strides = dims.strides();
+    for (int d = dims.ndim() - 1; d >= 0; --d) {
+      (axes.has(d) ? n : count) *= dims[d];
+      if (dims[d] != 1) (axes.has(d) ? along : kept).append(dims[d], {strides[d]});
+    }
+  }
+
+  PHI_HD int64_t start(int64_t line) const { return kept.offsets(line).at[0]; }
+  PHI_HD int64_t at(int64_t k) const { return along.offsets(k).at[0]; }
+  bool is_contiguous() const { return along.ndim == 0 || along.strides[0][0] == 1; }
+};
+
+template <int kThreads, typename Op>
+__global__ void run_lines(int64_t count, Op op) {
+  constexpr int64_t kTeams = kBlock / kThreads;
+  for (int64_t line = blockIdx.x * kTeams + threadIdx.x / kThreads; line < count;
+       line += gridDim.x * kTeams) {
+    op(Team<kThreads>(), line);
+  }
+}
+
+/// op(team, line) for each line; which team depends on shapes alone.
+template <typename Lines, typename Op>
+void for_each_line(const GpuContext& ctx, const Lines& lines, const Op& op) {
+  constexpr int64_t kShort = 1024;  // elements that a warp serves well
+  constexpr int64_t kMany = 8192;   // lines that keep a GPU busy with a thread each
+  if (lines.count == 0) return;
+  const bool is_alone = lines.n <= 4 || (!lines.is_contiguous() && lines.count >= kMany);
+  const auto run = [&](auto kernel, int threads) {
+    launch(ctx, kernel, blocks_for(ctx, lines.count * threads), kBlock, lines.count, op);
+  };
+  if (is_alone) return run(run_lines<1, Op>, 1);
+  if (lines.n <= kShort) return run(run_lines<kWarp, Op>, kWarp);
+  run(run_lines<kBlock, Op>, kBlock);
+}
+
+}  // namespace phi::gpu

@@ -1,0 +1,51 @@
+// Rows of classes on a GPU with what their labels ask of them.
+#pragma once
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/loss/labels.h"
+
+namespace phi::gpu {
+
+/// Labels of one kind: weights of all classes, as `soft`, or the numbers of classes.
+template <typename T>
+struct Targets {
+  using C = compute_t<T>;
+  const T* soft = nullptr;
+  HardLabels hard;
+
+  __device__ C weight(int64_t at) const { return static_cast<C>(soft[at]); }
+};
+
+/// Errors, where the host waits: InvalidArgument with the row and its label.
+template <typename T>
+Targets<T> targets_of(const GpuContext& ctx, const DenseTensor& label, const ClassLayout& layout,
+                      const ShardBox& box, bool soft, int ignore_index) {
+  Targets<T> targets;
+  if (soft) {
+    targets.soft = label.data<T>();
+    return targets;
+  }
+  targets.hard = hard_labels(ctx, label, box.global[layout.axis], ignore_index);
+  targets.hard.begin = box.box.offset[layout.axis];
+  targets.hard.classes = layout.classes;
+  return targets;
+}
+
+/// One number per row, combined over the ranks that share the class dim.
+template <typename C>
+class RowNumbers {
+ public:
+  RowNumbers(const KernelContext& ctx, int64_t rows)
+      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())) {}
+  C* data() { return values_.template mutable_data<C>(); }
+  /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
+  void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
+    if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
+  }
+
+ private:
+  DenseTensor values_;
+};
+
+}  // namespace phi::gpu

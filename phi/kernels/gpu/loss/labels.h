@@ -1,0 +1,57 @@
+// Labels of classes on a GPU: the search for those that are none, and the place of a row's class.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/refuse.h"
+#include "phi/kernels/tables/loss/classes.h"
+
+namespace phi::gpu {
+
+struct IsNoLabel {
+  int64_t classes;
+  int64_t ignored;
+  PHI_HD bool operator()(int64_t label) const {
+    return label != ignored && (label < 0 || label >= classes);
+  }
+};
+
+/// The labels of rows, int32 or int64.
+struct HardLabels {
+  const int32_t* narrow = nullptr;
+  const int64_t* wide = nullptr;
+  int64_t ignored = 0;
+  int64_t begin = 0;  // the first class of those that are here
+  int64_t classes = 0;
+
+  /// The place of row r's class among those here, -1 if it is elsewhere, ignored, or no class.
+  __device__ int64_t here(int64_t r) const {
+    const int64_t label = narrow ? narrow[r] : wide[r];
+    const int64_t place = label - begin;
+    return label != ignored && place >= 0 && place < classes ? place : -1;
+  }
+};
+
+/// Errors, where the host waits: InvalidArgument with the row and its label.
+inline HardLabels hard_labels(const GpuContext& ctx, const DenseTensor& label,
+                              int64_t global_classes, int64_t ignore_index) {
+  HardLabels labels;
+  labels.ignored = ignore_index;
+  Misfit misfit{.argument = "label", .raise = [](const Misfit& found) {
+                  throw_wrong_label(found.at, found.value, found.extent, found.ignored);
+                }};
+  misfit.extent = global_classes;
+  misfit.ignored = ignore_index;
+  const IsNoLabel wrong{global_classes, ignore_index};
+  if (label.dtype() == DataType::INT32) {
+    labels.narrow = label.data<int32_t>();
+    refuse_elements<int32_t>(ctx, label, wrong, misfit);
+  } else {
+    labels.wide = label.data<int64_t>();
+    refuse_elements<int64_t>(ctx, label, wrong, misfit);
+  }
+  return labels;
+}
+
+}  // namespace phi::gpu

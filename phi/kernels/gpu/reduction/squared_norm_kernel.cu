@@ -1,0 +1,17 @@
+// The sum of squares of a whole array on GPUs.
+#include "phi/generated/kernels/reduction.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+
+/// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
+template <typename T, typename Context>
+void SquaredL2NormKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  using Out = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  reduce<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.dims(), AxisSet::all(x.ndim()),
+                                 out->mutable_data<Out>(), ConvertFunctor<Out>());
+}
+
+PHI_REGISTER_KERNEL(squared_l2_norm, GPU, SquaredL2NormKernel, Floats);
+
+}  // namespace phi

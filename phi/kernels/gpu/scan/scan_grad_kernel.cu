@@ -1,0 +1,113 @@
+// Gradients of cumulative ops on GPUs. Both are recurrences without divisions, as on the CPU: an
+// element that is 0, or a sum of exponentials that overflows, costs no accuracy. A thread follows
+// each line; merged in parts, products of large numbers would overflow on the way.
+#include <cmath>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/scan.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/lines.h"
+
+namespace phi {
+namespace {
+
+/// Where element k of a line lies, in the order of the scan.
+struct ScanPlaces {
+  gpu::AxisLines lines;
+  bool reverse;
+  __device__ int64_t at(int64_t line, int64_t k) const {
+    return lines.start(line) + lines.at(reverse ? lines.n - 1 - k : k);
+  }
+};
+
+template <typename T>
+__device__ double number(T x) {
+  return static_cast<double>(static_cast<compute_t<T>>(x));
+}
+
+template <typename T>
+__device__ T element(double value) {
+  return static_cast<T>(static_cast<compute_t<T>>(value));
+}
+
+/// exp(a - b), 1 where both are the same infinity.
+__device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
+
+/// `before`: room for the products of what precedes each element.
+template <typename T>
+__global__ void cumprod_grad_lines(const T* x, const T* out_grad, ScanPlaces places, bool exclusive,
+                                   double* before, T* x_grad) {
+  const int64_t n = places.lines.n;
+  for (int64_t line = gpu::first_item(); line < places.lines.count; line += gpu::item_stride()) {
+    double product = 1;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t at = places.at(line, k);
+      before[at] = product;
+      product *= number(x[at]);
+    }
+    double rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    for (int64_t k = n - 1; k >= 0; --k) {
+      const int64_t at = places.at(line, k);
+      const double g = number(out_grad[at]);
+      const double value = number(x[at]);
+      const double sum = exclusive ? rest : g + rest;
+      x_grad[at] = element<T>(before[at] * sum);
+      rest = exclusive ? g + value * sum : value * sum;
+    }
+  }
+}
+
+template <typename T>
+__global__ void logcumsumexp_grad_lines(const T* x, const T* out, const T* out_grad,
+                                        ScanPlaces places, bool exclusive, T* x_grad) {
+  const int64_t n = places.lines.n;
+  for (int64_t line = gpu::first_item(); line < places.lines.count; line += gpu::item_stride()) {
+    double rest = 0;
+    double next = 0;  // out[k + 1]
+    for (int64_t k = n - 1; k >= 0; --k) {
+      const int64_t at = places.at(line, k);
+      const bool is_last = k + 1 == n;
+      const double g = number(out_grad[at]);
+      const double joined = number(out[at]);
+      const double value = number(x[at]);
+      const double sum = is_last ? g : g + exp_difference(joined, next) * rest;
+      const double after = is_last ? 0 : exp_difference(value, next) * rest;
+      x_grad[at] = element<T>(exclusive ? after : exp_difference(value, joined) * sum);
+      rest = sum;
+      next = joined;
+    }
+  }
+}
+
+}  // namespace
+
+/// The gradient of x[k] is the product of all before k times
+/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1].
+template <typename T, typename Context>
+void CumprodGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
+                       int dim, bool exclusive, bool reverse, DenseTensor* x_grad) {
+  if (x.numel() == 0) return;
+  const ScanPlaces places{gpu::AxisLines(x.dims(), dim), reverse};
+  DenseTensor before = DenseTensor::empty({x.dims(), DataType::FLOAT64}, ctx.place());
+  gpu::launch(ctx, cumprod_grad_lines<T>, gpu::blocks_for(ctx, places.lines.count), gpu::kBlock,
+              x.data<T>(), out_grad.data<T>(), places, exclusive, before.mutable_data<double>(),
+              x_grad->mutable_data<T>());
+}
+
+/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1] the gradient of x[k] is
+/// exp(x[k] - out[k]) r[k]; exclusive: exp(x[k] - out[k + 1]) r[k + 1].
+template <typename T, typename Context>
+void LogcumsumexpGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out,
+                            const DenseTensor& out_grad, int axis, bool flatten, bool exclusive,
+                            bool reverse, DenseTensor* x_grad) {
+  if (x.numel() == 0) return;
+  const auto lines = flatten ? gpu::AxisLines::rows(1, x.numel()) : gpu::AxisLines(x.dims(), axis);
+  gpu::launch(ctx, logcumsumexp_grad_lines<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock,
+              x.data<T>(), out.data<T>(), out_grad.data<T>(), ScanPlaces{lines, reverse}, exclusive,
+              x_grad->mutable_data<T>());
+}
+
+PHI_REGISTER_KERNEL(cumprod_grad, GPU, CumprodGradKernel, Floats);
+PHI_REGISTER_KERNEL(logcumsumexp_grad, GPU, LogcumsumexpGradKernel, Floats);
+
+}  // namespace phi

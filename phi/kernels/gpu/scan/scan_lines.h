@@ -1,0 +1,78 @@
+// Scans down the lines of an array on a GPU: a team of threads goes along a line tile by tile, each
+// thread with a few neighbours.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/kernels/gpu/lines.h"
+
+namespace phi::gpu {
+
+/// What the threads before a thread hold, merged, and what all of the team do.
+template <typename State>
+struct Prefix {
+  State before;
+  State all;
+};
+
+/// Of each thread's state within its warp.
+template <typename Scan, typename State>
+__device__ Prefix<State> scan_warp(State own) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  PHI_UNROLL(5)
+  for (int by = 1; by < kWarp; by *= 2) {
+    const State below = shuffle(own, FromBelow{by});
+    if (lane >= by) own = Scan::merge(below, own);
+  }
+  const State before = shuffle(own, FromBelow{1});
+  return {lane == 0 ? Scan::start() : before, shuffle(own, FromLane{kWarp - 1})};
+}
+
+template <typename Scan, typename Team, typename State>
+__device__ Prefix<State> scan_team(const Team&, State own) {
+  if constexpr (Team::kSize == 1) {
+    return {Scan::start(), own};
+  } else if constexpr (Team::kSize == kWarp) {
+    return scan_warp<Scan>(own);
+  } else {
+    constexpr int kWarps = kBlock / kWarp;
+    __shared__ State of_warps[kWarps];
+    Prefix<State> result = scan_warp<Scan>(own);
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    if (threadIdx.x % kWarp == 0) of_warps[warp] = result.all;
+    __syncthreads();
+    State before = Scan::start();
+    State all = Scan::start();
+    for (int w = 0; w < kWarps; ++w) {
+      if (w == warp) before = all;
+      all = Scan::merge(all, of_warps[w]);
+    }
+    __syncthreads();  // the array may be written again
+    return {Scan::merge(before, result.before), all};
+  }
+}
+
+/// Steps along a line of n elements: state(k) is that of element k alone, store(k, before, joined)
+/// takes the states of the elements before k, and of those and k.
+template <typename Scan, typename Team, typename StateOf, typename Store>
+__device__ void scan_line(const Team& team, int64_t n, const StateOf& state, const Store& store) {
+  constexpr int64_t kNeighbours = 4;
+  constexpr int64_t kTile = Team::kSize * kNeighbours;
+  auto carried = Scan::start();
+  for (int64_t tile = 0; tile < n; tile += kTile) {
+    const int64_t begin = tile + team.index() * kNeighbours;
+    const int64_t end = begin + kNeighbours < n ? begin + kNeighbours : n;
+    auto own = Scan::start();
+    for (int64_t k = begin; k < end; ++k) own = Scan::merge(own, state(k));
+    const auto prefix = scan_team<Scan>(team, own);
+    auto running = Scan::merge(carried, prefix.before);
+    for (int64_t k = begin; k < end; ++k) {
+      const auto joined = Scan::merge(running, state(k));
+      store(k, running, joined);
+      running = joined;
+    }
+    carried = Scan::merge(carried, prefix.all);
+  }
+}
+
+}  // namespace phi::gpu

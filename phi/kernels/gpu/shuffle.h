@@ -1,0 +1,61 @@
+// Values of any small type from other lanes of a warp. All lanes take part.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "phi/common/hd.h"
+
+namespace phi::gpu {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kWholeWarp = ~0u;
+
+struct FromBelow {  // the lane `by` below
+  int by;
+  template <typename Word>
+  __device__ Word operator()(Word word) const {
+    return __shfl_up_sync(kWholeWarp, word, static_cast<unsigned>(by));
+  }
+};
+
+struct FromAbove {  // the lane `by` above
+  int by;
+  template <typename Word>
+  __device__ Word operator()(Word word) const {
+    return __shfl_down_sync(kWholeWarp, word, static_cast<unsigned>(by));
+  }
+};
+
+struct FromLane {
+  int lane;
+  template <typename Word>
+  __device__ Word operator()(Word word) const {
+    return __shfl_sync(kWholeWarp, word, lane);
+  }
+};
+
+/// `value` of the lane that `from` names; the own one where there is no such lane. Shuffles know
+/// numbers of 4 and 8 bytes: narrower ones go as those, structures word by word.
+template <typename T, typename From>
+__device__ T shuffle(const T& value, const From& from) {
+  if constexpr (!std::is_arithmetic_v<T>) {
+    constexpr int kWords = sizeof(T) / sizeof(unsigned);
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(unsigned) == 0);
+    unsigned words[kWords];
+    std::memcpy(words, &value, sizeof(T));
+    PHI_UNROLL(8)
+    for (int i = 0; i < kWords; ++i) words[i] = from(words[i]);
+    T result;
+    std::memcpy(&result, words, sizeof(T));
+    return result;
+  } else if constexpr (sizeof(T) < sizeof(int)) {
+    return static_cast<T>(from(static_cast<int>(value)));
+  } else {
+    return from(value);
+  }
+}
+
+}  // namespace phi::gpu

@@ -1,0 +1,88 @@
+// Team: the threads of a block that work on one line of an array together.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "phi/common/hd.h"
+#include "phi/kernels/gpu/reduce.h"
+
+namespace phi::gpu {
+
+/// The largest of elements that are numbers; -inf of none. A NaN shows in the sum of exponentials,
+/// whatever the shift.
+template <typename C>
+struct LargestNumber {
+  using Acc = C;
+  static constexpr C kIdentity = -std::numeric_limits<C>::infinity();
+  PHI_HD static C join(C most, C x) { return x > most ? x : most; }
+};
+
+/// kThreads neighbours: one, a warp, or a whole block. The members that join values are called by
+/// all threads of a team, and all get the result. The order in which values join is fixed.
+template <int kThreads>
+class Team {
+ public:
+  static_assert(kThreads == 1 || kThreads == kWarp || kThreads == kBlock);
+  static constexpr int kSize = kThreads;
+
+  __device__ static int index() {
+    return kThreads == 1 ? 0 : static_cast<int>(threadIdx.x) % kThreads;
+  }
+
+  /// The teams' values joined, of a reducer's Acc.
+  template <typename R>
+  __device__ static typename R::Acc join(typename R::Acc value) {
+    if constexpr (kThreads > 1) {
+      value = join_warp<R>(value);
+      if constexpr (kThreads == kBlock) value = join_warps<R>(value);
+      value = shuffle(value, FromLane{0});
+    }
+    return value;
+  }
+
+  __device__ static double sum(double value) { return join<SumReducer<double>>(value); }
+
+  /// The largest number among value(0) .. value(n - 1).
+  template <typename C, typename Value>
+  __device__ static C largest(int64_t n, const Value& value) {
+    using R = LargestNumber<C>;
+    C most = R::kIdentity;
+    for (int64_t i = index(); i < n; i += kThreads) most = R::join(most, value(i));
+    return join<R>(most);
+  }
+
+  /// The sum of term(0) .. term(n - 1): a few in C, many in double.
+  template <typename C, typename Term>
+  __device__ static C sum(int64_t n, const Term& term) {
+    double sum = 0;
+    for (int64_t i = index(); i < n;) {
+      C lane = 0;
+      for (int k = 0; k < kLaneRun && i < n; ++k, i += kThreads) lane += term(i);
+      sum += static_cast<double>(lane);
+    }
+    return static_cast<C>(Team::sum(sum));
+  }
+
+  /// Calls f(i) for 0 <= i < n, each on one thread.
+  template <typename F>
+  __device__ static void each(int64_t n, const F& f) {
+    for (int64_t i = index(); i < n; i += kThreads) f(i);
+  }
+
+ private:
+  /// Of the first lanes of all warps, in the first lane of each.
+  template <typename R>
+  __device__ static typename R::Acc join_warps(typename R::Acc value) {
+    constexpr int kWarps = kBlock / kWarp;
+    __shared__ typename R::Acc of_warps[kWarps];
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if (lane == 0) of_warps[threadIdx.x / kWarp] = value;
+    __syncthreads();
+    value = lane < kWarps ? of_warps[lane] : typename R::Acc(R::kIdentity);
+    __syncthreads();  // the array may be written again
+    return join_warp<R>(value);
+  }
+};
+
+}  // namespace phi::gpu

@@ -1,0 +1,50 @@
+// What losses over classes share on all devices: where the classes lie, which labels are refused,
+// and numbers per row that ranks combine where the classes are sharded.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/device/device_context.h"
+
+namespace phi {
+
+/// The local array as rows of classes: row o * inner + i holds the elements (o, :, i).
+struct ClassLayout {
+  int axis;
+  int64_t outer;
+  int64_t classes;  // here
+  int64_t inner;
+  int64_t rows() const { return outer * inner; }
+};
+
+inline ClassLayout class_layout(const Dims& dims, int axis) {
+  const int at = axis < 0 ? axis + dims.ndim() : axis;
+  return {at, dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
+}
+
+[[noreturn]] inline void throw_wrong_label(int64_t row, int64_t label, int64_t classes,
+                                           int64_t ignore_index) {
+  throw errors::InvalidArgument(
+      "label of row {} is {}, but input has {} classes; it must be in [0, {}) or ignore_index "
+      "({}).",
+      row, label, classes, classes, ignore_index);
+}
+
+/// Whether any rank that shares the class dim has less than the whole of it. Must come out alike
+/// on all of them: of two ranks sharing one class, one has it all and the other none.
+inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int axis) {
+  return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
+}
+
+/// The messages of `times` combinations of one number per row, in a dry run.
+template <typename C>
+void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {
+  DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, ctx.place());
+  for (int i = 0; i < times; ++i) {
+    ctx.view()->combine_over(input, layout.axis, CombineKind::kSum, &values);
+  }
+}
+
+}  // namespace phi

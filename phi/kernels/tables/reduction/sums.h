@@ -1,0 +1,152 @@
+// Sums and means. An empty `axis` is all; negative ones count from the back.
+#pragma once
+
+#include "phi/generated/kernels/reduction.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/reduce.h"
+
+namespace phi {
+namespace {
+
+// The sum of elements of T in the dtype of `out`, To, is that of their casts: these happen while
+// elements are read if both are computed in one type, or if integers only lose high bits.
+template <typename T, typename To>
+inline constexpr bool kCastsOnReading = std::is_same_v<compute_t<T>, compute_t<To>> ||
+                                        (std::is_integral_v<T> && std::is_integral_v<To> &&
+                                         !std::is_same_v<To, bool>);
+
+// All integers are summed alike.
+template <typename To>
+using SumReducerFor =
+    SumReducer<std::conditional_t<std::is_integral_v<To>, int64_t, compute_t<To>>>;
+
+// The number of elements of the whole tensor that one mean is of.
+inline int64_t global_count(const ShardBox& where, AxisSet axes) {
+  int64_t count = 1;
+  for (int d = 0; d < where.global.ndim(); ++d) {
+    if (axes.has(d)) count *= where.global[d];
+  }
+  return count;
+}
+
+inline double mean_count(const KernelContext& ctx, const DenseTensor& x, AxisSet axes) {
+  return static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
+}
+
+// Adds up `sums` over the ranks that share the reduced tensor dims.
+inline void combine_sums(const KernelContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
+  for (int d = 0; ctx.view() && d < ndim; ++d) {
+    if (axes.has(d)) ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
+  }
+}
+
+struct Quotient {
+  double count;
+  PHI_HD double operator()(double sum) const { return sum / count; }
+};
+
+template <typename T>
+struct IntegerQuotient {
+  int64_t count;  // 0: there is none
+  PHI_HD T operator()(int64_t sum) const { return static_cast<T>(count == 0 ? 0 : sum / count); }
+};
+
+// Quotients of parts do not add up to that of their sum: the ranks add first, and the one that has
+// the first part of what is reduced divides; the others hold 0.
+template <typename T, typename Context>
+void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
+  const ShardBox where = ctx.input_box(0, x.dims());
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, sums.mutable_data<int64_t>(),
+                        ConvertFunctor<int64_t>());
+  combine_sums(ctx, axes, x.ndim(), &sums);
+  bool is_first = true;
+  for (int d = 0; d < x.ndim(); ++d) is_first &= !axes.has(d) || where.box.offset[d] == 0;
+  const IntegerQuotient<T> quotient{is_first ? global_count(where, axes) : 0};
+  unary_loop(ctx, sums.data<int64_t>(), out->mutable_data<T>(), sums.numel(), quotient);
+}
+
+// Sums of complex numbers by `count` are those of their parts, which are a tensor dim more.
+template <typename T, typename Context>
+void complex_sums(const Context& ctx, const DenseTensor& x, AxisSet axes, double count,
+                  DenseTensor* out) {
+  using Part = typename T::value_type;
+  Dims parts = x.dims();
+  parts.push_back(2);
+  reduce<SumReducer<Part>>(ctx, reinterpret_cast<const Part*>(x.data<T>()), parts, axes,
+                           reinterpret_cast<Part*>(out->mutable_data<T>()), Quotient{count});
+}
+
+}  // namespace
+
+/// T is x's dtype; out may be of any other, which elements are cast to before they are added.
+template <typename T, typename Context>
+void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  const AxisSet axes = normalise_axes(axis, x.dims());
+  visit_dtype(out->dtype(), [&]<typename To>() {
+    const auto sum = [&](const auto* from) {
+      reduce<SumReducerFor<To>>(ctx, from, x.dims(), axes, out->mutable_data<To>(),
+                                ConvertFunctor<To>());
+    };
+    if constexpr (kCastsOnReading<T, To>) {
+      sum(x.data<T>());
+    } else {
+      using C = compute_t<To>;
+      DenseTensor cast = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+      convert(ctx, x.data<T>(), cast.mutable_data<C>(), x.numel());
+      sum(cast.data<C>());
+    }
+  });
+}
+
+/// The dtype of `out` is x's.
+template <typename T, typename Context>
+void ComplexSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
+                      DenseTensor* out) {
+  complex_sums<T>(ctx, x, normalise_axes(axis, x.dims()), 1.0, out);
+}
+
+/// The local sum over the *global* number of elements, so that the results of the ranks that hold
+/// parts of x add up to the mean. Means of integers lose their fraction; the ranks that share what
+/// is reduced add up their sums, and one of them holds the mean.
+template <typename T, typename Context>
+void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+  const AxisSet axes = normalise_axes(axis, x.dims());
+  if constexpr (std::is_integral_v<T>) {
+    integer_mean<T>(ctx, x, axes, out);
+  } else if constexpr (kIsComplex<T>) {
+    complex_sums<T>(ctx, x, axes, mean_count(ctx, x, axes), out);
+  } else {
+    reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
+                          Quotient{mean_count(ctx, x, axes)});
+  }
+}
+
+/// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
+/// those of size 1 in out alone.
+template <typename T, typename Context>
+void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  const int added = x.ndim() - out->ndim();
+  AxisSet axes;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d < added || out->dims()[d - added] != x.dims()[d]) axes.add(d);
+  }
+  if (x.numel() == out->numel())
+    return convert(ctx, x.data<T>(), out->mutable_data<T>(), x.numel());
+  if constexpr (kIsComplex<T>) {
+    complex_sums<T>(ctx, x, axes, 1.0, out);
+  } else {
+    reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
+                          ConvertFunctor<T>());
+  }
+}
+
+PHI_REGISTER_KERNEL(sum, PHI_DEVICE, SumKernel, AllTypes);
+PHI_REGISTER_KERNEL(sum, PHI_DEVICE, ComplexSumKernel, Complexes);
+PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, Complexes);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Complexes);
+
+}  // namespace phi

@@ -1,0 +1,136 @@
+// Norms over tensor dims, log-sum-exp, their gradients, argmax and clipping on GPUs, beside the
+// CPU's.
+#include "phi/generated/kernels/norms.h"
+#include "phi/generated/kernels/reduction.h"
+#include "tests/phi/gpu/both_devices.h"
+
+namespace phi::testing {
+namespace {
+
+struct Case {
+  Dims dims;
+  int axis;
+};
+const std::vector<Case> kCases = {{{0, 4}, 1},    {{1}, 0},        {{40, 3}, 1},
+                                  {{3, 150}, 1},  {{2, 2500}, -1}, {{4, 70, 3}, 1},
+                                  {{9000, 5}, 0}, {{3, 2, 300}, 1}};
+
+Dims without(const Case& test) {
+  const int axis = test.axis < 0 ? test.axis + test.dims.ndim() : test.axis;
+  Dims kept;
+  for (int d = 0; d < test.dims.ndim(); ++d) {
+    if (d != axis) kept.push_back(test.dims[d]);
+  }
+  return kept;
+}
+
+template <typename T>
+void check_p_norm(const Case& test, float p) {
+  const DenseTensor x = drawn(dtype_of<T>(), test.dims, 1);
+  const TensorMeta meta{without(test), dtype_of<T>()};
+  const auto norm = [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    registered<kernels::p_norm, T>(ctx, in[0], p, test.axis, false, &out[0]);
+  };
+  expect_same_on_gpu({x}, {meta}, norm);
+  const DenseTensor norms = left_on_cpu({x}, {meta}, norm)[1];
+  expect_same_on_gpu({x, norms, drawn(dtype_of<T>(), meta.dims, 2)}, {x.meta()},
+                     [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                       registered<kernels::p_norm_grad, T>(ctx, in[0], in[1], in[2], p, test.axis,
+                                                           false, &out[0]);
+                     });
+}
+
+TEST(GpuNorms, OfEachOrder) {
+  for_each_type(Floats(), []<typename T>() {
+    for (const Case& test : kCases) {
+      for (const float p : {2.0f, 1.0f, 0.0f, 3.0f, INFINITY, -INFINITY}) {
+        SCOPED_TRACE(test.dims.to_string() + " order " + std::to_string(p));
+        check_p_norm<T>(test, p);
+      }
+    }
+  });
+}
+
+TEST(GpuNorms, Frobenius) {
+  for_each_type(Floats(), []<typename T>() {
+    const DenseTensor x = drawn(dtype_of<T>(), {7, 5, 90}, 1);
+    const IntArray axes({0, 2});
+    expect_same_on_gpu({x, drawn(dtype_of<T>(), {5}, 2, 1, 2), drawn(dtype_of<T>(), {5}, 3)},
+                       {{{5}, dtype_of<T>()}, {{}, dtype_of<T>()}, x.meta()},
+                       [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::frobenius_norm, T>(ctx, in[0], axes, false, &out[0]);
+                         registered<kernels::frobenius_norm, T>(ctx, in[0], axes, true, &out[1]);
+                         registered<kernels::frobenius_norm_grad, T>(ctx, in[0], in[1], in[2], axes,
+                                                                     false, &out[2]);
+                       });
+  });
+}
+
+template <typename T>
+void check_log_sum_exp(const DenseTensor& x, const std::vector<int64_t>& axes, const Dims& kept) {
+  const TensorMeta meta{kept, dtype_of<T>()};
+  const auto sums = [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    registered<kernels::logsumexp, T>(ctx, in[0], axes, false, &out[0]);
+  };
+  expect_same_on_gpu({x}, {meta}, sums);
+  const DenseTensor out = left_on_cpu({x}, {meta}, sums)[1];
+  expect_same_on_gpu({x, out, drawn(dtype_of<T>(), kept, 2)}, {x.meta()},
+                     [&](const KernelContext& ctx, Arrays& in, Arrays& result) {
+                       registered<kernels::logsumexp_grad, T>(ctx, in[0], in[1], in[2], axes, false,
+                                                              &result[0]);
+                     });
+}
+
+TEST(GpuNorms, LogSumExp) {
+  for_each_type(Floats(), []<typename T>() {
+    for (const Case& test : kCases) {
+      SCOPED_TRACE(test.dims.to_string());
+      check_log_sum_exp<T>(drawn(dtype_of<T>(), test.dims, 1, -6, 6), {test.axis}, without(test));
+    }
+    check_log_sum_exp<T>(drawn(dtype_of<T>(), {5, 7, 300}, 1), {0, 2}, {7});
+  });
+  const double inf = INFINITY;
+  check_log_sum_exp<float>(tensor<float>({-inf, -inf, -inf, -inf, -inf, inf,  -inf,  1,    inf, 2,
+                                          1,    NAN,  2,    3,    4,    1e30, -1e30, 1e30, 0,   0},
+                                         {4, 5}),
+                           {1}, {4});
+}
+
+template <typename T>
+void check_arg(const DenseTensor& x, int axis, bool flatten, const Dims& kept) {
+  for (const DataType index : {DataType::INT64, DataType::INT32}) {
+    expect_same_on_gpu({x}, {{kept, index}, {kept, index}},
+                       [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::argmax, T>(ctx, in[0], Scalar(axis), flatten, &out[0]);
+                         registered<kernels::argmin, T>(ctx, in[0], Scalar(axis), flatten, &out[1]);
+                       });
+  }
+}
+
+TEST(GpuNorms, PlacesOfExtremes) {
+  for_each_type(Numbers(), []<typename T>() {
+    for (const Case& test : kCases) {
+      SCOPED_TRACE(test.dims.to_string());
+      const DenseTensor x = drawn(dtype_of<T>(), test.dims, 1);
+      check_arg<T>(x, test.axis, false, without(test));
+      if (x.numel() > 0) check_arg<T>(x, 0, true, {});
+    }
+  });
+  check_arg<float>(rare_tensor<float>({3, 300}), 1, false, {3});
+}
+
+TEST(GpuNorms, Clipping) {
+  for_each_type(Floats(), []<typename T>() {
+    for (const float most : {3.0f, 1e6f}) {
+      for (const Dims& dims : {Dims{}, Dims{0}, Dims{300, 7}}) {
+        const DenseTensor x = drawn(dtype_of<T>(), dims, 1);
+        expect_same_on_gpu({x}, {x.meta()}, [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::clip_by_norm, T>(ctx, in[0], most, &out[0]);
+        });
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace phi::testing
