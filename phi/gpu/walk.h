@@ -1,5 +1,5 @@
-// Walk: where element number i of a row-major space of up to kMaxNdim tensor dims lies in kOperands
-// arrays, each with a stride per dim.
+// Walk: where element number i of a row-major space of up to kLoops dims lies in kOperands arrays,
+// each with a stride per dim.
 //
 //   const Walk<2> walk(sizes, strides);            // on the host, innermost first
 //   const auto at = walk.offsets(i);               // in a kernel, which takes the walk by value
@@ -13,17 +13,25 @@
 
 namespace phi::gpu {
 
+/// GPUs divide 32 bits several times faster than 64.
+PHI_HD int64_t quotient(int64_t i, int64_t size) {
+  if (static_cast<uint64_t>(i | size) >> 32 == 0) {
+    return static_cast<uint32_t>(i) / static_cast<uint32_t>(size);
+  }
+  return i / size;
+}
+
 template <int kOperands>
 struct Offsets {
   int64_t at[kOperands];
 };
 
-template <int kOperands>
+template <int kOperands, int kLoops = kMaxNdim>
 class Walk {
  public:
   int ndim = 0;  // innermost first; 0: one element
-  int64_t sizes[kMaxNdim];
-  int64_t strides[kOperands][kMaxNdim];
+  int64_t sizes[kLoops];
+  int64_t strides[kOperands][kLoops];
 
   /// Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
   void append(int64_t size, const std::array<int64_t, kOperands>& stride) {
@@ -49,15 +57,6 @@ class Walk {
       i = outer;
     }
     return result;
-  }
-
- private:
-  /// GPUs divide 32 bits several times faster than 64.
-  PHI_HD static int64_t quotient(int64_t i, int64_t size) {
-    if (static_cast<uint64_t>(i | size) >> 32 == 0) {
-      return static_cast<uint32_t>(i) / static_cast<uint32_t>(size);
-    }
-    return i / size;
   }
 };
 

@@ -15,6 +15,7 @@ struct Misfit {
   void (*raise)(const Misfit& found) = nullptr;
   TensorMeta meta{};      // of the argument
   int64_t extent = 0;     // of what an index counts
+  const char* table = nullptr;  // a literal: of which an id picks rows
   bool from_end = false;  // indices may count from the end
   int64_t ignored = 0;    // an index that stands for none
   // Filled in where the element is found:

@@ -10,7 +10,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/element_width.h"
+#include "phi/kernels/element_width.h"
 #include "phi/kernels/strided_walk.h"
 namespace phi {
 namespace {

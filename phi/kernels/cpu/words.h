@@ -12,6 +12,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/elementwise/nary_loop.h"
+#include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/cpu/refuse.h"
 
@@ -55,5 +56,14 @@ template <typename T>
 void fill(const CpuContext&, T* out, int64_t n, T value) {
   std::fill_n(out, n, value);
 }
+
+/// out[i] = f(i), as it is.
+template <typename Out, typename F>
+void index_loop(const CpuContext&, Out* out, int64_t n, F f) {
+  for (int64_t i = 0; i < n; ++i) out[i] = f(i);
+}
+
+/// x's bytes, where `out` is not x's buffer anyway.
+inline void keep(const CpuContext&, const DenseTensor& x, DenseTensor* out) { keep(x, out); }
 
 }  // namespace phi

@@ -1,6 +1,8 @@
 // The search on a GPU for elements that an operator refuses.
 #pragma once
 
+#include <type_traits>
+
 #include "phi/core/device/misfit.h"
 #include "phi/gpu/launch.h"
 #include "phi/kernels/functors/convert_value.h"
@@ -9,12 +11,22 @@ namespace phi {
 
 namespace gpu {
 
+/// Wrong: asked of an element, or of an element and its position.
+template <typename T, typename Wrong>
+__device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
+  if constexpr (std::is_invocable_v<const Wrong&, T, int64_t>) {
+    return wrong(x, i);
+  } else {
+    return wrong(x);
+  }
+}
+
 /// The last block to end leaves what was found first, unless an earlier call's waits there still.
 template <typename T, typename Wrong>
 __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* search,
                             MisfitRecord* record, Misfit misfit) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    if (!wrong(x[i])) continue;
+    if (!is_misfit(wrong, x[i], i)) continue;
     atomicMin(&search->first, static_cast<unsigned long long>(i));
     break;
   }

@@ -10,6 +10,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/kernels/gpu/elementwise/map.h"
+#include "phi/kernels/gpu/moves/fill.h"
 #include "phi/kernels/gpu/reduce.h"
 #include "phi/kernels/gpu/refuse.h"
 
@@ -69,15 +70,23 @@ void convert(const GpuContext& ctx, const From* x, To* out, int64_t n) {
   gpu::map(ctx, out, n, ConvertFunctor<To>(), x);
 }
 
-template <typename T>
-struct ConstantFunctor {
-  T value;
-  PHI_HD T operator()() const { return value; }
-};
-
+/// out[i] = value.
 template <typename T>
 void fill(const GpuContext& ctx, T* out, int64_t n, T value) {
-  gpu::map(ctx, out, n, ConstantFunctor<T>{value});
+  gpu::fill_elements(ctx, out, n, &value, sizeof(T));
+}
+
+/// out[i] = f(i), as it is.
+template <typename Out, typename F>
+void index_loop(const GpuContext& ctx, Out* out, int64_t n, F f) {
+  gpu::map_index(ctx, out, n, f);
+}
+
+/// x's bytes, where `out` is not x's buffer anyway.
+inline void keep(const GpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
+  const auto* from = static_cast<const std::byte*>(x.raw_data());
+  auto* to = static_cast<std::byte*>(out->mutable_raw_data());
+  if (from != to && x.nbytes() > 0) gpu::GpuDevice::of(ctx.place()).copy(to, from, x.nbytes());
 }
 
 }  // namespace phi

@@ -6,12 +6,18 @@
 //                   [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "phi/common/dims.h"
+#include "phi/core/device/device_context.h"
+#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/indexing/indices.h"
+#include "phi/kernels/element_width.h"
+#include "phi/kernels/functors/hd.h"
 #include "phi/kernels/strided_walk.h"
 
 namespace phi {
@@ -87,5 +93,36 @@ class ElementPlaces {
   int64_t row_ = 1;
   std::array<int64_t, 2> step_{};
 };
+
+// Words of tables of kernels (gpu/indexing/elements.h has the GPUs').
+
+/// out = the elements of arr that indices name along `axis`.
+template <typename T>
+void take_elements(const CpuContext&, const DenseTensor& arr, const DenseTensor& indices, int axis,
+                   const char* name, FromEnd from_end, DenseTensor* out) {
+  using W = width_t<T>;
+  const auto* from = static_cast<const W*>(arr.raw_data());
+  auto* to = static_cast<W*>(out->mutable_raw_data());
+  const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
+  places.for_each({indices, name, arr.dims()[axis], from_end},
+                  [=](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
+}
+
+/// The gradient: what was taken is added up, 16-bit floats as float.
+template <typename T>
+void add_elements(const CpuContext&, const DenseTensor& indices, int axis,
+                  const DenseTensor& out_grad, DenseTensor* arr_grad) {
+  using C = compute_t<T>;
+  const T* from = out_grad.data<T>();
+  std::vector<C> wide(kIs16Bit<T> ? static_cast<size_t>(arr_grad->numel()) : 0);
+  C* sums = wide.data();
+  if constexpr (!kIs16Bit<T>) sums = arr_grad->mutable_data<T>();
+  std::fill_n(sums, arr_grad->numel(), C(0));
+  const ElementPlaces places(arr_grad->dims(), indices.dims(), out_grad.dims(), axis);
+  places.for_each(
+      {indices, "indices", arr_grad->dims()[axis], FromEnd::kYes},
+      [=](int64_t in_arr, int64_t in_out) { sums[in_arr] += static_cast<C>(from[in_out]); });
+  if constexpr (kIs16Bit<T>) convert(sums, arr_grad->mutable_data<T>(), arr_grad->numel());
+}
 
 }  // namespace phi

@@ -12,20 +12,6 @@
 namespace phi {
 namespace {
 
-/// The rows here of a table whose first row is for id `start_index`; negative for ids that it does
-/// not have.
-std::vector<int64_t> rows_from(int64_t start_index, const LookupTable& table,
-                               const DenseTensor& ids) {
-  std::vector<int64_t> rows(static_cast<size_t>(ids.numel()));
-  visit_indices(ids, [&](const auto* values) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t row = values[i] < start_index ? -1 : values[i] - start_index;
-      rows[i] = row >= table.begin && row < table.end ? row - table.begin : -1;
-    }
-  });
-  return rows;
-}
-
 /// How often each row of the gradient that is here is named, by all ranks.
 DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int ids_ndim) {
   DenseTensor counts = DenseTensor::empty({{rows}, DataType::INT64}, ctx.place());
@@ -46,16 +32,17 @@ template <typename T, typename Context>
 void CEmbeddingKernel(const Context& ctx, const DenseTensor& weight, const DenseTensor& x,
                       int64_t start_index, DenseTensor* out) {
   const LookupTable table(ctx.input_box(0, weight.dims()), 0);
-  read_slices(Slices::along(weight.dims(), 0), rows_from(start_index, table, x), weight.data<T>(),
-              out->mutable_data<T>());
+  read_slices(Slices::along(weight.dims(), 0), rows_from(ctx, start_index, table, x),
+              weight.data<T>(), out->mutable_data<T>());
 }
 
 template <typename T, typename Context>
 void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                           int64_t start_index, DenseTensor* weight_grad) {
   const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
-  SliceSums<T>(Slices::along(weight_grad->dims(), 0), rows_from(start_index, table, x))
-      .run(SumsFrom::kZero, out_grad.data<T>(), weight_grad->mutable_data<T>());
+  T* to = weight_grad->mutable_data<T>();
+  add_slices(ctx, SumsFrom::kZero, Slices::along(weight_grad->dims(), 0),
+             rows_from(ctx, start_index, table, x), to, out_grad.data<T>(), to);
 }
 
 /// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
@@ -70,7 +57,7 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const auto places = places_in(table, x, "x", "the vocabulary");
   const DenseTensor counts = occurrences(ctx, slices.extent, places, x.ndim());
   T* to = weight_grad->mutable_data<T>();
-  SliceSums<T>(slices, places).run(SumsFrom::kZero, out_grad.data<T>(), to);
+  add_slices(ctx, SumsFrom::kZero, slices, places, to, out_grad.data<T>(), to);
   for (int64_t row = 0; row < slices.extent; ++row, to += slices.inner) {
     const int64_t count = counts.data<int64_t>()[row];
     const bool is_padding = padding_idx >= 0 && row + table.begin == padding_idx;

@@ -4,19 +4,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/kernels/index_errors.h"
 
 namespace phi {
 
-/// May an index count from the end?
-enum class FromEnd : bool { kNo, kYes };
-
 /// Errors: InvalidArgument: `argument` has at flat position `at` what is no index of `extent`.
-[[noreturn]] void throw_outside(std::string_view argument, int64_t index, int64_t at,
-                                int64_t extent, FromEnd from_end);
+[[noreturn]] inline void throw_outside(const char* argument, int64_t index, int64_t at,
+                                       int64_t extent, FromEnd from_end) {
+  throw_outside_dim({.argument = argument,
+                     .extent = extent,
+                     .from_end = from_end == FromEnd::kYes,
+                     .value = index,
+                     .at = at});
+}
 
 /// Calls f with a pointer to the indices, int32 or int64.
 template <typename F>
@@ -34,8 +37,8 @@ int64_t from_front(Id id, int64_t extent) {
 /// Errors: throw_outside's for the first of n ids that is outside, whose flat position is counted
 /// from `first`.
 template <typename Id>
-void check_indices(const Id* ids, int64_t n, std::string_view argument, int64_t extent,
-                   FromEnd from_end, int64_t first = 0) {
+void check_indices(const Id* ids, int64_t n, const char* argument, int64_t extent, FromEnd from_end,
+                   int64_t first = 0) {
   const int64_t lowest = from_end == FromEnd::kYes ? -extent : 0;
   std::make_unsigned_t<Id> outside = 0;  // as wide as an id: g++ 12 vectorises no fold of bools
   for (int64_t i = 0; i < n; ++i) outside |= (ids[i] < lowest) | (ids[i] >= extent) ? 1u : 0u;
@@ -49,8 +52,7 @@ void check_indices(const Id* ids, int64_t n, std::string_view argument, int64_t 
 /// they are that already, which nearly all are, else from a copy.
 class IndexBlocks {
  public:
-  IndexBlocks(const DenseTensor& indices, std::string_view argument, int64_t extent,
-              FromEnd from_end)
+  IndexBlocks(const DenseTensor& indices, const char* argument, int64_t extent, FromEnd from_end)
       : indices_(indices), argument_(argument), extent_(extent), from_end_(from_end) {}
   IndexBlocks(const IndexBlocks&) = delete;  // blocks may lie in this
   IndexBlocks& operator=(const IndexBlocks&) = delete;
@@ -84,7 +86,7 @@ class IndexBlocks {
   }
 
   const DenseTensor& indices_;
-  std::string_view argument_;
+  const char* argument_;
   int64_t extent_;
   FromEnd from_end_;
   int64_t done_ = 0;

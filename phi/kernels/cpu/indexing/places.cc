@@ -47,17 +47,8 @@ void add_places(const NamedDims& named, int64_t stride, const Dims& shape,
 
 }  // namespace
 
-void throw_outside(std::string_view argument, int64_t index, int64_t at, int64_t extent,
-                   FromEnd from_end) {
-  throw errors::InvalidArgument(
-      "{} holds {} at flat position {}, but the tensor dim that it names has {} entries; it must "
-      "be "
-      "in [{}, {}).",
-      argument, index, at, extent, from_end == FromEnd::kYes ? -extent : 0, extent);
-}
-
-std::vector<int64_t> places_along(const DenseTensor& index, std::string_view argument,
-                                  int64_t extent, FromEnd from_end) {
+std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
+                                  FromEnd from_end) {
   std::vector<int64_t> places(static_cast<size_t>(index.numel()));
   visit_indices(index, [&](const auto* ids) {
     check_indices(ids, index.numel(), argument, extent, from_end);
@@ -67,13 +58,25 @@ std::vector<int64_t> places_along(const DenseTensor& index, std::string_view arg
 }
 
 std::vector<int64_t> places_in(const LookupTable& table, const DenseTensor& ids,
-                               std::string_view argument, std::string_view table_name) {
+                               const char* argument, const char* table_name) {
   std::vector<int64_t> places(static_cast<size_t>(ids.numel()));
   look_up(
       table, ids, argument, table_name,
       [&](int64_t i, int64_t row) { places[static_cast<size_t>(i)] = row; },
       [&](int64_t i) { places[static_cast<size_t>(i)] = -1; });
   return places;
+}
+
+std::vector<int64_t> rows_from(const CpuContext&, int64_t start_index, const LookupTable& table,
+                               const DenseTensor& ids) {
+  std::vector<int64_t> rows(static_cast<size_t>(ids.numel()));
+  visit_indices(ids, [&](const auto* values) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const int64_t row = values[i] < start_index ? -1 : values[i] - start_index;
+      rows[i] = row >= table.begin && row < table.end ? row - table.begin : -1;
+    }
+  });
+  return rows;
 }
 
 std::vector<int64_t> places_of_first(const DenseTensor& index, const Dims& dims) {

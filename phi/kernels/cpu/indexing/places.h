@@ -1,12 +1,13 @@
 // The places that tensors of indices name, checked, and counted from the first.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/indexing/indices.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
 
@@ -14,13 +15,13 @@ namespace phi {
 
 /// `index`, int32 or int64, along a tensor dim of `extent`; `argument` is its name. Errors:
 /// InvalidArgument with the index, its position and the extent.
-std::vector<int64_t> places_along(const DenseTensor& index, std::string_view argument,
-                                  int64_t extent, FromEnd from_end);
+std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
+                                  FromEnd from_end);
 
 /// The rows of a table that ids name, counted from the first that is here, negative for others.
 /// Errors: those of look_up.
 std::vector<int64_t> places_in(const LookupTable& table, const DenseTensor& ids,
-                               std::string_view argument, std::string_view table_name);
+                               const char* argument, const char* table_name);
 
 /// index [..., k] along the first k tensor dims, counted as one. Indices may count from the end.
 /// Errors: as above.
@@ -34,5 +35,34 @@ struct NamedPlaces {
 };
 /// Errors: InvalidArgument, as above, and if what bool indices name does not broadcast with others.
 NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims);
+
+/// The rows here of a table whose first row is for id `start_index`, negative for ids that it does
+/// not have.
+std::vector<int64_t> rows_from(const CpuContext& ctx, int64_t start_index, const LookupTable& table,
+                               const DenseTensor& ids);
+
+// The same as words of tables of kernels (gpu/indexing/places.h has the GPUs').
+
+inline std::vector<int64_t> places_along(const CpuContext&, const DenseTensor& index,
+                                         const char* argument, int64_t extent, FromEnd from_end) {
+  return places_along(index, argument, extent, from_end);
+}
+inline std::vector<int64_t> places_in(const CpuContext&, const LookupTable& table,
+                                      const DenseTensor& ids, const char* argument,
+                                      const char* table_name) {
+  return places_in(table, ids, argument, table_name);
+}
+inline std::vector<int64_t> places_of_first(const CpuContext&, const DenseTensor& index,
+                                            const Dims& dims) {
+  return places_of_first(index, dims);
+}
+inline NamedPlaces places_of_indices(const CpuContext&, std::span<const DenseTensor* const> indices,
+                                     const Dims& dims) {
+  return places_of_indices(indices, dims);
+}
+/// The one place that an attribute names.
+inline std::array<int64_t, 1> place_at(const CpuContext&, int64_t index, int64_t extent) {
+  return {from_front(index, extent)};
+}
 
 }  // namespace phi

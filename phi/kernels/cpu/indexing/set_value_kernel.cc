@@ -10,9 +10,9 @@
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/set_value.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/element_width.h"
-#include "phi/kernels/strided_walk.h"
+#include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 namespace {

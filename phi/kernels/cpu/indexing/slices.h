@@ -11,31 +11,16 @@
 #include <span>
 #include <vector>
 
-#include "phi/common/dims.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/slices.h"
 
 namespace phi {
 
 /// Which slice, counted from the first; a negative one is elsewhere, on another rank say.
 using Places = std::span<const int64_t>;
-
-/// A row-major array as [outer, extent, inner]: slice `i` is [:, i, :].
-struct Slices {
-  int64_t outer;
-  int64_t extent;
-  int64_t inner;
-
-  /// Of one tensor dim.
-  static Slices along(const Dims& dims, int axis) {
-    return {dims.numel(0, axis), dims[axis], dims.numel(axis + 1, dims.ndim())};
-  }
-  /// Of the first `count` tensor dims, counted as one.
-  static Slices of_first(const Dims& dims, int count) {
-    return {1, dims.numel(0, count), dims.numel(count, dims.ndim())};
-  }
-};
 
 /// Whether all slices are here.
 inline bool are_here(Places places) {
@@ -124,13 +109,6 @@ class PositionsBySlice {
   std::vector<int64_t> positions_;
 };
 
-/// What slices are before something is added to them.
-enum class SumsFrom : uint8_t {
-  kZero,        // all slices become sums, of nothing: zeros
-  kWritten,     // those that are named become sums, others stay
-  kWhatIsThere  // sums are added to what is there
-};
-
 /// Adds slices up in rising order of positions, those of 16-bit T as floats, which are rounded
 /// once.
 template <typename T>
@@ -144,10 +122,7 @@ class SliceSums {
         sum_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr),
         term_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr) {}
 
-  /// x of what is there. `from` is [outer, places, inner].
-  void run(SumsFrom start, const T* from, T* x) { run(start, x, from, x); }
-
-  /// x of `there`, which is x itself or lies elsewhere.
+  /// x of `there`, which is x itself or lies elsewhere. `from` is [outer, places, inner].
   void run(SumsFrom start, const T* there, const T* from, T* x) {
     constexpr int64_t kShort = 64;  // elements: a copy of each slice for itself costs more
     const int64_t inner = slices_.inner;
@@ -205,5 +180,26 @@ class SliceSums {
   std::unique_ptr<C[]> sum_;  // a slice, as are terms; of 16-bit T
   std::unique_ptr<C[]> term_;
 };
+
+// The same as words of tables of kernels (gpu/indexing/slices.h has the GPUs').
+
+template <typename W>
+void read_slices(const CpuContext&, const Slices& slices, Places places, const W* x, W* to) {
+  read_slices(slices, places, x, to);
+}
+template <typename W>
+void put_slices(const CpuContext&, const Slices& slices, Places places, const W* from, W* x) {
+  put_slices(slices, places, from, x);
+}
+template <typename T>
+void clear_slices(const CpuContext&, const Slices& slices, Places places, T* x) {
+  fill_slices(slices, places, T{}, x);
+}
+/// x = `there`, as `start` says, with the slices of `from` [outer, places, inner] added.
+template <typename T>
+void add_slices(const CpuContext&, SumsFrom start, const Slices& slices, Places places,
+                const T* there, const T* from, T* x) {
+  SliceSums<T>(slices, places).run(start, there, from, x);
+}
 
 }  // namespace phi

@@ -1,36 +1,46 @@
-// Pieces between arrays, for kernels.
+// Pieces between arrays, as words of tables of kernels on the CPU; gpu/moves/move.h has the GPUs'.
 #pragma once
 
 #include <cstring>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/cpu/element_width.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/moves/pieces.h"
+#include "phi/kernels/element_width.h"
 
 namespace phi {
 
 /// out = the pieces of x. Elements of out that no piece reaches stay as they are.
 template <typename T>
-void copy_pieces(const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
+void copy_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
   using W = width_t<T>;
   if (x.numel() == 0 || out->numel() == 0) return;
-  pieces.copy(static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
+  PieceMoves(pieces).copy(static_cast<const W*>(x.raw_data()),
+                          static_cast<W*>(out->mutable_raw_data()));
+}
+
+/// x where pieces of `out` came from, if they move no element twice; others stay as they are.
+template <typename T>
+void put_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
+  using W = width_t<T>;
+  if (x.numel() == 0 || out->numel() == 0) return;
+  PieceMoves(pieces).copy_back(static_cast<const W*>(x.raw_data()),
+                               static_cast<W*>(out->mutable_raw_data()));
 }
 
 /// The gradient of pieces that move no element twice: out_grad where it came from, zeros elsewhere.
 template <typename T>
-void copy_pieces_back(const Pieces& pieces, const DenseTensor& out_grad, DenseTensor* x_grad) {
-  using W = width_t<T>;
+void copy_pieces_back(const CpuContext& ctx, const Pieces& pieces, const DenseTensor& out_grad,
+                      DenseTensor* x_grad) {
   if (x_grad->numel() == 0) return;
   std::memset(x_grad->mutable_raw_data(), 0, x_grad->nbytes());
-  if (out_grad.numel() == 0) return;
-  pieces.copy_back(static_cast<const W*>(out_grad.raw_data()),
-                   static_cast<W*>(x_grad->mutable_raw_data()));
+  put_pieces<T>(ctx, pieces, out_grad, x_grad);
 }
 
 /// The gradient of any pieces: sums over the places that an element was moved to.
 template <typename T>
-void sum_pieces_back(const Pieces& pieces, const DenseTensor& out_grad, DenseTensor* x_grad) {
+void sum_pieces_back(const CpuContext&, const Pieces& pieces, const DenseTensor& out_grad,
+                     DenseTensor* x_grad) {
   if (x_grad->numel() == 0) return;
   sum_back(pieces, out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel());
 }

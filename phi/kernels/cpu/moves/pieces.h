@@ -1,13 +1,10 @@
-// Pieces: the one mechanism of kernels that move elements without changing them. What is moved is a
-// nest of loops; each loop goes through its tensor dim in runs, whose indices in the array that is
-// read rise, fall or stand still. A choice of one run per loop is a piece: a strided box.
+// Moves of the elements of pieces (kernels/pieces.h) on the CPU, row by row.
 //
-//   Pieces pieces;                                    // flip of the last tensor dim
-//   pieces.append(rows, {columns, columns});          // strides in `to` and in `from`
-//   pieces.append({{{0, columns - 1, columns, -1}}}, {1, 1});
-//   pieces.copy(from, to);
+//   PieceMoves(pieces).copy(from, to);
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,56 +13,14 @@
 #include "phi/kernels/cpu/copy_bytes.h"
 #include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/pieces.h"
 
 namespace phi {
 
-/// Indices to, to + 1, ... of one array stand for from, from + step, ... of the other, `count` of
-/// them.
-struct IndexRun {
-  int64_t to;
-  int64_t from;
-  int64_t count;
-  int64_t step;
-};
-
-/// The runs of `size` indices, of which index i stands for source(i), or for none where that is
-/// negative.
-template <typename Source>
-std::vector<IndexRun> runs_of(int64_t size, Source source) {
-  std::vector<IndexRun> runs;
-  for (int64_t i = 0; i < size; ++i) {
-    const int64_t from = source(i);
-    if (from < 0) continue;
-    IndexRun* last = runs.empty() ? nullptr : &runs.back();
-    if (last && last->to + last->count == i) {
-      const int64_t step = from - (last->from + (last->count - 1) * last->step);
-      if (last->count == 1 && step >= -1 && step <= 1) last->step = step;
-      if (last->step == step) {
-        ++last->count;
-        continue;
-      }
-    }
-    runs.push_back({i, from, 1, 1});
-  }
-  return runs;
-}
-
-/// Steps of a loop in the array that is made and in the one that it is made of.
-struct Strides {
-  int64_t to;
-  int64_t from;
-};
-
-class Pieces {
+/// Moves the elements of pieces, which must outlive this.
+class PieceMoves {
  public:
-  /// Where the moves begin in both arrays.
-  explicit Pieces(Strides first = {0, 0}) : first_(first) {}
-
-  /// The next loop inwards, through all of its indices.
-  void append(int64_t size, Strides strides) { append({{0, 0, size, 1}}, strides); }
-  void append(std::vector<IndexRun> runs, Strides strides) {
-    loops_.push_back({std::move(runs), strides});
-  }
+  explicit PieceMoves(const Pieces& pieces) : loops_(pieces.loops()), first_(pieces.first()) {}
 
   /// to[..] = from[..] for all elements of all pieces. W: an integer as wide as an element.
   template <typename W>
@@ -93,10 +48,7 @@ class Pieces {
 
  private:
   using Walk = StridedWalk<2, 2 * kMaxNdim>;
-  struct Loop {
-    std::vector<IndexRun> runs;
-    Strides strides;
-  };
+  using Loop = Pieces::Loop;
 
   template <typename W>
   static void copy_row(const W* from, int64_t from_step, W* to, int64_t to_step, int64_t count) {
@@ -194,7 +146,7 @@ class Pieces {
                                                                                          : last;
   }
 
-  std::vector<Loop> loops_;
+  const std::vector<Loop>& loops_;
   Strides first_;
 };
 
@@ -204,11 +156,11 @@ template <typename T>
 void sum_back(const Pieces& pieces, const T* grad, T* from, int64_t count) {
   if constexpr (kIs16Bit<T>) {
     std::vector<compute_t<T>> sums(static_cast<size_t>(count));
-    pieces.add_back(grad, sums.data());
+    PieceMoves(pieces).add_back(grad, sums.data());
     convert(sums.data(), from, count);
   } else {
     std::fill_n(from, count, T(0));
-    pieces.add_back(grad, from);
+    PieceMoves(pieces).add_back(grad, from);
   }
 }
 

@@ -53,7 +53,7 @@ Pieces repeated(const Dims& x, int axis, std::span<const int64_t> counts, int64_
 /// out comes without bytes. Errors: InvalidArgument for negative repeats, and where output_size is
 /// neither -1 nor their sum.
 template <typename T, typename Context>
-void RepeatInterleaveWithTensorIndexKernel(const Context&, const DenseTensor& x,
+void RepeatInterleaveWithTensorIndexKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& repeats, int axis,
                                            int64_t output_size, DenseTensor* out) {
   const int d = normalise_axis(axis, x.ndim(), x.dims());
@@ -66,16 +66,16 @@ void RepeatInterleaveWithTensorIndexKernel(const Context&, const DenseTensor& x,
   TensorMeta meta{x.dims(), x.dtype(), out->meta().layout};
   meta.dims[d] = total;
   *out = DenseTensor::empty(meta, x.place());
-  copy_pieces<T>(repeated(x.dims(), d, counts, total), x, out);
+  copy_pieces<T>(ctx, repeated(x.dims(), d, counts, total), x, out);
 }
 
 template <typename T, typename Context>
-void RepeatInterleaveWithTensorIndexGradKernel(const Context&, const DenseTensor& repeats,
+void RepeatInterleaveWithTensorIndexGradKernel(const Context& ctx, const DenseTensor& repeats,
                                                const DenseTensor& out_grad, int axis,
                                                DenseTensor* x_grad) {
   const int d = normalise_axis(axis, x_grad->ndim(), x_grad->dims());
   const std::vector<int64_t> counts = counts_of(repeats, x_grad->dims()[d]);
-  sum_pieces_back<T>(repeated(x_grad->dims(), d, counts, out_grad.dims()[d]), out_grad, x_grad);
+  sum_pieces_back<T>(ctx, repeated(x_grad->dims(), d, counts, out_grad.dims()[d]), out_grad, x_grad);
 }
 
 PHI_REGISTER_KERNEL(repeat_interleave_with_tensor_index, CPU, RepeatInterleaveWithTensorIndexKernel,

@@ -1,10 +1,5 @@
 // The loop of optimizers' steps: one vectorised pass over param, grad and states, block by block
-// where dtypes differ.
-//
-// With master_param, a float32 copy of a 16-bit param, the step is taken on the master and rounded
-// into param. Otherwise a 16-bit param is widened, updated and rounded. States are float32 for
-// 16-bit params, else param's dtype; grad may be float32 beside any param. An output may be its
-// input's buffer, as it is when called as an op, or another one.
+// where dtypes differ. Dtypes and masters: tables/optimizer/trained.h.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +7,14 @@
 #include <type_traits>
 
 #include "phi/core/dense_tensor.h"
+#include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/tables/optimizer/trained.h"
 
 namespace phi {
-
-/// A param and its gradient; the masters are null where there is none.
-struct Trained {
-  const DenseTensor& param;
-  const DenseTensor& grad;
-  const DenseTensor* master;
-  DenseTensor* param_out;
-  DenseTensor* master_out;
-};
-
-/// What a state was and where it goes.
-struct State {
-  const DenseTensor& from;
-  DenseTensor* to;
-};
 
 namespace detail {
 
@@ -106,6 +88,22 @@ void take_step(const Trained& x, const std::array<State, Step::kStates>& states,
     }
   }
   detail::step_blocks(param, x.grad.data<T>(), master, out, master_out, size, arrays, step);
+}
+
+/// Takes the step that `make` makes, or leaves all as it is.
+template <typename T, typename Make>
+void take_step(const CpuContext&, const Trained& x,
+               const std::array<State, Make::Step::kStates>& states, const Make& make) {
+  if (make.is_taken()) return take_step<T>(x, states, make.step());
+  keep(x.param, x.param_out);
+  keep(x.master, x.master_out);
+  for (const State& state : states) keep(state.from, state.to);
+}
+
+/// Writes f(), a number, to the only element of `out`.
+template <typename F>
+void set_number_of(const CpuContext&, DenseTensor* out, const F& f) {
+  set_number(out, f());
 }
 
 }  // namespace phi

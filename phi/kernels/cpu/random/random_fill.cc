@@ -6,15 +6,10 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/random_values.h"
 
 namespace phi {
 namespace {
-
-// A word as a float in [0, 1], in steps of 2^-31 near 0.
-PHI_HD float unit_float(uint32_t word) {
-  return (static_cast<float>(static_cast<int32_t>(word >> 1)) + 0.5f) * 0x1p-31f;
-}
 
 // Not inlined: one compiled body makes every batch, so that equal inputs give equal bits.
 template <typename C>
@@ -25,24 +20,13 @@ template <typename C>
   alignas(32) float z[4][kBatchBlocks];
   for (int pair = 0; pair < 4; pair += 2) {
     for (int s = 0; s < kBatchBlocks; ++s) {
-      const float radius = std::sqrt(-2.0f * fast::log(unit_float(random.words[pair][s])));
-      float sine;
-      float cosine;
-      fast::sincos_turns(unit_float(random.words[pair + 1][s]), &sine, &cosine);
-      z[pair][s] = radius * cosine;
-      z[pair + 1][s] = radius * sine;
+      normal_pair(random.words[pair][s], random.words[pair + 1][s], &z[pair][s], &z[pair + 1][s]);
     }
   }
   for (int s = 0; s < kBatchBlocks; ++s) {
     for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = mean + std * static_cast<C>(z[w][s]);
   }
 }
-
-// A word as a number in [0, 1), with as many bits as C holds exactly.
-PHI_HD void unit_value(uint32_t word, float* out) {
-  *out = static_cast<float>(static_cast<int32_t>(word >> 8)) * 0x1p-24f;
-}
-PHI_HD void unit_value(uint32_t word, double* out) { *out = static_cast<double>(word) * 0x1p-32; }
 
 template <typename C>
 [[gnu::noinline]] void uniform_batch(const BatchBlocks& blocks, uint64_t seed, C min, C max,

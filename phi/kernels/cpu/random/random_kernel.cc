@@ -2,12 +2,12 @@
 // in the global tensor.
 #include <algorithm>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/random.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/dropout.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/random_fill.h"
 
@@ -18,27 +18,9 @@ uint64_t seed_bits(int64_t seed) { return static_cast<uint64_t>(seed); }
 
 uint64_t seed_of(const DenseTensor* seed_tensor, int seed) {
   if (!seed_tensor) return seed_bits(seed);
-  const DataType dtype = seed_tensor->dtype();
-  PHI_CHECK(seed_tensor->numel() == 1 && (dtype == DataType::INT32 || dtype == DataType::INT64),
-            errors::InvalidArgument("seed_tensor is {}, but it must hold one int32 or int64.",
-                                    seed_tensor->meta().to_string()));
-  return seed_bits(dtype == DataType::INT64 ? *seed_tensor->data<int64_t>()
-                                            : *seed_tensor->data<int32_t>());
-}
-
-/// What dropout multiplies the elements by that it keeps.
-double kept_factor(double p, bool is_test, const std::string& mode) {
-  PHI_CHECK(p >= 0.0 && p <= 1.0,
-            errors::InvalidArgument("p is {}, but a probability is in [0, 1].", p));
-  const bool upscale = mode == "upscale_in_train";
-  // The second has two names in Paddle: that of its operator and that of its Python function.
-  PHI_CHECK(upscale || mode == "downgrade_in_infer" || mode == "downscale_in_infer",
-            errors::InvalidArgument("mode is '{}', but it must be upscale_in_train or "
-                                    "downscale_in_infer.",
-                                    mode));
-  if (is_test) return upscale ? 1.0 : 1.0 - p;
-  // With p = 1 nothing is kept, and the factor does not matter as long as it is finite.
-  return upscale && p < 1.0 ? 1.0 / (1.0 - p) : 1.0;
+  check_seed_tensor(*seed_tensor);
+  return seed_bits(seed_tensor->dtype() == DataType::INT64 ? *seed_tensor->data<int64_t>()
+                                                           : *seed_tensor->data<int32_t>());
 }
 
 template <typename T>

@@ -80,6 +80,16 @@ void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in
   }
 }
 
+/// out[i] = f(i), as it is.
+template <typename Out, typename F>
+__global__ void map_indices(Out* out, int64_t n, F f) {
+  for (int64_t i = first_item(); i < n; i += item_stride()) out[i] = f(i);
+}
+template <typename Out, typename F>
+void map_index(const GpuContext& ctx, Out* out, int64_t n, const F& f) {
+  if (n > 0) launch(ctx, map_indices<Out, F>, blocks_for(ctx, n), kBlock, out, n, f);
+}
+
 /// The inputs broadcast to `out_dims`.
 template <typename In, size_t kInputs, typename Out, typename F>
 void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,

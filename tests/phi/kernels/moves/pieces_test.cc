@@ -17,7 +17,7 @@ std::vector<uint32_t> counting(int64_t n) {
 
 std::vector<uint32_t> copied(const Pieces& pieces, const std::vector<uint32_t>& from, size_t size) {
   std::vector<uint32_t> to(size, 0);
-  pieces.copy(from.data(), to.data());
+  PieceMoves(pieces).copy(from.data(), to.data());
   return to;
 }
 
@@ -69,9 +69,9 @@ TEST(Pieces, ARollOfLongRowsGoesThereAndBack) {
     }
   }
   Values back(in.size(), 0), sums(in.size(), 1);
-  pieces.copy_back(out.data(), back.data());
+  PieceMoves(pieces).copy_back(out.data(), back.data());
   EXPECT_EQ(back, in);
-  pieces.add_back(out.data(), sums.data());
+  PieceMoves(pieces).add_back(out.data(), sums.data());
   for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(sums[i], in[i] + 1);
 }
 

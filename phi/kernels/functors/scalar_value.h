@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/core/attribute.h"
-#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/convert_value.h"
 
 namespace phi {
 

@@ -1,0 +1,111 @@
+// index_put on the CPU, and its gradient. out may be x.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/indexing.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/slices.h"
+#include "phi/kernels/cpu/numbers.h"
+#include "phi/kernels/element_width.h"
+
+namespace phi {
+namespace {
+
+/// The shape of all elements that index_put names.
+Dims named_shape(const NamedPlaces& named, const Dims& dims) {
+  Dims shape = named.shape;
+  for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
+  return shape;
+}
+
+void check_value(const Dims& value, const Dims& named) {
+  PHI_CHECK(broadcast_dims(value, named, "value", "what indices name") == named,
+            errors::InvalidArgument("value has shape {}, but what indices name is {}; reshape or "
+                                    "slice it.",
+                                    value.to_string(), named.to_string()));
+}
+
+/// `value` with an element for each of `shape`.
+template <typename T>
+DenseTensor broadcast_value(const DenseTensor& value, const Dims& shape) {
+  if (value.numel() == shape.numel()) return value;
+  DenseTensor full = DenseTensor::empty({shape, value.dtype()}, value.place());
+  if (shape.numel() == 0) return full;
+  const T* from = value.data<T>();
+  T* to = full.mutable_data<T>();
+  const Broadcast<1> walk(shape, {&value.dims()});
+  const int64_t step = walk.inner_stride(0);
+  walk.for_each_row([&](int64_t at, const std::array<int64_t, 1>& own, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) to[at + i] = from[own[0] + i * step];
+  });
+  return full;
+}
+
+/// value_grad gets the sum of `full`, whose shape it was broadcast to.
+template <typename T>
+void sum_to_value(const std::vector<T>& full, const Dims& shape, DenseTensor* value_grad) {
+  using C = compute_t<T>;
+  std::vector<C> sums(static_cast<size_t>(value_grad->numel()), C(0));
+  if (!full.empty()) {
+    const Broadcast<1> walk(shape, {&value_grad->dims()});
+    const int64_t step = walk.inner_stride(0);
+    walk.for_each_row([&](int64_t at, const std::array<int64_t, 1>& own, int64_t count) {
+      C* to = sums.data() + own[0];
+      const T* from = full.data() + at;
+      for (int64_t i = 0; i < count; ++i) to[i * step] += static_cast<C>(from[i]);
+    });
+  }
+  convert(sums.data(), value_grad->mutable_data<T>(), value_grad->numel());
+}
+
+}  // namespace
+
+/// The tensor dims of x that indices name are whole. Errors: InvalidArgument if value does not
+/// broadcast to what they name.
+template <typename T, typename Context>
+void IndexPutKernel(const Context& ctx, const DenseTensor& x,
+                    std::span<const DenseTensor* const> indices, const DenseTensor& value,
+                    bool accumulate, DenseTensor* out) {
+  const NamedPlaces named = places_of_indices(indices, x.dims());
+  const Dims shape = named_shape(named, x.dims());
+  check_value(value.dims(), shape);
+  const DenseTensor full = broadcast_value<T>(value, shape);
+  const Slices slices = Slices::of_first(x.dims(), named.named_dims);
+  if (accumulate) {
+    return add_slices(ctx, SumsFrom::kWhatIsThere, slices, named.places, x.data<T>(),
+                      full.data<T>(), out->mutable_data<T>());
+  }
+  keep(x, out);
+  using W = width_t<T>;
+  put_slices(slices, named.places, static_cast<const W*>(full.raw_data()),
+             static_cast<W*>(out->mutable_raw_data()));
+}
+
+template <typename T, typename Context>
+void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indices,
+                        const DenseTensor& out_grad, bool accumulate, DenseTensor* x_grad,
+                        DenseTensor* value_grad) {
+  const NamedPlaces named = places_of_indices(indices, out_grad.dims());
+  const Slices slices = Slices::of_first(out_grad.dims(), named.named_dims);
+  if (x_grad) {
+    keep(out_grad, x_grad);
+    if (!accumulate) fill_slices(slices, named.places, T{}, x_grad->mutable_data<T>());
+  }
+  if (!value_grad) return;
+  const Dims shape = named_shape(named, out_grad.dims());
+  check_value(value_grad->dims(), shape);
+  std::vector<T> full(static_cast<size_t>(shape.numel()));
+  read_slices(slices, named.places, out_grad.data<T>(), full.data());
+  sum_to_value(full, shape, value_grad);
+}
+
+PHI_REGISTER_KERNEL(index_put, CPU, IndexPutKernel, EveryType);
+using Differentiable = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(index_put_grad, CPU, IndexPutGradKernel, Differentiable);
+
+}  // namespace phi

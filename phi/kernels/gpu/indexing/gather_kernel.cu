@@ -1,0 +1,6 @@
+// Reading of elements and slices at positions on GPUs.
+#include "phi/kernels/gpu/indexing/elements.h"
+#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/slices.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/indexing/gather.h"

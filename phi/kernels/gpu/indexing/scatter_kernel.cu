@@ -1,0 +1,5 @@
+// Writing of slices at positions on GPUs.
+#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/slices.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/indexing/scatter.h"

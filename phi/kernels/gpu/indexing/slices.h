@@ -1,0 +1,118 @@
+// Slices of an array at given places on a GPU: reading them, writing them and adding to them. A
+// thread writes an element once, whatever names it. The CPU's are cpu/indexing/slices.h.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/gpu/launch.h"
+#include "phi/gpu/walk.h"
+#include "phi/kernels/element_width.h"
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/indexing/positions.h"
+#include "phi/kernels/slices.h"
+
+namespace phi {
+namespace gpu {
+
+/// By the width of an element.
+void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
+                 const void* x, void* to, size_t width);
+/// x = `there` with the slices of `from` [outer, places, inner] put in; of several for one the last.
+void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
+                const void* there, const void* from, void* x, size_t width);
+/// The slices of x become zeros.
+void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
+                  size_t width);
+
+/// Element i of an array as [outer, slice, inner], and the positions that name its slice.
+struct NamedElement {
+  int64_t outer;
+  int64_t inner;
+  int64_t begin;
+  int64_t end;
+  __device__ NamedElement(int64_t i, const Slices& slices, const int64_t* begins) {
+    const int64_t row = quotient(i, slices.inner);
+    inner = i - row * slices.inner;
+    outer = quotient(row, slices.extent);
+    const int64_t slice = row - outer * slices.extent;
+    begin = begins[slice];
+    end = begins[slice + 1];
+  }
+};
+
+template <typename T>
+struct SumOfSlices {
+  SumsFrom start;
+  const T* there;
+  const T* from;  // [outer, places, inner]
+  int64_t places;
+};
+
+template <typename T>
+__global__ void sum_slices(SumOfSlices<T> sum, Slices slices, int64_t n, const int64_t* begins,
+                           const int64_t* positions, T* x) {
+  using C = compute_t<T>;
+  for (int64_t i = first_item(); i < n; i += item_stride()) {
+    const NamedElement at(i, slices, begins);
+    if (at.begin == at.end) {
+      x[i] = sum.start == SumsFrom::kZero ? T(0.0f) : sum.there[i];
+      continue;
+    }
+    const T* from = sum.from + at.outer * sum.places * slices.inner + at.inner;
+    int64_t k = at.begin;
+    C total;
+    if (sum.start == SumsFrom::kWhatIsThere) {
+      total = static_cast<C>(sum.there[i]);
+    } else {
+      total = static_cast<C>(from[positions[k++] * slices.inner]);
+    }
+    for (; k < at.end; ++k) {
+      total = AddFunctor<C>()(total, static_cast<C>(from[positions[k] * slices.inner]));
+    }
+    x[i] = static_cast<T>(total);
+  }
+}
+
+/// x of `there`, which is x itself or lies elsewhere, with positions in rising order.
+template <typename T>
+void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
+                   const PositionsBySlice& named, int64_t places, const T* there, const T* from,
+                   T* x) {
+  const int64_t n = slices.outer * slices.extent * slices.inner;
+  if (n == 0) return;
+  launch(ctx, sum_slices<T>, blocks_for(ctx, n), kBlock, SumOfSlices<T>{start, there, from, places},
+         slices, n, named.first(), named.of(), x);
+}
+
+}  // namespace gpu
+
+/// to [outer, places, inner]: the slices of x, zeros for those elsewhere.
+template <typename W>
+void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, const W* x,
+                 W* to) {
+  gpu::read_slices(ctx, slices, places, x, to, sizeof(W));
+}
+
+/// The slices of x become those of `from` [outer, places, inner]; of several for one the last.
+template <typename W>
+void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
+                const W* from, W* x) {
+  gpu::put_slices(ctx, slices, places, x, from, x, sizeof(W));
+}
+
+template <typename T>
+void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, T* x) {
+  gpu::clear_slices(ctx, slices, places, x, sizeof(T));
+}
+
+/// x = `there`, as `start` says, with the slices of `from` [outer, places, inner] added in rising
+/// order of positions, those of 16-bit T as floats, which are rounded once. x may be `there`.
+template <typename T>
+void add_slices(const GpuContext& ctx, SumsFrom start, const Slices& slices,
+                const DenseTensor& places, const T* there, const T* from, T* x) {
+  gpu::add_positions(ctx, start, slices, gpu::positions_by_slice(ctx, places, slices.extent),
+                     places.numel(), there, from, x);
+}
+
+}  // namespace phi

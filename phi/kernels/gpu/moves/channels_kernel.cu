@@ -1,0 +1,4 @@
+// Moves between channels, pixels and frames on GPUs.
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/moves/channels.h"

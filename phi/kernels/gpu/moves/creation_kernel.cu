@@ -1,0 +1,79 @@
+// Kernels that make arrays from attributes, copy them or change their dtype, on GPUs.
+#include "phi/generated/kernels/creation.h"
+#include "phi/kernels/functors/scalar_value.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// Element i of a part that begins with number `first`: from + number * by, in C.
+template <typename T, typename C>
+struct ArangeFunctor {
+  int64_t first;
+  C from;
+  C by;
+  PHI_HD T operator()(int64_t i) const {
+    return convert_value<T>(from + static_cast<C>(first + i) * by);
+  }
+};
+
+/// Whole steps of a fraction, cut off.
+template <typename T>
+struct CutArangeFunctor {
+  ArangeFunctor<double, double> exact;
+  PHI_HD T operator()(int64_t i) const {
+    return convert_value<T>(static_cast<int64_t>(exact(i)));
+  }
+};
+
+}  // namespace
+
+/// Every element is `value`.
+template <typename T, typename Context>
+void FullKernel(const Context& ctx, const Scalar& value, DenseTensor* out) {
+  const T element =
+      is_floating(value.dtype()) ? convert_value<T>(value.to<double>()) : value.to<T>();
+  fill(ctx, out->mutable_data<T>(), out->numel(), element);
+}
+
+/// Element i of the global array is start + i step: in double, so that it has one rounding.
+template <typename T, typename Context>
+void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, DenseTensor* out) {
+  using C = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  const bool fractional = is_floating(start.dtype()) || is_floating(step.dtype());
+  const int64_t first = ctx.output_box(0, out->dims()).box.offset[0];
+  T* to = out->mutable_data<T>();
+  if constexpr (std::is_integral_v<T>) {
+    if (fractional) {
+      const ArangeFunctor<double, double> exact{first, start.to<double>(), step.to<double>()};
+      return index_loop(ctx, to, out->numel(), CutArangeFunctor<T>{exact});
+    }
+  }
+  index_loop(ctx, to, out->numel(), ArangeFunctor<T, C>{first, start.to<C>(), step.to<C>()});
+}
+
+/// x in out's dtype; T is x's. Values as on the CPU.
+template <typename T, typename Context>
+void CastKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  const T* from = x.data<T>();
+  visit_any_dtype(out->dtype(), [&]<typename To>() {
+    if constexpr (std::is_same_v<T, To>) {
+      keep(ctx, x, out);
+    } else {
+      convert(ctx, from, out->mutable_data<To>(), x.numel());
+    }
+  });
+}
+
+/// A copy.
+template <typename T, typename Context>
+void AssignKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  keep(ctx, x, out);
+}
+
+PHI_REGISTER_KERNEL(full, GPU, FullKernel, EveryType);
+PHI_REGISTER_KERNEL(arange, GPU, ArangeKernel, Numbers);
+PHI_REGISTER_KERNEL(cast, GPU, CastKernel, EveryType);
+PHI_REGISTER_KERNEL(assign, GPU, AssignKernel, EveryType);
+
+}  // namespace phi

@@ -1,0 +1,45 @@
+// Pieces between arrays, as words of tables of kernels on GPUs; cpu/moves/move.h has the CPU's.
+#pragma once
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/gpu/indexing/slices.h"
+#include "phi/kernels/gpu/moves/fill.h"
+#include "phi/kernels/gpu/moves/piece_moves.h"
+
+namespace phi {
+
+template <typename T>
+void copy_pieces(const GpuContext& ctx, const Pieces& pieces, const DenseTensor& x,
+                 DenseTensor* out) {
+  if (x.numel() == 0 || out->numel() == 0) return;
+  gpu::move_pieces(ctx, pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
+}
+
+template <typename T>
+void put_pieces(const GpuContext& ctx, const Pieces& pieces, const DenseTensor& x,
+                DenseTensor* out) {
+  if (x.numel() == 0 || out->numel() == 0) return;
+  gpu::move_pieces_back(ctx, pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
+}
+
+template <typename T>
+void copy_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTensor& out_grad,
+                      DenseTensor* x_grad) {
+  if (x_grad->numel() == 0) return;
+  const T zero(0.0f);
+  gpu::fill_elements(ctx, x_grad->mutable_raw_data(), x_grad->numel(), &zero, sizeof(T));
+  put_pieces<T>(ctx, pieces, out_grad, x_grad);
+}
+
+/// Terms in the order of the pieces' turns.
+template <typename T>
+void sum_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTensor& out_grad,
+                     DenseTensor* x_grad) {
+  if (x_grad->numel() == 0) return;
+  T* to = x_grad->mutable_data<T>();
+  const auto moved = gpu::positions_by_source(ctx, pieces, x_grad->numel());
+  gpu::add_positions<T>(ctx, SumsFrom::kZero, {1, x_grad->numel(), 1}, moved, out_grad.numel(), to,
+                        out_grad.data<T>(), to);
+}
+
+}  // namespace phi

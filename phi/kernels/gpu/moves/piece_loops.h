@@ -1,0 +1,74 @@
+// PieceLoops: pieces (kernels/pieces.h) as kernels take them, and where turn i of their loops lies.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "phi/common/hd.h"
+#include "phi/gpu/walk.h"
+#include "phi/kernels/pieces.h"
+
+namespace phi::gpu {
+
+/// A loop of one run is a stride; the runs of others lie in a table that all share. Counted in
+/// elements.
+struct PieceLoops {
+  static constexpr int kMaxLoops = 2 * kMaxNdim;
+  static constexpr int kMaxRuns = 48;  // what fits a kernel's parameters
+  struct Run {
+    int64_t begin;  // turns of the loop before it
+    int64_t from, to;
+    int64_t from_step, to_step;
+  };
+  Strides first{0, 0};
+  int ndim = 0;  // innermost first
+  int64_t sizes[kMaxLoops];
+  Strides strides[kMaxLoops];
+  int first_run[kMaxLoops + 1];  // those of loop d end where the next one's begin
+  Run runs[kMaxRuns];
+
+  bool has_runs() const { return first_run[ndim] > 0; }
+  int64_t turns() const {
+    int64_t n = 1;
+    for (int d = 0; d < ndim; ++d) n *= sizes[d];
+    return n;
+  }
+
+  PHI_HD Strides offsets(int64_t i) const {
+    Strides at = first;
+    for (int d = 0; d < ndim; ++d) {
+      const int64_t outer = d + 1 < ndim ? quotient(i, sizes[d]) : 0;
+      const int64_t turn = i - outer * sizes[d];
+      i = outer;
+      if (first_run[d] == first_run[d + 1]) {
+        at.from += turn * strides[d].from;
+        at.to += turn * strides[d].to;
+        continue;
+      }
+      const Run& run = runs[run_of(d, turn)];
+      at.from += run.from + (turn - run.begin) * run.from_step;
+      at.to += run.to + (turn - run.begin) * run.to_step;
+    }
+    return at;
+  }
+
+ private:
+  PHI_HD int run_of(int d, int64_t turn) const {
+    int low = first_run[d];
+    int high = first_run[d + 1];
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      if (runs[middle].begin <= turn) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// What kernels take one after another: a loop with too many runs is cut. None for no elements.
+std::vector<PieceLoops> piece_loops(const Pieces& pieces);
+
+}  // namespace phi::gpu

@@ -1,0 +1,4 @@
+// Windows, strided views and rows on GPUs.
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/moves/views.h"

@@ -1,0 +1,83 @@
+// Random numbers of a part of a tensor on a GPU. What an element draws depends on the seed and its
+// index in the global tensor, as on the CPU.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/core/box.h"
+#include "phi/gpu/launch.h"
+#include "phi/gpu/walk.h"
+#include "phi/kernels/functors/philox.h"
+
+namespace phi::gpu {
+
+/// A seed: a number, or the only element of an array.
+struct SeedSource {
+  uint64_t number;
+  const int64_t* wide;
+  const int32_t* narrow;
+  __device__ PhiloxKey key() const {
+    if (wide) return philox_key(static_cast<uint64_t>(*wide));
+    return philox_key(narrow ? static_cast<uint64_t>(int64_t{*narrow}) : number);
+  }
+};
+inline SeedSource seed_source(int64_t seed) {
+  return {static_cast<uint64_t>(seed), nullptr, nullptr};
+}
+
+/// Where the elements of a part lie in the global tensor.
+struct GlobalIndex {
+  int64_t first = 0;
+  Walk<1> walk;
+  PHI_HD int64_t of(int64_t i) const { return first + walk.offsets(i).at[0]; }
+};
+inline GlobalIndex global_index(const ShardBox& where) {
+  const Dims strides = where.global.strides();
+  GlobalIndex index;
+  for (int d = where.box.ndim() - 1; d >= 0; --d) {
+    index.first += where.box.offset[d] * strides[d];
+    if (where.box.size[d] != 1) index.walk.append(where.box.size[d], {strides[d]});
+  }
+  return index;
+}
+
+/// Word `w` of a block: chosen, for an index known at run time would keep it out of registers.
+PHI_HD uint32_t word_of(const PhiloxBlock& block, int w) {
+  const uint32_t low = (w & 1) != 0 ? block.word[1] : block.word[0];
+  const uint32_t high = (w & 1) != 0 ? block.word[3] : block.word[2];
+  return (w & 2) != 0 ? high : low;
+}
+
+/// Calls f(i, the block of words of element i, which of them is its own) for each of n elements.
+/// Four neighbours, which mostly share a block, are a thread's.
+template <typename F>
+__global__ void draw_blocks(GlobalIndex index, int64_t n, SeedSource seed, RandomUse use, F f) {
+  const PhiloxKey key = seed.key();
+  const int64_t fours = (n + 3) / 4;
+  for (int64_t four = first_item(); four < fours; four += item_stride()) {
+    int64_t drawn = -1;
+    PhiloxBlock block{};
+    PHI_UNROLL(4)
+    for (int k = 0; k < 4; ++k) {
+      const int64_t i = 4 * four + k;
+      if (i >= n) break;
+      const int64_t global = index.of(i);
+      if (global / 4 != drawn) {
+        drawn = global / 4;
+        block = philox(philox_counter(static_cast<uint64_t>(drawn), use), key);
+      }
+      f(i, block, static_cast<int>(global % 4));
+    }
+  }
+}
+
+template <typename F>
+void draw(const GpuContext& ctx, const ShardBox& where, const SeedSource& seed, RandomUse use,
+          const F& f) {
+  const int64_t n = where.box.numel();
+  if (n == 0) return;
+  launch(ctx, draw_blocks<F>, blocks_for(ctx, (n + 3) / 4), kBlock, global_index(where), n, seed,
+         use, f);
+}
+
+}  // namespace phi::gpu

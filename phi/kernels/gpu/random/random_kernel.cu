@@ -1,0 +1,150 @@
+// gaussian, uniform and dropout on GPUs: the CPU's words, and its values.
+#include <cmath>
+
+#include "phi/generated/kernels/random.h"
+#include "phi/kernels/dropout.h"
+#include "phi/kernels/functors/random_values.h"
+#include "phi/kernels/functors/unary.h"
+#include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+template <typename T>
+struct DrawGaussian {
+  using C = compute_t<T>;
+  C mean;
+  C std;
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    float first;
+    float second;
+    normal_pair(gpu::word_of(block, w & 2), gpu::word_of(block, (w & 2) + 1), &first, &second);
+    out[i] = static_cast<T>(mean + std * static_cast<C>((w & 1) != 0 ? second : first));
+  }
+};
+
+template <typename T>
+struct DrawUniform {
+  using C = compute_t<T>;
+  C min;
+  C max;
+  C below_max;
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    C u;
+    unit_value(gpu::word_of(block, w), &u);
+    const C value = std::fma(u, max - min, min);  // as the CPU's compiler makes it
+    out[i] = static_cast<T>(value < max ? value : below_max);  // rounding may have met max
+  }
+};
+
+/// Words below `threshold` drop their element; 2^32 drops all.
+template <typename T>
+struct Drop {
+  uint64_t threshold;
+  compute_t<T> factor;
+  const T* x;
+  T* out;
+  uint8_t* mask;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    using C = compute_t<T>;
+    const bool keep = gpu::word_of(block, w) >= threshold;
+    out[i] = static_cast<T>(keep ? static_cast<C>(x[i]) * factor : C(0));
+    mask[i] = keep ? 1 : 0;
+  }
+};
+
+template <typename T>
+struct KeepScaled {
+  const uint8_t* kept;
+  const T* x;
+  compute_t<T> factor;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    return static_cast<T>(kept[i] != 0 ? static_cast<C>(x[i]) * factor : C(0));
+  }
+};
+
+gpu::SeedSource seed_of(const DenseTensor* seed_tensor, int seed) {
+  gpu::SeedSource source = gpu::seed_source(seed);
+  if (!seed_tensor) return source;
+  check_seed_tensor(*seed_tensor);
+  if (seed_tensor->dtype() == DataType::INT64) {
+    source.wide = seed_tensor->data<int64_t>();
+  } else {
+    source.narrow = seed_tensor->data<int32_t>();
+  }
+  return source;
+}
+
+template <typename T>
+void scale_all(const GpuContext& ctx, const DenseTensor& x, double factor, DenseTensor* out) {
+  using C = compute_t<T>;
+  unary_loop(ctx, x.data<T>(), out->mutable_data<T>(), x.numel(),
+             ScaleFunctor<C, true>{static_cast<C>(factor), C(0)});
+}
+
+}  // namespace
+
+/// Errors: InvalidArgument for a negative std.
+template <typename T, typename Context>
+void GaussianKernel(const Context& ctx, float mean, float std, int seed, DenseTensor* out) {
+  PHI_CHECK(std >= 0.0f, errors::InvalidArgument("std is {}, but it must be at least 0.", std));
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kGaussian,
+            DrawGaussian<T>{mean, std, out->mutable_data<T>()});
+}
+
+/// Errors: InvalidArgument if min > max.
+template <typename T, typename Context>
+void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int seed,
+                   DenseTensor* out) {
+  using C = compute_t<T>;
+  const auto low = min.to<double>();
+  const auto high = max.to<double>();
+  PHI_CHECK(low <= high, errors::InvalidArgument(
+                             "min is {} and max is {}: max must be at least min.", low, high));
+  const auto from = static_cast<C>(low);
+  const auto to = static_cast<C>(high);
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kUniform,
+            DrawUniform<T>{from, to, std::nextafter(to, from), out->mutable_data<T>()});
+}
+
+/// As on the CPU; a seed_tensor is read on the GPU.
+template <typename T, typename Context>
+void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* seed_tensor,
+                   const Scalar& p, bool is_test, const std::string& mode, int seed,
+                   bool /*fix_seed*/, DenseTensor* out, DenseTensor* mask) {
+  const auto probability = p.to<double>();
+  const double factor = kept_factor(probability, is_test, mode);
+  if (is_test) {
+    scale_all<T>(ctx, x, factor, out);
+    if (mask) fill(ctx, mask->mutable_data<uint8_t>(), mask->numel(), uint8_t{1});
+    return;
+  }
+  const auto threshold = static_cast<uint64_t>(probability * 0x1p32);
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), seed_of(seed_tensor, seed), RandomUse::kDropout,
+            Drop<T>{threshold, static_cast<compute_t<T>>(factor), x.data<T>(),
+                    out->mutable_data<T>(), mask->mutable_data<uint8_t>()});
+}
+
+/// The gradient where an element was kept, times the factor that DropoutKernel kept it with; in
+/// inference that factor for all.
+template <typename T, typename Context>
+void DropoutGradKernel(const Context& ctx, const DenseTensor& mask, const DenseTensor& out_grad,
+                       const Scalar& p, bool is_test, const std::string& mode,
+                       DenseTensor* x_grad) {
+  const double factor = kept_factor(p.to<double>(), is_test, mode);
+  if (is_test) return scale_all<T>(ctx, out_grad, factor, x_grad);
+  index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
+             KeepScaled<T>{mask.data<uint8_t>(), out_grad.data<T>(),
+                           static_cast<compute_t<T>>(factor)});
+}
+
+PHI_REGISTER_KERNEL(gaussian, GPU, GaussianKernel, Floats);
+PHI_REGISTER_KERNEL(uniform, GPU, UniformKernel, Floats);
+PHI_REGISTER_KERNEL(dropout, GPU, DropoutKernel, Floats);
+PHI_REGISTER_KERNEL(dropout_grad, GPU, DropoutGradKernel, Floats);
+
+}  // namespace phi

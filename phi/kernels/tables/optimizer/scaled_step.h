@@ -1,0 +1,157 @@
+// Steps of the trainer's optimizers.
+//
+// learning_rate and grad_scale are float32 arrays of one element, `step` is an int64 one, so that a
+// captured program can be given others. Errors: InvalidArgument naming one that is not.
+// All: g = grad * grad_scale, 1 if that is absent; where it is not finite all stays as it is.
+// Masters and dtypes: trained.h.
+#pragma once
+
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/misfit.h"
+#include "phi/generated/kernels/optimizer.h"
+#include "phi/kernels/functors/optimizer.h"
+#include "phi/kernels/tables/optimizer/trained.h"
+
+namespace phi {
+namespace {
+
+/// The only element.
+template <typename T>
+Number number_in(const DenseTensor& x, const char* name) {
+  PHI_CHECK(x.numel() == 1 && x.dtype() == dtype_of<T>(),
+            errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
+                                    name, x.meta().to_string(), name_of(dtype_of<T>())));
+  return Number(x);
+}
+
+/// An optional grad_scale, 1 where there is none.
+struct GradScale {
+  Number number;
+  bool is_given;
+  PHI_HD float value() const { return is_given ? number.as<float>() : 1.0f; }
+  PHI_HD bool is_finite() const { return std::isfinite(value()); }
+};
+GradScale scale_in(const DenseTensor* grad_scale, const DenseTensor& otherwise) {
+  if (!grad_scale) return {Number(otherwise), false};
+  return {number_in<float>(*grad_scale, "grad_scale"), true};
+}
+
+template <typename C>
+struct ScaledSgdMaker {
+  using Step = ScaledStep<C, SgdStep<C>>;
+  Number rate;
+  C decay;
+  GradScale scale;
+  PHI_HD bool is_taken() const { return scale.is_finite(); }
+  PHI_HD Step step() const { return {{rate.as<float>(), decay}, scale.value()}; }
+};
+
+template <typename C>
+struct ScaledMomentumMaker {
+  using Step = ScaledStep<C, MomentumStep<C>>;
+  Number rate;
+  C mu;
+  C decay;
+  bool use_nesterov;
+  GradScale scale;
+  PHI_HD bool is_taken() const { return scale.is_finite(); }
+  PHI_HD Step step() const {
+    return {{rate.as<float>(), mu, decay, use_nesterov}, scale.value()};
+  }
+};
+
+template <typename C>
+struct ScaledAdamwMaker {
+  using Step = ScaledStep<C, AdamStep<C, false>>;
+  double beta1;
+  double beta2;
+  C epsilon;
+  float weight_decay;
+  Number rate;
+  Number number;
+  GradScale scale;
+  PHI_HD bool is_taken() const { return scale.is_finite(); }
+  // What holds for all elements is worked out in double: 1 - beta2^step loses digits in float.
+  PHI_HD Step step() const {
+    const auto t = number.as<double>();
+    const auto lr = rate.as<float>();
+    return {{static_cast<C>(beta1), static_cast<C>(1 - beta1), static_cast<C>(beta2),
+             static_cast<C>(1 - beta2), static_cast<C>(lr / (1 - std::pow(beta1, t))),
+             static_cast<C>(1 / std::sqrt(1 - std::pow(beta2, t))), epsilon,
+             static_cast<C>(1 - static_cast<double>(lr) * weight_decay)},
+            scale.value()};
+  }
+};
+
+struct IsNoStep {
+  PHI_HD bool operator()(int64_t step) const { return step < 1; }
+};
+[[noreturn]] inline void throw_no_step(const Misfit& found) {
+  throw errors::InvalidArgument("step is {}, but steps count from 1: the bias correction of step 0 "
+                                "divides by zero.",
+                                found.value);
+}
+
+}  // namespace
+
+/// g += weight_decay * param (an L2 penalty: decay goes through the gradient, after grad_scale),
+/// param -= learning_rate * g.
+template <typename T, typename Context>
+void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
+                     const DenseTensor* master_param, const DenseTensor& learning_rate,
+                     const DenseTensor* grad_scale, float weight_decay, DenseTensor* param_out,
+                     DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out}, {},
+               ScaledSgdMaker<C>{number_in<float>(learning_rate, "learning_rate"), weight_decay,
+                                 scale_in(grad_scale, learning_rate)});
+}
+
+/// g += weight_decay * param, velocity = mu * velocity + g, and then
+/// param -= learning_rate * (use_nesterov ? g + mu * velocity : velocity).
+/// The first step takes velocity 0.
+template <typename T, typename Context>
+void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
+                          const DenseTensor& velocity, const DenseTensor* master_param,
+                          const DenseTensor& learning_rate, const DenseTensor* grad_scale, float mu,
+                          bool use_nesterov, float weight_decay, DenseTensor* param_out,
+                          DenseTensor* velocity_out, DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
+               {State{velocity, velocity_out}},
+               ScaledMomentumMaker<C>{number_in<float>(learning_rate, "learning_rate"), mu,
+                                      weight_decay, use_nesterov,
+                                      scale_in(grad_scale, learning_rate)});
+}
+
+/// moment1 = beta1 * moment1 + (1 - beta1) * g, moment2 = beta2 * moment2 + (1 - beta2) * g^2,
+/// param -= learning_rate * (m / (sqrt(v) + epsilon) + weight_decay * param) with
+/// m = moment1 / (1 - beta1^step), v = moment2 / (1 - beta2^step); `step` counts from 1.
+/// Loshchilov, Hutter: Decoupled Weight Decay Regularization, 2019.
+/// Errors: InvalidArgument for step < 1.
+template <typename T, typename Context>
+void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
+                       const DenseTensor& moment1, const DenseTensor& moment2,
+                       const DenseTensor* master_param, const DenseTensor& learning_rate,
+                       const DenseTensor& step, const DenseTensor* grad_scale, float beta1,
+                       float beta2, float epsilon, float weight_decay, DenseTensor* param_out,
+                       DenseTensor* moment1_out, DenseTensor* moment2_out,
+                       DenseTensor* master_param_out) {
+  using C = compute_t<T>;
+  const Number number = number_in<int64_t>(step, "step");
+  refuse_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {State{moment1, moment1_out}, State{moment2, moment2_out}},
+      ScaledAdamwMaker<C>{beta1, beta2, epsilon, weight_decay,
+                          number_in<float>(learning_rate, "learning_rate"), number,
+                          scale_in(grad_scale, learning_rate)});
+}
+
+PHI_REGISTER_KERNEL(scaled_sgd, PHI_DEVICE, ScaledSgdKernel, Floats);
+PHI_REGISTER_KERNEL(scaled_momentum, PHI_DEVICE, ScaledMomentumKernel, Floats);
+PHI_REGISTER_KERNEL(scaled_adamw, PHI_DEVICE, ScaledAdamwKernel, Floats);
+
+}  // namespace phi
