@@ -36,6 +36,9 @@ AROUND = "tools/examples.yaml"
 # Whose flags examples are compiled with: a source that may include everything.
 COMPILED_LIKE = "tools/autophi.cc"
 FOLDERS = ("api", "benchmarks", "distributed", "docs", "examples", "phi", "tests", "tools")
+# Of one device: what they include is not for a program of the CPU.
+OF_DEVICES = ("phi/gpu/", "phi/kernels/gpu/", "phi/kernels/tables/", "tests/cuda_on_cpu/", "tests/phi/gpu/",
+              "tests/support/cuda_on_cpu/")
 # Headers that a program writes, as a test expects it to.
 GOLDEN = "tests/api_gen/golden/"
 
@@ -304,7 +307,8 @@ def main() -> int:
                        for path in around["around"] if path not in with_examples]
     for finding in found.findings:
         print(finding, file=sys.stderr)
-    source = source_of(found.examples, around)
+    compiled_ones = [example for example in found.examples if not example.path.startswith(OF_DEVICES)]
+    source = source_of(compiled_ones, around)
     if options.print:
         print(source, end="")
         return 0

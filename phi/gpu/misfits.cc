@@ -1,4 +1,4 @@
-// The record of misfits, in memory of the host that the GPU reaches.
+// The note of misfits, in memory of the host that the GPU reaches.
 #include "phi/gpu/misfits.h"
 
 #include <new>
@@ -10,10 +10,9 @@
 namespace phi::gpu {
 
 Misfits::Misfits() {
-  void* record = nullptr;
-  PHI_GPU(
-      cudaHostAlloc(&record, sizeof(MisfitRecord), cudaHostAllocMapped | cudaHostAllocPortable));
-  record_ = new (record) MisfitRecord{};
+  void* note = nullptr;
+  PHI_GPU(cudaHostAlloc(&note, sizeof(MisfitNote), cudaHostAllocMapped | cudaHostAllocPortable));
+  note_ = new (note) MisfitNote{};
   void* search = nullptr;
   PHI_GPU(cudaMalloc(&search, sizeof(MisfitSearch)));
   search_ = static_cast<MisfitSearch*>(search);
@@ -23,12 +22,12 @@ Misfits::Misfits() {
 
 Misfits::~Misfits() {
   (void)cudaFree(search_);
-  (void)cudaFreeHost(record_);
+  (void)cudaFreeHost(note_);
 }
 
 void Misfits::raise() {
-  const Misfit found = record_->found;
-  record_->is_set = 0;
+  const Misfit found = note_->found;
+  note_->is_set = 0;
   std::optional<OpScope> scope;
   if (found.op != nullptr) scope.emplace(found.op);
   found.raise(found);

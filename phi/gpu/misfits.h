@@ -1,7 +1,7 @@
 // Misfits: what kernels of one GPU have found that operators refuse.
 //
-// A kernel that looks for such elements leaves the first of a call in a record of the host's
-// memory; that of the first call stays. The host looks at the record wherever it has waited.
+// A kernel that looks for such elements leaves the first of a call in a note in the host's memory;
+// that of the first call stays. The host looks at the note wherever it has waited.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 namespace phi::gpu {
 
 /// What kernels write for the host: both sides use these addresses.
-struct MisfitRecord {
+struct MisfitNote {
   Misfit found;
   int32_t is_set;
 };
@@ -32,18 +32,18 @@ class Misfits {
   Misfits(const Misfits&) = delete;
   Misfits& operator=(const Misfits&) = delete;
 
-  MisfitRecord* record() const { return record_; }
+  MisfitNote* note() const { return note_; }
   MisfitSearch* search() const { return search_; }
   /// After the host has waited: throws the error of what was found, once.
   void check() {
-    if (record_->is_set != 0) [[unlikely]]
+    if (note_->is_set != 0) [[unlikely]]
       raise();
   }
 
  private:
   [[noreturn]] void raise();
 
-  MisfitRecord* record_ = nullptr;
+  MisfitNote* note_ = nullptr;
   MisfitSearch* search_ = nullptr;
 };
 

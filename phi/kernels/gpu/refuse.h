@@ -24,7 +24,7 @@ __device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
 /// The last block to end leaves what was found first, unless an earlier call's waits there still.
 template <typename T, typename Wrong>
 __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* search,
-                            MisfitRecord* record, Misfit misfit) {
+                            MisfitNote* note, Misfit misfit) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     if (!is_misfit(wrong, x[i], i)) continue;
     atomicMin(&search->first, static_cast<unsigned long long>(i));
@@ -36,13 +36,13 @@ __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* se
   if (atomicAdd(&search->blocks_done, 1u) != gridDim.x - 1) return;
   const unsigned long long first = atomicExch(&search->first, ~0ull);
   search->blocks_done = 0;
-  if (first == ~0ull || record->is_set != 0) return;
+  if (first == ~0ull || note->is_set != 0) return;
   misfit.at = static_cast<int64_t>(first);
   misfit.value = convert_value<int64_t>(x[first]);
   misfit.number = convert_value<double>(x[first]);
-  record->found = misfit;
+  note->found = misfit;
   __threadfence_system();
-  record->is_set = 1;
+  note->is_set = 1;
 }
 
 }  // namespace gpu
@@ -56,7 +56,7 @@ void refuse_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& w
   misfit.op = OpScope::current();
   gpu::Misfits& misfits = gpu::GpuDevice::of(ctx.place()).misfits();
   gpu::launch(ctx, gpu::find_misfit<T, Wrong>, gpu::blocks_for(ctx, x.numel()), gpu::kBlock,
-              x.data<T>(), x.numel(), wrong, misfits.search(), misfits.record(), misfit);
+              x.data<T>(), x.numel(), wrong, misfits.search(), misfits.note(), misfit);
 }
 
 }  // namespace phi
