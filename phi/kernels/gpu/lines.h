@@ -6,8 +6,10 @@
 //     AxisLines lines;
 //     template <typename Team>
 //     __device__ void operator()(const Team& team, int64_t line) const {
-//       const int64_t first = lines.start(line);
-//       team.each(lines.n, [&](int64_t k) { out[first + lines.at(k)] = 2 * x[first + lines.at(k)]; });
+//       team.each(lines.n, [&](int64_t k) {
+//         const int64_t i = lines.start(line) + lines.at(k);
+//         out[i] = 2 * x[i];
+//       });
 //     }
 //   };
 //   for_each_line(ctx, lines, Scale{x, out, lines});
