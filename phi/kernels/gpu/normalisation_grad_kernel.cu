@@ -55,10 +55,10 @@ struct InputGradRow {
       return scale ? static_cast<C>(dy[i]) * scale[i] : static_cast<C>(dy[i]);
     };
     const auto centred = [&](int64_t i) { return static_cast<C>(row[i]) - shift; };
-    C mean = 0;
-    if constexpr (Norm::kShiftDependsOnX) mean = team.template sum<C>(n, g) / count;
-    const auto product = [&](int64_t i) { return g(i) * centred(i); };
-    const C slope = team.template sum<C>(n, product) * factor / count * factor;
+    const auto terms = [&](int64_t i) { return gpu::Two<C>{g(i), g(i) * centred(i)}; };
+    const auto sums = team.template wide_sums<C>(n, terms);
+    const C mean = Norm::kShiftDependsOnX ? static_cast<C>(sums.a) / count : C(0);
+    const C slope = static_cast<C>(sums.b) * factor / count * factor;
     team.each(
         n, [&](int64_t i) { dx[i] = static_cast<T>(factor * (g(i) - mean - centred(i) * slope)); });
   }

@@ -18,6 +18,12 @@ struct LargestNumber {
   PHI_HD static C join(C most, C x) { return x > most ? x : most; }
 };
 
+template <typename C>
+struct Two {
+  C a;
+  C b;
+};
+
 /// kThreads neighbours: one, a warp, or a whole block. The members that join values are called by
 /// all threads of a team, and all get the result. The order in which values join is fixed.
 template <int kThreads>
@@ -54,14 +60,35 @@ class Team {
 
   /// The sum of term(0) .. term(n - 1): a few in C, many in double.
   template <typename C, typename Term>
-  __device__ static C sum(int64_t n, const Term& term) {
+  __device__ static double wide_sum(int64_t n, const Term& term) {
     double sum = 0;
     for (int64_t i = index(); i < n;) {
       C lane = 0;
       for (int k = 0; k < kLaneRun && i < n; ++k, i += kThreads) lane += term(i);
       sum += static_cast<double>(lane);
     }
-    return static_cast<C>(Team::sum(sum));
+    return Team::sum(sum);
+  }
+  template <typename C, typename Term>
+  __device__ static C sum(int64_t n, const Term& term) {
+    return static_cast<C>(wide_sum<C>(n, term));
+  }
+
+  /// The sums of two terms, which term(i) gives as a Two<C>.
+  template <typename C, typename Term>
+  __device__ static Two<double> wide_sums(int64_t n, const Term& term) {
+    Two<double> sums{0, 0};
+    for (int64_t i = index(); i < n;) {
+      Two<C> lanes{0, 0};
+      for (int k = 0; k < kLaneRun && i < n; ++k, i += kThreads) {
+        const Two<C> terms = term(i);
+        lanes.a += terms.a;
+        lanes.b += terms.b;
+      }
+      sums.a += static_cast<double>(lanes.a);
+      sums.b += static_cast<double>(lanes.b);
+    }
+    return {Team::sum(sums.a), Team::sum(sums.b)};
   }
 
   /// Calls f(i) for 0 <= i < n, each on one thread.

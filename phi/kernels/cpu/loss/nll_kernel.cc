@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/cpu/loss/class_rows.h"
@@ -23,10 +22,8 @@ void each_label(const L* labels, const ClassLayout& layout, const DenseTensor* w
   for (int64_t r = 0; r < layout.rows(); ++r) {
     const int64_t label = labels[r];
     if (label == ignore_index) continue;
-    PHI_CHECK(label >= 0 && label < layout.classes,
-              errors::InvalidArgument("label of row {} is {}, but input has {} classes; it must be "
-                                      "in [0, {}) or ignore_index ({}).",
-                                      r, label, layout.classes, layout.classes, ignore_index));
+    if (label < 0 || label >= layout.classes)
+      throw_wrong_label(r, label, layout.classes, ignore_index);
     const int64_t at = (r / layout.inner * layout.classes + label) * layout.inner;
     f(r, at + r % layout.inner, weight ? static_cast<C>(weight->data<T>()[label]) : C(1));
   }

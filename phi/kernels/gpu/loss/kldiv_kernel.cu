@@ -1,0 +1,58 @@
+// The Kullback-Leibler divergence and its gradient on GPUs.
+#include <string>
+
+#include "phi/generated/kernels/elementwise_loss.h"
+#include "phi/kernels/functors/losses.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// What the sum of terms is divided by, counted over all ranks.
+double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string& reduction) {
+  const Dims whole = ctx.input_box(0, x.dims()).global;
+  if (reduction == "mean") return static_cast<double>(whole.numel());
+  return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
+}
+
+struct DividedBy {
+  double count;
+  PHI_HD double operator()(double sum) const { return sum / count; }
+};
+
+template <typename C>
+struct ShareOfGrad {
+  KLDivLossGradFunctor<C> grad;
+  C share;
+  PHI_HD C operator()(C label, C g) const { return grad(label, g * share); }
+};
+
+}  // namespace
+
+/// The local sum over global counts, so that the results of ranks add up.
+template <typename T, typename Context>
+void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
+                     const std::string& reduction, bool log_target, DenseTensor* out) {
+  using C = compute_t<T>;
+  const KLDivLossFunctor<C> term{log_target};
+  if (reduction == "none") return nary_loop<T>(ctx, {&x, &label}, out, term);
+  DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  nary_loop<T>(ctx, std::array{&x, &label}, terms.mutable_data<C>(), x.dims(), term);
+  reduce<SumReducer<C>>(ctx, terms.data<C>(), x.dims(), AxisSet::all(x.ndim()),
+                        out->mutable_data<T>(), DividedBy{divisor(ctx, x, reduction)});
+}
+
+template <typename T, typename Context>
+void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
+                         const DenseTensor& out_grad, const std::string& reduction, bool log_target,
+                         DenseTensor* x_grad) {
+  using C = compute_t<T>;
+  const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
+  nary_loop<T>(ctx, {&label, &out_grad}, x_grad,
+               ShareOfGrad<C>{KLDivLossGradFunctor<C>{log_target}, share});
+}
+
+PHI_REGISTER_KERNEL(kldiv_loss, GPU, KLDivLossKernel, Floats);
+PHI_REGISTER_KERNEL(kldiv_loss_grad, GPU, KLDivLossGradKernel, Floats);
+
+}  // namespace phi

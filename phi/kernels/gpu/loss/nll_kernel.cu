@@ -1,0 +1,132 @@
+// The negative logarithm of a class's probability, and its gradient, on GPUs.
+#include <string>
+
+#include "phi/generated/kernels/loss.h"
+#include "phi/kernels/gpu/loss/labels.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+constexpr int kClassAxis = 1;
+constexpr int kLabelInput = 1;
+
+/// The class of a row's label: where its element lies, and what it weighs.
+template <typename T>
+struct Labelled {
+  using C = compute_t<T>;
+  gpu::AxisLines lines;
+  gpu::HardLabels labels;
+  const T* weights;  // null: ones
+
+  /// -1 for a row that has none.
+  __device__ int64_t place(int64_t r) const {
+    const int64_t here = labels.here(r);
+    return here < 0 ? -1 : lines.start(r) + lines.at(here);
+  }
+  __device__ C weight(int64_t r) const {
+    return weights ? static_cast<C>(weights[labels.here(r)]) : C(1);
+  }
+};
+
+/// Each row's loss and weight, 0 where it has none; either may be null.
+template <typename T, typename Out>
+__global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out* weights) {
+  using C = compute_t<T>;
+  for (int64_t r = gpu::first_item(); r < labelled.lines.count; r += gpu::item_stride()) {
+    const int64_t place = labelled.place(r);
+    const auto weight = static_cast<Out>(place < 0 ? C(0) : labelled.weight(r));
+    losses[r] = place < 0 ? Out(0) : -weight * static_cast<Out>(static_cast<C>(input[place]));
+    if (weights) weights[r] = weight;
+  }
+}
+
+/// `total_weight`: of a mean, else null.
+template <typename T>
+__global__ void nll_grad_rows(Labelled<T> labelled, const T* out_grad, int64_t step,
+                              const T* total_weight, T* input_grad) {
+  using C = compute_t<T>;
+  const C total = total_weight ? static_cast<C>(*total_weight) : C(1);
+  const C share = total == C(0) ? C(1) : C(1) / total;
+  for (int64_t r = gpu::first_item(); r < labelled.lines.count; r += gpu::item_stride()) {
+    const int64_t place = labelled.place(r);
+    if (place < 0) continue;
+    const C g = static_cast<C>(out_grad[r * step]);
+    input_grad[place] = static_cast<T>(-labelled.weight(r) * share * g);
+  }
+}
+
+template <typename T>
+Labelled<T> labelled_rows(const GpuContext& ctx, const DenseTensor& input, const DenseTensor& label,
+                          const DenseTensor* weight, int64_t ignore_index) {
+  Labelled<T> labelled{
+      gpu::AxisLines(input.dims(), kClassAxis), {}, weight ? weight->data<T>() : nullptr};
+  labelled.labels = gpu::hard_labels(ctx, label, labelled.lines.n, ignore_index);
+  labelled.labels.classes = labelled.lines.n;
+  return labelled;
+}
+
+/// sums = [of losses, of weights]: where it is a mean, the first over the second, if that is not 0.
+template <typename T>
+__global__ void finish_nll(const double* sums, bool is_mean, T* out, T* total_weight) {
+  if (gpu::first_item() != 0) return;
+  const bool divides = is_mean && sums[1] != 0;
+  *out = convert_value<T>(divides ? sums[0] / sums[1] : sums[0]);
+  *total_weight = convert_value<T>(sums[1]);
+}
+
+}  // namespace
+
+/// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
+/// or that over the sum of the weights: 0 where these are.
+template <typename T, typename Context>
+void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
+                   const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
+                   DenseTensor* out, DenseTensor* total_weight) {
+  using C = compute_t<T>;
+  const auto labelled = labelled_rows<T>(ctx, input, label, weight, ignore_index);
+  const int64_t rows = labelled.lines.count;
+  const auto run = [&]<typename Out>(Out* losses, Out* weights) {
+    if (rows == 0) return;
+    gpu::launch(ctx, nll_rows<T, Out>, gpu::blocks_for(ctx, rows), gpu::kBlock,
+                input.numel() == 0 ? nullptr : input.data<T>(), labelled, losses, weights);
+  };
+  if (reduction == "none") {
+    DenseTensor losses = DenseTensor::empty({out->dims(), dtype_of<C>()}, ctx.place());
+    run(losses.mutable_data<C>(), static_cast<C*>(nullptr));
+    fill(ctx, total_weight->mutable_data<T>(), 1, T(0));
+    return convert(ctx, losses.data<C>(), out->mutable_data<T>(), out->numel());
+  }
+  DenseTensor terms = DenseTensor::empty({{2, rows}, DataType::FLOAT64}, ctx.place());
+  DenseTensor sums = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
+  double* const losses = terms.mutable_data<double>();
+  run(losses, losses + rows);
+  AxisSet axes;
+  axes.add(1);
+  reduce<SumReducer<double>>(ctx, terms.data<double>(), terms.dims(), axes,
+                             sums.mutable_data<double>(), ConvertFunctor<double>());
+  const bool is_mean = reduction == "mean";
+  for (int d = 0; is_mean && ctx.view() && d < label.ndim(); ++d)
+    ctx.view()->combine_over(kLabelInput, d, CombineKind::kSum, &sums);
+  gpu::launch(ctx, finish_nll<T>, 1, 1, sums.data<double>(), is_mean, out->mutable_data<T>(),
+              total_weight->mutable_data<T>());
+}
+
+template <typename T, typename Context>
+void NllLossGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
+                       const DenseTensor* weight, const DenseTensor& total_weight,
+                       const DenseTensor& out_grad, int64_t ignore_index,
+                       const std::string& reduction, DenseTensor* input_grad) {
+  T* const to = input_grad->mutable_data<T>();
+  fill(ctx, to, input_grad->numel(), T(0));
+  const auto labelled = labelled_rows<T>(ctx, input, label, weight, ignore_index);
+  if (input.numel() == 0) return;
+  gpu::launch(ctx, nll_grad_rows<T>, gpu::blocks_for(ctx, labelled.lines.count), gpu::kBlock,
+              labelled, out_grad.data<T>(), int64_t{reduction == "none"},
+              reduction == "mean" ? total_weight.data<T>() : nullptr, to);
+}
+
+PHI_REGISTER_KERNEL(nll_loss, GPU, NllLossKernel, Floats);
+PHI_REGISTER_KERNEL(nll_loss_grad, GPU, NllLossGradKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,78 @@
+// Images as [outer, channels, inner] on a GPU: sums for each channel, and maps whose numbers differ
+// from channel to channel. With channels last, inner is 1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi::gpu {
+
+/// Which tensor dim the channels are, by a format such as NCHW or NHWC.
+inline int channel_axis(int ndim, const std::string& data_format) {
+  return data_format.ends_with('C') ? ndim - 1 : 1;
+}
+
+struct ChannelDims {
+  int64_t outer;
+  int64_t channels;
+  int64_t inner;
+
+  ChannelDims(const Dims& dims, int axis)
+      : outer(dims.numel(0, axis)),
+        channels(dims[axis]),
+        inner(dims.numel(axis + 1, dims.ndim())) {}
+  int64_t numel() const { return outer * channels * inner; }
+  __device__ int64_t channel_of(int64_t at) const { return at / inner % channels; }
+  /// The elements of each channel.
+  WalkLines lines() const {
+    AxisSet others;
+    others.add(0);
+    others.add(2);
+    return {Dims{outer, channels, inner}, others};
+  }
+};
+
+/// sums[c], and sums[channels + c], = those of two terms over the elements of channel c:
+/// term(position, c) gives a Two<C>.
+template <typename C, typename Term>
+struct ChannelSums {
+  WalkLines lines;
+  Term term;
+  double* sums;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t c) const {
+    const int64_t first = lines.start(c);
+    const auto both = team.template wide_sums<C>(
+        lines.n, [&](int64_t k) { return term(first + lines.at(k), c); });
+    if (team.index() != 0) return;
+    sums[c] = both.a;
+    sums[lines.count + c] = both.b;
+  }
+};
+
+template <typename C, typename Term>
+void channel_sums(const GpuContext& ctx, const ChannelDims& dims, const Term& term, double* sums) {
+  const WalkLines lines = dims.lines();
+  for_each_line(ctx, lines, ChannelSums<C, Term>{lines, term, sums});
+}
+
+template <typename T, typename F>
+__global__ void map_channels(ChannelDims dims, int64_t n, F f, T* out) {
+  for (int64_t at = first_item(); at < n; at += item_stride()) {
+    out[at] = static_cast<T>(f(at, dims.channel_of(at)));
+  }
+}
+
+/// out = f(position, channel) element by element.
+template <typename T, typename F>
+void channel_map(const GpuContext& ctx, const ChannelDims& dims, const F& f, T* out) {
+  const int64_t n = dims.numel();
+  if (n == 0) return;
+  launch(ctx, map_channels<T, F>, blocks_for(ctx, n), kBlock, dims, n, f, out);
+}
+
+}  // namespace phi::gpu
