@@ -14,9 +14,10 @@ struct Misfit {
   /// Throws the error that these words make.
   void (*raise)(const Misfit& found) = nullptr;
   TensorMeta meta{};      // of the argument
-  int64_t extent = 0;     // of what an index counts
+  int64_t extent = 0;           // of what an index counts
+  int64_t begin = 0;            // where that is a part: its first index
   const char* table = nullptr;  // a literal: of which an id picks rows
-  bool from_end = false;  // indices may count from the end
+  bool from_end = false;        // indices may count from the end
   // Filled in where the element is found:
   const char* op = nullptr;  // null outside of an operator
   int64_t value = 0;
