@@ -2,6 +2,7 @@
 #include "phi/generated/kernels/channels.h"
 #include "phi/generated/kernels/creation.h"
 #include "phi/generated/kernels/diagonal.h"
+#include "phi/generated/kernels/filling.h"
 #include "phi/generated/kernels/joining.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/generated/kernels/shape.h"
@@ -18,7 +19,8 @@ using Widths = TypeList<bool, bfloat16, float, int64_t, complex128>;
 template <typename Name, typename Types = Widths, typename... Args>
 void expect_moves(const Dims& from, const Dims& to, const Args&... args) {
   for_each_type(Types(), [&]<typename T>() {
-    SCOPED_TRACE(std::string(Name::kName) + " " + name_of(dtype_of<T>()) + from.to_string());
+    SCOPED_TRACE(std::string(Name::kName) + " " +
+                 std::string(name_of(dtype_of<T>())) + from.to_string());
     expect_same_on_gpu({drawn(dtype_of<T>(), from, 1)}, {{to, dtype_of<T>()}},
                        [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<Name, T>(ctx, in[0], args..., &out[0]);
@@ -203,6 +205,44 @@ TEST(GpuCreation, CastsBetweenAllDtypes) {
     expect_same_on_gpu({x}, outputs, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       for (DenseTensor& each : out) registered<kernels::cast, From>(ctx, in[0], &each);
     });
+  });
+}
+
+TEST(GpuCreation, ValuesOfAttributesAndPositions) {
+  for_each_type(EveryType(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    SCOPED_TRACE(name_of(t));
+    expect_same_on_gpu({tensor<float>({2.5}, {1})}, {{{3}, t}, {{2, 2}, t}, {{7, 5}, t}, {{33}, t}},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::full_int_array, T>(ctx, Longs{3, 0, 1}, &out[0]);
+                         registered<kernels::assign_value, T>(
+                             ctx, std::vector<Scalar>{Scalar(1), Scalar(2), Scalar(0), Scalar(4)},
+                             &out[1]);
+                         registered<kernels::eye, T>(ctx, &out[2]);
+                         registered<kernels::full_with_tensor, T>(ctx, in[0], &out[3]);
+                       });
+    expect_same_on_gpu({drawn(t, {4, 0, 3}, 1)},
+                       {{{}, DataType::INT64}, {{3}, DataType::INT32}, {{}, DataType::BOOL}},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::numel, T>(ctx, in[0], &out[0]);
+                         registered<kernels::shape, T>(ctx, in[0], &out[1]);
+                         registered<kernels::is_empty, T>(ctx, in[0], &out[2]);
+                       });
+  });
+  for_each_type(Numbers(), []<typename T>() {
+    expect_same_on_gpu({}, {{{301}, dtype_of<T>()}, {{17}, dtype_of<T>()}},
+                       [](const KernelContext& ctx, Arrays&, Arrays& out) {
+                         registered<kernels::linspace, T>(ctx, Scalar(-3), Scalar(40.5), &out[0]);
+                         registered<kernels::logspace, T>(ctx, Scalar(0), Scalar(4), Scalar(2),
+                                                          &out[1]);
+                       });
+  });
+  for_each_type(AllIntegers(), []<typename T>() {
+    const TensorMeta meta{{100}, dtype_of<T>()};
+    expect_same_on_gpu({drawn(meta.dtype, meta.dims, 1, 0, 90)}, {meta},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::shard_index, T>(ctx, in[0], 91, 4, 2, 7, &out[0]);
+                       });
   });
 }
 
