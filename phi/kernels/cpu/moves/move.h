@@ -1,6 +1,7 @@
 // Pieces between arrays, as words of tables of kernels on the CPU; gpu/moves/move.h has the GPUs'.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "phi/core/dense_tensor.h"
@@ -43,6 +44,15 @@ void sum_pieces_back(const CpuContext&, const Pieces& pieces, const DenseTensor&
                      DenseTensor* x_grad) {
   if (x_grad->numel() == 0) return;
   sum_back(pieces, out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel());
+}
+
+/// An array of n values that the host has.
+template <typename T>
+DenseTensor array_from_host(const CpuContext& ctx, const T* values, size_t n) {
+  const TensorMeta meta{{static_cast<int64_t>(n)}, dtype_of<T>()};
+  DenseTensor array = DenseTensor::empty(meta, ctx.place());
+  std::copy_n(values, n, array.mutable_data<T>());
+  return array;
 }
 
 }  // namespace phi

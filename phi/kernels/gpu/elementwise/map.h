@@ -90,13 +90,10 @@ void map_index(const GpuContext& ctx, Out* out, int64_t n, const F& f) {
   if (n > 0) launch(ctx, map_indices<Out, F>, blocks_for(ctx, n), kBlock, out, n, f);
 }
 
-/// The inputs broadcast to `out_dims`.
-template <typename In, size_t kInputs, typename Out, typename F>
-void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,
-                   const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
-                   const F& f) {
-  const int64_t n = out_dims.numel();
-  if (n == 0) return;
+/// Where inputs of these dims lie that broadcast to `out_dims`.
+template <size_t kInputs>
+Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kInputs>& dims,
+                                               const Dims& out_dims) {
   Walk<static_cast<int>(kInputs)> walk;
   std::array<int64_t, kInputs> extent;
   extent.fill(1);
@@ -111,7 +108,18 @@ void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& 
     }
     walk.append(out_dims[d], stride);
   }
-  launch(ctx, map_walk<Out, F, In, kInputs>, blocks_for(ctx, n), kBlock, out, n, f, in, walk);
+  return walk;
+}
+
+/// The inputs broadcast to `out_dims`.
+template <typename In, size_t kInputs, typename Out, typename F>
+void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,
+                   const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
+                   const F& f) {
+  const int64_t n = out_dims.numel();
+  if (n == 0) return;
+  launch(ctx, map_walk<Out, F, In, kInputs>, blocks_for(ctx, n), kBlock, out, n, f, in,
+         broadcast_walk<kInputs>(dims, out_dims));
 }
 
 }  // namespace phi::gpu

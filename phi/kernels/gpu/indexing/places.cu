@@ -97,12 +97,13 @@ DenseTensor places_by(const GpuContext& ctx, const DenseTensor& ids, const Of& o
 }
 
 void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char* argument,
-                    int64_t extent, FromEnd from_end) {
+                    int64_t extent, FromEnd from_end,
+                    void (*raise)(const Misfit&) = throw_outside_dim) {
   const bool is_from_end = from_end == FromEnd::kYes;
   visit_indices(index, [&]<typename Id>(const Id*) {
     refuse_elements<Id>(ctx, index, IsOutside{is_from_end ? -extent : 0, extent},
                         {.argument = argument,
-                         .raise = throw_outside_dim,
+                         .raise = raise,
                          .extent = extent,
                          .from_end = is_from_end});
   });
@@ -164,7 +165,7 @@ DenseTensor place_at(const GpuContext& ctx, int64_t index, int64_t extent) {
 DenseTensor gpu::element_places(const GpuContext& ctx, const Dims& array,
                                 const ElementAxis& named) {
   const int64_t extent = array[named.axis];
-  refuse_outside(ctx, named.indices, named.argument, extent, named.from_end);
+  refuse_outside(ctx, named.indices, named.argument, extent, named.from_end, named.raise);
   const Dims& dims = named.indices.dims();
   const Dims strides = array.strides();
   gpu::Walk<1> walk;

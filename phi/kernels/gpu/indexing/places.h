@@ -27,13 +27,13 @@ DenseTensor place_at(const GpuContext& ctx, int64_t index, int64_t extent);
 
 namespace gpu {
 
-/// Where elements lie that indices name one by one along an axis of an array (take_along_axis).
-/// `extent` is the axis's, `stride` its step in the array.
+/// Indices that name elements one by one along an axis of an array (take_along_axis).
 struct ElementAxis {
   const DenseTensor& indices;
   const char* argument;
   FromEnd from_end;
   int axis;
+  void (*raise)(const Misfit& found) = throw_outside_dim;  // of an index that names nothing
 };
 /// The offset in the array of each element that is named.
 DenseTensor element_places(const GpuContext& ctx, const Dims& array, const ElementAxis& named);

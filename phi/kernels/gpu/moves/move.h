@@ -2,6 +2,7 @@
 #pragma once
 
 #include "phi/core/dense_tensor.h"
+#include "phi/gpu/gpu_device.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/moves/fill.h"
 #include "phi/kernels/gpu/moves/piece_moves.h"
@@ -40,6 +41,20 @@ void sum_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTen
   const auto moved = gpu::positions_by_source(ctx, pieces, x_grad->numel());
   gpu::add_positions<T>(ctx, SumsFrom::kZero, {1, x_grad->numel(), 1}, moved, out_grad.numel(), to,
                         out_grad.data<T>(), to);
+}
+
+/// One value is a fill, several are copied, which waits.
+template <typename T>
+DenseTensor array_from_host(const GpuContext& ctx, const T* values, size_t n) {
+  const TensorMeta meta{{static_cast<int64_t>(n)}, dtype_of<T>()};
+  DenseTensor array = DenseTensor::empty(meta, ctx.place());
+  auto* to = static_cast<std::byte*>(array.mutable_raw_data());
+  if (n == 1) {
+    gpu::fill_elements(ctx, to, 1, values, sizeof(T));
+  } else if (n > 0) {
+    gpu::GpuDevice::of(ctx.place()).copy_from_host(to, values, n * sizeof(T));
+  }
+  return array;
 }
 
 }  // namespace phi

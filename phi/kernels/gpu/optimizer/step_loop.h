@@ -68,11 +68,17 @@ __global__ void step_elements(TrainedArrays<T, G> x, StateArrays<compute_t<T>, k
   }
 }
 
-/// Value: what a number's array holds.
-template <typename F>
-__global__ void write_number(void* out, DataType dtype, F f) {
-  const auto value = f();
-  switch (dtype) {
+/// The only element of an array, and its dtype.
+struct NumberOut {
+  void* out;
+  DataType dtype;
+  explicit NumberOut(DenseTensor* x) : out(x->mutable_raw_data()), dtype(x->dtype()) {}
+};
+
+template <typename Value>
+__device__ void store_number(const NumberOut& to, Value value) {
+  void* const out = to.out;
+  switch (to.dtype) {
     case DataType::FLOAT32:
       *static_cast<float*>(out) = convert_value<float>(value);
       break;
@@ -103,6 +109,11 @@ __global__ void write_number(void* out, DataType dtype, F f) {
     default:
       *static_cast<bool*>(out) = convert_value<bool>(value);
   }
+}
+
+template <typename F>
+__global__ void write_number(NumberOut out, F f) {
+  store_number(out, f());
 }
 
 template <typename T, typename G, typename Make>
@@ -142,7 +153,7 @@ void take_step(const GpuContext& ctx, const Trained& x,
 /// Writes f(), a number, to the only element of `out`.
 template <typename F>
 void set_number_of(const GpuContext& ctx, DenseTensor* out, const F& f) {
-  gpu::launch(ctx, gpu::write_number<F>, 1, 1, out->mutable_raw_data(), out->dtype(), f);
+  gpu::launch(ctx, gpu::write_number<F>, 1, 1, gpu::NumberOut(out), f);
 }
 
 }  // namespace phi

@@ -1,0 +1,101 @@
+// where, add_n and lerp on GPUs. Inputs broadcast to out's dims; out may be the first input.
+#include <algorithm>
+#include <span>
+
+#include "phi/generated/kernels/elementwise.h"
+#include "phi/kernels/element_width.h"
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+template <typename W>
+struct SelectFunctor {
+  const bool* condition;
+  const W* x;
+  const W* y;
+  gpu::Walk<3> walk;
+  PHI_HD W operator()(int64_t i) const {
+    const gpu::Offsets<3> at = walk.offsets(i);
+    return condition[at.at[0]] ? x[at.at[1]] : y[at.at[2]];
+  }
+};
+
+/// Inputs that are added in one pass.
+constexpr int kTerms = 32;
+
+/// The sum of `terms` arrays, and of `before` if that is not null.
+template <typename T>
+struct SumOfTerms {
+  using C = compute_t<T>;
+  const T* x[kTerms];
+  int terms;
+  const C* before;
+  PHI_HD C operator()(int64_t i) const {
+    C sum = before ? before[i] : static_cast<C>(x[0][i]);
+    for (int k = before ? 0 : 1; k < terms; ++k) {
+      sum = AddFunctor<C>()(sum, static_cast<C>(x[k][i]));
+    }
+    return sum;
+  }
+};
+
+template <typename T, typename C>
+struct Rounded {
+  SumOfTerms<T> sum;
+  PHI_HD T operator()(int64_t i) const { return static_cast<T>(sum(i)); }
+};
+
+struct LerpFunctor {
+  template <typename C>
+  PHI_HD C operator()(C a, C b, C weight) const {
+    return a + weight * (b - a);
+  }
+};
+
+}  // namespace
+
+/// x where `condition` (bool), else y.
+template <typename T, typename Context>
+void WhereKernel(const Context& ctx, const DenseTensor& condition, const DenseTensor& x,
+                 const DenseTensor& y, DenseTensor* out) {
+  using W = width_t<T>;
+  const auto walk = gpu::broadcast_walk<3>({&condition.dims(), &x.dims(), &y.dims()}, out->dims());
+  index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
+             SelectFunctor<W>{static_cast<const bool*>(condition.raw_data()),
+                              static_cast<const W*>(x.raw_data()),
+                              static_cast<const W*>(y.raw_data()), walk});
+}
+
+/// The sum of `inputs`, all of out's dims; 16-bit floats are added as float and rounded once.
+template <typename T, typename Context>
+void AddNKernel(const Context& ctx, std::span<const DenseTensor* const> inputs, DenseTensor* out) {
+  using C = compute_t<T>;
+  const int64_t n = out->numel();
+  DenseTensor running;
+  while (true) {
+    SumOfTerms<T> sum{};
+    sum.before = running.defined() ? running.data<C>() : nullptr;
+    const auto here = inputs.first(std::min<size_t>(kTerms, inputs.size()));
+    for (const DenseTensor* input : here) sum.x[sum.terms++] = input->data<T>();
+    inputs = inputs.subspan(here.size());
+    if (inputs.empty()) return index_loop(ctx, out->mutable_data<T>(), n, Rounded<T, C>{sum});
+    DenseTensor next = DenseTensor::empty({out->dims(), dtype_of<C>()}, ctx.place());
+    index_loop(ctx, next.mutable_data<C>(), n, sum);
+    running = next;
+  }
+}
+
+/// x + weight * (y - x).
+template <typename T, typename Context>
+void LerpKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                const DenseTensor& weight, DenseTensor* out) {
+  nary_loop<T>(ctx, {&x, &y, &weight}, out, LerpFunctor());
+}
+
+PHI_REGISTER_KERNEL(lerp, GPU, LerpKernel, Floats);
+PHI_REGISTER_KERNEL(where, GPU, WhereKernel, EveryType);
+PHI_REGISTER_KERNEL(add_n, GPU, AddNKernel, EveryType);
+
+}  // namespace phi

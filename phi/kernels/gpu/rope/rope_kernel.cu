@@ -1,0 +1,203 @@
+// Rotary position embedding on GPUs: a row of sines and cosines per position, shared by all heads
+// of q, k and v. What is rotated and how: cpu/rope_kernel.cc.
+#include <array>
+
+#include "phi/common/errors.h"
+#include "phi/generated/kernels/attention.h"
+#include "phi/kernels/gpu/rope/rope_angles.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// The arguments that both directions share.
+struct Rotation {
+  const DenseTensor* sin;
+  const DenseTensor* cos;
+  const DenseTensor* position_ids;
+  bool adjacent;
+  bool time_major;
+  float base;
+  bool back;
+};
+
+/// Sines and cosines of a token: by row of angles, or of the tables that are given, of A. Element e
+/// of a head has column e of a table, and the column of its pair of angles.
+template <typename A>
+struct AngleRows {
+  const A* sines;
+  const A* cosines;
+  gpu::RopePositions positions;
+  int64_t first_row;  // the position of a table's first row
+  int64_t rows;
+  bool is_table;
+};
+
+struct HeadShape {
+  int64_t heads;
+  int64_t dim;
+  int64_t tokens;
+  int64_t batch;
+  bool time_major;
+  bool adjacent;
+  bool has_ids;
+
+  /// Of token t of the array the number among positions: of the sequence, or of [batch, tokens].
+  PHI_HD int64_t row(int64_t t) const {
+    const int64_t s = time_major ? t / batch : t % tokens;
+    if (!has_ids) return s;
+    return (time_major ? t % batch : t / tokens) * tokens + s;
+  }
+};
+
+/// A thread rotates a pair: a' = a cos - b sin, b' = b cos + a sin, or back, by the transpose.
+template <typename T, typename A>
+__global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
+                             AngleRows<A> angles, bool back) {
+  using C = compute_t<T>;
+  const int64_t half = shape.dim / 2;
+  for (int64_t i = gpu::first_item(); i < pairs; i += gpu::item_stride()) {
+    const int64_t head = i / half;
+    const int64_t pair = i - head * half;
+    const int64_t first = shape.adjacent ? 2 * pair : pair;
+    const int64_t second = shape.adjacent ? first + 1 : first + half;
+    const int64_t at = shape.row(head / shape.heads);
+    int64_t row = at;
+    if (angles.is_table) {
+      row = angles.positions.at(at) - angles.first_row;
+      if (row < 0 || row >= angles.rows) continue;  // refused
+    }
+    const int64_t own = row * (angles.is_table ? shape.dim : half);
+    const int64_t of_first = own + (angles.is_table ? first : pair);
+    const int64_t of_second = own + (angles.is_table ? second : pair);
+    const C a = static_cast<C>(x[head * shape.dim + first]);
+    const C b = static_cast<C>(x[head * shape.dim + second]);
+    const C sin_first = static_cast<C>(angles.sines[back ? of_second : of_first]);
+    const C sin_second = static_cast<C>(angles.sines[back ? of_first : of_second]);
+    const C sign = back ? C(-1) : C(1);
+    out[head * shape.dim + first] =
+        static_cast<T>(a * static_cast<C>(angles.cosines[of_first]) - sign * b * sin_first);
+    out[head * shape.dim + second] =
+        static_cast<T>(b * static_cast<C>(angles.cosines[of_second]) + sign * a * sin_second);
+  }
+}
+
+[[noreturn]] void throw_no_row(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "position {} is asked for, but sin and cos have the rows [{}, {}) here.", found.value,
+      found.begin, found.begin + found.extent);
+}
+
+struct HasNoRow {
+  int64_t begin;
+  int64_t rows;
+  PHI_HD bool operator()(int64_t position) const {
+    return position < begin || position >= begin + rows;
+  }
+};
+
+/// Errors: InvalidArgument for a position that the tables have no row for.
+void check_rows(const GpuContext& ctx, const DenseTensor* ids, int64_t first, int64_t tokens,
+                int64_t begin, int64_t rows) {
+  const Misfit misfit{
+      .argument = "position_ids", .raise = throw_no_row, .extent = rows, .begin = begin};
+  const HasNoRow wrong{begin, rows};
+  if (ids && ids->dtype() == DataType::INT32) {
+    return refuse_elements<int32_t>(ctx, *ids, wrong, misfit);
+  }
+  if (ids) return refuse_elements<int64_t>(ctx, *ids, wrong, misfit);
+  for (const int64_t position : {first, first + tokens - 1}) {
+    if (tokens == 0 || !wrong(position)) continue;
+    Misfit found = misfit;
+    found.value = position < begin ? position : begin + rows;
+    throw_no_row(found);
+  }
+}
+
+template <typename T, typename A>
+void rotate_each(const GpuContext& ctx, const std::array<const DenseTensor*, 3>& inputs,
+                 const std::array<DenseTensor*, 3>& outputs, HeadShape shape,
+                 const AngleRows<A>& angles, bool back) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !outputs[i]) continue;
+    shape.heads = inputs[i]->dims()[2];
+    const int64_t pairs = inputs[i]->numel() / 2;
+    if (pairs == 0) continue;
+    gpu::launch(ctx, rotate_pairs<T, A>, gpu::blocks_for(ctx, pairs), gpu::kBlock,
+                inputs[i]->template data<T>(), outputs[i]->template mutable_data<T>(), pairs, shape,
+                angles, back);
+  }
+}
+
+/// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
+template <typename T>
+void rotate_all(const GpuContext& ctx, const Rotation& how,
+                const std::array<const DenseTensor*, 3>& inputs,
+                const std::array<DenseTensor*, 3>& outputs) {
+  using C = compute_t<T>;
+  const DenseTensor& q = *inputs[0];
+  const DenseTensor* ids = how.position_ids;
+  const int seq_dim = how.time_major ? 0 : 1;
+  const HeadShape shape{0,
+                        q.dims()[3],
+                        q.dims()[seq_dim],
+                        q.dims()[1 - seq_dim],
+                        how.time_major,
+                        how.adjacent,
+                        ids != nullptr};
+  PHI_CHECK(!ids || (ids->dims()[0] == shape.batch && ids->dims()[1] == shape.tokens),
+            errors::PreconditionNotMet("position_ids has {} here and q {}; shard its batch and "
+                                       "sequence as q's.",
+                                       ids->dims().to_string(), q.dims().to_string()));
+  gpu::RopePositions positions{ctx.input_box(0, q.dims()).box.offset[seq_dim], nullptr, nullptr};
+  if (ids && ids->dtype() == DataType::INT32) positions.narrow = ids->data<int32_t>();
+  if (ids && ids->dtype() == DataType::INT64) positions.wide = ids->data<int64_t>();
+  if (how.sin) {
+    const int row_dim = how.sin->ndim() == 2 ? 0 : 1;
+    const int64_t begin = ctx.input_box(3, how.sin->dims()).box.offset[row_dim];
+    const int64_t rows = how.sin->dims()[row_dim];
+    check_rows(ctx, ids, positions.first, shape.batch > 0 ? shape.tokens : 0, begin, rows);
+    return rotate_each<T, T>(
+        ctx, inputs, outputs, shape,
+        {how.sin->data<T>(), how.cos->data<T>(), positions, begin, rows, true}, how.back);
+  }
+  const int64_t rows = ids ? shape.batch * shape.tokens : shape.tokens;
+  const TensorMeta meta{{rows, shape.dim / 2}, dtype_of<C>()};
+  DenseTensor sines = DenseTensor::empty(meta, ctx.place());
+  DenseTensor cosines = DenseTensor::empty(meta, ctx.place());
+  gpu::rope_angles<C>(ctx, positions, rows, shape.dim / 2, how.base, sines.mutable_data<C>(),
+                      cosines.mutable_data<C>());
+  rotate_each<T, C>(ctx, inputs, outputs, shape,
+                    {sines.data<C>(), cosines.data<C>(), positions, 0, rows, false}, how.back);
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor* k,
+                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
+                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
+                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
+                     DenseTensor* out_v) {
+  rotate_all<T>(
+      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, false},
+      {&q, k, v}, {out_q, out_k, out_v});
+}
+
+/// The gradients, rotated back. A null gradient is not computed.
+template <typename T, typename Context>
+void FusedRopeGradKernel(const Context& ctx, const DenseTensor& out_q_grad,
+                         const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
+                         const DenseTensor* sin, const DenseTensor* cos,
+                         const DenseTensor* position_ids, bool use_neox_rotary_style,
+                         bool time_major, float rotary_emb_base, DenseTensor* q_grad,
+                         DenseTensor* k_grad, DenseTensor* v_grad) {
+  rotate_all<T>(
+      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, true},
+      {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
+}
+
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding, GPU, FusedRopeKernel, Floats);
+PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, GPU, FusedRopeGradKernel, Floats);
+
+}  // namespace phi

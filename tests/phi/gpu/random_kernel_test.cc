@@ -1,0 +1,79 @@
+// Random values on GPUs: the CPU's words, whatever part of a tensor is drawn.
+#include "phi/generated/kernels/random.h"
+
+#include "tests/phi/gpu/both_devices.h"
+
+namespace phi::testing {
+namespace {
+
+/// A part of a tensor of [5, 9, 7]: rows of it are not whole blocks of four.
+class Part final : public LaunchView {
+ public:
+  const ShardBox& input_box(int) const override { return box_; }
+  const ShardBox& output_box(int) const override { return box_; }
+  void combine_over(int, int, CombineKind, DenseTensor*) const override {}
+
+ private:
+  ShardBox box_{{5, 9, 7}, {{1, 2, 3}, {3, 6, 4}}};
+};
+
+template <typename T, typename Call>
+void expect_draws(const Call& call, double roundings) {
+  const Part part;
+  for (const Dims& dims : {Dims{}, Dims{0}, Dims{1}, Dims{1027}, Dims{5, 9, 7}}) {
+    expect_same_on_gpu({}, {{dims, dtype_of<T>()}}, call, roundings);
+  }
+  expect_same_on_gpu({}, {{{3, 6, 4}, dtype_of<T>()}}, call, roundings, &part);
+}
+
+TEST(GpuRandom, UniformValuesAreTheCpusBits) {
+  for_each_type(Floats(), []<typename T>() {
+    expect_draws<T>(
+        [](const KernelContext& ctx, Arrays&, Arrays& out) {
+          registered<kernels::uniform, T>(ctx, Scalar(-1.25), Scalar(3.1), 77, &out[0]);
+        },
+        0);
+  });
+}
+
+TEST(GpuRandom, GaussianValuesAreTheCpusWithinRounding) {
+  for_each_type(Floats(), []<typename T>() {
+    // Normal numbers are floats, whatever they are added to.
+    const double roundings = std::is_same_v<T, double> ? tolerance<float>() / tolerance<T>() : 1;
+    expect_draws<T>(
+        [](const KernelContext& ctx, Arrays&, Arrays& out) {
+          registered<kernels::gaussian, T>(ctx, 0.5f, 2.0f, -3, &out[0]);
+        },
+        roundings);
+  });
+}
+
+TEST(GpuRandom, DropoutKeepsTheSameElements) {
+  const Part part;
+  for_each_type(Floats(), [&]<typename T>() {
+    const TensorMeta meta{{3, 6, 4}, dtype_of<T>()};
+    const DenseTensor x = drawn(meta.dtype, meta.dims, 1);
+    const std::vector<TensorMeta> outputs = {meta, {meta.dims, DataType::UINT8}};
+    for (const bool is_test : {false, true}) {
+      for (const LaunchView* view : {static_cast<const LaunchView*>(nullptr),
+                                     static_cast<const LaunchView*>(&part)}) {
+        expect_same_on_gpu(
+            {x, tensor<int32_t>({-12}, {1})}, outputs,
+            [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+              registered<kernels::dropout, T>(ctx, in[0], &in[1], Scalar(0.4), is_test,
+                                              std::string("downscale_in_infer"), 5, false, &out[0],
+                                              &out[1]);
+            },
+            0, view);
+      }
+    }
+    const DenseTensor mask = drawn(DataType::UINT8, meta.dims, 4);
+    expect_same_on_gpu({mask, x}, {meta}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::dropout_grad, T>(ctx, in[0], in[1], Scalar(0.25), false,
+                                           std::string("upscale_in_train"), &out[0]);
+    });
+  });
+}
+
+}  // namespace
+}  // namespace phi::testing
