@@ -36,10 +36,9 @@ __device__ void map_pack(Pack<Out, kWidth>* out, const F& f, const Pack<In, kWid
   *out = result;
 }
 
-/// Whole packs, and what is left behind them, element by element.
+/// `packs` whole packs, and what is left behind them, element by element.
 template <int kWidth, typename Out, typename F, typename... In>
-__global__ void map_packs(Out* out, int64_t n, F f, const In*... in) {
-  const int64_t packs = n / kWidth;
+__global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... in) {
   for (int64_t i = first_item(); i < packs; i += item_stride()) {
     map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f, pack_at<kWidth>(in, i)...);
   }
@@ -72,12 +71,11 @@ void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in
   if (n == 0) return;
   const bool is_aligned = (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
                           (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
-  if (is_aligned) {
-    launch(ctx, map_packs<kWidth, Out, F, In...>, blocks_for(ctx, n / kWidth), kBlock, out, n, f,
-           in...);
-  } else {
-    launch(ctx, map_packs<1, Out, F, In...>, blocks_for(ctx, n), kBlock, out, n, f, in...);
-  }
+  // One kernel serves both: compilers take their time for each.
+  const int64_t packs = is_aligned ? n / kWidth : 0;
+  const int64_t threads = is_aligned ? n / kWidth + n % kWidth : n;
+  launch(ctx, map_packs<kWidth, Out, F, In...>, blocks_for(ctx, threads), kBlock, out, packs, n, f,
+         in...);
 }
 
 /// out[i] = f(i), as it is.
