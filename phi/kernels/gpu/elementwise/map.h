@@ -70,8 +70,9 @@ void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
   constexpr int kWidth = kWidest < kAccess ? static_cast<int>(kAccess / kWidest) : 1;
   if (n == 0) return;
-  const bool is_aligned = (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
-                          (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
+  const bool is_aligned =
+      (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
+      (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
   if (is_aligned) {
     launch(ctx, map_packs<kWidth, Out, F, In...>, blocks_for(ctx, n / kWidth), kBlock, out, n, f,
            in...);
