@@ -10,17 +10,14 @@
 namespace phi {
 namespace {
 
+using gpu::AxisLines;
+using gpu::SliceLines;
 using gpu::Two;
-using gpu::WalkLines;
 
-AxisSet one_axis(int axis, const Dims& dims) { return normalise_axes(IntArray({axis}), dims); }
-
-AxisSet all_but(int axis, const Dims& dims) {
-  AxisSet axes;
-  for (int d = 0; d < dims.ndim(); ++d) {
-    if (d != axis && d != axis + dims.ndim()) axes.add(d);
-  }
-  return axes;
+/// The slices along `axis`.
+SliceLines slices(const Dims& dims, int axis) {
+  const int at = normalise_axis(axis, dims.ndim(), dims);
+  return {dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
 }
 
 template <typename T>
@@ -33,15 +30,10 @@ __device__ T element(double value) {
   return static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
-/// Not inlined: long, and called where loops are unrolled.
-__device__ __noinline__ double power(double base, double exponent) {
-  return std::pow(base, exponent);
-}
-
 /// `norm` may be null.
 template <typename T>
 struct NormLine {
-  WalkLines lines;
+  AxisLines lines;
   const T* x;
   double epsilon;
   T* out;
@@ -62,7 +54,7 @@ struct NormLine {
 
 template <typename T>
 struct NormGradLine {
-  WalkLines lines;
+  AxisLines lines;
   const T* x;
   const T* out_grad;
   double epsilon;
@@ -88,7 +80,7 @@ struct NormGradLine {
 /// The p-norm of a line of x.
 template <typename T>
 struct LineNorm {
-  WalkLines lines;
+  SliceLines lines;
   const T* x;
   double p;
 
@@ -98,9 +90,9 @@ struct LineNorm {
     if (std::isinf(p)) return largest(team, first);
     const double sum = team.template wide_sum<double>(lines.n, [&](int64_t k) {
       const double number = value(first, k);
-      return p == 2 ? number * number : power(std::fabs(number), p);
+      return p == 2 ? number * number : std::pow(std::fabs(number), p);
     });
-    return p == 2 ? std::sqrt(sum) : power(sum, 1 / p);
+    return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
   }
   template <typename Team>
   __device__ double largest(const Team& team, int64_t first) const {
@@ -125,7 +117,7 @@ struct RenormLine {
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t line) const {
-    const WalkLines& lines = norm_of.lines;
+    const SliceLines& lines = norm_of.lines;
     const int64_t first = lines.start(line);
     const double norm = norm_of(team, first);
     const double factor = norm > max_norm ? max_norm / norm : 1.0;
@@ -144,7 +136,7 @@ struct RenormGradLine {
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t line) const {
-    const WalkLines& lines = norm_of.lines;
+    const SliceLines& lines = norm_of.lines;
     const int64_t first = lines.start(line);
     const auto g = [&](int64_t k) { return number(out_grad[first + lines.at(k)]); };
     const double norm = norm_of(team, first);
@@ -167,7 +159,7 @@ struct RenormGradLine {
 template <typename T, typename Context>
 void NormKernel(const Context& ctx, const DenseTensor& x, int axis, float epsilon, bool is_test,
                 DenseTensor* out, DenseTensor* norm) {
-  const WalkLines lines(x.dims(), one_axis(axis, x.dims()));
+  const AxisLines lines(x.dims(), axis);
   for_each_line(ctx, lines,
                 NormLine<T>{lines, x.data<T>(), epsilon, out->mutable_data<T>(),
                             is_test ? nullptr : norm->mutable_data<T>()});
@@ -178,7 +170,7 @@ template <typename T, typename Context>
 void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad, int axis,
                     float epsilon, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
-  const WalkLines lines(x.dims(), one_axis(axis, x.dims()));
+  const AxisLines lines(x.dims(), axis);
   for_each_line(
       ctx, lines,
       NormGradLine<T>{lines, x.data<T>(), out_grad.data<T>(), epsilon, x_grad->mutable_data<T>()});
@@ -189,7 +181,7 @@ template <typename T, typename Context>
 void RenormKernel(const Context& ctx, const DenseTensor& x, float p, int axis, float max_norm,
                   DenseTensor* out) {
   if (x.numel() == 0) return;
-  const WalkLines lines(x.dims(), all_but(axis, x.dims()));
+  const SliceLines lines = slices(x.dims(), axis);
   for_each_line(ctx, lines,
                 RenormLine<T>{{lines, x.data<T>(), p}, max_norm, out->mutable_data<T>()});
 }
@@ -198,7 +190,7 @@ template <typename T, typename Context>
 void RenormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                       float p, int axis, float max_norm, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
-  const WalkLines lines(x.dims(), all_but(axis, x.dims()));
+  const SliceLines lines = slices(x.dims(), axis);
   for_each_line(
       ctx, lines,
       RenormGradLine<T>{
