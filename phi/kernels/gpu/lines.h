@@ -53,6 +53,23 @@ struct AxisLines {
   bool is_contiguous() const { return inner == 1; }
 };
 
+/// [outer, count, inner]: line number i is all that lies at place i of the middle.
+struct SliceLines {
+  int64_t count;
+  int64_t n;
+  int64_t inner;
+
+  SliceLines(int64_t outer, int64_t slices, int64_t inner_extent)
+      : count(slices), n(outer * inner_extent), inner(inner_extent) {}
+
+  PHI_HD int64_t start(int64_t line) const { return line * inner; }
+  PHI_HD int64_t at(int64_t k) const {
+    const int64_t block = k / inner;
+    return block * count * inner + (k - block * inner);
+  }
+  bool is_contiguous() const { return inner > 1 || count == 1; }
+};
+
 /// The elements over `axes` in row-major order are one line; there is one for each place along the
 /// other tensor dims.
 struct WalkLines {

@@ -53,18 +53,42 @@ struct ReduceSpace {
   int64_t splits;
 };
 
-/// Elements begin, begin + step, .. of one output.
+/// add(i) for i = begin, begin + step, .. below end; carry() after each run of kLaneRun of them,
+/// and at the end. The elements of a run are asked for together.
+template <typename Add, typename Carry>
+__device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add,
+                        const Carry& carry) {
+  int64_t i = begin;
+  for (; i + (kLaneRun - 1) * step < end; i += kLaneRun * step) {
+    PHI_UNROLL(4)
+    for (int k = 0; k < kLaneRun; ++k) add(i + k * step);
+    carry();
+  }
+  for (; i < end; i += step) add(i);
+  carry();
+}
+
+/// Elements begin, begin + step, .. of one output, joined.
 template <typename R, typename T>
 __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
                                          int64_t end, int64_t step) {
   typename R::Acc value = R::kIdentity;
-  for (int64_t i = begin; i < end;) {
-    typename R::Lane lane = R::kIdentity;
-    for (int k = 0; k < kLaneRun && i < end; ++k, i += step) {
-      const auto element = static_cast<compute_t<T>>(x[walk.offsets(i).at[0]]);
-      lane = R::join(lane, lift<R>(element));
-    }
+  typename R::Lane lane = R::kIdentity;
+  const auto add = [&](int64_t at) {
+    lane = R::join(lane, lift<R>(static_cast<compute_t<T>>(x[at])));
+  };
+  const auto carry = [&] {
     value = R::carry(value, lane);
+    lane = R::kIdentity;
+  };
+  if (walk.ndim == 1) {
+    const int64_t stride = walk.strides[0][0];
+    in_runs(begin * stride, end * stride, step * stride, add, carry);
+    return value;
+  }
+  for (int64_t i = begin; i < end; carry()) {
+    PHI_UNROLL(1)
+    for (int k = 0; k < kLaneRun && i < end; ++k, i += step) add(walk.offsets(i).at[0]);
   }
   return value;
 }

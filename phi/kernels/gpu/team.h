@@ -54,7 +54,8 @@ class Team {
   __device__ static C largest(int64_t n, const Value& value) {
     using R = LargestNumber<C>;
     C most = R::kIdentity;
-    for (int64_t i = index(); i < n; i += kThreads) most = R::join(most, value(i));
+    in_runs(
+        index(), n, kThreads, [&](int64_t i) { most = R::join(most, value(i)); }, [] {});
     return join<R>(most);
   }
 
@@ -62,11 +63,13 @@ class Team {
   template <typename C, typename Term>
   __device__ static double wide_sum(int64_t n, const Term& term) {
     double sum = 0;
-    for (int64_t i = index(); i < n;) {
-      C lane = 0;
-      for (int k = 0; k < kLaneRun && i < n; ++k, i += kThreads) lane += term(i);
-      sum += static_cast<double>(lane);
-    }
+    C lane = 0;
+    in_runs(
+        index(), n, kThreads, [&](int64_t i) { lane += term(i); },
+        [&] {
+          sum += static_cast<double>(lane);
+          lane = 0;
+        });
     return Team::sum(sum);
   }
   template <typename C, typename Term>
@@ -78,16 +81,17 @@ class Team {
   template <typename C, typename Term>
   __device__ static Two<double> wide_sums(int64_t n, const Term& term) {
     Two<double> sums{0, 0};
-    for (int64_t i = index(); i < n;) {
-      Two<C> lanes{0, 0};
-      for (int k = 0; k < kLaneRun && i < n; ++k, i += kThreads) {
-        const Two<C> terms = term(i);
-        lanes.a += terms.a;
-        lanes.b += terms.b;
-      }
+    Two<C> lanes{0, 0};
+    const auto add = [&](int64_t i) {
+      const Two<C> terms = term(i);
+      lanes.a += terms.a;
+      lanes.b += terms.b;
+    };
+    in_runs(index(), n, kThreads, add, [&] {
       sums.a += static_cast<double>(lanes.a);
       sums.b += static_cast<double>(lanes.b);
-    }
+      lanes = {0, 0};
+    });
     return {Team::sum(sums.a), Team::sum(sums.b)};
   }
 

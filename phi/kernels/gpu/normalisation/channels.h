@@ -27,19 +27,14 @@ struct ChannelDims {
   int64_t numel() const { return outer * channels * inner; }
   __device__ int64_t channel_of(int64_t at) const { return at / inner % channels; }
   /// The elements of each channel.
-  WalkLines lines() const {
-    AxisSet others;
-    others.add(0);
-    others.add(2);
-    return {Dims{outer, channels, inner}, others};
-  }
+  SliceLines lines() const { return {outer, channels, inner}; }
 };
 
 /// sums[c], and sums[channels + c], = those of two terms over the elements of channel c:
 /// term(position, c) gives a Two<C>.
 template <typename C, typename Term>
 struct ChannelSums {
-  WalkLines lines;
+  SliceLines lines;
   Term term;
   double* sums;
 
@@ -56,7 +51,7 @@ struct ChannelSums {
 
 template <typename C, typename Term>
 void channel_sums(const GpuContext& ctx, const ChannelDims& dims, const Term& term, double* sums) {
-  const WalkLines lines = dims.lines();
+  const SliceLines lines = dims.lines();
   for_each_line(ctx, lines, ChannelSums<C, Term>{lines, term, sums});
 }
 
