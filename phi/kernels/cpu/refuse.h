@@ -19,6 +19,7 @@ void refuse_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong
   if (found == end) return;
   misfit.meta = x.meta();
   misfit.value = convert_value<int64_t>(*found);
+  misfit.number = convert_value<double>(*found);
   misfit.at = found - begin;
   misfit.raise(misfit);
 }

@@ -39,6 +39,7 @@ __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* se
   if (first == ~0ull || record->is_set != 0) return;
   misfit.at = static_cast<int64_t>(first);
   misfit.value = convert_value<int64_t>(x[first]);
+  misfit.number = convert_value<double>(x[first]);
   record->found = misfit;
   __threadfence_system();
   record->is_set = 1;

@@ -184,6 +184,35 @@ TEST(GpuIndexing, ValuesAreSetInSlicesWithSteps) {
   });
 }
 
+TEST(GpuIndexing, WhatSeveralIndicesNameIsPut) {
+  for_each_type(Inexacts(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    const DenseTensor x = drawn(t, {4, 5, 3}, 1);
+    const DenseTensor rows = indices<int64_t>({6, 1}, -4, 4);
+    const DenseTensor columns = indices<int32_t>({2}, 0, 5);
+    DenseTensor mask = drawn(DataType::BOOL, {4, 5}, 3, 0, 1);
+    for (int64_t i = 0; i < mask.numel(); ++i) mask.mutable_data<bool>()[i] = i % 7 == 2;
+    for (const bool accumulate : {false, true}) {
+      expect_same_on_gpu(
+          {x, rows, columns, drawn(t, {2, 3}, 2)}, {x.meta(), x.meta(), {{2, 3}, t}},
+          [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            const std::array<const DenseTensor*, 2> list = {&in[1], &in[2]};
+            registered<kernels::index_put, T>(ctx, in[0], list, in[3], accumulate, &out[0]);
+            registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
+          },
+          2);
+      expect_same_on_gpu(
+          {x, mask, drawn(t, {3}, 2)}, {x.meta(), x.meta(), {{3}, t}},
+          [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            const std::array<const DenseTensor*, 1> list = {&in[1]};
+            registered<kernels::index_put, T>(ctx, in[0], list, in[2], accumulate, &out[0]);
+            registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
+          },
+          2);
+    }
+  });
+}
+
 TEST(GpuLookup, EmbeddingsAndTheirGradients) {
   for_each_type(Floats(), []<typename T>() {
     const DataType t = dtype_of<T>();
@@ -198,6 +227,11 @@ TEST(GpuLookup, EmbeddingsAndTheirGradients) {
                        registered<kernels::embedding_grad, T>(ctx, in[1], in[0], padding, &out[0]);
                      });
     }
+    expect_same<T>({drawn(t, {5, 40, 24}, 2)}, {5, 40}, 0, 60, {weight.meta()},
+                   [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                     registered<kernels::embedding_with_scaled_gradient_grad, T>(ctx, in[1], in[0],
+                                                                                 7, &out[0]);
+                   });
     expect_same<T>({weight}, {30}, 0, 100, {{{30, 24}, t}},
                    [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                      registered<kernels::c_embedding, T>(ctx, in[0], in[1], 20, &out[0]);

@@ -177,6 +177,22 @@ TEST(GpuMoves, ListsAreJoinedAndTakenApart) {
   });
 }
 
+TEST(GpuMoves, ListsAreChosenFromAndAddedUp) {
+  for_each_type(Numbers(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    SCOPED_TRACE(name_of(t));
+    const Arrays in = {drawn(t, {4, 9}, 1), drawn(t, {4, 9}, 2), drawn(t, {4, 9}, 3),
+                       tensor<int32_t>({2, 0, 1, 2}, {4, 1})};
+    expect_same_on_gpu(in, {in[0].meta(), {{4, 3}, t}, {{4, 9}, t}},
+                       [](const KernelContext& ctx, Arrays& x, Arrays& out) {
+                         const std::array<const DenseTensor*, 3> list = {&x[0], &x[1], &x[2]};
+                         registered<kernels::multiplex, T>(ctx, list, x[3], &out[0]);
+                         registered<kernels::partial_sum, T>(ctx, list, -5, &out[1]);
+                         registered<kernels::partial_concat, T>(ctx, list, 2, &out[2]);
+                       });
+  });
+}
+
 TEST(GpuCreation, FullAndArange) {
   for_each_type(EveryType(), []<typename T>() {
     for (const Dims& dims : {Dims{}, Dims{0}, Dims{1025}}) {

@@ -104,6 +104,28 @@ TEST(GpuOptimizer, SgdAndMomentum) {
   });
 }
 
+TEST(GpuOptimizer, LambTakesAsLongAStepAsTheParam) {
+  for_each_param([]<typename T>(bool wide, bool has_master) {
+    for (const bool skips : {false, true}) {
+      for (const float decay : {0.0f, 0.1f}) {
+        Arrays in = trained<T>(wide, has_master, 2);
+        in.push_back(number(DataType::FLOAT32, 0.01));
+        in.push_back(number(dtype_of<compute_t<T>>(), 0.9));
+        in.push_back(number(dtype_of<compute_t<T>>(), 0.99));
+        in.push_back(number(DataType::BOOL, skips));
+        expect_same_on_gpu(
+            in, {},
+            [=](const KernelContext& ctx, Arrays& x, Arrays&) {
+              registered<kernels::lamb, T>(ctx, x[0], x[1], x[5], x[3], x[4], x[6], x[7],
+                                           given(x[2]), &x[8], decay, 0.9f, 0.99f, 1e-6f, false,
+                                           &x[0], &x[3], &x[4], &x[6], &x[7], given(x[2]));
+            },
+            4);
+      }
+    }
+  });
+}
+
 TEST(GpuOptimizer, AdaptiveSteps) {
   for_each_param([]<typename T>(bool wide, bool has_master) {
     Arrays in = trained<T>(wide, has_master, 3);
