@@ -22,7 +22,7 @@ struct Misfit {
   const char* op = nullptr;  // null outside of an operator
   int64_t value = 0;
   double number = 0;  // the value of a float
-  int64_t at = 0;  // flat position in the argument
+  int64_t at = 0;     // flat position in the argument
 };
 
 }  // namespace phi

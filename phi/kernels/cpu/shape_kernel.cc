@@ -9,9 +9,9 @@
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/shape.h"
 #include "phi/kernels/cpu/copy_bytes.h"
-#include "phi/kernels/element_width.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/element_width.h"
 
 namespace phi {
 namespace {

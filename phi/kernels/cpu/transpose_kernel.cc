@@ -10,8 +10,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/shape.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/element_width.h"
 #include "phi/kernels/cpu/strided_walk.h"
+#include "phi/kernels/element_width.h"
 namespace phi {
 namespace {
 

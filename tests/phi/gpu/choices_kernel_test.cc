@@ -97,20 +97,18 @@ TEST(GpuSelect, Gates) {
     const DenseTensor x = drawn(t, meta.dims, 1);
     const DenseTensor y = drawn(t, meta.dims, 2);
     const DenseTensor g = drawn(t, meta.dims, 3);
-    expect_same_on_gpu({x, y, g}, {meta, meta, meta, meta},
-                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                         registered<kernels::swiglu, T>(ctx, in[0], &in[1], &out[0]);
-                         registered<kernels::swiglu_grad, T>(ctx, in[0], &in[1], in[2], &out[1],
-                                                             &out[2]);
-                         registered<kernels::lerp, T>(ctx, in[0], in[1], in[2], &out[3]);
-                       });
+    expect_same_on_gpu(
+        {x, y, g}, {meta, meta, meta, meta}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::swiglu, T>(ctx, in[0], &in[1], &out[0]);
+          registered<kernels::swiglu_grad, T>(ctx, in[0], &in[1], in[2], &out[1], &out[2]);
+          registered<kernels::lerp, T>(ctx, in[0], in[1], in[2], &out[3]);
+        });
     const DenseTensor both = drawn(t, {5, 66}, 4);
-    expect_same_on_gpu({both, g}, {meta, both.meta()},
-                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                         registered<kernels::swiglu, T>(ctx, in[0], nullptr, &out[0]);
-                         registered<kernels::swiglu_grad, T>(ctx, in[0], nullptr, in[1], &out[1],
-                                                             nullptr);
-                       });
+    expect_same_on_gpu(
+        {both, g}, {meta, both.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::swiglu, T>(ctx, in[0], nullptr, &out[0]);
+          registered<kernels::swiglu_grad, T>(ctx, in[0], nullptr, in[1], &out[1], nullptr);
+        });
   });
 }
 

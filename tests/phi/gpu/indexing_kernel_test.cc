@@ -1,7 +1,6 @@
 // Gathers, scatters and table lookups on GPUs, beside the CPU's; and what is said of indices that
 // name nothing.
 #include "phi/generated/kernels/indexing.h"
-
 #include "phi/generated/kernels/lookup.h"
 #include "tests/phi/gpu/both_devices.h"
 #include "tests/support/error_matchers.h"
@@ -125,8 +124,7 @@ TEST(GpuIndexing, GradientsOfWrites) {
                    });
     expect_same<T>({g}, {8}, -10, 10, {g.meta(), {{6, 8}, t}},
                    [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                     registered<kernels::index_add_grad, T>(ctx, in[1], in[0], 1, &out[0],
-                                                            &out[1]);
+                     registered<kernels::index_add_grad, T>(ctx, in[1], in[0], 1, &out[0], &out[1]);
                    });
   });
 }
@@ -169,8 +167,7 @@ TEST(GpuIndexing, ValuesAreSetInSlicesWithSteps) {
                            registered<kernels::set_value_with_tensor, T>(
                                ctx, in[0], in[1], starts, ends, steps, axes, none, none, &out[0]);
                            registered<kernels::set_value_with_tensor_grad, T>(
-                               ctx, in[0], starts, ends, steps, axes, none, none, &out[1],
-                               &out[2]);
+                               ctx, in[0], starts, ends, steps, axes, none, none, &out[1], &out[2]);
                            registered<kernels::set_value, T>(
                                ctx, in[0], starts, ends, steps, axes, none, none,
                                std::vector<int64_t>{1, 3},

@@ -19,8 +19,8 @@ using Widths = TypeList<bool, bfloat16, float, int64_t, complex128>;
 template <typename Name, typename Types = Widths, typename... Args>
 void expect_moves(const Dims& from, const Dims& to, const Args&... args) {
   for_each_type(Types(), [&]<typename T>() {
-    SCOPED_TRACE(std::string(Name::kName) + " " +
-                 std::string(name_of(dtype_of<T>())) + from.to_string());
+    SCOPED_TRACE(std::string(Name::kName) + " " + std::string(name_of(dtype_of<T>())) +
+                 from.to_string());
     expect_same_on_gpu({drawn(dtype_of<T>(), from, 1)}, {{to, dtype_of<T>()}},
                        [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<Name, T>(ctx, in[0], args..., &out[0]);
@@ -203,8 +203,8 @@ TEST(GpuCreation, FullAndArange) {
     }
   });
   for_each_type(Numbers(), []<typename T>() {
-    for (const auto& [start, step] : {std::pair{Scalar(-3), Scalar(2)},
-                                      std::pair{Scalar(0.5), Scalar(0.3)}}) {
+    for (const auto& [start, step] :
+         {std::pair{Scalar(-3), Scalar(2)}, std::pair{Scalar(0.5), Scalar(0.3)}}) {
       expect_same_on_gpu({}, {{{301}, dtype_of<T>()}},
                          [&](const KernelContext& ctx, Arrays&, Arrays& out) {
                            registered<kernels::arange, T>(ctx, start, step, &out[0]);

@@ -1,6 +1,5 @@
 // Random values on GPUs: the CPU's words, whatever part of a tensor is drawn.
 #include "phi/generated/kernels/random.h"
-
 #include "phi/generated/kernels/sampling.h"
 #include "tests/phi/gpu/both_devices.h"
 
@@ -56,8 +55,8 @@ TEST(GpuRandom, DropoutKeepsTheSameElements) {
     const DenseTensor x = drawn(meta.dtype, meta.dims, 1);
     const std::vector<TensorMeta> outputs = {meta, {meta.dims, DataType::UINT8}};
     for (const bool is_test : {false, true}) {
-      for (const LaunchView* view : {static_cast<const LaunchView*>(nullptr),
-                                     static_cast<const LaunchView*>(&part)}) {
+      for (const LaunchView* view :
+           {static_cast<const LaunchView*>(nullptr), static_cast<const LaunchView*>(&part)}) {
         expect_same_on_gpu(
             {x, tensor<int32_t>({-12}, {1})}, outputs,
             [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
@@ -86,11 +85,9 @@ TEST(GpuRandom, DrawsOfAWordEach) {
                        });
   });
   for_each_type(AllIntegers(), []<typename T>() {
-    expect_draws<T>(
-        [](const KernelContext& ctx, Arrays&, Arrays& out) {
-          registered<kernels::randint, T>(ctx, 3, 120, -8, &out[0]);
-        },
-        0);
+    expect_draws<T>([](const KernelContext& ctx, Arrays&,
+                       Arrays& out) { registered<kernels::randint, T>(ctx, 3, 120, -8, &out[0]); },
+                    0);
   });
 }
 

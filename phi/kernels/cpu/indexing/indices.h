@@ -37,8 +37,8 @@ int64_t from_front(Id id, int64_t extent) {
 /// Errors: throw_outside's for the first of n ids that is outside, whose flat position is counted
 /// from `first`.
 template <typename Id>
-void check_indices(const Id* ids, int64_t n, const char* argument, int64_t extent,
-                   FromEnd from_end, int64_t first = 0) {
+void check_indices(const Id* ids, int64_t n, const char* argument, int64_t extent, FromEnd from_end,
+                   int64_t first = 0) {
   const int64_t lowest = from_end == FromEnd::kYes ? -extent : 0;
   std::make_unsigned_t<Id> outside = 0;  // as wide as an id: g++ 12 vectorises no fold of bools
   for (int64_t i = 0; i < n; ++i) outside |= (ids[i] < lowest) | (ids[i] >= extent) ? 1u : 0u;
@@ -52,8 +52,7 @@ void check_indices(const Id* ids, int64_t n, const char* argument, int64_t exten
 /// they are that already, which nearly all are, else from a copy.
 class IndexBlocks {
  public:
-  IndexBlocks(const DenseTensor& indices, const char* argument, int64_t extent,
-              FromEnd from_end)
+  IndexBlocks(const DenseTensor& indices, const char* argument, int64_t extent, FromEnd from_end)
       : indices_(indices), argument_(argument), extent_(extent), from_end_(from_end) {}
   IndexBlocks(const IndexBlocks&) = delete;  // blocks may lie in this
   IndexBlocks& operator=(const IndexBlocks&) = delete;

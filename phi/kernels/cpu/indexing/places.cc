@@ -47,8 +47,8 @@ void add_places(const NamedDims& named, int64_t stride, const Dims& shape,
 
 }  // namespace
 
-std::vector<int64_t> places_along(const DenseTensor& index, const char* argument,
-                                  int64_t extent, FromEnd from_end) {
+std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
+                                  FromEnd from_end) {
   std::vector<int64_t> places(static_cast<size_t>(index.numel()));
   visit_indices(index, [&](const auto* ids) {
     check_indices(ids, index.numel(), argument, extent, from_end);

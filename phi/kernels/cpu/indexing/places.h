@@ -15,8 +15,8 @@ namespace phi {
 
 /// `index`, int32 or int64, along a tensor dim of `extent`; `argument` is its name. Errors:
 /// InvalidArgument with the index, its position and the extent.
-std::vector<int64_t> places_along(const DenseTensor& index, const char* argument,
-                                  int64_t extent, FromEnd from_end);
+std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
+                                  FromEnd from_end);
 
 /// The rows of a table that ids name, counted from the first that is here, negative for others.
 /// Errors: those of look_up.

@@ -61,11 +61,11 @@ NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims
   std::vector<NamedDims> each;
   NamedPlaces all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
-    each.push_back(index->dtype() == DataType::BOOL
-                       ? true_places(ctx, *index)
-                       : NamedDims{places_along(ctx, *index, "an index", dims[all.named_dims],
-                                                FromEnd::kYes),
-                                   index->dims(), 1});
+    each.push_back(
+        index->dtype() == DataType::BOOL
+            ? true_places(ctx, *index)
+            : NamedDims{places_along(ctx, *index, "an index", dims[all.named_dims], FromEnd::kYes),
+                        index->dims(), 1});
     const Dims& shape = each.back().shape;
     all.shape = each.size() == 1 ? shape : broadcast_dims(all.shape, shape, "an index", "the next");
     all.named_dims += each.back().count;

@@ -90,8 +90,8 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const DenseTensor places = places_in(ctx, table, x, "x", "the vocabulary");
   const auto named = gpu::positions_by_slice(ctx, places, slices.extent);
   T* to = weight_grad->mutable_data<T>();
-  gpu::add_positions<T>(ctx, SumsFrom::kZero, slices, named, places.numel(), to,
-                        out_grad.data<T>(), to);
+  gpu::add_positions<T>(ctx, SumsFrom::kZero, slices, named, places.numel(), to, out_grad.data<T>(),
+                        to);
   DenseTensor counts = DenseTensor::empty({{slices.extent}, DataType::INT64}, ctx.place());
   index_loop(ctx, counts.mutable_data<int64_t>(), slices.extent, CountOfSlice{named.first()});
   for (int d = 0; ctx.view() && d < x.ndim(); ++d) {
