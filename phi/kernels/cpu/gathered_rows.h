@@ -8,8 +8,8 @@
 #include "phi/common/dims.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 

@@ -7,10 +7,10 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
-#include "phi/kernels/element_width.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
+#include "phi/kernels/element_width.h"
 
 namespace phi {
 

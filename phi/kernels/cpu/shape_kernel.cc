@@ -9,8 +9,8 @@
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/shape.h"
 #include "phi/kernels/cpu/copy_bytes.h"
-#include "phi/kernels/element_width.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/element_width.h"
 #include "phi/kernels/strided_walk.h"
 
 namespace phi {

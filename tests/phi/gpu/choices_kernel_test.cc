@@ -1,6 +1,7 @@
 // Orders along an axis, choices between arrays, gates and rotations on GPUs, beside the CPU's.
 #include "phi/generated/kernels/activation.h"
 #include "phi/generated/kernels/attention.h"
+#include "phi/generated/kernels/closeness.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/generated/kernels/order.h"
@@ -96,20 +97,18 @@ TEST(GpuSelect, Gates) {
     const DenseTensor x = drawn(t, meta.dims, 1);
     const DenseTensor y = drawn(t, meta.dims, 2);
     const DenseTensor g = drawn(t, meta.dims, 3);
-    expect_same_on_gpu({x, y, g}, {meta, meta, meta, meta},
-                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                         registered<kernels::swiglu, T>(ctx, in[0], &in[1], &out[0]);
-                         registered<kernels::swiglu_grad, T>(ctx, in[0], &in[1], in[2], &out[1],
-                                                             &out[2]);
-                         registered<kernels::lerp, T>(ctx, in[0], in[1], in[2], &out[3]);
-                       });
+    expect_same_on_gpu(
+        {x, y, g}, {meta, meta, meta, meta}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::swiglu, T>(ctx, in[0], &in[1], &out[0]);
+          registered<kernels::swiglu_grad, T>(ctx, in[0], &in[1], in[2], &out[1], &out[2]);
+          registered<kernels::lerp, T>(ctx, in[0], in[1], in[2], &out[3]);
+        });
     const DenseTensor both = drawn(t, {5, 66}, 4);
-    expect_same_on_gpu({both, g}, {meta, both.meta()},
-                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                         registered<kernels::swiglu, T>(ctx, in[0], nullptr, &out[0]);
-                         registered<kernels::swiglu_grad, T>(ctx, in[0], nullptr, in[1], &out[1],
-                                                             nullptr);
-                       });
+    expect_same_on_gpu(
+        {both, g}, {meta, both.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::swiglu, T>(ctx, in[0], nullptr, &out[0]);
+          registered<kernels::swiglu_grad, T>(ctx, in[0], nullptr, in[1], &out[1], nullptr);
+        });
   });
 }
 
@@ -129,6 +128,47 @@ TEST(GpuSelect, Maxout) {
                          registered<kernels::label_smooth, T>(ctx, in[0], &in[1], 0.1f, &out[0]);
                          registered<kernels::label_smooth, T>(ctx, in[0], nullptr, 0.1f, &out[1]);
                        });
+  });
+}
+
+TEST(GpuSelect, LearnedSlopes) {
+  for_each_type(Floats(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    const DenseTensor x = drawn(t, {3, 4, 5, 2}, 1);
+    const DenseTensor g = drawn(t, {3, 4, 5, 2}, 2);
+    for (const auto& [mode, format, weights] :
+         {std::tuple<std::string, std::string, Dims>{"all", "NCHW", {1}},
+          {"channel", "NCHW", {4}},
+          {"channel", "NHWC", {2}},
+          {"element", "NCHW", {1, 4, 5, 2}}}) {
+      const DenseTensor alpha = drawn(t, weights, 3);
+      expect_same_on_gpu({x, alpha, g}, {x.meta(), x.meta(), alpha.meta()},
+                         [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                           registered<kernels::prelu, T>(ctx, in[0], in[1], format, mode, &out[0]);
+                           registered<kernels::prelu_grad, T>(ctx, in[0], in[1], in[2], format,
+                                                              mode, &out[1], &out[2]);
+                         });
+    }
+  });
+}
+
+TEST(GpuSelect, Closeness) {
+  for_each_type(AllTypes(), []<typename T>() {
+    for (const int64_t n : {0, 1, 700}) {
+      const DenseTensor x = drawn(dtype_of<T>(), {n}, 1);
+      DenseTensor y = x.clone();
+      if (n > 1) y.mutable_data<T>()[n - 1] = T(1.0f) + T(6.0f);
+      const TensorMeta one{{}, DataType::BOOL};
+      expect_same_on_gpu({x, y}, {{{n}, DataType::BOOL}, one, one, one},
+                         [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                           registered<kernels::isclose, T>(ctx, in[0], in[1], Scalar(1e-5),
+                                                           Scalar(1e-8), false, &out[0]);
+                           registered<kernels::allclose, T>(ctx, in[0], in[1], Scalar(1e-5),
+                                                            Scalar(1e-8), false, &out[1]);
+                           registered<kernels::equal_all, T>(ctx, in[0], in[1], &out[2]);
+                           registered<kernels::equal_all, T>(ctx, in[0], in[0], &out[3]);
+                         });
+    }
   });
 }
 

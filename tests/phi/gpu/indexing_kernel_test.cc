@@ -1,7 +1,6 @@
 // Gathers, scatters and table lookups on GPUs, beside the CPU's; and what is said of indices that
 // name nothing.
 #include "phi/generated/kernels/indexing.h"
-
 #include "phi/generated/kernels/lookup.h"
 #include "tests/phi/gpu/both_devices.h"
 #include "tests/support/error_matchers.h"
@@ -125,8 +124,7 @@ TEST(GpuIndexing, GradientsOfWrites) {
                    });
     expect_same<T>({g}, {8}, -10, 10, {g.meta(), {{6, 8}, t}},
                    [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                     registered<kernels::index_add_grad, T>(ctx, in[1], in[0], 1, &out[0],
-                                                            &out[1]);
+                     registered<kernels::index_add_grad, T>(ctx, in[1], in[0], 1, &out[0], &out[1]);
                    });
   });
 }
@@ -169,8 +167,7 @@ TEST(GpuIndexing, ValuesAreSetInSlicesWithSteps) {
                            registered<kernels::set_value_with_tensor, T>(
                                ctx, in[0], in[1], starts, ends, steps, axes, none, none, &out[0]);
                            registered<kernels::set_value_with_tensor_grad, T>(
-                               ctx, in[0], starts, ends, steps, axes, none, none, &out[1],
-                               &out[2]);
+                               ctx, in[0], starts, ends, steps, axes, none, none, &out[1], &out[2]);
                            registered<kernels::set_value, T>(
                                ctx, in[0], starts, ends, steps, axes, none, none,
                                std::vector<int64_t>{1, 3},
@@ -181,6 +178,35 @@ TEST(GpuIndexing, ValuesAreSetInSlicesWithSteps) {
       registered<kernels::set, T>(ctx, in[0], std::vector<int64_t>{2, 5},
                                   static_cast<int64_t>(3 * sizeof(T)), &out[0]);
     });
+  });
+}
+
+TEST(GpuIndexing, WhatSeveralIndicesNameIsPut) {
+  for_each_type(Inexacts(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    const DenseTensor x = drawn(t, {4, 5, 3}, 1);
+    const DenseTensor rows = indices<int64_t>({6, 1}, -4, 4);
+    const DenseTensor columns = indices<int32_t>({2}, 0, 5);
+    DenseTensor mask = drawn(DataType::BOOL, {4, 5}, 3, 0, 1);
+    for (int64_t i = 0; i < mask.numel(); ++i) mask.mutable_data<bool>()[i] = i % 7 == 2;
+    for (const bool accumulate : {false, true}) {
+      expect_same_on_gpu(
+          {x, rows, columns, drawn(t, {2, 3}, 2)}, {x.meta(), x.meta(), {{2, 3}, t}},
+          [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            const std::array<const DenseTensor*, 2> list = {&in[1], &in[2]};
+            registered<kernels::index_put, T>(ctx, in[0], list, in[3], accumulate, &out[0]);
+            registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
+          },
+          2);
+      expect_same_on_gpu(
+          {x, mask, drawn(t, {3}, 2)}, {x.meta(), x.meta(), {{3}, t}},
+          [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            const std::array<const DenseTensor*, 1> list = {&in[1]};
+            registered<kernels::index_put, T>(ctx, in[0], list, in[2], accumulate, &out[0]);
+            registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
+          },
+          2);
+    }
   });
 }
 
@@ -198,6 +224,11 @@ TEST(GpuLookup, EmbeddingsAndTheirGradients) {
                        registered<kernels::embedding_grad, T>(ctx, in[1], in[0], padding, &out[0]);
                      });
     }
+    expect_same<T>({drawn(t, {5, 40, 24}, 2)}, {5, 40}, 0, 60, {weight.meta()},
+                   [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                     registered<kernels::embedding_with_scaled_gradient_grad, T>(ctx, in[1], in[0],
+                                                                                 7, &out[0]);
+                   });
     expect_same<T>({weight}, {30}, 0, 100, {{{30, 24}, t}},
                    [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                      registered<kernels::c_embedding, T>(ctx, in[0], in[1], 20, &out[0]);

@@ -19,8 +19,8 @@ using Widths = TypeList<bool, bfloat16, float, int64_t, complex128>;
 template <typename Name, typename Types = Widths, typename... Args>
 void expect_moves(const Dims& from, const Dims& to, const Args&... args) {
   for_each_type(Types(), [&]<typename T>() {
-    SCOPED_TRACE(std::string(Name::kName) + " " +
-                 std::string(name_of(dtype_of<T>())) + from.to_string());
+    SCOPED_TRACE(std::string(Name::kName) + " " + std::string(name_of(dtype_of<T>())) +
+                 from.to_string());
     expect_same_on_gpu({drawn(dtype_of<T>(), from, 1)}, {{to, dtype_of<T>()}},
                        [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<Name, T>(ctx, in[0], args..., &out[0]);
@@ -177,6 +177,22 @@ TEST(GpuMoves, ListsAreJoinedAndTakenApart) {
   });
 }
 
+TEST(GpuMoves, ListsAreChosenFromAndAddedUp) {
+  for_each_type(Numbers(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    SCOPED_TRACE(name_of(t));
+    const Arrays in = {drawn(t, {4, 9}, 1), drawn(t, {4, 9}, 2), drawn(t, {4, 9}, 3),
+                       tensor<int32_t>({2, 0, 1, 2}, {4, 1})};
+    expect_same_on_gpu(in, {in[0].meta(), {{4, 3}, t}, {{4, 9}, t}},
+                       [](const KernelContext& ctx, Arrays& x, Arrays& out) {
+                         const std::array<const DenseTensor*, 3> list = {&x[0], &x[1], &x[2]};
+                         registered<kernels::multiplex, T>(ctx, list, x[3], &out[0]);
+                         registered<kernels::partial_sum, T>(ctx, list, -5, &out[1]);
+                         registered<kernels::partial_concat, T>(ctx, list, 2, &out[2]);
+                       });
+  });
+}
+
 TEST(GpuCreation, FullAndArange) {
   for_each_type(EveryType(), []<typename T>() {
     for (const Dims& dims : {Dims{}, Dims{0}, Dims{1025}}) {
@@ -187,8 +203,8 @@ TEST(GpuCreation, FullAndArange) {
     }
   });
   for_each_type(Numbers(), []<typename T>() {
-    for (const auto& [start, step] : {std::pair{Scalar(-3), Scalar(2)},
-                                      std::pair{Scalar(0.5), Scalar(0.3)}}) {
+    for (const auto& [start, step] :
+         {std::pair{Scalar(-3), Scalar(2)}, std::pair{Scalar(0.5), Scalar(0.3)}}) {
       expect_same_on_gpu({}, {{{301}, dtype_of<T>()}},
                          [&](const KernelContext& ctx, Arrays&, Arrays& out) {
                            registered<kernels::arange, T>(ctx, start, step, &out[0]);

@@ -54,10 +54,9 @@ TEST(GpuOptimizer, AdamwInPlaceWithAndWithoutSkip) {
         in.push_back(number(DataType::BOOL, skips));
         expect_same_on_gpu(in, {}, [=](const KernelContext& ctx, Arrays& x, Arrays&) {
           registered<kernels::adamw, T>(ctx, x[0], x[1], x[6], x[3], x[4], &x[5], x[7], x[8],
-                                        given(x[2]), &x[9], Scalar(0.9), Scalar(0.99),
-                                        Scalar(1e-6), 1.0f, 0.1f, true, false, int64_t{0}, false,
-                                        false, amsgrad, &x[0], &x[3], &x[4], &x[5], &x[7], &x[8],
-                                        given(x[2]));
+                                        given(x[2]), &x[9], Scalar(0.9), Scalar(0.99), Scalar(1e-6),
+                                        1.0f, 0.1f, true, false, int64_t{0}, false, false, amsgrad,
+                                        &x[0], &x[3], &x[4], &x[5], &x[7], &x[8], given(x[2]));
         });
       }
     }
@@ -104,6 +103,28 @@ TEST(GpuOptimizer, SgdAndMomentum) {
   });
 }
 
+TEST(GpuOptimizer, LambTakesAsLongAStepAsTheParam) {
+  for_each_param([]<typename T>(bool wide, bool has_master) {
+    for (const bool skips : {false, true}) {
+      for (const float decay : {0.0f, 0.1f}) {
+        Arrays in = trained<T>(wide, has_master, 2);
+        in.push_back(number(DataType::FLOAT32, 0.01));
+        in.push_back(number(dtype_of<compute_t<T>>(), 0.9));
+        in.push_back(number(dtype_of<compute_t<T>>(), 0.99));
+        in.push_back(number(DataType::BOOL, skips));
+        expect_same_on_gpu(
+            in, {},
+            [=](const KernelContext& ctx, Arrays& x, Arrays&) {
+              registered<kernels::lamb, T>(ctx, x[0], x[1], x[5], x[3], x[4], x[6], x[7],
+                                           given(x[2]), &x[8], decay, 0.9f, 0.99f, 1e-6f, false,
+                                           &x[0], &x[3], &x[4], &x[6], &x[7], given(x[2]));
+            },
+            4);
+      }
+    }
+  });
+}
+
 TEST(GpuOptimizer, AdaptiveSteps) {
   for_each_param([]<typename T>(bool wide, bool has_master) {
     Arrays in = trained<T>(wide, has_master, 3);
@@ -111,8 +132,8 @@ TEST(GpuOptimizer, AdaptiveSteps) {
     for (int k = 0; k < 3; ++k) in.push_back(number(dtype_of<compute_t<T>>(), 0.75));
     const auto same = [&](const KernelCall& call) { expect_same_on_gpu(in, {}, call, 4); };
     same([=](const KernelContext& ctx, Arrays& x, Arrays&) {
-      registered<kernels::adagrad, T>(ctx, x[0], x[1], x[3], x[6], given(x[2]), 1e-6f, &x[0],
-                                      &x[3], given(x[2]));
+      registered<kernels::adagrad, T>(ctx, x[0], x[1], x[3], x[6], given(x[2]), 1e-6f, &x[0], &x[3],
+                                      given(x[2]));
     });
     same([=](const KernelContext& ctx, Arrays& x, Arrays&) {
       registered<kernels::adadelta, T>(ctx, x[0], x[1], x[3], x[4], x[6], given(x[2]), 0.9f, 1e-6f,
@@ -135,6 +156,53 @@ TEST(GpuOptimizer, AdaptiveSteps) {
     same([=](const KernelContext& ctx, Arrays& x, Arrays&) {
       registered<kernels::ftrl, T>(ctx, x[0], x[3], x[4], x[1], x[6], 0.1f, 0.2f, -0.5f, &x[0],
                                    &x[3], &x[4]);
+    });
+  });
+}
+
+TEST(GpuOptimizer, StepsWithSettingsInArrays) {
+  for_each_param([]<typename T>(bool wide, bool has_master) {
+    using C = compute_t<T>;
+    Arrays in = trained<T>(wide, has_master, 3);
+    in.push_back(number(DataType::FLOAT32, 0.01));
+    in.push_back(tensor<C>({0.25, 1}, {2}));
+    in.push_back(tensor<C>({0.5, 1.25}, {2}));
+    for (const bool centered : {false, true}) {
+      expect_same_on_gpu(
+          in, {},
+          [=](const KernelContext& ctx, Arrays& x, Arrays&) {
+            registered<kernels::rmsprop, T>(ctx, x[0], x[3], x[1], x[4], x[6], &x[5], given(x[2]),
+                                            4.0f, 0.9f, 0.5f, centered, &x[0], &x[4], &x[3], &x[5],
+                                            given(x[2]));
+          },
+          4);
+    }
+    expect_same_on_gpu(in, {}, [=](const KernelContext& ctx, Arrays& x, Arrays&) {
+      registered<kernels::rprop, T>(ctx, x[0], x[1], x[3], x[4], given(x[2]), x[7], x[8], &x[0],
+                                    &x[3], &x[4], given(x[2]));
+    });
+  });
+}
+
+TEST(GpuOptimizer, ListsOfParams) {
+  for_each_type(Floats(), []<typename T>() {
+    Arrays in = trained<T>(false, false, 2);
+    in.push_back(number(DataType::FLOAT32, 0.01));
+    in.push_back(number(dtype_of<compute_t<T>>(), 0.9));
+    in.push_back(number(dtype_of<compute_t<T>>(), 0.99));
+    expect_same_on_gpu(in, {}, [](const KernelContext& ctx, Arrays& x, Arrays&) {
+      const auto list = [&](size_t i) { return std::vector<const DenseTensor*>{&x[i]}; };
+      const auto outs = [&](size_t i) { return std::vector<DenseTensor*>{&x[i]}; };
+      const std::vector<const DenseTensor*> none;
+      const std::vector<DenseTensor*> no_outs;
+      registered<kernels::merged_adam, T>(ctx, list(0), list(1), list(5), list(3), list(4), none,
+                                          list(6), list(7), none, Scalar(0.9), Scalar(0.99),
+                                          Scalar(1e-6), false, false, outs(0), outs(3), outs(4),
+                                          no_outs, outs(6), outs(7), no_outs);
+      registered<kernels::merged_momentum, T>(ctx, list(0), list(1), list(3), list(5), none, 0.9f,
+                                              false, std::vector<std::string>{"l2_decay"},
+                                              std::vector<float>{0.1f}, 1.0f, outs(0), outs(3),
+                                              no_outs);
     });
   });
 }

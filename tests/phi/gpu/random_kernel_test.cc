@@ -1,6 +1,6 @@
 // Random values on GPUs: the CPU's words, whatever part of a tensor is drawn.
 #include "phi/generated/kernels/random.h"
-
+#include "phi/generated/kernels/sampling.h"
 #include "tests/phi/gpu/both_devices.h"
 
 namespace phi::testing {
@@ -55,8 +55,8 @@ TEST(GpuRandom, DropoutKeepsTheSameElements) {
     const DenseTensor x = drawn(meta.dtype, meta.dims, 1);
     const std::vector<TensorMeta> outputs = {meta, {meta.dims, DataType::UINT8}};
     for (const bool is_test : {false, true}) {
-      for (const LaunchView* view : {static_cast<const LaunchView*>(nullptr),
-                                     static_cast<const LaunchView*>(&part)}) {
+      for (const LaunchView* view :
+           {static_cast<const LaunchView*>(nullptr), static_cast<const LaunchView*>(&part)}) {
         expect_same_on_gpu(
             {x, tensor<int32_t>({-12}, {1})}, outputs,
             [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
@@ -72,6 +72,22 @@ TEST(GpuRandom, DropoutKeepsTheSameElements) {
       registered<kernels::dropout_grad, T>(ctx, in[0], in[1], Scalar(0.25), false,
                                            std::string("upscale_in_train"), &out[0]);
     });
+  });
+}
+
+TEST(GpuRandom, DrawsOfAWordEach) {
+  for_each_type(Floats(), []<typename T>() {
+    const TensorMeta meta{{5, 9, 7}, dtype_of<T>()};
+    expect_same_on_gpu({drawn(meta.dtype, meta.dims, 1, 0, 1)}, {meta, meta},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::bernoulli, T>(ctx, in[0], 12, &out[0]);
+                         registered<kernels::exponential, T>(ctx, in[0], 0.5f, 13, &out[1]);
+                       });
+  });
+  for_each_type(AllIntegers(), []<typename T>() {
+    expect_draws<T>([](const KernelContext& ctx, Arrays&,
+                       Arrays& out) { registered<kernels::randint, T>(ctx, 3, 120, -8, &out[0]); },
+                    0);
   });
 }
 

@@ -11,9 +11,9 @@
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/copy_bytes.h"
-#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/pieces.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 

@@ -75,7 +75,8 @@ void RepeatInterleaveWithTensorIndexGradKernel(const Context& ctx, const DenseTe
                                                DenseTensor* x_grad) {
   const int d = normalise_axis(axis, x_grad->ndim(), x_grad->dims());
   const std::vector<int64_t> counts = counts_of(repeats, x_grad->dims()[d]);
-  sum_pieces_back<T>(ctx, repeated(x_grad->dims(), d, counts, out_grad.dims()[d]), out_grad, x_grad);
+  sum_pieces_back<T>(ctx, repeated(x_grad->dims(), d, counts, out_grad.dims()[d]), out_grad,
+                     x_grad);
 }
 
 PHI_REGISTER_KERNEL(repeat_interleave_with_tensor_index, CPU, RepeatInterleaveWithTensorIndexKernel,

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "phi/core/box.h"
-#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/philox.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 

@@ -5,8 +5,8 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/strided_walk.h"
 #include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/strided_walk.h"
 
 namespace phi {
 namespace {

@@ -1,9 +1,8 @@
 // Elements that indices name: their places in one array, and the offsets in the other.
-#include "phi/kernels/gpu/indexing/elements.h"
-
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/indexing/elements.h"
 
 namespace phi::gpu {
 namespace {
@@ -50,9 +49,8 @@ void take_elements(const GpuContext& ctx, const DenseTensor& array, const Elemen
   const int64_t n = places.numel();
   if (n == 0) return;
   visit_width(size_of(array.dtype()), [&]<typename W>() {
-    launch(ctx, take_places<W>, blocks_for(ctx, n), kBlock,
-           static_cast<const W*>(array.raw_data()), places.data<int64_t>(), n,
-           walk_second(named.indices.dims(), second->dims()),
+    launch(ctx, take_places<W>, blocks_for(ctx, n), kBlock, static_cast<const W*>(array.raw_data()),
+           places.data<int64_t>(), n, walk_second(named.indices.dims(), second->dims()),
            static_cast<W*>(second->mutable_raw_data()));
   });
 }

@@ -36,8 +36,7 @@ void add_elements(const GpuContext& ctx, const DenseTensor& indices, int axis,
                   const DenseTensor& out_grad, DenseTensor* arr_grad) {
   T* to = arr_grad->mutable_data<T>();
   const gpu::ElementAxis named{indices, "indices", FromEnd::kYes, axis};
-  const auto positions =
-      gpu::positions_by_element(ctx, arr_grad->dims(), named, out_grad.dims());
+  const auto positions = gpu::positions_by_element(ctx, arr_grad->dims(), named, out_grad.dims());
   gpu::add_positions<T>(ctx, SumsFrom::kZero, {1, arr_grad->numel(), 1}, positions,
                         out_grad.numel(), to, out_grad.data<T>(), to);
 }

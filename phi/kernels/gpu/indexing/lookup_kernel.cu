@@ -25,6 +25,27 @@ struct OneHotFunctor {
   }
 };
 
+struct CountOfSlice {
+  const int64_t* begins;
+  PHI_HD int64_t operator()(int64_t slice) const { return begins[slice + 1] - begins[slice]; }
+};
+
+/// Element i of rows of `width`: by the row's count, zero in the row of padding.
+template <typename T>
+struct MeanOfRow {
+  const T* sums;
+  const int64_t* counts;
+  int64_t width;
+  int64_t padding_row;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    const int64_t row = i / width;
+    if (row == padding_row) return T(0.0f);
+    const int64_t count = counts[row];
+    return count <= 1 ? sums[i] : static_cast<T>(static_cast<C>(sums[i]) / static_cast<C>(count));
+  }
+};
+
 }  // namespace
 
 /// T is weight's dtype; x is int32 or int64. A negative `padding_idx` means none.
@@ -58,6 +79,29 @@ void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseT
              rows_from(ctx, start_index, table, x), to, out_grad.data<T>(), to);
 }
 
+/// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
+/// (a negative one means none).
+template <typename T, typename Context>
+void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor& x,
+                                           const DenseTensor& out_grad, int64_t padding_idx,
+                                           DenseTensor* weight_grad) {
+  const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
+  const Slices slices = Slices::along(weight_grad->dims(), 0);
+  const DenseTensor places = places_in(ctx, table, x, "x", "the vocabulary");
+  const auto named = gpu::positions_by_slice(ctx, places, slices.extent);
+  T* to = weight_grad->mutable_data<T>();
+  gpu::add_positions<T>(ctx, SumsFrom::kZero, slices, named, places.numel(), to, out_grad.data<T>(),
+                        to);
+  DenseTensor counts = DenseTensor::empty({{slices.extent}, DataType::INT64}, ctx.place());
+  index_loop(ctx, counts.mutable_data<int64_t>(), slices.extent, CountOfSlice{named.first()});
+  for (int d = 0; ctx.view() && d < x.ndim(); ++d) {
+    ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
+  }
+  const int64_t padding_row = padding_idx < 0 ? -1 : padding_idx - table.begin;
+  index_loop(ctx, to, weight_grad->numel(),
+             MeanOfRow<T>{to, counts.data<int64_t>(), slices.inner, padding_row});
+}
+
 template <typename T, typename Context>
 void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                   const Scalar& axis, DenseTensor* out) {
@@ -85,6 +129,8 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
 PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, Floats);
 PHI_REGISTER_KERNEL(c_embedding, GPU, CEmbeddingKernel, Floats);
 PHI_REGISTER_KERNEL(c_embedding_grad, GPU, CEmbeddingGradKernel, Floats);
+PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, GPU, EmbeddingWithScaledGradientGradKernel,
+                    Floats);
 PHI_REGISTER_KERNEL(gather, GPU, GatherKernel, EveryType);
 PHI_REGISTER_KERNEL(one_hot, GPU, OneHotKernel, SignedIntegers);
 

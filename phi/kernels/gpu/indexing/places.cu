@@ -1,9 +1,8 @@
 // Indices of any kind to places.
-#include "phi/kernels/gpu/indexing/places.h"
-
 #include "phi/common/dims.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
+#include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/refuse.h"
 #include "phi/kernels/gpu/words.h"
 
@@ -101,11 +100,9 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char*
                     void (*raise)(const Misfit&) = throw_outside_dim) {
   const bool is_from_end = from_end == FromEnd::kYes;
   visit_indices(index, [&]<typename Id>(const Id*) {
-    refuse_elements<Id>(ctx, index, IsOutside{is_from_end ? -extent : 0, extent},
-                        {.argument = argument,
-                         .raise = raise,
-                         .extent = extent,
-                         .from_end = is_from_end});
+    refuse_elements<Id>(
+        ctx, index, IsOutside{is_from_end ? -extent : 0, extent},
+        {.argument = argument, .raise = raise, .extent = extent, .from_end = is_from_end});
   });
 }
 
@@ -144,11 +141,9 @@ DenseTensor places_of_first(const GpuContext& ctx, const DenseTensor& index, con
   visit_indices(index, [&]<typename Id>(const Id* ids) {
     for (int64_t d = 0; n > 0 && d < columns; ++d) {
       const int64_t extent = dims[static_cast<int>(d)];
-      refuse_elements<Id>(ctx, index, IsOutsideInColumn{columns, d, {-extent, extent}},
-                          {.argument = "index",
-                           .raise = throw_outside_dim,
-                           .extent = extent,
-                           .from_end = true});
+      refuse_elements<Id>(
+          ctx, index, IsOutsideInColumn{columns, d, {-extent, extent}},
+          {.argument = "index", .raise = throw_outside_dim, .extent = extent, .from_end = true});
       gpu::launch(ctx, add_dim<Id>, gpu::blocks_for(ctx, n), gpu::kBlock, ids + d, columns, n,
                   AlongDim{extent}, places.mutable_data<int64_t>());
     }

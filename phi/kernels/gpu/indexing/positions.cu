@@ -1,7 +1,6 @@
 // Positions sorted by the slice that they name, and where those of a slice begin.
-#include "phi/kernels/gpu/indexing/positions.h"
-
 #include "phi/gpu/launch.h"
+#include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/indexing/radix_sort.h"
 
 namespace phi::gpu {

@@ -1,11 +1,10 @@
 // put_along_axis on GPUs, and its gradient: a thread goes through the values that are put to its
 // element, in the order of the indices.
-#include "phi/kernels/functors/put.h"
-
 #include <string>
 
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/put.h"
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/words.h"
 

@@ -1,13 +1,12 @@
 // A stable radix sort: for each digit of 8 bits the elements of a block's range are counted, counts
 // become the places where a range's elements of a digit begin, and each range is moved there in its
 // order.
-#include "phi/kernels/gpu/indexing/radix_sort.h"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "phi/gpu/launch.h"
+#include "phi/kernels/gpu/indexing/radix_sort.h"
 
 namespace phi::gpu {
 namespace {
@@ -119,7 +118,9 @@ uint64_t* keys_of(DenseTensor* keys) { return static_cast<uint64_t*>(keys->mutab
 
 }  // namespace
 
-int bits_below(int64_t end) { return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(end, 1) - 1)); }
+int bits_below(int64_t end) {
+  return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(end, 1) - 1));
+}
 
 SortedPairs radix_sort(const GpuContext& ctx, SortedPairs pairs, int bits) {
   constexpr int64_t kLeast = 4096;  // elements of a block

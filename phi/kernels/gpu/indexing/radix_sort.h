@@ -14,7 +14,8 @@ struct SortedPairs {
   DenseTensor values;
 };
 
-/// By the lowest `bits` bits of the keys, from small to large; pairs of equal keys keep their order.
+/// By the lowest `bits` bits of the keys, from small to large; pairs of equal keys keep their
+/// order.
 SortedPairs radix_sort(const GpuContext& ctx, SortedPairs pairs, int bits);
 
 /// How many bits numbers below `end` have.

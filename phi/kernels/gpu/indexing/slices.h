@@ -18,7 +18,8 @@ namespace gpu {
 /// By the width of an element.
 void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                  const void* x, void* to, size_t width);
-/// x = `there` with the slices of `from` [outer, places, inner] put in; of several for one the last.
+/// x = `there` with the slices of `from` [outer, places, inner] put in; of several for one the
+/// last.
 void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                 const void* there, const void* from, void* x, size_t width);
 /// The slices of x become zeros.

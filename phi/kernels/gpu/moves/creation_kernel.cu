@@ -21,9 +21,7 @@ struct ArangeFunctor {
 template <typename T>
 struct CutArangeFunctor {
   ArangeFunctor<double, double> exact;
-  PHI_HD T operator()(int64_t i) const {
-    return convert_value<T>(static_cast<int64_t>(exact(i)));
-  }
+  PHI_HD T operator()(int64_t i) const { return convert_value<T>(static_cast<int64_t>(exact(i))); }
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
 // Fills of arrays, compiled once per width.
-#include "phi/kernels/gpu/moves/fill.h"
-
 #include <cstring>
 
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/elementwise/map.h"
+#include "phi/kernels/gpu/moves/fill.h"
 
 namespace phi::gpu {
 namespace {

@@ -95,8 +95,7 @@ struct IsNoIndex {
 template <typename T>
 void copy_values(const GpuContext& ctx, const T* values, DenseTensor* out) {
   const ShardBox here = ctx.output_box(0, out->dims());
-  const DenseTensor all =
-      array_from_host(ctx, values, static_cast<size_t>(here.global.numel()));
+  const DenseTensor all = array_from_host(ctx, values, static_cast<size_t>(here.global.numel()));
   if (out->numel() == 0) return;
   gpu::GpuDevice::of(ctx.place())
       .copy_box(static_cast<const std::byte*>(all.raw_data()), Box::whole(here.global),
@@ -121,8 +120,7 @@ void FullIntArrayKernel(const Context& ctx, const std::vector<int64_t>& value, D
 template <typename T, typename Context>
 void FullWithTensorKernel(const Context& ctx, const DenseTensor& value, DenseTensor* out) {
   visit_any_dtype(value.dtype(), [&]<typename From>() {
-    index_loop(ctx, out->mutable_data<T>(), out->numel(),
-               OnlyElement<T, From>{value.data<From>()});
+    index_loop(ctx, out->mutable_data<T>(), out->numel(), OnlyElement<T, From>{value.data<From>()});
   });
 }
 
@@ -145,9 +143,8 @@ void EyeKernel(const Context& ctx, DenseTensor* out) {
 template <typename T, typename Context>
 void LinspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop, DenseTensor* out) {
   const ShardBox here = ctx.output_box(0, out->dims());
-  index_loop(
-      ctx, out->mutable_data<T>(), out->numel(),
-      EvenlySpaced<T>{spacing_of<T>(start, stop, here.global[0]), here.box.offset[0]});
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             EvenlySpaced<T>{spacing_of<T>(start, stop, here.global[0]), here.box.offset[0]});
 }
 
 /// `base` to the power of evenly spaced numbers.

@@ -1,7 +1,7 @@
 // Pieces as kernels take them: loops of one run become strides, tables of runs have a limit.
-#include "phi/kernels/gpu/moves/piece_loops.h"
-
 #include <algorithm>
+
+#include "phi/kernels/gpu/moves/piece_loops.h"
 
 namespace phi::gpu {
 namespace {

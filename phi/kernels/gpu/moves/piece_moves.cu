@@ -1,4 +1,5 @@
-// Moves of pieces: strided copies where each loop is one run, else a thread finds its element's run.
+// Moves of pieces: strided copies where each loop is one run, else a thread finds its element's
+// run.
 #include "phi/gpu/box_move.h"
 #include "phi/gpu/launch.h"
 #include "phi/kernels/element_width.h"

@@ -152,12 +152,12 @@ void UpdateLossScalingKernel(const Context& ctx, std::span<const DenseTensor* co
   for (size_t i = 0; i < x.size(); ++i) {
     index_loop(ctx, out[i]->mutable_data<T>(), x[i]->numel(), ClearIf<T>{found, x[i]->data<T>()});
   }
-  gpu::launch(ctx, update_scale, 1, 1,
-              ScaleNumbers{Number(prev_loss_scaling), Number(in_good_steps), Number(in_bad_steps),
-                           found, gpu::NumberOut(loss_scaling), gpu::NumberOut(out_good_steps),
-                           gpu::NumberOut(out_bad_steps), incr_every_n_steps,
-                           decr_every_n_nan_or_inf, incr_ratio, decr_ratio,
-                           stop_update.to<bool>()});
+  gpu::launch(
+      ctx, update_scale, 1, 1,
+      ScaleNumbers{Number(prev_loss_scaling), Number(in_good_steps), Number(in_bad_steps), found,
+                   gpu::NumberOut(loss_scaling), gpu::NumberOut(out_good_steps),
+                   gpu::NumberOut(out_bad_steps), incr_every_n_steps, decr_every_n_nan_or_inf,
+                   incr_ratio, decr_ratio, stop_update.to<bool>()});
 }
 
 PHI_REGISTER_KERNEL(check_finite_and_unscale, GPU, CheckFiniteAndUnscaleKernel, Floats);

@@ -128,10 +128,9 @@ void launch_step(const GpuContext& ctx, const Trained& x,
     arrays.from[k] = states[k].from.template data<C>();
     arrays.to[k] = states[k].to->template mutable_data<C>();
   }
-  const TrainedArrays<T, G> trained{x.param.data<T>(), x.grad.data<G>(),
-                                    x.master ? x.master->data<float>() : nullptr,
-                                    x.param_out->mutable_data<T>(),
-                                    x.master ? x.master_out->mutable_data<float>() : nullptr};
+  const TrainedArrays<T, G> trained{
+      x.param.data<T>(), x.grad.data<G>(), x.master ? x.master->data<float>() : nullptr,
+      x.param_out->mutable_data<T>(), x.master ? x.master_out->mutable_data<float>() : nullptr};
   launch(ctx, step_elements<T, G, Make, kStates>, blocks_for(ctx, n), kBlock, trained, arrays, n,
          make);
 }

@@ -1,6 +1,6 @@
-// argsort, topk, kthvalue and mode on GPUs, and the gradient of all. The elements of all lines along
-// an axis are sorted at once, by line and then by their order; equal ones stay in the order of their
-// places.
+// argsort, topk, kthvalue and mode on GPUs, and the gradient of all. The elements of all lines
+// along an axis are sorted at once, by line and then by their order; equal ones stay in the order
+// of their places.
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/functors/order_key.h"
@@ -125,9 +125,10 @@ void give(const GpuContext& ctx, const DenseTensor& x, const Lines& lines,
 }
 
 [[noreturn]] void throw_not_chosen(const Misfit& found) {
-  throw errors::InvalidArgument("indices hold {}, but there are {} elements along the axis; give "
-                                "those of the forward call.",
-                                found.value, found.extent);
+  throw errors::InvalidArgument(
+      "indices hold {}, but there are {} elements along the axis; give "
+      "those of the forward call.",
+      found.value, found.extent);
 }
 
 }  // namespace

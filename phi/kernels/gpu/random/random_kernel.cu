@@ -35,7 +35,7 @@ struct DrawUniform {
   PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
     C u;
     unit_value(gpu::word_of(block, w), &u);
-    const C value = std::fma(u, max - min, min);  // as the CPU's compiler makes it
+    const C value = std::fma(u, max - min, min);               // as the CPU's compiler makes it
     out[i] = static_cast<T>(value < max ? value : below_max);  // rounding may have met max
   }
 };
@@ -137,9 +137,9 @@ void DropoutGradKernel(const Context& ctx, const DenseTensor& mask, const DenseT
                        DenseTensor* x_grad) {
   const double factor = kept_factor(p.to<double>(), is_test, mode);
   if (is_test) return scale_all<T>(ctx, out_grad, factor, x_grad);
-  index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
-             KeepScaled<T>{mask.data<uint8_t>(), out_grad.data<T>(),
-                           static_cast<compute_t<T>>(factor)});
+  index_loop(
+      ctx, x_grad->mutable_data<T>(), x_grad->numel(),
+      KeepScaled<T>{mask.data<uint8_t>(), out_grad.data<T>(), static_cast<compute_t<T>>(factor)});
 }
 
 PHI_REGISTER_KERNEL(gaussian, GPU, GaussianKernel, Floats);

@@ -1,16 +1,15 @@
 // Sines and cosines of positions. A file of its own: CUDA's have an array for large arguments.
-#include "phi/kernels/gpu/rope/rope_angles.h"
-
 #include <cmath>
 
 #include "phi/gpu/launch.h"
+#include "phi/kernels/gpu/rope/rope_angles.h"
 
 namespace phi::gpu {
 namespace {
 
 template <typename C>
-__global__ void find_angles(RopePositions positions, int64_t n, int64_t half, double base,
-                            C* sines, C* cosines) {
+__global__ void find_angles(RopePositions positions, int64_t n, int64_t half, double base, C* sines,
+                            C* cosines) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const int64_t row = i / half;
     const auto pair = static_cast<double>(i - row * half);

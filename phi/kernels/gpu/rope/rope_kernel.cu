@@ -157,9 +157,9 @@ void rotate_all(const GpuContext& ctx, const Rotation& how,
     const int64_t begin = ctx.input_box(3, how.sin->dims()).box.offset[row_dim];
     const int64_t rows = how.sin->dims()[row_dim];
     check_rows(ctx, ids, positions.first, shape.batch > 0 ? shape.tokens : 0, begin, rows);
-    return rotate_each<T, T>(
-        ctx, inputs, outputs, shape,
-        {how.sin->data<T>(), how.cos->data<T>(), positions, begin, rows, true}, how.back);
+    return rotate_each<T, T>(ctx, inputs, outputs, shape,
+                             {how.sin->data<T>(), how.cos->data<T>(), positions, begin, rows, true},
+                             how.back);
   }
   const int64_t rows = ids ? shape.batch * shape.tokens : shape.tokens;
   const TensorMeta meta{{rows, shape.dim / 2}, dtype_of<C>()};
@@ -179,9 +179,9 @@ void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor
                      const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
                      float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
                      DenseTensor* out_v) {
-  rotate_all<T>(
-      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, false},
-      {&q, k, v}, {out_q, out_k, out_v});
+  rotate_all<T>(ctx,
+                {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, false},
+                {&q, k, v}, {out_q, out_k, out_v});
 }
 
 /// The gradients, rotated back. A null gradient is not computed.
@@ -192,9 +192,9 @@ void FusedRopeGradKernel(const Context& ctx, const DenseTensor& out_q_grad,
                          const DenseTensor* position_ids, bool use_neox_rotary_style,
                          bool time_major, float rotary_emb_base, DenseTensor* q_grad,
                          DenseTensor* k_grad, DenseTensor* v_grad) {
-  rotate_all<T>(
-      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, true},
-      {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
+  rotate_all<T>(ctx,
+                {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, true},
+                {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
 }
 
 PHI_REGISTER_KERNEL(fused_rotary_position_embedding, GPU, FusedRopeKernel, Floats);

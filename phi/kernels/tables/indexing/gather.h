@@ -43,7 +43,8 @@ void GatherNdGradKernel(const Context& ctx, const DenseTensor& index, const Dens
                         DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const auto named = static_cast<int>(index.dims().back());
-  add_read<T>(ctx, Slices::of_first(dims, named), places_of_first(ctx, index, dims), out_grad, x_grad);
+  add_read<T>(ctx, Slices::of_first(dims, named), places_of_first(ctx, index, dims), out_grad,
+              x_grad);
 }
 
 /// `axis` is whole.
@@ -55,11 +56,12 @@ void IndexSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTens
 }
 
 template <typename T, typename Context>
-void IndexSelectGradKernel(const Context& ctx, const DenseTensor& index, const DenseTensor& out_grad,
-                           int axis, DenseTensor* x_grad) {
+void IndexSelectGradKernel(const Context& ctx, const DenseTensor& index,
+                           const DenseTensor& out_grad, int axis, DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const Slices slices = Slices::along(dims, normalise_axis(axis, dims.ndim(), dims));
-  add_read<T>(ctx, slices, places_along(ctx, index, "index", slices.extent, FromEnd::kYes), out_grad, x_grad);
+  add_read<T>(ctx, slices, places_along(ctx, index, "index", slices.extent, FromEnd::kYes),
+              out_grad, x_grad);
 }
 
 /// `axis` is whole.
@@ -109,7 +111,8 @@ PHI_REGISTER_KERNEL(gather_nd_grad, PHI_DEVICE, GatherNdGradKernel, Differentiab
 PHI_REGISTER_KERNEL(index_select, PHI_DEVICE, IndexSelectKernel, EveryType);
 PHI_REGISTER_KERNEL(index_select_grad, PHI_DEVICE, IndexSelectGradKernel, Differentiable);
 PHI_REGISTER_KERNEL(index_select_strided, PHI_DEVICE, IndexSelectStridedKernel, EveryType);
-PHI_REGISTER_KERNEL(index_select_strided_grad, PHI_DEVICE, IndexSelectStridedGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(index_select_strided_grad, PHI_DEVICE, IndexSelectStridedGradKernel,
+                    Differentiable);
 PHI_REGISTER_KERNEL(index_sample, PHI_DEVICE, IndexSampleKernel, EveryType);
 PHI_REGISTER_KERNEL(take_along_axis, PHI_DEVICE, TakeAlongAxisKernel, EveryType);
 PHI_REGISTER_KERNEL(take_along_axis_grad, PHI_DEVICE, TakeAlongAxisGradKernel, Differentiable);

@@ -15,8 +15,8 @@ namespace phi {
 namespace {
 
 template <typename T, typename Context, typename PlaceList>
-void put(const Context& ctx, const Slices& slices, const PlaceList& places,
-         const DenseTensor& from, DenseTensor* out) {
+void put(const Context& ctx, const Slices& slices, const PlaceList& places, const DenseTensor& from,
+         DenseTensor* out) {
   using W = width_t<T>;
   put_slices(ctx, slices, places, static_cast<const W*>(from.raw_data()),
              static_cast<W*>(out->mutable_raw_data()));
@@ -80,11 +80,13 @@ void ScatterNdAddKernel(const Context& ctx, const DenseTensor& x, const DenseTen
 }
 
 template <typename T, typename Context>
-void ScatterNdAddGradKernel(const Context& ctx, const DenseTensor& index, const DenseTensor& out_grad,
-                            DenseTensor* x_grad, DenseTensor* updates_grad) {
+void ScatterNdAddGradKernel(const Context& ctx, const DenseTensor& index,
+                            const DenseTensor& out_grad, DenseTensor* x_grad,
+                            DenseTensor* updates_grad) {
   const auto places = places_of_first(ctx, index, out_grad.dims());
   const auto named = static_cast<int>(index.dims().back());
-  add_grad<T>(ctx, Slices::of_first(out_grad.dims(), named), places, out_grad, x_grad, updates_grad);
+  add_grad<T>(ctx, Slices::of_first(out_grad.dims(), named), places, out_grad, x_grad,
+              updates_grad);
 }
 
 /// `axis` is whole.

@@ -168,7 +168,8 @@ void SetKernel(const Context& ctx, const DenseTensor& source, const std::vector<
 using Differentiable = join_t<Floats, Complexes>;
 PHI_REGISTER_KERNEL(set_value, PHI_DEVICE, SetValueKernel, EveryType);
 PHI_REGISTER_KERNEL(set_value_with_tensor, PHI_DEVICE, SetValueWithTensorKernel, EveryType);
-PHI_REGISTER_KERNEL(set_value_with_tensor_grad, PHI_DEVICE, SetValueWithTensorGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(set_value_with_tensor_grad, PHI_DEVICE, SetValueWithTensorGradKernel,
+                    Differentiable);
 PHI_REGISTER_KERNEL(set, PHI_DEVICE, SetKernel, EveryType);
 
 }  // namespace phi

@@ -5,8 +5,8 @@
 #include "phi/generated/kernels/diagonal.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/diagonal.h"
-#include "phi/kernels/pieces.h"
 #include "phi/kernels/functors/scalar_value.h"
+#include "phi/kernels/pieces.h"
 
 namespace phi {
 namespace {
@@ -50,7 +50,8 @@ void DiagKernel(const Context& ctx, const DenseTensor& x, int offset, float padd
 }
 
 template <typename T, typename Context>
-void DiagGradKernel(const Context& ctx, const DenseTensor& out_grad, int offset, DenseTensor* x_grad) {
+void DiagGradKernel(const Context& ctx, const DenseTensor& out_grad, int offset,
+                    DenseTensor* x_grad) {
   if (x_grad->ndim() == 2) {
     return copy_pieces_back<T>(ctx, vector_diagonal(x_grad->dims(), offset), out_grad, x_grad);
   }

@@ -64,7 +64,8 @@ void FlipKernel(const Context& ctx, const DenseTensor& x, const std::vector<int>
 }
 
 template <typename T, typename Context>
-void ReverseKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
+void ReverseKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
+                   DenseTensor* out) {
   copy_pieces<T>(ctx, flipped(x.dims(), axis.values()), x, out);
 }
 
@@ -118,7 +119,8 @@ void RepeatInterleaveKernel(const Context& ctx, const DenseTensor& x, int repeat
 }
 
 template <typename T, typename Context>
-void CropKernel(const Context& ctx, const DenseTensor& x, const IntArray& offsets, DenseTensor* out) {
+void CropKernel(const Context& ctx, const DenseTensor& x, const IntArray& offsets,
+                DenseTensor* out) {
   const Dims x_strides = x.dims().strides();
   const Dims out_strides = out->dims().strides();
   Pieces pieces;

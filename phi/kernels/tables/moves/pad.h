@@ -6,8 +6,8 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/infermeta/moves.h"
-#include "phi/kernels/pieces.h"
 #include "phi/kernels/functors/scalar_value.h"
+#include "phi/kernels/pieces.h"
 
 namespace phi {
 namespace {

@@ -43,15 +43,15 @@ void TensorUnfoldKernel(const Context& ctx, const DenseTensor& input, int64_t ax
 }
 
 template <typename T, typename Context>
-void TensorUnfoldGradKernel(const Context& ctx, const DenseTensor& out_grad, int64_t axis, int64_t step,
-                            DenseTensor* input_grad) {
+void TensorUnfoldGradKernel(const Context& ctx, const DenseTensor& out_grad, int64_t axis,
+                            int64_t step, DenseTensor* input_grad) {
   sum_pieces_back<T>(ctx, windows_of(input_grad->dims(), out_grad.dims(), axis, step), out_grad,
                      input_grad);
 }
 
 template <typename T, typename Context>
-void AsStridedKernel(const Context& ctx, const DenseTensor& input, const std::vector<int64_t>& stride,
-                     int64_t offset, DenseTensor* out) {
+void AsStridedKernel(const Context& ctx, const DenseTensor& input,
+                     const std::vector<int64_t>& stride, int64_t offset, DenseTensor* out) {
   copy_pieces<T>(ctx, strided_view(out->dims(), stride, offset), input, out);
 }
 

@@ -181,14 +181,15 @@ void MergedAdamKernel(const Context& ctx, Arrays param, Arrays grad, Arrays lear
 
 /// weight_decay counts with use_adamw.
 template <typename T, typename Context>
-void FusedAdamKernel(const Context& ctx, Arrays params, Arrays grads, const DenseTensor& learning_rate,
-                     Arrays moments1, Arrays moments2, Arrays moments2_max, Arrays beta1_pows,
-                     Arrays beta2_pows, Arrays master_params, const DenseTensor* skip_update,
-                     const Scalar& beta1, const Scalar& beta2, const Scalar& epsilon,
-                     int /*chunk_size*/, float weight_decay, bool use_adamw,
-                     bool /*multi_precision*/, bool use_global_beta_pow, bool amsgrad,
-                     Outs params_out, Outs moments1_out, Outs moments2_out, Outs moments2_max_out,
-                     Outs beta1_pows_out, Outs beta2_pows_out, Outs master_params_out) {
+void FusedAdamKernel(const Context& ctx, Arrays params, Arrays grads,
+                     const DenseTensor& learning_rate, Arrays moments1, Arrays moments2,
+                     Arrays moments2_max, Arrays beta1_pows, Arrays beta2_pows,
+                     Arrays master_params, const DenseTensor* skip_update, const Scalar& beta1,
+                     const Scalar& beta2, const Scalar& epsilon, int /*chunk_size*/,
+                     float weight_decay, bool use_adamw, bool /*multi_precision*/,
+                     bool use_global_beta_pow, bool amsgrad, Outs params_out, Outs moments1_out,
+                     Outs moments2_out, Outs moments2_max_out, Outs beta1_pows_out,
+                     Outs beta2_pows_out, Outs master_params_out) {
   const AdamLists lists{params,         grads,          moments1,         moments2,
                         moments2_max,   beta1_pows,     beta2_pows,       master_params,
                         params_out,     moments1_out,   moments2_out,     moments2_max_out,

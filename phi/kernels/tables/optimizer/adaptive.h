@@ -50,12 +50,9 @@ struct NadamNumbers {
   PHI_HD C base() const { return static_cast<C>(0.96); }
   PHI_HD C next_decay_power() const { return decay_power.template as<C>() * base(); }
   PHI_HD C next_power2() const { return power2.template as<C>() * beta2; }
-  PHI_HD C mu() const {
-    return beta1 * (C(1) - C(0.5) * std::pow(next_decay_power(), decay));
-  }
+  PHI_HD C mu() const { return beta1 * (C(1) - C(0.5) * std::pow(next_decay_power(), decay)); }
   PHI_HD C next_mu() const {
-    return beta1 *
-           (C(1) - C(0.5) * std::pow(next_decay_power(), decay) * std::pow(base(), decay));
+    return beta1 * (C(1) - C(0.5) * std::pow(next_decay_power(), decay) * std::pow(base(), decay));
   }
   PHI_HD C next_product() const { return product.template as<C>() * mu(); }
 };
@@ -168,7 +165,7 @@ void DecayedAdagradKernel(const Context& ctx, const DenseTensor& param, const De
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, nullptr, param_out, nullptr}, {State{moment, moment_out}},
                RatedMaker<C, AdagradStep<C>>{{decay, C(1) - C(decay), C(0), epsilon},
-                                           Number(learning_rate)});
+                                             Number(learning_rate)});
 }
 
 template <typename T, typename Context>
@@ -178,10 +175,10 @@ void AdadeltaKernel(const Context& ctx, const DenseTensor& param, const DenseTen
                     float epsilon, DenseTensor* param_out, DenseTensor* moment_out,
                     DenseTensor* inf_norm_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{avg_squared_grad, moment_out}, State{avg_squared_update, inf_norm_out}},
-               RatedMaker<C, AdadeltaStep<C>>{{rho, C(1) - C(rho), C(0), epsilon},
-                                            Number(learning_rate)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {State{avg_squared_grad, moment_out}, State{avg_squared_update, inf_norm_out}},
+      RatedMaker<C, AdadeltaStep<C>>{{rho, C(1) - C(rho), C(0), epsilon}, Number(learning_rate)});
 }
 
 /// beta1_pow is the caller's to advance.
@@ -274,19 +271,22 @@ void RadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
 }
 
 template <typename T, typename Context>
-void FtrlKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& squared_accumulator,
-                const DenseTensor& linear_accumulator, const DenseTensor& grad,
-                const DenseTensor& learning_rate, float l1, float l2, float lr_power,
-                DenseTensor* param_out, DenseTensor* squared_accum_out,
+void FtrlKernel(const Context& ctx, const DenseTensor& param,
+                const DenseTensor& squared_accumulator, const DenseTensor& linear_accumulator,
+                const DenseTensor& grad, const DenseTensor& learning_rate, float l1, float l2,
+                float lr_power, DenseTensor* param_out, DenseTensor* squared_accum_out,
                 DenseTensor* linear_accum_out) {
   using C = compute_t<T>;
   const Trained x{param, grad, nullptr, param_out, nullptr};
   const State squares{squared_accumulator, squared_accum_out};
   const State linear{linear_accumulator, linear_accum_out};
   if (lr_power == -0.5f) {
-    take_step<T>(ctx, x, {squares, linear}, RatedMaker<C, FtrlStep<C, true>>{{C(0), l1, l2, C(0.5)}, Number(learning_rate)});
+    take_step<T>(ctx, x, {squares, linear},
+                 RatedMaker<C, FtrlStep<C, true>>{{C(0), l1, l2, C(0.5)}, Number(learning_rate)});
   } else {
-    take_step<T>(ctx, x, {squares, linear}, RatedMaker<C, FtrlStep<C, false>>{{C(0), l1, l2, -lr_power}, Number(learning_rate)});
+    take_step<T>(
+        ctx, x, {squares, linear},
+        RatedMaker<C, FtrlStep<C, false>>{{C(0), l1, l2, -lr_power}, Number(learning_rate)});
   }
 }
 

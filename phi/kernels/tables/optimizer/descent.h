@@ -28,7 +28,8 @@ struct MomentumMaker {
   MomentumSettings set;
   PHI_HD bool is_taken() const { return true; }
   PHI_HD Step step() const {
-    return {{rate.template as<C>(), static_cast<C>(set.mu), static_cast<C>(set.decay), set.use_nesterov},
+    return {{rate.template as<C>(), static_cast<C>(set.mu), static_cast<C>(set.decay),
+             set.use_nesterov},
             static_cast<C>(set.rescale_grad)};
   }
 };
@@ -57,7 +58,8 @@ struct RpropMaker {
   Number shrink, grow;
   PHI_HD bool is_taken() const { return true; }
   PHI_HD Step step() const {
-    return {least.template as<C>(), most.template as<C>(), shrink.template as<C>(), grow.template as<C>()};
+    return {least.template as<C>(), most.template as<C>(), shrink.template as<C>(),
+            grow.template as<C>()};
   }
 };
 
@@ -133,8 +135,7 @@ void AsgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                 DenseTensor* d_out, DenseTensor* y_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{d, d_out}, State{y, y_out}},
-               AsgdMaker<C>{Number(learning_rate), Number(n)});
+               {State{d, d_out}, State{y, y_out}}, AsgdMaker<C>{Number(learning_rate), Number(n)});
 }
 
 /// Each element has a step of its own, learning_rate, between the two numbers of
@@ -147,11 +148,10 @@ void RpropKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
                  const DenseTensor& etas, DenseTensor* param_out, DenseTensor* prev_out,
                  DenseTensor* learning_rate_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(
-      ctx, {param, grad, master_param, param_out, master_param_out},
-      {State{prev, prev_out}, State{learning_rate, learning_rate_out}},
-      RpropMaker<C>{Number(learning_rate_range, 0), Number(learning_rate_range, 1),
-                    Number(etas, 0), Number(etas, 1)});
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
+               {State{prev, prev_out}, State{learning_rate, learning_rate_out}},
+               RpropMaker<C>{Number(learning_rate_range, 0), Number(learning_rate_range, 1),
+                             Number(etas, 0), Number(etas, 1)});
 }
 
 PHI_REGISTER_KERNEL(sgd, PHI_DEVICE, SgdKernel, Floats);

@@ -57,9 +57,7 @@ struct ScaledMomentumMaker {
   bool use_nesterov;
   GradScale scale;
   PHI_HD bool is_taken() const { return scale.is_finite(); }
-  PHI_HD Step step() const {
-    return {{rate.as<float>(), mu, decay, use_nesterov}, scale.value()};
-  }
+  PHI_HD Step step() const { return {{rate.as<float>(), mu, decay, use_nesterov}, scale.value()}; }
 };
 
 template <typename C>
@@ -89,9 +87,10 @@ struct IsNoStep {
   PHI_HD bool operator()(int64_t step) const { return step < 1; }
 };
 [[noreturn]] inline void throw_no_step(const Misfit& found) {
-  throw errors::InvalidArgument("step is {}, but steps count from 1: the bias correction of step 0 "
-                                "divides by zero.",
-                                found.value);
+  throw errors::InvalidArgument(
+      "step is {}, but steps count from 1: the bias correction of step 0 "
+      "divides by zero.",
+      found.value);
 }
 
 }  // namespace
@@ -119,11 +118,11 @@ void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const De
                           bool use_nesterov, float weight_decay, DenseTensor* param_out,
                           DenseTensor* velocity_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{velocity, velocity_out}},
-               ScaledMomentumMaker<C>{number_in<float>(learning_rate, "learning_rate"), mu,
-                                      weight_decay, use_nesterov,
-                                      scale_in(grad_scale, learning_rate)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {State{velocity, velocity_out}},
+      ScaledMomentumMaker<C>{number_in<float>(learning_rate, "learning_rate"), mu, weight_decay,
+                             use_nesterov, scale_in(grad_scale, learning_rate)});
 }
 
 /// moment1 = beta1 * moment1 + (1 - beta1) * g, moment2 = beta2 * moment2 + (1 - beta2) * g^2,
@@ -142,12 +141,11 @@ void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const Dense
   using C = compute_t<T>;
   const Number number = number_in<int64_t>(step, "step");
   refuse_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
-  take_step<T>(
-      ctx, {param, grad, master_param, param_out, master_param_out},
-      {State{moment1, moment1_out}, State{moment2, moment2_out}},
-      ScaledAdamwMaker<C>{beta1, beta2, epsilon, weight_decay,
-                          number_in<float>(learning_rate, "learning_rate"), number,
-                          scale_in(grad_scale, learning_rate)});
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
+               {State{moment1, moment1_out}, State{moment2, moment2_out}},
+               ScaledAdamwMaker<C>{beta1, beta2, epsilon, weight_decay,
+                                   number_in<float>(learning_rate, "learning_rate"), number,
+                                   scale_in(grad_scale, learning_rate)});
 }
 
 PHI_REGISTER_KERNEL(scaled_sgd, PHI_DEVICE, ScaledSgdKernel, Floats);

@@ -1,0 +1,57 @@
+// Kernels on GPUs that say whether tensors are close or equal.
+#include "phi/generated/kernels/closeness.h"
+#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/closeness.h"
+#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// Whether f holds for all pairs; of none it does.
+template <typename T, typename F>
+void all_pairs(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out,
+               const F& f) {
+  const int64_t n = x.numel();
+  if (n == 0) return fill(ctx, out->mutable_data<bool>(), 1, true);
+  DenseTensor holds = DenseTensor::empty({{n}, DataType::BOOL}, ctx.place());
+  auto* each = holds.mutable_data<bool>();
+  binary_loop(ctx, x.data<T>(), y.data<T>(), each, n, f);
+  AxisSet all;
+  all.add(0);
+  reduce<AllReducer<bool>>(ctx, static_cast<const bool*>(each), Dims{n}, all,
+                           out->mutable_data<bool>(), ConvertFunctor<bool>());
+}
+
+IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
+  return {rtol.to<double>(), atol.to<double>(), equal_nan};
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void IsCloseKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                   const Scalar& rtol, const Scalar& atol, bool equal_nan, DenseTensor* out) {
+  binary_loop(ctx, x.data<T>(), y.data<T>(), out->mutable_data<bool>(), x.numel(),
+              closeness(rtol, atol, equal_nan));
+}
+
+/// What is here; the answers of several ranks hold together.
+template <typename T, typename Context>
+void AllCloseKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                    const Scalar& rtol, const Scalar& atol, bool equal_nan, DenseTensor* out) {
+  all_pairs<T>(ctx, x, y, out, closeness(rtol, atol, equal_nan));
+}
+
+template <typename T, typename Context>
+void EqualAllKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                    DenseTensor* out) {
+  if (x.dims() != y.dims()) return fill(ctx, out->mutable_data<bool>(), 1, false);
+  all_pairs<T>(ctx, x, y, out, EqualFunctor<compute_t<T>>());
+}
+
+PHI_REGISTER_KERNEL(isclose, GPU, IsCloseKernel, AllTypes);
+PHI_REGISTER_KERNEL(allclose, GPU, AllCloseKernel, AllTypes);
+PHI_REGISTER_KERNEL(equal_all, GPU, EqualAllKernel, AllTypes);
+
+}  // namespace phi

@@ -1,0 +1,155 @@
+// index_put on GPUs, and its gradient. out may be x. What a mask names is known to the host alone
+// after a wait, for the shapes of all follow from how many of it are true.
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/generated/kernels/indexing.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/slices.h"
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+using Indices = std::span<const DenseTensor* const>;
+
+/// One of the indices: places along one tensor dim, or along several counted as one.
+struct NamedDims {
+  DenseTensor places;
+  Dims shape;
+  int count;
+};
+
+NamedDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
+  const auto n = static_cast<size_t>(mask.numel());
+  const auto chosen = std::make_unique_for_overwrite<bool[]>(n);
+  gpu::GpuDevice::of(ctx.place())
+      .copy_to_host(chosen.get(), static_cast<const std::byte*>(mask.raw_data()), n);
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < n; ++i) {
+    if (chosen[i]) places.push_back(static_cast<int64_t>(i));
+  }
+  return {array_from_host(ctx, places.data(), places.size()),
+          {static_cast<int64_t>(places.size())},
+          mask.ndim()};
+}
+
+/// Adds `stride` times what one index says to the places of all; one that is elsewhere stays so.
+struct AddPlaces {
+  const int64_t* before;  // null: of the first
+  const int64_t* own;
+  int64_t stride;
+  gpu::Walk<1> walk;
+  PHI_HD int64_t operator()(int64_t i) const {
+    const int64_t place = own[walk.offsets(i).at[0]];
+    const int64_t sum = before ? before[i] : 0;
+    return place < 0 || sum < 0 ? -1 : sum + place * stride;
+  }
+};
+
+/// What the indices name of an array.
+struct NamedPlaces {
+  DenseTensor places;
+  Dims shape;      // of the places, broadcast together
+  int named_dims;  // of the array, which the places count as one
+};
+
+NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
+  std::vector<NamedDims> each;
+  NamedPlaces all{{}, {}, 0};
+  for (const DenseTensor* index : indices) {
+    each.push_back(
+        index->dtype() == DataType::BOOL
+            ? true_places(ctx, *index)
+            : NamedDims{places_along(ctx, *index, "an index", dims[all.named_dims], FromEnd::kYes),
+                        index->dims(), 1});
+    const Dims& shape = each.back().shape;
+    all.shape = each.size() == 1 ? shape : broadcast_dims(all.shape, shape, "an index", "the next");
+    all.named_dims += each.back().count;
+  }
+  all.places = DenseTensor::empty({{all.shape.numel()}, DataType::INT64}, ctx.place());
+  auto* places = all.places.mutable_data<int64_t>();
+  int64_t stride = dims.numel(0, all.named_dims);
+  int first = 0;
+  for (const NamedDims& named : each) {
+    const int64_t extent = dims.numel(first, first + named.count);
+    stride = extent == 0 ? 0 : stride / extent;
+    index_loop(ctx, places, all.places.numel(),
+               AddPlaces{first == 0 ? nullptr : places, named.places.data<int64_t>(), stride,
+                         gpu::broadcast_walk<1>({&named.shape}, all.shape)});
+    first += named.count;
+  }
+  return all;
+}
+
+/// The shape of all elements that are named. Errors: InvalidArgument if `value` does not broadcast
+/// to it.
+Dims named_shape(const NamedPlaces& named, const Dims& dims, const Dims& value) {
+  Dims shape = named.shape;
+  for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
+  PHI_CHECK(broadcast_dims(value, shape, "value", "what indices name") == shape,
+            errors::InvalidArgument("value has shape {}, but what indices name is {}; reshape or "
+                                    "slice it.",
+                                    value.to_string(), shape.to_string()));
+  return shape;
+}
+
+/// From value to what has an element for each of `shape`.
+Pieces broadcast(const Dims& value, const Dims& shape) {
+  const Dims from = value.strides();
+  const Dims to = shape.strides();
+  const int added = shape.ndim() - value.ndim();
+  Pieces pieces;
+  for (int d = 0; d < shape.ndim(); ++d) {
+    const bool moves = d >= added && value[d - added] != 1;
+    pieces.append(shape[d], {to[d], moves ? from[d - added] : 0});
+  }
+  return pieces;
+}
+
+}  // namespace
+
+/// The tensor dims of x that indices name are whole. Errors: InvalidArgument if value does not
+/// broadcast to what they name.
+template <typename T, typename Context>
+void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
+                    const DenseTensor& value, bool accumulate, DenseTensor* out) {
+  using W = width_t<T>;
+  const NamedPlaces named = places_of_indices(ctx, indices, x.dims());
+  const Dims shape = named_shape(named, x.dims(), value.dims());
+  DenseTensor full = DenseTensor::empty({shape, value.dtype()}, ctx.place());
+  copy_pieces<T>(ctx, broadcast(value.dims(), shape), value, &full);
+  const Slices slices = Slices::of_first(x.dims(), named.named_dims);
+  if (accumulate) {
+    return add_slices(ctx, SumsFrom::kWhatIsThere, slices, named.places, x.data<T>(),
+                      full.data<T>(), out->mutable_data<T>());
+  }
+  keep(ctx, x, out);
+  put_slices(ctx, slices, named.places, static_cast<const W*>(full.raw_data()),
+             static_cast<W*>(out->mutable_raw_data()));
+}
+
+template <typename T, typename Context>
+void IndexPutGradKernel(const Context& ctx, Indices indices, const DenseTensor& out_grad,
+                        bool accumulate, DenseTensor* x_grad, DenseTensor* value_grad) {
+  const NamedPlaces named = places_of_indices(ctx, indices, out_grad.dims());
+  const Slices slices = Slices::of_first(out_grad.dims(), named.named_dims);
+  if (x_grad) {
+    keep(ctx, out_grad, x_grad);
+    if (!accumulate) clear_slices(ctx, slices, named.places, x_grad->mutable_data<T>());
+  }
+  if (!value_grad) return;
+  const Dims shape = named_shape(named, out_grad.dims(), value_grad->dims());
+  DenseTensor full = DenseTensor::empty({shape, out_grad.dtype()}, ctx.place());
+  read_slices(ctx, slices, named.places, out_grad.data<T>(), full.mutable_data<T>());
+  sum_pieces_back<T>(ctx, broadcast(value_grad->dims(), shape), full, value_grad);
+}
+
+using Differentiable = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(index_put, GPU, IndexPutKernel, EveryType);
+PHI_REGISTER_KERNEL(index_put_grad, GPU, IndexPutGradKernel, Differentiable);
+
+}  // namespace phi

@@ -1,0 +1,97 @@
+// Draws from distributions of one word each on GPUs: bernoulli, exponential, randint. What an
+// element draws depends on its parameters, the seed and its index in the global tensor.
+#include <cmath>
+
+#include "phi/common/errors.h"
+#include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+template <typename T>
+struct DrawBernoulli {
+  const T* x;
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    const auto p = static_cast<double>(x[i]);
+    const bool is_one = static_cast<double>(gpu::word_of(block, w)) < p * 0x1p32;
+    out[i] = convert_value<T>(is_one ? 1.0f : 0.0f);
+  }
+};
+
+template <typename T>
+struct DrawExponential {
+  double rate;
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    // The middle of the word's part of (0, 1).
+    const double unit = (static_cast<double>(gpu::word_of(block, w)) + 0.5) * 0x1p-32;
+    out[i] = convert_value<T>(-std::log(unit) / rate);
+  }
+};
+
+/// A word of 64 bits, scaled: its upper half is `block`'s word, the lower one is drawn here.
+template <typename T>
+struct DrawWhole {
+  int64_t low;
+  uint64_t numbers;
+  uint64_t seed;
+  gpu::GlobalIndex index;
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    const auto number = static_cast<uint64_t>(index.of(i) / 4);
+    const PhiloxBlock lower =
+        philox(philox_counter(number, RandomUse::kIntegerLow), philox_key(seed));
+    const uint64_t carry = gpu::word_of(lower, w) * numbers >> 32;
+    const uint64_t value = (gpu::word_of(block, w) * numbers + carry) >> 32;
+    out[i] = static_cast<T>(low + static_cast<int64_t>(value));
+  }
+};
+
+template <typename T>
+struct IsNoProbability {
+  PHI_HD bool operator()(T x) const {
+    const auto p = static_cast<double>(x);
+    return !(p >= 0 && p <= 1);
+  }
+};
+[[noreturn]] void throw_no_probability(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "x holds {}, but a parameter of this distribution is a probability in [0, 1].", found.number);
+}
+
+}  // namespace
+
+/// 1 with probability x, else 0. Errors: InvalidArgument for x outside [0, 1].
+template <typename T, typename Context>
+void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  refuse_elements<T>(ctx, x, IsNoProbability<T>(), {.raise = throw_no_probability});
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kBernoulli,
+            DrawBernoulli<T>{x.data<T>(), out->mutable_data<T>()});
+}
+
+/// x's bytes are not looked at.
+template <typename T, typename Context>
+void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, int seed,
+                       DenseTensor* out) {
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kExponential,
+            DrawExponential<T>{lam, out->mutable_data<T>()});
+}
+
+/// Whole numbers from low to below high.
+template <typename T, typename Context>
+void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor* out) {
+  const ShardBox where = ctx.output_box(0, out->dims());
+  const gpu::SeedSource source = gpu::seed_source(seed);
+  gpu::draw(ctx, where, source, RandomUse::kInteger,
+            DrawWhole<T>{low, static_cast<uint64_t>(int64_t{high} - low), source.number,
+                         gpu::global_index(where), out->mutable_data<T>()});
+}
+
+PHI_REGISTER_KERNEL(bernoulli, GPU, BernoulliKernel, Floats);
+PHI_REGISTER_KERNEL(exponential, GPU, ExponentialKernel, Floats);
+PHI_REGISTER_KERNEL(randint, GPU, RandintKernel, AllIntegers);
+
+}  // namespace phi
