@@ -6,6 +6,7 @@
 
 #include "api/testing/difference.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/common/errors.h"
 #include "tests/support/closed_device.h"
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
