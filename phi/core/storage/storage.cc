@@ -119,8 +119,11 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
-    storage->data_.store(reinterpret_cast<std::byte*>(storage) + kHeader<Storage>,
-                         std::memory_order_relaxed);
+    // An empty one on a device has no address there, and the host's is none of it.
+    if (device.is_host()) {
+      storage->data_.store(reinterpret_cast<std::byte*>(storage) + kHeader<Storage>,
+                           std::memory_order_relaxed);
+    }
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
     return storage;
   }

@@ -95,7 +95,7 @@ class Storage : public RefCounted<Storage> {
   bool owns_bytes() const { return !borrowed_.load(std::memory_order_relaxed); }
   /// Bytes that it has, or will have when brought here.
   size_t nbytes() const { return nbytes_; }
-  /// Null unless resident.
+  /// Null unless resident, and for 0 bytes on a device that the host does not reach.
   std::byte* data() const { return data_.load(std::memory_order_acquire); }
   /// How often an inplace operation has written here; tells that a saved value is gone.
   uint32_t version() const { return version_; }
