@@ -27,6 +27,7 @@ THREADS = {
     r"phi::detail::.*(gemm_16bit|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
     r"phi::\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
+    r"phi::poll_interruption\(\)::last_ms": "when the thread asked last",
     r"phi::detail::call_site": "where in the user's program the thread is",
 }
 # Shared by all ranks of a process, and the same for each.
@@ -55,6 +56,10 @@ SHARED = {
     r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
         "what the machine has",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
+    r"phi::\(anonymous namespace\)::asked": "what asks whether the user wants an end: of the process",
+    r"phi::\(anonymous namespace\)::kWatched": "constant",
+    r"phi::\(anonymous namespace\)::(forks|count_forks\(\)::failed)": "how often this process is a child of fork",
+    r"phi::use_one_thread_in_forked_children\(\)::failed": "whether the process could be told of forks",
     r"phi::\(anonymous namespace\)::(stop_signal|stop_count|save_asked|obeys_second|watches\(\)::instance)":
         "which signals have come to the process, and who watches for them",
     r"phi::distributed::supervise::\(anonymous namespace\)::new_mark\(\)::number": "attempts that the process has marked",
