@@ -27,8 +27,9 @@ endif()
 
 # autophi_cuda_objects(NAME dir...): an object library of the .cu files of these folders. Its flags: CMake 3.25 knows
 # no C++20 of nvcc; fmt takes nvcc for one without constexpr; 445 and 186 are cudafe++'s errors for lambdas whose template
-# parameters are given by name, and for templates that compare numbers without sign with 0. Registers that spill and
-# arrays that do not stay in registers end the build, the latter but for sources with the property AUTOPHI_STACK.
+# parameters are given by name, and for templates that compare numbers without sign with 0. Machine code is packed, which
+# halves it. Registers that spill and arrays that do not stay in registers end the build, the latter but for sources with
+# the property AUTOPHI_STACK.
 function(autophi_cuda_objects name)
   set(sources)
   foreach(dir ${ARGN})
@@ -45,7 +46,7 @@ function(autophi_cuda_objects name)
   set_target_properties(${name} PROPERTIES CUDA_STANDARD_REQUIRED OFF)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_compile_options(${name} PRIVATE -std=c++20 --expt-relaxed-constexpr -diag-suppress=445,186
-                                         -Werror=all-warnings -Xptxas=--warn-on-spills)
+                                         --compress-mode=size -Werror=all-warnings -Xptxas=--warn-on-spills)
   target_compile_definitions(${name} PRIVATE FMT_USE_CONSTEXPR=1)
   add_dependencies(${name} autophi_generated_headers)
 endfunction()
