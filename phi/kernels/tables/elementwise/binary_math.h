@@ -26,14 +26,12 @@ struct IsZeroFunctor {
 
 /// A device goes on where a divisor is refused: the quotient by 0 is 0 there.
 template <typename T, template <typename> typename Functor>
-struct Quotient {
-  PHI_HD T operator()(T x, T y) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (y == T(0)) return 0;
-    }
-    return Functor<T>()(x, y);
-  }
+struct IntegerQuotient {
+  PHI_HD T operator()(T x, T y) const { return y == T(0) ? T(0) : Functor<T>()(x, y); }
 };
+/// Floats are divided by any number.
+template <typename T, template <typename> typename Functor>
+using Quotient = std::conditional_t<std::is_integral_v<T>, IntegerQuotient<T, Functor>, Functor<T>>;
 
 [[noreturn]] inline void throw_zero_divisor(const Misfit& found) {
   throw errors::InvalidArgument(

@@ -10,9 +10,9 @@ namespace phi {
 namespace {
 
 // The sum of elements of T in the dtype of `out`, To, is that of their casts: these happen while
-// elements are read if both are computed in one type, or if integers only lose high bits.
+// elements are read if sums are made in To itself, or if integers only lose high bits.
 template <typename T, typename To>
-inline constexpr bool kCastsOnReading = std::is_same_v<compute_t<T>, compute_t<To>> ||
+inline constexpr bool kCastsOnReading = std::is_same_v<T, To> || std::is_same_v<compute_t<T>, To> ||
                                         (std::is_integral_v<T> && std::is_integral_v<To> &&
                                          !std::is_same_v<To, bool>);
 
@@ -92,10 +92,9 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
     if constexpr (kCastsOnReading<T, To>) {
       sum(x.data<T>());
     } else {
-      using C = compute_t<To>;
-      DenseTensor cast = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
-      convert(ctx, x.data<T>(), cast.mutable_data<C>(), x.numel());
-      sum(cast.data<C>());
+      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, ctx.place());
+      convert(ctx, x.data<T>(), cast.mutable_data<To>(), x.numel());
+      sum(cast.data<To>());
     }
   });
 }

@@ -117,7 +117,7 @@ const BadFile kBadFiles[] = {
     // Types.
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
     {"[1, 2]",
-     "job.yaml:1: a job file must be a map of mode, ops, model, mesh, data, run, optimizer, "
+     "job.yaml:1: a job file must be a map of mode, place, ops, model, mesh, data, run, optimizer, "
      "checkpoint, elastic, memory, weights, generate, got a list."},
     {"model: {layers: six}", "key 'model.layers': must be an integer; got 'six'."},
     {"model: {layers: 1.5}", "key 'model.layers': must be an integer; got '1.5'."},

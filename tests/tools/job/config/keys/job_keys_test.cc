@@ -121,6 +121,7 @@ const Unread kNotGpt = {
 const std::vector<KeyCase>& key_cases() {
   static const std::vector<KeyCase> cases = {
       {"mode", "train", "forward", {}, SEEN(mode)},
+      {"place", "gpu", "cpu", {}, SEEN(place)},
       {"ops",
        "[liba.so, libb.so]",
        "[]",
