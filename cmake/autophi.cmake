@@ -48,10 +48,9 @@ endfunction()
 # autophi_link_shared(TARGET [LIBRARY]): a program that takes the layers from the shared library, or from another of
 # autophi_shared_library. It is smaller, and a change within a layer does not link it anew.
 function(autophi_link_shared target)
-  set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED autophi_shared LINK_DEPENDS_NO_SHARED ON)
-  if(ARGN)
-    set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ${ARGN})
-  endif()
+  set(library autophi_shared ${ARGN})
+  list(GET library -1 library)
+  set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ${library} LINK_DEPENDS_NO_SHARED ON)
 endfunction()
 
 # autophi_shared_library(NAME [WITHOUT layer...] [WITH target...]): all layers as one shared library, but for some, with
@@ -176,31 +175,26 @@ function(autophi_test_program target)
   endif()
 endfunction()
 
-# autophi_test(NAME SOURCES file... DEPS target...): one GoogleTest program, its cases known to ctest.
+# autophi_test(NAME SOURCES file... [ARGS argument...] DEPS target...): one GoogleTest program, its cases known to ctest.
 function(autophi_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ARGS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} autophi_options GTest::gmock GTest::gtest_main)
   autophi_test_program(${name} ${ARG_DEPS})
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
 
-# autophi_gpu_test(NAME SOURCES file... [ARGS argument...] DEPS target...): a test of the top floor whose GPUs are the
-# CPU's: the same sources, compiled by the C++ compiler and run by the twin (tests/support/cuda_on_cpu). Label
-# gpu_on_cpu; nothing where CUDA's headers are not.
+# autophi_gpu_test(NAME as for autophi_test): a test of the top floor whose GPUs are the CPU's: the same sources, compiled
+# by the C++ compiler and run by the twin (tests/support/cuda_on_cpu). Label gpu_on_cpu; nothing where CUDA's headers are
+# not.
 function(autophi_gpu_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ARGS;DEPS" ${ARGN})
   if(NOT AUTOPHI_CUDA_INCLUDE_DIR)
     return()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} cuda_on_cpu_headers autophi_options GTest::gmock GTest::gtest_main)
-  autophi_test_program(${name} ${ARG_DEPS})
+  autophi_test(${name} ${ARGN})
   autophi_link_shared(${name} autophi_with_gpus_on_cpu)
-  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS gpu_on_cpu
-                       ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
+  set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
 endfunction()
 
 # autophi_race_test(NAME SOURCES file... DEPS target...): a test of threads against each other (label

@@ -4,7 +4,6 @@
 #include <cstring>
 
 namespace phi {
-namespace {
 
 int64_t offset_in(const Box& box, const Box& region) {
   const Dims strides = box.size.strides();
@@ -14,8 +13,6 @@ int64_t offset_in(const Box& box, const Box& region) {
   }
   return offset;
 }
-
-}  // namespace
 
 void copy_box(const void* src, const Box& src_box, void* dst, const Box& dst_box, const Box& region,
               size_t width) {

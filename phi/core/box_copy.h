@@ -13,7 +13,10 @@ namespace phi {
 void copy_box(const void* src, const Box& src_box, void* dst, const Box& dst_box, const Box& region,
               size_t width);
 
-/// Where `region` begins, in elements, in an array that holds `box`, if it is one piece there.
+/// Where `region` begins, in elements, in an array that holds `box`.
+int64_t offset_in(const Box& box, const Box& region);
+
+/// The same, if `region` is one piece there.
 std::optional<int64_t> contiguous_offset(const Box& box, const Box& region);
 
 }  // namespace phi

@@ -1,7 +1,8 @@
 // Copies of strided elements: one thread per element, or per 16 bytes where runs, strides and
 // addresses allow.
-#include "phi/common/errors.h"
 #include "phi/gpu/box_move.h"
+
+#include "phi/core/box_copy.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 
@@ -14,15 +15,6 @@ __global__ void move_words(const Word* from, Word* to, int64_t n, MoveWalk walk)
     const Offsets<2> offsets = walk.offsets(i);
     to[offsets.at[1]] = from[offsets.at[0]];
   }
-}
-
-int64_t offset_in(const Box& box, const Box& region) {
-  const Dims strides = box.size.strides();
-  int64_t offset = 0;
-  for (int d = 0; d < box.ndim(); ++d) {
-    offset += (region.offset[d] - box.offset[d]) * strides[d];
-  }
-  return offset;
 }
 
 // One move, in bytes.

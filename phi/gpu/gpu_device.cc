@@ -40,12 +40,7 @@ GpuDevice::GpuDevice(int index)
   // It waits for no work that others queue on the default stream.
   PHI_GPU(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
   pool_ = make_pool(index);
-  misfits_ = std::make_unique<Misfits>();
-}
-
-GpuDevice::~GpuDevice() {
-  (void)cudaMemPoolDestroy(pool_);
-  (void)cudaStreamDestroy(compute_);
+  misfits_ = std::make_unique<Misfits>(compute_);
 }
 
 void GpuDevice::make_current() const {

@@ -16,6 +16,7 @@
 
 namespace phi::gpu {
 
+/// One for each GPU that is asked for, for the life of the process.
 class GpuDevice final : public Device {
  public:
   /// The GPU of a place. Errors: those of find().
@@ -24,7 +25,6 @@ class GpuDevice final : public Device {
   /// answers, if it is too old, or if no code of this build runs on the GPU; OutOfRange if there is
   /// no such GPU.
   static std::unique_ptr<Device> find(int index);
-  ~GpuDevice() override;
 
   std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
   /// In the order of the compute stream: what was queued before may still use it.

@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-Misfits::Misfits() {
+Misfits::Misfits(cudaStream_t stream) {
   void* note = nullptr;
   PHI_GPU(cudaHostAlloc(&note, sizeof(MisfitNote), cudaHostAllocMapped | cudaHostAllocPortable));
   note_ = new (note) MisfitNote{};
@@ -17,12 +17,8 @@ Misfits::Misfits() {
   PHI_GPU(cudaMalloc(&search, sizeof(MisfitSearch)));
   search_ = static_cast<MisfitSearch*>(search);
   const MisfitSearch none{~0ull, 0};
-  PHI_GPU(cudaMemcpy(search_, &none, sizeof(none), cudaMemcpyHostToDevice));
-}
-
-Misfits::~Misfits() {
-  (void)cudaFree(search_);
-  (void)cudaFreeHost(note_);
+  PHI_GPU(cudaMemcpyAsync(search_, &none, sizeof(none), cudaMemcpyHostToDevice, stream));
+  PHI_GPU(cudaStreamSynchronize(stream));
 }
 
 void Misfits::raise() {

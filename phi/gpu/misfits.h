@@ -26,9 +26,9 @@ struct MisfitSearch {
 
 class Misfits {
  public:
-  /// Of the current GPU. Errors: Unavailable.
-  Misfits();
-  ~Misfits();
+  /// Of the current GPU, whose kernels run on `stream`; its memory is the process's. Errors:
+  /// Unavailable.
+  explicit Misfits(cudaStream_t stream);
   Misfits(const Misfits&) = delete;
   Misfits& operator=(const Misfits&) = delete;
 

@@ -185,8 +185,7 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
 
 Products::Products() : state_(std::make_unique<State>()) {}
 
-// The handle and the workspace end with the process, as the device does.
-Products::~Products() = default;
+Products::~Products() = default;  // of a State that is known here alone
 
 void Products::run(GpuDevice& device, const Product& product, double alpha, const void* a,
                    const void* b, double beta, void* c) {

@@ -1,8 +1,9 @@
 // Walk: where element number i of a row-major space of up to kLoops dims lies in kOperands arrays,
 // each with a stride per dim.
 //
-//   const Walk<2> walk(sizes, strides);            // on the host, innermost first
-//   const auto at = walk.offsets(i);               // in a kernel, which takes the walk by value
+//   walk.append(columns, {1, 1});        // on the host, innermost first
+//   walk.append(rows, {columns, 0});
+//   const auto at = walk.offsets(i).at;  // in a kernel, which takes the walk by value
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Table lookups on the CPU: embedding, gather, one_hot.
+// Table lookups on the CPU: embedding, one_hot.
 //
 // Where the table is sharded along the looked-up tensor dim, ids that this rank does not hold give
 // zeros, so that the ranks' results sum to the whole. Ids outside the global table are errors on
@@ -8,9 +8,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/indexing/places.h"
-#include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
-#include "phi/kernels/element_width.h"
 
 namespace phi {
 
@@ -31,18 +29,6 @@ void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   look_up(table, x, "x", "the vocabulary", copy, clear);
 }
 
-/// Any T. Errors: InvalidArgument with the index, its position and the extent.
-template <typename T, typename Context>
-void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
-                  const Scalar& axis, DenseTensor* out) {
-  const int64_t given = axis.to<int64_t>();
-  const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
-  const LookupTable table(ctx.input_box(0, x.dims()), at);
-  using W = width_t<T>;
-  read_slices(Slices::along(x.dims(), at), places_in(table, index, "index", "x's tensor dim"),
-              static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
-}
-
 /// T is x's dtype (int32, int64), out is float32. The number of classes is the global extent of
 /// out's last tensor dim. Errors: InvalidArgument with the value, its position and that number.
 template <typename T, typename Context>
@@ -58,7 +44,6 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
 }
 
 PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Floats);
-PHI_REGISTER_KERNEL(gather, CPU, GatherKernel, EveryType);
 PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

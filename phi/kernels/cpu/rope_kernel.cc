@@ -1,17 +1,13 @@
 // Rotary position embedding on the CPU: one row of sines and cosines per position, shared by all
 // heads of q, k and v.
-//
-// J. Su, Y. Lu, S. Pan, B. Wen, Y. Liu, "RoFormer: Enhanced Transformer with Rotary Position
-// Embedding", 2021.
+// What is rotated and how: tables/rope.h.
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/attention.h"
-#include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/rotation.h"
 
 namespace phi {
 namespace {
@@ -137,21 +133,11 @@ class Positions {
   const DenseTensor* ids_;
 };
 
-/// The arguments that both directions share.
-struct Rotation {
-  const DenseTensor* sin;
-  const DenseTensor* cos;
-  const DenseTensor* position_ids;
-  bool adjacent;
-  bool time_major;
-  float base;
-};
-
 /// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
 template <typename T, Turn kTurn>
-void rotate_all(const KernelContext& ctx, const Rotation& how,
-                const std::array<const DenseTensor*, 3>& inputs,
-                const std::array<DenseTensor*, 3>& outputs) {
+void rotate_in(const KernelContext& ctx, const Rotation& how,
+               const std::array<const DenseTensor*, 3>& inputs,
+               const std::array<DenseTensor*, 3>& outputs) {
   const DenseTensor& q = *inputs[0];
   const int64_t head_dim = q.dims()[3];
   const int seq_dim = how.time_major ? 0 : 1;
@@ -175,45 +161,15 @@ void rotate_all(const KernelContext& ctx, const Rotation& how,
   }
 }
 
+template <typename T>
+void rotate_all(const CpuContext& ctx, const Rotation& how,
+                const std::array<const DenseTensor*, 3>& inputs,
+                const std::array<DenseTensor*, 3>& outputs) {
+  if (how.back) return rotate_in<T, Turn::kBack>(ctx, how, inputs, outputs);
+  rotate_in<T, Turn::kForward>(ctx, how, inputs, outputs);
+}
+
 }  // namespace
-
-/// Rotates each pair (a, b) of a head by its angle: a' = a cos - b sin, b' = b cos + a sin.
-///
-/// Pairs      use_neox_rotary_style true: the elements 2 i and 2 i + 1; false: i and
-///            i + head_dim / 2. (These are the flag's meanings in Paddle, whose name for them other
-///            projects use the other way round.)
-/// Angles     Pair i at position p has the angle p * base^(-2 i / head_dim) in both styles. Where
-///            sin and cos are given, element e takes row p, column e of them instead.
-/// Positions  position_ids, else the global index in the sequence: on a rank that holds a part of
-///            the sequence they go on where the part before ends.
-/// k and v are rotated as q is; absent ones have null results. T in float, double, bfloat16,
-/// float16. Errors: InvalidArgument for a position that the tables have no row for.
-template <typename T, typename Context>
-void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor* k,
-                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
-                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
-                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
-                     DenseTensor* out_v) {
-  rotate_all<T, Turn::kForward>(
-      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base}, {&q, k, v},
-      {out_q, out_k, out_v});
-}
-
-/// The gradients, rotated back: q_grad a = g_a cos_a + g_b sin_b, q_grad b = g_b cos_b - g_a sin_a.
-/// A null gradient is not computed.
-template <typename T, typename Context>
-void FusedRopeGradKernel(const Context& ctx, const DenseTensor& out_q_grad,
-                         const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
-                         const DenseTensor* sin, const DenseTensor* cos,
-                         const DenseTensor* position_ids, bool use_neox_rotary_style,
-                         bool time_major, float rotary_emb_base, DenseTensor* q_grad,
-                         DenseTensor* k_grad, DenseTensor* v_grad) {
-  rotate_all<T, Turn::kBack>(
-      ctx, {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base},
-      {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
-}
-
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding, CPU, FusedRopeKernel, Floats);
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, CPU, FusedRopeGradKernel, Floats);
-
 }  // namespace phi
+
+#include "phi/kernels/tables/rope.h"

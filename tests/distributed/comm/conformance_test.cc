@@ -108,6 +108,11 @@ double rounded(DataType dtype, double v) {
   return a.get(0);
 }
 
+// Tests run on one machine.
+TEST(Conformance, RanksAreNumberedOnTheirMachine) {
+  on_all_world_sizes([](World& world) { EXPECT_EQ(world.number_on_machine(), world.rank()); });
+}
+
 TEST(Conformance, AllReduce_EveryDtypeAndKind) {
   on_all_world_sizes([](World& world) {
     Group& group = world.everyone();

@@ -143,6 +143,13 @@ TEST_F(OnTheTwin, WithoutADriverOrGpuTheReasonIsSaid) {
                           "the NVIDIA driver of this machine serves CUDA 12.2, and this build "
                           "needs one for CUDA 13.0"));
   cuda_on_cpu::reset();
+  cuda_on_cpu::set_capability(7, 5);
+  cuda_on_cpu::set_code_fits(false);
+  EXPECT_THAT([] { Device::of(GPUPlace(3)); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "sm_75) runs none of the code that this build has, which is for "
+                          "80-virtual, 90-real"));
+  cuda_on_cpu::reset();
   cuda_on_cpu::set_gpus(4);
   EXPECT_THAT(
       [] { Device::of(GPUPlace(7)); },

@@ -196,10 +196,10 @@ void check_place(const JobConfig& config) {
   if (config.place == "cpu" || !config.run.capture) return;
   if (config.memory.is_limited()) {
     throw config.wrong({"memory.device", "place"},
-                       "swapping is of CPUs for now; leave it out, or set place to cpu.");
+                       "what is swapped is memory of CPUs; leave it out, or set place to cpu.");
   }
   throw config.wrong({"run.capture", "place"},
-                     "captured programs are of CPUs for now; leave it out, or set place to cpu.");
+                     "captured programs run on CPUs; leave it out, or set place to cpu.");
 }
 
 void read_rate(JobConfig* config, const Section& optimizer) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "phi/common/dims.h"
+#include "phi/kernels/broadcast_dims.h"
 
 namespace phi {
 
@@ -21,22 +22,10 @@ class Broadcast {
 
   /// `out` has at least one element, and every operand broadcasts to it.
   Broadcast(const Dims& out, const std::array<const Dims*, kOperands>& operands) {
-    Offsets extent_so_far;
-    extent_so_far.fill(1);
     sizes_[0] = 1;
     strides_[0].fill(0);
-    for (int d = out.ndim() - 1; d >= 0; --d) {
-      if (out[d] == 1) continue;
-      Offsets stride;
-      for (int k = 0; k < kOperands; ++k) {
-        const Dims& dims = *operands[k];
-        const int own = d - (out.ndim() - dims.ndim());
-        const bool moves = own >= 0 && dims[own] != 1;
-        stride[k] = moves ? extent_so_far[k] : 0;
-        if (moves) extent_so_far[k] *= dims[own];
-      }
-      append(out[d], stride);
-    }
+    for_each_broadcast_dim(out, operands,
+                           [this](int64_t size, const Offsets& stride) { append(size, stride); });
   }
 
   int64_t inner_stride(int operand) const { return strides_[0][operand]; }

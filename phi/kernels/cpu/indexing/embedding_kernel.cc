@@ -1,5 +1,4 @@
-// Embeddings on the CPU that differ from `embedding`: c_embedding, of a table that has some of the
-// ids; and the gradient that is averaged over the places of an id.
+// The gradient of an embedding that is averaged over the places of an id, on the CPU.
 #include <algorithm>
 #include <vector>
 
@@ -27,23 +26,6 @@ DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, i
 }
 
 }  // namespace
-
-template <typename T, typename Context>
-void CEmbeddingKernel(const Context& ctx, const DenseTensor& weight, const DenseTensor& x,
-                      int64_t start_index, DenseTensor* out) {
-  const LookupTable table(ctx.input_box(0, weight.dims()), 0);
-  read_slices(Slices::along(weight.dims(), 0), rows_from(ctx, start_index, table, x),
-              weight.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
-                          int64_t start_index, DenseTensor* weight_grad) {
-  const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
-  T* to = weight_grad->mutable_data<T>();
-  add_slices(ctx, SumsFrom::kZero, Slices::along(weight_grad->dims(), 0),
-             rows_from(ctx, start_index, table, x), to, out_grad.data<T>(), to);
-}
 
 /// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
 /// (a negative one means none). Errors: those of embedding.
@@ -80,8 +62,6 @@ void EmbeddingWithScaledGradientGradDry(const Context& ctx, const DenseTensor& x
   }
 }
 
-PHI_REGISTER_KERNEL(c_embedding, CPU, CEmbeddingKernel, Floats);
-PHI_REGISTER_KERNEL(c_embedding_grad, CPU, CEmbeddingGradKernel, Floats);
 PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, CPU, EmbeddingWithScaledGradientGradKernel,
                     Floats);
 PHI_REGISTER_DRY_KERNEL(embedding_with_scaled_gradient_grad, EmbeddingWithScaledGradientGradDry,

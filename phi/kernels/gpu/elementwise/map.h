@@ -6,6 +6,7 @@
 
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
+#include "phi/kernels/broadcast_dims.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/rare_form.h"
 
@@ -93,19 +94,8 @@ template <size_t kInputs>
 Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kInputs>& dims,
                                                const Dims& out_dims) {
   Walk<static_cast<int>(kInputs)> walk;
-  std::array<int64_t, kInputs> extent;
-  extent.fill(1);
-  for (int d = out_dims.ndim() - 1; d >= 0; --d) {
-    if (out_dims[d] == 1) continue;
-    std::array<int64_t, kInputs> stride;
-    for (size_t k = 0; k < kInputs; ++k) {
-      const int own = d - (out_dims.ndim() - dims[k]->ndim());
-      const bool moves = own >= 0 && (*dims[k])[own] != 1;
-      stride[k] = moves ? extent[k] : 0;
-      if (moves) extent[k] *= (*dims[k])[own];
-    }
-    walk.append(out_dims[d], stride);
-  }
+  for_each_broadcast_dim(out_dims, dims,
+                         [&](int64_t size, const auto& stride) { walk.append(size, stride); });
   return walk;
 }
 

@@ -1,7 +1,7 @@
-// Table lookups on GPUs: embedding, c_embedding, gather, one_hot. Ids that this rank does not hold
-// give zeros; what is said of ids that there are not, is what the CPU says.
+// Table lookups on GPUs: embedding, one_hot; and the gradient that is averaged over the places of
+// an id. Ids that this rank does not hold give zeros; what is said of ids that there are not, is
+// what the CPU says.
 #include "phi/generated/kernels/lookup.h"
-#include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"
@@ -62,23 +62,6 @@ void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
               out->mutable_data<T>());
 }
 
-template <typename T, typename Context>
-void CEmbeddingKernel(const Context& ctx, const DenseTensor& weight, const DenseTensor& x,
-                      int64_t start_index, DenseTensor* out) {
-  const LookupTable table(ctx.input_box(0, weight.dims()), 0);
-  read_slices(ctx, Slices::along(weight.dims(), 0), rows_from(ctx, start_index, table, x),
-              weight.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
-                          int64_t start_index, DenseTensor* weight_grad) {
-  const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
-  T* to = weight_grad->mutable_data<T>();
-  add_slices(ctx, SumsFrom::kZero, Slices::along(weight_grad->dims(), 0),
-             rows_from(ctx, start_index, table, x), to, out_grad.data<T>(), to);
-}
-
 /// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
 /// (a negative one means none).
 template <typename T, typename Context>
@@ -102,18 +85,6 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
              MeanOfRow<T>{to, counts.data<int64_t>(), slices.inner, padding_row});
 }
 
-template <typename T, typename Context>
-void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
-                  const Scalar& axis, DenseTensor* out) {
-  using W = width_t<T>;
-  const int64_t given = axis.to<int64_t>();
-  const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
-  const LookupTable table(ctx.input_box(0, x.dims()), at);
-  read_slices(ctx, Slices::along(x.dims(), at),
-              places_in(ctx, table, index, "index", "x's tensor dim"),
-              static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
-}
-
 /// T is x's dtype, out is float32. The number of classes is the global extent of out's last tensor
 /// dim.
 template <typename T, typename Context>
@@ -127,11 +98,8 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
 }
 
 PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, Floats);
-PHI_REGISTER_KERNEL(c_embedding, GPU, CEmbeddingKernel, Floats);
-PHI_REGISTER_KERNEL(c_embedding_grad, GPU, CEmbeddingGradKernel, Floats);
 PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, GPU, EmbeddingWithScaledGradientGradKernel,
                     Floats);
-PHI_REGISTER_KERNEL(gather, GPU, GatherKernel, EveryType);
 PHI_REGISTER_KERNEL(one_hot, GPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

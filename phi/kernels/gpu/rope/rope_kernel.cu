@@ -1,25 +1,14 @@
 // Rotary position embedding on GPUs: a row of sines and cosines per position, shared by all heads
-// of q, k and v. What is rotated and how: cpu/rope_kernel.cc.
+// of q, k and v. What is rotated and how: tables/rope.h.
 #include <array>
 
 #include "phi/common/errors.h"
-#include "phi/generated/kernels/attention.h"
 #include "phi/kernels/gpu/rope/rope_angles.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/rotation.h"
 
 namespace phi {
 namespace {
-
-/// The arguments that both directions share.
-struct Rotation {
-  const DenseTensor* sin;
-  const DenseTensor* cos;
-  const DenseTensor* position_ids;
-  bool adjacent;
-  bool time_major;
-  float base;
-  bool back;
-};
 
 /// Sines and cosines of a token: by row of angles, or of the tables that are given, of A. Element e
 /// of a head has column e of a table, and the column of its pair of angles.
@@ -172,32 +161,6 @@ void rotate_all(const GpuContext& ctx, const Rotation& how,
 }
 
 }  // namespace
-
-template <typename T, typename Context>
-void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor* k,
-                     const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,
-                     const DenseTensor* position_ids, bool use_neox_rotary_style, bool time_major,
-                     float rotary_emb_base, DenseTensor* out_q, DenseTensor* out_k,
-                     DenseTensor* out_v) {
-  rotate_all<T>(ctx,
-                {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, false},
-                {&q, k, v}, {out_q, out_k, out_v});
-}
-
-/// The gradients, rotated back. A null gradient is not computed.
-template <typename T, typename Context>
-void FusedRopeGradKernel(const Context& ctx, const DenseTensor& out_q_grad,
-                         const DenseTensor* out_k_grad, const DenseTensor* out_v_grad,
-                         const DenseTensor* sin, const DenseTensor* cos,
-                         const DenseTensor* position_ids, bool use_neox_rotary_style,
-                         bool time_major, float rotary_emb_base, DenseTensor* q_grad,
-                         DenseTensor* k_grad, DenseTensor* v_grad) {
-  rotate_all<T>(ctx,
-                {sin, cos, position_ids, use_neox_rotary_style, time_major, rotary_emb_base, true},
-                {&out_q_grad, out_k_grad, out_v_grad}, {q_grad, k_grad, v_grad});
-}
-
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding, GPU, FusedRopeKernel, Floats);
-PHI_REGISTER_KERNEL(fused_rotary_position_embedding_grad, GPU, FusedRopeGradKernel, Floats);
-
 }  // namespace phi
+
+#include "phi/kernels/tables/rope.h"

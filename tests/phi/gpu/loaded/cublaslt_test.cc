@@ -1,34 +1,27 @@
-// cuBLASLt as it is loaded: each test runs in a process of its own, whose LD_LIBRARY_PATH says what
-// is found.
+// cuBLASLt as it is loaded. Each test is a program of its own: what is found is said when it is
+// compiled and started (CMakeLists.txt).
 #include "phi/gpu/cublaslt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fstream>
 
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {
 namespace {
 
-TEST(LoadedCublasLt, RealOneHasAllFunctions) {
-  const std::string installed =
-      std::string(AUTOPHI_CUDA_LIBRARY_DIR) + "/libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
-  if (!std::ifstream(installed)) GTEST_SKIP() << "there is no " << installed;
+// Where the build's toolkit has it, if nothing else says where it is.
+TEST(LoadedCublasLt, Found) {
   const gpu::CublasLt& functions = gpu::cublaslt();
   EXPECT_STREQ(functions.cublasLtGetStatusString(CUBLAS_STATUS_SUCCESS), "success");
 }
 
-TEST(LoadedCublasLt, EmptyOneLacksFunctions) {
+TEST(LoadedCublasLt, Empty) {
   EXPECT_THAT([] { gpu::cublaslt(); },
               ThrowsError(ErrorCode::kUnavailable, "lacks cublasLtCreate; install a newer one."));
 }
 
-TEST(LoadedCublasLt, BrokenOneIsNotLoaded) {
-  const std::string installed =
-      std::string(AUTOPHI_CUDA_LIBRARY_DIR) + "/libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
-  if (std::ifstream(installed)) GTEST_SKIP() << "the toolkit's is taken instead: " << installed;
+TEST(LoadedCublasLt, Broken) {
   EXPECT_THAT([] { gpu::cublaslt(); },
               ThrowsError(ErrorCode::kUnavailable,
                           "matrix products on GPUs need cuBLASLt, and it cannot be loaded"));

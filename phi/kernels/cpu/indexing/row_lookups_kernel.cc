@@ -1,0 +1,5 @@
+// Lookups that read rows of a table, and the gradients that add to them, on the CPU.
+#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/slices.h"
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/tables/indexing/row_lookups.h"

@@ -1,5 +1,0 @@
-// Gradients of table lookups on the CPU.
-#include "phi/kernels/cpu/indexing/places.h"
-#include "phi/kernels/cpu/indexing/slices.h"
-#include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/indexing/lookup_grad.h"

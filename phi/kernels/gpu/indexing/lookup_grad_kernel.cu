@@ -1,5 +1,0 @@
-// Gradients of table lookups on GPUs.
-#include "phi/kernels/gpu/indexing/places.h"
-#include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/indexing/lookup_grad.h"

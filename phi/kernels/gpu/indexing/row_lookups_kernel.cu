@@ -1,0 +1,5 @@
+// Lookups that read rows of a table, and the gradients that add to them, on GPUs.
+#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/slices.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/indexing/row_lookups.h"
