@@ -16,10 +16,10 @@ namespace phi {
 
 class OpLibrary {
  public:
+  using Signatures = std::vector<OpSignature> (*)();
   /// The operators join ops::all(), rules::all() and what call_op calls. Where one is there
   /// already, none of them does, and the program ends with a message; while the library is loaded,
   /// load_ops has the error.
-  using Signatures = std::vector<OpSignature> (*)();
   OpLibrary(const char* name, std::span<const OpDef* const> ops, std::span<const NamedCall> calls,
             Signatures signatures, std::span<const OtherName> other_names = {})
       : OpLibrary(name, ops, calls, signatures, other_names, &AUTOPHI_ABI) {}

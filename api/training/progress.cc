@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fmt/core.h"
+#include "phi/common/errors.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/core/rank_context.h"
 
@@ -59,6 +60,10 @@ double Progress::tokens_per_s(int64_t step) const {
 }
 
 void Progress::done(int64_t step, double loss) {
+  PHI_CHECK(step > first_ && step <= steps_,
+            errors::InvalidArgument("progress is told of step {}, and those that are to be done "
+                                    "are {} to {}.",
+                                    step, first_ + 1, steps_));
   last_step_seconds_ = seconds() - std::exchange(last_done_, seconds());
   if (style_ == Style::kSilent || (style_ == Style::kLines && !wants_line(step))) return;
   const double left =

@@ -29,8 +29,8 @@ class TrainStep {
   /// Inputs: those of the model and labels of each micro-batch, as place_inputs and place_labels
   /// lay them; where it trains then learning rate (float32) and step (int64, from 1), and where the
   /// loss is scaled its scale and the inverse of that (float32), all of one element. Outputs: the
-  /// mean loss everywhere; where it trains the gradients' norm too. Where it throws before the
-  /// update no gradient is left.
+  /// mean loss everywhere; where it trains the gradients' norm too. Where
+  /// forward or backward throws no gradient is left.
   TensorList run(const TensorList& inputs);
   /// Forward, and backward where it trains, as run() does them: gradients accumulate, and nothing
   /// is updated. The mean loss, where the last stage has it.

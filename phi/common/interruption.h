@@ -4,8 +4,9 @@
 //   while (!done()) { poll_interruption(); look(); }  // throws what throw_if_asked throws
 //
 // What is polled is left as by any error: a rank that is interrupted in a call has left the job's
-// order. Layers, gradients and waits for other ranks are polled; updates of parameters and captured
-// steps are in their waits alone, so in one process a step that is cut short has changed nothing.
+// order. Layers, gradients and waits for ranks that are processes are polled; updates of parameters
+// and captured steps are in their waits alone, so in one process a step that is cut short has
+// changed nothing.
 #pragma once
 
 namespace phi {

@@ -38,7 +38,13 @@ void note(int signal) {
   ++stop_count;
   if (!obeys_second) return;
   const auto* const at = std::find(kWatched.begin(), kWatched.end(), signal);
-  sigaction(signal, &watches().before[static_cast<size_t>(at - kWatched.begin())], nullptr);
+  const auto& before = watches().before[static_cast<size_t>(at - kWatched.begin())];
+  // One that was ignored (a shell starts what runs behind it so) is obeyed, too.
+  if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN) {
+    std::signal(signal, SIG_DFL);
+  } else {
+    sigaction(signal, &before, nullptr);
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 //   pieces.append(rows, {columns, columns});          // strides in `to` and in `from`
 //   pieces.append({{{0, columns - 1, columns, -1}}}, {1, 1});
 //
-// What a device does with them: cpu/moves/pieces.h, gpu/moves/pieces.h.
+// What a device does with them: cpu/moves/pieces.h, gpu/moves/piece_moves.h.
 #pragma once
 
 #include <cstdint>

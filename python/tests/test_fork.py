@@ -74,6 +74,24 @@ for words in dist.run_ranks(2, body): say("rank", *words)
         assert line.endswith("[0] 27.0 [0]")
 
 
+def test_children_of_a_thread_end_as_programs_do(run_program):
+    """They end with the status that they ask for, and what they have printed is there."""
+    done = run_program(PARENT + """
+def body(exits):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        print("child says so")  # and leaves it in the buffer
+        return None if exits is None else sys.exit(exits)
+    dist.barrier()
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+for exits in (None, 0, 3, "a word"): say("status", *dist.run_ranks(2, body, exits))
+""")
+    assert lines(done, "status ") == ["0 0", "0 0", "1 1", "3 3"]
+    assert lines(done, "child ") == ["says so"] * 8
+    assert done.stderr.count("a word") == 2
+
+
 @needs_mpirun
 def test_a_child_of_a_process_of_a_job(run_program):
     done = run_program(PARENT + """

@@ -77,7 +77,8 @@ def test_wrong_assignments():
 
 @pytest.mark.parametrize("rows", [[1], [0, -1], [-2, 0, 0]])
 def test_rows_that_integers_pick_are_assigned(rows):
-    for value in (7.0, np.arange(12.0, dtype=A.dtype).reshape(3, 4), np.ones([len(rows), 3, 4], A.dtype)):
+    each = np.arange(12.0 * len(rows), dtype=A.dtype).reshape(len(rows), 3, 4)
+    for value in (7.0, np.arange(12.0, dtype=A.dtype).reshape(3, 4), each):
         a, x = A.copy(), ap.tensor(A)
         a[rows] = value
         x[rows] = value if isinstance(value, float) else ap.tensor(value)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <random>
 
 #include "phi/api.h"
@@ -451,8 +452,6 @@ std::vector<ParityCase> shape_cases() {
   };
 }
 
-namespace {}  // namespace
-
 namespace {
 
 std::vector<OpTable> written_tables() {
@@ -500,8 +499,12 @@ std::set<std::string> ops_run(const std::function<void()>& call) {
   return names;
 }
 
-std::vector<ParityCase> chosen_cases(const OpTable& table) {
-  std::vector<ParityCase> cases = table.cases();
+const std::vector<ParityCase>& chosen_cases(const OpTable& table) {
+  static std::map<std::string, std::vector<ParityCase>> chosen;
+  const auto [at, is_new] = chosen.try_emplace(table.name);
+  std::vector<ParityCase>& cases = at->second;
+  if (!is_new) return cases;
+  cases = table.cases();
   std::erase_if(cases, [](const ParityCase& test) { return !has_kernels_here(test); });
   if (!FLAGS_op.empty()) {
     std::erase_if(cases, [](const ParityCase& test) {

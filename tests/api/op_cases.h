@@ -54,8 +54,9 @@ const std::vector<OpTable>& op_tables();
 std::vector<OpTable> smooth_tables();
 /// The ops that one call on its plain inputs runs, by name.
 std::set<std::string> ops_run(const std::function<void()>& call);
-/// Those of a table's cases that run the op which --op names; all of them without it.
-std::vector<ParityCase> chosen_cases(const OpTable& table);
+/// Those of a table's cases that run the op which --op names, all of them without it; with
+/// --place=gpu, those that have kernels there.
+const std::vector<ParityCase>& chosen_cases(const OpTable& table);
 
 /// Runs a table on a mesh of two of four ranks, of three of three (uneven), and of 2x2 with a rank
 /// outside; `seed` draws the placements where there are too many.

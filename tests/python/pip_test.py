@@ -83,7 +83,7 @@ def make_wheel(args, scratch):
     words = [f"--config-settings={key}={value}" for key, value in settings.items()]
     said = run([args.python, "-m", "pip", "wheel", "-v", args.source, "--no-deps", "--no-build-isolation", "-w",
                 scratch / "wheels", *words])
-    compiled = len(re.findall(r"\] Building CXX object", said))
+    compiled = len(re.findall(r"\] Building (?:CXX|CUDA) object", said))
     print(f"compiled: {compiled}")
     if compiled > MOST_COMPILED:
         sys.exit(f"{compiled} objects were compiled: the build folder was not up to date, or pip builds others.\n{said}")
@@ -136,8 +136,8 @@ def main():
         return test(args, args.inside)
     enter = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--map-root-user"])
     with tempfile.TemporaryDirectory(prefix="autophi_pip_") as scratch:
-        layers = f"mount -t tmpfs tmpfs {scratch} && mkdir {scratch}/a {scratch}/b {scratch}/c && mount -t overlay overlay " \
-                 f"-o lowerdir={scratch}/a,upperdir={scratch}/b,workdir={scratch}/c {scratch}/a"
+        layers = f"mount -t tmpfs tmpfs {scratch} && mkdir {scratch}/b {scratch}/c && mount -t overlay overlay " \
+                 f"-o lowerdir={args.build},upperdir={scratch}/b,workdir={scratch}/c {args.build}"
         if subprocess.run([*enter, "sh", "-c", layers], capture_output=True, check=False).returncode != 0:
             print("SKIPPED: this machine has no mount namespaces with overlays for this user")
             return 0

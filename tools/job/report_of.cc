@@ -46,17 +46,18 @@ class WorldAsItWas {
         strict_(world.strict_collectives()),
         deferred_(world.rank_context().deferred_transfer()),
         keeps_deferred_(world.rank_context().keeps_deferred()),
+        place_(world.rank_context().place()),
         device_limit_(world.rank_context().memory()->device_limit()),
         counters_(world.rank_context().counters()),
         transfers_(std::exchange(world.rank_context().transfers(), {})) {
     reset_memory_peak(CPUPlace());
-    reset_memory_peak(Tier::kDevice);
   }
   ~WorldAsItWas() {
     world_.set_deadline(deadline_);
     world_.set_strict_collectives(strict_);
     world_.rank_context().set_deferred_transfer(deferred_);
     world_.rank_context().set_keeps_deferred(keeps_deferred_);
+    world_.rank_context().set_place(place_);
     world_.rank_context().memory()->set_device_limit(device_limit_);
     world_.rank_context().counters() = counters_;
     world_.rank_context().transfers() = transfers_;
@@ -70,6 +71,7 @@ class WorldAsItWas {
   const bool strict_;
   const bool deferred_;
   const bool keeps_deferred_;
+  const Place place_;
   const int64_t device_limit_;
   const Counters counters_;
   const TransferStats transfers_;
@@ -102,6 +104,7 @@ std::string run_here(const std::string& text, const std::string& name,
   const WorldAsItWas as_it_was(outer);
   Setup setup = agreed_setup(outer, text, name);
   setup.progress = progress;
+  reset_memory_peak(Tier::kDevice);
   std::optional<PlayedRank> played;
   if (setup.dry) played.emplace(*setup.dry);
   settle_world_flags(World::current());

@@ -12,6 +12,7 @@
 #include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
+#include "phi/core/kernel_registry.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
@@ -52,9 +53,16 @@ void load_operators(const JobConfig& config) {
   }
 }
 
-void use_gpu(const JobConfig& config) {
+// Every model of jobs has attention.
+const char* attention_of(const JobConfig& config) {
+  return config.mode == "generate" ? "flash_attention_with_kvcache" : "flash_attention";
+}
+
+void settle_place(const JobConfig& config) {
+  if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
     distributed::use_gpu();
+    Kernel::named(attention_of(config)).check_has(DeviceKind::GPU, config.run.dtype);
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }
@@ -64,7 +72,7 @@ void use_gpu(const JobConfig& config) {
 void settle_world(Setup* setup) {
   setup->dry = dry_run_of_flags();
   if (!setup->dry) {
-    if (setup->config.place == "gpu") use_gpu(setup->config);
+    settle_place(setup->config);
     return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
   }
   settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);

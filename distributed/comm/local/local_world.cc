@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -218,7 +219,10 @@ class LocalWorld final : public World {
 void call_body(World& world, const std::function<void(World&)>& body) {
   try {
     body(world);
-    if (world.was_left_by_fork()) std::_Exit(EXIT_SUCCESS);
+    if (world.was_left_by_fork()) {
+      std::fflush(nullptr);
+      std::_Exit(EXIT_SUCCESS);
+    }
   } catch (const std::exception& error) {
     if (world.was_left_by_fork()) abort_job(error.what());
     throw;

@@ -57,12 +57,6 @@ void fill(const CpuContext&, T* out, int64_t n, T value) {
   std::fill_n(out, n, value);
 }
 
-/// out[i] = f(i), as it is.
-template <typename Out, typename F>
-void index_loop(const CpuContext&, Out* out, int64_t n, F f) {
-  for (int64_t i = 0; i < n; ++i) out[i] = f(i);
-}
-
 /// x's bytes, where `out` is not x's buffer anyway.
 inline void keep(const CpuContext&, const DenseTensor& x, DenseTensor* out) { keep(x, out); }
 

@@ -24,6 +24,17 @@
 
 namespace phi::gpu {
 
+/// An element as a double, and a double as an element, by way of the type in which T computes.
+template <typename T>
+__device__ double number(T x) {
+  return static_cast<double>(static_cast<compute_t<T>>(x));
+}
+
+template <typename T>
+__device__ T element(double value) {
+  return static_cast<T>(static_cast<compute_t<T>>(value));
+}
+
 /// [outer, n, inner]: element k of a line is at(k) behind its start. A 0-D array is one line of one
 /// element.
 struct AxisLines {

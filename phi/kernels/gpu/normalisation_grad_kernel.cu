@@ -141,10 +141,9 @@ void weight_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTe
   const int64_t splits = splits_of_rows(ctx, rows.count, rows.n);
   WeightSums<compute_t<T>> scale_sums(ctx, scale_grad, rows.n, splits);
   WeightSums<compute_t<T>> bias_sums(ctx, bias_grad, rows.n, splits);
-  const bool is_empty = rows.count == 0;  // such arrays lie nowhere
   gpu::launch(ctx, sum_weight_terms<T, Norm>, gpu::blocks_for(ctx, rows.n * splits), gpu::kBlock,
-              is_empty ? nullptr : x.data<T>(), is_empty ? nullptr : out_grad.data<T>(), norm,
-              rows.count, rows.n, splits, scale_sums.parts(), bias_sums.parts());
+              x.data<T>(), out_grad.data<T>(), norm, rows.count, rows.n, splits, scale_sums.parts(),
+              bias_sums.parts());
   scale_sums.finish();
   bias_sums.finish();
 }

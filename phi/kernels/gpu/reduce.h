@@ -192,7 +192,6 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
     (is_reduced ? space.elements : space.outputs) *= dims[d];
   }
   if (space.outputs == 0) return;
-  if (space.elements == 0) x = nullptr;  // an empty array lies nowhere
   space.splits = gpu::splits_of(ctx, space, along);
   if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, out, finish);
   using Acc = typename R::Acc;

@@ -58,7 +58,7 @@ class Optimizer:
 
     def zero_grad(self):
         """Forgets gradients that have accumulated. step() does so by itself."""
-        given = self._parameters or ()
+        given = () if self._parameters is None else self._parameters
         for parameter in given.parameters() if isinstance(given, _autophi.nn.Module) else given:
             parameter.clear_grad()
 

@@ -12,11 +12,17 @@
 namespace phi::python {
 namespace {
 
-std::atomic<unsigned long> first_thread{0};
+std::atomic<unsigned long> main_thread{0};
 
-// Handlers run on the interpreter's first thread alone; others need not ask for its lock.
+void give_handlers_a_stack() {
+  static const auto* const for_as_long_as_the_process = new HandlerStack;
+  static_cast<void>(for_as_long_as_the_process);
+}
+
+// Handlers run on the interpreter's main thread alone; others need not ask for its lock.
 void raise_what_signals_raise() {
-  if (PyThread_get_thread_ident() != first_thread.load(std::memory_order_relaxed)) return;
+  if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return;
+  give_handlers_a_stack();
   const InterpreterLock lock;
   if (!lock.taken() || PyErr_Occurred() != nullptr) return;
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
@@ -25,9 +31,9 @@ void raise_what_signals_raise() {
 }  // namespace
 
 void let_signals_interrupt() {
-  first_thread = PyThread_get_thread_ident();
-  static const auto* const for_as_long_as_the_process = new HandlerStack;
-  static_cast<void>(for_as_long_as_the_process);
+  const nanobind::object main = nanobind::module_::import_("threading").attr("main_thread")();
+  main_thread = nanobind::cast<unsigned long>(main.attr("ident"));
+  if (PyThread_get_thread_ident() == main_thread) give_handlers_a_stack();
   set_interruption(&raise_what_signals_raise);
 }
 

@@ -89,6 +89,23 @@ class RunningRanks {
   std::vector<Rank> ranks_;
 };
 
+// The end of a child that the function has forked, where it comes out of it: with the status that
+// it asked for (sys.exit), and with what Python has not written yet.
+[[noreturn]] void end_child(int status) {
+  for (const char* stream : {"stdout", "stderr"}) {
+    const nb::object file = nb::module_::import_("sys").attr(stream);
+    if (!file.is_none()) file.attr("flush")();
+  }
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
+int status_of(const nb::python_error& exit) {
+  const nb::object code = exit.value().attr("code");
+  if (code.is_none()) return EXIT_SUCCESS;
+  return nb::isinstance<nb::int_>(code) ? nb::cast<int>(code) : EXIT_FAILURE;
+}
+
 void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRanks& running,
                   std::shared_ptr<PyObject>& result) {
   const nb::gil_scoped_acquire lock;
@@ -96,10 +113,12 @@ void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRan
   try {
     result = keep(function(*nb::borrow<nb::args>(args)).ptr());
   } catch (nb::python_error& error) {
+    if (world.was_left_by_fork() && error.matches(PyExc_SystemExit)) end_child(status_of(error));
     running.end(world);
     note_rank(error, world);
     throw;
   }
+  if (world.was_left_by_fork()) end_child(EXIT_SUCCESS);
   running.end(world);
 }
 
@@ -171,8 +190,13 @@ void bind_ranks(nb::module_& module) {
   module.def("rank", &distributed::rank);
   module.def("world_size", &distributed::world_size);
   module.def(
-      "use_gpu", [] { return distributed::use_gpu().to_string(); },
-      "This rank computes on a GPU from here on: on the one whose number is the rank's among those\n"
+      "use_gpu",
+      [] {
+        const WithoutGil others;
+        return distributed::use_gpu().to_string();
+      },
+      "This rank computes on a GPU from here on: on the one whose number is the rank's among "
+      "those\n"
       "of its machine. After init() and before the first tensor. Returns the place, 'gpu:0'.\n"
       "Errors: RuntimeError if no driver answers or this build has no CUDA; IndexError if the\n"
       "machine has fewer GPUs than ranks.");

@@ -112,7 +112,11 @@ TEST_F(OnTheTwin, MemoryThatIsNotThereIsTold) {
       },
       ThrowsError(ErrorCode::kResourceExhausted,
                   "cannot allocate 4194304 bytes on gpu:1; tensors of this rank hold 0 "
-                  "bytes. Of 1048576 bytes of the GPU"));
+                  "bytes. Of 1048576 bytes of the GPU "));
+  EXPECT_THAT(gpu::GpuDevice::of(GPUPlace(1)).about_memory(),
+              ::testing::MatchesRegex("Of 1048576 bytes of the GPU [0-9]+ are free; this process "
+                                      "has [0-9]+, of which [0-9]+ are cached. Share the job out "
+                                      "to more ranks, or take smaller micro-batches."));
 }
 
 TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {

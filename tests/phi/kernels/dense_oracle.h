@@ -226,6 +226,15 @@ class FakeView : public LaunchView {
 
 inline ShardBox whole(const Dims& dims) { return {dims, Box::whole(dims)}; }
 
+inline double sum_of(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum;
+}
+inline double mean_of(const Values& values) {
+  return sum_of(values) / static_cast<double>(values.size());
+}
+
 /// The part [begin, end) of tensor dim `axis`.
 inline ShardBox part(const Dims& dims, int axis, int64_t begin, int64_t end) {
   ShardBox box = whole(dims);

@@ -2,6 +2,7 @@
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/optimizer.h"
+#include "phi/generated/kernels/updates.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {
@@ -189,6 +190,22 @@ TEST(OptimizerKernel, NoElements) {
   registered<kernels::scaled_adamw, bfloat16>(KernelContext(), none, none, state, state, &state,
                                               number(1), count(1), nullptr, 0, 0, 1, 0, &none,
                                               &state, &state, &state);
+}
+
+TEST(OptimizerKernel, PowersOfASkippedStepKeepAllTheirDigits) {
+  DenseTensor param = tensor<float>({1, 2}, {2}), m1 = tensor<float>({0, 0}, {2});
+  DenseTensor m2 = m1.clone();
+  const double wide = 0.9;  // no float
+  DenseTensor power1 = tensor<double>({wide}, {1}), power2 = power1.clone();
+  for (const bool skips : {true, false}) {
+    const DenseTensor skip = DenseTensor::from(std::span<const bool>(&skips, 1), {1});
+    registered<kernels::adam, float>(KernelContext(), param, m1.clone(), number(0.5f), m1, m2,
+                                     nullptr, power1, power2, nullptr, &skip, Scalar(0.5),
+                                     Scalar(0.25), Scalar(1e-8), false, 1000, false, false, false,
+                                     &param, &m1, &m2, nullptr, &power1, &power2, nullptr);
+    EXPECT_EQ(to_doubles(power1)[0], skips ? wide : static_cast<double>(0.9f * 0.5f));
+    EXPECT_EQ(to_doubles(power2)[0], skips ? wide : static_cast<double>(0.9f * 0.25f));
+  }
 }
 
 TEST(OptimizerKernel, AGradScaleThatIsNotFiniteLeavesAllAsItIs) {

@@ -8,6 +8,7 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/kernels/index_errors.h"
+#include "phi/kernels/indices.h"
 
 namespace phi {
 
@@ -19,19 +20,6 @@ namespace phi {
                      .from_end = from_end == FromEnd::kYes,
                      .value = index,
                      .at = at});
-}
-
-/// Calls f with a pointer to the indices, int32 or int64.
-template <typename F>
-void visit_indices(const DenseTensor& indices, F&& f) {
-  if (indices.dtype() == DataType::INT32) return f(indices.data<int32_t>());
-  f(indices.data<int64_t>());
-}
-
-/// Counted from the first of `extent`.
-template <typename Id>
-int64_t from_front(Id id, int64_t extent) {
-  return id + (id < 0 ? extent : 0);
 }
 
 /// Errors: throw_outside's for the first of n ids that is outside, whose flat position is counted

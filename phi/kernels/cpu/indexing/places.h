@@ -56,10 +56,6 @@ inline std::vector<int64_t> places_of_first(const CpuContext&, const DenseTensor
                                             const Dims& dims) {
   return places_of_first(index, dims);
 }
-inline NamedPlaces places_of_indices(const CpuContext&, std::span<const DenseTensor* const> indices,
-                                     const Dims& dims) {
-  return places_of_indices(indices, dims);
-}
 /// The one place that an attribute names.
 inline std::array<int64_t, 1> place_at(const CpuContext&, int64_t index, int64_t extent) {
   return {from_front(index, extent)};

@@ -123,22 +123,4 @@ class Labels {
   int64_t classes_ = 0;
 };
 
-/// One number per row, combined over the ranks that share the class dim.
-template <typename C>
-class RowNumbers {
- public:
-  RowNumbers(const KernelContext& ctx, int64_t rows)
-      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())),
-        data_(values_.template mutable_data<C>()) {}
-  C& operator[](int64_t r) { return data_[r]; }
-  /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
-  void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
-    if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
-  }
-
- private:
-  DenseTensor values_;
-  C* data_;
-};
-
 }  // namespace phi

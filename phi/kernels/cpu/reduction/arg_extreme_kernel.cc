@@ -72,7 +72,10 @@ inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
     const int32_t place = static_cast<int32_t>(step[l]) * kLanes + l;
     places[l] = best[l] == value ? place : static_cast<int32_t>(kBlock);
   }
-  *sum = fold_lanes<kLanes>(sums, [](C a, C b) { return static_cast<C>(a + b); });
+  *sum = C(0);
+  if constexpr (std::is_floating_point_v<C>) {
+    *sum = fold_lanes<kLanes>(sums, [](C a, C b) { return a + b; });
+  }
   return {value, fold_lanes<kLanes>(places, [](int32_t a, int32_t b) { return a < b ? a : b; })};
 }
 

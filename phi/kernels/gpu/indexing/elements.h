@@ -17,7 +17,7 @@ namespace gpu {
 /// offsets of those in the second one, in the order of the indices.
 PositionsBySlice positions_by_element(const GpuContext& ctx, const Dims& array,
                                       const ElementAxis& named, const Dims& second);
-/// second[..] = array[the element that the index names], of `width` bytes.
+/// second[..] = array[the element that the index names].
 void take_elements(const GpuContext& ctx, const DenseTensor& array, const ElementAxis& named,
                    DenseTensor* second);
 

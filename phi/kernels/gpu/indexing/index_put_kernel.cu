@@ -1,5 +1,6 @@
 // index_put on GPUs, and its gradient. out may be x. What a mask names is known to the host alone
 // after a wait, for the shapes of all follow from how many of it are true.
+#include <memory>
 #include <vector>
 
 #include "phi/common/errors.h"

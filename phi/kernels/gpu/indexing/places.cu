@@ -5,16 +5,10 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/refuse.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/indices.h"
 
 namespace phi {
 namespace {
-
-/// Calls f with a pointer to the indices, int32 or int64.
-template <typename F>
-void visit_indices(const DenseTensor& indices, F&& f) {
-  if (indices.dtype() == DataType::INT32) return f(indices.data<int32_t>());
-  f(indices.data<int64_t>());
-}
 
 /// Whether an index is none of [lowest, extent).
 struct IsOutside {
@@ -32,10 +26,6 @@ struct IsOutsideInColumn {
     return i % columns == column && outside(index);
   }
 };
-
-PHI_HD int64_t from_front(int64_t index, int64_t extent) {
-  return index + (index < 0 ? extent : 0);
-}
 
 struct AlongDim {
   int64_t extent;

@@ -7,15 +7,14 @@
 
 #include "phi/gpu/launch.h"
 #include "phi/kernels/gpu/indexing/radix_sort.h"
+#include "phi/kernels/gpu/shuffle.h"
 
 namespace phi::gpu {
 namespace {
 
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 1 << kDigitBits;
-constexpr int kWarp = 32;
 constexpr int kWarps = kBlock / kWarp;
-constexpr unsigned kWholeWarp = ~0u;
 static_assert(kDigits == kBlock, "a thread has a digit");
 
 /// The elements that a block sorts: whole tiles of a thread each.

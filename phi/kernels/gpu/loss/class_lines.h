@@ -32,20 +32,4 @@ Targets<T> targets_of(const GpuContext& ctx, const DenseTensor& label, const Cla
   return targets;
 }
 
-/// One number per row, combined over the ranks that share the class dim.
-template <typename C>
-class RowNumbers {
- public:
-  RowNumbers(const KernelContext& ctx, int64_t rows)
-      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())) {}
-  C* data() { return values_.template mutable_data<C>(); }
-  /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
-  void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
-    if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
-  }
-
- private:
-  DenseTensor values_;
-};
-
 }  // namespace phi::gpu

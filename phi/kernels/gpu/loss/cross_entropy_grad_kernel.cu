@@ -29,13 +29,12 @@ template <typename T>
 struct HardRow {
   using C = compute_t<T>;
   Gradient<T> gradient;
-  int64_t ignored;
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t line) const {
     const int64_t first = gradient.lines.start(line);
     const auto& hard = gradient.targets.hard;
-    const bool is_ignored = (hard.narrow ? hard.narrow[line] : hard.wide[line]) == ignored;
+    const bool is_ignored = hard.is_ignored(line);
     const int64_t here = hard.here(line);
     const C g = gradient.loss(line);
     team.each(gradient.lines.n, [&](int64_t k) {
@@ -113,10 +112,10 @@ void CrossEntropyWithSoftmaxGradKernel(const Context& ctx, const DenseTensor& la
                              gpu::targets_of<T>(ctx, label, layout, box, soft_label, ignore_index),
                              use_softmax,
                              input_grad->mutable_data<T>()};
-  if (!soft_label) return for_each_line(ctx, lines, HardRow<T>{gradient, ignore_index});
+  if (!soft_label) return for_each_line(ctx, lines, HardRow<T>{gradient});
   if (!classes_sharded(ctx, box, layout.axis))
     return for_each_line(ctx, lines, SoftRow<T>{gradient, nullptr});
-  gpu::RowNumbers<compute_t<T>> totals(ctx, layout.rows());
+  RowNumbers<compute_t<T>> totals(ctx, layout.rows());
   for_each_line(ctx, lines, TotalOfRow<T>{gradient, totals.data()});
   totals.combine(ctx, kSoftmaxInput, layout.axis, CombineKind::kSum);
   for_each_line(ctx, lines, SoftRow<T>{gradient, totals.data()});

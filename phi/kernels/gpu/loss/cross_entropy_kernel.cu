@@ -11,7 +11,6 @@ namespace phi {
 namespace {
 
 using gpu::AxisLines;
-using gpu::RowNumbers;
 using gpu::Targets;
 
 /// What a row of logits and its label are to the kernels below.

@@ -25,11 +25,12 @@ struct HardLabels {
   int64_t begin = 0;  // the first class of those that are here
   int64_t classes = 0;
 
+  __device__ int64_t label(int64_t r) const { return narrow ? narrow[r] : wide[r]; }
+  __device__ bool is_ignored(int64_t r) const { return label(r) == ignored; }
   /// The place of row r's class among those here, -1 if it is elsewhere, ignored, or no class.
   __device__ int64_t here(int64_t r) const {
-    const int64_t label = narrow ? narrow[r] : wide[r];
-    const int64_t place = label - begin;
-    return label != ignored && place >= 0 && place < classes ? place : -1;
+    const int64_t place = label(r) - begin;
+    return !is_ignored(r) && place >= 0 && place < classes ? place : -1;
   }
 };
 

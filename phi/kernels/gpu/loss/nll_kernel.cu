@@ -88,8 +88,8 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   const int64_t rows = labelled.lines.count;
   const auto run = [&]<typename Out>(Out* losses, Out* weights) {
     if (rows == 0) return;
-    gpu::launch(ctx, nll_rows<T, Out>, gpu::blocks_for(ctx, rows), gpu::kBlock,
-                input.numel() == 0 ? nullptr : input.data<T>(), labelled, losses, weights);
+    gpu::launch(ctx, nll_rows<T, Out>, gpu::blocks_for(ctx, rows), gpu::kBlock, input.data<T>(),
+                labelled, losses, weights);
   };
   if (reduction == "none") {
     DenseTensor losses = DenseTensor::empty({out->dims(), dtype_of<C>()}, ctx.place());

@@ -1,6 +1,5 @@
 // Kernels that make arrays from attributes, copy them or change their dtype, on GPUs.
 #include "phi/generated/kernels/creation.h"
-#include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {

@@ -1,7 +1,6 @@
 // The scale of losses of 16-bit programs on GPUs: gradients are checked and unscaled, the scale
 // follows. What ranks find in their parts is combined.
 #include <cmath>
-#include <limits>
 
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/gpu/optimizer/step_loop.h"

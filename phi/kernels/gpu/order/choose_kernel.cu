@@ -6,27 +6,14 @@
 #include "phi/kernels/functors/order_key.h"
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/indexing/radix_sort.h"
+#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/slices.h"
 
 namespace phi {
 namespace {
 
-/// x as lines of n elements: element k of line l is at place(l, k).
-struct Lines {
-  int64_t count;
-  int64_t n;
-  int64_t inner;
-  PHI_HD int64_t place(int64_t line, int64_t k) const {
-    return (line / inner * n + k) * inner + line % inner;
-  }
-};
-
-Lines lines_of(const Dims& dims, int axis) {
-  if (dims.ndim() == 0) return {1, 1, 1};
-  const Slices slices = Slices::along(dims, axis < 0 ? axis + dims.ndim() : axis);
-  return {slices.outer * slices.inner, slices.extent, slices.inner};
-}
+using Lines = gpu::AxisLines;
 
 template <typename T>
 PHI_HD uint64_t key_of(T x, bool descending) {
@@ -41,7 +28,7 @@ __global__ void rank_elements(const T* x, Lines lines, bool descending, bool wit
   const int64_t all = lines.count * lines.n;
   for (int64_t e = gpu::first_item(); e < all; e += gpu::item_stride()) {
     const int64_t line = e / lines.n;
-    const uint64_t key = key_of(x[lines.place(line, e - line * lines.n)], descending);
+    const uint64_t key = key_of(x[lines.start(line) + lines.at(e - line * lines.n)], descending);
     keys[e] = with_line ? static_cast<uint64_t>(line) << 32 | key : key;
     elements[e] = e;
   }
@@ -78,13 +65,14 @@ DenseTensor order_lines(const GpuContext& ctx, const DenseTensor& x, const Lines
 template <typename T>
 __global__ void give_ranks(const T* x, const int64_t* ordered, Lines lines, int64_t first,
                            int64_t count, T* values, int64_t* places) {
-  const Lines out{lines.count, count, lines.inner};
+  Lines out = lines;
+  out.n = count;
   for (int64_t i = gpu::first_item(); i < lines.count * count; i += gpu::item_stride()) {
     const int64_t line = i / count;
     const int64_t k = i - line * count;
     const int64_t place = ordered[line * lines.n + first + k] - line * lines.n;
-    const int64_t to = out.place(line, k);
-    values[to] = x[lines.place(line, place)];
+    const int64_t to = out.start(line) + out.at(k);
+    values[to] = x[lines.start(line) + lines.at(place)];
     places[to] = place;
   }
 }
@@ -100,7 +88,7 @@ __global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* v
     uint64_t last = 0;
     for (int64_t k = 0; k < lines.n; ++k) {
       const int64_t place = ordered[line * lines.n + k] - line * lines.n;
-      const uint64_t key = key_of(x[lines.place(line, place)], false);
+      const uint64_t key = key_of(x[lines.start(line) + lines.at(place)], false);
       run = k > 0 && key == last ? run + 1 : 1;
       last = key;
       // A run that grows past the most moves on to its last place.
@@ -109,7 +97,7 @@ __global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* v
         best = place;
       }
     }
-    values[line] = x[lines.place(line, best)];
+    values[line] = x[lines.start(line) + lines.at(best)];
     places[line] = best;
   }
 }
@@ -137,7 +125,7 @@ template <typename T, typename Context>
 void ArgsortKernel(const Context& ctx, const DenseTensor& x, int axis, bool descending,
                    DenseTensor* out, DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines = lines_of(x.dims(), axis);
+  const Lines lines(x.dims(), axis);
   give<T>(ctx, x, lines, order_lines<T>(ctx, x, lines, descending), 0, lines.n, out, indices);
 }
 
@@ -146,7 +134,7 @@ template <typename T, typename Context>
 void TopkKernel(const Context& ctx, const DenseTensor& x, const Scalar& k, int axis, bool largest,
                 bool /*sorted*/, DenseTensor* out, DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines = lines_of(x.dims(), axis);
+  const Lines lines(x.dims(), axis);
   give<T>(ctx, x, lines, order_lines<T>(ctx, x, lines, largest), 0, k.to<int64_t>(), out, indices);
 }
 
@@ -155,7 +143,7 @@ template <typename T, typename Context>
 void KthvalueKernel(const Context& ctx, const DenseTensor& x, int k, int axis, DenseTensor* out,
                     DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines = lines_of(x.dims(), axis);
+  const Lines lines(x.dims(), axis);
   give<T>(ctx, x, lines, order_lines<T>(ctx, x, lines, false), k - 1, 1, out, indices);
 }
 
@@ -163,7 +151,7 @@ template <typename T, typename Context>
 void ModeKernel(const Context& ctx, const DenseTensor& x, int axis, DenseTensor* out,
                 DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines = lines_of(x.dims(), axis);
+  const Lines lines(x.dims(), axis);
   const DenseTensor ordered = order_lines<T>(ctx, x, lines, false);
   gpu::launch(ctx, give_modes<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock, x.data<T>(),
               ordered.data<int64_t>(), lines, out->mutable_data<T>(),
@@ -176,7 +164,7 @@ template <typename T, typename Context>
 void PutBackKernel(const Context& ctx, const DenseTensor& indices, const DenseTensor& out_grad,
                    int axis, DenseTensor* x_grad) {
   if (x_grad->numel() == 0) return;
-  const Lines lines = lines_of(x_grad->dims(), axis);
+  const Lines lines(x_grad->dims(), axis);
   const int64_t outer = lines.count / lines.inner;
   const Dims chosen{outer, out_grad.numel() / lines.count, lines.inner};
   const Dims whole{outer, lines.n, lines.inner};

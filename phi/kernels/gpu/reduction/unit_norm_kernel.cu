@@ -11,6 +11,8 @@ namespace phi {
 namespace {
 
 using gpu::AxisLines;
+using gpu::element;
+using gpu::number;
 using gpu::SliceLines;
 using gpu::Two;
 
@@ -18,16 +20,6 @@ using gpu::Two;
 SliceLines slices(const Dims& dims, int axis) {
   const int at = normalise_axis(axis, dims.ndim(), dims);
   return {dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
-}
-
-template <typename T>
-__device__ double number(T x) {
-  return static_cast<double>(static_cast<compute_t<T>>(x));
-}
-
-template <typename T>
-__device__ T element(double value) {
-  return static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
 /// `norm` may be null.

@@ -11,6 +11,9 @@
 namespace phi {
 namespace {
 
+using gpu::element;
+using gpu::number;
+
 /// Where element k of a line lies, in the order of the scan.
 struct ScanPlaces {
   gpu::AxisLines lines;
@@ -19,16 +22,6 @@ struct ScanPlaces {
     return lines.start(line) + lines.at(reverse ? lines.n - 1 - k : k);
   }
 };
-
-template <typename T>
-__device__ double number(T x) {
-  return static_cast<double>(static_cast<compute_t<T>>(x));
-}
-
-template <typename T>
-__device__ T element(double value) {
-  return static_cast<T>(static_cast<compute_t<T>>(value));
-}
 
 /// exp(a - b), 1 where both are the same infinity.
 __device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }

@@ -38,6 +38,25 @@ inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int a
   return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
 }
 
+/// One number per row, combined over the ranks that share the class dim.
+template <typename C>
+class RowNumbers {
+ public:
+  RowNumbers(const KernelContext& ctx, int64_t rows)
+      : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())),
+        data_(values_.template mutable_data<C>()) {}
+  C* data() { return data_; }
+  C& operator[](int64_t r) { return data_[r]; }  // of a CPU
+  /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
+  void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
+    if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
+  }
+
+ private:
+  DenseTensor values_;
+  C* data_;
+};
+
 /// The messages of `times` combinations of one number per row, in a dry run.
 template <typename C>
 void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {

@@ -94,9 +94,11 @@ struct ScaledNumber {
   Number number;
   double factor;
   SkipFlag skip;
-  PHI_HD C operator()() const {
-    const C value = number.template as<C>();
-    return skip.is_set() ? value : static_cast<C>(static_cast<double>(value) * factor);
+  /// In double, so that one that stays has all its digits, whatever C is.
+  PHI_HD double operator()() const {
+    if (skip.is_set()) return number.template as<double>();
+    return static_cast<double>(
+        static_cast<C>(static_cast<double>(number.template as<C>()) * factor));
   }
 };
 

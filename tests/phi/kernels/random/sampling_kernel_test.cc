@@ -2,7 +2,6 @@
 // bit.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "phi/core/registered_kernel.h"
@@ -15,9 +14,6 @@ namespace {
 
 constexpr int64_t kDraws = 100000;
 
-double mean_of(const Values& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 double variance_of(const Values& values) {
   const double mean = mean_of(values);
   double sum = 0;
