@@ -113,8 +113,7 @@ def whole(work):
     begin = time.monotonic()
     work()
     return time.monotonic() - begin
-def long_one(make):
-    """What make(n) gives to be called, of so many parts that it takes a second."""
+def long_one(make):  # what make(n) gives to be called, of so many parts that it takes a second
     for parts in (60, 120, 240, 480, 960):
         if whole(work := make(parts)) > 1: return work
 def layers(parts):

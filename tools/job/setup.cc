@@ -12,7 +12,6 @@
 #include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
-#include "phi/core/kernel_registry.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/library_model.h"
@@ -53,16 +52,10 @@ void load_operators(const JobConfig& config) {
   }
 }
 
-// Every model of jobs has attention.
-const char* attention_of(const JobConfig& config) {
-  return config.mode == "generate" ? "flash_attention_with_kvcache" : "flash_attention";
-}
-
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
     distributed::use_gpu();
-    Kernel::named(attention_of(config)).check_has(DeviceKind::GPU, config.run.dtype);
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }

@@ -100,10 +100,13 @@ class RunningRanks {
   std::_Exit(status);
 }
 
+// What sys.exit(code) makes of a program: words are said, and are a failure.
 int status_of(const nb::python_error& exit) {
   const nb::object code = exit.value().attr("code");
   if (code.is_none()) return EXIT_SUCCESS;
-  return nb::isinstance<nb::int_>(code) ? nb::cast<int>(code) : EXIT_FAILURE;
+  if (nb::isinstance<nb::int_>(code)) return nb::cast<int>(code);
+  nb::module_::import_("sys").attr("stderr").attr("write")(nb::str(code) + nb::str("\n"));
+  return EXIT_FAILURE;
 }
 
 void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRanks& running,

@@ -113,7 +113,7 @@ RankReport this_rank(int64_t stage) {
   report.reshard_steps = counters.reshard_steps;
   report.bytes_sent = counters.bytes_sent;
   report.bytes_received = counters.bytes_received;
-  report.peak_tensor_bytes = context.memory()->stats(DeviceKind::CPU).peak;
+  report.peak_tensor_bytes = memory_stats(Tier::kDevice).peak;
   report.planned_peak_bytes = context.memory()->planned().peak;
   report.traffic = counters.traffic;
   report.transfers = context.transfers();

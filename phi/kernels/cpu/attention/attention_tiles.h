@@ -1,20 +1,18 @@
-// What attention and its gradient share: where q, k, v and the mask lie, heads as matrices, scores
-// of a tile of queries against a tile of keys, and dropout by global position.
+// What attention and its gradient share on the CPU: heads as matrices, scores of a tile of queries
+// against a tile of keys, and dropout by global position.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <type_traits>
 
-#include "phi/common/errors.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device/device_context.h"
+#include "phi/kernels/attention_places.h"
 #include "phi/kernels/cpu/attention/attention_rows.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/functors/attention_dropout.h"
 #include "phi/kernels/functors/philox.h"
 
 namespace phi {
@@ -34,34 +32,6 @@ void visit_operand(Run&& run) {
   run.template operator()<compute_t<T>>();
 }
 
-/// Which parts of the global tensors are here.
-struct AttentionPlaces {
-  ShardBox q, k, mask;
-
-  /// Where global element `index` of tensor dim `d` is in the local array of `shard`, the argument
-  /// `name`; 0 where it broadcasts. Errors: PreconditionNotMet if it is not here.
-  int64_t locate(const ShardBox& shard, int d, int64_t index, std::string_view name) const {
-    const int64_t local = shard.global[d] == 1 ? 0 : index - shard.box.offset[d];
-    PHI_CHECK(local >= 0 && local < shard.box.size[d],
-              errors::PreconditionNotMet(
-                  "{} has {} of {} here, which lacks index {} of tensor dim {} that q's part {} of "
-                  "{} needs; reshard {} to match q.",
-                  name, shard.box.to_string(), shard.global.to_string(), index, d,
-                  q.box.to_string(), q.global.to_string(), name));
-    return local;
-  }
-  /// Query heads per key head.
-  int64_t group() const { return q.global[2] / k.global[2]; }
-  /// Errors: PreconditionNotMet if keys that queries here need are not here.
-  void check_keys() const;
-};
-
-/// `mask_input` is attn_mask's number among the op's tensors; q, k and v are 0, 1 and 2.
-/// Errors: PreconditionNotMet unless k's sequence is whole and v lies as k does.
-AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
-                                 const DenseTensor& k, const DenseTensor& v,
-                                 const DenseTensor* attn_mask, int mask_input);
-
 /// Drops weights by their global position.
 struct AttentionDropout {
   double probability = 0;  // 0: nothing is dropped
@@ -74,17 +44,15 @@ struct AttentionDropout {
                                int64_t keys);
 
   /// Row `global_row` of [batch, heads, sq] holds the keys [begin, begin + n); begin is a multiple
-  /// of kBatch. Key kBatch * i + 8 * w + s of a row takes word w of its Philox block 8 * i + s, so
-  /// that a batch of words is drawn in vector registers and used in their order.
+  /// of kDropBatch.
   template <typename C>
   void apply(int64_t global_row, int64_t begin, int64_t n, C* weights) const {
-    const auto threshold = static_cast<uint32_t>(probability * 0x1p32);
-    const C factor = static_cast<C>(1.0 / (1.0 - probability));
-    const int64_t batches_per_row = (keys + kBatch - 1) / kBatch;
-    int64_t batch = global_row * batches_per_row + begin / kBatch;
-    for (int64_t i = 0; i < n; i += kBatch) {
+    const uint32_t threshold = drop_threshold(probability);
+    const C factor = static_cast<C>(kept_factor(probability));
+    int64_t batch = global_row * drop_batches(keys) + begin / kDropBatch;
+    for (int64_t i = 0; i < n; i += kDropBatch) {
       const BatchWords words(static_cast<uint64_t>(batch++), *this);
-      const int64_t count = std::min(kBatch, n - i);
+      const int64_t count = std::min(kDropBatch, n - i);
       const uint32_t* flat = words.words[0];
       C* out = weights + i;
 #pragma GCC ivdep
@@ -93,19 +61,14 @@ struct AttentionDropout {
   }
 
  private:
-  static constexpr int kLanes = 8;  // 32-bit lanes of a vector register
-  static constexpr int64_t kBatch = int64_t{4} * kLanes;
-  static_assert(kKeyTile % kBatch == 0);
+  static_assert(kKeyTile % kDropBatch == 0);
 
   struct BatchWords {
-    alignas(32) uint32_t words[4][kLanes];
+    alignas(32) uint32_t words[4][kDropLanes];
     BatchWords(uint64_t batch, const AttentionDropout& dropout) {
-      for (int s = 0; s < kLanes; ++s) {
-        const uint64_t block = kLanes * batch + static_cast<uint64_t>(s);
-        words[0][s] = static_cast<uint32_t>(block);
-        words[1][s] = static_cast<uint32_t>(block >> 32);
-        words[2][s] = static_cast<uint32_t>(RandomUse::kAttention);
-        words[3][s] = static_cast<uint32_t>(dropout.offset);
+      for (int s = 0; s < kDropLanes; ++s) {
+        const PhiloxBlock block = drop_counter(batch, s, dropout.offset);
+        for (int w = 0; w < 4; ++w) words[w][s] = block.word[w];
       }
       philox_lanes(words, philox_key(dropout.seed));
     }
@@ -166,7 +129,7 @@ class AttentionTiles {
         sk(k.dims()[1]),
         width(q.dims()[3]),
         value_width(v.dims()[3]),
-        scale(static_cast<C>(score_scale > 0 ? score_scale : usual_scale(width))),
+        scale(static_cast<C>(score_scale > 0 ? score_scale : attention_scale(width))),
         places_(places),
         queries_(q, kQueryTile),
         keys_(k, sk),
@@ -176,10 +139,6 @@ class AttentionTiles {
         causal_shift_(places.q.box.offset[1] + places.k.global[1] - places.q.global[1]),
         dropout_(dropout) {}
 
-  /// What scores are multiplied by if nothing else is said.
-  static double usual_scale(int64_t width) {
-    return 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(width, 1)));
-  }
   // Local extents; `scale` multiplies q k^T.
   const int64_t batch, sq, heads, sk, width, value_width;
   const C scale;

@@ -102,10 +102,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   for (int64_t b = 0; b < q.dims()[0]; ++b) {
     const int64_t held = lengths[static_cast<size_t>(b)];
     const int64_t room = k_cache.dims()[1];
-    PHI_CHECK(held >= 0 && held <= room - q.dims()[1],
-              errors::OutOfRange("cache_seqlens has a {}: caches with room for {} positions cannot "
-                                 "take {} more behind so many; make larger ones.",
-                                 held, room, q.dims()[1]));
+    if (held < 0 || held > room - q.dims()[1]) throw_no_room_in_cache(held, room, q.dims()[1]);
     const DenseTensor keys = append(k, b, held, *k_cache_out);
     const DenseTensor values = append(v, b, held, *v_cache_out);
     if (q.dims().numel(1, 3) == 0) continue;

@@ -2,6 +2,7 @@
 // problem of its own.
 #include <vector>
 
+#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
 #include "phi/kernels/cpu/attention/flash_attention.h"

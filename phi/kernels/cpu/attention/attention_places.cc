@@ -1,0 +1,56 @@
+// Checks of what an attention kernel is given.
+#include "phi/kernels/attention_places.h"
+
+#include "phi/common/errors.h"
+
+namespace phi {
+
+AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
+                                 const DenseTensor& k, const DenseTensor& v,
+                                 const DenseTensor* attn_mask, int mask_input) {
+  AttentionPlaces places{ctx.input_box(0, q.dims()), ctx.input_box(1, k.dims()), {}};
+  PHI_CHECK(places.k.box.size[1] == places.k.global[1],
+            errors::PreconditionNotMet("k has {} of {} here, but every query needs the whole of "
+                                       "k's and v's sequence; reshard tensor dim 1 to Replicate.",
+                                       places.k.box.to_string(), places.k.global.to_string()));
+  const ShardBox value_place = ctx.input_box(2, v.dims());
+  for (int d = 0; d < 3; ++d) {
+    PHI_CHECK(value_place.box.offset[d] == places.k.box.offset[d] && v.dims()[d] == k.dims()[d],
+              errors::PreconditionNotMet("v has {} here and k has {}; reshard v as k is.",
+                                         value_place.box.to_string(), places.k.box.to_string()));
+  }
+  if (attn_mask) places.mask = ctx.input_box(mask_input, attn_mask->dims());
+  return places;
+}
+
+void AttentionPlaces::check_keys() const {
+  for (int64_t b = 0; b < q.box.size[0]; ++b) locate(k, 0, b + q.box.offset[0], "k");
+  for (int64_t h = 0; h < q.box.size[2]; ++h) locate(k, 2, (h + q.box.offset[2]) / group(), "k");
+}
+
+void AttentionPlaces::check_mask() const {
+  constexpr int kOfMask[] = {0, 2,
+                             1};  // the tensor dim of attn_mask for q's batch, sequence, heads
+  for (int d = 0; d < 3; ++d) {
+    for (int64_t i = 0; i < q.box.size[d]; ++i)
+      locate(mask, kOfMask[d], i + q.box.offset[d], "attn_mask");
+  }
+}
+
+void AttentionPlaces::throw_missing(const ShardBox& shard, int d, int64_t index,
+                                    std::string_view name) const {
+  throw errors::PreconditionNotMet(
+      "{} has {} of {} here, which lacks index {} of tensor dim {} that q's part {} of {} needs; "
+      "reshard {} to match q.",
+      name, shard.box.to_string(), shard.global.to_string(), index, d, q.box.to_string(),
+      q.global.to_string(), name);
+}
+
+void throw_no_room_in_cache(int64_t held, int64_t room, int64_t added) {
+  throw errors::OutOfRange(
+      "cache_seqlens has a {}: caches with room for {} positions cannot take {} more behind so "
+      "many; make larger ones.",
+      held, room, added);
+}
+
+}  // namespace phi

@@ -1,0 +1,256 @@
+// What attention and its gradient share on GPUs: where heads, masks and dropout are, and parts of
+// heads in shared memory.
+//
+// A block takes a tile of queries or of keys, as many threads as serve a tile of scores, and up to
+// kColumns columns of what it sums.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "phi/gpu/launch.h"
+#include "phi/kernels/attention_places.h"
+#include "phi/kernels/functors/attention_dropout.h"
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/gpu/attention/warp_tile.h"
+
+namespace phi::gpu {
+
+/// Sizes of tiles and parts for elements of T: with what a kernel keeps they fit into the 48 KiB of
+/// shared memory that each GPU has.
+template <typename T>
+struct AttentionTile {
+  using C = compute_t<T>;
+  using W = operand_t<T>;
+
+  static constexpr int kEdge = sizeof(T) == 2 ? 64 : 32;  // queries; keys
+  static constexpr int kThreads = 4 * kEdge;
+  /// Warps share a tile of scores in bands of 16 rows, two warps to a band, each every second tile.
+  static constexpr int kBands = kEdge / kTileEdge;
+  static constexpr int kSides = kThreads / kWarp / kBands;
+  static constexpr int kScoreTiles = kEdge / kTileEdge / kSides;  // of a warp
+
+  static constexpr int kDepth =
+      sizeof(T) == 8 ? 32 : 64;  // columns of a head that are in shared memory at a time
+  static constexpr int kStride = kDepth + 16 / static_cast<int>(sizeof(T));  // of their rows
+  static constexpr int kPart = kEdge * kStride;
+  static constexpr int kPartTiles = kDepth / kTileEdge / kSides;  // of a warp
+
+  static constexpr int kColumns = 2 * kDepth;
+  static constexpr int kParts = kColumns / kDepth;
+  static constexpr int kSumTiles = kParts * kPartTiles;  // of a warp
+
+  static_assert(kSides == 2 && kEdge % kDropBatch == 0);
+};
+
+/// Local extents, and which keys belong to queries. Arrays are [batch, sequence, heads, width].
+struct AttentionShape {
+  int64_t batch;
+  int64_t sq;
+  int64_t heads;
+  int64_t width;
+  int64_t value_width;
+  int64_t kv_batch;
+  int64_t sk;  // rows of k and v, of which `lengths` may say that fewer count
+  int64_t kv_heads;
+  int64_t group;          // query heads per key head
+  int64_t first_batch;    // of q in the global tensor
+  int64_t first_query;    // the same
+  int64_t first_head;     // the same
+  int64_t global_sq;      // the same
+  int64_t global_heads;   // the same
+  int64_t first_kv_head;  // of k in the global tensor
+  int64_t kv_batch_shift;
+  int64_t kv_batch_step;   // batch entry b has the keys of kv_batch_step * b + kv_batch_shift
+  const int64_t* lengths;  // null, or what caches held before: [batch]
+  bool causal;
+  double scale;  // of scores
+
+  PHI_HD int64_t keys(int64_t b) const {
+    if (!lengths) return sk;
+    const int64_t held = lengths[b];
+    const int64_t room = sk - sq;
+    return sq + (held < 0 ? 0 : (held > room ? room : held));  // others are refused
+  }
+  /// The keys that query `i` of batch entry b sees are [0, this).
+  PHI_HD int64_t visible_keys(int64_t b, int64_t i) const {
+    const int64_t all = keys(b);
+    if (!causal) return all;
+    const int64_t end = i + first_query + all - global_sq + 1;
+    return end < 0 ? 0 : (end > all ? all : end);
+  }
+  PHI_HD int64_t key_batch(int64_t b) const { return kv_batch_step * b + kv_batch_shift; }
+  PHI_HD int64_t key_head(int64_t h) const { return (h + first_head) / group - first_kv_head; }
+  /// Query i of a head, in arrays [batch, heads, sq].
+  PHI_HD int64_t row_of(int64_t b, int64_t h, int64_t i) const { return (b * heads + h) * sq + i; }
+  /// Its number in the global tensors.
+  PHI_HD int64_t global_row(int64_t b, int64_t h, int64_t i) const {
+    return ((b + first_batch) * global_heads + h + first_head) * global_sq + i + first_query;
+  }
+};
+
+inline AttentionShape attention_shape(const DenseTensor& q, const DenseTensor& k,
+                                      const DenseTensor& v, const AttentionPlaces& places,
+                                      bool causal) {
+  const bool one_batch = places.k.global[0] == 1;
+  return {.batch = q.dims()[0],
+          .sq = q.dims()[1],
+          .heads = q.dims()[2],
+          .width = q.dims()[3],
+          .value_width = v.dims()[3],
+          .kv_batch = k.dims()[0],
+          .sk = k.dims()[1],
+          .kv_heads = k.dims()[2],
+          .group = places.group(),
+          .first_batch = places.q.box.offset[0],
+          .first_query = places.q.box.offset[1],
+          .first_head = places.q.box.offset[2],
+          .global_sq = places.q.global[1],
+          .global_heads = places.q.global[2],
+          .first_kv_head = places.k.box.offset[2],
+          .kv_batch_shift = one_batch ? 0 : places.q.box.offset[0] - places.k.box.offset[0],
+          .kv_batch_step = one_batch ? 0 : 1,
+          .lengths = nullptr,
+          .causal = causal,
+          .scale = attention_scale(q.dims()[3])};
+}
+
+/// attn_mask, [batch, heads, sq, sk], where each of the first three may be 1 for all.
+template <typename T>
+struct AttentionMask {
+  const T* data = nullptr;  // null: none
+  int64_t shift = 0;
+  int64_t batch_stride = 0;
+  int64_t head_stride = 0;
+  int64_t query_stride = 0;
+
+  AttentionMask(const DenseTensor* mask, const AttentionPlaces& places) {
+    if (!mask) return;
+    data = mask->data<T>();
+    const Dims strides = mask->dims().strides();
+    const auto stride = [&](int d, int of_q) {
+      if (places.mask.global[d] == 1) return int64_t{0};
+      shift += (places.q.box.offset[of_q] - places.mask.box.offset[d]) * strides[d];
+      return strides[d];
+    };
+    batch_stride = stride(0, 0);
+    head_stride = stride(1, 2);
+    query_stride = stride(2, 1);
+  }
+  PHI_HD const T* row(int64_t b, int64_t h, int64_t i) const {
+    return data + shift + b * batch_stride + h * head_stride + i * query_stride;
+  }
+};
+
+/// Which weights drop (functors/attention_dropout.h); the seed is on the GPU.
+struct AttentionDrops {
+  bool are_some = false;
+  const int64_t* seed_offset = nullptr;  // null: 0 and 0
+  uint32_t threshold = 0;
+  double factor = 1;
+  int64_t batches = 0;  // of a row
+
+  AttentionDrops(const DenseTensor* given, float probability, bool is_test, int64_t keys) {
+    if (probability == 0.0f || is_test) return;
+    are_some = true;
+    if (given) seed_offset = given->data<int64_t>();
+    threshold = drop_threshold(probability);
+    factor = kept_factor(probability);
+    batches = drop_batches(keys);
+  }
+  PHI_HD int64_t seed() const { return seed_offset ? seed_offset[0] : 0; }
+  PHI_HD int64_t offset() const { return seed_offset ? seed_offset[1] : 0; }
+
+  /// What the keys kDropBatch * batch + 8 * w + s of a row are multiplied by, for 0 <= w < 4.
+  template <typename C>
+  __device__ void factors(int64_t row, int64_t batch, int s, C (&of_word)[4]) const {
+    const PhiloxBlock words = philox(drop_counter(static_cast<uint64_t>(row * batches + batch), s,
+                                                  static_cast<uint64_t>(offset())),
+                                     philox_key(static_cast<uint64_t>(seed())));
+    PHI_UNROLL(4)
+    for (int w = 0; w < 4; ++w)
+      of_word[w] = words.word[w] < threshold ? C(0) : static_cast<C>(factor);
+  }
+  /// The same for one key.
+  template <typename C>
+  __device__ C factor_of(int64_t row, int64_t key) const {
+    const int at = static_cast<int>(key % kDropBatch);
+    C of_word[4];
+    factors(row, key / kDropBatch, at % kDropLanes, of_word);
+    C own = of_word[0];
+    PHI_UNROLL(3)
+    for (int w = 1; w < 4; ++w) own = at / kDropLanes == w ? of_word[w] : own;
+    return own;
+  }
+};
+
+/// Rows of one head of an array [batch, sequence, heads, width], from one on.
+template <typename T>
+struct HeadRows {
+  const T* first;
+  int64_t stride;
+
+  __device__ HeadRows(const T* data, int64_t row, int64_t heads, int64_t head, int64_t width)
+      : first(data + (row * heads + head) * width), stride(heads * width) {}
+};
+
+/// A part of a head in shared memory: columns [column, column + kDepth) of `rows` rows, and zeros
+/// where the head has no more.
+template <typename T>
+__device__ void load_part(const HeadRows<T>& from, int64_t rows, int64_t column, int64_t width,
+                          operand_t<T>* part) {
+  using Tile = AttentionTile<T>;
+  constexpr int kVector = 16 / static_cast<int>(sizeof(T));
+  const T* const first = from.first + column;
+  const bool is_even = reinterpret_cast<uintptr_t>(first) % 16 == 0 && from.stride % kVector == 0 &&
+                       width % kVector == 0;
+  if (is_even) {
+    constexpr int kVectors = Tile::kDepth / kVector;  // of a row
+    for (int i = static_cast<int>(threadIdx.x); i < Tile::kEdge * kVectors; i += Tile::kThreads) {
+      const int r = i / kVectors;
+      const int c = i % kVectors * kVector;
+      uint4 bytes{0, 0, 0, 0};
+      if (r < rows && column + c < width)
+        bytes = *reinterpret_cast<const uint4*>(first + r * from.stride + c);
+      *reinterpret_cast<uint4*>(part + r * Tile::kStride + c) = bytes;
+    }
+    return;
+  }
+  const auto* const elements = reinterpret_cast<const operand_t<T>*>(first);
+  for (int i = static_cast<int>(threadIdx.x); i < Tile::kEdge * Tile::kDepth; i += Tile::kThreads) {
+    const int r = i / Tile::kDepth;
+    const int c = i % Tile::kDepth;
+    const bool is_there = r < rows && column + c < width;
+    part[r * Tile::kStride + c] = is_there ? elements[r * from.stride + c] : operand_t<T>(0.0f);
+  }
+}
+
+/// How deep products go over a part that begins at `column`: whole tiles of its columns.
+template <typename T>
+__device__ int depth_of(int64_t column, int64_t width) {
+  const int64_t left = width - column;
+  const int depth =
+      left < AttentionTile<T>::kDepth ? static_cast<int>(left) : AttentionTile<T>::kDepth;
+  return (depth + kTileEdge - 1) / kTileEdge * kTileEdge;
+}
+
+/// Where a warp works in tiles that its block shares.
+template <typename T>
+struct WarpShare {
+  using Tile = AttentionTile<T>;
+  int band = static_cast<int>(threadIdx.x) / kWarp % Tile::kBands * kTileEdge;  // its first row
+  int side = static_cast<int>(threadIdx.x) / kWarp / Tile::kBands;
+
+  /// The first column of its tile number i.
+  __device__ int column(int i) const { return (side + Tile::kSides * i) * kTileEdge; }
+};
+
+/// How many tiles of `edge` there are.
+PHI_HD int64_t tiles_of(int64_t n, int64_t edge) { return (n + edge - 1) / edge; }
+
+/// A block per item, or fewer where the grid cannot have so many: kernels stride by it.
+inline unsigned blocks_of(int64_t items) {
+  return static_cast<unsigned>(std::clamp<int64_t>(items, 1, (int64_t{1} << 31) - 1));
+}
+
+}  // namespace phi::gpu

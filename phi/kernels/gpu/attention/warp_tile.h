@@ -1,0 +1,166 @@
+// WarpTile: 16 x 16 sums that the lanes of a warp hold together, and to which products of matrices
+// in shared memory are added: by tensor cores where elements have 16 bits, else by the lanes.
+//
+//   WarpTile<W> sums;
+//   sums.add_product<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride, depth);
+//   const TilePlaces<W> places;
+//   for (int i = 0; i < kTileOfLane; ++i) out[places.row(i) * stride + places.column(i)] = sums[i];
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/shuffle.h"
+
+namespace phi::gpu {
+
+/// An element of T in shared memory, which takes no type that has a constructor, and in products.
+template <typename T>
+struct OperandOf {
+  using type = T;
+};
+template <>
+struct OperandOf<float16> {
+  using type = __half;
+};
+template <>
+struct OperandOf<bfloat16> {
+  using type = __nv_bfloat16;
+};
+template <typename T>
+using operand_t = typename OperandOf<T>::type;
+
+inline constexpr int kTileEdge = 16;
+inline constexpr int kTileOfLane = kTileEdge * kTileEdge / kWarp;  // elements of a lane
+
+/// Element (r, c) of a matrix is at r * stride + c, or at c * stride + r.
+enum class TileLayout { kRows, kColumns };
+
+/// On tensor cores. Which elements a lane holds is the GPU's affair, the same for all tiles of
+/// sums.
+template <typename W>
+class TensorCoreTile {
+ public:
+  __device__ TensorCoreTile() { clear(); }
+  __device__ void clear() { nvcuda::wmma::fill_fragment(sums_, 0.0f); }
+  __device__ float& operator[](int i) { return sums_.x[i]; }
+
+  /// Adds left [16, depth] times right [depth, 16]. `depth` is a multiple of 16, strides of 8;
+  /// addresses are multiples of 32 bytes. All lanes take part.
+  template <TileLayout kLeft, TileLayout kRight>
+  __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
+                              int depth) {
+    using nvcuda::wmma::matrix_a;
+    using nvcuda::wmma::matrix_b;
+    constexpr int n = kTileEdge;
+    nvcuda::wmma::fragment<matrix_a, n, n, n, W, Layout<kLeft>> a;
+    nvcuda::wmma::fragment<matrix_b, n, n, n, W, Layout<kRight>> b;
+    PHI_UNROLL(1)
+    for (int k = 0; k < depth; k += n) {
+      const int left_at = kLeft == TileLayout::kRows ? k : k * left_stride;
+      const int right_at = kRight == TileLayout::kRows ? k * right_stride : k;
+      nvcuda::wmma::load_matrix_sync(a, left + left_at, static_cast<unsigned>(left_stride));
+      nvcuda::wmma::load_matrix_sync(b, right + right_at, static_cast<unsigned>(right_stride));
+      nvcuda::wmma::mma_sync(sums_, a, b, sums_);
+    }
+  }
+
+ private:
+  friend class TensorCorePlaces;
+  template <TileLayout kLayout>
+  using Layout = std::conditional_t<kLayout == TileLayout::kRows, nvcuda::wmma::row_major,
+                                    nvcuda::wmma::col_major>;
+  using Sums =
+      nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kTileEdge, kTileEdge, kTileEdge, float>;
+  static_assert(Sums::num_elements == kTileOfLane);
+  Sums sums_;
+};
+
+/// Which elements of a tile this lane holds: asked of the GPU by loading a tile of numbers. They
+/// stay in shared memory: in registers, with all that is worked out from them, they cost spills.
+/// All threads of the block take part in making one.
+class TensorCorePlaces {
+ public:
+  __device__ TensorCorePlaces() {
+    __shared__ Numbers numbers;
+    __shared__ uint8_t places[kElements];
+    for (int i = static_cast<int>(threadIdx.x); i < kElements; i += static_cast<int>(blockDim.x))
+      numbers.of_elements[i] = static_cast<float>(i);
+    __syncthreads();
+    TensorCoreTile<__half>::Sums tile;
+    nvcuda::wmma::load_matrix_sync(tile, numbers.of_elements, kTileEdge,
+                                   nvcuda::wmma::mem_row_major);
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if (static_cast<int>(threadIdx.x) < kWarp) {
+      PHI_UNROLL(8)
+      for (int i = 0; i < kTileOfLane; ++i)
+        places[lane * kTileOfLane + i] = static_cast<uint8_t>(tile.x[i]);
+    }
+    __syncthreads();
+    of_lane_ = places + lane * kTileOfLane;
+  }
+  __device__ int row(int i) const { return of_lane_[i] / kTileEdge; }
+  __device__ int column(int i) const { return of_lane_[i] % kTileEdge; }
+
+ private:
+  static constexpr int kElements = kTileEdge * kTileEdge;
+  struct alignas(32) Numbers {
+    float of_elements[kElements];
+  };
+  const uint8_t* of_lane_;
+};
+
+/// By the lanes, which hold half a row each.
+class LanePlaces {
+ public:
+  __device__ static int row(int) { return lane() / kLanesOfRow; }
+  __device__ static int column(int i) { return lane() % kLanesOfRow * kTileOfLane + i; }
+
+ private:
+  static constexpr int kLanesOfRow = kTileEdge / kTileOfLane;
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % kWarp; }
+};
+
+template <typename W>
+class LaneTile {
+ public:
+  __device__ LaneTile() { clear(); }
+  __device__ void clear() {
+    PHI_UNROLL(8)
+    for (int i = 0; i < kTileOfLane; ++i) sums_[i] = 0;
+  }
+  __device__ W& operator[](int i) { return sums_[i]; }
+
+  /// As a TensorCoreTile's, without its conditions.
+  template <TileLayout kLeft, TileLayout kRight>
+  __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
+                              int depth) {
+    const int row = LanePlaces::row(0);
+    const int column = LanePlaces::column(0);
+    PHI_UNROLL(1)
+    for (int k = 0; k < depth; ++k) {
+      const W a = left[kLeft == TileLayout::kRows ? row * left_stride + k : k * left_stride + row];
+      PHI_UNROLL(8)
+      for (int i = 0; i < kTileOfLane; ++i) {
+        const int c = column + i;
+        sums_[i] +=
+            a * right[kRight == TileLayout::kRows ? k * right_stride + c : c * right_stride + k];
+      }
+    }
+  }
+
+ private:
+  W sums_[kTileOfLane];
+};
+
+template <typename W>
+using WarpTile = std::conditional_t<sizeof(W) == 2, TensorCoreTile<W>, LaneTile<W>>;
+template <typename W>
+using TilePlaces = std::conditional_t<sizeof(W) == 2, TensorCorePlaces, LanePlaces>;
+
+}  // namespace phi::gpu
