@@ -1,6 +1,5 @@
 // Running a function on placeholders, in a world that carries nothing, with a recording that
 // listens.
-#include "api/capture/executor.h"
 #include "api/capture/program.h"
 #include "api/capture/recording.h"
 #include "api/capture/stand_in.h"
@@ -57,7 +56,6 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
             errors::PreconditionNotMet("a function that is being captured captures another; "
                                        "call the inner one itself."));
   const Place place = RankContext::current().place();
-  Executor::check_runs_on(place);
   CaptureWorld world(World::current(), place);
   const auto recording = world.listen();
   try {

@@ -264,16 +264,8 @@ memory::SwapPlan Executor::make_plan() {
   }
 }
 
-void Executor::check_runs_on(const Place& place) {
-  PHI_CHECK(Device::of(place).is_host(),
-            errors::Unimplemented("a captured program keeps its arrays in memory of the host, and "
-                                  "this rank computes on {}; run the function as it is there.",
-                                  place.to_string()));
-}
-
 void Executor::plan_buffers() {
   const Place& place = RankContext::current().place();
-  check_runs_on(place);
   memory::SwapPlan plan = make_plan();
   binds_each_launch_ = plan.launches.size() != program_.steps.size();
   const auto& account = RankContext::current().memory();
@@ -283,7 +275,8 @@ void Executor::plan_buffers() {
                                       plan.arena_bytes, account->device_limit(),
                                       memory_stats(Tier::kDevice).current));
   engine_ = std::make_shared<memory::SwapEngine>(
-      std::move(plan), memory::SwapEngineOptions{.disk_folder = memory_.disk_folder});
+      std::move(plan),
+      memory::SwapEngineOptions{.place = place, .disk_folder = memory_.disk_folder});
   charged_ = account;
   charged_->add(place.kind, engine_->plan().arena_bytes);
   const auto arena_bytes = static_cast<size_t>(engine_->plan().arena_bytes);
@@ -382,7 +375,11 @@ void Executor::take_planned(External& external) {
           : TensorMeta{{static_cast<int64_t>(storage->nbytes())}, DataType::UINT8};
   if (storage->has_bytes()) {
     const bool has_it = storage == known && external.version == storage->version() + 1;
-    if (!has_it) engine_->put(buffer, std::span(storage->data(), storage->nbytes()));
+    if (!has_it) {
+      engine_->put(buffer, [&](int64_t offset, std::span<std::byte> out) {
+        copy_bytes(out.data(), CPUPlace(), storage->data() + offset, storage->place(), out.size());
+      });
+    }
   } else {
     fill_from(source);
   }

@@ -22,8 +22,6 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Errors: Unimplemented for a place whose memory the host does not reach.
-  static void check_runs_on(const Place& place);
   TensorList run(const TensorList& inputs);
   const memory::SwapPlan& plan() const { return engine_->plan(); }
   memory::SwapEngineStats stats() const { return engine_->stats(); }

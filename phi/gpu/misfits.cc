@@ -1,6 +1,7 @@
 // The note of misfits, in memory of the host that the GPU reaches.
 #include "phi/gpu/misfits.h"
 
+#include <mutex>
 #include <new>
 #include <optional>
 
@@ -22,8 +23,14 @@ Misfits::Misfits(cudaStream_t stream) {
 }
 
 void Misfits::raise() {
-  const Misfit found = note_->found;
-  note_->is_set = 0;
+  // Threads that carry transfers wait for the GPU beside the rank's own, and may find it together.
+  static std::mutex mutex;
+  Misfit found;
+  {
+    const std::lock_guard lock(mutex);
+    found = note_->found;
+    note_->is_set = 0;
+  }
   std::optional<OpScope> scope;
   if (found.op != nullptr) scope.emplace(found.op);
   found.raise(found);

@@ -91,10 +91,17 @@ TEST_F(OnADevice, ShardingMovesTheRanksPartThere) {
   EXPECT_THAT(moved.local().to_vector<float>(), ElementsAre(3, 3, 3, 3));
 }
 
-TEST_F(OnADevice, CapturingIsRefused) {
-  const Tensor x = full({2}, 1.0f);
-  EXPECT_THAT([&] { capture([](const TensorList& in) { return TensorList{relu(in[0])}; }, {x}); },
-              ThrowsError(ErrorCode::kUnimplemented, "this rank computes on custom:0"));
+TEST_F(OnADevice, CapturedProgramsRunThere) {
+  const Tensor x = Tensor::from<float>(kNumbers, {4});
+  const auto f = [](const TensorList& in) {
+    return TensorList{relu(add(square(in[0]), full({4}, -3.0f)))};
+  };
+  const Program program = capture(f, {x});
+  for (int run = 0; run < 2; ++run) {
+    const Tensor y = program.run({x})[0];
+    EXPECT_EQ(y.place(), closed_device(0));
+    EXPECT_THAT(y.to_vector<float>(), ElementsAre(0, 1, 6, 13));
+  }
 }
 
 // A device of its own kind whose memory is the host's.

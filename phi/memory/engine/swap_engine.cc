@@ -32,7 +32,8 @@ double seconds_since(Clock::time_point begin) {
 class SwapEngine::Impl {
  public:
   Impl(SwapPlan plan, const SwapEngineOptions& options)
-      : plan_(std::move(plan)), store_(plan_, options.disk_folder, options.io_engine) {
+      : plan_(std::move(plan)),
+        store_(plan_, options.place, options.disk_folder, options.io_engine) {
     has_value_.resize(plan_.buffers.size());
     by_due_.resize(plan_.actions.size());
     for (size_t i = 0; i < by_due_.size(); ++i) by_due_[i] = static_cast<int32_t>(i);
@@ -54,6 +55,7 @@ class SwapEngine::Impl {
   }
 
   const SwapPlan& plan() const { return plan_; }
+  const Place& place() const { return store_.place(); }
 
   void put(BufferId buffer, const Fill& fill) {
     const SwapBuffer& info = between_runs(buffer, "put");
@@ -278,6 +280,7 @@ SwapEngine::SwapEngine(SwapPlan plan, SwapEngineOptions options)
 SwapEngine::~SwapEngine() = default;
 
 const SwapPlan& SwapEngine::plan() const { return impl_->plan(); }
+const Place& SwapEngine::place() const { return impl_->place(); }
 void SwapEngine::put(BufferId buffer, const Fill& fill) { impl_->put(buffer, fill); }
 void SwapEngine::put(BufferId buffer, std::span<const std::byte> value) {
   impl_->check_size(buffer, value.size());

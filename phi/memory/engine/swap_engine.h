@@ -14,6 +14,9 @@
 //   }
 //   engine.get(weight, out);
 //
+// On a device of its own, whose work goes on while the host does, a transfer comes after what was
+// launched before it, in the order of the device.
+//
 // All calls come from one thread, the rank's own; transfers are counted there
 // (phi/core/storage/tier.h).
 #pragma once
@@ -24,6 +27,7 @@
 #include <span>
 #include <string>
 
+#include "phi/common/place.h"
 #include "phi/memory/plan/swap_plan.h"
 
 namespace phi::memory {
@@ -31,6 +35,8 @@ namespace phi::memory {
 class IoEngine;
 
 struct SwapEngineOptions {
+  /// Where the program's steps compute: its memory is taken there.
+  Place place = CPUPlace();
   /// Where the temporary file of the disk tier is made, if the limits have one.
   std::string disk_folder = "/tmp";
   /// What carries its I/O; null: a new one by make_io_engine().
@@ -57,6 +63,8 @@ class SwapEngine {
   SwapEngine& operator=(const SwapEngine&) = delete;
 
   const SwapPlan& plan() const;
+  /// Where the plan's device memory is.
+  const Place& place() const;
   int32_t num_launches() const { return static_cast<int32_t>(plan().launches.size()); }
   /// The program's step that launch `launch` executes.
   int32_t step(int32_t launch) const { return plan().launches[static_cast<size_t>(launch)].step; }
@@ -78,7 +86,8 @@ class SwapEngine {
   void begin_run();
   /// Waits for what launch `launch` needs. Errors: of the transfers, with the buffer's name.
   void before_launch(int32_t launch);
-  /// Where an operand of the step lies while `launch` runs; one past the operands: its scratch.
+  /// Where an operand of the step lies while `launch` runs, on the options' place; one past the
+  /// operands: its scratch.
   std::byte* pointer(int32_t launch, int32_t operand) const;
   /// The device memory of the plan: plan().arena_bytes, in which its offsets count.
   std::byte* arena() const;

@@ -17,10 +17,10 @@ void copy(std::span<std::byte> to, const std::byte* from) {
 
 }  // namespace
 
-TierStore::TierStore(const SwapPlan& plan, const std::string& disk_folder,
+TierStore::TierStore(const SwapPlan& plan, const Place& place, const std::string& disk_folder,
                      std::shared_ptr<IoEngine> io_engine)
     : plan_(plan),
-      arena_(static_cast<size_t>(plan.arena_bytes)),
+      arena_(static_cast<size_t>(plan.arena_bytes), place),
       host_(plan.limits.host_bytes),
       blocks_(plan.buffers.size()),
       extents_(plan.buffers.size()) {
@@ -38,22 +38,24 @@ void TierStore::run(const SwapAction& action) {
   }
   const auto is = [&](Tier from, Tier to) { return action.from == from && action.to == to; };
   if (is(Tier::kDevice, Tier::kDevice)) {
-    std::memmove(arena_.data() + action.to_offset, arena_.data() + action.from_offset, nbytes(b));
+    arena_.move(action.to_offset, action.from_offset, nbytes(b));
   } else if (is(Tier::kDevice, Tier::kHost)) {
     take_block(b);
-    copy({block(b).data(), nbytes(b)}, arena_.data() + action.from_offset);
+    arena_.read(action.from_offset, on_host(b));
   } else if (is(Tier::kHost, Tier::kDevice)) {
-    copy(on_device(b, action.to_offset), block(b).data());
+    arena_.write(action.to_offset, on_host(b));
   } else if (is(Tier::kHost, Tier::kDisk)) {
     host_to_disk(b);
   } else if (is(Tier::kDisk, Tier::kHost)) {
     disk_to_host(b);
   } else if (is(Tier::kDevice, Tier::kDisk)) {
-    const std::byte* value = arena_.data() + action.from_offset;
-    fill_disk(b, Tier::kDevice,
-              [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
+    fill_disk(b, Tier::kDevice, [&](int64_t offset, std::span<std::byte> out) {
+      arena_.read(action.from_offset + offset, out);
+    });
   } else {
-    read_disk(b, Tier::kDevice, on_device(b, action.to_offset));
+    read_disk(b, Tier::kDevice, [&](int64_t offset, std::span<const std::byte> piece) {
+      arena_.write(action.to_offset + offset, piece);
+    });
   }
   yield_point("tier_store.run.copied");
   if (action.release_source) end_copy(b, action.from);
@@ -110,8 +112,8 @@ void TierStore::fill_disk(BufferId buffer, Tier from, const Fill& fill) {
   for (Ticket& write : writes) write.wait();
 }
 
-void TierStore::read_disk(BufferId buffer, Tier to, std::span<std::byte> out) {
-  const size_t piece = staging_.size() / 2, whole = extent(buffer).nbytes;
+void TierStore::read_disk(BufferId buffer, Tier to, const Take& take) {
+  const size_t piece = staging_.size() / 2, whole = extent(buffer).nbytes, total = nbytes(buffer);
   std::array<Ticket, 2> reads;
   const auto begin = [&](size_t offset, size_t turn) {
     if (offset >= whole) return;
@@ -120,46 +122,52 @@ void TierStore::read_disk(BufferId buffer, Tier to, std::span<std::byte> out) {
   };
   begin(0, 0);
   size_t turn = 0;
-  for (size_t offset = 0; offset < out.size(); offset += piece, turn ^= 1) {
+  for (size_t offset = 0; offset < total; offset += piece, turn ^= 1) {
     begin(offset + piece, turn ^ 1);
     reads[turn].wait();
-    copy(out.subspan(offset, std::min(piece, out.size() - offset)), staging_.data() + turn * piece);
+    take(static_cast<int64_t>(offset),
+         {staging_.data() + turn * piece, std::min(piece, total - offset)});
   }
   for (Ticket& read : reads) read.wait();
 }
 
 void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) {
-  const std::byte* value = nullptr;
-  const auto give = [&](std::span<std::byte> out) {
-    if (out.empty()) return;
-    if (value) {
-      copy(out, value);
-    } else {
-      fill(0, out);
-    }
-    value = out.data();
-  };
-  if (at.device_offset >= 0) give(on_device(buffer, at.device_offset));
+  if (at.device_offset < 0) return put_below(buffer, at, fill);
+  const size_t n = nbytes(buffer);
+  std::byte* value = arena_.data() + at.device_offset;
+  std::vector<std::byte> own;
+  if (!arena_.device().is_host()) {
+    own.resize(n);
+    value = own.data();
+  }
+  if (n > 0) fill(0, {value, n});
+  if (!own.empty()) arena_.write(at.device_offset, own);
+  put_below(buffer, at,
+            [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
+}
+
+// The copies on the host and on the disk, the latter from the former where there is one.
+void TierStore::put_below(BufferId buffer, const SwapResidence& at, const Fill& fill) {
   if (at.host) {
     if (block(buffer).size() == 0) take_block(buffer);
-    give({block(buffer).data(), nbytes(buffer)});
+    if (nbytes(buffer) > 0) fill(0, on_host(buffer));
   }
   if (!at.disk) return;
-  if (value) {
-    fill_disk(buffer, Tier::kHost,
-              [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
-  } else {
-    fill_disk(buffer, Tier::kHost, fill);
-  }
+  if (!at.host) return fill_disk(buffer, Tier::kHost, fill);
+  fill_disk(buffer, Tier::kHost, [&](int64_t offset, std::span<std::byte> out) {
+    copy(out, block(buffer).data() + offset);
+  });
 }
 
 void TierStore::get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out) {
   if (at.device_offset >= 0) {
-    copy(out, arena_.data() + at.device_offset);
+    arena_.read(at.device_offset, out);
   } else if (at.host) {
     copy(out, block(buffer).data());
   } else {
-    read_disk(buffer, Tier::kHost, out);
+    read_disk(buffer, Tier::kHost, [&](int64_t offset, std::span<const std::byte> piece) {
+      copy(out.subspan(static_cast<size_t>(offset), piece.size()), piece.data());
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "phi/memory/engine/host_pool.h"
+#include "phi/memory/engine/plan_arena.h"
 #include "phi/memory/io/swap_file.h"
 #include "phi/memory/plan/swap_plan.h"
 
@@ -15,11 +16,13 @@ namespace phi::memory {
 
 class TierStore {
  public:
-  /// `plan` must outlive this. Errors: ResourceExhausted; those of SwapFile::create.
-  TierStore(const SwapPlan& plan, const std::string& disk_folder,
+  /// `plan` must outlive this; `place` is where its steps compute. Errors: ResourceExhausted;
+  /// those of SwapFile::create.
+  TierStore(const SwapPlan& plan, const Place& place, const std::string& disk_folder,
             std::shared_ptr<IoEngine> io_engine);
 
   std::byte* arena() const { return arena_.data(); }
+  const Place& place() const { return arena_.device().place(); }
   /// Copies or drops. Those of different buffers may run at the same time, but of those with the
   /// disk only one. Errors: those of SwapFile.
   void run(const SwapAction& action);
@@ -38,9 +41,7 @@ class TierStore {
   size_t nbytes(BufferId buffer) const {
     return static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
   }
-  std::span<std::byte> on_device(BufferId buffer, int64_t offset) const {
-    return {arena_.data() + offset, nbytes(buffer)};
-  }
+  std::span<std::byte> on_host(BufferId buffer) { return {block(buffer).data(), nbytes(buffer)}; }
   AlignedBuffer& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
   SwapFile::Extent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
   void take_block(BufferId buffer);
@@ -48,12 +49,14 @@ class TierStore {
   void end_copy(BufferId buffer, Tier tier);
   void host_to_disk(BufferId buffer);
   void disk_to_host(BufferId buffer);
-  /// Through the staging memory, half of it at a time.
+  // Through the staging memory, half of it at a time.
   void fill_disk(BufferId buffer, Tier from, const Fill& fill);
-  void read_disk(BufferId buffer, Tier to, std::span<std::byte> out);
+  using Take = std::function<void(int64_t offset, std::span<const std::byte> piece)>;
+  void read_disk(BufferId buffer, Tier to, const Take& take);
+  void put_below(BufferId buffer, const SwapResidence& at, const Fill& fill);
 
   const SwapPlan& plan_;
-  AlignedBuffer arena_;
+  PlanArena arena_;
   HostPool host_;
   std::vector<AlignedBuffer> blocks_;      // by buffer; empty: no copy on the host
   std::shared_ptr<SwapFile> file_;         // null without a disk

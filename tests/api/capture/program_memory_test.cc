@@ -1,5 +1,5 @@
 // Programs under memory limits: the same bits, parameters that come and go, and what the user does
-// to them between runs.
+// to them between runs. Also where the rank computes on a device of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "api/generated/ops/tanh.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"
+#include "support/test_place.h"
 
 namespace phi {
 namespace {

@@ -71,7 +71,6 @@ class BadInput(unittest.TestCase):
             (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
             (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
             (launch.job_text(place="tpu"), "key 'place': must be one of "),
-            (launch.job_text(place="gpu", run={"capture": True}), "key 'run.capture': captured programs run on CPUs"),
             ("model: {layers: 2", "not valid YAML"),
         ]
         for text, message in cases:

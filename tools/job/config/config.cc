@@ -191,17 +191,6 @@ void read_memory(JobConfig* config, const Section& section) {
   config->run.capture = true;
 }
 
-// Captured programs keep their arrays in memory of the host.
-void check_place(const JobConfig& config) {
-  if (config.place == "cpu" || !config.run.capture) return;
-  if (config.memory.is_limited()) {
-    throw config.wrong({"memory.device", "place"},
-                       "what is swapped is memory of CPUs; leave it out, or set place to cpu.");
-  }
-  throw config.wrong({"run.capture", "place"},
-                     "captured programs run on CPUs; leave it out, or set place to cpu.");
-}
-
 void read_rate(JobConfig* config, const Section& optimizer) {
   training::RateSchedule& rate = config->optimizer.rate;
   std::string kind = "constant";
@@ -310,7 +299,6 @@ JobConfig parse_job(const std::string& text, const std::string& file) {
   top.read("ops", "libraries of operators", &config.ops);
   top.read("weights", &config.weights);
   read_generate(&config, {&config, "generate.", top.child("generate")});
-  check_place(config);
   note_read_keys(&config);
   return config;
 }

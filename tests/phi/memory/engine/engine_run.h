@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "phi/core/device/device.h"
 #include "phi/memory/engine/swap_engine.h"
 #include "tests/phi/memory/plan/plan_interpreter.h"
 
@@ -28,6 +29,7 @@ inline void run_once(SwapEngine& engine, const SwapProgram& program) {
     for (size_t k = 0; k < count; ++k) {
       pointers.push_back(reinterpret_cast<uint8_t*>(engine.pointer(i, static_cast<int32_t>(k))));
     }
+    const Device::Work work(Device::of(engine.place()));  // opens memory that the host cannot reach
     run_step(program, engine.step(i), pointers);
     engine.after_launch(i);
   }

@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
 #include "engine_run.h"
 #include "phi/core/rank_context.h"
+#include "phi/memory/engine/plan_arena.h"
 #include "phi/memory/plan/check_plan.h"
 #include "tests/phi/memory/io/faulty_engine.h"
 #include "tests/phi/memory/plan/random_program.h"
 #include "tests/phi/memory/scratch_folder.h"
+#include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::memory {
@@ -96,7 +101,7 @@ TEST(SwapEngine, OperatorByOperator_TheLeastDeviceLimitIsEnough) {
 
 TEST(SwapEngine, RandomPrograms_GiveTheSameValues) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     RandomProgram random(seed);
     const SwapProgram program = random.make();
     SwapEngine engine(
@@ -106,6 +111,58 @@ TEST(SwapEngine, RandomPrograms_GiveTheSameValues) {
     expect_values_of_plain_run(engine, program);
     expect_limits_and_counters(engine, 3);
     if (HasFatalFailure()) return;
+  }
+}
+
+// Where the host does not reach what the steps compute on.
+TEST(SwapEngine, OnADeviceOfItsOwn_TheSameValues) {
+  const Place place = phi::testing::closed_device(0);
+  for (uint32_t seed = 100; seed < 120; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    RandomProgram random(seed);
+    const SwapProgram program = random.make();
+    for (const bool bound : {false, true}) {
+      MemoryLimits limits;
+      if (bound) {
+        limits = {.device_bytes = least_device_bytes(program),
+                  .host_bytes = kLeastStaging + random.pick(0, bytes_below(program)),
+                  .disk_bytes = bytes_below(program)};
+      }
+      SwapEngine engine(make_swap_plan(program, limits), {.place = place});
+      expect_values_of_plain_run(engine, program);
+      if (bound) expect_limits_and_counters(engine, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(PlanArena, MovesOverlapAndMemoryIsGivenBack) {
+  for (const Place& place : {CPUPlace(), phi::testing::closed_device(1)}) {
+    SCOPED_TRACE(place.to_string());
+    {
+      PlanArena arena(256, place);
+      Bytes value(256);
+      fill(value.data(), 256, 5);
+      for (const auto& [to, from, n] : {std::array<int64_t, 3>{0, 100, 130},
+                                        {100, 0, 130},
+                                        {7, 0, 249},
+                                        {0, 7, 249},
+                                        {128, 0, 128},
+                                        {3, 3, 9},
+                                        {9, 3, 0}}) {
+        arena.write(0, std::as_bytes(std::span(value)));
+        arena.move(to, from, static_cast<size_t>(n));
+        Bytes expected = value;
+        std::memmove(expected.data() + to, value.data() + from, static_cast<size_t>(n));
+        Bytes got(256);
+        arena.read(0, std::as_writable_bytes(std::span(got)));
+        EXPECT_EQ(got, expected) << to << " from " << from;
+      }
+      const PlanArena empty(0, place);
+    }
+    if (place != CPUPlace()) {
+      EXPECT_EQ(phi::testing::closed_device_at(1).held(), 0U);
+    }
   }
 }
 
