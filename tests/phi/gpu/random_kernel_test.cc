@@ -91,5 +91,81 @@ TEST(GpuRandom, DrawsOfAWordEach) {
   });
 }
 
+// Draws that take as many words as it happens, small and large parameters, and a part of a tensor.
+TEST(GpuSampling, DistributionsAreTheCpus) {
+  for_each_type(Floats(), []<typename T>() {
+    const Dims dims{6, 5, 4};
+    const TensorMeta meta{dims, dtype_of<T>()};
+    DenseTensor parameters = drawn(meta.dtype, dims, 1, 0.25, 30);
+    const DenseTensor chances = drawn(meta.dtype, {5, 1}, 2, 0, 1);
+    const DenseTensor trials = drawn(DataType::INT32, dims, 3, 0, 200);
+    FakeView view;
+    view.outputs = {part({18, 5, 4}, 0, 6, 12)};
+    const LaunchView* const whole_or_part[] = {nullptr, &view};
+    for (const LaunchView* where : whole_or_part) {
+      expect_same_on_gpu(
+          {parameters, trials, chances}, {meta, meta, meta, {dims, DataType::INT64}, meta},
+          [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            registered<kernels::poisson, T>(ctx, in[0], 7, &out[0]);
+            registered<kernels::standard_gamma, T>(ctx, in[0], 8, &out[1]);
+            registered<kernels::dirichlet, T>(ctx, in[0], -9, &out[2]);
+            registered<kernels::binomial, T>(ctx, in[1], in[2], 10, &out[3]);
+            registered<kernels::truncated_gaussian_random, T>(ctx, 1.0f, 2.0f, 11, -1.0f, 2.5f,
+                                                              &out[4]);
+          },
+          1, where);
+    }
+  });
+}
+
+TEST(GpuSampling, TruncatedTailsAreTheCpus) {
+  struct Range {
+    float mean, std, a, b;
+  };
+  for (const Range& r : {Range{0, 1, 4, 9}, {0, 1, -9, -4}, {5, 0, 4, 6}, {0, 1, -0.5f, 0.5f}}) {
+    expect_same_on_gpu({}, {{{9, 7}, DataType::FLOAT64}},
+                       [&](const KernelContext& ctx, Arrays&, Arrays& out) {
+                         registered<kernels::truncated_gaussian_random, double>(
+                             ctx, r.mean, r.std, 3, r.a, r.b, &out[0]);
+                       });
+  }
+}
+
+// What no distribution has is refused with the CPU's words, and the draw ends.
+TEST(GpuSampling, WrongParametersAreRefused) {
+  for (const double wrong : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    const DenseTensor x = tensor<float>({1, wrong}, {2});
+    const DenseTensor half = tensor<float>({0.5, 0.5}, {2});
+    const auto refused = [&](const TensorMeta& out, const KernelCall& call) {
+      std::string said[2];
+      for (const bool on_gpu : {false, true}) {
+        try {
+          on_gpu ? left_on_gpu({x, half}, {out}, call) : left_on_cpu({x, half}, {out}, call);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+          said[on_gpu ? 1 : 0] = error.what();
+        }
+      }
+      EXPECT_FALSE(said[0].empty()) << wrong;
+      EXPECT_EQ(said[0], said[1]);
+    };
+    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::poisson, float>(ctx, in[0], 1, &out[0]);
+    });
+    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::standard_gamma, float>(ctx, in[0], 1, &out[0]);
+    });
+    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::dirichlet, float>(ctx, in[0], 1, &out[0]);
+    });
+    refused({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::binomial, float>(ctx, in[0], in[1], 1, &out[0]);
+    });
+    refused({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::binomial, float>(ctx, in[1], in[0], 1, &out[0]);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -1,27 +1,12 @@
 // add_position_encoding on the CPU.
-#include <cmath>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/channels.h"
 #include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/position_encoding.h"
 
 namespace phi {
-namespace {
-
-/// What stands at `position` in column `k` of a [.., width] encoding: sines in the first half,
-/// cosines in the second, of angles that fall from `position` to a ten thousandth of it.
-double encoding(int64_t position, int64_t k, int64_t width) {
-  const int64_t half = width / 2;
-  const auto at = static_cast<double>(position);
-  const auto part = static_cast<double>(k % half);
-  const double angle =
-      half > 1 ? at / std::pow(10000.0, part / static_cast<double>(half - 1)) : at / 10000.0;
-  return k < half ? std::sin(angle) : std::cos(angle);
-}
-
-}  // namespace
-
 /// alpha x + beta times the encoding of the *global* position, whatever part of x is here.
 template <typename T, typename Context>
 void AddPositionEncodingKernel(const Context& ctx, const DenseTensor& x, float alpha, float beta,
@@ -36,7 +21,7 @@ void AddPositionEncodingKernel(const Context& ctx, const DenseTensor& x, float a
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t k = 0; k < width; ++k) {
       row[r * width + k] =
-          beta * encoding(here.box.offset[1] + r, here.box.offset[2] + k, here.global[2]);
+          beta * position_encoding(here.box.offset[1] + r, here.box.offset[2] + k, here.global[2]);
     }
   }
   for (int64_t b = 0; b < x.dims()[0]; ++b, from += row.size(), to += row.size()) {

@@ -63,6 +63,87 @@ struct OnDiagonal {
   }
 };
 
+/// The elements (r, c) with c - r <= offset, or >= offset, of [rows, columns], row by row. Counted
+/// by what rows have before `shift` + their number, cut to [0, columns]: those columns, or others.
+struct Triangle {
+  int64_t rows;
+  int64_t columns;
+  int64_t shift;
+  bool lower;
+
+  /// The sum of clamp(q + shift, 0, columns) over rows q < r.
+  PHI_HD int64_t left_before(int64_t r) const {
+    const auto clamped = [r](int64_t q) { return q < 0 ? 0 : (q > r ? r : q); };
+    const int64_t first = clamped(-shift);          // the first row that has some
+    const int64_t full = clamped(columns - shift);  // and that has all
+    const int64_t rising = full - first;
+    return rising * (first + full - 1) / 2 + shift * rising + (r - full) * columns;
+  }
+  PHI_HD int64_t before(int64_t r) const {
+    return lower ? left_before(r) : r * columns - left_before(r);
+  }
+  /// Of element number `at`.
+  PHI_HD int64_t row_of(int64_t at) const {
+    int64_t low = 0;
+    int64_t high = rows;  // before(low) <= at < before(high)
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      (before(middle) <= at ? low : high) = middle;
+    }
+    return low;
+  }
+  PHI_HD int64_t column_of(int64_t at, int64_t row) const {
+    const int64_t here = at - before(row);
+    if (lower) return here;
+    const int64_t begin = row + shift;
+    return here + (begin < 0 ? 0 : begin);
+  }
+};
+
+/// Element i of a part of [2, n]: rows, then columns.
+template <typename T>
+struct TriangleIndex {
+  Triangle triangle;
+  int64_t width;  // here
+  int64_t first_line;
+  int64_t first;
+  PHI_HD T operator()(int64_t i) const {
+    const int64_t line = i / width;
+    const int64_t at = first + i - line * width;
+    const int64_t row = triangle.row_of(at);
+    return static_cast<T>(first_line + line == 0 ? row : triangle.column_of(at, row));
+  }
+};
+
+template <typename T>
+void triangle_indices(const GpuContext& ctx, const Triangle& triangle, DenseTensor* out) {
+  const Box here = ctx.output_box(0, out->dims()).box;
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             TriangleIndex<T>{triangle, here.size[1], here.offset[0], here.offset[1]});
+}
+
+/// Ones below a row's length.
+template <typename To>
+struct BelowLength {
+  const double* lengths;
+  int64_t width;
+  PHI_HD To operator()(int64_t i) const {
+    const int64_t row = i / width;
+    return To(static_cast<double>(i - row * width) < lengths[row] ? 1 : 0);
+  }
+};
+
+/// The largest of an array, on the host, which waits.
+double largest_of(const GpuContext& ctx, const DenseTensor& x) {
+  DenseTensor most = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
+  reduce<MaxReducer<double>>(ctx, x.data<double>(), x.dims(), AxisSet::all(x.ndim()),
+                             most.mutable_data<double>(), ConvertFunctor<double>());
+  double value = 0;
+  gpu::GpuDevice::of(ctx.place())
+      .copy_to_host(&value, static_cast<const std::byte*>(most.raw_data()), sizeof(value));
+  return value;
+}
+
 /// The only element of an array, for all.
 template <typename T, typename From>
 struct OnlyElement {
@@ -157,6 +238,45 @@ void LogspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop,
                             static_cast<double>(scalar_value<T>(base)), here.box.offset[0]});
 }
 
+template <typename T, typename Context>
+void TrilIndicesKernel(const Context& ctx, int rows, int cols, int offset, DenseTensor* out) {
+  triangle_indices<T>(ctx, {rows, cols, int64_t{offset} + 1, /*lower=*/true}, out);
+}
+
+template <typename T, typename Context>
+void TriuIndicesKernel(const Context& ctx, int row, int col, int offset, DenseTensor* out) {
+  triangle_indices<T>(ctx, {row, col, offset, /*lower=*/false}, out);
+}
+
+/// T is x's dtype. y comes without bytes: its last extent is the largest of x where max_len is
+/// negative, which the host waits for. Errors: InvalidArgument where there is no largest, or it is
+/// negative.
+template <typename T, typename Context>
+void SequenceMaskKernel(const Context& ctx, const DenseTensor& x, const Scalar& max_len,
+                        DenseTensor* y) {
+  DenseTensor lengths = DenseTensor::empty({x.dims(), DataType::FLOAT64}, ctx.place());
+  convert(ctx, x.data<T>(), lengths.mutable_data<double>(), x.numel());
+  auto width = max_len.to<int64_t>();
+  if (width < 0) {
+    PHI_CHECK(x.numel() > 0,
+              errors::InvalidArgument("max_len is {}, which asks for the largest of x {}, but x is "
+                                      "empty; give max_len.",
+                                      width, x.meta().to_string()));
+    width = convert_value<int64_t>(largest_of(ctx, lengths));
+    PHI_CHECK(width >= 0, errors::InvalidArgument("the largest of x {} is {}, but lengths are at "
+                                                  "least 0; give max_len.",
+                                                  x.meta().to_string(), width));
+    Dims dims = x.dims();
+    dims.push_back(width);
+    *y = DenseTensor::empty({dims, y->dtype(), y->meta().layout}, ctx.place());
+  }
+  if (y->numel() == 0) return;
+  visit_any_dtype(y->dtype(), [&]<typename To>() {
+    index_loop(ctx, y->template mutable_data<To>(), y->numel(),
+               BelowLength<To>{lengths.data<double>(), width});
+  });
+}
+
 /// An index of shard `shard_id` counted from the shard's first one, `ignore_value` for all others.
 /// Errors: InvalidArgument for one that is not below index_num.
 template <typename T, typename Context>
@@ -203,6 +323,9 @@ PHI_REGISTER_KERNEL(assign_value, GPU, AssignValueKernel, EveryType);
 PHI_REGISTER_KERNEL(eye, GPU, EyeKernel, EveryType);
 PHI_REGISTER_KERNEL(linspace, GPU, LinspaceKernel, Numbers);
 PHI_REGISTER_KERNEL(logspace, GPU, LogspaceKernel, Numbers);
+PHI_REGISTER_KERNEL(tril_indices, GPU, TrilIndicesKernel, AllIntegers);
+PHI_REGISTER_KERNEL(triu_indices, GPU, TriuIndicesKernel, AllIntegers);
+PHI_REGISTER_KERNEL(sequence_mask, GPU, SequenceMaskKernel, Numbers);
 PHI_REGISTER_KERNEL(shard_index, GPU, ShardIndexKernel, AllIntegers);
 PHI_REGISTER_KERNEL(numel, GPU, NumelKernel, EveryType);
 PHI_REGISTER_KERNEL(shape, GPU, ShapeKernel, EveryType);

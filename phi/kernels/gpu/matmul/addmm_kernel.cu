@@ -1,0 +1,79 @@
+// A matrix product added to an array that broadcasts, on GPUs.
+#include "phi/generated/kernels/matmul.h"
+#include "phi/gpu/products.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// The numbers of x's second tensor dim begin here: one rank of those that share it adds the input.
+bool has_first_part(const KernelContext& ctx, const DenseTensor& x) {
+  return ctx.input_box(1, x.dims()).box.offset[1] == 0;
+}
+
+/// c = alpha op(a) op(b) + beta c.
+template <typename T>
+void product(const GpuContext& ctx, gpu::Product shape, double alpha, const DenseTensor& a,
+             const DenseTensor& b, double beta, DenseTensor* c) {
+  shape.lda = a.dims()[1];
+  shape.ldb = b.dims()[1];
+  shape.ldc = shape.n;
+  shape.dtype = shape.out = dtype_of<T>();
+  gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
+  device.products().run(device, shape, alpha, a.data<T>(), b.data<T>(), beta, c->mutable_data<T>());
+}
+
+template <typename C>
+struct Times {
+  double factor;
+  PHI_HD C operator()(C x) const { return static_cast<C>(factor * static_cast<double>(x)); }
+};
+
+}  // namespace
+
+/// beta input + alpha x y; nothing is read of an input that counts 0 times.
+template <typename T, typename Context>
+void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& x,
+                 const DenseTensor& y, float beta, float alpha, DenseTensor* out) {
+  using C = compute_t<T>;
+  const int64_t m = x.dims()[0], k = x.dims()[1], n = y.dims()[1];
+  if (m * n == 0) return;
+  const bool adds = beta != 0 && has_first_part(ctx, x);
+  if (adds) {
+    // The product multiplies it by beta, unless there is none.
+    nary_loop<T>(ctx, {&input}, out, Times<C>{k > 0 ? 1.0 : static_cast<double>(beta)});
+  } else if (k == 0) {
+    fill(ctx, out->mutable_data<T>(), out->numel(), T(0));
+  }
+  if (k > 0) product<T>(ctx, {.m = m, .n = n, .k = k}, alpha, x, y, adds ? beta : 0, out);
+}
+
+/// Of the input it is a partial sum where x's second tensor dim is split, as the output was.
+template <typename T, typename Context>
+void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     const DenseTensor& out_grad, float beta, float alpha, DenseTensor* input_grad,
+                     DenseTensor* x_grad, DenseTensor* y_grad) {
+  const int64_t m = x.dims()[0], k = x.dims()[1], n = y.dims()[1];
+  if (input_grad) {
+    AxisSet summed;
+    const Dims& dims = input_grad->dims();
+    if (dims.ndim() < 2 || dims[0] == 1) summed.add(0);
+    if (dims.back() == 1) summed.add(1);
+    const double factor = has_first_part(ctx, x) ? beta : 0;
+    reduce<SumReducer<T>>(ctx, out_grad.data<T>(), out_grad.dims(), summed,
+                          input_grad->mutable_data<T>(), Times<double>{factor});
+  }
+  const auto find = [&](const gpu::Product& shape, const DenseTensor& a, const DenseTensor& b,
+                        DenseTensor* grad) {
+    if (!grad || grad->numel() == 0) return;
+    if (shape.k == 0) return fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
+    product<T>(ctx, shape, alpha, a, b, 0, grad);
+  };
+  find({.m = m, .n = k, .k = n, .trans_b = true}, out_grad, y, x_grad);
+  find({.m = k, .n = n, .k = m, .trans_a = true}, x, out_grad, y_grad);
+}
+
+PHI_REGISTER_KERNEL(addmm, GPU, AddmmKernel, Floats);
+PHI_REGISTER_KERNEL(addmm_grad, GPU, AddmmGradKernel, Floats);
+
+}  // namespace phi

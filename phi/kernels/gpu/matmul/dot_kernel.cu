@@ -1,0 +1,64 @@
+// Dot products of rows on GPUs.
+#include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// Integers wrap.
+template <typename T>
+using product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                     std::type_identity<compute_t<T>>>::type;
+
+template <typename T>
+struct RowProduct {
+  const T* x;
+  const T* y;
+  PHI_HD product_t<T> operator()(int64_t i) const {
+    using C = product_t<T>;
+    return static_cast<C>(static_cast<C>(x[i]) * static_cast<C>(y[i]));
+  }
+};
+
+/// other times its row's number.
+template <typename T>
+struct ScaleByRow {
+  const T* of_rows;
+  const T* other;
+  int64_t columns;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    return static_cast<T>(static_cast<C>(of_rows[i / columns]) * static_cast<C>(other[i]));
+  }
+};
+
+}  // namespace
+
+template <typename T, typename Context>
+void DotKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  using C = product_t<T>;
+  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, C>;
+  DenseTensor products = DenseTensor::empty({x.dims(), dtype_of<Sum>()}, ctx.place());
+  Sum* const terms = products.mutable_data<Sum>();
+  index_loop(ctx, terms, x.numel(), RowProduct<T>{x.data<T>(), y.data<T>()});
+  AxisSet last;
+  last.add(x.ndim() - 1);
+  reduce<SumReducer<Sum>>(ctx, terms, x.dims(), last, out->mutable_data<T>(), ConvertFunctor<T>());
+}
+
+template <typename T, typename Context>
+void DotGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                   const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {
+  const auto scale_rows = [&](const DenseTensor& other, DenseTensor* grad) {
+    if (!grad) return;
+    index_loop(ctx, grad->mutable_data<T>(), other.numel(),
+               ScaleByRow<T>{out_grad.data<T>(), other.data<T>(), other.dims().back()});
+  };
+  scale_rows(y, x_grad);
+  scale_rows(x, y_grad);
+}
+
+PHI_REGISTER_KERNEL(dot, GPU, DotKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, Floats);
+
+}  // namespace phi

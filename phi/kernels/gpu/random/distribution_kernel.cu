@@ -1,0 +1,226 @@
+// Draws from distributions that take as many random words as it happens, or a quantile, on GPUs:
+// binomial, poisson, standard_gamma, dirichlet, truncated_gaussian_random. What an element draws
+// depends on its parameters, the seed and its index in the global tensor, as on the CPU.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "phi/common/errors.h"
+#include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/functors/random_draws.h"
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+// ---- parameters: which are refused, and how. What is drawn for one that is refused is 0: the
+// ---- draws might not end.
+
+struct IsRate {
+  static constexpr const char* kRange = "a finite rate of at least 0";
+  PHI_HD bool operator()(double x) const { return x >= 0 && std::isfinite(x); }
+};
+struct IsShape {
+  static constexpr const char* kRange = "a finite number above 0";
+  PHI_HD bool operator()(double x) const { return x > 0 && std::isfinite(x); }
+};
+struct IsProbability {
+  static constexpr const char* kRange = "a probability in [0, 1]";
+  PHI_HD bool operator()(double x) const { return x >= 0 && x <= 1; }
+};
+struct IsCount {
+  static constexpr const char* kRange = "a number of trials, at least 0";
+  PHI_HD bool operator()(double x) const { return x >= 0 && x < 0x1p63; }
+};
+
+template <typename T, typename Good>
+struct IsBad {
+  PHI_HD bool operator()(T x) const { return !Good()(static_cast<double>(x)); }
+};
+template <typename Good>
+[[noreturn]] void throw_bad(const Misfit& found) {
+  throw errors::InvalidArgument("{} holds {}, but a parameter of this distribution is {}.",
+                                found.argument, found.number, Good::kRange);
+}
+template <typename Good, typename T>
+void check(const GpuContext& ctx, const DenseTensor& x, const char* name) {
+  refuse_elements<T>(ctx, x, IsBad<T, Good>(), {.argument = name, .raise = throw_bad<Good>});
+}
+
+// ---- draws ----
+
+/// The words of local element i.
+struct WordsOf {
+  gpu::GlobalIndex index;
+  RandomUse use;
+  PhiloxKey key;
+
+  WordsOf(const ShardBox& where, RandomUse drawn_for, int seed)
+      : index(gpu::global_index(where)),
+        use(drawn_for),
+        key(philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed)))) {}
+  PHI_HD ElementWords operator()(int64_t i) const {
+    return {static_cast<uint64_t>(index.of(i)), use, key};
+  }
+};
+
+template <typename T>
+struct DrawPoisson {
+  WordsOf words;
+  const T* rates;
+  PHI_HD T operator()(int64_t i) const {
+    const auto rate = static_cast<double>(rates[i]);
+    if (!IsRate()(rate)) return T(0);
+    ElementWords own = words(i);
+    return convert_value<T>(draw_poisson(own, rate));
+  }
+};
+
+template <typename T>
+struct DrawLogGamma {
+  WordsOf words;
+  const T* shapes;
+  PHI_HD double operator()(int64_t i) const {
+    const auto shape = static_cast<double>(shapes[i]);
+    if (!IsShape()(shape)) return 0;
+    ElementWords own = words(i);
+    return draw_log_gamma(own, shape);
+  }
+};
+
+template <typename T>
+struct DrawGamma {
+  DrawLogGamma<T> log_gamma;
+  PHI_HD T operator()(int64_t i) const { return convert_value<T>(std::exp(log_gamma(i))); }
+};
+
+/// out = exp(log) by their sum along a line.
+template <typename T>
+struct DirichletLine {
+  const double* logs;
+  T* out;
+  int64_t n;
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t line) const {
+    const double* const own = logs + line * n;
+    const double most = team.template largest<double>(n, [&](int64_t k) { return own[k]; });
+    const auto power = [&](int64_t k) { return std::exp(own[k] - most); };
+    const double sum = team.template sum<double>(n, power);
+    team.each(n, [&](int64_t k) { out[line * n + k] = convert_value<T>(power(k) / sum); });
+  }
+};
+
+template <typename T>
+struct DrawBinomial {
+  WordsOf words;
+  gpu::Walk<2> walk;  // of counts and probabilities, which broadcast
+  const double* counts;
+  const T* probabilities;
+  PHI_HD int64_t operator()(int64_t i) const {
+    const auto from = walk.offsets(i);
+    const double n = counts[from.at[0]];
+    const auto p = static_cast<double>(probabilities[from.at[1]]);
+    if (!IsCount()(n) || !IsProbability()(p)) return 0;
+    ElementWords own = words(i);
+    return truncated<int64_t>(draw_binomial(own, std::floor(n), p));
+  }
+};
+
+template <typename T>
+struct DrawTruncated {
+  double from;
+  double width;
+  double lowest;
+  double highest;
+  double mean;
+  double std;  // below 0: on the other side of the mean
+  T* out;
+  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+    // The middle of the word's part of (0, 1).
+    const double unit = (static_cast<double>(gpu::word_of(block, w)) + 0.5) * 0x1p-32;
+    const double p = from + width * unit;
+    double z = p > 0 && p < 1 ? normal_quantile(p) : highest;
+    z = z < lowest ? lowest : (z > highest ? highest : z);
+    out[i] = convert_value<T>(mean + std * z);
+  }
+};
+
+}  // namespace
+
+/// T is prob's dtype. Trials are whole: a fraction is dropped. Errors: InvalidArgument for a
+/// negative count and for prob outside [0, 1].
+template <typename T, typename Context>
+void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTensor& prob, int seed,
+                    DenseTensor* out) {
+  if (out->numel() == 0) return;
+  DenseTensor counts = DenseTensor::empty({count.dims(), DataType::FLOAT64}, ctx.place());
+  visit_dtype(count.dtype(), [&]<typename Count>() {
+    convert(ctx, count.data<Count>(), counts.mutable_data<double>(), count.numel());
+  });
+  check<IsCount, double>(ctx, counts, "count");
+  check<IsProbability, T>(ctx, prob, "prob");
+  const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kBinomial, seed);
+  index_loop(
+      ctx, out->mutable_data<int64_t>(), out->numel(),
+      DrawBinomial<T>{words, gpu::broadcast_walk<2>({&count.dims(), &prob.dims()}, out->dims()),
+                      counts.data<double>(), prob.data<T>()});
+}
+
+/// Errors: InvalidArgument for a rate that is negative or not finite.
+template <typename T, typename Context>
+void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  check<IsRate, T>(ctx, x, "x");
+  const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kPoisson, seed);
+  index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawPoisson<T>{words, x.data<T>()});
+}
+
+/// Errors: InvalidArgument for a shape that is not above 0, or not finite.
+template <typename T, typename Context>
+void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
+  check<IsShape, T>(ctx, x, "x");
+  const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kGamma, seed);
+  index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawGamma<T>{{words, x.data<T>()}});
+}
+
+/// Gamma draws by their sum along the last tensor dim, which is whole; by way of logarithms, as all
+/// of them may be too small to be told from 0. Errors: those of standard_gamma.
+template <typename T, typename Context>
+void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, DenseTensor* out) {
+  if (alpha.numel() == 0) return;
+  check<IsShape, T>(ctx, alpha, "alpha");
+  const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kGamma, seed);
+  DenseTensor logs = DenseTensor::empty({alpha.dims(), DataType::FLOAT64}, ctx.place());
+  index_loop(ctx, logs.mutable_data<double>(), alpha.numel(),
+             DrawLogGamma<T>{words, alpha.data<T>()});
+  const int64_t n = alpha.dims().back();
+  gpu::for_each_line(ctx, gpu::AxisLines::rows(alpha.numel() / n, n),
+                     DirichletLine<T>{logs.data<double>(), out->mutable_data<T>(), n});
+}
+
+/// By the inverse of the normal distribution, on the side where that is exact.
+template <typename T, typename Context>
+void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
+                                   float b, DenseTensor* out) {
+  const double scale = std > 0 ? static_cast<double>(std) : 1.0;
+  double lowest = (static_cast<double>(a) - mean) / scale;
+  double highest = (static_cast<double>(b) - mean) / scale;
+  const bool mirrored = lowest > 0;
+  if (mirrored) lowest = -std::exchange(highest, -lowest);
+  const auto below = [](double z) { return 0.5 * std::erfc(-0.7071067811865476 * z); };
+  const double from = below(lowest);
+  const auto spread = static_cast<double>(std);
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed),
+            RandomUse::kTruncatedGaussian,
+            DrawTruncated<T>{from, below(highest) - from, lowest, highest, mean,
+                             mirrored ? -spread : spread, out->mutable_data<T>()});
+}
+
+PHI_REGISTER_KERNEL(binomial, GPU, BinomialKernel, Floats);
+PHI_REGISTER_KERNEL(poisson, GPU, PoissonKernel, Floats);
+PHI_REGISTER_KERNEL(standard_gamma, GPU, StandardGammaKernel, Floats);
+PHI_REGISTER_KERNEL(dirichlet, GPU, DirichletKernel, Floats);
+PHI_REGISTER_KERNEL(truncated_gaussian_random, GPU, TruncatedGaussianRandomKernel, Floats);
+
+}  // namespace phi
