@@ -1,35 +1,11 @@
 # CUDA: whether this build has it, and how .cu files are compiled.
 #   AUTOPHI_CUDA       AUTO: where nvcc is found. ON: or the configuration fails. OFF: twins of one source stand for it.
 #   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind.
-# The headers alone serve the tests that run these files on the CPU (tests/support/cuda_on_cpu). An older CUDA than the
-# one that these files are written for counts as none.
-set(AUTOPHI_LEAST_CUDA 13.0)
 set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where nvcc is found), ON or OFF")
 set_property(CACHE AUTOPHI_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(AUTOPHI_CUDA_ARCH "80-virtual;90-real" CACHE STRING "which GPUs, as CMAKE_CUDA_ARCHITECTURES")
 
-set(cuda_roots ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda)
-find_path(AUTOPHI_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${cuda_roots} PATH_SUFFIXES include)
-find_program(AUTOPHI_NVCC nvcc HINTS ${cuda_roots} PATH_SUFFIXES bin)
-
-# "13.0", or nothing.
-set(headers_version)
-if(AUTOPHI_CUDA_INCLUDE_DIR)
-  file(STRINGS ${AUTOPHI_CUDA_INCLUDE_DIR}/cuda_runtime_api.h line REGEX "^#define CUDART_VERSION +[0-9]+")
-  string(REGEX MATCH "[0-9]+" number "${line}")
-  math(EXPR major "${number} / 1000")
-  math(EXPR minor "${number} % 1000 / 10")
-  set(headers_version ${major}.${minor})
-  if(headers_version VERSION_LESS AUTOPHI_LEAST_CUDA OR NOT EXISTS ${AUTOPHI_CUDA_INCLUDE_DIR}/cublasLt.h)
-    set(AUTOPHI_CUDA_INCLUDE_DIR "")
-  endif()
-endif()
-set(nvcc_version)
-if(AUTOPHI_NVCC)
-  execute_process(COMMAND ${AUTOPHI_NVCC} --version OUTPUT_VARIABLE text ERROR_QUIET)
-  string(REGEX MATCH "release ([0-9.]+)" text "${text}")
-  set(nvcc_version ${CMAKE_MATCH_1})
-endif()
+include(cmake/find_cuda.cmake)
 set(AUTOPHI_HAS_CUDA OFF)
 if(NOT AUTOPHI_CUDA STREQUAL "OFF" AND nvcc_version VERSION_GREATER_EQUAL AUTOPHI_LEAST_CUDA)
   set(AUTOPHI_HAS_CUDA ON)
