@@ -13,7 +13,7 @@ import subprocess
 MOST_BYTES = 60_000_000
 PROGRAMS = ("op_parity_test", "gradient_test", "gpu_bench")
 TABLES = "tests/api/ops"
-RECORD = "bundle.json"
+ABOUT = "bundle.json"
 
 
 class BundleError(Exception):
@@ -80,24 +80,24 @@ def copy_checks(root, folder):
 
 
 def write(root, build, folder, commit):
-    """Makes the folder; returns its record. Errors: BundleError."""
+    """Makes the folder; returns what is known of it. Errors: BundleError."""
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is not empty; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     needed = copy_programs(build, folder)
     copy_checks(root, folder)
     architectures = re.search(r"^AUTOPHI_CUDA_ARCH:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
-    record = {"commit": commit, "architectures": architectures.group(1) if architectures else "",
-              "debian_packages": debian_packages(needed)}
-    (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n")
+    about = {"commit": commit, "architectures": architectures.group(1) if architectures else "",
+             "debian_packages": debian_packages(needed)}
+    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
     nbytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if nbytes > MOST_BYTES:
         raise BundleError(f"{folder} has {nbytes / 1e6:.1f} MB, more than {MOST_BYTES / 1e6:.0f}; build for one kind of GPU "
                           f"(-DAUTOPHI_CUDA_ARCH=90-real)")
-    return {**record, "megabytes": round(nbytes / 1e6, 1)}
+    return {**about, "megabytes": round(nbytes / 1e6, 1)}
 
 
 def read(folder):
-    """The record of a bundle, or None where the folder is none."""
-    path = folder / RECORD
+    """What is known of a bundle, or None where the folder is none."""
+    path = folder / ABOUT
     return json.loads(path.read_text()) if path.exists() else None
