@@ -79,15 +79,15 @@ def copy_checks(root, folder):
         shutil.copy(root / "tools" / name, folder / "tools" / name)
 
 
-def write(root, build, folder, commit):
-    """Makes the folder; returns what is known of it. Errors: BundleError."""
+def write(root, build, folder, facts):
+    """Makes the folder; returns what is known of it, `facts` among that. Errors: BundleError."""
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is not empty; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     needed = copy_programs(build, folder)
     copy_checks(root, folder)
     architectures = re.search(r"^AUTOPHI_CUDA_ARCH:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
-    about = {"commit": commit, "architectures": architectures.group(1) if architectures else "",
+    about = {**facts, "architectures": architectures.group(1) if architectures else "",
              "debian_packages": debian_packages(needed)}
     (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
     nbytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

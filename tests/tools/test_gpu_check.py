@@ -88,6 +88,7 @@ def built(tmp_path, most=""):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
     program(build / "lib/libours.so.0", most)
     (build / "CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=90-real\n")
+    program(tmp_path / "path/nvcc", "echo release 13.7\n")
     program(tmp_path / "path/strip", 'cp "$4" "$3"\n')
     program(tmp_path / "path/ldd", f"echo ' libours.so.0 => {build}/lib/libours.so.0 (0x1)'\necho ' libm.so.6 => /lib/libm.so.6 (0x1)'\n")
     program(tmp_path / "path/dpkg-query", "test $2 = /usr/lib/libm.so.6 && echo libc6:amd64: $2\n")
@@ -100,6 +101,7 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert "GPUs 90-real" in done.stdout and "apt-get install libc6\n" in done.stdout
     assert (tmp_path / "bundle/lib/libours.so.0").exists()
     program(tmp_path / "path/nvidia-smi", A_GPU)
+    os.remove(tmp_path / "path/nvcc")
     environment = {**os.environ, "PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}"}
     done = subprocess.run([tmp_path / "bundle/tools/gpu_check", "--quick"], cwd=tmp_path, capture_output=True, text=True,
                           env=environment, check=False)
@@ -108,8 +110,8 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert f"tables {tables}" in (tmp_path / "gpu_check/gradients.log").read_text()
     assert sorted(file.name for file in tables.glob("*.yaml")) == sorted(file.name for file in (ROOT / "tests/api/ops").glob("*.yaml"))
     assert (tables / "refusals").is_dir()
-    written = json.loads((tmp_path / "gpu_check/gpu_check.json").read_text())["commit"]
-    assert written == json.loads((tmp_path / "bundle/bundle.json").read_text())["commit"]
+    written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
+    assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
 
 
 def test_a_bundle_says_why_there_is_none(tmp_path):

@@ -86,6 +86,9 @@ def test_more_than_the_row_is_an_error(build, kernel, words):
 def test_less_or_more_within_what_is_handed_out_is_none(build):
     build.has(said(ADD_OF_FLOAT, 34, shared=1999), said(COUNT, 5))
     assert build.run().returncode == 0
+    build.has(said(ADD_OF_FLOAT, 32, shared=1999), said(COUNT, 5))
+    done = build.run()
+    assert done.returncode == 0 and "1 that take less" in done.stdout
     build.table.write_text(build.table.read_text().replace(" 40 ", " 37 "))
     build.has(said(ADD_OF_FLOAT, 40, shared=1999), said(COUNT, 5))
     assert build.run().returncode == 0
