@@ -121,17 +121,20 @@ def read_table(path: Path) -> tuple[str, dict[tuple[str, str], list[int]]]:
     return release, rows
 
 
+def line_of(cells: list[str]) -> str:
+    """Columns are as wide in every table, so that a new row changes no other."""
+    source, kernel, *numbers = cells
+    return f"{source:<57} {kernel:<23} {''.join(f' {number:>10}' for number in numbers)}\n"
+
+
 def write_table(path: Path, release: str, found: dict[tuple[str, str], Kernel], old: dict[tuple[str, str], list[int]]):
-    lines = [COLUMNS.split()]
+    lines = [line_of(COLUMNS.split())]
     for key, kernel in sorted(found.items()):
         threads = old.get(key, [256])[0]
         numbers = (threads, kernel.registers, kernel.shared, kernel.stack, occupancy(kernel, threads))
-        lines.append([*key, *map(str, numbers)])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    text = "".join("  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
-                             for i, (cell, width) in enumerate(zip(line, widths))) + "\n" for line in lines)
-    path.write_text(f"# ptxas {release}, {ARCHITECTURE}. Written by tests/tools/kernel_figures.py BUILD_DIR --write.\n{text}",
-                    encoding="utf-8")
+        lines.append(line_of([*key, *map(str, numbers)]))
+    path.write_text(f"# ptxas {release}, {ARCHITECTURE}. Written by tests/tools/kernel_figures.py BUILD_DIR --write.\n"
+                    + "".join(lines), encoding="utf-8")
 
 
 def excess(kernel: Kernel, row: list[int]) -> list[str]:
