@@ -81,6 +81,8 @@ def copy_checks(root, folder):
 
 def write(root, build, folder, facts):
     """Makes the folder; returns what is known of it, `facts` among that. Errors: BundleError."""
+    if read(build):
+        raise BundleError(f"{build} is a bundle itself; copy it")
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is not empty; name another folder")
     folder.mkdir(parents=True, exist_ok=True)

@@ -100,7 +100,7 @@ def cuda_objects(build: Path) -> dict[str, Path]:
         words = shlex.split(entry["command"])
         if any(Path(word).name == "nvcc" for word in words):
             source = Path(entry["file"]).relative_to(root).as_posix()
-            found[source] = build / words[words.index("-o") + 1]
+            found[source] = Path(entry["directory"], words[words.index("-o") + 1])
     return found
 
 

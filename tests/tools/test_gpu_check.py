@@ -121,6 +121,8 @@ def test_a_bundle_says_why_there_is_none(tmp_path):
     assert done.returncode == 1 and "more than 60; build for one kind of GPU" in done.stderr
     done = check(tmp_path, f"--bundle={folder}")
     assert done.returncode == 1 and f"{folder} is not empty" in done.stderr
+    done = check(tmp_path, f"--build={folder}", f"--bundle={tmp_path / 'other'}")
+    assert done.returncode == 1 and "is a bundle itself; copy it" in done.stderr
     os.remove(tmp_path / "build/bin/gpu_bench")
     done = check(tmp_path, f"--bundle={tmp_path / 'other'}")
     assert done.returncode == 1 and "gpu_bench is not there; build it" in done.stderr
