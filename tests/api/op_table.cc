@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 
 #include "api/call/named_call.h"
@@ -188,9 +189,12 @@ std::vector<ParityCase> rows_of(const std::string& path, bool smooth) {
   return cases;
 }
 
+// AUTOPHI_OP_TABLES says where the tables are for a program that has left this tree
+// (tools/gpu_check --bundle).
 std::vector<std::string> files_in(const char* folder) {
-  const std::string path = std::string(AUTOPHI_SOURCE_DIR "/tests/api/ops") + folder;
-  return std::filesystem::is_directory(path) ? yaml::files_of({path}) : std::vector<std::string>();
+  const char* const moved = std::getenv("AUTOPHI_OP_TABLES");
+  return yaml::files_of(
+      {std::string(moved ? moved : AUTOPHI_SOURCE_DIR "/tests/api/ops") + folder});
 }
 
 }  // namespace

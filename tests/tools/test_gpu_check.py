@@ -43,3 +43,89 @@ def test_what_was_not_built_is_told(tmp_path):
     program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
     done = check(tmp_path, "--quick")
     assert done.returncode == 1 and "op_parity_test is not there; build it" in done.stdout
+
+
+A_GPU = "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n"
+ROWS = """echo 'a word of MPI' >&2
+cat <<'END'
+{"timed": true, "rows": [
+ {"what": "matmul", "beside": "cuBLASLt", "goal": 0.97, "ours_us": 10.5, "beside_us": 10.3, "ratio": 0.98},
+ {"what": "add", "beside": "copy", "goal": 0.8, "ours_us": 10, "beside_us": 5, "ratio": 0.5},
+ {"what": "attention", "beside": "product", "goal": 0.25, "note": "no kernel"}]}
+END
+"""
+
+
+def test_times_stand_beside_their_goals(tmp_path):
+    program(tmp_path / "path/nvidia-smi", A_GPU)
+    program(tmp_path / "path/compute-sanitizer", "exit 0\n")
+    for name in ("op_parity_test", "gradient_test"):
+        program(tmp_path / "build/bin" / name, "exit 0\n")
+    program(tmp_path / "build/bin/gpu_bench", ROWS)
+    done = check(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0.98 of cuBLASLt (10.3 us), goal 0.97 met" in done.stdout
+    assert "0.50 of copy (5.0 us), goal 0.80 missed" in done.stdout and "no kernel" in done.stdout
+    record = json.loads((tmp_path / "out/gpu_check.json").read_text())
+    assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention"]
+    assert len(record["parts"]) == 6
+
+
+def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):
+    program(tmp_path / "path/nvidia-smi", A_GPU)
+    program(tmp_path / "path/compute-sanitizer", "exit 0\n")
+    for name in ("op_parity_test", "gradient_test"):
+        program(tmp_path / "build/bin" / name, "exit 0\n")
+    program(tmp_path / "build/bin/gpu_bench", "echo '{\"rows\": ['; exit 1\n")
+    assert check(tmp_path).returncode == 1
+    assert json.loads((tmp_path / "out/gpu_check.json").read_text())["timed"] == []
+
+
+def built(tmp_path, most=""):
+    """A build of scripts, a library of its own and one of the system; strip, ldd and dpkg-query that know them."""
+    build = tmp_path / "build"
+    for name in ("op_parity_test", "gradient_test", "gpu_bench"):
+        program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
+    program(build / "lib/libours.so.0", most)
+    (build / "CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=90-real\n")
+    program(tmp_path / "path/nvcc", "echo release 13.7\n")
+    program(tmp_path / "path/strip", 'cp "$4" "$3"\n')
+    program(tmp_path / "path/ldd", f"echo ' libours.so.0 => {build}/lib/libours.so.0 (0x1)'\necho ' libm.so.6 => /lib/libm.so.6 (0x1)'\n")
+    program(tmp_path / "path/dpkg-query", "test $2 = /usr/lib/libm.so.6 && echo libc6:amd64: $2\n")
+
+
+def test_a_bundle_checks_without_the_tree(tmp_path):
+    built(tmp_path)
+    done = check(tmp_path, f"--bundle={tmp_path / 'bundle'}")
+    assert done.returncode == 0, done.stderr
+    assert "GPUs 90-real" in done.stdout and "apt-get install libc6\n" in done.stdout
+    assert (tmp_path / "bundle/lib/libours.so.0").exists()
+    program(tmp_path / "path/nvidia-smi", A_GPU)
+    os.remove(tmp_path / "path/nvcc")
+    environment = {**os.environ, "PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / "bundle/tools/gpu_check", "--quick"], cwd=tmp_path, capture_output=True, text=True,
+                          env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    tables = tmp_path / "bundle/tests/api/ops"
+    assert f"tables {tables}" in (tmp_path / "gpu_check/gradients.log").read_text()
+    assert sorted(file.name for file in tables.glob("*.yaml")) == sorted(file.name for file in (ROOT / "tests/api/ops").glob("*.yaml"))
+    assert (tables / "refusals").is_dir()
+    written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
+    assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
+
+
+def test_a_bundle_says_why_there_is_none(tmp_path):
+    built(tmp_path, most="#" * 61_000_000)
+    folder = tmp_path / "bundle"
+    done = check(tmp_path, f"--bundle={folder}")
+    assert done.returncode == 1 and "more than 60; build for one kind of GPU" in done.stderr
+    done = check(tmp_path, f"--bundle={folder}")
+    assert done.returncode == 1 and f"{folder} is not empty" in done.stderr
+    done = check(tmp_path, f"--build={folder}", f"--bundle={tmp_path / 'other'}")
+    assert done.returncode == 1 and "is a bundle itself; copy it" in done.stderr
+    os.remove(tmp_path / "build/bin/gpu_bench")
+    done = check(tmp_path, f"--bundle={tmp_path / 'other'}")
+    assert done.returncode == 1 and "gpu_bench is not there; build it" in done.stderr
+    program(tmp_path / "path/ldd", "echo ' libours.so.0 => not found'\n")
+    done = check(tmp_path, f"--bundle={tmp_path / 'third'}")
+    assert done.returncode == 1 and "op_parity_test needs libours.so.0, which is not here" in done.stderr

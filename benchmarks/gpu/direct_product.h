@@ -1,0 +1,29 @@
+// A product of square matrices by cuBLASLt alone: what a program calls that has no framework, with
+// the plan made before and memory at hand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "api/tensor/tensor.h"
+
+namespace phi::gpu_bench {
+
+class DirectProduct {
+ public:
+  /// Of row-major [n, n] matrices on the GPU of `place`; 16-bit ones are summed in float32.
+  /// Errors: Unavailable if cuBLASLt cannot be loaded, or refuses.
+  DirectProduct(const Place& place, DataType dtype, int64_t n);
+  ~DirectProduct();
+  DirectProduct(const DirectProduct&) = delete;
+  DirectProduct& operator=(const DirectProduct&) = delete;
+
+  /// c = a b, queued.
+  void run(const Tensor& a, const Tensor& b, Tensor& c) const;
+
+ private:
+  struct Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace phi::gpu_bench

@@ -1,0 +1,39 @@
+// What is measured on a GPU, row by row: calls of ours, each beside what bounds it on the same GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "phi/common/place.h"
+
+namespace phi::gpu_bench {
+
+struct Row {
+  std::string what;
+  std::string beside;  // what the ratio is to
+  double goal = 0;     // of the ratio
+  double ours_us = 0, beside_us = 0;
+  double ratio = 0;
+  /// Why there are no figures, where there are none.
+  std::string note = {};
+};
+
+/// How large the arrays are, and how often calls are repeated: once with tiny ones, whose times say
+/// nothing.
+struct Extent {
+  bool is_tiny = false;
+
+  int64_t of(int64_t full, int64_t tiny) const { return is_tiny ? tiny : full; }
+};
+
+/// Products of square matrices through the operator, beside cuBLASLt called directly. `peak`: the
+/// most operations per second that a product of bfloat16 reached.
+std::vector<Row> product_rows(const Place& place, const Extent& extent, double* peak);
+/// Operators that memory bounds, beside a copy that reads and writes as many bytes as they must.
+std::vector<Row> memory_rows(const Place& place, const Extent& extent);
+/// Attention, beside `peak`.
+std::vector<Row> attention_rows(const Place& place, const Extent& extent, double peak);
+/// What operators cost the host.
+std::vector<Row> host_rows(const Place& place, const Extent& extent);
+
+}  // namespace phi::gpu_bench
