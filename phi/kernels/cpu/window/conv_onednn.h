@@ -2,7 +2,7 @@
 // shapes at hand (docs/kernels.md).
 #pragma once
 
-#include "phi/kernels/cpu/window/conv_problem.h"
+#include "phi/kernels/window/conv_problem.h"
 
 namespace phi {
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "phi/kernels/cpu/window/columns.h"
+
 namespace phi {
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
-#include "phi/kernels/cpu/window/conv_problem.h"
 #include "phi/kernels/cpu/workspace.h"
+#include "phi/kernels/window/conv_problem.h"
 
 namespace phi {
 

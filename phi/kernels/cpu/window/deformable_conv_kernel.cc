@@ -11,7 +11,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/window/sliding.h"
+#include "phi/kernels/window/sliding.h"
 
 namespace phi {
 namespace {

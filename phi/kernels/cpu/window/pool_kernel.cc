@@ -47,13 +47,6 @@ void pool_grad(const PoolImages& images, bool is_max, bool padded, const T* x, c
       [](C) { return C(1); }, x_grad);
 }
 
-PoolImages images_of(const DenseTensor& x, const std::string& data_format,
-                     const PoolAttributes& attributes) {
-  const ImageLayout layout(data_format);
-  const Dims extents = layout.spatial(x.dims());
-  return {x.dims(), layout, pool_ranges(std::span(extents.begin(), extents.end()), attributes)};
-}
-
 /// f(x^p) for the powers that are cheap, and for the others.
 template <typename C, typename F>
 void with_power(float p, F f) {
@@ -64,60 +57,38 @@ void with_power(float p, F f) {
     [power](C sum) { return std::pow(sum, C(1) / power); });
 }
 
+/// The kernels of windows whose sizes are given as a Sizes.
+template <typename Sizes>
+struct Pooling {
+  /// Averages count what windows have in padding unless `exclusive`, or adaptive.
+  template <typename T, typename Context>
+  static void forward(const Context&, const DenseTensor& x, const Sizes& kernel_size,
+                      const std::vector<int>& strides, const std::vector<int>& paddings,
+                      bool ceil_mode, bool exclusive, const std::string& data_format,
+                      const std::string& pooling_type, bool global_pooling, bool adaptive,
+                      const std::string& padding_algorithm, DenseTensor* out) {
+    const PoolImages images = pool_images(x, data_format,
+                                          {entries(kernel_size), strides, paddings, ceil_mode,
+                                           global_pooling, adaptive, padding_algorithm});
+    pool(images, pooling_type == "max", !exclusive, x.data<T>(), out->mutable_data<T>());
+  }
+
+  template <typename T, typename Context>
+  static void gradient(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
+                       const Sizes& kernel_size, const std::vector<int>& strides,
+                       const std::vector<int>& paddings, bool ceil_mode, bool exclusive,
+                       const std::string& data_format, const std::string& pooling_type,
+                       bool global_pooling, bool adaptive, const std::string& padding_algorithm,
+                       DenseTensor* x_grad) {
+    const PoolImages images = pool_images(x, data_format,
+                                          {entries(kernel_size), strides, paddings, ceil_mode,
+                                           global_pooling, adaptive, padding_algorithm});
+    pool_grad(images, pooling_type == "max", !exclusive, x.data<T>(), out_grad.data<T>(),
+              x_grad->mutable_data<T>());
+  }
+};
+
 }  // namespace
-
-/// Averages count what windows have in padding unless `exclusive`, or adaptive.
-template <typename T, typename Context>
-void Pool2dKernel(const Context&, const DenseTensor& x, const IntArray& kernel_size,
-                  const std::vector<int>& strides, const std::vector<int>& paddings, bool ceil_mode,
-                  bool exclusive, const std::string& data_format, const std::string& pooling_type,
-                  bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                  DenseTensor* out) {
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
-  pool(images, pooling_type == "max", !exclusive, x.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void Pool3dKernel(const Context&, const DenseTensor& x, const std::vector<int>& kernel_size,
-                  const std::vector<int>& strides, const std::vector<int>& paddings, bool ceil_mode,
-                  bool exclusive, const std::string& data_format, const std::string& pooling_type,
-                  bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                  DenseTensor* out) {
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
-  pool(images, pooling_type == "max", !exclusive, x.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void Pool2dGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
-                      const IntArray& kernel_size, const std::vector<int>& strides,
-                      const std::vector<int>& paddings, bool ceil_mode, bool exclusive,
-                      const std::string& data_format, const std::string& pooling_type,
-                      bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                      DenseTensor* x_grad) {
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
-  pool_grad(images, pooling_type == "max", !exclusive, x.data<T>(), out_grad.data<T>(),
-            x_grad->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void Pool3dGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
-                      const std::vector<int>& kernel_size, const std::vector<int>& strides,
-                      const std::vector<int>& paddings, bool ceil_mode, bool exclusive,
-                      const std::string& data_format, const std::string& pooling_type,
-                      bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                      DenseTensor* x_grad) {
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
-  pool_grad(images, pooling_type == "max", !exclusive, x.data<T>(), out_grad.data<T>(),
-            x_grad->mutable_data<T>());
-}
 
 template <typename T, typename Context>
 void LpPoolKernel(const Context&, const DenseTensor& x, const IntArray& kernel_size,
@@ -125,9 +96,9 @@ void LpPoolKernel(const Context&, const DenseTensor& x, const IntArray& kernel_s
                   const std::string& data_format, bool global_pooling, bool adaptive,
                   const std::string& padding_algorithm, float norm_type, DenseTensor* out) {
   using C = compute_t<T>;
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
+  const PoolImages images = pool_images(x, data_format,
+                                        {entries(kernel_size), strides, paddings, ceil_mode,
+                                         global_pooling, adaptive, padding_algorithm});
   with_power<C>(norm_type, [&](auto power, auto root) {
     const auto finish = [root](C sum, C) { return root(sum); };
     pool_windows(images, false, x.data<T>(), SumFold{power, finish}, out->mutable_data<T>());
@@ -143,9 +114,9 @@ void LpPoolGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
                       bool adaptive, const std::string& padding_algorithm, float norm_type,
                       DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const PoolImages images = images_of(x, data_format,
-                                      {entries(kernel_size), strides, paddings, ceil_mode,
-                                       global_pooling, adaptive, padding_algorithm});
+  const PoolImages images = pool_images(x, data_format,
+                                        {entries(kernel_size), strides, paddings, ceil_mode,
+                                         global_pooling, adaptive, padding_algorithm});
   const T* norms = out.data<T>();
   const T* g = out_grad.data<T>();
   const auto run = [&](auto power) {
@@ -162,10 +133,10 @@ void LpPoolGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
   with_power<C>(norm_type - 1.0f, [&](auto power, auto) { run(power); });
 }
 
-PHI_REGISTER_KERNEL(pool2d, CPU, Pool2dKernel, Floats);
-PHI_REGISTER_KERNEL(pool3d, CPU, Pool3dKernel, Floats);
-PHI_REGISTER_KERNEL(pool2d_grad, CPU, Pool2dGradKernel, Floats);
-PHI_REGISTER_KERNEL(pool3d_grad, CPU, Pool3dGradKernel, Floats);
+PHI_REGISTER_KERNEL(pool2d, CPU, Pooling<IntArray>::forward, Floats);
+PHI_REGISTER_KERNEL(pool3d, CPU, Pooling<std::vector<int>>::forward, Floats);
+PHI_REGISTER_KERNEL(pool2d_grad, CPU, Pooling<IntArray>::gradient, Floats);
+PHI_REGISTER_KERNEL(pool3d_grad, CPU, Pooling<std::vector<int>>::gradient, Floats);
 PHI_REGISTER_KERNEL(lp_pool, CPU, LpPoolKernel, Floats);
 PHI_REGISTER_KERNEL(lp_pool_grad, CPU, LpPoolGradKernel, Floats);
 

@@ -1,4 +1,4 @@
-// PoolImages: images as pooling walks through them. A window's rows are folded into one row first,
+// Images as pooling walks through them. A window's rows are folded into one row first,
 // which is a loop over whole rows of the image, and then that row's windows along the last spatial
 // dim are folded: work that grows with the sum of a window's extents, not with their product.
 //
@@ -7,39 +7,11 @@
 //   });
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
-#include "phi/infermeta/pool.h"
+#include "phi/kernels/window/pool_images.h"
 
 namespace phi {
-
-/// `outer` images (of one channel, or with all of them last) of three spatial dims, of which the
-/// first have one element where there are fewer, with `inner` channels behind.
-struct PoolImages {
-  int64_t outer;
-  int64_t inner;
-  std::array<int64_t, 3> extents = {1, 1, 1};
-  std::array<PoolRanges, 3> ranges = {PoolRanges{{0, 1, 1}}, PoolRanges{{0, 1, 1}},
-                                      PoolRanges{{0, 1, 1}}};
-
-  PoolImages(const Dims& x, const ImageLayout& layout, const std::vector<PoolRanges>& windows)
-      : outer(layout.channels_last ? x[0] : x[0] * x[1]),
-        inner(layout.channels_last ? layout.channels(x) : 1) {
-    const Dims spatial = layout.spatial(x);
-    const size_t first = 3 - windows.size();
-    for (size_t d = 0; d < windows.size(); ++d) {
-      extents[first + d] = spatial[static_cast<int>(d)];
-      ranges[first + d] = windows[d];
-    }
-  }
-
-  int64_t row_size() const { return extents[2] * inner; }
-  int64_t image_size() const { return extents[0] * extents[1] * row_size(); }
-  int64_t windows(int d) const { return static_cast<int64_t>(ranges[d].size()); }
-  int64_t output_row_size() const { return windows(2) * inner; }
-};
 
 /// One row of windows: those that differ along the last spatial dim alone.
 struct OutputRow {

@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/infermeta/image.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/window/sliding.h"
+#include "phi/kernels/cpu/window/columns.h"
 
 namespace phi {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/cpu/window/sliding.h"
+#include "phi/kernels/window/sliding.h"
 
 namespace phi {
 

@@ -1,0 +1,248 @@
+// Convolutions and transposed ones on GPUs, with their gradients, over two or three spatial dims:
+// columns of as many images as there is room for, and products of them. Channels lie where they
+// are; products read and write them so.
+//
+// With split input channels a rank sums over its own, and the sum over ranks is the whole.
+#include <algorithm>
+
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/conv.h"
+#include "phi/gpu/products.h"
+#include "phi/kernels/gpu/window/columns.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/window/conv_problem.h"
+
+namespace phi {
+namespace {
+
+using gpu::ImageSteps;
+
+constexpr int64_t kColumnBytes = int64_t{64} << 20;  // of columns at a time
+
+/// One side of a product: a matrix for each image and group, rows `ld` apart, perhaps transposed.
+struct Matrices {
+  const std::byte* data;
+  int64_t per_image;
+  int64_t per_group;
+  int64_t ld;
+  bool transposed = false;
+};
+
+template <typename T>
+const std::byte* bytes(const T* data) {
+  return reinterpret_cast<const std::byte*>(data);
+}
+
+/// Products for images and groups: [m, k] times [k, n].
+struct Shape {
+  int64_t images;
+  int64_t groups;
+  int64_t m;
+  int64_t n;
+  int64_t k;
+};
+
+/// c = a b + beta c. One call serves all images, or all groups of one.
+void multiply(const GpuContext& ctx, const Shape& s, DataType dtype, const Matrices& a,
+              const Matrices& b, double beta, DataType out, const Matrices& c) {
+  const bool by_image = s.groups == 1;
+  const auto step = [&](const Matrices& x) { return by_image ? x.per_image : x.per_group; };
+  const gpu::Product product{.m = s.m,
+                             .n = s.n,
+                             .k = s.k,
+                             .trans_a = a.transposed,
+                             .trans_b = b.transposed,
+                             .lda = a.ld,
+                             .ldb = b.ld,
+                             .ldc = c.ld,
+                             .batch = by_image ? s.images : s.groups,
+                             .step_a = step(a),
+                             .step_b = step(b),
+                             .step_c = step(c),
+                             .dtype = dtype,
+                             .out = out};
+  gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
+  const auto width = static_cast<int64_t>(size_of(dtype));
+  const auto out_width = static_cast<int64_t>(size_of(out));
+  for (int64_t image = 0; image < (by_image ? 1 : s.images); ++image) {
+    device.products().run(device, product, 1.0, a.data + image * a.per_image * width,
+                          b.data + image * b.per_image * width, beta,
+                          const_cast<std::byte*>(c.data) + image * c.per_image * out_width);
+  }
+}
+
+/// A problem with its arrays of T, and how they are seen.
+template <typename T>
+class Conv {
+ public:
+  using C = compute_t<T>;
+
+  Conv(const GpuContext& ctx, const ConvProblem& p)
+      : ctx_(ctx),
+        p_(p),
+        positions_(p.sliding.num_positions()),
+        columns_size_(p.c * p.sliding.taps() * positions_),
+        image_steps_(gpu::image_steps(p.channels_last, p.c, p.sliding.pixels())) {}
+
+  void forward(const T* image, const T* filter, T* result) {
+    if (p_.is_empty()) return fill(ctx_, result, p_.n * p_.result_size(), T(0.0f));
+    for_each_chunk([&](int64_t first, int64_t images) {
+      const Matrices columns = columns_of(image, first, images);
+      const Matrices weights = filters(filter);
+      const Matrices to = results(result, first);
+      if (p_.channels_last) {  // [positions, group_m] = columns^T filter^T
+        multiply(ctx_, {images, p_.groups, positions_, p_.group_m(), p_.column_rows()}, kType,
+                 flipped(columns), flipped(weights), 0, kType, to);
+      } else {
+        multiply(ctx_, {images, p_.groups, p_.group_m(), positions_, p_.column_rows()}, kType,
+                 weights, columns, 0, kType, to);
+      }
+    });
+  }
+
+  void image_grad(const T* result_grad, const T* filter, T* grad) {
+    if (p_.is_empty()) return fill(ctx_, grad, p_.n * p_.image_size(), T(0.0f));
+    for_each_chunk([&](int64_t first, int64_t images) {
+      DenseTensor columns =
+          DenseTensor::empty({{images * columns_size_}, dtype_of<C>()}, ctx_.place());
+      Matrices of_result = results(result_grad, first);
+      of_result.transposed = p_.channels_last;
+      multiply(ctx_, {images, p_.groups, p_.column_rows(), positions_, p_.group_m()}, kType,
+               flipped(filters(filter)), of_result, 0, dtype_of<C>(),
+               as_columns(bytes(columns.mutable_data<C>())));
+      gpu::columns_to_image(ctx_, p_.sliding, images, p_.c, image_steps_,
+                            static_cast<const C*>(columns.data<C>()),
+                            grad + first * p_.image_size());
+    });
+  }
+
+  /// Images are added in their order, 16-bit ones in float.
+  void filter_grad(const T* image, const T* result_grad, T* grad) {
+    if (p_.is_empty()) return fill(ctx_, grad, p_.filter_size(), T(0.0f));
+    DenseTensor sums = DenseTensor::empty({{p_.filter_size()}, dtype_of<C>()}, ctx_.place());
+    const Matrices to = filters(sums.mutable_data<C>());
+    for_each_chunk([&](int64_t first, int64_t images) {
+      Matrices columns = columns_of(image, first, images);
+      for (int64_t i = first; i < first + images; ++i) {
+        Matrices of_result = results(result_grad, i);
+        of_result.transposed = p_.channels_last;
+        multiply(ctx_, {1, p_.groups, p_.group_m(), p_.column_rows(), positions_}, kType, of_result,
+                 flipped(columns), i == 0 ? 0 : 1, dtype_of<C>(), to);
+        columns.data += columns.per_image * static_cast<int64_t>(sizeof(T));
+      }
+    });
+    convert(ctx_, static_cast<const C*>(sums.data<C>()), grad, p_.filter_size());
+  }
+
+ private:
+  static constexpr DataType kType = dtype_of<T>();
+
+  template <typename F>
+  void for_each_chunk(const F& f) const {
+    const int64_t bytes_of_image = columns_size_ * static_cast<int64_t>(sizeof(C));
+    const int64_t chunk = std::clamp<int64_t>(kColumnBytes / bytes_of_image, 1, p_.n);
+    for (int64_t first = 0; first < p_.n; first += chunk) f(first, std::min(chunk, p_.n - first));
+  }
+
+  static Matrices flipped(Matrices x) {
+    x.transposed = !x.transposed;
+    return x;
+  }
+  /// [column_rows, positions].
+  Matrices as_columns(const std::byte* data) const {
+    return {data, columns_size_, p_.column_rows() * positions_, positions_};
+  }
+  /// Those of images from `first` on: the images themselves where that is enough.
+  Matrices columns_of(const T* image, int64_t first, int64_t images) {
+    const T* const from = image + first * p_.image_size();
+    if (p_.sliding.is_pointwise() && !p_.channels_last) return as_columns(bytes(from));
+    columns_ = DenseTensor::empty({{images * columns_size_}, kType}, ctx_.place());
+    gpu::image_to_columns(ctx_, p_.sliding, images, p_.c, image_steps_, from,
+                          columns_.mutable_data<T>());
+    return as_columns(bytes(columns_.data<T>()));
+  }
+  /// [group_m, column_rows], the same for all images.
+  template <typename E>
+  Matrices filters(const E* filter) const {
+    return {bytes(filter), 0, p_.group_m() * p_.column_rows(), p_.column_rows()};
+  }
+  /// [group_m, positions], or with channels last [positions, group_m].
+  Matrices results(const T* result, int64_t first) const {
+    const T* const from = result + first * p_.result_size();
+    if (p_.channels_last) return {bytes(from), p_.result_size(), p_.group_m(), p_.m};
+    return {bytes(from), p_.result_size(), p_.group_m() * positions_, positions_};
+  }
+
+  const GpuContext& ctx_;
+  const ConvProblem& p_;
+  const int64_t positions_;
+  const int64_t columns_size_;  // of one image
+  const ImageSteps image_steps_;
+  DenseTensor columns_;
+};
+
+}  // namespace
+
+/// Errors of all of these: none that the shape functions do not have.
+template <typename T, typename Context>
+void ConvKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
+                const std::vector<int>& strides, const std::vector<int>& paddings,
+                const std::string& padding_algorithm, const std::vector<int>& dilations,
+                int /*groups*/, const std::string& data_format, DenseTensor* out) {
+  const ConvProblem p =
+      conv_problem(input.dims(), out->dims(), filter.dims(), input.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  Conv<T>(ctx, p).forward(input.data<T>(), filter.data<T>(), out->mutable_data<T>());
+}
+
+/// Either gradient may be absent.
+template <typename T, typename Context>
+void ConvGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
+                    const DenseTensor& out_grad, const std::vector<int>& strides,
+                    const std::vector<int>& paddings, const std::string& padding_algorithm,
+                    const std::vector<int>& dilations, int /*groups*/,
+                    const std::string& data_format, DenseTensor* input_grad,
+                    DenseTensor* filter_grad) {
+  const ConvProblem p =
+      conv_problem(input.dims(), out_grad.dims(), filter.dims(), input.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  Conv<T> conv(ctx, p);
+  const T* g = out_grad.data<T>();
+  if (input_grad) conv.image_grad(g, filter.data<T>(), input_grad->mutable_data<T>());
+  if (filter_grad) conv.filter_grad(input.data<T>(), g, filter_grad->mutable_data<T>());
+}
+
+/// The gradient of a convolution whose result is x.
+template <typename T, typename Context>
+void ConvTransposeKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& filter,
+                         const std::vector<int>& strides, const std::vector<int>& paddings,
+                         const std::string& padding_algorithm, const std::vector<int>& dilations,
+                         int /*groups*/, const std::string& data_format, DenseTensor* out) {
+  const ConvProblem p =
+      conv_problem(out->dims(), x.dims(), filter.dims(), x.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  Conv<T>(ctx, p).image_grad(x.data<T>(), filter.data<T>(), out->mutable_data<T>());
+}
+
+template <typename T, typename Context>
+void ConvTransposeGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& filter,
+                             const DenseTensor& out_grad, const std::vector<int>& strides,
+                             const std::vector<int>& paddings, const std::string& padding_algorithm,
+                             const std::vector<int>& dilations, int /*groups*/,
+                             const std::string& data_format, DenseTensor* x_grad,
+                             DenseTensor* filter_grad) {
+  const ConvProblem p =
+      conv_problem(out_grad.dims(), x.dims(), filter.dims(), x.dims(),
+                   {strides, paddings, padding_algorithm, dilations}, data_format);
+  Conv<T> conv(ctx, p);
+  const T* g = out_grad.data<T>();
+  if (x_grad) conv.forward(g, filter.data<T>(), x_grad->mutable_data<T>());
+  if (filter_grad) conv.filter_grad(g, x.data<T>(), filter_grad->mutable_data<T>());
+}
+
+PHI_REGISTER_KERNEL(conv, GPU, ConvKernel, Floats);
+PHI_REGISTER_KERNEL(conv_grad, GPU, ConvGradKernel, Floats);
+PHI_REGISTER_KERNEL(conv_transpose, GPU, ConvTransposeKernel, Floats);
+PHI_REGISTER_KERNEL(conv_transpose_grad, GPU, ConvTransposeGradKernel, Floats);
+
+}  // namespace phi
