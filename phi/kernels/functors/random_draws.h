@@ -188,4 +188,41 @@ PHI_HD double normal_quantile(double p) {
   return is_upper ? -z : z;
 }
 
+/// The middle of the word's part of (0, 1).
+PHI_HD double unit_of(uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
+
+/// The normal distribution of this mean and deviation cut to [a, b], by its inverse, on the side
+/// where that is exact.
+class TruncatedNormal {
+ public:
+  TruncatedNormal(double mean, double std, double a, double b) : mean_(mean), std_(std) {
+    const double scale = std > 0 ? std : 1.0;
+    lowest_ = (a - mean) / scale;
+    highest_ = (b - mean) / scale;
+    if (lowest_ > 0) {  // its mirror image
+      const double highest = -lowest_;
+      lowest_ = -highest_;
+      highest_ = highest;
+      std_ = -std_;
+    }
+    const auto below = [](double z) { return 0.5 * std::erfc(-0.7071067811865476 * z); };
+    from_ = below(lowest_);
+    width_ = below(highest_) - from_;
+  }
+
+  PHI_HD double operator()(uint32_t word) const {
+    const double p = from_ + width_ * unit_of(word);
+    const double z = p > 0 && p < 1 ? normal_quantile(p) : highest_;
+    return mean_ + std_ * (z < lowest_ ? lowest_ : (z > highest_ ? highest_ : z));
+  }
+
+ private:
+  double mean_;
+  double std_;  // below 0 in the mirror image
+  double lowest_ = 0;
+  double highest_ = 0;
+  double from_ = 0;
+  double width_ = 0;
+};
+
 }  // namespace phi

@@ -63,9 +63,6 @@ void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
   });
 }
 
-/// The middle of the word's part of (0, 1).
-double unit_of(uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
-
 /// What an element draws with a parameter of its own.
 using Draw = double (*)(ElementWords& words, double parameter);
 
@@ -212,25 +209,12 @@ void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor*
              });
 }
 
-/// By the inverse of the normal distribution, on the side where that is exact.
 template <typename T, typename Context>
 void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
                                    float b, DenseTensor* out) {
-  const double scale = std > 0 ? static_cast<double>(std) : 1.0;
-  double lowest = (static_cast<double>(a) - mean) / scale;
-  double highest = (static_cast<double>(b) - mean) / scale;
-  const bool mirrored = lowest > 0;
-  if (mirrored) lowest = -std::exchange(highest, -lowest);
-  const auto below = [](double z) { return 0.5 * std::erfc(-0.7071067811865476 * z); };
-  const double from = below(lowest);
-  const double width = below(highest) - from;
-  from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kTruncatedGaussian,
-             out->mutable_data<T>(), [=](uint32_t word, int64_t) {
-               const double p = from + width * unit_of(word);
-               const double quantile = p > 0 && p < 1 ? normal_quantile(p) : highest;
-               const double z = std::clamp(quantile, lowest, highest);
-               return mean + static_cast<double>(std) * (mirrored ? -z : z);
-             });
+  from_words(
+      ctx.output_box(0, out->dims()), seed, RandomUse::kTruncatedGaussian, out->mutable_data<T>(),
+      [draw = TruncatedNormal(mean, std, a, b)](uint32_t word, int64_t) { return draw(word); });
 }
 
 PHI_REGISTER_KERNEL(bernoulli, CPU, BernoulliKernel, Floats);

@@ -1,14 +1,10 @@
-// Convolutions and transposed ones on the CPU, with their gradients, over two or three spatial
-// dims. float32 is left to oneDNN where that is quicker; channels that come last are brought to the
-// front for all others.
-//
-// With split input channels a rank sums over its own, and the sum over ranks is the whole.
+// Convolutions on the CPU. float32 is left to oneDNN where that is quicker; channels that come last
+// are brought to the front for all others.
 #include <algorithm>
 
-#include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/conv.h"
 #include "phi/kernels/cpu/window/conv_onednn.h"
 #include "phi/kernels/cpu/window/conv_products.h"
+#include "phi/kernels/cpu/words.h"
 
 namespace phi {
 namespace {
@@ -56,7 +52,7 @@ void make_channels_first(const ConvProblem& p, T* to, int64_t channels, int64_t 
 }
 
 template <typename T>
-void forward(const ConvProblem& p, const T* image, const T* filter, T* result) {
+void convolve(const CpuContext&, const ConvProblem& p, const T* image, const T* filter, T* result) {
   if (p.is_empty()) return std::fill_n(result, p.n * p.result_size(), T(0)), void();
   if constexpr (std::is_same_v<T, float>) {
     if (onednn_takes(p)) return onednn_conv_forward(p, image, filter, result);
@@ -67,7 +63,8 @@ void forward(const ConvProblem& p, const T* image, const T* filter, T* result) {
 }
 
 template <typename T>
-void image_grad(const ConvProblem& p, const T* result_grad, const T* filter, T* grad) {
+void image_grad(const CpuContext&, const ConvProblem& p, const T* result_grad, const T* filter,
+                T* grad) {
   if (p.is_empty()) return std::fill_n(grad, p.n * p.image_size(), T(0)), void();
   if constexpr (std::is_same_v<T, float>) {
     if (onednn_takes(p)) return onednn_conv_image_grad(p, result_grad, filter, grad);
@@ -78,7 +75,8 @@ void image_grad(const ConvProblem& p, const T* result_grad, const T* filter, T* 
 }
 
 template <typename T>
-void filter_grad(const ConvProblem& p, const T* image, const T* result_grad, T* grad) {
+void filter_grad(const CpuContext&, const ConvProblem& p, const T* image, const T* result_grad,
+                 T* grad) {
   if (p.is_empty()) return std::fill_n(grad, p.filter_size(), T(0)), void();
   if constexpr (std::is_same_v<T, float>) {
     if (onednn_takes(p)) return onednn_conv_filter_grad(p, image, result_grad, grad);
@@ -111,64 +109,6 @@ ConvProblem conv_problem(const Dims& image, const Dims& result, const Dims& filt
           Sliding(layout.spatial(image), layout.spatial(result), windows)};
 }
 
-/// Errors of all of these: none that the shape functions do not have.
-template <typename T, typename Context>
-void ConvKernel(const Context&, const DenseTensor& input, const DenseTensor& filter,
-                const std::vector<int>& strides, const std::vector<int>& paddings,
-                const std::string& padding_algorithm, const std::vector<int>& dilations,
-                int /*groups*/, const std::string& data_format, DenseTensor* out) {
-  const ConvProblem p =
-      conv_problem(input.dims(), out->dims(), filter.dims(), input.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  forward(p, input.data<T>(), filter.data<T>(), out->mutable_data<T>());
-}
-
-/// Either gradient may be absent.
-template <typename T, typename Context>
-void ConvGradKernel(const Context&, const DenseTensor& input, const DenseTensor& filter,
-                    const DenseTensor& out_grad, const std::vector<int>& strides,
-                    const std::vector<int>& paddings, const std::string& padding_algorithm,
-                    const std::vector<int>& dilations, int /*groups*/,
-                    const std::string& data_format, DenseTensor* input_grad,
-                    DenseTensor* filter_grad_out) {
-  const ConvProblem p =
-      conv_problem(input.dims(), out_grad.dims(), filter.dims(), input.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  const T* g = out_grad.data<T>();
-  if (input_grad) image_grad(p, g, filter.data<T>(), input_grad->mutable_data<T>());
-  if (filter_grad_out) filter_grad(p, input.data<T>(), g, filter_grad_out->mutable_data<T>());
-}
-
-/// The gradient of a convolution whose result is x.
-template <typename T, typename Context>
-void ConvTransposeKernel(const Context&, const DenseTensor& x, const DenseTensor& filter,
-                         const std::vector<int>& strides, const std::vector<int>& paddings,
-                         const std::string& padding_algorithm, const std::vector<int>& dilations,
-                         int /*groups*/, const std::string& data_format, DenseTensor* out) {
-  const ConvProblem p =
-      conv_problem(out->dims(), x.dims(), filter.dims(), x.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  image_grad(p, x.data<T>(), filter.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void ConvTransposeGradKernel(const Context&, const DenseTensor& x, const DenseTensor& filter,
-                             const DenseTensor& out_grad, const std::vector<int>& strides,
-                             const std::vector<int>& paddings, const std::string& padding_algorithm,
-                             const std::vector<int>& dilations, int /*groups*/,
-                             const std::string& data_format, DenseTensor* x_grad,
-                             DenseTensor* filter_grad_out) {
-  const ConvProblem p =
-      conv_problem(out_grad.dims(), x.dims(), filter.dims(), x.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  const T* g = out_grad.data<T>();
-  if (x_grad) forward(p, g, filter.data<T>(), x_grad->mutable_data<T>());
-  if (filter_grad_out) filter_grad(p, g, x.data<T>(), filter_grad_out->mutable_data<T>());
-}
-
-PHI_REGISTER_KERNEL(conv, CPU, ConvKernel, Floats);
-PHI_REGISTER_KERNEL(conv_grad, CPU, ConvGradKernel, Floats);
-PHI_REGISTER_KERNEL(conv_transpose, CPU, ConvTransposeKernel, Floats);
-PHI_REGISTER_KERNEL(conv_transpose_grad, CPU, ConvTransposeGradKernel, Floats);
-
 }  // namespace phi
+
+#include "phi/kernels/tables/window/conv.h"

@@ -5,6 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/cpu/window/pool_loops.h"
+#include "phi/kernels/cpu/words.h"
 
 namespace phi {
 namespace {
@@ -26,7 +27,10 @@ void max_grad(const PoolImages& images, const T* x, const T* out_grad, T* x_grad
 }
 
 template <typename T>
-void pool(const PoolImages& images, bool is_max, bool padded, const T* x, T* out) {
+void pool(const CpuContext&, const PoolImages& images, bool is_max, bool padded,
+          const DenseTensor& input, DenseTensor* output) {
+  const T* x = input.data<T>();
+  T* out = output->mutable_data<T>();
   using C = compute_t<T>;
   if (is_max) return pool_windows(images, false, x, MaxFold(), out);
   const auto term = [](C value) { return value; };
@@ -35,8 +39,11 @@ void pool(const PoolImages& images, bool is_max, bool padded, const T* x, T* out
 }
 
 template <typename T>
-void pool_grad(const PoolImages& images, bool is_max, bool padded, const T* x, const T* out_grad,
-               T* x_grad) {
+void pool_grad(const CpuContext&, const PoolImages& images, bool is_max, bool padded,
+               const DenseTensor& input, const DenseTensor& output_grad, DenseTensor* input_grad) {
+  const T* x = input.data<T>();
+  const T* out_grad = output_grad.data<T>();
+  T* x_grad = input_grad->mutable_data<T>();
   using C = compute_t<T>;
   if (is_max) return max_grad(images, x, out_grad, x_grad);
   pool_sums_grad(
@@ -56,37 +63,6 @@ void with_power(float p, F f) {
   f([power](C x) { return std::pow(x, power); },
     [power](C sum) { return std::pow(sum, C(1) / power); });
 }
-
-/// The kernels of windows whose sizes are given as a Sizes.
-template <typename Sizes>
-struct Pooling {
-  /// Averages count what windows have in padding unless `exclusive`, or adaptive.
-  template <typename T, typename Context>
-  static void forward(const Context&, const DenseTensor& x, const Sizes& kernel_size,
-                      const std::vector<int>& strides, const std::vector<int>& paddings,
-                      bool ceil_mode, bool exclusive, const std::string& data_format,
-                      const std::string& pooling_type, bool global_pooling, bool adaptive,
-                      const std::string& padding_algorithm, DenseTensor* out) {
-    const PoolImages images = pool_images(x, data_format,
-                                          {entries(kernel_size), strides, paddings, ceil_mode,
-                                           global_pooling, adaptive, padding_algorithm});
-    pool(images, pooling_type == "max", !exclusive, x.data<T>(), out->mutable_data<T>());
-  }
-
-  template <typename T, typename Context>
-  static void gradient(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
-                       const Sizes& kernel_size, const std::vector<int>& strides,
-                       const std::vector<int>& paddings, bool ceil_mode, bool exclusive,
-                       const std::string& data_format, const std::string& pooling_type,
-                       bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                       DenseTensor* x_grad) {
-    const PoolImages images = pool_images(x, data_format,
-                                          {entries(kernel_size), strides, paddings, ceil_mode,
-                                           global_pooling, adaptive, padding_algorithm});
-    pool_grad(images, pooling_type == "max", !exclusive, x.data<T>(), out_grad.data<T>(),
-              x_grad->mutable_data<T>());
-  }
-};
 
 }  // namespace
 
@@ -133,11 +109,9 @@ void LpPoolGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
   with_power<C>(norm_type - 1.0f, [&](auto power, auto) { run(power); });
 }
 
-PHI_REGISTER_KERNEL(pool2d, CPU, Pooling<IntArray>::forward, Floats);
-PHI_REGISTER_KERNEL(pool3d, CPU, Pooling<std::vector<int>>::forward, Floats);
-PHI_REGISTER_KERNEL(pool2d_grad, CPU, Pooling<IntArray>::gradient, Floats);
-PHI_REGISTER_KERNEL(pool3d_grad, CPU, Pooling<std::vector<int>>::gradient, Floats);
 PHI_REGISTER_KERNEL(lp_pool, CPU, LpPoolKernel, Floats);
 PHI_REGISTER_KERNEL(lp_pool_grad, CPU, LpPoolGradKernel, Floats);
 
 }  // namespace phi
+
+#include "phi/kernels/tables/window/pool.h"

@@ -1,9 +1,7 @@
 // Draws from distributions that take as many random words as it happens, or a quantile, on GPUs:
 // binomial, poisson, standard_gamma, dirichlet, truncated_gaussian_random. What an element draws
 // depends on its parameters, the seed and its index in the global tensor, as on the CPU.
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sampling.h"
@@ -130,20 +128,10 @@ struct DrawBinomial {
 
 template <typename T>
 struct DrawTruncated {
-  double from;
-  double width;
-  double lowest;
-  double highest;
-  double mean;
-  double std;  // below 0: on the other side of the mean
+  TruncatedNormal draw;
   T* out;
   PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    // The middle of the word's part of (0, 1).
-    const double unit = (static_cast<double>(gpu::word_of(block, w)) + 0.5) * 0x1p-32;
-    const double p = from + width * unit;
-    double z = p > 0 && p < 1 ? normal_quantile(p) : highest;
-    z = z < lowest ? lowest : (z > highest ? highest : z);
-    out[i] = convert_value<T>(mean + std * z);
+    out[i] = convert_value<T>(draw(gpu::word_of(block, w)));
   }
 };
 
@@ -199,22 +187,12 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
                      DirichletLine<T>{logs.data<double>(), out->mutable_data<T>(), n});
 }
 
-/// By the inverse of the normal distribution, on the side where that is exact.
 template <typename T, typename Context>
 void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
                                    float b, DenseTensor* out) {
-  const double scale = std > 0 ? static_cast<double>(std) : 1.0;
-  double lowest = (static_cast<double>(a) - mean) / scale;
-  double highest = (static_cast<double>(b) - mean) / scale;
-  const bool mirrored = lowest > 0;
-  if (mirrored) lowest = -std::exchange(highest, -lowest);
-  const auto below = [](double z) { return 0.5 * std::erfc(-0.7071067811865476 * z); };
-  const double from = below(lowest);
-  const auto spread = static_cast<double>(std);
   gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed),
             RandomUse::kTruncatedGaussian,
-            DrawTruncated<T>{from, below(highest) - from, lowest, highest, mean,
-                             mirrored ? -spread : spread, out->mutable_data<T>()});
+            DrawTruncated<T>{TruncatedNormal(mean, std, a, b), out->mutable_data<T>()});
 }
 
 PHI_REGISTER_KERNEL(binomial, GPU, BinomialKernel, Floats);

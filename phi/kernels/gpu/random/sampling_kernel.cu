@@ -4,6 +4,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/words.h"
 
@@ -26,9 +27,7 @@ struct DrawExponential {
   double rate;
   T* out;
   PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    // The middle of the word's part of (0, 1).
-    const double unit = (static_cast<double>(gpu::word_of(block, w)) + 0.5) * 0x1p-32;
-    out[i] = convert_value<T>(-std::log(unit) / rate);
+    out[i] = convert_value<T>(-std::log(unit_of(gpu::word_of(block, w))) / rate);
   }
 };
 

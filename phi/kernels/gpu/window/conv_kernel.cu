@@ -1,12 +1,7 @@
-// Convolutions and transposed ones on GPUs, with their gradients, over two or three spatial dims:
-// columns of as many images as there is room for, and products of them. Channels lie where they
-// are; products read and write them so.
-//
-// With split input channels a rank sums over its own, and the sum over ranks is the whole.
+// Convolutions on GPUs: columns of as many images as there is room for, and products of them.
+// Channels lie where they are; products read and write them so.
 #include <algorithm>
 
-#include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/conv.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/window/columns.h"
 #include "phi/kernels/gpu/words.h"
@@ -181,68 +176,23 @@ class Conv {
   DenseTensor columns_;
 };
 
+template <typename T>
+void convolve(const GpuContext& ctx, const ConvProblem& p, const T* image, const T* filter,
+              T* result) {
+  Conv<T>(ctx, p).forward(image, filter, result);
+}
+template <typename T>
+void image_grad(const GpuContext& ctx, const ConvProblem& p, const T* result_grad, const T* filter,
+                T* grad) {
+  Conv<T>(ctx, p).image_grad(result_grad, filter, grad);
+}
+template <typename T>
+void filter_grad(const GpuContext& ctx, const ConvProblem& p, const T* image, const T* result_grad,
+                 T* grad) {
+  Conv<T>(ctx, p).filter_grad(image, result_grad, grad);
+}
+
 }  // namespace
-
-/// Errors of all of these: none that the shape functions do not have.
-template <typename T, typename Context>
-void ConvKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
-                const std::vector<int>& strides, const std::vector<int>& paddings,
-                const std::string& padding_algorithm, const std::vector<int>& dilations,
-                int /*groups*/, const std::string& data_format, DenseTensor* out) {
-  const ConvProblem p =
-      conv_problem(input.dims(), out->dims(), filter.dims(), input.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  Conv<T>(ctx, p).forward(input.data<T>(), filter.data<T>(), out->mutable_data<T>());
-}
-
-/// Either gradient may be absent.
-template <typename T, typename Context>
-void ConvGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
-                    const DenseTensor& out_grad, const std::vector<int>& strides,
-                    const std::vector<int>& paddings, const std::string& padding_algorithm,
-                    const std::vector<int>& dilations, int /*groups*/,
-                    const std::string& data_format, DenseTensor* input_grad,
-                    DenseTensor* filter_grad) {
-  const ConvProblem p =
-      conv_problem(input.dims(), out_grad.dims(), filter.dims(), input.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  Conv<T> conv(ctx, p);
-  const T* g = out_grad.data<T>();
-  if (input_grad) conv.image_grad(g, filter.data<T>(), input_grad->mutable_data<T>());
-  if (filter_grad) conv.filter_grad(input.data<T>(), g, filter_grad->mutable_data<T>());
-}
-
-/// The gradient of a convolution whose result is x.
-template <typename T, typename Context>
-void ConvTransposeKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& filter,
-                         const std::vector<int>& strides, const std::vector<int>& paddings,
-                         const std::string& padding_algorithm, const std::vector<int>& dilations,
-                         int /*groups*/, const std::string& data_format, DenseTensor* out) {
-  const ConvProblem p =
-      conv_problem(out->dims(), x.dims(), filter.dims(), x.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  Conv<T>(ctx, p).image_grad(x.data<T>(), filter.data<T>(), out->mutable_data<T>());
-}
-
-template <typename T, typename Context>
-void ConvTransposeGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& filter,
-                             const DenseTensor& out_grad, const std::vector<int>& strides,
-                             const std::vector<int>& paddings, const std::string& padding_algorithm,
-                             const std::vector<int>& dilations, int /*groups*/,
-                             const std::string& data_format, DenseTensor* x_grad,
-                             DenseTensor* filter_grad) {
-  const ConvProblem p =
-      conv_problem(out_grad.dims(), x.dims(), filter.dims(), x.dims(),
-                   {strides, paddings, padding_algorithm, dilations}, data_format);
-  Conv<T> conv(ctx, p);
-  const T* g = out_grad.data<T>();
-  if (x_grad) conv.forward(g, filter.data<T>(), x_grad->mutable_data<T>());
-  if (filter_grad) conv.filter_grad(g, x.data<T>(), filter_grad->mutable_data<T>());
-}
-
-PHI_REGISTER_KERNEL(conv, GPU, ConvKernel, Floats);
-PHI_REGISTER_KERNEL(conv_grad, GPU, ConvGradKernel, Floats);
-PHI_REGISTER_KERNEL(conv_transpose, GPU, ConvTransposeKernel, Floats);
-PHI_REGISTER_KERNEL(conv_transpose_grad, GPU, ConvTransposeGradKernel, Floats);
-
 }  // namespace phi
+
+#include "phi/kernels/tables/window/conv.h"

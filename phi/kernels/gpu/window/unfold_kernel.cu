@@ -1,49 +1,24 @@
-// unfold and fold on GPUs. Each is the gradient of the other.
-#include <vector>
-
-#include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/image.h"
-#include "phi/infermeta/image.h"
+// unfold and fold on GPUs.
 #include "phi/kernels/gpu/window/columns.h"
+#include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
 
-/// The windows over images of these two extents.
-Sliding sliding_over(const Dims& extents, const std::vector<int>& kernel_sizes,
-                     const std::vector<int>& strides, const std::vector<int>& paddings,
-                     const std::vector<int>& dilations) {
-  const Windows windows = column_windows(std::span(extents.begin(), extents.end()), kernel_sizes,
-                                         strides, paddings, dilations);
-  const Dims positions{windows[0].positions(extents[0]), windows[1].positions(extents[1])};
-  return {extents, positions, windows};
+using Folded = Floats;
+
+template <typename T>
+void unfold_images(const GpuContext& ctx, const Sliding& s, int64_t images, const T* image,
+                   T* columns) {
+  gpu::image_to_columns(ctx, s, images, 1, gpu::image_steps(false, 1, s.pixels()), image, columns);
+}
+template <typename T>
+void fold_images(const GpuContext& ctx, const Sliding& s, int64_t images, const T* columns,
+                 T* image) {
+  gpu::columns_to_image(ctx, s, images, 1, gpu::image_steps(false, 1, s.pixels()), columns, image);
 }
 
 }  // namespace
-
-template <typename T, typename Context>
-void UnfoldKernel(const Context& ctx, const DenseTensor& x, const std::vector<int>& kernel_sizes,
-                  const std::vector<int>& strides, const std::vector<int>& paddings,
-                  const std::vector<int>& dilations, DenseTensor* out) {
-  const Dims& dims = x.dims();
-  const Sliding s = sliding_over({dims[2], dims[3]}, kernel_sizes, strides, paddings, dilations);
-  gpu::image_to_columns(ctx, s, dims[0], dims[1], gpu::image_steps(false, dims[1], s.pixels()),
-                        x.data<T>(), out->mutable_data<T>());
-}
-
-/// 16-bit sums are kept in float.
-template <typename T, typename Context>
-void FoldKernel(const Context& ctx, const DenseTensor& x, const std::vector<int>& /*output_sizes*/,
-                const std::vector<int>& kernel_sizes, const std::vector<int>& strides,
-                const std::vector<int>& paddings, const std::vector<int>& dilations,
-                DenseTensor* out) {
-  const Dims& dims = out->dims();
-  const Sliding s = sliding_over({dims[2], dims[3]}, kernel_sizes, strides, paddings, dilations);
-  gpu::columns_to_image(ctx, s, dims[0], dims[1], gpu::image_steps(false, dims[1], s.pixels()),
-                        x.data<T>(), out->mutable_data<T>());
-}
-
-PHI_REGISTER_KERNEL(unfold, GPU, UnfoldKernel, Floats);
-PHI_REGISTER_KERNEL(fold, GPU, FoldKernel, Floats);
-
 }  // namespace phi
+
+#include "phi/kernels/tables/window/unfold.h"
