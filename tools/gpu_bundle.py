@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 MOST_BYTES = 60_000_000
-PROGRAMS = ("op_parity_test", "gradient_test", "gpu_bench")
+PROGRAMS = ("op_parity_test", "gradient_test", "gpu_kernel_tests", "gpu_bench")
 TABLES = "tests/api/ops"
 ABOUT = "bundle.json"
 
@@ -56,7 +56,7 @@ def copy_programs(build, folder):
     needed = set()
     for program in (build / "bin" / name for name in PROGRAMS):
         if not program.exists():
-            raise BundleError(f"{program} is not there; build it (gpu_bench needs a build with CUDA and AUTOPHI_BENCHMARKS)")
+            raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
         copy_stripped(program, folder / "bin" / program.name)
         for name, path in libraries_of(program):
             if path == "not found":

@@ -31,6 +31,7 @@ def check_programs(bundle, tables):
     for program in (bundle / "bin").iterdir():
         ours = [line for line in run("ldd", program).splitlines() if "libautophi" in line]
         assert ours and all(f"{bundle}/" in line for line in ours), f"{program.name} takes {ours}"
+    assert "GpuAttention" in run(bundle / "bin/gpu_kernel_tests", "--gtest_list_tests")
     # What the programs go through are the bundle's tables.
     parity = bundle / "bin/op_parity_test"
     run(parity, "--op=relu", "--gtest_brief=1", AUTOPHI_OP_TABLES=str(tables))

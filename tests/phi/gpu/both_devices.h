@@ -1,5 +1,5 @@
-// Kernels of GPUs, run by the twin, beside those of the CPU: the same inputs, and the same results
-// within rounding, in each order of warps and blocks.
+// Kernels of GPUs, run by the twin or a real GPU, beside those of the CPU: the same inputs, and the
+// same results within rounding, in each order of warps and blocks.
 //
 //   expect_same_on_gpu({x}, {x.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
 //     registered<kernels::softmax, float>(ctx, in[0], 1, &out[0]);
@@ -13,8 +13,8 @@
 
 #include "phi/core/registered_kernel.h"
 #include "phi/gpu/gpu_device.h"
+#include "tests/phi/gpu/orders.h"
 #include "tests/phi/kernels/dense_oracle.h"
-#include "tests/support/cuda_on_cpu/cuda_on_cpu.h"
 
 namespace phi::testing {
 
@@ -117,9 +117,7 @@ inline void expect_same_on_gpu(const Arrays& inputs, const std::vector<TensorMet
                                const LaunchView* view = nullptr) {
   const Arrays expected = left_on_cpu(inputs, outputs, call, view);
   Arrays first;
-  for (const auto order :
-       {cuda_on_cpu::Order::kForward, cuda_on_cpu::Order::kBackward, cuda_on_cpu::Order::kDrawn}) {
-    cuda_on_cpu::set_order(order, 5);
+  in_each_order([&] {
     const Arrays got = left_on_gpu(inputs, outputs, call, view);
     for (size_t i = 0; i < got.size(); ++i) {
       if (!got[i].defined()) continue;
@@ -133,9 +131,8 @@ inline void expect_same_on_gpu(const Arrays& inputs, const std::vector<TensorMet
                    roundings * detail::rounding_of(got[i].dtype()), what);
     }
     if (first.empty()) first = got;
-    if (::testing::Test::HasFailure()) break;
-  }
-  cuda_on_cpu::reset();
+    return !::testing::Test::HasFailure();
+  });
 }
 
 /// Calls f.template operator()<T>() for each type of a list.

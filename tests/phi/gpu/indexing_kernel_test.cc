@@ -259,7 +259,6 @@ void expect_same_refusal(const Arrays& in, const TensorMeta& out, const KernelCa
   const std::string expected = refused([&] { left_on_cpu(in, {out}, call); });
   EXPECT_NE(expected, "nothing");
   EXPECT_EQ(refused([&] { left_on_gpu(in, {out}, call); }), expected);
-  cuda_on_cpu::reset();
 }
 
 TEST(GpuIndexing, IndicesThatNameNothingAreRefusedInTheCpusWords) {
