@@ -1,6 +1,5 @@
 // Random programs agree in all ways to run them: plain, on meshes, captured, within memory limits.
 // A failure names the seed and prints a smaller program, to be pasted as a test.
-#include <fmt/core.h>
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +10,7 @@
 #include "draw.h"
 #include "forms.h"
 #include "phi/core/storage/lending.h"
-#include "print.h"
-#include "shrink.h"
+#include "smaller.h"
 
 DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
 constexpr uint32_t kPrograms = 700;
@@ -26,18 +24,6 @@ namespace {
 
 distributed::World::Milliseconds deadline() {
   return distributed::World::Milliseconds(FLAGS_deadline_ms);
-}
-
-std::string smaller_program(const RandomProgram& program, uint32_t seed, const Failure& failure) {
-  const auto fails_alike = [&](const RandomProgram& candidate) {
-    const auto found = disagreement(to_case(candidate), deadline());
-    return found && found->is_like(failure);
-  };
-  const RandomProgram small = shrink(program, fails_alike);
-  return to_test(
-      small, fmt::format("Seed{}", seed),
-      fmt::format("--seed={}, made smaller.\n{}", seed,
-                  disagreement(to_case(small), deadline()).value_or(failure).to_string()));
 }
 
 void count_forms(const std::vector<Statement>& statements, std::map<const Form*, int>* counts) {
@@ -57,12 +43,15 @@ TEST(RandomPrograms, HaveEveryForm) {
 }
 
 TEST(RandomPrograms, AgreeInAllWays) {
+  const Comparison comparison = {"expect_agreement",
+                                 [](const Case& test) { return disagreement(test, deadline()); }};
   for (uint32_t seed = FLAGS_seed; seed < FLAGS_seed + FLAGS_programs; ++seed) {
     const RandomProgram program = draw_program(seed);
     const auto found = disagreement(to_case(program), deadline());
     if (!found) continue;
     ADD_FAILURE() << "--seed=" << seed << "\n" << found->to_string();
-    std::cout << "made smaller:\n\n" << smaller_program(program, seed, *found) << std::endl;
+    std::cout << "made smaller:\n\n"
+              << smaller_program(program, seed, *found, comparison) << std::endl;
   }
 }
 
