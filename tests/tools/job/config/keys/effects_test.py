@@ -102,6 +102,8 @@ CASES = {
 # What these do is seen where a job is stopped, fails, or goes on: resume_test.py and tests/tools/supervise.
 OF_FAILURES = {"checkpoint.dir", "checkpoint.every", "checkpoint.minutes", "checkpoint.keep", "checkpoint.async",
                "checkpoint.fallback", "elastic.dp", "run.on_nonfinite", "run.loss_jump"}
+# What these do is seen where a GPU is: gpu_job_test.cc.
+OF_GPUS = {"place", "run.tf32"}
 # What the same key does in another job.
 ELSEWHERE = [
     ("run.zero_stage", {**FORWARD, "mesh.shape": [2], "mesh.dims": ["dp"]}, 3),
@@ -195,7 +197,7 @@ class Effects(unittest.TestCase):
         gpt, llama = blocks[1].split("model: {kind: llama")
         documented = set(paths(yaml.safe_load(blocks[0])))
         documented |= set(paths(yaml.safe_load(gpt))) | set(paths(yaml.safe_load("model: {kind: llama" + llama)))
-        self.assertEqual(set(CASES) | OF_FAILURES, documented)
+        self.assertEqual(set(CASES) | OF_FAILURES | OF_GPUS, documented)
 
 
 if __name__ == "__main__":
