@@ -61,6 +61,7 @@ TEST_P(JobsAndGpus, AJobOnTheCpuLeavesTheProgramOnItsGpu) {
 TEST(PlayedJobs, TheFlagIsTheKey) {
   const gflags::FlagSaver saver;
   FLAGS_dry_run = true;
+  gflags::SetCommandLineOption("world_size", "1");
   FLAGS_tf32 = true;
   EXPECT_TRUE(prepare(parse_job(job_of("gpu", "train"), "job.yaml")).config.run.tf32);
   FLAGS_tf32 = false;
