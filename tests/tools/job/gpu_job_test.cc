@@ -29,7 +29,10 @@ std::string run(const std::string& place, const std::string& mode) {
 
 class JobsAndGpus : public ::testing::TestWithParam<const char*> {
  protected:
-  ~JobsAndGpus() override { context().set_place(CPUPlace()); }
+  ~JobsAndGpus() override {
+    context().set_place(CPUPlace());
+    context().set_tf32(false);
+  }
   static RankContext& context() { return distributed::World::current().rank_context(); }
 };
 
@@ -62,6 +65,7 @@ TEST(PlayedJobs, TheFlagIsTheKey) {
   const gflags::FlagSaver saver;
   FLAGS_dry_run = true;
   gflags::SetCommandLineOption("world_size", "1");
+  gflags::SetCommandLineOption("rank", "0");
   FLAGS_tf32 = true;
   EXPECT_TRUE(prepare(parse_job(job_of("gpu", "train"), "job.yaml")).config.run.tf32);
   FLAGS_tf32 = false;
