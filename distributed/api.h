@@ -28,11 +28,17 @@ void finalize();
 int64_t rank();
 int64_t world_size();
 
+struct GpuOptions {
+  /// Products of float32 may take their arguments as TF32, with 10 bits behind the point instead of
+  /// 23; sums stay float32. Products of other dtypes are as they are.
+  bool tf32 = false;
+};
+
 /// This rank computes on a GPU from here on: on the one whose number is the rank's among those of
 /// its machine. Call after init and before the first tensor; returns the place.
 /// Errors: Unavailable if no driver answers, if it is too old, if the GPU runs no code of this
 /// build, or if that has none; OutOfRange if the machine has fewer GPUs than ranks.
-Place use_gpu();
+Place use_gpu(const GpuOptions& options = {});
 
 /// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().
 ///

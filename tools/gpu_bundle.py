@@ -11,7 +11,7 @@ import shutil
 import subprocess
 
 MOST_BYTES = 60_000_000
-PROGRAMS = ("op_parity_test", "gradient_test", "gpu_kernel_tests", "gpu_bench")
+PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 TABLES = "tests/api/ops"
 ABOUT = "bundle.json"
 

@@ -120,7 +120,7 @@ void finalize() { finalize_world(); }
 int64_t rank() { return World::current().rank(); }
 int64_t world_size() { return World::current().size(); }
 
-Place use_gpu() {
+Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
   const int64_t number = world.number_on_machine();
   PHI_CHECK(number <= std::numeric_limits<decltype(Place::index)>::max(),
@@ -128,6 +128,7 @@ Place use_gpu() {
   const Place place = GPUPlace(static_cast<int>(number));
   Device::of(place);  // it must be there
   world.rank_context().set_place(place);
+  world.rank_context().set_tf32(options.tf32);
   return place;
 }
 

@@ -59,6 +59,10 @@ class RankContext {
     place_ = place;
     memory_->set_device(place.kind);
   }
+  /// Products of float32 on a GPU may take their arguments as TF32, with 10 bits behind the point,
+  /// which are multiplied several times as fast; false (the default): float32 is float32.
+  bool tf32() const { return tf32_; }
+  void set_tf32(bool tf32) { tf32_ = tf32; }
   /// Parts of deferred tensors stay deferred until they are used, so that what has no room on the
   /// device waits where it is (a captured program under limits takes it from there).
   bool keeps_deferred() const { return keeps_deferred_; }
@@ -116,6 +120,7 @@ class RankContext {
   int64_t world_size_;
   Execution execution_;
   Place place_ = CPUPlace();
+  bool tf32_ = false;
   bool keeps_deferred_ = false;
   Counters counters_;
   TransferStats transfers_;

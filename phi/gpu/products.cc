@@ -28,14 +28,14 @@ struct Types {
   cudaDataType_t scale;
 };
 
-Types types_of(DataType dtype) {
+Types types_of(DataType dtype, bool tf32 = false) {
   switch (dtype) {
     case DataType::FLOAT16:
       return {CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case DataType::BFLOAT16:
       return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case DataType::FLOAT32:
-      return {CUDA_R_32F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+      return {CUDA_R_32F, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case DataType::FLOAT64:
       return {CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
     case DataType::COMPLEX64:
@@ -49,10 +49,10 @@ Types types_of(DataType dtype) {
 }
 
 std::string describe(const Product& p) {
-  return fmt::format("[{},{}]{} x [{},{}]{} of {} to {}, batch {}", p.m, p.k,
+  return fmt::format("[{},{}]{} x [{},{}]{} of {}{} to {}, batch {}", p.m, p.k,
                      p.trans_a ? " (stored transposed)" : "", p.k, p.n,
-                     p.trans_b ? " (stored transposed)" : "", name_of(p.dtype), name_of(p.out),
-                     p.batch);
+                     p.trans_b ? " (stored transposed)" : "", name_of(p.dtype),
+                     p.tf32 ? " as TF32" : "", name_of(p.out), p.batch);
 }
 
 void check(cublasStatus_t status, const char* what, const Product& product) {
@@ -137,7 +137,7 @@ struct Products::State {
 
 Plan Products::State::make_plan(const Key& key) const {
   const Product& p = key.product;
-  const Types types = types_of(p.dtype);
+  const Types types = types_of(p.dtype, p.tf32);
   cublasLtMatmulDesc_t made = nullptr;
   check(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
         "cublasLtMatmulDescCreate", p);

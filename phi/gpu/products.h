@@ -24,6 +24,8 @@ struct Product {
   DataType dtype = DataType::UNDEFINED;
   /// Of c: dtype, or float32 for 16-bit arguments, whose sums are then not rounded.
   DataType out = DataType::UNDEFINED;
+  /// Of float32: a and b are rounded to TF32, 10 bits behind the point; sums stay float32.
+  bool tf32 = false;
 
   friend auto operator<=>(const Product&, const Product&) = default;
 };

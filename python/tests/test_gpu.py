@@ -18,4 +18,6 @@ def has_driver():
 def test_without_a_gpu_the_reason_is_said():
     with pytest.raises(RuntimeError, match="no NVIDIA driver answers|this build has no CUDA"):
         dist.use_gpu()
+    with pytest.raises(RuntimeError, match="no NVIDIA driver answers|this build has no CUDA"):
+        dist.use_gpu(tf32=True)
     assert (ap.tensor([1.0]) + 1).tolist() == [2.0]

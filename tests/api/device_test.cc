@@ -60,6 +60,15 @@ TEST_F(OnADevice, ValuesComeBackAsCopies) {
               ThrowsError(ErrorCode::kPreconditionNotMet, "on custom:0"));
 }
 
+TEST_F(OnADevice, EmptyTensorsHaveNoMemoryThere) {
+  const size_t held = closed_device_at(0).held();
+  const Tensor drawn = deferred_gaussian({0, 3}, 0.0f, 1.0f, 7);
+  drawn.dense().raw_data();
+  EXPECT_EQ(relu(drawn).shape(), Dims({0, 3}));
+  EXPECT_EQ(Tensor::from<float>(std::vector<float>(), {0}).to_vector<float>().size(), 0u);
+  EXPECT_EQ(closed_device_at(0).held(), held);
+}
+
 TEST_F(OnADevice, GradientsLieThere) {
   Tensor x = Tensor::from<float>(kNumbers, {4});
   x.set_requires_grad();

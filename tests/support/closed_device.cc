@@ -29,6 +29,7 @@ ClosedDevice::ClosedDevice(const Place& place)
 }
 
 std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
+  if (nbytes == 0) throw std::logic_error("a device was asked for 0 bytes");
   const size_t size = rounded(nbytes);
   std::byte* memory = nullptr;
   {

@@ -31,13 +31,13 @@ def test_without_a_gpu_it_says_so(tmp_path):
 def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path):
     program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
     program(tmp_path / "build/bin/op_parity_test", 'test "$1 $2" = "--place=gpu --gpus=1" && exit 3\n')
-    for name in ("gradient_test", "gpu_kernel_tests"):
+    for name in ("gradient_test", "random_program_test", "gpu_kernel_tests"):
         program(tmp_path / "build/bin" / name, "exit 0\n")
     done = check(tmp_path, "--quick")
     assert done.returncode == 1, done.stderr
     record = json.loads((tmp_path / "out/gpu_check.json").read_text())
     assert record["gpus"][0]["name"] == "A GPU"
-    assert [part["result"] for part in record["parts"]] == ["failed with status 3", "passed", "passed"]
+    assert [part["result"] for part in record["parts"]] == ["failed with status 3", "passed", "passed", "passed"]
 
 
 def test_what_was_not_built_is_told(tmp_path):
@@ -60,7 +60,7 @@ END
 def test_times_stand_beside_their_goals(tmp_path):
     program(tmp_path / "path/nvidia-smi", A_GPU)
     program(tmp_path / "path/compute-sanitizer", "exit 0\n")
-    for name in ("op_parity_test", "gradient_test", "gpu_kernel_tests"):
+    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests"):
         program(tmp_path / "build/bin" / name, "exit 0\n")
     program(tmp_path / "build/bin/gpu_bench", ROWS)
     done = check(tmp_path)
@@ -69,13 +69,13 @@ def test_times_stand_beside_their_goals(tmp_path):
     assert "0.50 of copy (5.0 us), goal 0.80 missed" in done.stdout and "no kernel" in done.stdout
     record = json.loads((tmp_path / "out/gpu_check.json").read_text())
     assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention"]
-    assert len(record["parts"]) == 7
+    assert len(record["parts"]) == 8
 
 
 def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):
     program(tmp_path / "path/nvidia-smi", A_GPU)
     program(tmp_path / "path/compute-sanitizer", "exit 0\n")
-    for name in ("op_parity_test", "gradient_test", "gpu_kernel_tests"):
+    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests"):
         program(tmp_path / "build/bin" / name, "exit 0\n")
     program(tmp_path / "build/bin/gpu_bench", "echo '{\"rows\": ['; exit 1\n")
     assert check(tmp_path).returncode == 1
@@ -85,7 +85,7 @@ def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):
 def built(tmp_path, most=""):
     """A build of scripts, a library of its own and one of the system; strip, ldd and dpkg-query that know them."""
     build = tmp_path / "build"
-    for name in ("op_parity_test", "gradient_test", "gpu_kernel_tests", "gpu_bench"):
+    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench"):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
     program(build / "lib/libours.so.0", most)
     (build / "CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=90-real\n")

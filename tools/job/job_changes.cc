@@ -27,6 +27,7 @@ constexpr std::array kRows = {
     Row{"run.global_batch", Change::kRefused},  // the place in the data is counted in batches
     Row{"place", Change::kTold},
     Row{"run.dtype", Change::kTold},
+    Row{"run.tf32", Change::kTold},
     Row{"run.micro_batches", Change::kTold},
     Row{"data.", Change::kTold},
     Row{"optimizer.", Change::kTold},

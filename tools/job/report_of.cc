@@ -47,6 +47,7 @@ class WorldAsItWas {
         deferred_(world.rank_context().deferred_transfer()),
         keeps_deferred_(world.rank_context().keeps_deferred()),
         place_(world.rank_context().place()),
+        tf32_(world.rank_context().tf32()),
         device_limit_(world.rank_context().memory()->device_limit()),
         counters_(world.rank_context().counters()),
         transfers_(std::exchange(world.rank_context().transfers(), {})) {
@@ -58,6 +59,7 @@ class WorldAsItWas {
     world_.rank_context().set_deferred_transfer(deferred_);
     world_.rank_context().set_keeps_deferred(keeps_deferred_);
     world_.rank_context().set_place(place_);
+    world_.rank_context().set_tf32(tf32_);
     world_.rank_context().memory()->set_device_limit(device_limit_);
     world_.rank_context().counters() = counters_;
     world_.rank_context().transfers() = transfers_;
@@ -72,6 +74,7 @@ class WorldAsItWas {
   const bool deferred_;
   const bool keeps_deferred_;
   const Place place_;
+  const bool tf32_;
   const int64_t device_limit_;
   const Counters counters_;
   const TransferStats transfers_;

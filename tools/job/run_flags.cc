@@ -28,6 +28,7 @@ DEFINE_bool(resume, false, "go on from the newest checkpoint in the job's checkp
 DEFINE_bool(strict_collectives, false,
             "ranks compare every call of a group before it runs, to find where they differ");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
+DEFINE_bool(tf32, false, "products of float32 on GPUs take their arguments as TF32 (run.tf32)");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
 
@@ -39,10 +40,25 @@ constexpr double kMaxDeadlineS = 7 * 24 * 3600.0;
 }  // namespace
 
 const std::vector<std::string>& run_flags() {
-  static const std::vector<std::string> flags = {
-      "report", "metrics",      "status_file",       "trace",   "trace_steps",        "explain",
-      "check",  "deadline_s",   "deferred_transfer", "resume",  "strict_collectives", "quiet",
-      "mesh",   "inject_error", "inject_hang",       "dry_run", "world_size",         "rank"};
+  static const std::vector<std::string> flags = {"report",
+                                                 "metrics",
+                                                 "status_file",
+                                                 "trace",
+                                                 "trace_steps",
+                                                 "explain",
+                                                 "check",
+                                                 "deadline_s",
+                                                 "deferred_transfer",
+                                                 "resume",
+                                                 "strict_collectives",
+                                                 "quiet",
+                                                 "tf32",
+                                                 "mesh",
+                                                 "inject_error",
+                                                 "inject_hang",
+                                                 "dry_run",
+                                                 "world_size",
+                                                 "rank"};
   return flags;
 }
 

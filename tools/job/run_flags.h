@@ -19,6 +19,7 @@ DECLARE_bool(deferred_transfer);
 DECLARE_bool(resume);
 DECLARE_bool(strict_collectives);
 DECLARE_bool(quiet);
+DECLARE_bool(tf32);
 DECLARE_string(inject_error);
 DECLARE_string(inject_hang);
 

@@ -52,10 +52,22 @@ void load_operators(const JobConfig& config) {
   }
 }
 
+// --tf32 says what the key does.
+void settle_tf32(JobConfig* config) {
+  if (!FLAGS_tf32) return;
+  if (config->place != "gpu") {
+    throw cli::UsageError(
+        fmt::format("--tf32 goes with place: gpu, and {} has place: {}, where products of float32 "
+                    "are float32; leave it out.",
+                    config->file, config->place));
+  }
+  config->run.tf32 = true;
+}
+
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
-    distributed::use_gpu();
+    distributed::use_gpu({.tf32 = config.run.tf32});
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }
@@ -114,6 +126,7 @@ Setup prepare(JobConfig config) {
         "checkpoint.dir.",
         setup.config.file));
   }
+  settle_tf32(&setup.config);
   load_operators(setup.config);
   settle_world(&setup);
   if (generates) {

@@ -135,9 +135,12 @@ IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place)
   // Not resident until the bytes are there, so that a failure leaves nothing to take off the
   // account.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
-  std::byte* const bytes = Device::of(place).allocate(*storage->account_, nbytes);
-  check_allocated(bytes, nbytes, place);
-  storage->data_.store(bytes, std::memory_order_relaxed);
+  Device& device = Device::of(place);
+  if (nbytes > 0 || device.is_host()) {
+    std::byte* const bytes = device.allocate(*storage->account_, nbytes);
+    check_allocated(bytes, nbytes, place);
+    storage->data_.store(bytes, std::memory_order_relaxed);
+  }
   yield_point("storage.allocate.uncounted");
   storage->state_.store(StorageState::kResident, std::memory_order_relaxed);
   storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
@@ -262,7 +265,7 @@ void Storage::give_back_bytes() {
   yield_point("storage.give_back.uncounted");
   if (!inline_bytes_) {
     std::byte* const bytes = data_.exchange(nullptr, std::memory_order_relaxed);
-    Device::of(place_).free(charged(), bytes, nbytes_);
+    if (bytes != nullptr) Device::of(place_).free(charged(), bytes, nbytes_);
   }
   guest_ = nullptr;
 }

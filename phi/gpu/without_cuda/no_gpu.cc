@@ -8,8 +8,7 @@ namespace {
 std::unique_ptr<Device> find(int index) {
   throw errors::Unavailable(
       "gpu:{} cannot be used: this build has no CUDA. Install the CUDA toolkit (nvcc) and build "
-      "anew "
-      "with -DAUTOPHI_CUDA=ON, or use `place: cpu`.",
+      "anew with -DAUTOPHI_CUDA=ON, or use `place: cpu`.",
       index);
 }
 

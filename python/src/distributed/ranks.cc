@@ -194,13 +194,15 @@ void bind_ranks(nb::module_& module) {
   module.def("world_size", &distributed::world_size);
   module.def(
       "use_gpu",
-      [] {
+      [](bool tf32) {
         const WithoutGil others;
-        return distributed::use_gpu().to_string();
+        return distributed::use_gpu({.tf32 = tf32}).to_string();
       },
+      nb::kw_only(), nb::arg("tf32") = false,
       "This rank computes on a GPU from here on: on the one whose number is the rank's among "
       "those\n"
       "of its machine. After init() and before the first tensor. Returns the place, 'gpu:0'.\n"
+      "tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.\n"
       "Errors: RuntimeError if no driver answers or this build has no CUDA; IndexError if the\n"
       "machine has fewer GPUs than ranks.");
   module.def("barrier", &barrier, "Waits until all ranks are here.");

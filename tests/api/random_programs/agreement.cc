@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <exception>
-
 #include "differences.h"
 #include "distributed/comm/local/local_world.h"
 #include "lives.h"
@@ -14,23 +12,6 @@ namespace phi::testing::programs {
 namespace {
 
 using Milliseconds = distributed::World::Milliseconds;
-
-// What `f` throws, as a failure.
-template <typename F>
-std::optional<Failure> failure_of(const char* way, const F& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    return Failure{way, fmt::format("error {}", name_of(error.code())), error.what()};
-  } catch (const std::exception& error) {
-    return Failure{way, "exception", error.what()};
-  }
-}
-
-std::optional<Failure> as_failure(const char* way, const std::optional<Difference>& found) {
-  if (!found) return std::nullopt;
-  return Failure{way, found->what, found->text};
-}
 
 std::optional<Failure> slopes_disagree(const Case& test) {
   TensorList leaves;

@@ -62,7 +62,7 @@ class Printer {
  public:
   explicit Printer(const RandomProgram& program) : program_(program) {}
 
-  std::string run(const std::string& name, const std::string& remark) {
+  std::string run(const std::string& name, const std::string& remark, const char* assertion) {
     std::istringstream lines(remark);
     for (std::string line; std::getline(lines, line);) out_ << "// " << line << "\n";
     out_ << "TEST(RandomProgramsFound, " << name << ") {\n  Case test;\n";
@@ -73,8 +73,8 @@ class Printer {
     for (ValueId value = 0; value < program_.num_given(); ++value) write_handle(value);
     for (const Statement& statement : program_.statements) write(statement, "    ");
     out_ << "    return TensorList"
-         << listed(program_.results, [&](ValueId v) { return name_of(v); })
-         << ";\n  };\n  expect_agreement(test);\n}\n";
+         << listed(program_.results, [&](ValueId v) { return name_of(v); }) << ";\n  };\n  "
+         << assertion << "(test);\n}\n";
     return out_.str();
   }
 
@@ -242,8 +242,8 @@ class Printer {
 }  // namespace
 
 std::string to_test(const RandomProgram& program, const std::string& name,
-                    const std::string& remark) {
-  return Printer(program).run(name, remark);
+                    const std::string& remark, const char* assertion) {
+  return Printer(program).run(name, remark, assertion);
 }
 
 }  // namespace phi::testing::programs

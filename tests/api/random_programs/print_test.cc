@@ -123,6 +123,14 @@ TEST(PrintedPrograms, ARemarkIsAComment) {
               ::testing::StartsWith("// two\n// lines\nTEST(RandomProgramsFound, Seed0) {\n"));
 }
 
+TEST(PrintedPrograms, SayHowTheyAreCompared) {
+  const RandomProgram program = draw_program(0);
+  EXPECT_THAT(to_test(program, "Seed0", ""),
+              ::testing::EndsWith("\n  expect_agreement(test);\n}\n"));
+  EXPECT_THAT(to_test(program, "Seed0", "", "expect_agreement_on_gpus"),
+              ::testing::EndsWith("\n  expect_agreement_on_gpus(test);\n}\n"));
+}
+
 }  // namespace
 }  // namespace phi::testing::programs
 

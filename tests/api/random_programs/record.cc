@@ -5,13 +5,16 @@
 
 #include <cmath>
 
+#include "phi/core/device/host_array.h"
+
 namespace phi::testing::programs {
 namespace {
 
 std::vector<double> numbers(const DenseTensor& x) {
+  const HostArray here(x, HostArray::kRead);
   return visit_dtype(x.dtype(), [&]<typename T>() {
     std::vector<double> out;
-    for (const T& value : x.values<T>()) {
+    for (const T& value : here.array().values<T>()) {
       if constexpr (sizeof(T) == 2) {
         out.push_back(static_cast<float>(value));
       } else {

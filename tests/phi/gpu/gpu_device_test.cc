@@ -135,29 +135,46 @@ TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {
               ThrowsError(ErrorCode::kUnavailable, "exp (the last of "));
 }
 
-TEST_F(OnTheTwin, WithoutADriverOrGpuTheReasonIsSaid) {
+TEST_F(OnTheTwin, WithoutADriverTheReasonIsSaid) {
   cuda_on_cpu::set_driver_version(0);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
                           "no NVIDIA driver answers (CUDA error 35); this build needs one for CUDA "
                           "13.0; use `place: cpu`"));
+}
+
+TEST_F(OnTheTwin, ADriverThatIsTooOldIsToldWithBothVersions) {
   cuda_on_cpu::set_driver_version(12020);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
                           "the NVIDIA driver of this machine serves CUDA 12.2, and this build "
                           "needs one for CUDA 13.0"));
-  cuda_on_cpu::reset();
+}
+
+TEST_F(OnTheTwin, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
   cuda_on_cpu::set_capability(7, 5);
   cuda_on_cpu::set_code_fits(false);
   EXPECT_THAT([] { Device::of(GPUPlace(3)); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "sm_75) runs none of the code that this build has, which is for "
-                          "80-virtual, 90-real"));
+                          "gpu:3 (CUDA on the CPU 3, sm_75) runs none of the code that this build "
+                          "has, which is for 80-virtual, 90-real (CUDA error 209, "
+                          "cudaErrorNoKernelImageForDevice: no kernel image is available for "
+                          "execution on the device). Build with -DAUTOPHI_CUDA_ARCH=75, or use "
+                          "`place: cpu`."));
+  // It is looked for anew when it is asked for again.
   cuda_on_cpu::reset();
+  EXPECT_EQ(Device::of(GPUPlace(3)).place(), GPUPlace(3));
+}
+
+TEST_F(OnTheTwin, AGpuThatIsNotThereIsToldWithTheNumberOfThoseThatAre) {
   cuda_on_cpu::set_gpus(4);
   EXPECT_THAT(
       [] { Device::of(GPUPlace(7)); },
       ThrowsError(ErrorCode::kOutOfRange, "there is no gpu:7: CUDA shows 4 GPUs to this process"));
+  cuda_on_cpu::set_gpus(0);
+  EXPECT_THAT([] { Device::of(GPUPlace(7)); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "no GPU is to be had (CUDA error 100, cudaErrorNoDevice"));
 }
 
 }  // namespace

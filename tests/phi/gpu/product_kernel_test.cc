@@ -1,6 +1,7 @@
 // Matrix products on GPUs against the CPU's: transposes, batches that fold, loop and are summed.
 #include <gtest/gtest.h>
 
+#include "phi/core/rank_context.h"
 #include "phi/generated/kernels/matmul.h"
 #include "tests/phi/gpu/both_devices.h"
 
@@ -55,6 +56,28 @@ TEST(ProductsOnGpus, AreThoseOfTheCpu) {
   expect_products<float16>();
   expect_products<complex64>();
   expect_products<complex128>();
+}
+
+// The product of a row and a column of two elements 1 + 2^-12, which TF32 rounds to 1.
+double short_product(DataType dtype, bool tf32) {
+  RankContext context;
+  context.set_tf32(tf32);
+  const RankContext::Scope scope(context);
+  return visit_dtype(dtype, [&]<typename T>() {
+    const auto x = tensor<T>({1 + 0x1p-12, 1 + 0x1p-12}, {2});
+    const Arrays left =
+        left_on_gpu({x}, {{{}, dtype}}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::matmul, T>(ctx, in[0], in[0], false, false, &out[0]);
+        });
+    return to_doubles(left[1])[0];
+  });
+}
+
+TEST(ProductsOnGpus, FloatsAreRoundedToTf32WhereTheRankAsksForIt) {
+  EXPECT_EQ(short_product(DataType::FLOAT32, false), 2 + 0x1p-10);
+  EXPECT_EQ(short_product(DataType::FLOAT32, true), 2);
+  EXPECT_EQ(short_product(DataType::FLOAT32, false), 2 + 0x1p-10) << "each has a plan of its own";
+  EXPECT_EQ(short_product(DataType::FLOAT64, true), 2 + 0x1p-10 + 0x1p-23);
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 // Jobs where a GPU is, run on the CPU: they compute there what they compute on CPUs, and leave what
 // a program computes on as it was.
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
+#include "tools/cli/command_line.h"
+#include "tools/job/dry_run.h"
 #include "tools/job/report_of.h"
+#include "tools/job/run_flags.h"
+#include "tools/job/setup.h"
 
 namespace phi::job {
 namespace {
@@ -39,16 +45,22 @@ const Job kJobs[] = {
      "generate: {tokens: 6, prompt: abc}"},
 };
 
-json run(const Job& job, const std::string& place) {
+std::string text_of(const Job& job, const std::string& place) {
   std::string text = std::string(job.text) + "\nplace: " + place + "\n";
   if (text.find("mode: generate") == text.npos)
     text += "data: {paths: [\"" AUTOPHI_SOURCE_DIR "/docs\"]}\n";
-  return json::parse(report_of(text, "job.yaml", {{"quiet", "true"}}));
+  return text;
+}
+json run(const Job& job, const std::string& place) {
+  return json::parse(report_of(text_of(job, place), "job.yaml", {{"quiet", "true"}}));
 }
 
 class JobsOnGpus : public ::testing::TestWithParam<Job> {
  protected:
-  ~JobsOnGpus() override { context().set_place(CPUPlace()); }
+  ~JobsOnGpus() override {
+    context().set_place(CPUPlace());
+    context().set_tf32(false);
+  }
   static RankContext& context() { return distributed::World::current().rank_context(); }
 };
 
@@ -70,16 +82,36 @@ TEST_P(JobsOnGpus, ComputeWhatTheyComputeOnCpus) {
 }
 
 TEST_P(JobsOnGpus, OnTheCpuLeaveTheProgramOnItsGpu) {
-  const Place gpu = distributed::use_gpu();
+  const Place gpu = distributed::use_gpu({.tf32 = true});
   reset_memory_peak(gpu);
   const int64_t before = memory_stats(gpu).peak;
   run(GetParam(), "cpu");
   EXPECT_EQ(context().place(), gpu);
+  EXPECT_TRUE(context().tf32());
   EXPECT_EQ(memory_stats(gpu).peak, before) << "the job has computed on the GPU";
+}
+
+TEST_P(JobsOnGpus, ProductsInTf32AreOfGpus) {
+  const gflags::FlagSaver saver;
+  FLAGS_tf32 = true;
+  EXPECT_THAT([&] { prepare(parse_job(text_of(GetParam(), "cpu"), "job.yaml")); },
+              ::testing::ThrowsMessage<cli::UsageError>(::testing::StartsWith(
+                  "--tf32 goes with place: gpu, and job.yaml has place: cpu")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsOnGpus, ::testing::ValuesIn(kJobs),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PlayedJobs, TheFlagIsTheKey) {
+  const gflags::FlagSaver saver;
+  FLAGS_dry_run = true;
+  gflags::SetCommandLineOption("world_size", "1");
+  gflags::SetCommandLineOption("rank", "0");
+  for (const bool tf32 : {true, false}) {
+    FLAGS_tf32 = tf32;
+    EXPECT_EQ(prepare(parse_job(text_of(kJobs[0], "gpu"), "job.yaml")).config.run.tf32, tf32);
+  }
+}
 
 }  // namespace
 }  // namespace phi::job

@@ -12,10 +12,9 @@
 //   | data: {kind: bytes, paths: [phi, distributed], documents: joined, seed: 1}  # files, folders
 //   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
-//   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, sequence_parallel: false,
-//   |       capture: false,
-//   |       schedule: 1f1b, chunks: 1, zero_stage: 0, recompute: none, save: "",
-//   |       on_nonfinite: stop, loss_jump: 0}           # stop | skip | rollback
+//   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, tf32: false,
+//   |       sequence_parallel: false, capture: false, schedule: 1f1b, chunks: 1, zero_stage: 0,
+//   |       recompute: none, save: "", on_nonfinite: stop, loss_jump: 0}           # stop | skip | rollback
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
@@ -101,6 +100,7 @@ struct RunConfig {
   int64_t global_batch = 8;
   int64_t micro_batches = 4;
   DataType dtype = DataType::FLOAT32;
+  bool tf32 = false;  // on GPUs: products of float32 take their arguments as TF32
   bool sequence_parallel = false;
   bool capture = false;           // steps run a captured program
   std::string schedule = "1f1b";  // of the pipeline

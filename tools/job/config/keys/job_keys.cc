@@ -80,6 +80,8 @@ const Reader kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_di
 const Reader kInterleaves{"run.schedule: interleaved",
                           [](const JobConfig& c) { return c.run.schedule == "interleaved"; },
                           [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
+const Reader kOnGpus{"place: gpu", [](const JobConfig& c) { return c.place == "gpu"; },
+                     [](const JobConfig& c) { return "place: " + c.place; }};
 const Reader kAdamW{
     "optimizer.kind: adamw",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kAdamW; },
@@ -155,6 +157,7 @@ std::span<const JobKey> job_keys() {
       {"run.global_batch", {&kHasSteps}},
       {"run.micro_batches", {&kHasSteps}},
       {"run.dtype"},
+      {"run.tf32", {&kOnGpus}},
       {"run.sequence_parallel", {&kHasSteps, &kHasTp}},
       {"run.capture"},
       {"run.schedule", {&kSchedules}},

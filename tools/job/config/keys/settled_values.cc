@@ -115,6 +115,7 @@ const std::map<std::string_view, Value>& values() {
       {"run.global_batch", VALUE(run.global_batch)},
       {"run.micro_batches", VALUE(run.micro_batches)},
       {"run.dtype", VALUE(run.dtype)},
+      {"run.tf32", VALUE(run.tf32)},
       {"run.sequence_parallel", VALUE(run.sequence_parallel)},
       {"run.capture", VALUE(run.capture)},
       {"run.schedule", VALUE(run.schedule)},

@@ -102,8 +102,8 @@ CASES = {
 # What these do is seen where a job is stopped, fails, or goes on: resume_test.py and tests/tools/supervise.
 OF_FAILURES = {"checkpoint.dir", "checkpoint.every", "checkpoint.minutes", "checkpoint.keep", "checkpoint.async",
                "checkpoint.fallback", "elastic.dp", "run.on_nonfinite", "run.loss_jump"}
-# What another device does: gpu_job_test.
-OF_GPUS = {"place"}
+# What these do is seen where a GPU is: gpu_job_test.cc.
+OF_GPUS = {"place", "run.tf32"}
 # What the same key does in another job.
 ELSEWHERE = [
     ("run.zero_stage", {**FORWARD, "mesh.shape": [2], "mesh.dims": ["dp"]}, 3),

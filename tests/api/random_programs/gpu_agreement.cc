@@ -1,0 +1,104 @@
+// The same lives on the CPU and on GPUs, rank by rank.
+#include "gpu_agreement.h"
+
+#include <gtest/gtest.h>
+
+#include "distributed/comm/local/local_world.h"
+#include "lives.h"
+#include "phi/core/output_watch.h"
+
+namespace phi::testing::programs {
+namespace {
+
+using distributed::World;
+
+class Without final : public OutputWatch {
+ public:
+  explicit Without(DataType dtype) : dtype_(dtype) {}
+  void wrote(const OpDef& op, const DenseTensor&) override {
+    if (!has_gpu_kernels(op, dtype_)) names_.insert(op.name);
+  }
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  DataType dtype_;
+  std::set<std::string> names_;
+};
+
+// One way to run a case: plain, or on its meshes.
+struct Ranks {
+  const Case& test;
+  const Site::Meshes* meshes;
+  int64_t count;
+
+  template <typename F>
+  void each(const OnGpus& where, const F& f) const {
+    distributed::run_ranks(
+        count, [&](World& world) { f(world.rank_context(), static_cast<size_t>(world.rank())); },
+        where.deadline);
+  }
+
+  std::vector<Record> records(DeviceKind kind, const OnGpus& where) const {
+    std::vector<Record> all(static_cast<size_t>(count));
+    each(where, [&](RankContext& context, size_t rank) {
+      if (kind == DeviceKind::GPU) {
+        context.set_place(GPUPlace(static_cast<int>(rank) % where.gpus));
+      }
+      all[rank] = live(test, meshes, Way::kCalled);
+    });
+    return all;
+  }
+};
+
+Ranks plain(const Case& test) { return {test, nullptr, 1}; }
+Ranks on_meshes(const Case& test) { return {test, &test.meshes, test.world}; }
+
+std::optional<Failure> difference_in(const char* way, const Ranks& ranks, const OnGpus& where) {
+  return failure_of(way, [&]() -> std::optional<Failure> {
+    const auto expected = ranks.records(DeviceKind::CPU, where);
+    const auto actual = ranks.records(DeviceKind::GPU, where);
+    for (size_t rank = 0; rank < actual.size(); ++rank) {
+      auto found = as_failure(way, difference(actual[rank], expected[rank], /*rounded=*/true));
+      if (!found) continue;
+      found->text += fmt::format(" at rank {}", rank);
+      return found;
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+bool has_gpu_kernels(const OpDef& op, DataType dtype) {
+  if (op.kernel.find(DeviceKind::CPU, dtype)) return op.kernel.find(DeviceKind::GPU, dtype);
+  // It takes other dtypes: integers, or conditions.
+  for (int other = 0; other < kNumDataTypes; ++other) {
+    if (op.kernel.find(DeviceKind::GPU, static_cast<DataType>(other))) return true;
+  }
+  return false;
+}
+
+std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGpus& where) {
+  std::set<std::string> names;
+  for (const Ranks& ranks : {plain(test), on_meshes(test)}) {
+    std::vector<Without> without(static_cast<size_t>(ranks.count), Without(test.dtype));
+    ranks.each(where, [&](RankContext& context, size_t rank) {
+      context.watch_outputs(&without[rank]);
+      live(test, ranks.meshes, Way::kCalled);
+    });
+    for (const Without& rank : without) names.insert(rank.names().begin(), rank.names().end());
+  }
+  return names;
+}
+
+std::optional<Failure> disagreement_on_gpus(const Case& test, const OnGpus& where) {
+  auto found = difference_in("plain on a GPU", plain(test), where);
+  return found ? found : difference_in("on meshes of GPUs", on_meshes(test), where);
+}
+
+void expect_agreement_on_gpus(const Case& test) {
+  const auto found = disagreement_on_gpus(test, {});
+  EXPECT_FALSE(found.has_value()) << found->to_string();
+}
+
+}  // namespace phi::testing::programs

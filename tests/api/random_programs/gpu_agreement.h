@@ -1,0 +1,32 @@
+// Whether a case whose ranks compute on GPUs agrees with the same on the CPU: plain, and on meshes.
+// Captured programs, and so limits of memory, are refused on GPUs and left out.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agreement.h"
+#include "phi/core/op_def.h"
+
+namespace phi::testing::programs {
+
+struct OnGpus {
+  int gpus = 6;  // that ranks share
+  distributed::World::Milliseconds deadline = distributed::World::kDefaultDeadline;
+};
+
+/// What the operator takes in this dtype on the CPU it takes on GPUs, too.
+bool has_gpu_kernels(const OpDef& op, DataType dtype);
+
+/// Operators that the case launches, plain or on its meshes, and that lack kernels for GPUs
+/// (docs/operators.md). Errors: what the function throws on the CPU.
+std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGpus& where);
+
+/// The first way that disagrees with the same on the CPU.
+std::optional<Failure> disagreement_on_gpus(const Case& test, const OnGpus& where);
+
+/// For a test that was printed: an assertion that there is none.
+void expect_agreement_on_gpus(const Case& test);
+
+}  // namespace phi::testing::programs
