@@ -38,13 +38,13 @@ struct Ranks {
         where.deadline);
   }
 
-  std::vector<Record> records(DeviceKind kind, const OnGpus& where) const {
+  std::vector<Record> records(DeviceKind kind, Way way, const OnGpus& where) const {
     std::vector<Record> all(static_cast<size_t>(count));
     each(where, [&](RankContext& context, size_t rank) {
       if (kind == DeviceKind::GPU) {
         context.set_place(GPUPlace(static_cast<int>(rank) % where.gpus));
       }
-      all[rank] = live(test, meshes, Way::kCalled);
+      all[rank] = live(test, meshes, way);
     });
     return all;
   }
@@ -53,18 +53,39 @@ struct Ranks {
 Ranks plain(const Case& test) { return {test, nullptr, 1}; }
 Ranks on_meshes(const Case& test) { return {test, &test.meshes, test.world}; }
 
-std::optional<Failure> difference_in(const char* way, const Ranks& ranks, const OnGpus& where) {
-  return failure_of(way, [&]() -> std::optional<Failure> {
-    const auto expected = ranks.records(DeviceKind::CPU, where);
-    const auto actual = ranks.records(DeviceKind::GPU, where);
-    for (size_t rank = 0; rank < actual.size(); ++rank) {
-      auto found = as_failure(way, difference(actual[rank], expected[rank], /*rounded=*/true));
-      if (!found) continue;
-      found->text += fmt::format(" at rank {}", rank);
-      return found;
-    }
-    return std::nullopt;
-  });
+// How lives on GPUs are called, with those on meshes.
+struct NamedWay {
+  Way way;
+  const char* plain;
+  const char* on_meshes;
+};
+constexpr NamedWay kWays[] = {
+    {Way::kCalled, "plain on a GPU", "on meshes of GPUs"},
+    {Way::kCaptured, "captured on a GPU", "captured on meshes of GPUs"},
+    {Way::kLimited, "limited on a GPU", "limited on meshes of GPUs"},
+};
+
+// Each way on GPUs beside the function itself on CPUs.
+std::optional<Failure> difference_in(const char* NamedWay::*name, const Ranks& ranks,
+                                     const OnGpus& where) {
+  std::vector<Record> expected;
+  for (const NamedWay& named : kWays) {
+    if (named.way != Way::kCalled && !ranks.test.not_captured.empty()) break;
+    const char* const way = named.*name;
+    auto found = failure_of(way, [&]() -> std::optional<Failure> {
+      if (expected.empty()) expected = ranks.records(DeviceKind::CPU, Way::kCalled, where);
+      const auto actual = ranks.records(DeviceKind::GPU, named.way, where);
+      for (size_t rank = 0; rank < actual.size(); ++rank) {
+        auto differs = as_failure(way, difference(actual[rank], expected[rank], /*rounded=*/true));
+        if (!differs) continue;
+        differs->text += fmt::format(" at rank {}", rank);
+        return differs;
+      }
+      return std::nullopt;
+    });
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -92,8 +113,8 @@ std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGp
 }
 
 std::optional<Failure> disagreement_on_gpus(const Case& test, const OnGpus& where) {
-  auto found = difference_in("plain on a GPU", plain(test), where);
-  return found ? found : difference_in("on meshes of GPUs", on_meshes(test), where);
+  auto found = difference_in(&NamedWay::plain, plain(test), where);
+  return found ? found : difference_in(&NamedWay::on_meshes, on_meshes(test), where);
 }
 
 void expect_agreement_on_gpus(const Case& test) {

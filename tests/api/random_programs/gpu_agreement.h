@@ -1,5 +1,5 @@
-// Whether a case whose ranks compute on GPUs agrees with the same on the CPU: plain, and on meshes.
-// Captured programs, and so limits of memory, are refused on GPUs and left out.
+// Whether a case whose ranks compute on GPUs agrees with the same on the CPU: plain, and on meshes;
+// called, captured, and captured within limits of memory.
 #pragma once
 
 #include <optional>
