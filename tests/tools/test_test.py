@@ -33,6 +33,23 @@ def test_races_do_not_follow_what_was_chosen(repo, args):
     assert "tsan" not in "".join(repo.calls)
 
 
+@pytest.mark.parametrize("kind", ["asan", "tsan"])
+def test_gpus_under_sanitizers(repo, kind):
+    repo.stand_in("setarch", 'shift; exec "$@"')
+    assert repo.run("test", "--gpu", kind, "-R", "kernels").returncode == 0
+    (build,) = [call for call in repo.calls_of("cmake") if "--build" in call]
+    assert build.startswith(f"cmake --build {repo.root}/build ") and build.endswith(f"--target gpu_{kind}_tests")
+    (call,) = repo.calls_of("ctest")
+    assert call.endswith(f"-j 2 -C {kind} -L ^gpu_{kind}$ -R kernels")
+    assert bool(repo.calls_of("setarch")) == (kind == "tsan")
+
+
+def test_gpus_under_another_sanitizer(repo):
+    result = repo.run("test", "--gpu", "msan")
+    assert result.returncode != 0 and "--gpu takes asan or tsan, not 'msan'" in result.stderr
+    assert repo.calls_of("ctest") == []
+
+
 def test_races_alone(repo):
     assert repo.run("test", "--preset", "tsan", "-R", "storage").returncode == 0
     (build,) = [call for call in repo.calls_of("cmake") if "--build" in call]
