@@ -14,7 +14,7 @@
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, tf32: false,
 //   |       sequence_parallel: false, capture: false, schedule: 1f1b, chunks: 1, zero_stage: 0,
-//   |       recompute: none, save: "", on_nonfinite: stop, loss_jump: 0}           # stop | skip | rollback
+//   |       recompute: none, save: "", on_nonfinite: stop, loss_jump: 0}   # stop | skip | rollback
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
