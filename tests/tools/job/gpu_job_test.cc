@@ -55,14 +55,15 @@ json run(const Job& job, const std::string& place) {
   return json::parse(report_of(text_of(job, place), "job.yaml", {{"quiet", "true"}}));
 }
 
-class JobsOnGpus : public ::testing::TestWithParam<Job> {
+class JobsInTf32 : public ::testing::Test {
  protected:
-  ~JobsOnGpus() override {
+  ~JobsInTf32() override {
     context().set_place(CPUPlace());
     context().set_tf32(false);
   }
   static RankContext& context() { return distributed::World::current().rank_context(); }
 };
+class JobsOnGpus : public JobsInTf32, public ::testing::WithParamInterface<Job> {};
 
 TEST_P(JobsOnGpus, ComputeWhatTheyComputeOnCpus) {
   const Job& job = GetParam();
@@ -101,6 +102,19 @@ TEST_P(JobsOnGpus, ProductsInTf32AreOfGpus) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsOnGpus, ::testing::ValuesIn(kJobs),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// The twin rounds where cuBLASLt is asked to.
+TEST_F(JobsInTf32, RoundTheirProducts) {
+  const json exact = run(kJobs[0], "gpu");
+  const json rounded = json::parse(
+      report_of(text_of(kJobs[0], "gpu"), "job.yaml", {{"quiet", "true"}, {"tf32", "true"}}));
+  EXPECT_FALSE(context().tf32());
+  const auto losses = rounded.at("losses").get<std::vector<double>>();
+  const auto wanted = exact.at("losses").get<std::vector<double>>();
+  ASSERT_EQ(losses.size(), wanted.size());
+  EXPECT_NE(losses, wanted);
+  for (size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], wanted[i], 5e-3) << i;
+}
 
 TEST(PlayedJobs, TheFlagIsTheKey) {
   const gflags::FlagSaver saver;
