@@ -1,7 +1,6 @@
 // The note of misfits, in memory of the host that the GPU reaches.
 #include "phi/gpu/misfits.h"
 
-#include <mutex>
 #include <new>
 #include <optional>
 
@@ -23,11 +22,9 @@ Misfits::Misfits(cudaStream_t stream) {
 }
 
 void Misfits::raise() {
-  // Threads that carry transfers wait for the GPU beside the rank's own, and may find it together.
-  static std::mutex mutex;
   Misfit found;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex_);
     found = note_->found;
     note_->is_set = 0;
   }

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <mutex>
 
 #include "phi/core/device/misfit.h"
 
@@ -34,7 +35,8 @@ class Misfits {
 
   MisfitNote* note() const { return note_; }
   MisfitSearch* search() const { return search_; }
-  /// After the host has waited: throws the error of what was found, once.
+  /// After the host has waited: throws the error of what was found, once. Safe on any thread:
+  /// those that carry transfers wait beside the rank's own.
   void check() {
     if (note_->is_set != 0) [[unlikely]]
       raise();
@@ -45,6 +47,7 @@ class Misfits {
 
   MisfitNote* note_ = nullptr;
   MisfitSearch* search_ = nullptr;
+  std::mutex mutex_;  // of who raises
 };
 
 }  // namespace phi::gpu
