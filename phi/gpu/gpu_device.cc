@@ -83,7 +83,7 @@ std::string GpuDevice::about_memory() const {
   const uint64_t used = pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent);
   return fmt::format(
       "Of {} bytes of the GPU {} are free; this process has {}, of which {} are cached. Share the "
-      "job out to more ranks, or take smaller micro-batches.",
+      "job out to more ranks, take smaller micro-batches, or let it swap (memory.device of a job).",
       total, free, reserved, reserved - used);
 }
 

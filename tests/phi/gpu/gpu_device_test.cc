@@ -116,7 +116,8 @@ TEST_F(OnTheTwin, MemoryThatIsNotThereIsTold) {
   EXPECT_THAT(gpu::GpuDevice::of(GPUPlace(1)).about_memory(),
               ::testing::MatchesRegex("Of 1048576 bytes of the GPU [0-9]+ are free; this process "
                                       "has [0-9]+, of which [0-9]+ are cached. Share the job out "
-                                      "to more ranks, or take smaller micro-batches."));
+                                      "to more ranks, take smaller micro-batches, or let it swap "
+                                      "\\(memory.device of a job\\)."));
 }
 
 TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {

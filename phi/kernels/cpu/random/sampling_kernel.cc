@@ -13,6 +13,7 @@
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/functors/random_draws.h"
+#include "phi/kernels/random_parameters.h"
 
 namespace phi {
 namespace {
@@ -81,28 +82,25 @@ void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse 
   });
 }
 
-void check_parameter(bool is_good, std::string_view name, double value, std::string_view range) {
-  PHI_CHECK(is_good, errors::InvalidArgument("{} holds {}, but a parameter of this distribution is "
-                                             "{}.",
-                                             name, value, range));
-}
-
-void check_probability(double p, std::string_view name) {
-  check_parameter(p >= 0 && p <= 1, name, p, "a probability in [0, 1]");
-}
-
-void check_shape_parameter(double shape, std::string_view name) {
-  check_parameter(shape > 0 && std::isfinite(shape), name, shape, "a finite number above 0");
+template <typename Good>
+void check_parameter(double x, const char* name) {
+  if (!Good()(x)) throw_no_parameter(name, x, Good::kRange);
 }
 
 }  // namespace
+
+void throw_no_parameter(const char* name, double x, const char* range) {
+  throw errors::InvalidArgument("{} holds {}, but a parameter of this distribution is {}.", name, x,
+                                range);
+}
 
 /// 1 with probability x, else 0. Errors: InvalidArgument for x outside [0, 1].
 template <typename T, typename Context>
 void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < x.numel(); ++i) check_probability(static_cast<double>(from[i]), "x");
+  for (int64_t i = 0; i < x.numel(); ++i)
+    check_parameter<IsProbability>(static_cast<double>(from[i]), "x");
   from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kBernoulli, to,
              [from](uint32_t word, int64_t i) {
                const double p = static_cast<double>(from[i]);
@@ -127,8 +125,8 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
       for (int64_t i = 0; i < length; ++i) {
         const auto n = static_cast<double>(trials[from[0] + i * walk.inner_stride(0)]);
         const auto probability = static_cast<double>(p[from[1] + i * walk.inner_stride(1)]);
-        check_parameter(n >= 0 && n < 0x1p63, "count", n, "a number of trials, at least 0");
-        check_probability(probability, "prob");
+        check_parameter<IsCount>(n, "count");
+        check_parameter<IsProbability>(probability, "prob");
         parameters[static_cast<size_t>(at + i)] = {std::floor(n), probability};
       }
     });
@@ -147,8 +145,7 @@ template <typename T, typename Context>
 void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kPoisson, out,
                [](ElementWords& words, double rate) {
-                 check_parameter(rate >= 0 && std::isfinite(rate), "x", rate,
-                                 "a finite rate of at least 0");
+                 check_parameter<IsRate>(rate, "x");
                  return draw_poisson(words, rate);
                });
 }
@@ -158,7 +155,7 @@ template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kGamma, out,
                [](ElementWords& words, double shape) {
-                 check_shape_parameter(shape, "x");
+                 check_parameter<IsShape>(shape, "x");
                  return std::exp(draw_log_gamma(words, shape));
                });
 }
@@ -174,7 +171,7 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
   for_each_run(ctx.output_box(0, out->dims()), [&](int64_t index, int64_t at, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       const auto shape = static_cast<double>(from[at + i]);
-      check_shape_parameter(shape, "alpha");
+      check_parameter<IsShape>(shape, "alpha");
       ElementWords words(static_cast<uint64_t>(index + i), RandomUse::kGamma, key_of(seed));
       logs[static_cast<size_t>(at + i)] = draw_log_gamma(words, shape);
     }

@@ -160,12 +160,7 @@ template <typename T>
 struct BlockSums {
   using Tile = AttentionTile<T>;
   using W = operand_t<T>;
-  WarpTile<W> tiles[Tile::kSumTiles];
-
-  __device__ void clear() {
-    PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) tiles[i].clear();
-  }
+  WarpTile<W> tiles[Tile::kSumTiles];  // zeros at first
 
   /// Adds pair times columns [first, first + kColumns) of the rows `from`, or the pair transposed.
   template <TileLayout kLayout>
@@ -230,7 +225,6 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     const int64_t b = head / shape.heads;
     const int64_t h = head % shape.heads;
     BlockSums<T> sums;
-    sums.clear();
     tile.select(b, h, query, 0);
     __syncthreads();  // rows before are read
     tile.load_rows();
@@ -274,8 +268,6 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     const int64_t kv_b = item / tiles / chunks / shape.kv_heads;
     BlockSums<T> key_sums;
     BlockSums<T> value_sums;
-    key_sums.clear();
-    value_sums.clear();
     const int64_t b = kv_b - shape.kv_batch_shift;
     const int64_t first_head = (kv_h + shape.first_kv_head) * shape.group - shape.first_head;
     const bool has_batch = b >= 0 && b < shape.batch;

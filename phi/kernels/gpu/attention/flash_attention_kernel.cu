@@ -78,14 +78,18 @@ class ForwardTile {
                          const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
       : arrays_(arrays), shape_(shape), mask_(mask), drops_(drops), memory_(memory) {}
 
+  /// Parts of the values' columns; one of none, for who wants the sums of weights alone.
+  PHI_HD static int64_t chunks_of(const AttentionShape& shape) {
+    return shape.value_width > 0 ? tiles_of(shape.value_width, Tile::kColumns) : 1;
+  }
   /// Item number `item`: of [batch, heads, parts of values, tiles], those that see most first.
   __device__ void run(int64_t item) {
     const int64_t tiles = tiles_of(shape_.sq, Tile::kEdge);
-    const int64_t chunks = tiles_of(shape_.value_width, Tile::kColumns);
+    const int64_t chunks = chunks_of(shape_);
     begin_ = (tiles - 1 - item % tiles) * Tile::kEdge;
     item /= tiles;
-    first_column_ = item % (chunks > 0 ? chunks : 1) * Tile::kColumns;
-    item /= chunks > 0 ? chunks : 1;
+    first_column_ = item % chunks * Tile::kColumns;
+    item /= chunks;
     h_ = item % shape_.heads;
     b_ = item / shape_.heads;
     rows_ = shape_.sq - begin_ < Tile::kEdge ? shape_.sq - begin_ : Tile::kEdge;
@@ -343,8 +347,8 @@ void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
                       const AttentionShape& shape, const AttentionMask<T>& mask,
                       const AttentionDrops& drops) {
   using Tile = AttentionTile<T>;
-  const int64_t chunks = std::max<int64_t>(1, tiles_of(shape.value_width, Tile::kColumns));
-  const int64_t items = shape.batch * shape.heads * chunks * tiles_of(shape.sq, Tile::kEdge);
+  const int64_t items = shape.batch * shape.heads * ForwardTile<T>::chunks_of(shape) *
+                        tiles_of(shape.sq, Tile::kEdge);
   if (items == 0) return;
   launch(ctx, attend<T>, blocks_of(items), Tile::kThreads, items, arrays, shape, mask, drops);
 }

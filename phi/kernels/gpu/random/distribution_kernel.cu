@@ -3,51 +3,17 @@
 // depends on its parameters, the seed and its index in the global tensor, as on the CPU.
 #include <cmath>
 
-#include "phi/common/errors.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/random/parameters.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
 
-// ---- parameters: which are refused, and how. What is drawn for one that is refused is 0: the
-// ---- draws might not end.
-
-struct IsRate {
-  static constexpr const char* kRange = "a finite rate of at least 0";
-  PHI_HD bool operator()(double x) const { return x >= 0 && std::isfinite(x); }
-};
-struct IsShape {
-  static constexpr const char* kRange = "a finite number above 0";
-  PHI_HD bool operator()(double x) const { return x > 0 && std::isfinite(x); }
-};
-struct IsProbability {
-  static constexpr const char* kRange = "a probability in [0, 1]";
-  PHI_HD bool operator()(double x) const { return x >= 0 && x <= 1; }
-};
-struct IsCount {
-  static constexpr const char* kRange = "a number of trials, at least 0";
-  PHI_HD bool operator()(double x) const { return x >= 0 && x < 0x1p63; }
-};
-
-template <typename T, typename Good>
-struct IsBad {
-  PHI_HD bool operator()(T x) const { return !Good()(static_cast<double>(x)); }
-};
-template <typename Good>
-[[noreturn]] void throw_bad(const Misfit& found) {
-  throw errors::InvalidArgument("{} holds {}, but a parameter of this distribution is {}.",
-                                found.argument, found.number, Good::kRange);
-}
-template <typename Good, typename T>
-void check(const GpuContext& ctx, const DenseTensor& x, const char* name) {
-  refuse_elements<T>(ctx, x, IsBad<T, Good>(), {.argument = name, .raise = throw_bad<Good>});
-}
-
-// ---- draws ----
+// What is drawn for a parameter that is refused is 0: the draws might not end.
 
 /// The words of local element i.
 struct WordsOf {
@@ -147,8 +113,8 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
   visit_dtype(count.dtype(), [&]<typename Count>() {
     convert(ctx, count.data<Count>(), counts.mutable_data<double>(), count.numel());
   });
-  check<IsCount, double>(ctx, counts, "count");
-  check<IsProbability, T>(ctx, prob, "prob");
+  gpu::check_parameters<IsCount, double>(ctx, counts, "count");
+  gpu::check_parameters<IsProbability, T>(ctx, prob, "prob");
   const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kBinomial, seed);
   index_loop(
       ctx, out->mutable_data<int64_t>(), out->numel(),
@@ -159,7 +125,7 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
 /// Errors: InvalidArgument for a rate that is negative or not finite.
 template <typename T, typename Context>
 void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
-  check<IsRate, T>(ctx, x, "x");
+  gpu::check_parameters<IsRate, T>(ctx, x, "x");
   const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kPoisson, seed);
   index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawPoisson<T>{words, x.data<T>()});
 }
@@ -167,7 +133,7 @@ void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTens
 /// Errors: InvalidArgument for a shape that is not above 0, or not finite.
 template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
-  check<IsShape, T>(ctx, x, "x");
+  gpu::check_parameters<IsShape, T>(ctx, x, "x");
   const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kGamma, seed);
   index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawGamma<T>{{words, x.data<T>()}});
 }
@@ -177,7 +143,7 @@ void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, Den
 template <typename T, typename Context>
 void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, DenseTensor* out) {
   if (alpha.numel() == 0) return;
-  check<IsShape, T>(ctx, alpha, "alpha");
+  gpu::check_parameters<IsShape, T>(ctx, alpha, "alpha");
   const WordsOf words(ctx.output_box(0, out->dims()), RandomUse::kGamma, seed);
   DenseTensor logs = DenseTensor::empty({alpha.dims(), DataType::FLOAT64}, ctx.place());
   index_loop(ctx, logs.mutable_data<double>(), alpha.numel(),

@@ -2,10 +2,10 @@
 // element draws depends on its parameters, the seed and its index in the global tensor.
 #include <cmath>
 
-#include "phi/common/errors.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/random/parameters.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -49,24 +49,12 @@ struct DrawWhole {
   }
 };
 
-template <typename T>
-struct IsNoProbability {
-  PHI_HD bool operator()(T x) const {
-    const auto p = static_cast<double>(x);
-    return !(p >= 0 && p <= 1);
-  }
-};
-[[noreturn]] void throw_no_probability(const Misfit& found) {
-  throw errors::InvalidArgument(
-      "x holds {}, but a parameter of this distribution is a probability in [0, 1].", found.number);
-}
-
 }  // namespace
 
 /// 1 with probability x, else 0. Errors: InvalidArgument for x outside [0, 1].
 template <typename T, typename Context>
 void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
-  refuse_elements<T>(ctx, x, IsNoProbability<T>(), {.raise = throw_no_probability});
+  gpu::check_parameters<IsProbability, T>(ctx, x, "x");
   gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kBernoulli,
             DrawBernoulli<T>{x.data<T>(), out->mutable_data<T>()});
 }

@@ -114,8 +114,10 @@ class Conv {
   /// Images are added in their order, 16-bit ones in float.
   void filter_grad(const T* image, const T* result_grad, T* grad) {
     if (p_.is_empty()) return fill(ctx_, grad, p_.filter_size(), T(0.0f));
-    DenseTensor sums = DenseTensor::empty({{p_.filter_size()}, dtype_of<C>()}, ctx_.place());
-    const Matrices to = filters(sums.mutable_data<C>());
+    DenseTensor sums;  // where they are not of T
+    if constexpr (kIs16Bit<T>)
+      sums = DenseTensor::empty({{p_.filter_size()}, dtype_of<C>()}, ctx_.place());
+    const Matrices to = kIs16Bit<T> ? filters(sums.mutable_data<C>()) : filters(grad);
     for_each_chunk([&](int64_t first, int64_t images) {
       Matrices columns = columns_of(image, first, images);
       for (int64_t i = first; i < first + images; ++i) {
@@ -126,7 +128,8 @@ class Conv {
         columns.data += columns.per_image * static_cast<int64_t>(sizeof(T));
       }
     });
-    convert(ctx_, static_cast<const C*>(sums.data<C>()), grad, p_.filter_size());
+    if constexpr (kIs16Bit<T>)
+      convert(ctx_, static_cast<const C*>(sums.data<C>()), grad, p_.filter_size());
   }
 
  private:

@@ -1,0 +1,31 @@
+// Which parameters distributions have, and how those are told that they have not; on every device.
+#pragma once
+
+#include <cmath>
+
+#include "phi/common/hd.h"
+
+namespace phi {
+
+struct IsRate {
+  static constexpr const char* kRange = "a finite rate of at least 0";
+  PHI_HD bool operator()(double x) const { return x >= 0 && std::isfinite(x); }
+};
+struct IsShape {
+  static constexpr const char* kRange = "a finite number above 0";
+  PHI_HD bool operator()(double x) const { return x > 0 && std::isfinite(x); }
+};
+struct IsProbability {
+  static constexpr const char* kRange = "a probability in [0, 1]";
+  PHI_HD bool operator()(double x) const { return x >= 0 && x <= 1; }
+};
+struct IsCount {
+  static constexpr const char* kRange = "a number of trials, at least 0";
+  PHI_HD bool operator()(double x) const { return x >= 0 && x < 0x1p63; }
+};
+
+/// Of an `x` in the argument `name`, whose parameters are `range`: the kRange of one of the above.
+/// Errors: InvalidArgument.
+[[noreturn]] void throw_no_parameter(const char* name, double x, const char* range);
+
+}  // namespace phi
