@@ -8,11 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <numeric>
 
-#include "distributed/comm/reduce.h"
 #include "distributed/comm/subject.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
@@ -26,26 +24,7 @@
 namespace phi::distributed {
 namespace {
 
-// A reduce-scatter goes through the parts in slices of this size, so that what arrives is reduced
-// while it is still in the cache and the scratch memory stays small.
-constexpr int64_t kSliceBytes = 1 << 20;
-
 static_assert(kNumCollectives == static_cast<size_t>(CommOp::kBarrier) + 1);
-
-// Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
-std::byte* scratch(size_t bytes) {
-  struct Buffer {
-    std::unique_ptr<std::byte[]> memory;
-    size_t size = 0;
-  };
-  thread_local Buffer buffer;
-  if (buffer.size < bytes) {
-    buffer.memory = nullptr;
-    buffer.memory.reset(new std::byte[bytes]);
-    buffer.size = bytes;
-  }
-  return buffer.memory.get();
-}
 
 std::string rank_list(std::span<const int64_t> ranks) {
   constexpr size_t kShown = 16;
@@ -65,10 +44,6 @@ int64_t bytes_of(std::span<const Message> messages) {
   size_t bytes = 0;
   for (const Message& message : messages) bytes += message.bytes;
   return static_cast<int64_t>(bytes);
-}
-
-void copy_bytes(void* to, const void* from, size_t bytes) {
-  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
 }  // namespace
@@ -129,9 +104,10 @@ class Group::CallScope {
       if (call_.dtype == DataType::UNDEFINED) call_.dtype = subject->dtype();
     }
     World& world = group.world_;
-    if (world.logging_) world.call_log_.push_back({group.ranks_, call_.sequence, call_.op});
+    World::Settings& settings = *world.settings_;
+    if (settings.logging) settings.call_log.push_back({group.ranks_, call_.sequence, call_.op});
     world.note(call_, state);
-    if (world.strict_) group.compare(call_);
+    if (settings.strict) group.compare(call_);
     group.call_ = &call_;
     yield_point("group.call.begun");
     if (!span_.event()) return;
@@ -179,6 +155,12 @@ class Group::CallScope {
   std::vector<Arrow> arriving_;
 };
 
+// In the order of what else is done with the arrays.
+void Group::copy(void* to, const void* from, size_t bytes) {
+  if (bytes == 0 || to == from) return;
+  world_.device().copy(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+}
+
 // An empty message from everybody to everybody: whoever gets one compares what it is said to belong
 // to with its own call, as of all messages. The call itself begins when all have done so.
 void Group::compare(const Call& call) {
@@ -212,7 +194,7 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, C
               errors::InvalidArgument("a message of {} bytes to the own rank has no receive of the "
                                       "same size in this call.",
                                       send.bytes));
-    copy_bytes(own->data, send.data, send.bytes);
+    copy(own->data, send.data, send.bytes);
     own = std::find_if(own + 1, recvs.end(), [&](auto& r) { return r.peer == position_; });
   }
   PHI_CHECK(own == recvs.end(),
@@ -258,7 +240,7 @@ void Group::gather_parts(const std::byte* in, std::byte* out, std::span<const in
   for (int64_t i = 0; i < size(); ++i) {
     const size_t bytes = static_cast<size_t>(counts[i]) * width;
     if (i == position_) {
-      copy_bytes(at(out, offset), in, own_bytes);
+      copy(at(out, offset), in, own_bytes);
     } else {
       if (own_bytes > 0) sends_.push_back({i, in, own_bytes});
       if (bytes > 0) recvs_.push_back({i, at(out, offset), bytes});
@@ -349,12 +331,12 @@ std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::b
 void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                          DataType dtype, ReduceKind kind) {
   const size_t width = size_of(dtype);
-  const int64_t length = kSliceBytes / static_cast<int64_t>(width);
+  const int64_t length = world_.slice_bytes() / static_cast<int64_t>(width);
   const auto slice = [&](int64_t i) { return PartSlice{counts, i * length, length, width}; };
   const int64_t largest = *std::max_element(counts.begin(), counts.end());
   const int64_t slices = (largest + length - 1) / length;
   const size_t bytes = static_cast<size_t>(slice(0).size_in(position_)) * width * ranks_.size();
-  std::byte* const arrived = in ? scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
+  std::byte* const arrived = in ? world_.scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
   const auto landing = [&](int64_t i) { return at(arrived, i % 2 == 0 ? 0 : bytes); };
   const int64_t own = std::accumulate(counts.begin(), counts.begin() + position_, int64_t{0});
   std::vector<const void*> inputs(ranks_.size());
@@ -369,7 +351,7 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
       inputs[j] = landing(i) + static_cast<size_t>(j * mine) * width;
     }
     inputs[position_] = in + static_cast<size_t>(own + begin) * width;
-    reduce_arrays(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
+    world_.reduce(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
   }
 }
 
@@ -396,13 +378,13 @@ void Group::all_reduce(const void* in, void* out, int64_t count, DataType dtype,
 void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
                              ReduceKind kind) {
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
-  std::byte* const arrived = in ? scratch(bytes * ranks_.size()) : nullptr;
+  std::byte* const arrived = in ? world_.scratch(bytes * ranks_.size()) : nullptr;
   const std::vector<int64_t> counts(ranks_.size(), count);
   gather_parts(static_cast<const std::byte*>(in), arrived, counts, dtype);
   if (!in) return;  // nothing to reduce, or a dry run
   std::vector<const void*> inputs(ranks_.size());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
-  reduce_arrays(inputs, out, count, dtype, kind);
+  world_.reduce(inputs, out, count, dtype, kind);
 }
 
 // A binomial tree: in round k the 2^k members that have the value send it on.

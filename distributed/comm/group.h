@@ -122,6 +122,7 @@ class Group {
 
   class CallScope;
   struct PartSlice;
+  void copy(void* to, const void* from, size_t bytes);
   void compare(const Call& call);
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);

@@ -149,20 +149,22 @@ void World::poll(size_t most) {
 
 size_t World::transfers_under_way() {
   poll(under_way_.size());
-  return under_way_.size();
+  return under_way_.size() + (carrier_ ? carrier_->transfers_under_way() : 0);
 }
 
 void World::drain() {
+  if (carrier_) carrier_->drain();
   while (transfers_under_way() > 0) Transfer(under_way_.front()).wait();
 }
 
 void World::abandon_transfers() noexcept {
   if (was_left_by_fork()) {
     // What is freed would be withdrawn from peers, who deal with the parent.
-    std::ignore =
-        new auto(std::tuple(std::move(under_way_), std::move(failed_), std::move(spare_)));
+    std::ignore = new auto(std::tuple(std::move(carrier_), std::move(under_way_),
+                                      std::move(failed_), std::move(spare_)));
     return;
   }
+  carrier_ = nullptr;  // it needs this world's messages to its end
   for (const auto& transfer : under_way_) {
     if (!transfer->messages) continue;
     yield_point("world.abandon");

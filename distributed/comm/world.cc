@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 
+#include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/plain_call.h"
 #include "phi/common/errors.h"
@@ -80,9 +81,33 @@ std::string Call::to_string() const { return PlainCall::of(*this).to_string(grou
 World::World(std::shared_ptr<RankContext> context, Peers peers)
     : context_(std::move(context)),
       id_(next_world_id.fetch_add(1)),
-      has_peers_(peers == Peers::kOthers) {}
+      has_peers_(peers == Peers::kOthers),
+      settings_(std::make_shared<Settings>()) {}
+
+World::World(World& host)
+    : context_(host.context_),
+      id_(next_world_id.fetch_add(1)),
+      has_peers_(host.has_peers_),
+      settings_(host.settings_) {}
 
 World::~World() { abandon_transfers(); }
+
+SeenRank World::see(int64_t /*rank*/) const { return {}; }
+
+// Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
+std::byte* World::scratch(size_t bytes) {
+  struct Buffer {
+    std::unique_ptr<std::byte[]> memory;
+    size_t size = 0;
+  };
+  thread_local Buffer buffer;
+  if (buffer.size < bytes) {
+    buffer.memory = nullptr;
+    buffer.memory.reset(new std::byte[bytes]);
+    buffer.size = bytes;
+  }
+  return buffer.memory.get();
+}
 
 void World::check_not_left(std::string_view what) const {
   if (!was_left_by_fork()) [[likely]]
@@ -134,17 +159,18 @@ Group& World::everyone() {
 }
 
 int World::add_ring(std::span<const int64_t> ranks) {
-  rings_.emplace_back(ranks.begin(), ranks.end());
-  return static_cast<int>(rings_.size());
+  settings_->rings.emplace_back(ranks.begin(), ranks.end());
+  return static_cast<int>(settings_->rings.size());
 }
 
 Group& World::ring(int ring_id) {
-  const auto known = static_cast<int>(rings_.size());
+  const auto& rings = settings_->rings;
+  const auto known = static_cast<int>(rings.size());
   PHI_CHECK(ring_id >= 0 && ring_id <= known,
             errors::InvalidArgument("ring_id is {}, but this rank knows rings 0 to {}; number the "
                                     "group with add_ring first.",
                                     ring_id, known));
-  return ring_id == 0 ? everyone() : group(rings_[static_cast<size_t>(ring_id - 1)]);
+  return ring_id == 0 ? everyone() : group(rings[static_cast<size_t>(ring_id - 1)]);
 }
 
 World& World::process_world() {

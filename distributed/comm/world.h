@@ -8,6 +8,11 @@
 // built on that. A process under mpirun has one world (init_world); the local backend gives each
 // thread its own (local/local_world.h); a process that did neither is rank 0 of 1.
 //
+// Groups take arrays of the host's memory. Where a library moves arrays from device to device as
+// they lie there, it is a world of its own, of the same ranks: the carrier of the host's world.
+//
+//   Group& group = world.carrier(x.place()).group(ranks);
+//
 // A child of fork() is no rank: it has a copy of the world of the thread that forked, which says
 // who that was, and whose calls are errors.
 #pragma once
@@ -25,14 +30,17 @@
 
 #include "distributed/comm/group.h"
 #include "distributed/comm/messages.h"
+#include "distributed/comm/reduce.h"
 #include "distributed/comm/transfer.h"
 #include "phi/common/dims.h"
 #include "phi/common/process_mark.h"
+#include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::distributed {
 
 class ProcessMesh;
+struct SeenRank;
 
 /// One collective call of one rank, as messages and the call log name it.
 struct Call {
@@ -102,21 +110,38 @@ class World {
   /// Errors: InvalidArgument for a number that was not given, and those of group().
   Group& ring(int ring_id);
 
+  /// The device in whose memory the arrays of its groups' calls lie.
+  virtual Device& device() { return Device::of(CPUPlace()); }
+  /// The world whose groups take arrays of this place as they lie: the carrier, if it is of that
+  /// place, else this world. Arrays of other places than its device's come to that first (ArrayAt).
+  World& carrier(const Place& place) {
+    return carrier_ && carrier_->device().place() == place ? *carrier_ : *this;
+  }
+  /// From now on; a world of the same ranks that was made of this one (the constructor says how).
+  void set_carrier(std::unique_ptr<World> carrier) { carrier_ = std::move(carrier); }
+
+  /// As reduce_arrays (reduce.h), of arrays of device(), for what is done with them afterwards.
+  virtual void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
+                      ReduceKind kind) {
+    reduce_arrays(inputs, out, count, dtype, kind);
+  }
+
   /// How long one call waits for its peers before it throws.
-  Milliseconds deadline() const { return deadline_; }
-  void set_deadline(Milliseconds deadline) { deadline_ = deadline; }
+  Milliseconds deadline() const { return settings_->deadline; }
+  void set_deadline(Milliseconds deadline) { settings_->deadline = deadline; }
 
   /// Whether the members of a group compare every call before it runs: its op, number, dtype,
   /// counts, shape and source. A difference is an InvalidArgument on all of them that names both.
   /// Without it only calls whose messages meet are compared, and not their sources. All ranks set
   /// the same. Costs a message of some hundred bytes between any two members, and calls that would
   /// only be started wait for all members.
-  bool strict_collectives() const { return strict_; }
-  void set_strict_collectives(bool strict) { strict_ = strict; }
+  bool strict_collectives() const { return settings_->strict; }
+  void set_strict_collectives(bool strict) { settings_->strict = strict; }
 
-  /// From now on every call is logged; tests assert that the members of a group agree.
-  void enable_call_log() { logging_ = true; }
-  const std::vector<LoggedCall>& call_log() const { return call_log_; }
+  /// From now on every call is logged, a carrier's among them; tests assert that the members of a
+  /// group agree.
+  void enable_call_log() { settings_->logging = true; }
+  const std::vector<LoggedCall>& call_log() const { return settings_->call_log; }
 
   /// How many transfers are still under way, after a look at all of them: those that are done are
   /// over and their buffers released. Every call of a group looks at some. Errors: those of
@@ -157,6 +182,8 @@ class World {
   /// Whether other threads or processes hold the other ends of what its messages go through.
   enum class Peers : uint8_t { kNone, kOthers };
   explicit World(std::shared_ptr<RankContext> context, Peers peers = Peers::kNone);
+  /// A carrier of `host`, which outlives it: rank, context, settings and rings are the host's.
+  explicit World(World& host);
 
   virtual std::unique_ptr<Messages> new_messages() = 0;
   /// A backend that has a library of collectives gives a group of its own; this one's are made of
@@ -165,6 +192,18 @@ class World {
                                             uint64_t hash);
   /// What this rank does now: kept for the reports of other ranks.
   virtual void note(const Call& call, CallState state) = 0;
+  /// What this process can see of other ranks, for reports; good for any thread of it.
+  virtual SeenRank see(int64_t rank) const;
+  /// Of another rank that failed, what it said; empty: none has, or the job ends then by itself.
+  /// For threads that watch.
+  virtual std::string failure() const { return {}; }
+
+  /// Memory of device() for what has arrived, until the next call of it.
+  virtual std::byte* scratch(size_t bytes);
+  /// A reduction goes through arrays in slices of this size: what arrives is reduced while the next
+  /// slice is on its way.
+  virtual int64_t slice_bytes() const { return 1 << 20; }
+
   /// Withdraws all that is under way. For the destructors of backends whose messages need them. In
   /// a child of fork() nothing is withdrawn and nothing freed: it is the parent's.
   void abandon_transfers() noexcept;
@@ -172,6 +211,14 @@ class World {
  private:
   friend class Group;
   friend class Transfer;
+  // Of a world and its carrier.
+  struct Settings {
+    Milliseconds deadline = kDefaultDeadline;
+    bool logging = false;
+    bool strict = false;
+    std::vector<LoggedCall> call_log;
+    std::vector<std::vector<int64_t>> rings;  // from ring 1 on
+  };
   static World& process_world();
 
   std::unique_ptr<Messages> free_messages();
@@ -193,14 +240,11 @@ class World {
   const uint64_t id_;
   const bool has_peers_;
   const ProcessMark made_in_;
-  Milliseconds deadline_ = kDefaultDeadline;
-  bool logging_ = false;
-  bool strict_ = false;
+  std::shared_ptr<Settings> settings_;
+  std::unique_ptr<World> carrier_;
   std::shared_ptr<const ProcessMesh> default_mesh_;
-  std::vector<LoggedCall> call_log_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;
-  std::vector<std::vector<int64_t>> rings_;       // from ring 1 on
   std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again
   std::vector<std::shared_ptr<Transfer::State>> under_way_;
   size_t next_polled_ = 0;

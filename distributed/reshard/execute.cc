@@ -30,17 +30,17 @@ DenseTensor new_array(const TensorMeta& meta, const Place& place, const DenseTen
   return into.defined() ? into : DenseTensor::empty(meta, place);
 }
 
-DenseTensor all_reduced(const MoveSchedule& schedule, const ReshardStep& step,
+DenseTensor all_reduced(World& world, const MoveSchedule& schedule, const ReshardStep& step,
                         const DenseTensor& in, const DenseTensor& into) {
   DenseTensor out = new_array(in.meta(), in.place(), into);
   const bool dry = RankContext::current().is_dry();
-  const HostArray from = dry ? HostArray() : HostArray(in, HostArray::kRead);
-  HostArray to = dry ? HostArray() : HostArray(out, HostArray::kWrite);
+  const ArrayAt from = dry ? ArrayAt() : ArrayAt(world.device(), in, ArrayAt::kRead);
+  ArrayAt to = dry ? ArrayAt() : ArrayAt(world.device(), out, ArrayAt::kWrite);
   if (schedule.group != nullptr) {
     schedule.group->all_reduce(from.data(), to.data(), in.numel(), in.dtype(), step.reduce);
   } else if (!dry) {
     const void* input = from.data();
-    reduce_arrays({&input, 1}, to.data(), in.numel(), in.dtype(), step.reduce);
+    world.reduce({&input, 1}, to.data(), in.numel(), in.dtype(), step.reduce);
   }
   to.finish();
   return out;
@@ -225,12 +225,12 @@ Transfer PendingReshard::Steps::run(World& world) {
     ++world.rank_context().counters().reshard_steps;
     const TracedReshard traced(world, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
-      local = all_reduced(move, step, local, target);
+      local = all_reduced(world, move, step, local, target);
     } else if (step.kind == ReshardStep::Kind::kFillPartial) {
       const MeshCoord coord = *step.to()->mesh().coord_of(world.rank());
       local = filled(step, local, global, place, coord, target);
     } else {
-      crossing = std::make_shared<MoveRun>(schedule, at, local, global, place, target);
+      crossing = std::make_shared<MoveRun>(world, schedule, at, local, global, place, target);
       Transfer transfer = MoveRun::start(crossing);
       yield_point("reshard.run.started");
       if (step.kind == ReshardStep::Kind::kSendRecv) return transfer;
@@ -250,10 +250,10 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   std::optional<OpScope> scope;
   if (OpScope::current() == nullptr) scope.emplace("reshard");
   const auto plan = plan_reshard(src.attr(), dst, src.dims(), src.dtype());
-  World& world = World::current();
+  const Place place = src.local().place();
+  World& world = World::current().carrier(place);
   const bool in_src = src.mesh().contains(world.rank());
   const bool in_dst = dst->mesh().contains(world.rank());
-  const Place place = src.local().place();
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
   const TracedReshard traced(world, "reshard", *plan, MoveWatch::Move::Part::kWhole);
@@ -295,7 +295,7 @@ DistTensor PendingReshard::wait() {
                                    "a pending reshard is waited for that was never started, or "
                                    "was waited for before; keep the tensor that wait() gives."));
   while (rest_ && rest_->crossing) {
-    World& world = World::current();
+    World& world = World::current().carrier(rest_->place);
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
                                MoveWatch::Move::Part::kFinish);
     transfer_.wait();

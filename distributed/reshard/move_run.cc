@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "distributed/comm/reduce.h"
+#include "distributed/comm/world.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/box_copy.h"
 
@@ -31,9 +31,12 @@ CommOp op_of(ReshardStep::Kind kind) {
 
 }  // namespace
 
-MoveRun::MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
-                 const TensorMeta& global, const Place& place, const DenseTensor& out)
-    : whole_(std::move(schedule)),
+MoveRun::MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t step,
+                 const DenseTensor& in, const TensorMeta& global, const Place& place,
+                 const DenseTensor& out)
+    : world_(world),
+      device_(world.device()),
+      whole_(std::move(schedule)),
       schedule_(whole_->moves[step]),
       step_(whole_->plan->steps[step]),
       in_(in),
@@ -55,7 +58,9 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   }
   if (only_sends && schedule.group == nullptr) return {};
   run->open(only_sends);
-  if (!run->dry_) run->staging_ = Staging(schedule.staging_bytes);
+  if (!run->dry_) {
+    run->staging_ = Staging(run->device_, schedule.staging_bytes);
+  }
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
   if (schedule.group == nullptr) return {};
@@ -67,8 +72,8 @@ void MoveRun::open(bool only_sends) {
   if (dry_) return;
   const bool reads = !schedule_.sends.empty() || !schedule_.scatter_counts.empty() ||
                      std::ranges::any_of(schedule_.recvs, &Leg::is_own);
-  if (reads) from_ = HostArray(in_, HostArray::kRead);
-  if (schedule_.receives && !only_sends) to_ = HostArray(out_, HostArray::kWrite);
+  if (reads) from_ = ArrayAt(device_, in_, ArrayAt::kRead);
+  if (schedule_.receives && !only_sends) to_ = ArrayAt(device_, out_, ArrayAt::kWrite);
 }
 
 DenseTensor MoveRun::finish() {
@@ -103,7 +108,7 @@ const void* MoveRun::piece_of_input(const Leg& leg) {
   const auto offset = contiguous_offset(schedule_.held, leg.box);
   if (offset) return element(from_.data(), *offset, width_);
   std::byte* packed = staging_.take(leg.bytes);
-  copy_box(from_.data(), schedule_.held, packed, leg.box, leg.box, width_);
+  copy(from_.data(), schedule_.held, packed, leg.box, leg.box);
   return packed;
 }
 
@@ -127,13 +132,18 @@ void* MoveRun::landing_place(const Leg& leg, bool reduces) {
   return element(to_.data(), *leg.offset, width_);
 }
 
+void MoveRun::copy(const void* from, const Box& from_box, std::byte* to, const Box& to_box,
+                   const Box& box) {
+  device_.copy_box(static_cast<const std::byte*>(from), from_box, to, to_box, box, width_);
+}
+
 void MoveRun::unpack() {
   for (size_t i = 0; i < arrived_.size(); ++i) {
     const Leg& leg = schedule_.recvs[i];
     if (leg.is_own) {
-      copy_box(from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box, width_);
+      copy(from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box);
     } else if (!leg.offset) {
-      copy_box(arrived_[i], leg.box, to_.data(), schedule_.wanted, leg.box, width_);
+      copy(arrived_[i], leg.box, to_.data(), schedule_.wanted, leg.box);
     }
   }
 }
@@ -145,13 +155,13 @@ void MoveRun::reduce() {
     const std::span inputs(arrived_.data() + i, n);
     const int64_t count = leg.box.numel();
     if (leg.offset) {
-      reduce_arrays(inputs, element(to_.data(), *leg.offset, width_), count, out_.dtype(),
+      world_.reduce(inputs, element(to_.data(), *leg.offset, width_), count, out_.dtype(),
                     step_.reduce);
       continue;
     }
     std::byte* reduced = staging_.take(leg.bytes);
-    reduce_arrays(inputs, reduced, count, out_.dtype(), step_.reduce);
-    copy_box(reduced, leg.box, to_.data(), schedule_.wanted, leg.box, width_);
+    world_.reduce(inputs, reduced, count, out_.dtype(), step_.reduce);
+    copy(reduced, leg.box, to_.data(), schedule_.wanted, leg.box);
   }
 }
 

@@ -15,10 +15,11 @@ namespace phi::distributed {
 /// Holds all that its messages read and write, so that the transfer keeps a run.
 class MoveRun {
  public:
-  /// Step number `step` of a schedule, from `in`; `global` is the whole tensor's meta. What this
+  /// Step number `step` of a schedule of `world`, from `in`; `global` is the whole tensor's meta. What this
   /// rank gets is put into `out` where that is defined.
-  MoveRun(std::shared_ptr<const Schedule> schedule, size_t step, const DenseTensor& in,
-          const TensorMeta& global, const Place& place, const DenseTensor& out);
+  MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t step,
+          const DenseTensor& in, const TensorMeta& global, const Place& place,
+          const DenseTensor& out);
 
   /// Puts the messages under way. A step that is exactly one collective is run to its end.
   static Transfer start(const std::shared_ptr<MoveRun>& run);
@@ -34,7 +35,12 @@ class MoveRun {
   void* landing_place(const Leg& leg, bool reduces);
   void unpack();
   void reduce();
+  /// The part of a box of `from` that is `box`, between arrays that the messages read or write.
+  void copy(const void* from, const Box& from_box, std::byte* to, const Box& to_box,
+            const Box& box);
 
+  World& world_;
+  Device& device_;  // where its messages lie
   const std::shared_ptr<const Schedule> whole_;
   const MoveSchedule& schedule_;
   const ReshardStep& step_;
@@ -43,9 +49,9 @@ class MoveRun {
   const bool dry_;  // messages are counted, and nothing is packed or placed
   DenseTensor out_;
   // Where messages read and write, and own boxes are taken from and put.
-  HostArray from_;
-  HostArray to_;
-  Staging staging_{0};
+  ArrayAt from_;
+  ArrayAt to_;
+  Staging staging_;
   // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)
   // in the input; null for an own box that is copied.
   std::vector<const void*> arrived_;

@@ -8,9 +8,10 @@ namespace phi::distributed {
 /// Lives as long as the messages from and to it.
 class Staging {
  public:
-  explicit Staging(size_t bytes) {
+  Staging() = default;
+  Staging(const Device& device, size_t bytes) {
     if (bytes == 0) return;
-    memory_ = HostMemory(bytes);
+    memory_ = DeviceMemory(device, bytes);
     next_ = memory_.data();
   }
 
@@ -23,7 +24,7 @@ class Staging {
   static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
  private:
-  HostMemory memory_;
+  DeviceMemory memory_;
   std::byte* next_ = nullptr;
 };
 

@@ -77,7 +77,7 @@ void RankFile::take_snapshot(bool must_be_finite) {
     copied = {piece.meta, {}, {}, true};
     const size_t nbytes = piece.meta.nbytes();
     if (nbytes == 0) continue;
-    copied.copy = HostMemory(nbytes);
+    copied.copy = DeviceMemory(Device::of(CPUPlace()), nbytes);
     const HostBytes bytes(piece.array);
     for (size_t at = 0; at < nbytes; at += kCopiedBytes) {
       const auto chunk = bytes.get().subspan(at, std::min(kCopiedBytes, nbytes - at));

@@ -37,7 +37,7 @@ class RankFile {
   struct RankPiece {
     TensorMeta meta;
     DenseTensor array;
-    HostMemory copy;
+    DeviceMemory copy;
     bool is_copied = false;
   };
 

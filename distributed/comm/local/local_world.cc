@@ -209,6 +209,11 @@ class LocalWorld final : public World {
     const std::lock_guard lock(hub_.mutex);
     hub_.rings[static_cast<size_t>(rank())].note(call, state);
   }
+  SeenRank see(int64_t other) const override { return {&hub_.rings[static_cast<size_t>(other)]}; }
+  std::string failure() const override {
+    const std::lock_guard lock(hub_.mutex);
+    return hub_.failure;
+  }
 
  private:
   Hub& hub_;

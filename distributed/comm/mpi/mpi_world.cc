@@ -106,6 +106,7 @@ class MpiWorld final : public World {
   void note(const Call& call, CallState state) override {
     watch_->board->own_ring().note(call, state);
   }
+  SeenRank see(int64_t other) const override { return link_.see(other); }
 
  private:
   void open_channels() {

@@ -3,18 +3,15 @@
 
 namespace phi {
 
-void HostArray::copy_to_host(const std::byte* bytes) {
-  copy_ = DenseTensor::empty(array_.meta(), CPUPlace());
+void ArrayAt::bring(const std::byte* bytes, const Place& to) {
+  copy_ = DenseTensor::empty(array_.meta(), to);
   data_ = static_cast<std::byte*>(copy_.mutable_raw_data());
-  if (use_ != kWrite && array_.nbytes() > 0) {
-    Device::of(array_.place()).copy_to_host(data_, bytes, array_.nbytes());
-  }
+  if (use_ != kWrite) copy_bytes(data_, to, bytes, array_.place(), array_.nbytes());
 }
 
-void HostArray::copy_back() {
-  if (array_.nbytes() == 0) return;
-  Device::of(array_.place())
-      .copy_from_host(static_cast<std::byte*>(array_.mutable_raw_data()), data_, array_.nbytes());
+void ArrayAt::copy_back() {
+  copy_bytes(static_cast<std::byte*>(array_.mutable_raw_data()), array_.place(), data_,
+             copy_.place(), array_.nbytes());
 }
 
 void copy_array(const DenseTensor& from, DenseTensor& to) {

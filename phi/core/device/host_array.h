@@ -1,4 +1,5 @@
-// HostArray: an array as host code reads and writes it, on whatever device it lies.
+// ArrayAt: an array as it is read and written at one device, on whatever device it lies; HostArray:
+// as host code does.
 //
 //   HostArray bytes(x, HostArray::kUpdate);
 //   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);
@@ -10,29 +11,30 @@
 
 namespace phi {
 
-/// The array itself where the host reaches its memory, else a copy on the host that goes back when
+/// The array itself where it lies in the device's memory, else a copy there that goes back when
 /// finish() is called.
-class HostArray {
+class ArrayAt {
  public:
   enum Use { kRead, kWrite, kUpdate };  // kWrite: all elements are written; none is brought here
 
   /// None: data() is null.
-  HostArray() = default;
-  /// A deferred array comes to its device first. Errors: those of DenseTensor::data.
-  HostArray(const DenseTensor& array, Use use) : array_(array), use_(use) {
+  ArrayAt() = default;
+  /// A deferred array comes to its own device first. Errors: those of DenseTensor::data.
+  ArrayAt(Device& device, const DenseTensor& array, Use use) : array_(array), use_(use) {
     // Reading must not part the array from its lender.
     void* const place =
         use == kRead ? const_cast<void*>(array.raw_data()) : array_.mutable_raw_data();
     std::byte* const bytes = static_cast<std::byte*>(place);
-    if (Device::of(array_.place()).is_host()) [[likely]] {
+    const Device& own = Device::of(array_.place());
+    if (&own == &device || (own.is_host() && device.is_host())) [[likely]] {
       data_ = bytes;
     } else {
-      copy_to_host(bytes);
+      bring(bytes, device.place());
     }
   }
 
   std::byte* data() const { return data_; }
-  /// The array that data() belongs to: on the host, of the same meta.
+  /// The array that data() belongs to: at the device, of the same meta.
   const DenseTensor& array() const { return copy_.defined() ? copy_ : array_; }
   /// Once, at the end: what was written is the array's value.
   void finish() {
@@ -40,7 +42,7 @@ class HostArray {
   }
 
  private:
-  void copy_to_host(const std::byte* bytes);
+  void bring(const std::byte* bytes, const Place& to);
   void copy_back();
 
   DenseTensor array_;
@@ -49,11 +51,19 @@ class HostArray {
   Use use_ = kRead;
 };
 
-/// Memory of the host for messages, counted as the rank's like a tensor's.
-class HostMemory {
+class HostArray : public ArrayAt {
  public:
-  HostMemory() = default;
-  explicit HostMemory(size_t nbytes) : storage_(Storage::allocate(nbytes, CPUPlace())) {}
+  HostArray() = default;
+  HostArray(const DenseTensor& array, Use use)
+      : ArrayAt(Device::of(CPUPlace()), array, use) {}
+};
+
+/// Memory that no tensor lies in, counted as the rank's like a tensor's.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const Device& device, size_t nbytes)
+      : storage_(Storage::allocate(nbytes, device.place())) {}
   std::byte* data() const { return storage_ ? storage_->data() : nullptr; }
 
  private:
