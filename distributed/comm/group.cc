@@ -68,12 +68,13 @@ std::string_view name_of(CommOp op) {
   return "unknown";
 }
 
-Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
+Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
+             std::string_view suffix)
     : world_(world),
       ranks_(std::move(ranks)),
       position_(position),
       hash_(hash),
-      name_(rank_list(ranks_)) {}
+      name_(rank_list(ranks_).append(suffix)) {}
 
 // The same stretch of each member's part.
 struct Group::PartSlice {
@@ -155,6 +156,26 @@ class Group::CallScope {
   std::vector<Arrow> arriving_;
 };
 
+// Whoever gathers sends its part to all others, whoever scatters gets its own from each; who reduces
+// for all does both. That is what a library's algorithms move, too.
+bool Group::by_library(const void* in, void* out, std::span<const int64_t> counts) {
+  if (size() == 1 || !run_by_library(*call_, in, out, counts)) return false;
+  const auto width = static_cast<int64_t>(size_of(call_->dtype));
+  const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0}) * width;
+  const int64_t own = counts[position_] * width;
+  const bool gathers = call_->op != CommOp::kReduceScatter;
+  const bool scatters = call_->op != CommOp::kAllGather;
+  const int64_t others = size() - 1;
+  Counters& counters = world_.rank_context().counters();
+  Traffic& traffic = counters.traffic[static_cast<size_t>(call_->op)];
+  const int64_t sent = (gathers ? own * others : 0) + (scatters ? total - own : 0);
+  counters.bytes_sent += sent;
+  counters.bytes_received += (gathers ? total - own : 0) + (scatters ? own * others : 0);
+  traffic.bytes += sent;
+  traffic.messages += others * (gathers && scatters ? 2 : 1);
+  return true;
+}
+
 // In the order of what else is done with the arrays.
 void Group::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0 || to == from) return;
@@ -226,7 +247,8 @@ void Group::all_gather_v(const void* in, void* out, std::span<const int64_t> cou
                          .bytes = total * static_cast<int64_t>(size_of(dtype)),
                          .dtype = dtype,
                          .count = total});
-  gather_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype);
+  if (!by_library(in, out, counts))
+    gather_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype);
   call.finish();
 }
 
@@ -298,8 +320,10 @@ void Group::reduce_scatter_v(const void* in, void* out, std::span<const int64_t>
                          .dtype = dtype,
                          .count = total,
                          .reduce = kind});
-  reduce_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype,
-               kind);
+  if (!by_library(in, out, counts)) {
+    reduce_parts(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), counts, dtype,
+                 kind);
+  }
   call.finish();
 }
 
@@ -362,17 +386,23 @@ void Group::all_reduce(const void* in, void* out, int64_t count, DataType dtype,
                          .dtype = dtype,
                          .count = count,
                          .reduce = kind});
-  if (all_reduce_by_gather(count * width, size())) {
-    reduce_by_gather(in, out, count, dtype, kind);
-  } else {
-    std::vector<int64_t> counts(ranks_.size());
-    for (int64_t i = 0; i < size(); ++i) counts[i] = split_range(count, size(), i).size;
-    const int64_t begin = split_range(count, size(), position_).offset;
-    std::byte* own = at(out, static_cast<size_t>(begin * width));
-    reduce_parts(static_cast<const std::byte*>(in), own, counts, dtype, kind);
-    gather_parts(own, static_cast<std::byte*>(out), counts, dtype);
-  }
+  std::vector<int64_t> counts(ranks_.size());
+  for (int64_t i = 0; i < size(); ++i) counts[i] = split_range(count, size(), i).size;
+  if (!by_library(in, out, counts)) all_reduce_by_messages(in, out, counts, dtype, kind);
   call.finish();
+}
+
+void Group::all_reduce_by_messages(const void* in, void* out, std::span<const int64_t> counts,
+                                   DataType dtype, ReduceKind kind) {
+  const auto width = static_cast<int64_t>(size_of(dtype));
+  const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  if (all_reduce_by_gather(count * width, size())) {
+    return reduce_by_gather(in, out, count, dtype, kind);
+  }
+  const int64_t begin = split_range(count, size(), position_).offset;
+  std::byte* own = at(out, static_cast<size_t>(begin * width));
+  reduce_parts(static_cast<const std::byte*>(in), own, counts, dtype, kind);
+  gather_parts(own, static_cast<std::byte*>(out), counts, dtype);
 }
 
 void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
@@ -414,6 +444,7 @@ void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
 // Dissemination: in round k everyone tells the member 2^k further on; after log2 n rounds everyone
 // has heard of everyone.
 void Group::barrier() {
+  world_.device().wait();
   CallScope call(*this, {.op = CommOp::kBarrier});
   for (int64_t step = 1; step < size(); step *= 2) {
     const Send send{(position_ + step) % size(), nullptr, 0};

@@ -55,9 +55,9 @@ struct Recv {
   size_t bytes = 0;
 };
 
-/// The calls as declared here are made of messages between memory that the host reaches
-/// (HostArray). A library of collectives has a group of its own, which overrides those that it does
-/// better (World::make_group).
+/// Arrays lie on the device of the group's world: on the host, but for a carrier's. Calls of a
+/// carrier are done for whatever is launched on the device afterwards; the host goes on, but for
+/// barrier, where it waits for the device first.
 class Group {
  public:
   virtual ~Group() = default;
@@ -77,16 +77,16 @@ class Group {
   /// `count` elements of each member, in order of position: out holds count * size().
   void all_gather(const void* in, void* out, int64_t count, DataType dtype);
   /// counts[i] elements of member i. `in` may be the member's own part of `out`.
-  virtual void all_gather_v(const void* in, void* out, std::span<const int64_t> counts,
+  void all_gather_v(const void* in, void* out, std::span<const int64_t> counts,
                             DataType dtype);
 
   /// Part i of `in` goes to member i; part j of `out` comes from member j.
   void all_to_all(const void* in, void* out, int64_t count, DataType dtype);
-  virtual void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
+  void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
                             std::span<const int64_t> recv_counts, DataType dtype);
 
   /// `in` and `out` may be the same array.
-  virtual void all_reduce(const void* in, void* out, int64_t count, DataType dtype,
+  void all_reduce(const void* in, void* out, int64_t count, DataType dtype,
                           ReduceKind kind);
   void all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
     all_reduce(data, data, count, dtype, kind);
@@ -94,34 +94,44 @@ class Group {
 
   /// Member i gets part i of the elementwise reduction; `in` holds all parts.
   void reduce_scatter(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
-  virtual void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts,
+  void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts,
                                 DataType dtype, ReduceKind kind);
 
   /// Everyone gets what the member at position `root` has.
-  virtual void broadcast(void* data, int64_t count, DataType dtype, int64_t root);
+  void broadcast(void* data, int64_t count, DataType dtype, int64_t root);
 
   /// No member leaves before all have come.
-  virtual void barrier();
+  void barrier();
 
   /// Point-to-point messages, all under way at once; either list may be empty and a member may send
   /// to itself. Every member calls, also with nothing to do.
-  virtual void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
+  void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
   /// The same, returning when the messages are under way; any number of them may be, and other
   /// calls in between. It is a call like any other: it counts in the order of calls. `buffers` owns
   /// what the messages read and write and is kept until they are done; `counted_as` is the
   /// collective that they are in the rank's counters.
-  virtual Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
+  Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
                                   std::shared_ptr<const void> buffers,
                                   CommOp counted_as = CommOp::kExchange);
 
  protected:
-  Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash);
+  /// `suffix` goes into the name.
+  Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
+        std::string_view suffix = {});
+
+  /// Where a library of collectives does one itself: does it and returns true. `counts` are the
+  /// members' elements of a gathering or scattering. Without it calls are made of messages.
+  virtual bool run_by_library(const Call& /*call*/, const void* /*in*/, void* /*out*/,
+                              std::span<const int64_t> /*counts*/) {
+    return false;
+  }
 
  private:
   friend class World;
 
   class CallScope;
   struct PartSlice;
+  bool by_library(const void* in, void* out, std::span<const int64_t> counts);
   void copy(void* to, const void* from, size_t bytes);
   void compare(const Call& call);
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
@@ -132,6 +142,8 @@ class Group {
                     DataType dtype, ReduceKind kind);
   void gather_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                     DataType dtype);
+  void all_reduce_by_messages(const void* in, void* out, std::span<const int64_t> counts,
+                              DataType dtype, ReduceKind kind);
   void reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
 
   World& world_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "distributed/comm/combine.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
 
@@ -13,48 +14,10 @@ namespace {
 
 constexpr int64_t kBlock = 1024;
 
-// Signed overflow wraps, as it does in the kernels that made the values.
-template <typename A>
-A add(A a, A b) {
-  if constexpr (std::is_integral_v<A>) {
-    return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  } else {
-    return a + b;
-  }
-}
-template <typename A>
-A multiply(A a, A b) {
-  if constexpr (std::is_integral_v<A>) {
-    return static_cast<A>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
-template <typename A>
-bool is_nan(A a) {
-  return a != a;
-}
-
-template <ReduceKind kKind, typename A>
-A combine(A a, A b) {
-  if constexpr (kKind == ReduceKind::kSum || kKind == ReduceKind::kAvg) return add(a, b);
-  if constexpr (kKind == ReduceKind::kProd) return multiply(a, b);
-  if constexpr (kKind == ReduceKind::kMax) return a < b || is_nan(b) ? b : a;
-  if constexpr (kKind == ReduceKind::kMin) return b < a || is_nan(b) ? b : a;
-  if constexpr (kKind == ReduceKind::kAny) return A(a != A(0) || b != A(0));
-  if constexpr (kKind == ReduceKind::kAll) return A(a != A(0) && b != A(0));
-}
-
-[[noreturn]] void throw_no_order(DataType dtype, ReduceKind kind) {
-  throw errors::InvalidArgument("{} values have no {}; reduce their real and imaginary parts.",
-                                name_of(dtype), name_of(kind));
-}
-
 template <typename T, ReduceKind kKind>
 void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
   using A = accumulator_t<T>;
   alignas(64) A block[kBlock];
-  const auto n = static_cast<A>(static_cast<int64_t>(inputs.size()));
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t size = std::min(kBlock, count - begin);
     const T* first = static_cast<const T*>(inputs[0]) + begin;
@@ -65,37 +28,8 @@ void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
         block[i] = combine<kKind, A>(block[i], static_cast<A>(next[i]));
       }
     }
-    if constexpr (kKind == ReduceKind::kAvg) {
-      for (int64_t i = 0; i < size; ++i) block[i] /= n;
-    }
-    if constexpr (kKind == ReduceKind::kAny || kKind == ReduceKind::kAll) {
-      for (int64_t i = 0; i < size; ++i) block[i] = A(block[i] != A(0));  // also with one input
-    }
-    for (int64_t i = 0; i < size; ++i) {
-      if constexpr (std::is_same_v<T, bool>) {
-        out[begin + i] = block[i] != A(0);
-      } else {
-        out[begin + i] = static_cast<T>(block[i]);
-      }
-    }
-  }
-}
-
-template <typename T>
-void reduce_kind(std::span<const void* const> inputs, T* out, int64_t count, ReduceKind kind) {
-  if (kind == ReduceKind::kSum) return reduce_typed<T, ReduceKind::kSum>(inputs, out, count);
-  if (kind == ReduceKind::kAvg) return reduce_typed<T, ReduceKind::kAvg>(inputs, out, count);
-  if (kind == ReduceKind::kProd) return reduce_typed<T, ReduceKind::kProd>(inputs, out, count);
-  if constexpr (kIsComplex<T>) {
-    throw_no_order(dtype_of<T>(), kind);
-  } else if (kind == ReduceKind::kMax) {
-    reduce_typed<T, ReduceKind::kMax>(inputs, out, count);
-  } else if (kind == ReduceKind::kMin) {
-    reduce_typed<T, ReduceKind::kMin>(inputs, out, count);
-  } else if (kind == ReduceKind::kAny) {
-    reduce_typed<T, ReduceKind::kAny>(inputs, out, count);
-  } else {
-    reduce_typed<T, ReduceKind::kAll>(inputs, out, count);
+    const auto n = static_cast<int64_t>(inputs.size());
+    for (int64_t i = 0; i < size; ++i) out[begin + i] = reduced<kKind, T>(block[i], n);
   }
 }
 
@@ -138,8 +72,11 @@ T identity(ReduceKind kind) {
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                    ReduceKind kind) {
   if (inputs.empty() || count == 0) return;
-  visit_any_dtype(dtype,
-                  [&]<typename T>() { reduce_kind<T>(inputs, static_cast<T*>(out), count, kind); });
+  visit_any_dtype(dtype, [&]<typename T>() {
+    visit_reduce_kind<T>(kind, [&]<ReduceKind kKind>() {
+      reduce_typed<T, kKind>(inputs, static_cast<T*>(out), count);
+    });
+  });
 }
 
 void fill_identity(ReduceKind kind, DenseTensor& out) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "distributed/comm/hang_report.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
@@ -61,8 +63,24 @@ std::unique_ptr<Messages> World::post(const Call& call, std::span<const Send> se
 }
 
 void World::finish(const Call& call, std::unique_ptr<Messages> messages) {
-  messages->wait(call);
+  wait_beside_carrier(call, *messages);
   spare_.push_back(std::move(messages));
+}
+
+// Who waits here may be waited for by others in calls of the carrier, which go on meanwhile.
+void World::wait_beside_carrier(const Call& call, Messages& messages) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kBetweenLooks = std::chrono::microseconds(20);
+  const auto until = Clock::now() + deadline();
+  while (carrier_ && carrier_->make_progress()) {
+    if (messages.done(call)) return;
+    PHI_CHECK(Clock::now() < until,
+              errors::ExecutionTimeout("{}", late_report(call, deadline(), [this](int64_t other) {
+                                         return see(other);
+                                       })));
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  messages.wait(call);
 }
 
 Transfer World::start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
@@ -97,7 +115,7 @@ void World::wait_for(Transfer::State& transfer) {
   yield_point("world.wait_for.not_done");
   note(transfer.call, CallState::kWaiting);
   try {
-    transfer.messages->wait(transfer.call);
+    wait_beside_carrier(transfer.call, *transfer.messages);
   } catch (...) {
     end_failed(transfer);
     return;

@@ -93,6 +93,7 @@ World::World(World& host)
 World::~World() { abandon_transfers(); }
 
 SeenRank World::see(int64_t /*rank*/) const { return {}; }
+SeenRank World::seen_by(const World& host, int64_t rank) { return host.see(rank); }
 
 // Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
 std::byte* World::scratch(size_t bytes) {

@@ -204,6 +204,22 @@ class World {
   /// slice is on its way.
   virtual int64_t slice_bytes() const { return 1 << 20; }
 
+  // What a carrier asks of its host's world.
+  static std::unique_ptr<Messages> messages_of(World& host) { return host.free_messages(); }
+  static void give_back(World& host, std::unique_ptr<Messages> messages) {
+    host.spare_.push_back(std::move(messages));
+  }
+  static void note_in(World& host, const Call& call, CallState state) { host.note(call, state); }
+  static SeenRank seen_by(const World& host, int64_t rank);
+  static std::string failure_in(const World& host) { return host.failure(); }
+  static void carry_in(World& host, const Call& call, std::span<const Send> sends,
+                       std::span<const Recv> recvs) {
+    host.carry(call, sends, recvs);
+  }
+
+  /// Of a carrier: carries on with what it has to do on the host, without waiting; whether something
+  /// is left to be done there.
+  virtual bool make_progress() { return false; }
   /// Withdraws all that is under way. For the destructors of backends whose messages need them. In
   /// a child of fork() nothing is withdrawn and nothing freed: it is the parent's.
   void abandon_transfers() noexcept;
@@ -227,6 +243,7 @@ class World {
   std::unique_ptr<Messages> post(const Call& call, std::span<const Send> sends,
                                  std::span<const Recv> recvs);
   void finish(const Call& call, std::unique_ptr<Messages> messages);
+  void wait_beside_carrier(const Call& call, Messages& messages);
   Transfer start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
                  std::shared_ptr<const void> buffers);
   bool test(Transfer::State& transfer) noexcept;

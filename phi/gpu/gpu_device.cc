@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/common/place.h"
@@ -118,7 +119,20 @@ void GpuDevice::fill(std::byte* memory, std::byte value, size_t n) {
 void GpuDevice::wait() {
   make_current();
   check(cudaStreamSynchronize(compute_), "waiting for the GPU");
+  if (has_failed_) [[unlikely]]
+    check_failure();
   misfits_->check();
+}
+
+void GpuDevice::set_failure(std::exception_ptr why) {
+  const std::lock_guard lock(failure_mutex_);
+  failure_ = std::move(why);
+  has_failed_ = failure_ != nullptr;
+}
+
+void GpuDevice::check_failure() {
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 void GpuDevice::throw_failed(cudaError_t status, const char* what) const {

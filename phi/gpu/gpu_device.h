@@ -6,7 +6,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "phi/core/device/device.h"
@@ -50,6 +53,9 @@ class GpuDevice final : public Device {
     log_.add();
     check(status, "a launch");
   }
+  /// From now on whoever waits for the GPU is told this: what it had to do was ended by others, and
+  /// its values mean nothing. null: no more. From any thread.
+  void set_failure(std::exception_ptr why);
 
  private:
   explicit GpuDevice(int index);
@@ -59,6 +65,7 @@ class GpuDevice final : public Device {
     if (status != cudaSuccess) [[unlikely]]
       throw_failed(status, what);
   }
+  void check_failure();
   [[noreturn]] void throw_failed(cudaError_t status, const char* what) const;
 
   int index_;
@@ -68,6 +75,9 @@ class GpuDevice final : public Device {
   std::unique_ptr<Misfits> misfits_;
   Products products_;
   LaunchLog log_;
+  std::atomic<bool> has_failed_{false};
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
 };
 
 }  // namespace phi::gpu

@@ -1,0 +1,33 @@
+// Event: a place in a stream of the current GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "phi/gpu/errors.h"
+
+namespace phi::distributed {
+
+class Event {
+ public:
+  Event() { PHI_GPU(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Event() { (void)cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(cudaStream_t stream) { PHI_GPU(cudaEventRecord(event_, stream)); }
+  /// What is put into the stream from here on waits for what was recorded.
+  void hold_up(cudaStream_t stream) const { PHI_GPU(cudaStreamWaitEvent(stream, event_, 0)); }
+  /// What was recorded is done; or has failed, which whoever waits for the GPU is told.
+  bool has_come() const {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) (void)cudaGetLastError();
+    return status != cudaErrorNotReady;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace phi::distributed

@@ -1,0 +1,177 @@
+// Turns from agreement to the stream.
+#include "distributed/comm/nccl/line.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "phi/common/errors.h"
+
+namespace phi::distributed {
+namespace {
+
+template <typename Message>
+void add_peers(std::span<const Message> messages, std::vector<int64_t>* peers) {
+  for (const Message& message : messages) {
+    if (std::ranges::find(*peers, message.peer) == peers->end()) peers->push_back(message.peer);
+  }
+}
+
+// NCCL carries bytes: messages have no dtype here.
+ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t stream) {
+  ncclResult_t worst = ncclSuccess;
+  const auto keep = [&](ncclResult_t status) {
+    if (status != ncclSuccess && status != ncclInProgress) worst = status;
+  };
+  for (const Send& send : turn.sends) {
+    keep(nccl().ncclSend(send.data, send.bytes, ncclUint8, static_cast<int>(send.peer), comm,
+                         stream));
+  }
+  for (const Recv& recv : turn.recvs) {
+    keep(nccl().ncclRecv(recv.data, recv.bytes, ncclUint8, static_cast<int>(recv.peer), comm,
+                         stream));
+  }
+  return worst;
+}
+
+}  // namespace
+
+Line::Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight)
+    : host_(std::move(host)),
+      device_(device),
+      comms_(comms),
+      in_flight_(in_flight),
+      calls_with_(static_cast<size_t>(host_.world.size())) {
+  device_.make_current();
+  PHI_GPU(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+}
+
+// What is in the stream is done, or has been aborted.
+Line::~Line() {
+  device_.make_current();
+  waiting_.clear();
+  (void)cudaStreamSynchronize(stream_);
+  (void)cudaStreamDestroy(stream_);
+}
+
+std::shared_ptr<Turn> Line::add(const Call& call, std::span<const Send> sends,
+                                std::span<const Recv> recvs) {
+  device_.make_current();
+  auto turn = std::make_shared<Turn>();
+  turn->call = call;
+  turn->ready.record(device_.compute());
+  std::ranges::copy_if(sends, std::back_inserter(turn->sends), &Send::bytes);
+  std::ranges::copy_if(recvs, std::back_inserter(turn->recvs), &Recv::bytes);
+  add_peers(sends, &turn->peers);
+  add_peers(recvs, &turn->peers);
+  turn->theirs.resize(turn->peers.size());
+  std::vector<Send> told;
+  std::vector<Recv> heard;
+  turn->ours.reserve(turn->peers.size());
+  for (const int64_t peer : turn->peers) {
+    const uint64_t ordinal = ++calls_with_[static_cast<size_t>(peer)];
+    turn->ours.push_back(Terms::of(call, ordinal, peer, sends, recvs));
+    told.push_back({peer, &turn->ours.back(), sizeof(Terms)});
+    heard.push_back({peer, &turn->theirs[told.size() - 1], sizeof(Terms)});
+  }
+  turn->agreement = host_.messages();
+  turn->agreement->post(call, told, heard);
+  waiting_.push_back(turn);
+  advance();
+  return turn;
+}
+
+void Line::withdraw(const Turn& turn) {
+  std::erase_if(waiting_, [&](const auto& other) { return other.get() == &turn; });
+}
+
+void Line::advance() {
+  device_.make_current();
+  in_flight_.retire();
+  while (!waiting_.empty()) {
+    const std::shared_ptr<Turn> head = waiting_.front();
+    try {
+      step(*head);
+      if (head->state != Turn::State::kQueued) return;
+      queued(head);
+      waiting_.pop_front();
+    } catch (...) {
+      fail_head();
+    }
+  }
+}
+
+// Of what has been caught. The error is the turn's, whoever waits at the moment.
+void Line::fail_head() {
+  waiting_.front()->error = std::current_exception();
+  waiting_.front()->state = Turn::State::kOver;
+  waiting_.pop_front();
+}
+
+void Line::step(Turn& head) {
+  if (head.state == Turn::State::kAgreeing) {
+    if (!head.agreement->done(head.call)) return;
+    host_.give_back(std::move(head.agreement));
+    check_terms(head);
+    tell_nccl(head);
+    head.state = Turn::State::kSettling;
+  }
+  if (comms_.settled(all_)) head.state = Turn::State::kQueued;
+}
+
+void Line::check_terms(const Turn& turn) const {
+  for (size_t i = 0; i < turn.peers.size(); ++i) {
+    const std::string wrong = difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i],
+                                         turn.theirs[i]);
+    PHI_CHECK(wrong.empty(),
+              errors::InvalidArgument("{}", mismatch_report(turn.call, wrong, host_.see)));
+  }
+}
+
+void Line::tell_nccl(Turn& turn) {
+  turn.ready.hold_up(stream_);
+  if (turn.sends.empty() && turn.recvs.empty()) return;
+  comms_.call(all_, [&] { return send_and_receive(turn, all_, stream_); });
+}
+
+void Line::queued(const std::shared_ptr<Turn>& turn) {
+  turn->done.record(stream_);
+  in_flight_.add(turn);
+}
+
+void Line::wait_until_put(Turn& turn) {
+  for (advance(); !turn.is_put(); advance()) wait_for_head();
+  if (turn.error) std::rethrow_exception(turn.error);
+}
+
+void Line::wait_until_empty() {
+  for (advance(); !waiting_.empty(); advance()) wait_for_head();
+}
+
+void Line::wait_for_head() {
+  const std::shared_ptr<Turn> head = waiting_.front();
+  try {
+    if (head->state == Turn::State::kAgreeing) {
+      head->agreement->wait(head->call);
+    } else {
+      comms_.wait_until_settled(all_, head->call.to_string());
+    }
+  } catch (...) {
+    fail_head();
+  }
+}
+
+void Line::put(const Call& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls) {
+  device_.make_current();
+  const auto turn = std::make_shared<Turn>();
+  turn->call = call;
+  turn->ready.record(device_.compute());
+  turn->ready.hold_up(stream_);
+  comms_.call(comm, calls);
+  comms_.wait_until_settled(comm, call.to_string());
+  turn->state = Turn::State::kQueued;
+  queued(turn);
+  turn->done.hold_up(device_.compute());
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,81 @@
+// Which collectives NCCL does itself.
+#include "distributed/comm/nccl/nccl_group.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace phi::distributed {
+namespace {
+
+// Of calls between GPUs in reports: the host's group of the same ranks counts its own.
+constexpr std::string_view kSuffix = " of GPUs";
+constexpr uint64_t kSalt = 0x6e63636c6e63636c;
+
+// Dtypes whose sums NCCL rounds as its documentation says; all others are reduced by our kernel.
+std::optional<ncclDataType_t> type_of_sums(DataType dtype) {
+  switch (dtype) {
+    case DataType::FLOAT16:
+      return ncclFloat16;
+    case DataType::BFLOAT16:
+      return ncclBfloat16;
+    case DataType::FLOAT32:
+      return ncclFloat32;
+    case DataType::FLOAT64:
+      return ncclFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The others are exact in any order, or lose NaN in NCCL.
+std::optional<ncclRedOp_t> op_of(ReduceKind kind) {
+  if (kind == ReduceKind::kSum) return ncclSum;
+  if (kind == ReduceKind::kAvg) return ncclAvg;
+  return std::nullopt;
+}
+
+bool all_equal(std::span<const int64_t> counts) {
+  return std::ranges::all_of(counts, [&](int64_t count) { return count == counts[0]; });
+}
+
+}  // namespace
+
+NcclGroup::NcclGroup(World& world, Means& means, std::vector<int64_t> ranks, int64_t position,
+                     uint64_t hash)
+    : Group(world, std::move(ranks), position, hash ^ kSalt, kSuffix), means_(means) {}
+
+bool NcclGroup::run_by_library(const Call& call, const void* in, void* out,
+                               std::span<const int64_t> counts) {
+  using Calls = std::function<ncclResult_t(ncclComm_t comm)>;
+  const cudaStream_t stream = means_.line.stream();
+  Calls calls;
+  if (call.count == 0) return false;
+  if (call.op == CommOp::kAllGather && all_equal(counts)) {
+    const size_t bytes = static_cast<size_t>(counts[0]) * size_of(call.dtype);
+    calls = [=](ncclComm_t comm) {
+      return nccl().ncclAllGather(in, out, bytes, ncclUint8, comm, stream);
+    };
+  } else if (call.reduce && means_.reduction == GpuReduction::kFast) {
+    const auto type = type_of_sums(call.dtype);
+    const auto op = op_of(*call.reduce);
+    if (!type || !op) return false;
+    if (call.op == CommOp::kAllReduce) {
+      calls = [=, count = static_cast<size_t>(call.count)](ncclComm_t comm) {
+        return nccl().ncclAllReduce(in, out, count, *type, *op, comm, stream);
+      };
+    } else if (all_equal(counts)) {
+      calls = [=, count = static_cast<size_t>(counts[0])](ncclComm_t comm) {
+        return nccl().ncclReduceScatter(in, out, count, *type, *op, comm, stream);
+      };
+    }
+  }
+  if (!calls) return false;
+  means_.line.wait_until_empty();
+  means_.agree(call);
+  const ncclComm_t comm =
+      means_.comms.of(*this, [&]() -> Group& { return means_.control(ranks()); });
+  means_.line.put(call, comm, [&] { return calls(comm); });
+  return true;
+}
+
+}  // namespace phi::distributed

@@ -1,0 +1,220 @@
+// A rank's place among the GPUs that NCCL connects.
+#include "distributed/comm/nccl/nccl_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "distributed/comm/nccl/communicators.h"
+#include "distributed/comm/nccl/in_flight.h"
+#include "distributed/comm/nccl/line.h"
+#include "distributed/comm/nccl/nccl_group.h"
+#include "distributed/comm/nccl/reduce.h"
+#include "distributed/comm/nccl/watchdog.h"
+#include "phi/common/errors.h"
+#include "phi/core/device/host_array.h"
+#include "phi/gpu/gpu_device.h"
+
+namespace phi::distributed {
+namespace {
+
+// A slice in each of two places at a time, from every member.
+constexpr int64_t kSliceBytes = int64_t{16} << 20;
+
+// What ranks tell each other before they join.
+struct Introduction {
+  int64_t version;
+  uint64_t gpu[2];  // its uuid
+};
+
+// NCCL takes several ranks on one GPU for a mistake, unless it is told of them so.
+bool shares_gpus_on_purpose() {
+  return std::getenv("NCCL_HOSTID") != nullptr ||
+         std::getenv("NCCL_MULTI_RANK_GPU_ENABLE") != nullptr;
+}
+
+// All ranks find the same.
+void check_introductions(const std::vector<Introduction>& all) {
+  for (size_t i = 1; i < all.size(); ++i) {
+    PHI_CHECK(all[i].version == all[0].version,
+              errors::PreconditionNotMet(
+                  "rank 0 has NCCL {} and rank {} has NCCL {}; install one version on all machines.",
+                  nccl_version_text(static_cast<int>(all[0].version)), i,
+                  nccl_version_text(static_cast<int>(all[i].version))));
+  }
+  PHI_CHECK(all[0].version >= kLeastNccl,
+            errors::Unavailable("NCCL {} is installed, and {} or newer is needed.",
+                                nccl_version_text(static_cast<int>(all[0].version)),
+                                nccl_version_text(kLeastNccl)));
+  for (size_t i = 0; i < all.size() && !shares_gpus_on_purpose(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      PHI_CHECK(!std::ranges::equal(all[i].gpu, all[j].gpu),
+                errors::PreconditionNotMet(
+                    "ranks {} and {} are on one GPU, and NCCL wants one for each rank: start as "
+                    "many ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives "
+                    "them.",
+                    j, i));
+    }
+  }
+}
+
+class NcclWorld final : public World {
+ public:
+  NcclWorld(World& host, gpu::GpuDevice& device, GpuReduction reduction)
+      : World(host),
+        host_(host),
+        device_(device),
+        comms_(in_flight_),
+        line_(link(), device, comms_, in_flight_),
+        means_{line_, comms_, reduction, [this](const Call& call) { agree(call); },
+               [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
+        watchdog_({.host = host,
+                   .device = device,
+                   .comms = comms_,
+                   .in_flight = in_flight_,
+                   .see = link().see,
+                   .failure_of_others = [&host] { return failure_in(host); }}) {
+    line_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
+  }
+
+  // What is in the stream comes to its end, or the watchdog ends it.
+  ~NcclWorld() override {
+    device_.make_current();
+    line_.advance();
+    if (!line_.is_empty()) {
+      watchdog_.abort(errors::Unavailable(
+          "rank {} left the job before its messages between GPUs were done.", rank()));
+    }
+    (void)cudaStreamSynchronize(line_.stream());
+    abandon_transfers();
+    comms_.end();
+    device_.set_failure(nullptr);
+  }
+
+  std::string_view backend() const override { return "nccl"; }
+  int64_t number_on_machine() const override { return host_.number_on_machine(); }
+  bool carries() const override { return host_.carries(); }
+  void fail(const std::string& message) override { host_.fail(message); }
+  Device& device() override { return device_; }
+
+  void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
+              ReduceKind kind) override {
+    reduce_on_gpu(device_, inputs, out, count, dtype, kind);
+  }
+
+ protected:
+  std::unique_ptr<Messages> new_messages() override {
+    return std::make_unique<NcclMessages>(*this);
+  }
+  std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
+                                    uint64_t hash) override {
+    return std::make_unique<NcclGroup>(*this, means_, std::move(ranks), position, hash);
+  }
+  void note(const Call& call, CallState state) override { note_in(host_, call, state); }
+  SeenRank see(int64_t rank) const override { return seen_by(host_, rank); }
+  std::string failure() const override { return failure_in(host_); }
+
+  // What it has held before is freed in the order of the compute stream.
+  std::byte* scratch(size_t bytes) override {
+    if (scratch_bytes_ < bytes) {
+      scratch_ = DeviceMemory();
+      scratch_ = DeviceMemory(device_, bytes);
+      scratch_bytes_ = bytes;
+    }
+    return scratch_.data();
+  }
+  int64_t slice_bytes() const override { return kSliceBytes; }
+
+  bool make_progress() override {
+    line_.advance();
+    return !line_.is_empty();
+  }
+
+ private:
+  class NcclMessages final : public Messages {
+   public:
+    explicit NcclMessages(NcclWorld& world) : world_(world) {}
+    // What NCCL has been told cannot be taken back; the world ends it, or it ends by itself.
+    ~NcclMessages() override {
+      if (turn_ && !turn_->is_put()) world_.line_.withdraw(*turn_);
+    }
+
+    void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+      world_.watchdog_.check();
+      turn_ = world_.line_.add(call, sends, recvs);
+    }
+    bool done(const Call& /*call*/) override {
+      world_.watchdog_.check();
+      world_.line_.advance();
+      if (turn_->error) std::rethrow_exception(turn_->error);
+      return turn_->state == Turn::State::kOver ||
+             (turn_->state == Turn::State::kQueued && turn_->done.has_come());
+    }
+    void wait(const Call& /*call*/) override {
+      world_.watchdog_.check();
+      world_.line_.wait_until_put(*turn_);
+      turn_->done.hold_up(world_.device_.compute());
+    }
+
+   private:
+    NcclWorld& world_;
+    std::shared_ptr<Turn> turn_;
+  };
+
+  HostLink link() {
+    return {.world = *this,
+            .see = [this](int64_t rank) { return seen_by(host_, rank); },
+            .messages = [this] { return messages_of(host_); },
+            .give_back = [this](auto messages) { give_back(host_, std::move(messages)); }};
+  }
+
+  // In round k everyone hears of the member 2^k before it, which has heard of 2^k others: calls that
+  // differ meet on the way.
+  void agree(const Call& call) {
+    const auto ranks = call.group->ranks();
+    const auto n = static_cast<int64_t>(ranks.size());
+    const int64_t own = call.group->position();
+    for (int64_t step = 1; step < n; step *= 2) {
+      const Send send{ranks[static_cast<size_t>((own + step) % n)], nullptr, 0};
+      const Recv recv{ranks[static_cast<size_t>((own - step % n + n) % n)], nullptr, 0};
+      carry_in(host_, call, {&send, 1}, {&recv, 1});
+    }
+  }
+
+  World& host_;
+  gpu::GpuDevice& device_;
+  InFlight in_flight_;
+  Communicators comms_;
+  Line line_;
+  NcclGroup::Means means_;
+  DeviceMemory scratch_;
+  size_t scratch_bytes_ = 0;
+  NcclWatchdog watchdog_;  // last: it looks at the others
+};
+
+}  // namespace
+
+std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction) {
+  gpu::GpuDevice& device = gpu::GpuDevice::of(gpu);
+  device.make_current();
+  Introduction own{};
+  int version = 0;
+  const ncclResult_t status = nccl().ncclGetVersion(&version);
+  PHI_CHECK(status == ncclSuccess,
+            errors::Unavailable("ncclGetVersion failed with {}.", describe(status)));
+  own.version = version;
+  cudaDeviceProp properties{};
+  PHI_GPU(cudaGetDeviceProperties(&properties, gpu.index));
+  static_assert(sizeof(properties.uuid) == sizeof(own.gpu));
+  std::memcpy(own.gpu, &properties.uuid, sizeof(own.gpu));
+  std::vector<Introduction> all(static_cast<size_t>(host.size()));
+  host.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);
+  check_introductions(all);
+  return std::make_unique<NcclWorld>(host, device, reduction);
+}
+
+}  // namespace phi::distributed
