@@ -1,4 +1,5 @@
-# Where CUDA is: AUTOPHI_NVCC with nvcc_version, and AUTOPHI_CUDA_INCLUDE_DIR with headers_version. The headers alone serve
+# Where CUDA is: AUTOPHI_NVCC with nvcc_version, AUTOPHI_CUDA_INCLUDE_DIR with headers_version, and
+# AUTOPHI_NCCL_INCLUDE_DIR. The headers alone serve
 # the tests that run sources of GPUs on the CPU (tests/support/cuda_on_cpu). An older CUDA than the one that the sources
 # are written for counts as none. As a script (cmake -P), which tools/setup runs, it prints what it has found.
 cmake_minimum_required(VERSION 3.25)
@@ -27,6 +28,8 @@ if(AUTOPHI_CUDA_INCLUDE_DIR)
     set(AUTOPHI_CUDA_INCLUDE_DIR "")
   endif()
 endif()
+# NCCL's header, which the toolkit does not have; it may lie beside CUDA's.
+find_path(AUTOPHI_NCCL_INCLUDE_DIR nccl.h HINTS ${AUTOPHI_CUDA_INCLUDE_DIR} ENV NCCL_HOME PATH_SUFFIXES include)
 set(nvcc_version)
 if(AUTOPHI_NVCC)
   execute_process(COMMAND ${AUTOPHI_NVCC} --version OUTPUT_VARIABLE text ERROR_QUIET)

@@ -1,4 +1,4 @@
-// A stream of the emulated GPU 0 for one test, and arrays there.
+// A stream of the current emulated GPU for one test, and arrays there.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@
 
 namespace cuda_on_cpu_test {
 
-/// Settings are the environment's again when it ends.
+/// Settings are the environment's again when it ends, unless it is told otherwise.
 class Session {
  public:
   Session() { EXPECT_WORKS(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
@@ -22,7 +22,7 @@ class Session {
     for (void* memory : memory_) cudaFreeAsync(memory, stream);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
-    cuda_on_cpu::reset();
+    if (resets) cuda_on_cpu::reset();
   }
   Session(const Session&) = delete;
 
@@ -50,6 +50,7 @@ class Session {
   }
 
   cudaStream_t stream = nullptr;
+  bool resets = true;  // false where others' threads still need what is set
 
  private:
   std::vector<void*> memory_;

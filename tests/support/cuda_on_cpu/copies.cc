@@ -54,20 +54,9 @@ std::vector<int> devices_of(const Side& to, const Side& from) {
   return devices;
 }
 
-// Ends the test where stream order has not made the memory yet or has taken it back.
-void check_alive(const char* what, const Side& side) {
-  if (side.device == nullptr) return;
-  const auto found = side.device->arena.find(side.memory);
-  if (found && found->live) return;
-  fail(
-      fmt::format("{} of GPU {} uses memory that is not allocated where it runs in the order of "
-                  "streams",
-                  what, side.device->index));
-}
-
 void copy_now(const Side& to, const Side& from, size_t n) {
-  check_alive("a copy", to);
-  check_alive("a copy", from);
+  if (to.device != nullptr) check_alive("a copy", *to.device, to.memory);
+  if (from.device != nullptr) check_alive("a copy", *from.device, from.memory);
   std::memmove(to.memory, from.memory, n);
 }
 
@@ -150,7 +139,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t n, cudaStream_t stre
     return enqueue(stream, {.name = fmt::format("cudaMemsetAsync of {} bytes", n),
                             .run =
                                 [=] {
-                                  check_alive("cudaMemsetAsync", to);
+                                  check_alive("cudaMemsetAsync", *to.device, to.memory);
                                   std::memset(to.memory, value, n);
                                 },
                             .devices = {to.device->index}});

@@ -48,6 +48,7 @@ void forget_failures() {
 
 void reset() {
   settings().restore();
+  forget_settings_of_parts();
   forget_failures();
 }
 

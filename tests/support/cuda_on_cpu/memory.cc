@@ -1,6 +1,8 @@
 // Memory of GPUs outside of pools, and what kind of memory an address lies in.
 #include "support/cuda_on_cpu/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "support/cuda_on_cpu/capture.h"
@@ -31,6 +33,15 @@ void end_life(Gpu& device, const Arena::Allocation& allocation) {
     pool->used -= allocation.size;
     drop_if_over(device, pool);
   }
+}
+
+void check_alive(const std::string& what, const Gpu& device, const void* memory) {
+  const auto found = device.arena.find(memory);
+  if (found && found->live) return;
+  fail(
+      fmt::format("{} of GPU {} uses memory that is not allocated where it runs in the order of "
+                  "streams",
+                  what, device.index));
 }
 
 }  // namespace cuda_on_cpu

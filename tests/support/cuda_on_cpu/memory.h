@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "support/cuda_on_cpu/gpu.h"
 
@@ -15,6 +16,9 @@ void end_life(Gpu& device, const Arena::Allocation& allocation);
 void drop_if_over(Gpu& device, CUmemPoolHandle_st* pool);
 /// Pools of a GPU give back what they hold over their thresholds, as they do when somebody waits.
 void give_back_reserved(int device);
+/// Ends the test where stream order has not made the memory yet or has taken it back. `what` uses
+/// it.
+void check_alive(const std::string& what, const Gpu& device, const void* memory);
 /// Whether it lies in memory of cudaHostAlloc.
 bool is_pinned(const void* address);
 

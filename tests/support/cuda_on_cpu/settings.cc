@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace cuda_on_cpu {
 namespace {
@@ -47,6 +48,18 @@ void Settings::restore() {
 Settings& settings() {
   static Settings all;
   return all;
+}
+
+namespace {
+std::vector<void (*)()>& parts() {
+  static std::vector<void (*)()> all;  // filled before main
+  return all;
+}
+}  // namespace
+
+void at_reset(void (*forget)()) { parts().push_back(forget); }
+void forget_settings_of_parts() {
+  for (void (*forget)() : parts()) forget();
 }
 
 void set_order(Order order, uint64_t seed) {

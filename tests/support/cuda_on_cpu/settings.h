@@ -26,6 +26,9 @@ struct Settings {
   void restore();
 };
 Settings& settings();
+/// Parts of the twin with settings of their own forget them at reset().
+void at_reset(void (*forget)());
+void forget_settings_of_parts();
 
 /// Draws numbers, the same ones for the same seed; begins anew when the seed is set.
 class Draw {

@@ -64,6 +64,10 @@ CUstream_st* needed_by(CUstream_st& stream, std::set<const CUstream_st*>& seen) 
   if (head.kind == Work::Kind::kWait && !head.mark->done) {
     return needed_by(*head.mark->stream, seen);
   }
+  if (!head.needs || stream.running) return nullptr;
+  for (CUstream_st* other : head.needs()) {
+    if (CUstream_st* needed = needed_by(*other, seen)) return needed;
+  }
   return nullptr;
 }
 
@@ -130,8 +134,9 @@ void drop_if_over(CUstream_st& stream) {
 
 void run_head(Lock& lock, CUstream_st& stream) {
   Engine& all = engine();
-  const Work work = std::move(stream.work.front());
-  stream.work.front() = Work{.kind = work.kind, .name = work.name, .mark = work.mark};
+  Work work = std::move(stream.work.front());
+  stream.work.front() =
+      Work{.kind = work.kind, .name = work.name, .mark = work.mark, .state = work.state};
   stream.running = true;
   switch (work.kind) {
     case Work::Kind::kDevice:
@@ -151,7 +156,11 @@ void run_head(Lock& lock, CUstream_st& stream) {
       break;
   }
   stream.running = false;
-  stream.work.pop_front();
+  if (work.unfinished && work.unfinished()) {
+    stream.work.front() = std::move(work);
+  } else {
+    stream.work.pop_front();
+  }
   ++all.progress;
   drop_if_over(stream);
   all.moved.notify_all();
@@ -161,6 +170,7 @@ std::string described(const CUstream_st& stream) {
   const Work& head = stream.work.front();
   std::string text =
       fmt::format("stream {} of GPU {}: {}", stream.number, stream.device, head.name);
+  if (head.state) text += head.state();
   if (stream.running) text += " (runs)";
   if (head.kind == Work::Kind::kWait && !head.mark->done) {
     text += fmt::format(" (an event of stream {})", head.mark->stream->number);
@@ -207,10 +217,17 @@ cudaError_t check_stream(cudaStream_t stream) {
 cudaError_t enqueue(cudaStream_t stream, Work work) {
   const Lock lock(engine().mutex);
   if (stream->capture) return capture_work(*stream, std::move(work));
+  if (work.queued) work.queued(*stream, work);
   stream->work.push_back(std::move(work));
   ++engine().progress;
   engine().moved.notify_all();
   return cudaSuccess;
+}
+
+void wake_waiters() {
+  const Lock lock(engine().mutex);
+  ++engine().progress;
+  engine().moved.notify_all();
 }
 
 void wait_for_stream(cudaStream_t stream) {

@@ -30,8 +30,18 @@ struct Work {
   std::function<void()> run = {};        // of the first two kinds
   std::vector<int> devices = {};         // whose memory it needs
   std::shared_ptr<Mark> mark = nullptr;  // of the last two
-  /// It cannot run yet: a message whose other side has not come, say. Asked under the lock.
+  // What follows is for messages, which meet others' at the heads of streams; all under the lock.
+  /// It is the head, and cannot run yet: the other side has not come, say.
   std::function<bool()> held_up = nullptr;
+  /// The streams whose work may end that.
+  std::function<std::vector<CUstream_st*>()> needs = nullptr;
+  /// It has run and stays the head, as it has more to do.
+  std::function<bool()> unfinished = nullptr;
+  /// Said behind its name.
+  std::function<std::string()> state = nullptr;
+  /// It comes into a stream, where it may make the above anew: work of a graph does so at each
+  /// launch.
+  std::function<void(CUstream_st&, Work&)> queued = nullptr;
 };
 
 struct Capture;
@@ -78,6 +88,8 @@ bool poll_stream(cudaStream_t stream);
 bool poll_mark(const std::shared_ptr<Mark>& mark);
 /// Runs `body` now, with the memory of these GPUs open.
 void with_devices(const std::vector<int>& devices, const std::function<void()>& body);
+/// Something was changed that work was held up by.
+void wake_waiters();
 /// What a waiter who can wait no longer is told: the head of each stream.
 std::string heads_of_streams();
 

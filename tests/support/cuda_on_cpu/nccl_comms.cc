@@ -1,0 +1,338 @@
+// The life of communicators of the stand-in of NCCL: ranks come together by a unique id, ask how
+// far things are, and end them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/cuda_on_cpu/gpu.h"
+#include "support/cuda_on_cpu/nccl_groups.h"
+
+namespace cuda_on_cpu::nccl {
+namespace {
+
+// What stands in a unique id.
+struct Id {
+  uint64_t magic;
+  int number;
+};
+constexpr uint64_t kIdMagic = 0x6e63636c6f6e6370;
+constexpr unsigned kConfigMagic = 0xcafebeef;
+
+// Whether one of its other ranks has ended without the rest, or has said that something is wrong.
+bool has_bad_peer(const ncclComm& comm) {
+  const auto& members = comm.clique->members;
+  return std::any_of(members.begin(), members.end(), [&](const ncclComm* member) {
+    if (member == nullptr || member == &comm) return false;
+    return member->state == ncclComm::State::kAborted || member->error != ncclSuccess;
+  });
+}
+
+void fail_clique(Clique& clique, const std::string& text) {
+  clique.error = ncclInvalidUsage;
+  clique.error_text = text;
+}
+
+// What speaks against two ranks in one communicator.
+std::string misfit(const ncclComm& a, const ncclComm& b) {
+  if (a.device == b.device) {
+    return fmt::format("Duplicate GPU detected: rank {} and rank {} both have GPU {}", a.rank,
+                       b.rank, a.device);
+  }
+  if (a.version != b.version) {
+    return fmt::format("Mismatched NCCL version detected: rank {} has {}, rank {} has {}", a.rank,
+                       a.version, b.rank, b.version);
+  }
+  return "";
+}
+
+// The rank comes to the others of its communicator.
+void join(ncclComm& comm, int ranks) {
+  Clique& clique = *comm.clique;
+  ncclComm*& own = clique.members[static_cast<size_t>(std::min(comm.rank, clique.ranks - 1))];
+  if (ranks != clique.ranks) {
+    fail_clique(clique,
+                fmt::format("ranks that come together do not agree how many they are: {} and {}",
+                            clique.ranks, ranks));
+  } else if (own != nullptr) {
+    fail_clique(clique, fmt::format("rank {} of {} has come twice", comm.rank, ranks));
+  } else {
+    for (const ncclComm* member : clique.members) {
+      const std::string text = member == nullptr ? "" : misfit(*member, comm);
+      if (!text.empty()) fail_clique(clique, text);
+    }
+    own = &comm;
+  }
+  all().changed.notify_all();
+}
+
+// Waits for the others, with patience.
+ncclResult_t wait_for_ranks(Lock& lock, const ncclComm& comm) {
+  const Clique& clique = *comm.clique;
+  const auto come = [&] { return clique.error != ncclSuccess || clique.complete(); };
+  const std::chrono::milliseconds patience(settings().patience_ms.load());
+  if (!all().changed.wait_for(lock, patience, come)) {
+    const auto missing = std::count(clique.members.begin(), clique.members.end(), nullptr);
+    fail(fmt::format("nothing can move any more: ncclCommInitRankConfig, {}, waits for {} ranks",
+                     described(comm), missing));
+  }
+  return clique.error == ncclSuccess ? ncclSuccess : refused(clique.error, clique.error_text);
+}
+
+std::shared_ptr<Clique> clique_of(int id, int ranks, const std::string& name) {
+  auto& clique = all().cliques[id];
+  if (!clique) {
+    clique = std::make_shared<Clique>(
+        Clique{.number = ++all().cliques_made, .ranks = ranks, .name = name, .members = {}});
+    clique->members.resize(static_cast<size_t>(ranks));
+  }
+  return clique;
+}
+
+ncclResult_t make(ncclComm_t* made, int ranks, int id, int rank, bool blocking,
+                  const std::string& name) {
+  Lock lock(all().mutex);
+  const auto clique = clique_of(id, ranks, name);
+  if (clique->complete()) {
+    return refused(ncclInvalidUsage,
+                   "ncclCommInitRankConfig: the unique id has made a communicator before");
+  }
+  ncclComm& comm = *all().comms.emplace_back(std::make_unique<ncclComm>());
+  comm.clique = clique;
+  comm.rank = rank;
+  comm.device = current_device();
+  comm.version = all().faults.version_of(comm.device);
+  comm.blocking = blocking;
+  join(comm, ranks);
+  *made = &comm;
+  if (!blocking) {
+    comm.polls = drawn_polls();
+    return ncclInProgress;
+  }
+  const ncclResult_t result = wait_for_ranks(lock, comm);
+  if (result == ncclSuccess) return result;
+  comm.state = ncclComm::State::kDestroyed;
+  *made = nullptr;
+  return result;
+}
+
+ncclResult_t check_new(int ranks, const Id& id, int rank, const ncclConfig_t& config) {
+  if (state_of_runtime() != cudaSuccess) {
+    return refused(ncclUnhandledCudaError, "ncclCommInitRankConfig: no GPU answers");
+  }
+  if (in_group()) {
+    return refused(ncclInvalidUsage, "ncclCommInitRankConfig: the stand-in has none in a group");
+  }
+  if (rank < 0 || rank >= ranks) {
+    return refused(ncclInvalidArgument,
+                   fmt::format("ncclCommInitRankConfig: rank {} of {}", rank, ranks));
+  }
+  const bool known =
+      config.blocking == 0 || config.blocking == 1 || config.blocking == NCCL_CONFIG_UNDEF_INT;
+  if (config.magic != kConfigMagic || !known) {
+    return refused(ncclInvalidArgument,
+                   "ncclCommInitRankConfig: a configuration that does not begin as "
+                   "NCCL_CONFIG_INITIALIZER, or blocking other than 0 and 1");
+  }
+  const Lock lock(all().mutex);
+  if (id.magic == kIdMagic && id.number <= all().ids) return ncclSuccess;
+  return refused(ncclInvalidArgument,
+                 "ncclCommInitRankConfig: the unique id was not made by ncclGetUniqueId");
+}
+
+// Where the first of its messages is that has not ended; null when none is left.
+CUstream_st* stream_of_rest(const ncclComm& comm) {
+  const Lock lock(all().mutex);
+  return comm.postings.empty() ? nullptr : comm.postings.front()->stream;
+}
+
+void wait_for_rest(const ncclComm& comm) {
+  while (CUstream_st* stream = stream_of_rest(comm)) wait_for_stream(stream);
+}
+
+// Another look at what is in progress; what is due is done by who looks.
+void look_again(Lock& lock, ncclComm& comm) {
+  if (!comm.clique->complete()) return;
+  if (comm.polls > 0) {
+    --comm.polls;
+  } else if (const auto group = comm.pending) {
+    if (group->taken || --group->polls > 0) return;
+    group->taken = true;
+    lock.unlock();
+    const ncclResult_t result = launch(*group);
+    lock.lock();
+    group->done = true;
+    for (const Launch::Part& part : group->parts) {
+      part.comm->pending = nullptr;
+      if (result != ncclSuccess) part.comm->error = result;
+    }
+  } else if (!comm.postings.empty()) {  // it ends when they have
+    CUstream_st* stream = comm.postings.front()->stream;
+    lock.unlock();
+    poll_stream(stream);
+    lock.lock();
+  }
+}
+
+ncclResult_t refused_handle(const char* call, ncclComm_t comm) {
+  return refused(
+      ncclInvalidArgument,
+      comm == nullptr
+          ? fmt::format("{}: no communicator", call)
+          : fmt::format("{}: the communicator has been {}: {}", call,
+                        comm->state == ncclComm::State::kAborted ? "aborted" : "destroyed",
+                        described(*comm)));
+}
+
+template <class T>
+ncclResult_t tell(const char* call, ncclComm_t comm, T* to, T (*what)(const ncclComm&)) {
+  const Lock lock(all().mutex);
+  const ncclResult_t ready = check_ready(comm, call);
+  if (ready == ncclSuccess) *to = what(*comm);
+  return ready;
+}
+
+}  // namespace
+
+All& all() {
+  static All& made = *new All;  // threads may wait while the process ends
+  return made;
+}
+
+bool Clique::complete() const {
+  return error == ncclSuccess &&
+         std::find(members.begin(), members.end(), nullptr) == members.end();
+}
+
+ncclResult_t state_of(const ncclComm& comm, std::string* text) {
+  const Clique& clique = *comm.clique;
+  *text = clique.error_text;
+  if (clique.error != ncclSuccess) return clique.error;
+  *text = "an asynchronous error of " + described(comm);
+  if (comm.error != ncclSuccess) return comm.error;
+  *text = "another rank of the communicator has ended: " + described(comm);
+  if (all().faults.of_peers != ncclSuccess && has_bad_peer(comm)) return all().faults.of_peers;
+  *text = "";
+  const bool ends = comm.state == ncclComm::State::kFinalized && !comm.postings.empty();
+  const bool under_way = comm.pending && !comm.pending->done;
+  return !clique.complete() || comm.polls > 0 || under_way || ends ? ncclInProgress : ncclSuccess;
+}
+
+ncclResult_t check_ready(ncclComm_t comm, const char* call) {
+  if (comm == nullptr || comm->gone()) return refused_handle(call, comm);
+  std::string text;
+  const ncclResult_t state = state_of(*comm, &text);
+  if (state == ncclInProgress) {
+    return refused(ncclInvalidArgument,
+                   fmt::format("{}: what the communicator did before is still in progress: {}",
+                               call, described(*comm)));
+  }
+  if (state != ncclSuccess) return refused(state, text);
+  if (comm->state == ncclComm::State::kInUse) return ncclSuccess;
+  return refused(ncclInvalidUsage, fmt::format("{}: the communicator has been finalized: {}", call,
+                                               described(*comm)));
+}
+
+}  // namespace cuda_on_cpu::nccl
+
+using namespace cuda_on_cpu;
+using namespace cuda_on_cpu::nccl;
+
+ncclResult_t ncclGetVersion(int* version) {
+  if (version == nullptr) return refused(ncclInvalidArgument, "ncclGetVersion: no place for it");
+  const Lock lock(all().mutex);
+  *version = all().faults.version_of(current_device());
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (id == nullptr) return refused(ncclInvalidArgument, "ncclGetUniqueId: no place for it");
+  const Lock lock(all().mutex);
+  const Id made{.magic = kIdMagic, .number = ++all().ids};
+  *id = {};
+  std::memcpy(id->internal, &made, sizeof made);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId unique_id, int rank,
+                                    ncclConfig_t* config) {
+  const ncclConfig_t plain = NCCL_CONFIG_INITIALIZER;
+  const ncclConfig_t& chosen = config == nullptr ? plain : *config;
+  Id id{};
+  std::memcpy(&id, unique_id.internal, sizeof id);
+  *comm = nullptr;
+  const ncclResult_t checked = check_new(ranks, id, rank, chosen);
+  if (checked != ncclSuccess) return checked;
+  const std::string name = chosen.commName == nullptr ? "" : chosen.commName;
+  return make(comm, ranks, id.number, rank, chosen.blocking != 0, name);
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  Lock lock(all().mutex);
+  if (comm == nullptr || comm->gone()) return refused_handle("ncclCommGetAsyncError", comm);
+  std::string text;
+  *error = state_of(*comm, &text);
+  if (*error == ncclInProgress) {
+    look_again(lock, *comm);
+    *error = state_of(*comm, &text);
+  }
+  if (*error != ncclSuccess && *error != ncclInProgress) refused(*error, text);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  {
+    const Lock lock(all().mutex);
+    const ncclResult_t ready = check_ready(comm, "ncclCommFinalize");
+    if (ready != ncclSuccess) return ready;
+    comm->state = ncclComm::State::kFinalized;
+  }
+  if (!comm->blocking) return ncclInProgress;
+  wait_for_rest(*comm);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm == nullptr) return ncclSuccess;
+  {
+    const Lock lock(all().mutex);
+    if (comm->gone()) return refused_handle("ncclCommDestroy", comm);
+    if (comm->state == ncclComm::State::kInUse) {
+      const ncclResult_t ready = check_ready(comm, "ncclCommDestroy");
+      if (ready != ncclSuccess) return ready;
+    }
+  }
+  wait_for_rest(*comm);
+  const Lock lock(all().mutex);
+  comm->state = ncclComm::State::kDestroyed;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  {
+    Lock lock(all().mutex);
+    if (comm == nullptr || comm->gone()) return refused_handle("ncclCommAbort", comm);
+    all().changed.wait(lock, [&] { return !all().faults.hangs.contains(comm->device); });
+    comm->state = ncclComm::State::kAborted;
+    comm->pending = nullptr;
+    drop_postings(*comm);
+  }
+  wake_waiters();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
+  return tell<int>("ncclCommCount", comm, count, [](const ncclComm& c) { return c.clique->ranks; });
+}
+
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
+  return tell<int>("ncclCommCuDevice", comm, device, [](const ncclComm& c) { return c.device; });
+}
+
+ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
+  return tell<int>("ncclCommUserRank", comm, rank, [](const ncclComm& c) { return c.rank; });
+}
