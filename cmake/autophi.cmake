@@ -197,6 +197,17 @@ function(autophi_gpu_test name)
   set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
 endfunction()
 
+# autophi_nccl_test(NAME as for autophi_test): a test of communication whose ranks are threads with GPUs of the twin
+# (tests/support/nccl_ranks.cc). Label gpu_on_cpu; nothing where NCCL's header is not.
+function(autophi_nccl_test name)
+  if(NOT AUTOPHI_CUDA_INCLUDE_DIR OR NOT AUTOPHI_NCCL_INCLUDE_DIR)
+    return()
+  endif()
+  autophi_test(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_nccl_ranks)
+  set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
+endfunction()
+
 # autophi_race_test(NAME SOURCES file... DEPS target...): a test of threads against each other (label
 # races), run in every build and again by tools/test under ThreadSanitizer and with yields. There only
 # what the target race_tests needs is built, so DEPS have no kernels.

@@ -79,7 +79,7 @@ LAYERS = (
     Layer("distributed/kernels", r"distributed/kernels/", COMM + ("phi/kernel signatures",)),
     # One row of the table in three parts, so that each library stays in its own folder.
     Layer("distributed/comm/mpi", r"distributed/comm/mpi/", COMM, libraries=("fmt", "glog", "mpi")),
-    Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM,
+    Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM + ("phi/gpu",),
           libraries=("fmt", "glog", "cuda")),
     Layer("distributed/comm", r"distributed/comm/", COMM),
     Layer("distributed/agreement", r"distributed/agreement/", COMM, libraries=("fmt", "nlohmann")),

@@ -12,6 +12,7 @@
 
 #include "distributed/comm/reduce.h"
 #include "phi/common/errors.h"
+#include "support/group_calls.h"
 #include "support/rank_launcher.h"
 #include "tests/distributed/comm/reduce_oracle.h"
 #include "tests/support/error_matchers.h"
@@ -19,6 +20,7 @@
 namespace phi::distributed {
 namespace {
 
+using testing::GroupCalls;
 using testing::on_all_world_sizes;
 
 constexpr DataType kDtypes[] = {DataType::BOOL,    DataType::UINT8,   DataType::INT32,
@@ -115,7 +117,7 @@ TEST(Conformance, RanksAreNumberedOnTheirMachine) {
 
 TEST(Conformance, AllReduce_EveryDtypeAndKind) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     for (DataType dtype : kDtypes) {
       for (ReduceKind kind : testing::kAllReduceKinds) {
         for (int64_t count : {0, 1, 5, 1500}) {
@@ -135,7 +137,7 @@ TEST(Conformance, AllReduce_EveryDtypeAndKind) {
 // several times over.
 TEST(Conformance, AllReduce_RareNumbers) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     for (DataType dtype : kDtypes) {
       visit_dtype(dtype, [&]<typename T>() {
         const testing::RareParts<T> parts;
@@ -156,7 +158,7 @@ TEST(Conformance, AllReduce_RareNumbers) {
 
 TEST(Conformance, ReduceScatter_RareNumbers) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     for (DataType dtype : {DataType::FLOAT32, DataType::BFLOAT16, DataType::INT64}) {
       visit_dtype(dtype, [&]<typename T>() {
         if constexpr (!std::is_same_v<T, bool>) {
@@ -178,7 +180,7 @@ TEST(Conformance, ReduceScatter_RareNumbers) {
 // Above the sizes at which the algorithm changes, and of a count that does not divide.
 TEST(Conformance, AllReduce_Large) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     constexpr int64_t kCount = 3 * 1000 * 1000 + 1;
     std::vector<float> in = made_up_values<float>(group.position(), 0, kCount);
     std::vector<float> out(in.size());
@@ -192,7 +194,7 @@ TEST(Conformance, AllReduce_Large) {
 
 TEST(Conformance, ReduceScatter_UnevenAndEmptyParts) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     for (int64_t scale : {1, 300'000}) {
       std::vector<int64_t> counts;
       for (int64_t i = 0; i < group.size(); ++i) counts.push_back(i == 1 ? 0 : scale + i);
@@ -212,7 +214,7 @@ TEST(Conformance, ReduceScatter_UnevenAndEmptyParts) {
 
 TEST(Conformance, AllGather_UnevenAndEmptyParts) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     std::vector<int64_t> counts;
     std::vector<int32_t> expected;
     for (int64_t i = 0; i < group.size(); ++i) {
@@ -229,7 +231,7 @@ TEST(Conformance, AllGather_UnevenAndEmptyParts) {
 
 TEST(Conformance, AllToAll_IsATranspose) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     std::vector<int64_t> in;
     std::vector<int64_t> expected;
     for (int64_t i = 0; i < group.size(); ++i) {
@@ -244,7 +246,7 @@ TEST(Conformance, AllToAll_IsATranspose) {
 
 TEST(Conformance, AllToAllV_SizesPerPair) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     const auto size_of_pair = [](int64_t from, int64_t to) { return (from * 2 + to) % 3; };
     std::vector<int64_t> send_counts;
     std::vector<int64_t> recv_counts;
@@ -264,7 +266,7 @@ TEST(Conformance, AllToAllV_SizesPerPair) {
 
 TEST(Conformance, Broadcast_FromEveryRoot) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     for (int64_t root = 0; root < group.size(); ++root) {
       std::vector<double> x = made_up_values<double>(group.position() == root ? root : 99, 0, 17);
       group.broadcast(x.data(), 17, DataType::FLOAT64, root);
@@ -275,7 +277,7 @@ TEST(Conformance, Broadcast_FromEveryRoot) {
 
 TEST(Conformance, Exchange_RingWithMessagesToOneself) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     const int64_t n = group.size();
     const int64_t next = (group.position() + 1) % n;
     const int64_t previous = (group.position() + n - 1) % n;
@@ -294,7 +296,7 @@ TEST(Conformance, Exchange_RingWithMessagesToOneself) {
 // Backends send long messages in pieces of powers of two.
 TEST(Conformance, Exchange_MessagesOfManyLengthsBetweenTheSameTwo) {
   on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     const int64_t to = (group.position() + 1) % group.size();
     const int64_t from = (group.position() + group.size() - 1) % group.size();
     const auto values = [](int64_t position, size_t bytes) {
@@ -333,7 +335,7 @@ TEST(Conformance, Barrier_NobodyLeavesBeforeAllHaveCome) {
     world.everyone().barrier();
     const int64_t left = now();
     std::vector<int64_t> all(static_cast<size_t>(world.size()));
-    world.everyone().all_gather(&came, all.data(), 1, DataType::INT64);
+    GroupCalls(world).all_gather(&came, all.data(), 1, DataType::INT64);
     EXPECT_LE(*std::ranges::max_element(all), left);
   });
 }
@@ -344,8 +346,8 @@ TEST(Conformance, Groups_OfSomeRanksInAnyOrder) {
     const int64_t last = world.size() - 1;
     const std::vector<int64_t> ranks = {last, 0};
     if (world.rank() == 0 || world.rank() == last) {
-      Group& group = world.group(ranks);
-      EXPECT_EQ(&group, &world.group(ranks)) << "made once";
+      const GroupCalls group(world, world.group(ranks));
+      EXPECT_EQ(&group.group(), &world.group(ranks)) << "made once";
       EXPECT_EQ(group.position(), world.rank() == 0 ? 1 : 0);
       int32_t all[2] = {};
       const auto own = static_cast<int32_t>(world.rank());
@@ -366,8 +368,8 @@ TEST(Conformance, Groups_DoNotMixUpTheirMessages) {
     for (int i = 0; i < 10; ++i) {
       int32_t a = static_cast<int32_t>(world.rank());
       int32_t b = a + 10;
-      world.group(up).broadcast(&a, 1, DataType::INT32, 0);
-      world.group(down).broadcast(&b, 1, DataType::INT32, 0);
+      GroupCalls(world, world.group(up)).broadcast(&a, 1, DataType::INT32, 0);
+      GroupCalls(world, world.group(down)).broadcast(&b, 1, DataType::INT32, 0);
       EXPECT_EQ(a, 0);
       EXPECT_EQ(b, 11);
     }
@@ -380,7 +382,7 @@ TEST(Conformance, CountersCountWhatGoesToOtherRanks) {
     const int64_t n = world.size();
     std::vector<float> in(1000, 1.0f);
     std::vector<float> out(in.size() * static_cast<size_t>(n));
-    world.everyone().all_gather(in.data(), out.data(), 1000, DataType::FLOAT32);
+    GroupCalls(world).all_gather(in.data(), out.data(), 1000, DataType::FLOAT32);
     const Counters& after = world.rank_context().counters();
     EXPECT_EQ(after.bytes_sent - before.bytes_sent, (n - 1) * 4000);
     EXPECT_EQ(after.bytes_received - before.bytes_received, (n - 1) * 4000);
@@ -390,7 +392,7 @@ TEST(Conformance, CountersCountWhatGoesToOtherRanks) {
 TEST(Conformance, EveryMemberLogsTheSameCalls) {
   on_all_world_sizes([](World& world) {
     world.enable_call_log();
-    Group& group = world.everyone();
+    const GroupCalls group(world);
     const size_t begin = world.call_log().size();
     float x = 1;
     group.all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
@@ -415,7 +417,7 @@ TEST(Conformance, WrongCallsSayWhy) {
     const std::vector<int64_t> twice = {world.rank(), world.rank()};
     const std::vector<int64_t> others = {world.rank() + 1};
     std::byte byte{};
-    Group& all = world.everyone();
+    const GroupCalls all(world);
     const auto own = static_cast<int>(world.rank());
     const int64_t counts[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     const struct {
