@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api/tensor/tensor.h"
+#include "distributed/comm/nccl/nccl_world.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/placement.h"
 #include "distributed/reshard/execute.h"
@@ -28,16 +29,29 @@ void finalize();
 int64_t rank();
 int64_t world_size();
 
+/// How messages go between the ranks' GPUs: by NCCL, from GPU to GPU, or through the host's memory,
+/// as they do between CPUs.
+enum class GpuMessages : uint8_t { kNccl, kHost };
+
+/// "nccl" or "host", "exact" or "fast". Errors: InvalidArgument for another word.
+GpuMessages parse_gpu_messages(std::string_view word);
+GpuReduction parse_gpu_reduction(std::string_view word);
+
 struct GpuOptions {
   /// Products of float32 may take their arguments as TF32, with 10 bits behind the point instead of
   /// 23; sums stay float32. Products of other dtypes are as they are.
   bool tf32 = false;
+  GpuMessages messages = GpuMessages::kNccl;
+  /// Of what NCCL carries (comm/nccl/nccl_world.h).
+  GpuReduction reduction = GpuReduction::kExact;
 };
 
 /// This rank computes on a GPU from here on: on the one whose number is the rank's among those of
-/// its machine. Call after init and before the first tensor; returns the place.
+/// its machine. Call after init and before the first tensor, on all ranks with the same options;
+/// returns the place.
 /// Errors: Unavailable if no driver answers, if it is too old, if the GPU runs no code of this
-/// build, or if that has none; OutOfRange if the machine has fewer GPUs than ranks.
+/// build, or if that has none; OutOfRange if the machine has fewer GPUs than ranks; of several
+/// ranks those of join_by_nccl, too.
 Place use_gpu(const GpuOptions& options = {});
 
 /// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().

@@ -120,13 +120,31 @@ void finalize() { finalize_world(); }
 int64_t rank() { return World::current().rank(); }
 int64_t world_size() { return World::current().size(); }
 
+GpuMessages parse_gpu_messages(std::string_view word) {
+  if (word == "nccl") return GpuMessages::kNccl;
+  if (word == "host") return GpuMessages::kHost;
+  throw errors::InvalidArgument(
+      "messages is '{}'; between GPUs they go by 'nccl' or through the "
+      "memory of the 'host'.",
+      word);
+}
+
+GpuReduction parse_gpu_reduction(std::string_view word) {
+  if (word == "exact") return GpuReduction::kExact;
+  if (word == "fast") return GpuReduction::kFast;
+  throw errors::InvalidArgument("reduction is '{}'; there are 'exact' and 'fast'.", word);
+}
+
 Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
   const int64_t number = world.number_on_machine();
   PHI_CHECK(number <= std::numeric_limits<decltype(Place::index)>::max(),
             errors::OutOfRange("there is no gpu:{}.", number));
   const Place place = GPUPlace(static_cast<int>(number));
-  Device::of(place);  // it must be there
+  Device::of(place);           // it must be there
+  world.set_carrier(nullptr);  // of other options
+  if (world.size() > 1 && world.carries() && options.messages == GpuMessages::kNccl)
+    world.set_carrier(join_by_nccl(world, place, options.reduction));
   world.rank_context().set_place(place);
   world.rank_context().set_tf32(options.tf32);
   return place;

@@ -117,8 +117,11 @@ class World {
   World& carrier(const Place& place) {
     return carrier_ && carrier_->device().place() == place ? *carrier_ : *this;
   }
-  /// From now on; a world of the same ranks that was made of this one (the constructor says how).
-  void set_carrier(std::unique_ptr<World> carrier) { carrier_ = std::move(carrier); }
+  /// From now on; a world of the same ranks that was made of this one (the constructor says how),
+  /// or null. Gives back the one before.
+  std::unique_ptr<World> set_carrier(std::unique_ptr<World> carrier) {
+    return std::exchange(carrier_, std::move(carrier));
+  }
 
   /// As reduce_arrays (reduce.h), of arrays of device(), for what is done with them afterwards.
   virtual void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
@@ -212,13 +215,16 @@ class World {
   static void note_in(World& host, const Call& call, CallState state) { host.note(call, state); }
   static SeenRank seen_by(const World& host, int64_t rank);
   static std::string failure_in(const World& host) { return host.failure(); }
+  static void wait_in(World& host, const Call& call, Messages& messages) {
+    host.wait_beside_carrier(call, messages);
+  }
   static void carry_in(World& host, const Call& call, std::span<const Send> sends,
                        std::span<const Recv> recvs) {
     host.carry(call, sends, recvs);
   }
 
-  /// Of a carrier: carries on with what it has to do on the host, without waiting; whether something
-  /// is left to be done there.
+  /// Of a carrier: carries on with what it has to do on the host, without waiting; whether
+  /// something is left to be done there.
   virtual bool make_progress() { return false; }
   /// Withdraws all that is under way. For the destructors of backends whose messages need them. In
   /// a child of fork() nothing is withdrawn and nothing freed: it is the parent's.

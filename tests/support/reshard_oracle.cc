@@ -11,6 +11,7 @@
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
+#include "phi/core/device/host_array.h"
 #include "support/wire.h"
 
 namespace phi::distributed::testing {
@@ -160,7 +161,11 @@ DenseTensor made_up_local(const Dims& shape, DataType dtype, const TensorDistAtt
       *to++ = static_cast<T>(static_cast<float>(v));
     });
   });
-  return out;
+  const Place& place = RankContext::current().place();
+  if (place == out.place()) return out;
+  DenseTensor there = DenseTensor::empty(out.meta(), place);
+  copy_array(out, there);
+  return there;
 }
 
 std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const TensorDistAttr* attr) {
@@ -175,8 +180,9 @@ std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const Tenso
 
 std::vector<double> as_doubles(const DenseTensor& x) {
   std::vector<double> out;
+  const HostArray here(x, HostArray::kRead);
   visit_any_dtype(x.dtype(), [&]<typename T>() {
-    for (T v : x.values<T>()) {
+    for (T v : here.array().values<T>()) {
       if constexpr (kIsComplex<T>) {
         out.insert(out.end(), {v.real(), v.imag()});
       } else {
@@ -263,7 +269,8 @@ std::vector<ReshardCase> random_reshards(int64_t world_size, int count, unsigned
 DistTensor made_up_tensor(const Dims& shape, DataType dtype, const TensorDistAttr* attr) {
   const int64_t rank = World::current().rank();
   const TensorMeta meta{shape, dtype};
-  if (!attr->mesh().contains(rank)) return DistTensor::clipped(meta, attr, CPUPlace(), nullptr);
+  if (!attr->mesh().contains(rank))
+    return DistTensor::clipped(meta, attr, RankContext::current().place(), nullptr);
   return {meta, attr, made_up_local(shape, dtype, attr, rank)};
 }
 

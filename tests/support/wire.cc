@@ -22,6 +22,10 @@ class Opened : public World {
   static void note_in(World& world, const Call& call, CallState state) {
     (world.*&Opened::note)(call, state);
   }
+  static std::byte* scratch_of(World& world, size_t bytes) {
+    return (world.*&Opened::scratch)(bytes);
+  }
+  static int64_t slice_bytes_of(const World& world) { return (world.*&Opened::slice_bytes)(); }
 };
 
 // Somebody else owns it.
@@ -63,7 +67,26 @@ class CountedWorld::CountedMessages final : public Messages {
 
 CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inner) {
   set_deadline(inner.deadline());
+  World& carrier = inner.carrier(inner.rank_context().place());
+  if (&carrier == &inner) return;
+  auto counted = std::make_unique<CountedWorld>(carrier);
+  carrier_ = counted.get();
+  set_carrier(std::move(counted));
 }
+
+Wire CountedWorld::wire() const {
+  Wire all = wire_;
+  if (!carrier_) return all;
+  const Wire more = carrier_->wire();
+  all.messages_sent += more.messages_sent;
+  all.bytes_sent += more.bytes_sent;
+  all.messages_received += more.messages_received;
+  all.bytes_received += more.bytes_received;
+  return all;
+}
+
+std::byte* CountedWorld::scratch(size_t bytes) { return Opened::scratch_of(inner_, bytes); }
+int64_t CountedWorld::slice_bytes() const { return Opened::slice_bytes_of(inner_); }
 
 std::unique_ptr<Messages> CountedWorld::new_messages() {
   return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), wire_);

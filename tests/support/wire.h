@@ -28,28 +28,37 @@ struct Wire {
   friend void PrintTo(const Wire& wire, std::ostream* out);
 };
 
-/// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers.
+/// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers,
+/// and a view of its carrier.
 /// All ranks of the job change to theirs together; it must be the current one while it is used.
 class CountedWorld final : public World {
  public:
   explicit CountedWorld(World& inner);
   ~CountedWorld() override { abandon_transfers(); }
 
-  const Wire& wire() const { return wire_; }
+  Wire wire() const;
 
   std::string_view backend() const override { return inner_.backend(); }
   bool carries() const override { return inner_.carries(); }
   void fail(const std::string& message) override { inner_.fail(message); }
+  Device& device() override { return inner_.device(); }
+  void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
+              ReduceKind kind) override {
+    inner_.reduce(inputs, out, count, dtype, kind);
+  }
 
  protected:
   std::unique_ptr<Messages> new_messages() override;
   void note(const Call& call, CallState state) override;
+  std::byte* scratch(size_t bytes) override;
+  int64_t slice_bytes() const override;
 
  private:
   class CountedMessages;
 
   World& inner_;
   Wire wire_;
+  CountedWorld* carrier_ = nullptr;
 };
 
 /// The rank's counters have grown since `before`, when `world` was made, by what was on the wire.

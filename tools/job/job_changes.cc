@@ -28,6 +28,7 @@ constexpr std::array kRows = {
     Row{"place", Change::kTold},
     Row{"run.dtype", Change::kTold},
     Row{"run.tf32", Change::kTold},
+    Row{"run.reduction", Change::kTold},
     Row{"run.micro_batches", Change::kTold},
     Row{"data.", Change::kTold},
     Row{"optimizer.", Change::kTold},

@@ -48,6 +48,7 @@ class WorldAsItWas {
         keeps_deferred_(world.rank_context().keeps_deferred()),
         place_(world.rank_context().place()),
         tf32_(world.rank_context().tf32()),
+        carrier_(world.set_carrier(nullptr)),
         device_limit_(world.rank_context().memory()->device_limit()),
         counters_(world.rank_context().counters()),
         transfers_(std::exchange(world.rank_context().transfers(), {})) {
@@ -60,6 +61,7 @@ class WorldAsItWas {
     world_.rank_context().set_keeps_deferred(keeps_deferred_);
     world_.rank_context().set_place(place_);
     world_.rank_context().set_tf32(tf32_);
+    world_.set_carrier(std::move(carrier_));
     world_.rank_context().memory()->set_device_limit(device_limit_);
     world_.rank_context().counters() = counters_;
     world_.rank_context().transfers() = transfers_;
@@ -75,6 +77,7 @@ class WorldAsItWas {
   const bool keeps_deferred_;
   const Place place_;
   const bool tf32_;
+  std::unique_ptr<World> carrier_;
   const int64_t device_limit_;
   const Counters counters_;
   const TransferStats transfers_;

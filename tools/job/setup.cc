@@ -67,7 +67,9 @@ void settle_tf32(JobConfig* config) {
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
-    distributed::use_gpu({.tf32 = config.run.tf32});
+    distributed::use_gpu({.tf32 = config.run.tf32,
+                          .messages = distributed::parse_gpu_messages(config.run.messages),
+                          .reduction = distributed::parse_gpu_reduction(config.run.reduction)});
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }

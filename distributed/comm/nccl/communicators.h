@@ -24,8 +24,9 @@ class Communicators {
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
 
-  /// That of the members of `group`, the ranks of a group of the carrier; its id goes over `control`,
-  /// the group of the same ranks on the host. Made when it is first asked for, which all members do.
+  /// That of the members of `group`, the ranks of a group of the carrier; its id goes over
+  /// `control`, the group of the same ranks on the host. Made when it is first asked for, which all
+  /// members do.
   ncclComm_t of(const Group& group, const std::function<Group&()>& control);
 
   /// Makes NCCL's calls of one group of them, all of `comm`. NCCL may not have put them into their
@@ -50,7 +51,7 @@ class Communicators {
   void check_not_aborted() const;
 
   InFlight& in_flight_;
-  std::mutex inside_;  // who holds it is inside NCCL
+  std::mutex inside_;                     // who holds it is inside NCCL
   std::map<uint64_t, ncclComm_t> comms_;  // by the hash of their groups
   std::exception_ptr aborted_for_;
 };

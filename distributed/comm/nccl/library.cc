@@ -12,7 +12,8 @@ std::string nccl_version_text(int version) {
 std::string describe(ncclResult_t status, ncclComm_t comm) {
   const char* const more = nccl().ncclGetLastError(comm);
   return fmt::format("NCCL error {}, {}{}{}", static_cast<int>(status),
-                     nccl().ncclGetErrorString(status), more && *more ? ": " : "", more ? more : "");
+                     nccl().ncclGetErrorString(status), more && *more ? ": " : "",
+                     more ? more : "");
 }
 
 }  // namespace phi::distributed

@@ -121,8 +121,8 @@ void Line::step(Turn& head) {
 
 void Line::check_terms(const Turn& turn) const {
   for (size_t i = 0; i < turn.peers.size(); ++i) {
-    const std::string wrong = difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i],
-                                         turn.theirs[i]);
+    const std::string wrong =
+        difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i], turn.theirs[i]);
     PHI_CHECK(wrong.empty(),
               errors::InvalidArgument("{}", mismatch_report(turn.call, wrong, host_.see)));
   }

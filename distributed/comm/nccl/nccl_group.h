@@ -1,5 +1,5 @@
-// NcclGroup: a group whose arrays lie on GPUs. Its calls are made of messages, as everywhere; NCCL's
-// own collectives serve where they give the same, or where they have been asked for.
+// NcclGroup: a group whose arrays lie on GPUs. Its calls are made of messages, as everywhere;
+// NCCL's own collectives serve where they give the same, or where they have been asked for.
 #pragma once
 
 #include <functional>

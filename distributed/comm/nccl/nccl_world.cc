@@ -40,11 +40,12 @@ bool shares_gpus_on_purpose() {
 // All ranks find the same.
 void check_introductions(const std::vector<Introduction>& all) {
   for (size_t i = 1; i < all.size(); ++i) {
-    PHI_CHECK(all[i].version == all[0].version,
-              errors::PreconditionNotMet(
-                  "rank 0 has NCCL {} and rank {} has NCCL {}; install one version on all machines.",
-                  nccl_version_text(static_cast<int>(all[0].version)), i,
-                  nccl_version_text(static_cast<int>(all[i].version))));
+    PHI_CHECK(
+        all[i].version == all[0].version,
+        errors::PreconditionNotMet(
+            "rank 0 has NCCL {} and rank {} has NCCL {}; install one version on all machines.",
+            nccl_version_text(static_cast<int>(all[0].version)), i,
+            nccl_version_text(static_cast<int>(all[i].version))));
   }
   PHI_CHECK(all[0].version >= kLeastNccl,
             errors::Unavailable("NCCL {} is installed, and {} or newer is needed.",
@@ -52,12 +53,13 @@ void check_introductions(const std::vector<Introduction>& all) {
                                 nccl_version_text(kLeastNccl)));
   for (size_t i = 0; i < all.size() && !shares_gpus_on_purpose(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      PHI_CHECK(!std::ranges::equal(all[i].gpu, all[j].gpu),
-                errors::PreconditionNotMet(
-                    "ranks {} and {} are on one GPU, and NCCL wants one for each rank: start as "
-                    "many ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives "
-                    "them.",
-                    j, i));
+      PHI_CHECK(
+          !std::ranges::equal(all[i].gpu, all[j].gpu),
+          errors::PreconditionNotMet(
+              "ranks {} and {} are on one GPU, and NCCL wants one for each rank: start as "
+              "many ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives "
+              "them.",
+              j, i));
     }
   }
 }
@@ -145,24 +147,33 @@ class NcclWorld final : public World {
 
     void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
       world_.watchdog_.check();
-      turn_ = world_.line_.add(call, sends, recvs);
+      turn_ = nullptr;
+      if (std::ranges::any_of(sends, &Send::bytes) || std::ranges::any_of(recvs, &Recv::bytes)) {
+        turn_ = world_.line_.add(call, sends, recvs);
+        return;
+      }
+      empty_ = messages_of(world_.host_);
+      empty_->post(call, sends, recvs);
     }
-    bool done(const Call& /*call*/) override {
+    bool done(const Call& call) override {
       world_.watchdog_.check();
       world_.line_.advance();
+      if (!turn_) return empty_->done(call);
       if (turn_->error) std::rethrow_exception(turn_->error);
       return turn_->state == Turn::State::kOver ||
              (turn_->state == Turn::State::kQueued && turn_->done.has_come());
     }
-    void wait(const Call& /*call*/) override {
+    void wait(const Call& call) override {
       world_.watchdog_.check();
+      if (!turn_) return wait_in(world_.host_, call, *empty_);
       world_.line_.wait_until_put(*turn_);
       turn_->done.hold_up(world_.device_.compute());
     }
 
    private:
     NcclWorld& world_;
-    std::shared_ptr<Turn> turn_;
+    std::shared_ptr<Turn> turn_;       // null: all are empty, and go over the host
+    std::unique_ptr<Messages> empty_;  // those
   };
 
   HostLink link() {
@@ -172,8 +183,8 @@ class NcclWorld final : public World {
             .give_back = [this](auto messages) { give_back(host_, std::move(messages)); }};
   }
 
-  // In round k everyone hears of the member 2^k before it, which has heard of 2^k others: calls that
-  // differ meet on the way.
+  // In round k everyone hears of the member 2^k before it, which has heard of 2^k others: calls
+  // that differ meet on the way.
   void agree(const Call& call) {
     const auto ranks = call.group->ranks();
     const auto n = static_cast<int64_t>(ranks.size());

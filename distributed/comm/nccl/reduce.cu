@@ -1,10 +1,9 @@
 // The arithmetic of reductions on a GPU: a thread has one element of all inputs at a time, so each
 // is read once, in the order of positions, and the output written once.
-#include "distributed/comm/nccl/reduce.h"
-
 #include <vector>
 
 #include "distributed/comm/combine.h"
+#include "distributed/comm/nccl/reduce.h"
 #include "phi/core/device/host_array.h"
 #include "phi/gpu/launch.h"
 

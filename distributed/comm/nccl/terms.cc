@@ -53,8 +53,9 @@ std::string difference_in(const Call& call, const Direction& way, const PlainCal
                     /*strict=*/false);
   }
   if (way.same) return {};
-  return fmt::format("rank {} sends rank {} {} messages, and that expects {}, or others of them, in {}.",
-                     way.from, way.to, way.sends, way.recvs, call.to_string());
+  return fmt::format(
+      "rank {} sends rank {} {} messages, and that expects {}, or others of them, in {}.", way.from,
+      way.to, way.sends, way.recvs, call.to_string());
 }
 
 }  // namespace
@@ -79,16 +80,16 @@ std::string difference(const Call& call, int64_t own, const Terms& ours, int64_t
                        const Terms& theirs) {
   PlainCall own_call = PlainCall::of(call), peer_call = own_call;
   peer_call.bytes = theirs.call_bytes;
-  const std::string there =
-      difference_in(call, {own, peer, ours.sends, theirs.recvs, ours.sent, theirs.received,
-                           ours.all_sent == theirs.all_received},
-                    own_call, peer_call);
-  const std::string back =
-      difference_in(call, {peer, own, theirs.sends, ours.recvs, theirs.sent, ours.received,
-                           theirs.all_sent == ours.all_received},
-                    peer_call, own_call);
-  if (!there.empty() || !back.empty()) return own < peer ? (there.empty() ? back : there)
-                                                         : (back.empty() ? there : back);
+  const std::string there = difference_in(call,
+                                          {own, peer, ours.sends, theirs.recvs, ours.sent,
+                                           theirs.received, ours.all_sent == theirs.all_received},
+                                          own_call, peer_call);
+  const std::string back = difference_in(call,
+                                         {peer, own, theirs.sends, ours.recvs, theirs.sent,
+                                          ours.received, theirs.all_sent == ours.all_received},
+                                         peer_call, own_call);
+  if (!there.empty() || !back.empty())
+    return own < peer ? (there.empty() ? back : there) : (back.empty() ? there : back);
   if (ours.ordinal == theirs.ordinal) return {};
   const auto [low, high] = std::minmax(own, peer);
   const auto [low_is, high_is] = own < peer ? std::pair(ours.ordinal, theirs.ordinal)

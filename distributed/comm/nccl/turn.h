@@ -28,8 +28,8 @@ struct Turn {
   std::vector<Terms> ours;
   std::vector<Terms> theirs;
   std::unique_ptr<Messages> agreement;  // that carry the terms
-  Event ready;  // in the compute stream: the arrays may be read and written
-  Event done;   // in the stream of messages
+  Event ready;                          // in the compute stream: the arrays may be read and written
+  Event done;                           // in the stream of messages
   State state = State::kAgreeing;
   std::exception_ptr error;
 

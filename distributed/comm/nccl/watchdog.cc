@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBetweenLooks = 20ms;
 // How long NCCL may take to end its work.
-constexpr auto kAbortPatience = 10s;
+constexpr auto kAbortPatience = 5s;
 
 double in_seconds(World::Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 

@@ -1,6 +1,6 @@
-// NcclWatchdog: a thread of a rank that sees what the rank's own thread cannot, because it waits for
-// its GPU: that NCCL's work does not end, that NCCL reports an error, that another rank has failed.
-// It ends NCCL's work, so that the rank's thread comes back, and says why.
+// NcclWatchdog: a thread of a rank that sees what the rank's own thread cannot, because it waits
+// for its GPU: that NCCL's work does not end, that NCCL reports an error, that another rank has
+// failed. It ends NCCL's work, so that the rank's thread comes back, and says why.
 #pragma once
 
 #include <atomic>

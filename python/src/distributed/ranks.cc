@@ -194,16 +194,27 @@ void bind_ranks(nb::module_& module) {
   module.def("world_size", &distributed::world_size);
   module.def(
       "use_gpu",
-      [](bool tf32) {
+      [](bool tf32, const std::string& messages, const std::string& reduction) {
+        const distributed::GpuOptions options{tf32, distributed::parse_gpu_messages(messages),
+                                              distributed::parse_gpu_reduction(reduction)};
         const WithoutGil others;
-        return distributed::use_gpu({.tf32 = tf32}).to_string();
+        return distributed::use_gpu(options).to_string();
       },
-      nb::kw_only(), nb::arg("tf32") = false,
+      nb::kw_only(), nb::arg("tf32") = false, nb::arg("messages") = "nccl",
+      nb::arg("reduction") = "exact",
       "This rank computes on a GPU from here on: on the one whose number is the rank's among "
       "those\n"
-      "of its machine. After init() and before the first tensor. Returns the place, 'gpu:0'.\n"
+      "of its machine. After init() and before the first tensor, on all ranks alike. Returns the "
+      "place,\n"
+      "'gpu:0'.\n"
       "tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.\n"
-      "Errors: RuntimeError if no driver answers or this build has no CUDA; IndexError if the\n"
+      "messages: how they go between GPUs, by 'nccl' or through the memory of the 'host'.\n"
+      "reduction: of what NCCL carries, 'exact' (the bits of every backend) or 'fast' (NCCL's "
+      "own,\n"
+      "which sums floats in an order of its choice).\n"
+      "Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though "
+      "there\n"
+      "are several ranks; ValueError for another word; IndexError if the\n"
       "machine has fewer GPUs than ranks.");
   module.def("barrier", &barrier, "Waits until all ranks are here.");
   module.def(

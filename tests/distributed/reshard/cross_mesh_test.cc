@@ -1,9 +1,9 @@
 // Reshard between meshes: equal, different, overlapping and disjoint ranks, any shapes.
 #include <gtest/gtest.h>
 
-#include "distributed/comm/local/local_world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
+#include "support/rank_launcher.h"
 #include "support/reshard_oracle.h"
 
 namespace phi::distributed {
@@ -20,19 +20,16 @@ void check_all_pairs(int64_t world_size, const ProcessMesh& from, const ProcessM
                      const std::vector<Placement>& choices, const std::vector<Dims>& shapes) {
   const auto src_lists = all_placements(from.ndim(), choices);
   const auto dst_lists = all_placements(to.ndim(), choices);
-  run_ranks(
-      world_size,
-      [&](World&) {
-        for (const auto& src : src_lists) {
-          for (const auto& dst : dst_lists) {
-            for (const Dims& shape : shapes) {
-              check_reshard(TensorDistAttr::get(from, src), TensorDistAttr::get(to, dst), shape);
-              if (::testing::Test::HasFailure()) return;
-            }
-          }
+  testing::on_ranks(world_size, [&](World&) {
+    for (const auto& src : src_lists) {
+      for (const auto& dst : dst_lists) {
+        for (const Dims& shape : shapes) {
+          check_reshard(TensorDistAttr::get(from, src), TensorDistAttr::get(to, dst), shape);
+          if (::testing::Test::HasFailure()) return;
         }
-      },
-      std::chrono::seconds(10));
+      }
+    }
+  });
 }
 
 const std::vector<Placement> kChoices = {Replicate(), Shard(0), Shard(1), Partial(ReduceKind::kSum),
@@ -74,11 +71,12 @@ TEST(CrossMesh, Scalars) {
 TEST(CrossMesh, RankInNeitherMeshDoesNothing) {
   const auto* src = TensorDistAttr::get(mesh_of({2}, {0, 1}), {Shard(0)});
   const auto* dst = TensorDistAttr::get(mesh_of({2}, {1, 2}), {Replicate()});
-  run_ranks(4, [&](World& world) {
+  testing::on_ranks(4, [&](World& world) {
     if (world.rank() < 3) {
       return;  // nobody else comes, and rank 3 does not notice
     }
-    const auto x = DistTensor::clipped({{4, 2}, DataType::FLOAT32}, src, CPUPlace(), nullptr);
+    const auto x = DistTensor::clipped({{4, 2}, DataType::FLOAT32}, src,
+                                       RankContext::current().place(), nullptr);
     const DistTensor y = reshard(x, dst);
     EXPECT_EQ(y.attr(), dst);
     EXPECT_FALSE(y.initialized());
@@ -89,15 +87,12 @@ TEST(CrossMesh, RankInNeitherMeshDoesNothing) {
 TEST(CrossMesh, RandomPairs) {
   constexpr int kWorld = 6;
   const auto cases = testing::random_reshards(kWorld, 400, 20240607);
-  run_ranks(
-      kWorld,
-      [&](World&) {
-        for (const auto& c : cases) {
-          check_reshard(c.src, c.dst, c.shape);
-          if (::testing::Test::HasFailure()) return;
-        }
-      },
-      std::chrono::seconds(10));
+  testing::on_ranks(kWorld, [&](World&) {
+    for (const auto& c : cases) {
+      check_reshard(c.src, c.dst, c.shape);
+      if (::testing::Test::HasFailure()) return;
+    }
+  });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Reshard against gather-then-slice: all pairs of placements on one mesh.
 #include <gtest/gtest.h>
 
-#include "distributed/comm/local/local_world.h"
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
+#include "support/rank_launcher.h"
 #include "support/reshard_oracle.h"
 
 namespace phi::distributed {
@@ -16,19 +16,16 @@ using testing::check_reshard;
 void check_all_pairs(const ProcessMesh& mesh, const std::vector<Placement>& choices,
                      const std::vector<Dims>& shapes) {
   const auto lists = all_placements(mesh.ndim(), choices);
-  run_ranks(
-      mesh.size(),
-      [&](World&) {
-        for (const auto& from : lists) {
-          for (const auto& to : lists) {
-            for (const Dims& shape : shapes) {
-              check_reshard(TensorDistAttr::get(mesh, from), TensorDistAttr::get(mesh, to), shape);
-              if (::testing::Test::HasFailure()) return;
-            }
-          }
+  testing::on_ranks(mesh.size(), [&](World&) {
+    for (const auto& from : lists) {
+      for (const auto& to : lists) {
+        for (const Dims& shape : shapes) {
+          check_reshard(TensorDistAttr::get(mesh, from), TensorDistAttr::get(mesh, to), shape);
+          if (::testing::Test::HasFailure()) return;
         }
-      },
-      std::chrono::seconds(10));
+      }
+    }
+  });
 }
 
 const std::vector<Placement> kEveryKind = {
@@ -94,7 +91,7 @@ TEST(Reshard, EveryDtype) {
   const ProcessMesh mesh({3});
   const auto lists = all_placements(1, {Replicate(), Shard(0), Shard(1), Partial(ReduceKind::kSum),
                                         Partial(ReduceKind::kMax), Partial(ReduceKind::kAny)});
-  run_ranks(3, [&](World&) {
+  testing::on_ranks(3, [&](World&) {
     for (DataType dtype : {DataType::INT32, DataType::INT64, DataType::FLOAT16, DataType::BFLOAT16,
                            DataType::FLOAT64}) {
       for (const auto& from : lists) {

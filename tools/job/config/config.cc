@@ -109,6 +109,8 @@ void read_run(JobConfig* config, const Section& section) {
   section.read_choice("dtype", {"float32", "bfloat16", "float16"}, &dtype);
   run.dtype = parse_dtype(dtype);
   section.read("tf32", &run.tf32);
+  section.read_choice("messages", {"nccl", "host"}, &run.messages);
+  section.read_choice("reduction", {"exact", "fast"}, &run.reduction);
   section.read_choice("schedule", kSchedules, &run.schedule);
   section.read("chunks", 1, kMaxExtent, &run.chunks);
   section.read("zero_stage", 0, 3, &run.zero_stage);

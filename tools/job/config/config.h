@@ -13,6 +13,7 @@
 //   | data: {kind: tokens, paths: [train.bin], dtype: uint16, seed: 1}       # files of token ids
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, tf32: false,
+//   |       messages: nccl, reduction: exact,          # of GPUs: nccl | host, exact | fast
 //   |       sequence_parallel: false, capture: false, schedule: 1f1b, chunks: 1, zero_stage: 0,
 //   |       recompute: none, save: "", on_nonfinite: stop, loss_jump: 0}   # stop | skip | rollback
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
@@ -100,7 +101,9 @@ struct RunConfig {
   int64_t global_batch = 8;
   int64_t micro_batches = 4;
   DataType dtype = DataType::FLOAT32;
-  bool tf32 = false;  // on GPUs: products of float32 take their arguments as TF32
+  bool tf32 = false;                // on GPUs: products of float32 take their arguments as TF32
+  std::string messages = "nccl";    // between GPUs: nccl | host
+  std::string reduction = "exact";  // by NCCL: exact | fast
   bool sequence_parallel = false;
   bool capture = false;           // steps run a captured program
   std::string schedule = "1f1b";  // of the pipeline

@@ -82,6 +82,9 @@ const Reader kInterleaves{"run.schedule: interleaved",
                           [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
 const Reader kOnGpus{"place: gpu", [](const JobConfig& c) { return c.place == "gpu"; },
                      [](const JobConfig& c) { return "place: " + c.place; }};
+const Reader kByNccl{"run.messages: nccl",
+                     [](const JobConfig& c) { return c.run.messages == "nccl"; },
+                     [](const JobConfig& c) { return "run.messages: " + c.run.messages; }};
 const Reader kAdamW{
     "optimizer.kind: adamw",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kAdamW; },
@@ -158,6 +161,8 @@ std::span<const JobKey> job_keys() {
       {"run.micro_batches", {&kHasSteps}},
       {"run.dtype"},
       {"run.tf32", {&kOnGpus}},
+      {"run.messages", {&kOnGpus}},
+      {"run.reduction", {&kOnGpus, &kByNccl}},
       {"run.sequence_parallel", {&kHasSteps, &kHasTp}},
       {"run.capture"},
       {"run.schedule", {&kSchedules}},

@@ -116,6 +116,8 @@ const std::map<std::string_view, Value>& values() {
       {"run.micro_batches", VALUE(run.micro_batches)},
       {"run.dtype", VALUE(run.dtype)},
       {"run.tf32", VALUE(run.tf32)},
+      {"run.messages", VALUE(run.messages)},
+      {"run.reduction", VALUE(run.reduction)},
       {"run.sequence_parallel", VALUE(run.sequence_parallel)},
       {"run.capture", VALUE(run.capture)},
       {"run.schedule", VALUE(run.schedule)},

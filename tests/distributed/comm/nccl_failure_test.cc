@@ -1,0 +1,263 @@
+// What happens between GPUs when a rank does not come, does something else, or fails: the errors of
+// the other backends, before NCCL is asked; and what NCCL itself does not tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "distributed/comm/local/local_world.h"
+#include "distributed/comm/nccl/nccl_world.h"
+#include "phi/core/device/host_array.h"
+#include "support/cuda_on_cpu/cuda_on_cpu.h"
+#include "support/cuda_on_cpu/nccl_on_cpu.h"
+#include "support/error_matchers.h"
+
+namespace phi::distributed {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class BetweenGpus : public ::testing::Test {
+ protected:
+  ~BetweenGpus() override { cuda_on_cpu::reset(); }
+};
+using NcclFailure = BetweenGpus;
+using NcclJoining = BetweenGpus;
+using NcclFailureDeathTest = BetweenGpus;
+
+// Ranks whose GPUs NCCL connects; the body gets the world of these.
+void on_gpus(int64_t n, milliseconds deadline, const std::function<void(World& world)>& body) {
+  run_ranks(
+      n,
+      [&](World& host) {
+        const Place gpu = GPUPlace(static_cast<int>(host.rank()));
+        host.set_carrier(join_by_nccl(host, gpu, GpuReduction::kExact));
+        body(host.carrier(gpu));
+      },
+      deadline);
+}
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// `n` floats of 1 on the world's GPU.
+class Floats {
+ public:
+  Floats(World& world, int64_t n)
+      : device_(world.device()), memory_(device_, size_t(n) * 4), n_(n) {
+    set(1.0f);
+  }
+  void set(float value) {
+    const std::vector<float> values(static_cast<size_t>(n_), value);
+    device_.copy_from_host(memory_.data(), values.data(), values.size() * 4);
+  }
+  float first() const {
+    float value = 0;
+    device_.copy_to_host(&value, memory_.data(), 4);
+    return value;
+  }
+  std::byte* data() const { return memory_.data(); }
+
+ private:
+  Device& device_;
+  DeviceMemory memory_;
+  int64_t n_;
+};
+
+void all_reduce(World& world, int64_t n = 6) {
+  const Floats x(world, n);
+  world.everyone().all_reduce(x.data(), n, DataType::FLOAT32, ReduceKind::kSum);
+  EXPECT_EQ(x.first(), static_cast<float>(world.size()));
+}
+
+TEST_F(NcclFailure, ALateRankIsNamed) {
+  const std::string message = message_of([] {
+    on_gpus(3, milliseconds(300), [](World& world) {
+      const OpScope scope("matmul_grad");
+      all_reduce(world);
+      if (world.rank() == 2) {
+        std::this_thread::sleep_for(milliseconds(900));
+        return;
+      }
+      all_reduce(world);
+    });
+  });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("No answer within 0.3 s in all_reduce #2 of group {0,1,2} of "
+                              "GPUs (sum of 6 f32, 24 bytes, from matmul_grad)"),
+                    HasSubstr("waiting in all_reduce #2"), HasSubstr("<- missing")));
+}
+
+TEST_F(NcclFailure, OfOneRankIsTheJobsError) {
+  const std::string message = message_of([] {
+    on_gpus(3, seconds(30), [](World& world) {
+      all_reduce(world);
+      if (world.rank() == 1) throw errors::InvalidArgument("x is wrong here.");
+      all_reduce(world);
+    });
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("x is wrong here."), HasSubstr("at rank 1 of 3")));
+}
+
+TEST_F(NcclFailure, SizesThatDifferNameBothRanks) {
+  const std::string message = message_of([] {
+    on_gpus(2, seconds(30), [](World& world) {
+      const Floats x(world, 8);
+      const Send send{1, x.data(), 8};
+      const Recv recv{0, x.data(), 12};
+      if (world.rank() == 0) world.everyone().exchange({&send, 1}, {});
+      if (world.rank() == 1) world.everyone().exchange({}, {&recv, 1});
+    });
+  });
+  EXPECT_THAT(message,
+              HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8, in exchange #1 of "
+                        "group {0,1} of GPUs"));
+}
+
+TEST_F(NcclFailure, NumbersOfMessagesThatDifferAreNamed) {
+  const std::string message = message_of([] {
+    on_gpus(2, seconds(30), [](World& world) {
+      const Floats x(world, 8);
+      const Send sends[] = {{1, x.data(), 8}, {1, x.data(), 8}};
+      const Recv recv{0, x.data(), 8};
+      if (world.rank() == 0) world.everyone().exchange(sends, {});
+      if (world.rank() == 1) world.everyone().exchange({}, {&recv, 1});
+    });
+  });
+  EXPECT_THAT(message, HasSubstr("rank 0 sends rank 1 2 messages, and that expects 1"));
+}
+
+TEST_F(NcclFailure, CallsThatDoNotMatchNameBoth) {
+  const std::string message = message_of([] {
+    on_gpus(2, seconds(30), [](World& world) {
+      const Floats x(world, 8);
+      world.everyone().all_reduce(x.data(), 2 + world.rank(), DataType::FLOAT32, ReduceKind::kSum);
+    });
+  });
+  EXPECT_THAT(message, ContainsRegex("calls do not match \\(count (2 and 3|3 and 2)\\)"));
+}
+
+// NCCL would wait for ever: each rank's stream has the other's second call first.
+TEST_F(NcclFailure, OrdersThatDifferAreAnError) {
+  const std::string message = message_of([] {
+    on_gpus(2, seconds(30), [](World& world) {
+      const int64_t up[] = {0, 1}, down[] = {1, 0};
+      Group* const groups[] = {&world.group(up), &world.group(down)};
+      std::vector<Transfer> transfers;
+      for (const int64_t turn : {world.rank(), 1 - world.rank()}) {
+        Group& group = *groups[turn];
+        const auto x = std::make_shared<Floats>(world, 2);
+        const Send send{1 - group.position(), x->data(), 4};
+        const Recv recv{1 - group.position(), x->data() + 4, 4};
+        transfers.push_back(group.start_exchange({&send, 1}, {&recv, 1}, x));
+      }
+      for (const Transfer& transfer : transfers) transfer.wait();
+    });
+  });
+  EXPECT_THAT(
+      message,
+      AllOf(HasSubstr("calls are made in different orders: exchange #1 of group"),
+            ContainsRegex("is number [12] of rank 0's with rank 1, and number [12] of that")));
+}
+
+// Between the hosts all is well.
+TEST_F(NcclFailure, AGpuThatDoesNotComeEndsTheJobAtTheDeadline) {
+  const std::string message = message_of([] {
+    on_gpus(2, milliseconds(400), [](World& world) {
+      all_reduce(world);
+      world.everyone().barrier();
+      if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+      World::current().everyone().barrier();
+      all_reduce(world);
+    });
+  });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("No answer within 0.4 s in all_reduce #3 of group {0,1} of GPUs"),
+                    HasSubstr("All ranks have come to it, and their GPUs do not")));
+}
+
+TEST_F(NcclFailure, WhatNcclReportsIsTheError) {
+  const std::string message = message_of([] {
+    on_gpus(2, seconds(30), [](World& world) {
+      all_reduce(world);
+      world.everyone().barrier();
+      if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0, ncclRemoteError);
+      World::current().everyone().barrier();
+      all_reduce(world);
+    });
+  });
+  EXPECT_THAT(message, ContainsRegex("NCCL error 6"));
+}
+
+// The values that the rank would read mean nothing.
+TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
+  EXPECT_THAT(
+      [] {
+        on_gpus(2, milliseconds(400), [](World& world) {
+          world.everyone().barrier();
+          if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+          World::current().everyone().barrier();
+          const Floats x(world, 2);
+          const Send send{1 - world.rank(), x.data(), 4};
+          const Recv recv{1 - world.rank(), x.data() + 4, 4};
+          world.everyone().exchange({&send, 1}, {&recv, 1});
+          world.device().wait();
+          ADD_FAILURE() << "rank " << world.rank() << " goes on";
+        });
+      },
+      ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
+}
+
+TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(on_gpus(2, milliseconds(300),
+                      [](World& world) {
+                        world.everyone().barrier();
+                        if (world.rank() == 0) {
+                          cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+                          cuda_on_cpu::hang_nccl_abort(/*gpu=*/0);
+                          cuda_on_cpu::hang_nccl_abort(/*gpu=*/1);
+                        }
+                        World::current().everyone().barrier();
+                        all_reduce(world);
+                      }),
+              ::testing::ExitedWithCode(1),
+              "No answer within 0.3 s in all_reduce.*NCCL does not end its work");
+}
+
+TEST_F(NcclJoining, NeedsOneVersionOnAllRanks) {
+  cuda_on_cpu::set_nccl_version(/*gpu=*/1, 22703);
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+              ThrowsError(ErrorCode::kPreconditionNotMet,
+                          "rank 0 has NCCL 2.28.9 and rank 1 has NCCL 2.27.3"));
+}
+
+TEST_F(NcclJoining, NeedsANewVersion) {
+  cuda_on_cpu::set_nccl_version(22602);
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "NCCL 2.26.2 is installed, and 2.27.0 or newer is needed"));
+}
+
+TEST_F(NcclJoining, WantsAGpuForEachRank) {
+  EXPECT_THAT(
+      [] {
+        run_ranks(3, [](World& host) {
+          join_by_nccl(host, GPUPlace(static_cast<int>(host.rank() % 2)), GpuReduction::kExact);
+        });
+      },
+      ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 are on one GPU"));
+}
+
+}  // namespace
+}  // namespace phi::distributed
