@@ -116,28 +116,36 @@ TEST_F(NcclDeathTest, CollectivesThatDiffer) {
                "16 float32 from rank 1\n.*16 float32 from rank 0");
 }
 
-TEST_F(NcclDeathTest, MemoryFreedEarly) {
+// Rank 1 frees what it reduces on the stream of that, or on another that nothing orders.
+void reduce_and_free(bool in_order) {
   cuda_on_cpu::set_order(cuda_on_cpu::Order::kForward);
-  const auto program = [] {
-    RanksOfOneThread ranks(2);
-    void* early = nullptr;
-    ranks.each_rank([&](Rank r) {
-      EXPECT_WORKS(cudaMalloc(&early, 64));
-      EXPECT_DONE(ncclAllReduce(early, early, 16, ncclFloat32, ncclSum, r.comm, r.stream));
-    });
-    EXPECT_WORKS(cudaFreeAsync(early, ranks[1].stream));  // right: it comes behind
-    ranks.each_rank([&](Rank r) {
-      float* x = r.filled(1);
-      Session other;
-      EXPECT_WORKS(cudaStreamSynchronize(r.stream));
-      EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
-      if (r.rank == 0) return;
-      EXPECT_WORKS(cudaFreeAsync(x, other.stream));  // wrong: nothing orders the streams
-      EXPECT_WORKS(cudaStreamSynchronize(other.stream));
-      EXPECT_WORKS(cudaStreamSynchronize(r.stream));
-    });
-  };
-  EXPECT_DEATH(program(),
+  RanksOfOneThread ranks(2);
+  float* kept = nullptr;
+  ranks.each_rank([&](Rank r) {
+    void* x = nullptr;
+    Session other;
+    other.resets = false;
+    EXPECT_WORKS(cudaMallocAsync(&x, sizeof(float), r.stream));
+    EXPECT_WORKS(cudaMemsetAsync(x, 0, sizeof(float), r.stream));
+    EXPECT_WORKS(cudaStreamSynchronize(r.stream));
+    EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+    if (r.rank == 0) {
+      kept = static_cast<float*>(x);
+      return;
+    }
+    const cudaStream_t stream = in_order ? r.stream : other.stream;
+    EXPECT_WORKS(cudaFreeAsync(x, stream));
+    EXPECT_WORKS(cudaStreamSynchronize(stream));
+    EXPECT_WORKS(cudaStreamSynchronize(r.stream));
+  });
+  EXPECT_WORKS(cudaSetDevice(0));
+  EXPECT_EQ(ranks[0].gpu.download(kept, 1)[0], 0);
+  EXPECT_WORKS(cudaFreeAsync(kept, ranks[0].stream));
+}
+
+TEST_F(NcclDeathTest, MemoryFreedEarly) {
+  reduce_and_free(true);
+  EXPECT_DEATH(reduce_and_free(false),
                "rank 1 of 2: all-reduce of 1 float32, sum of GPU 1 uses memory that is not "
                "allocated where it runs in the order of streams");
 }
