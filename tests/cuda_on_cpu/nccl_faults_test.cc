@@ -152,7 +152,7 @@ TEST_F(NcclDeathTest, MemoryFreedEarly) {
 
 TEST_F(NcclDeathTest, RanksThatDoNotCome) {
   const auto lonely = [] { make_comm(3, new_id(), 1, true, "world"); };
-  EXPECT_DEATH(lonely(), "communicator 1 \"world\", rank 1 of 3, waits for 2 ranks");
+  EXPECT_DEATH(lonely(), "communicator 1 \"world\", rank 1 of 3, waits for rank 0, 2");
 }
 
 TEST_F(NcclDeathTest, TheDefaultStream) {
@@ -465,6 +465,20 @@ TEST(NcclFaults, AbortFreesWhoWaitsForARankThatNeverComes) {
     expect_refused(ncclInvalidArgument, ncclCommGetAsyncError(r.comm, &state), "aborted");
     return true;
   });
+}
+
+// What is in progress when its communicator is aborted comes into no stream.
+TEST(NcclFaults, AbortOfWhatIsInProgress) {
+  RanksOfOneThread ranks(1);
+  Rank r = ranks[0];
+  float* x = r.filled(1);
+  float* y = r.filled(5);
+  EXPECT_WORKS(cudaStreamSynchronize(r.stream));
+  const ncclComm_t comm = make_comm(1, new_id(), 0, false);
+  EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, y, 1, ncclFloat32, ncclSum, comm, r.stream));
+  EXPECT_DONE(ncclCommAbort(comm));
+  EXPECT_WORKS(cudaStreamQuery(r.stream));
+  EXPECT_EQ(r.gpu.download(y, 1)[0], 5);
 }
 
 // Rank 1 stops at its third call. What it posts then never moves, and only errors that are planted

@@ -1,5 +1,6 @@
 // The stand-in of NCCL, used rightly: messages, groups, graphs, and communicators that do not
 // block.
+#include <atomic>
 #include <cmath>
 #include <set>
 
@@ -182,6 +183,50 @@ TEST_P(Nccl, GraphsOfMessages) {
     EXPECT_WORKS(cudaGraphLaunch(graph.exec, r.stream));
     EXPECT_EQ(r.gpu.download(x, 1)[0], static_cast<float>((r.rank + 2) % 3 + 1));
     return false;
+  });
+}
+
+// In a capture a group must have come into its stream before that ends.
+TEST_P(Nccl, GraphsOfCommunicatorsThatDoNotBlock) {
+  const ncclUniqueId id = new_id();
+  on_threads(2, [&](int rank) {
+    Session gpu;
+    gpu.resets = false;
+    const ncclComm_t comm = make_comm(2, id, rank, false);
+    float* x = gpu.upload(filled(1, 1));
+    EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
+    const Graph graph(gpu.stream, [&] {
+      EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, comm, gpu.stream));
+      wait_for(comm);
+    });
+    for (int replay = 0; replay < 3; ++replay) {
+      EXPECT_WORKS(cudaGraphLaunch(graph.exec, gpu.stream));
+    }
+    EXPECT_EQ(gpu.download(x, 1)[0], 8);
+    EXPECT_DONE(ncclCommDestroy(comm));
+  });
+}
+
+// Another thread may look as well, as a watchdog does; whoever finds a group due launches it.
+TEST_P(Nccl, TwoThreadsLookAtOneCommunicator) {
+  const ncclUniqueId id = new_id();
+  on_threads(2, [&](int rank) {
+    Session gpu;
+    gpu.resets = false;
+    const ncclComm_t comm = make_comm(2, id, rank, false);
+    std::atomic<bool> over{false};
+    std::thread watchdog([&] {
+      while (!over) state_of(comm);
+    });
+    float* x = gpu.upload(filled(1, 1));
+    for (int round = 0; round < 10; ++round) {
+      EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, comm, gpu.stream));
+      wait_for(comm);
+    }
+    EXPECT_EQ(gpu.download(x, 1)[0], 1024);
+    over = true;
+    watchdog.join();
+    EXPECT_DONE(ncclCommDestroy(comm));
   });
 }
 
