@@ -530,6 +530,27 @@ TEST(NcclFaults, PeersOfWhoAborts) {
   EXPECT_NCCL(ncclSuccess, state_of(ranks[1].comm));
 }
 
+TEST(NcclFaults, WhatWasAbortedMeetsNobody) {
+  RanksOfOneThread ranks(2);
+  ranks.each_rank([&](Rank r) {
+    float* x = r.filled(static_cast<float>(r.rank));
+    float* y = r.filled(static_cast<float>(r.rank));
+    EXPECT_DONE(ncclGroupStart());
+    EXPECT_DONE(r.rank == 0 ? ncclSend(x, 1, ncclFloat32, 1, r.comm, r.stream)
+                            : ncclRecv(x, 1, ncclFloat32, 0, r.comm, r.stream));
+    EXPECT_DONE(ncclAllReduce(y, y, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+    EXPECT_DONE(ncclGroupEnd());
+    if (r.rank == 1) {
+      for (int queries = 0; queries < 50; ++queries) {
+        EXPECT_CUDA(cudaErrorNotReady, cudaStreamQuery(r.stream));
+      }
+    }
+    EXPECT_DONE(ncclCommAbort(r.comm));
+    EXPECT_EQ(r.gpu.download(x, 1)[0], static_cast<float>(r.rank));
+    EXPECT_EQ(r.gpu.download(y, 1)[0], static_cast<float>(r.rank));
+  });
+}
+
 TEST(NcclFaults, AnAbortHangs) {
   cuda_on_cpu::hang_nccl_abort(0);
   RanksOfOneThread ranks(2);

@@ -287,9 +287,22 @@ TEST(NcclComms, TellWhoTheyAre) {
   });
 }
 
+// What lies there now, for a reader who waits for nobody.
+float glance(const float* memory) {
+  Session aside;
+  aside.resets = false;
+  return aside.download(memory, 1)[0];
+}
+
 // A wait for the end of a message runs what others' streams have before theirs, and no more.
 TEST(NcclStreams, AWaiterRunsWhatItsMessageNeeds) {
   cuda_on_cpu::set_order(cuda_on_cpu::Order::kForward);
+  Session unneeded;  // comes first where a stream is looked for
+  unneeded.resets = false;
+  float* late = unneeded.allocate<float>(1);
+  float* early = unneeded.upload(filled(1, 1));
+  EXPECT_WORKS(cudaStreamSynchronize(unneeded.stream));
+  EXPECT_WORKS(copy_one(unneeded.stream, early, late));
   RanksOfOneThread ranks(2);
   float* x[2];
   float* behind[2];
@@ -303,11 +316,31 @@ TEST(NcclStreams, AWaiterRunsWhatItsMessageNeeds) {
   });
   EXPECT_WORKS(cudaSetDevice(0));
   EXPECT_EQ(ranks[0].gpu.download(behind[0], 1)[0], 3);
+  EXPECT_TRUE(std::isnan(glance(late)));
   EXPECT_WORKS(cudaSetDevice(1));
-  Session aside;  // waits for nobody
-  aside.resets = false;
-  EXPECT_TRUE(std::isnan(aside.download(behind[1], 1)[0]));
+  EXPECT_TRUE(std::isnan(glance(behind[1])));
   EXPECT_EQ(ranks[1].gpu.download(behind[1], 1)[0], 3);
+  EXPECT_WORKS(cudaSetDevice(0));
+}
+
+// On two streams, too, as NCCL has it.
+TEST(NcclStreams, TheCallsOfACommunicatorFollowEachOther) {
+  cuda_on_cpu::set_order(cuda_on_cpu::Order::kForward);
+  RanksOfOneThread ranks(2);
+  float* x[2];
+  std::vector<std::unique_ptr<Session>> second;
+  ranks.each_rank([&](Rank r) {
+    Session& other = *second.emplace_back(std::make_unique<Session>());
+    other.resets = false;
+    x[r.rank] = r.filled(1);
+    float* y = other.upload(filled(1, 1));
+    EXPECT_WORKS(cudaStreamSynchronize(r.stream));
+    EXPECT_DONE(ncclAllReduce(x[r.rank], x[r.rank], 1, ncclFloat32, ncclSum, r.comm, r.stream));
+    EXPECT_DONE(ncclAllReduce(y, y, 1, ncclFloat32, ncclSum, r.comm, other.stream));
+  });
+  for (const auto& other : second) EXPECT_WORKS(cudaStreamSynchronize(other->stream));
+  EXPECT_WORKS(cudaSetDevice(0));
+  EXPECT_EQ(glance(x[0]), 2);
 }
 
 // Many groups of drawn messages, alike on all ranks, with waits now and then.
