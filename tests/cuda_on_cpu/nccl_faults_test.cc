@@ -116,8 +116,23 @@ TEST_F(NcclDeathTest, CollectivesThatDiffer) {
                "16 float32 from rank 1\n.*16 float32 from rank 0");
 }
 
-// Rank 1 frees what it reduces on the stream of that, or on another that nothing orders.
-void reduce_and_free(bool in_order) {
+// A second stream does not help, either: calls of one communicator follow each other.
+TEST_F(NcclDeathTest, BothReceiveBeforeTheySendOnTwoStreams) {
+  be_impatient();
+  const Program program = [](Rank& r, float* x, float* y, int peer) {
+    Session second;
+    second.resets = false;
+    EXPECT_DONE(ncclRecv(y, 16, ncclFloat32, peer, r.comm, r.stream));
+    EXPECT_DONE(ncclSend(x, 16, ncclFloat32, peer, r.comm, second.stream));
+  };
+  EXPECT_DEATH(run(program), AllOf(HasSubstr("nothing can move any more"),
+                                   HasSubstr("(waits for what its communicator has before it)")));
+}
+
+enum class Role { kReduces, kSends, kReceives };
+
+// Rank 1 frees the memory of a call on the stream of that, or on another that nothing orders.
+void use_and_free(Role role, bool in_order) {
   cuda_on_cpu::set_order(cuda_on_cpu::Order::kForward);
   RanksOfOneThread ranks(2);
   float* kept = nullptr;
@@ -128,7 +143,11 @@ void reduce_and_free(bool in_order) {
     EXPECT_WORKS(cudaMallocAsync(&x, sizeof(float), r.stream));
     EXPECT_WORKS(cudaMemsetAsync(x, 0, sizeof(float), r.stream));
     EXPECT_WORKS(cudaStreamSynchronize(r.stream));
-    EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+    const bool sends = (role == Role::kSends) == (r.rank == 1);
+    EXPECT_DONE(role == Role::kReduces
+                    ? ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream)
+                : sends ? ncclSend(x, 1, ncclFloat32, 1 - r.rank, r.comm, r.stream)
+                        : ncclRecv(x, 1, ncclFloat32, 1 - r.rank, r.comm, r.stream));
     if (r.rank == 0) {
       kept = static_cast<float*>(x);
       return;
@@ -144,10 +163,13 @@ void reduce_and_free(bool in_order) {
 }
 
 TEST_F(NcclDeathTest, MemoryFreedEarly) {
-  reduce_and_free(true);
-  EXPECT_DEATH(reduce_and_free(false),
-               "rank 1 of 2: all-reduce of 1 float32, sum of GPU 1 uses memory that is not "
-               "allocated where it runs in the order of streams");
+  const std::string text =
+      " of GPU 1 uses memory that is not allocated where it runs in the order of streams";
+  for (const Role role : {Role::kReduces, Role::kSends, Role::kReceives}) use_and_free(role, true);
+  EXPECT_DEATH(use_and_free(Role::kReduces, false),
+               "rank 1 of 2: all-reduce of 1 float32, sum" + text);
+  EXPECT_DEATH(use_and_free(Role::kSends, false), "send of 1 float32 to rank 0" + text);
+  EXPECT_DEATH(use_and_free(Role::kReceives, false), "receive of 1 float32 from rank 0" + text);
 }
 
 TEST_F(NcclDeathTest, RanksThatDoNotCome) {
