@@ -294,14 +294,16 @@ float glance(const float* memory) {
   return aside.download(memory, 1)[0];
 }
 
-TEST(NcclComms, FinalizeWaitsForWhatIsPosted) {
-  on_ranks(2, [](Rank& r) {
-    float* x = r.filled(1);
-    EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
-    EXPECT_DONE(ncclCommFinalize(r.comm));
-    EXPECT_WORKS(cudaStreamQuery(r.stream));
-    return false;
-  });
+TEST(NcclComms, FinalizeAndDestroyWaitForWhatIsPosted) {
+  for (const auto end : {ncclCommFinalize, ncclCommDestroy}) {
+    on_ranks(2, [&](Rank& r) {
+      float* x = r.filled(1);
+      EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+      EXPECT_DONE(end(r.comm));
+      EXPECT_WORKS(cudaStreamQuery(r.stream));
+      return end == ncclCommDestroy;
+    });
+  }
 }
 
 // A wait for the end of a message runs what others' streams have before theirs, and no more.
