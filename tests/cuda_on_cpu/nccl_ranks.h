@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <nccl.h>
 
 #include <functional>
@@ -26,6 +27,12 @@ inline void on_threads(int ranks, const std::function<void(int rank)>& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+/// The call had this result, and this stands in what it left for ncclGetLastError.
+inline void expect_refused(ncclResult_t wanted, ncclResult_t found, const std::string& text) {
+  EXPECT_NCCL(wanted, found);
+  EXPECT_THAT(ncclGetLastError(nullptr), ::testing::HasSubstr(text));
 }
 
 inline ncclUniqueId new_id() {
