@@ -2,9 +2,11 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <nccl.h>
 
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "cuda_on_cpu/session.h"
@@ -25,6 +27,12 @@ inline void on_threads(int ranks, const std::function<void(int rank)>& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+/// The call had this result, and this stands in what it left for ncclGetLastError.
+inline void expect_refused(ncclResult_t wanted, ncclResult_t found, const std::string& text) {
+  EXPECT_NCCL(wanted, found);
+  EXPECT_THAT(ncclGetLastError(nullptr), ::testing::HasSubstr(text));
 }
 
 inline ncclUniqueId new_id() {
@@ -85,5 +93,43 @@ inline void on_ranks(int ranks, const std::function<bool(Rank&)>& body) {
     EXPECT_DONE(ncclCommDestroy(rank.comm));
   });
 }
+
+/// All ranks in one thread, which posts for one after the other; nothing runs until it waits.
+class RanksOfOneThread {
+ public:
+  explicit RanksOfOneThread(int ranks) {
+    comms_.resize(static_cast<size_t>(ranks));
+    const ncclUniqueId id = new_id();
+    on_threads(ranks,
+               [&](int rank) { comms_[static_cast<size_t>(rank)] = make_comm(ranks, id, rank); });
+    each([&](int) { gpus_.emplace_back(std::make_unique<Session>())->resets = false; });
+  }
+  ~RanksOfOneThread() {
+    each([&](int rank) { gpus_[static_cast<size_t>(rank)] = nullptr; });
+    EXPECT_WORKS(cudaSetDevice(0));
+    cuda_on_cpu::reset();
+  }
+  RanksOfOneThread(const RanksOfOneThread&) = delete;
+
+  Rank operator[](int rank) {
+    Session& gpu = *gpus_[static_cast<size_t>(rank)];
+    const int ranks = static_cast<int>(comms_.size());
+    return {rank, ranks, comms_[static_cast<size_t>(rank)], gpu, gpu.stream};
+  }
+  /// The body with the GPU of each rank as the current one.
+  void each(const std::function<void(int)>& body) {
+    for (int rank = 0; rank < static_cast<int>(comms_.size()); ++rank) {
+      EXPECT_WORKS(cudaSetDevice(rank));
+      body(rank);
+    }
+  }
+  void each_rank(const std::function<void(Rank)>& body) {
+    each([&](int rank) { body((*this)[rank]); });
+  }
+
+ private:
+  std::vector<ncclComm_t> comms_;
+  std::vector<std::unique_ptr<Session>> gpus_;
+};
 
 }  // namespace cuda_on_cpu_test

@@ -72,9 +72,12 @@ ncclResult_t wait_for_ranks(Lock& lock, const ncclComm& comm) {
   const auto come = [&] { return clique.error != ncclSuccess || clique.complete(); };
   const std::chrono::milliseconds patience(settings().patience_ms.load());
   if (!all().changed.wait_for(lock, patience, come)) {
-    const auto missing = std::count(clique.members.begin(), clique.members.end(), nullptr);
-    fail(fmt::format("nothing can move any more: ncclCommInitRankConfig, {}, waits for {} ranks",
-                     described(comm), missing));
+    std::vector<int> missing;
+    for (int rank = 0; rank < clique.ranks; ++rank) {
+      if (clique.members[static_cast<size_t>(rank)] == nullptr) missing.push_back(rank);
+    }
+    fail(fmt::format("nothing can move any more: ncclCommInitRankConfig, {}, waits for rank {}",
+                     described(comm), fmt::join(missing, ", ")));
   }
   return clique.error == ncclSuccess ? ncclSuccess : refused(clique.error, clique.error_text);
 }

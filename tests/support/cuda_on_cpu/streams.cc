@@ -49,6 +49,8 @@ Engine& engine() {
   static Engine& all = *new Engine;  // threads may wait while the process ends
   return all;
 }
+// Before there are threads: ThreadSanitizer does not see here who waits for whom to make it.
+const bool made_early = (engine(), true);
 
 bool exists(const CUstream_st* stream) {
   const auto& all = engine().streams;
