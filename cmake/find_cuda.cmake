@@ -1,6 +1,7 @@
 # Where CUDA is: AUTOPHI_NVCC with nvcc_version, AUTOPHI_CUDA_INCLUDE_DIR with headers_version; and NCCL:
-# AUTOPHI_NCCL_INCLUDE_DIR and AUTOPHI_NCCL_LIBRARY, empty where it is too old. The headers alone serve the tests that run sources of GPUs on the CPU (tests/support/cuda_on_cpu). An older CUDA than the one that the sources
-# are written for counts as none. As a script (cmake -P), which tools/setup runs, it prints what it has found.
+# AUTOPHI_NCCL_INCLUDE_DIR and AUTOPHI_NCCL_LIBRARY, empty where it is too old. The headers alone serve the tests that run
+# sources of GPUs on the CPU (tests/support/cuda_on_cpu). An older CUDA than the one that the sources are written for counts
+# as none. As a script (cmake -P), which tools/setup runs, it prints what it has found.
 cmake_minimum_required(VERSION 3.25)
 set(AUTOPHI_LEAST_CUDA 13.0)
 

@@ -12,6 +12,7 @@ import subprocess
 
 MOST_BYTES = 60_000_000
 PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench")
+OF_NCCL = ("gpu_messages_tests", "gpu_messages_mpi_tests")  # where the build has it
 TABLES = "tests/api/ops"
 ABOUT = "bundle.json"
 
@@ -54,7 +55,8 @@ def copy_stripped(source, target):
 def copy_programs(build, folder):
     """The programs with the build's own libraries; returns what they need of the system."""
     needed = set()
-    for program in (build / "bin" / name for name in PROGRAMS):
+    of_nccl = [name for name in OF_NCCL if (build / "bin" / name).exists()]
+    for program in (build / "bin" / name for name in (*PROGRAMS, *of_nccl)):
         if not program.exists():
             raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
         copy_stripped(program, folder / "bin" / program.name)

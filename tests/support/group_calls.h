@@ -89,7 +89,9 @@ class GroupCalls {
   class There {
    public:
     There(Device& device, const void* here, size_t nbytes)
-        : device_(device), data_(static_cast<std::byte*>(const_cast<void*>(here))), nbytes_(nbytes) {
+        : device_(device),
+          data_(static_cast<std::byte*>(const_cast<void*>(here))),
+          nbytes_(nbytes) {
       if (device.is_host() || here == nullptr || nbytes == 0) return;
       memory_ = DeviceMemory(device, nbytes);
       data_ = memory_.data();

@@ -1,5 +1,7 @@
 // Ranks are processes: the main of test programs that run under mpirun. Rank 0 prints as usual, the
 // others print what failed.
+#include "support/mpi_ranks.h"
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -22,13 +24,14 @@ class FailuresOnly : public ::testing::EmptyTestEventListener {
 
 std::vector<int64_t> world_sizes() { return {World::current().size()}; }
 
-// All ranks begin together; one that throws ends the job, so that the others do not wait for it.
+// All ranks begin together; one that throws ends the job, so that the others do not wait for it. A
+// body gets the world that the program's tests are of.
 void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   World& world = World::current();
   if (world.size() != n) GTEST_SKIP() << "needs " << n << " ranks, has " << world.size();
   world.everyone().barrier();
   try {
-    body(world);
+    body(world_of_tests(world));
   } catch (const std::exception& error) {
     abort_job(error.what());
   }

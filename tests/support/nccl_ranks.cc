@@ -1,11 +1,24 @@
-// Ranks are threads, each with a GPU of the twin, and bodies get the carrier between those.
+// Ranks are threads, each with a GPU, and bodies get the carrier between those: the twin's, or real
+// ones (gpu_messages_tests).
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <numeric>
+
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/nccl_world.h"
+#include "phi/gpu/errors.h"
 #include "support/rank_launcher.h"
 
 namespace phi::distributed::testing {
 
-std::vector<int64_t> world_sizes() { return {1, 2, 3, 4}; }
+std::vector<int64_t> world_sizes() {
+  int gpus = 0;
+  PHI_GPU(cudaGetDeviceCount(&gpus));
+  std::vector<int64_t> sizes(static_cast<size_t>(std::min(gpus, 4)));
+  std::iota(sizes.begin(), sizes.end(), 1);
+  return sizes;
+}
 
 void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   const auto on_gpus = [&](World& host) {

@@ -37,7 +37,21 @@ def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path):
     assert done.returncode == 1, done.stderr
     record = json.loads((tmp_path / "out/gpu_check.json").read_text())
     assert record["gpus"][0]["name"] == "A GPU"
-    assert [part["result"] for part in record["parts"]] == ["failed with status 3", "passed", "passed", "passed"]
+    assert [part["result"] for part in record["parts"]] == ["failed with status 3", *["passed"] * 3, *["skipped: this build has no NCCL"],
+                                                             *["skipped: this build has no NCCL, or no MPI"] * 2]
+
+
+def test_a_rank_that_is_killed_must_end_the_others(tmp_path):
+    program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
+    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_messages_tests"):
+        program(tmp_path / "build/bin" / name, "exit 0\n")
+    program(tmp_path / "build/bin/gpu_messages_mpi_tests", "exit 0\n")
+    program(tmp_path / "path/mpirun", 'case "$*" in *"-n 2 "*DISABLED*) exit $KILLED;; *) exit 0;; esac\n')
+    for status, result in ((1, "passed"), (0, "failed with status 1")):
+        os.environ["KILLED"] = str(status)
+        done = check(tmp_path, "--quick")
+        record = json.loads((tmp_path / "out/gpu_check.json").read_text())
+        assert [part["result"] for part in record["parts"]] == [*["passed"] * 6, result], done.stderr
 
 
 def test_what_was_not_built_is_told(tmp_path):
@@ -69,7 +83,7 @@ def test_times_stand_beside_their_goals(tmp_path):
     assert "0.50 of copy (5.0 us), goal 0.80 missed" in done.stdout and "no kernel" in done.stdout
     record = json.loads((tmp_path / "out/gpu_check.json").read_text())
     assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention"]
-    assert len(record["parts"]) == 8
+    assert len(record["parts"]) == 11
 
 
 def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):

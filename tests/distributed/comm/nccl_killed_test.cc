@@ -1,0 +1,24 @@
+// A rank whose process ends in the middle: run by itself, under mpirun, as it ends the job.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "support/group_calls.h"
+#include "support/rank_launcher.h"
+
+namespace phi::distributed {
+namespace {
+
+TEST(NcclKilled, DISABLED_ARankIsKilled) {
+  testing::on_all_world_sizes([](World& world) {
+    const testing::GroupCalls all(world);
+    for (int i = 0;; ++i) {
+      if (i == 5 && world.rank() == world.size() - 1) raise(SIGKILL);
+      std::vector<float> x(1 << 16, 1.0f);
+      all.all_reduce(x.data(), 1 << 16, DataType::FLOAT32, ReduceKind::kSum);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace phi::distributed

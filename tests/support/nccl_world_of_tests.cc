@@ -1,0 +1,30 @@
+// Tests are of the GPUs of the job's processes. Where there are fewer GPUs than processes these
+// share them, which NCCL allows to ranks that seem to be on different machines; for tests alone.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "distributed/comm/nccl/nccl_world.h"
+#include "phi/gpu/errors.h"
+#include "support/mpi_ranks.h"
+
+namespace phi::distributed::testing {
+
+World& world_of_tests(World& job) {
+  int gpus = 0;
+  PHI_GPU(cudaGetDeviceCount(&gpus));
+  if (gpus < job.size()) {
+    setenv("NCCL_HOSTID", fmt::format("rank-{}", job.rank()).c_str(), 0);
+    setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+    setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
+  }
+  const Place gpu = GPUPlace(static_cast<int>(job.number_on_machine() % gpus));
+  if (&job.carrier(gpu) == &job) {
+    job.rank_context().set_place(gpu);
+    job.set_carrier(join_by_nccl(job, gpu, GpuReduction::kExact));
+  }
+  return job.carrier(gpu);
+}
+
+}  // namespace phi::distributed::testing
