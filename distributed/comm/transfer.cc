@@ -12,6 +12,7 @@
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/common/interruption.h"
 #include "phi/common/yield_point.h"
 #include "phi/core/trace/trace.h"
 
@@ -73,6 +74,7 @@ void World::wait_beside_carrier(const Call& call, Messages& messages) {
   constexpr auto kBetweenLooks = std::chrono::microseconds(20);
   const auto until = Clock::now() + deadline();
   while (carrier_ && carrier_->make_progress()) {
+    poll_interruption();
     if (messages.done(call)) return;
     PHI_CHECK(Clock::now() < until,
               errors::ExecutionTimeout("{}", late_report(call, deadline(), [this](int64_t other) {

@@ -8,6 +8,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "tests/support/closed_device.h"
+#include "tests/support/take_gpu.h"
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
 DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
@@ -77,7 +78,11 @@ void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
                    const std::vector<Choice>& choices) {
   const std::vector<Tensor> expected = test.call(test.inputs);
   distributed::run_ranks(world, [&](distributed::World& own) {
-    own.rank_context().set_place(place_of_rank(own.rank()));
+    if (FLAGS_place == "gpu") {
+      distributed::testing::take_gpu(own, FLAGS_gpus);
+    } else {
+      own.rank_context().set_place(place_of_rank(own.rank()));
+    }
     for (const Choice& choice : choices) {
       SCOPED_TRACE(test.name + " " + to_string(choice) + " on " + mesh.to_string() + " at rank " +
                    std::to_string(distributed::rank()));

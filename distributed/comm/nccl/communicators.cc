@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/common/interruption.h"
 
 namespace phi::distributed {
 namespace {
@@ -99,7 +100,10 @@ bool Communicators::settled(ncclComm_t comm) {
 void Communicators::wait_until_settled(ncclComm_t comm, const std::string& what) {
   if (settled(comm)) return;
   const InFlight::Asking asking(in_flight_, what);
-  while (!settled(comm)) std::this_thread::sleep_for(kBetweenLooks);
+  while (!settled(comm)) {
+    poll_interruption();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
 }
 
 std::string Communicators::fault() {

@@ -18,6 +18,9 @@ enum class GpuReduction : uint8_t {
   kFast,
 };
 
+/// Whether this build has NCCL.
+bool has_nccl();
+
 /// The carrier of `host` between the GPUs of its ranks, of which `gpu` is this one's: a call of
 /// all ranks. What they say of each other goes over `host`; World::set_carrier gives it to that.
 ///

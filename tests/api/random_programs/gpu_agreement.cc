@@ -6,6 +6,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "lives.h"
 #include "phi/core/output_watch.h"
+#include "tests/support/take_gpu.h"
 
 namespace phi::testing::programs {
 namespace {
@@ -34,16 +35,13 @@ struct Ranks {
   template <typename F>
   void each(const OnGpus& where, const F& f) const {
     distributed::run_ranks(
-        count, [&](World& world) { f(world.rank_context(), static_cast<size_t>(world.rank())); },
-        where.deadline);
+        count, [&](World& world) { f(world, static_cast<size_t>(world.rank())); }, where.deadline);
   }
 
   std::vector<Record> records(DeviceKind kind, Way way, const OnGpus& where) const {
     std::vector<Record> all(static_cast<size_t>(count));
-    each(where, [&](RankContext& context, size_t rank) {
-      if (kind == DeviceKind::GPU) {
-        context.set_place(GPUPlace(static_cast<int>(rank) % where.gpus));
-      }
+    each(where, [&](World& world, size_t rank) {
+      if (kind == DeviceKind::GPU) distributed::testing::take_gpu(world, where.gpus);
       all[rank] = live(test, meshes, way);
     });
     return all;
@@ -103,7 +101,8 @@ std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGp
   std::set<std::string> names;
   for (const Ranks& ranks : {plain(test), on_meshes(test)}) {
     std::vector<Without> without(static_cast<size_t>(ranks.count), Without(test.dtype));
-    ranks.each(where, [&](RankContext& context, size_t rank) {
+    ranks.each(where, [&](World& world, size_t rank) {
+      RankContext& context = world.rank_context();
       context.watch_outputs(&without[rank]);
       live(test, ranks.meshes, Way::kCalled);
     });

@@ -4,6 +4,8 @@
 
 namespace phi::distributed {
 
+bool has_nccl() { return false; }
+
 std::unique_ptr<World> join_by_nccl(World& /*host*/, const Place& /*gpu*/,
                                     GpuReduction /*reduction*/) {
   throw errors::Unavailable(
