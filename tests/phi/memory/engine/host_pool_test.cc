@@ -11,7 +11,7 @@ namespace {
 
 TEST(HostPool, MoreThanTheLimit_IsAnErrorThatSaysWhatIsHeld) {
   HostPool pool(8192);
-  const AlignedBuffer first = pool.take(5000);
+  const HostBlock first = pool.take(5000);
   EXPECT_EQ(first.size(), 8192U);
   EXPECT_THAT([&] { pool.take(1); },
               ThrowsError(ErrorCode::kResourceExhausted, "over the limit of 8192; 8192 are held"));
@@ -19,7 +19,7 @@ TEST(HostPool, MoreThanTheLimit_IsAnErrorThatSaysWhatIsHeld) {
 
 TEST(HostPool, ABlockGivenBack_ServesTheNextOfItsSize) {
   HostPool pool(8192);
-  AlignedBuffer first = pool.take(4096);
+  HostBlock first = pool.take(4096);
   std::byte* data = first.data();
   pool.give_back(std::move(first));
   EXPECT_EQ(pool.take(4096).data(), data);
