@@ -81,10 +81,10 @@ class GpuDevice final : public Device {
   cudaStream_t compute_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
   std::unique_ptr<Misfits> misfits_;
-  std::unique_ptr<CopyStreams> copies_;
-  Recording* recording_ = nullptr;  // while launches are written down
   Products products_;
   LaunchLog log_;
+  std::unique_ptr<CopyStreams> copies_;
+  Recording* recording_ = nullptr;  // while launches are written down
 };
 
 }  // namespace phi::gpu

@@ -122,6 +122,14 @@ class SwapEngine::Impl {
     issue(++next_launch_);
   }
 
+  void skip_launches() {
+    PHI_CHECK(running_ && plan_.actions.empty(),
+              errors::PreconditionNotMet("launches are skipped outside of a run, or in one of {} "
+                                         "transfers; do them one by one.",
+                                         plan_.actions.size()));
+    next_launch_ = static_cast<int32_t>(plan_.launches.size());
+  }
+
   void end_run() {
     PHI_CHECK(running_ && next_launch_ == static_cast<int32_t>(plan_.launches.size()),
               errors::PreconditionNotMet("end_run before all {} launches are done (next: {}).",
@@ -352,6 +360,7 @@ std::byte* SwapEngine::pointer(int32_t launch, int32_t operand) const {
   return impl_->pointer(launch, operand);
 }
 void SwapEngine::after_launch(int32_t launch) { impl_->after_launch(launch); }
+void SwapEngine::skip_launches() { impl_->skip_launches(); }
 void SwapEngine::end_run() { impl_->end_run(); }
 SwapEngineStats SwapEngine::stats() const { return impl_->stats(); }
 

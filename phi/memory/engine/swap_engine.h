@@ -96,6 +96,9 @@ class SwapEngine {
   /// The device memory of the plan: plan().arena_bytes, in which its offsets count.
   std::byte* arena() const;
   void after_launch(int32_t launch);
+  /// All launches that are left were done at once. Errors: PreconditionNotMet if the plan has
+  /// transfers, which come between them.
+  void skip_launches();
   /// Waits for all transfers of the run; what a device carries by itself comes before what is
   /// launched from here on.
   void end_run();

@@ -33,5 +33,29 @@ TEST(HostPool, SpareBlocksMakeWayForOtherSizes) {
   EXPECT_EQ(pool.peak_bytes(), 8192);
 }
 
+class CountedMoment final : public Moment {
+ public:
+  explicit CountedMoment(int& waits) : waits_(waits) {}
+  void wait() const override { ++waits_; }
+
+ private:
+  int& waits_;
+};
+
+TEST(HostPool, ABlockThatIsCopiedGoesToTheNextWithThat_AndToTheSystemBehindIt) {
+  HostPool pool(8192);
+  int waits = 0;
+  const auto copied = std::make_shared<const CountedMoment>(waits);
+  HostBlock first = pool.take(4096);
+  first.set_used_until(copied);
+  pool.give_back(std::move(first));
+  HostBlock second = pool.take(4096);
+  EXPECT_EQ(second.used_until(), copied);
+  EXPECT_EQ(waits, 0);
+  pool.give_back(std::move(second));
+  EXPECT_EQ(pool.take(8192).used_until(), nullptr);
+  EXPECT_EQ(waits, 1);
+}
+
 }  // namespace
 }  // namespace phi::memory
