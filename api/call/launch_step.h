@@ -94,8 +94,9 @@ class LaunchStep final : public Step {
   void visit(const Visitor& visitor) override { args_.visit(visitor); }
   void run() override;
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
-  // Kernels that talk to other ranks have a dry form, which counts their messages.
-  bool is_repeatable() const override { return op_.kernel.find_dry(dtype_) == nullptr; }
+  // Kernels that talk to other ranks have a dry form, which counts their messages. Plain tensors
+  // give them nothing to say.
+  bool is_repeatable() const override { return !view_ || op_.kernel.find_dry(dtype_) == nullptr; }
   StepCost cost() override;
 
  private:

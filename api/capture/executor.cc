@@ -9,6 +9,7 @@
 #include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
+#include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/source_bytes.h"
 #include "phi/core/trace/trace.h"
@@ -117,6 +118,7 @@ Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory
   find_externals();
   plan_buffers();
   bind_arrays();
+  make_replay();
 }
 
 Executor::~Executor() {
@@ -127,12 +129,14 @@ Executor::~Executor() {
 
 void Executor::find_ports() {
   is_port_.resize(program_.buffers.size());
+  is_output_.resize(program_.buffers.size());
   for (const Port& port : recording_->inputs()) {
     if (port.buffer >= 0) is_port_[static_cast<size_t>(port.buffer)] = true;
   }
   for (const Port& port : recording_->outputs()) {
     if (port.buffer < 0 || port.external.defined()) continue;
     const auto buffer = static_cast<size_t>(port.buffer);
+    is_output_[buffer] = true;
     if (!is_port_[buffer]) made_per_run_.push_back(port.buffer);
     is_port_[buffer] = true;
   }
@@ -449,18 +453,95 @@ void Executor::note_writes(const TensorList& inputs) {
   }
 }
 
+// ---- what the device has written down ----
+
+void Executor::make_replay() {
+  Device& device = Device::of(engine_->place());
+  // Whether it writes anything down at all.
+  if (binds_each_launch_ || memory_.is_limited() || !device.record([] {})) return;
+  std::vector<bool> repeatable;
+  for (const ir::RecordedStep& step : program_.steps) {
+    repeatable.push_back(step.step->is_repeatable());
+  }
+  replay_ = std::make_unique<Replay>(device, std::move(repeatable));
+  fixed_.resize(program_.buffers.size());
+  tf32_ = RankContext::current().tf32();
+}
+
+// Who is shown single steps gets them. The first run makes what kernels make once.
+bool Executor::may_replay() const {
+  const RankContext& rank = RankContext::current();
+  return replay_ && replays_ && has_run_ && replay_->has_pieces() && !rank.trace() &&
+         !rank.output_watch() && rank.tf32() == tf32_;
+}
+
+const IntrusivePtr<Storage>& Executor::fixed(int buffer) {
+  auto& storage = fixed_[static_cast<size_t>(buffer)];
+  if (!storage) {
+    storage =
+        Storage::allocate(program_.buffers[static_cast<size_t>(buffer)].nbytes, engine_->place());
+  }
+  return storage;
+}
+
+// But for those that are written to or given out again: they are the caller's own.
+void Executor::fix_inputs() {
+  for (const Port& port : recording_->inputs()) {
+    if (port.buffer < 0 || port.is_written) continue;
+    const auto buffer = static_cast<size_t>(port.buffer);
+    const size_t nbytes = program_.buffers[buffer].nbytes;
+    const IntrusivePtr<Storage> given = storages_[buffer];
+    const bool is_whole = given->nbytes() >= offsets_[buffer] + nbytes;
+    if (is_output_[buffer] || is_written_[buffer] || !is_whole || nbytes == 0) continue;
+    copy_bytes(fixed(port.buffer)->data(), engine_->place(), given->data() + offsets_[buffer],
+               given->place(), nbytes);
+    give(port.buffer, fixed(port.buffer), 0);
+  }
+}
+
+void Executor::make_outputs(bool replays) {
+  for (const int buffer : made_per_run_) {
+    const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
+    give(buffer, replays ? fixed(buffer) : Storage::allocate(nbytes, engine_->place()), 0);
+  }
+}
+
+void Executor::hand_out_outputs() {
+  for (const int buffer : made_per_run_) {
+    const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
+    const IntrusivePtr<Storage> out = Storage::allocate(nbytes, engine_->place());
+    copy_bytes(out->data(), engine_->place(), fixed(buffer)->data(), engine_->place(), nbytes);
+    give(buffer, out, 0);
+  }
+}
+
+// What the plan has lies where it always does.
+std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end) const {
+  Replay::Addresses addresses;
+  for (size_t number = begin; number < end; ++number) {
+    for (const ir::BufferUse& use : program_.steps[number].uses) {
+      if (use.buffer < 0 || is_planned(use.buffer)) continue;
+      const auto buffer = static_cast<size_t>(use.buffer);
+      if (!storages_[buffer] || !storages_[buffer]->has_bytes()) return std::nullopt;
+      addresses.push_back(storages_[buffer]->data() + offsets_[buffer]);
+    }
+  }
+  return addresses;
+}
+
 TensorList Executor::run(const TensorList& inputs) {
+  const bool replays = may_replay();
   take_inputs(inputs);
   take_externals();
   settle_writes(inputs);
-  for (const int buffer : made_per_run_) {
-    const size_t nbytes = program_.buffers[static_cast<size_t>(buffer)].nbytes;
-    give(buffer, Storage::allocate(nbytes, RankContext::current().place()), 0);
-  }
+  if (replays) fix_inputs();
+  make_outputs(replays);
   engine_->begin_run();
-  run_steps();
+  run_steps(replays);
   engine_->end_run();
+  has_run_ = true;
   note_writes(inputs);
+  if (replays) hand_out_outputs();
   TensorList outputs = take_outputs();
   // Nothing of this run stays with the program but the arena.
   for (const int buffer : made_per_run_) give(buffer, nullptr, 0);
@@ -470,28 +551,41 @@ TensorList Executor::run(const TensorList& inputs) {
   return outputs;
 }
 
-void Executor::run_steps() {
-  RankContext& rank = RankContext::current();
-  int32_t launch = 0;
-  const char* name = "";
-  try {
-    for (; launch < engine_->num_launches(); ++launch) {
-      const auto number = static_cast<size_t>(engine_->step(launch));
-      ir::RecordedStep& step = program_.steps[number];
-      name = step.name;
-      if (binds_each_launch_) bind_planned(step, launch);
-      engine_->before_launch(launch);
-      {
-        const OpScope scope(name);
-        const bool again = plan().launches[static_cast<size_t>(launch)].recompute;
-        const TracedStep traced(rank.trace(), step, again);
-        step.step->run();
-      }
-      engine_->after_launch(launch);
+void Executor::run_all(const std::function<void(int32_t launch)>& run, bool replays) {
+  if (replays) {
+    replay_->run([&](size_t step) { run(static_cast<int32_t>(step)); },
+                 [&](size_t begin, size_t end) { return addresses_of(begin, end); });
+    engine_->skip_launches();
+    return;
+  }
+  for (int32_t launch = 0; launch < engine_->num_launches(); ++launch) {
+    if (binds_each_launch_) {
+      bind_planned(program_.steps[static_cast<size_t>(engine_->step(launch))], launch);
     }
+    engine_->before_launch(launch);
+    run(launch);
+    engine_->after_launch(launch);
+  }
+}
+
+void Executor::run_steps(bool replays) {
+  RankContext& rank = RankContext::current();
+  int32_t current = 0;
+  const char* name = "";
+  const auto run = [&](int32_t launch) {
+    ir::RecordedStep& step = program_.steps[static_cast<size_t>(engine_->step(launch))];
+    current = launch;
+    name = step.name;
+    const OpScope scope(name);
+    const bool again = plan().launches[static_cast<size_t>(launch)].recompute;
+    const TracedStep traced(rank.trace(), step, again);
+    step.step->run();
+  };
+  try {
+    run_all(run, replays);
     show(rank.trace(), program_.ops_behind);
   } catch (Error& error) {
-    error.note(fmt::format("step {} ({}) of a captured program", launch, name));
+    error.note(fmt::format("step {} ({}) of a captured program", current, name));
     throw;
   }
   rank.counters().ops_launched += recording_->counted().ops_launched;

@@ -10,6 +10,7 @@
 
 #include "api/capture/flatten.h"
 #include "api/capture/program_memory.h"
+#include "api/capture/replay.h"
 #include "phi/memory/engine/swap_engine.h"
 
 namespace phi {
@@ -23,6 +24,8 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   TensorList run(const TensorList& inputs);
+  /// Whether steps may be launched as the device has written them down (true).
+  void set_replays(bool replays) { replays_ = replays; }
   const memory::SwapPlan& plan() const { return engine_->plan(); }
   memory::SwapEngineStats stats() const { return engine_->stats(); }
 
@@ -53,6 +56,13 @@ class Executor {
   void bind_arrays();
   void bind_planned(ir::RecordedStep& step, int32_t launch);
   void give(int buffer, const IntrusivePtr<Storage>& storage, size_t offset);
+  void make_replay();
+  bool may_replay() const;
+  void fix_inputs();
+  void make_outputs(bool replays);
+  void hand_out_outputs();
+  const IntrusivePtr<Storage>& fixed(int buffer);
+  std::optional<Replay::Addresses> addresses_of(size_t begin, size_t end) const;
   void take_inputs(const TensorList& inputs);
   void take_externals();
   void take_planned(External& external);
@@ -60,7 +70,8 @@ class Executor {
   void note_writes(const TensorList& inputs);
   Tensor external_output(const ir::Port& port) const;
   TensorList take_outputs() const;
-  void run_steps();
+  void run_steps(bool replays);
+  void run_all(const std::function<void(int32_t launch)>& run, bool replays);
 
   std::shared_ptr<ir::Recording> recording_;
   ir::FlatProgram program_;
@@ -77,6 +88,13 @@ class Executor {
   IntrusivePtr<Storage> arena_;
   IntrusivePtr<MemoryAccount> charged_;  // with the arena
   bool binds_each_launch_ = false;       // steps that run again lie elsewhere then
+  // What is written down uses inputs and outputs in memory of the program, always the same.
+  std::unique_ptr<Replay> replay_;            // null: steps are run
+  std::vector<IntrusivePtr<Storage>> fixed_;  // by buffer
+  std::vector<bool> is_output_;               // by buffer
+  bool replays_ = true;
+  bool tf32_ = false;  // of what is written down
+  bool has_run_ = false;
 };
 
 }  // namespace phi

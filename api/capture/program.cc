@@ -22,6 +22,7 @@ TensorList handles_of(const std::vector<ir::External>& externals) {
 struct Program::Execution {
   ProgramMemory memory;
   std::unique_ptr<Executor> executor;
+  bool uses_graphs = true;
 };
 
 Program::Program(std::shared_ptr<ir::Recording> recording)
@@ -30,6 +31,7 @@ Program::Program(std::shared_ptr<ir::Recording> recording)
 Executor& Program::executor() const {
   if (!execution_->executor) {
     execution_->executor = std::make_unique<Executor>(recording_, execution_->memory);
+    execution_->executor->set_replays(execution_->uses_graphs);
   }
   return *execution_->executor;
 }
@@ -39,6 +41,11 @@ void Program::limit_memory(const ProgramMemory& memory) const {
             errors::PreconditionNotMet("a captured program that has run is to be given limits; "
                                        "give them before it runs first."));
   execution_->memory = memory;
+}
+
+void Program::use_graphs(bool use) const {
+  execution_->uses_graphs = use;
+  if (execution_->executor) execution_->executor->set_replays(use);
 }
 
 TensorList Program::run(const TensorList& inputs) const {

@@ -47,6 +47,10 @@ class Program {
   /// it cannot within the limits, naming the step and the least limit that would do.
   void limit_memory(const ProgramMemory& memory) const;
 
+  /// On GPUs, whether steps that wait for nothing are launched as graphs from the second run on
+  /// (the default), or one by one.
+  void use_graphs(bool use) const;
+
   /// The global program. Its inputs are: inputs of the function, parameters, constants.
   const ir::Body& body() const;
   /// The bodies of its scans; ir::Operation::body is an index.

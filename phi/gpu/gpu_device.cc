@@ -42,6 +42,7 @@ GpuDevice::GpuDevice(int index)
   PHI_GPU(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
   pool_ = make_pool(index);
   misfits_ = std::make_unique<Misfits>(compute_);
+  copies_ = std::make_unique<CopyStreams>(*this);
 }
 
 void GpuDevice::make_current() const {
@@ -50,6 +51,8 @@ void GpuDevice::make_current() const {
 }
 
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
+  if (recording_) [[unlikely]]
+    return recording_->allocate(nbytes);
   make_current();
   void* memory = nullptr;
   cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
@@ -69,6 +72,8 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
 }
 
 void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t) {
+  if (recording_) [[unlikely]]
+    return recording_->free(memory);
   // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
@@ -89,12 +94,14 @@ std::string GpuDevice::about_memory() const {
 }
 
 void GpuDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
+  check_may_wait();
   make_current();
   check(cudaMemcpyAsync(host, memory, n, cudaMemcpyDeviceToHost, compute_), "a copy to the host");
   wait();
 }
 
 void GpuDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
+  check_may_wait();
   make_current();
   check(cudaMemcpyAsync(memory, host, n, cudaMemcpyHostToDevice, compute_), "a copy from the host");
   // Pinned memory would be read later, when the caller may have changed it.
@@ -117,6 +124,7 @@ void GpuDevice::fill(std::byte* memory, std::byte value, size_t n) {
 }
 
 void GpuDevice::wait() {
+  check_may_wait();
   make_current();
   check(cudaStreamSynchronize(compute_), "waiting for the GPU");
   if (has_failed_) [[unlikely]]

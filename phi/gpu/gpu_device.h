@@ -2,6 +2,7 @@
 //
 // All that a rank computes on its GPU is queued on one stream, the compute stream, in the order of
 // the program; the host goes on. It waits where it needs values, and hears there of what failed.
+// Values that are swapped are copied beside it (copy_streams.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,9 +14,12 @@
 #include <string>
 
 #include "phi/core/device/device.h"
+#include "phi/core/device/launch_record.h"
+#include "phi/gpu/copy_streams.h"
 #include "phi/gpu/launch_log.h"
 #include "phi/gpu/misfits.h"
 #include "phi/gpu/products.h"
+#include "phi/gpu/recording.h"
 
 namespace phi::gpu {
 
@@ -40,6 +44,12 @@ class GpuDevice final : public Device {
                 const Box& region, size_t width) override;
   void fill(std::byte* memory, std::byte value, size_t n) override;
   void wait() override;
+  /// Pinned.
+  std::byte* allocate_host(size_t nbytes) override;
+  void free_host(std::byte* memory) override;
+  SideCopies* side_copies() override { return copies_.get(); }
+  /// As a CUDA graph.
+  std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) override;
 
   cudaStream_t compute() const { return compute_; }
   int multiprocessors() const { return multiprocessors_; }
@@ -56,14 +66,19 @@ class GpuDevice final : public Device {
   /// From now on whoever waits for the GPU is told this: what it had to do was ended by others, and
   /// its values mean nothing. null: no more. From any thread.
   void set_failure(std::exception_ptr why);
-
- private:
-  explicit GpuDevice(int index);
-  void begin_work() override { make_current(); }
   /// Of calls that may tell of what an earlier launch has done.
   void check(cudaError_t status, const char* what) const {
     if (status != cudaSuccess) [[unlikely]]
       throw_failed(status, what);
+  }
+
+ private:
+  explicit GpuDevice(int index);
+  void begin_work() override { make_current(); }
+  /// Nothing that is written down is done before it is launched.
+  void check_may_wait() const {
+    if (recording_) [[unlikely]]
+      throw NotRecordable{};
   }
   void check_failure();
   [[noreturn]] void throw_failed(cudaError_t status, const char* what) const;
@@ -75,6 +90,8 @@ class GpuDevice final : public Device {
   std::unique_ptr<Misfits> misfits_;
   Products products_;
   LaunchLog log_;
+  std::unique_ptr<CopyStreams> copies_;
+  Recording* recording_ = nullptr;  // while launches are written down
   std::atomic<bool> has_failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -119,6 +119,25 @@ TEST(Memory, KindsOfPointers) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaFreeHost(pinned));
 }
 
+TEST(Memory, OfTheHostThatIsPinnedLater) {
+  Session gpu;
+  float* x = gpu.allocate<float>(4);
+  alignas(4096) static float values[1024] = {1, 2, 3, 4};
+  EXPECT_WORKS(cudaHostRegister(values, sizeof(values), cudaHostRegisterPortable));
+  EXPECT_CUDA(cudaErrorHostMemoryAlreadyRegistered,
+              cudaHostRegister(values + 8, 4096, cudaHostRegisterPortable));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaFreeHost(values));
+  // Read when the copy runs, which is when somebody waits.
+  EXPECT_WORKS(cudaMemcpyAsync(x, values, 16, cudaMemcpyHostToDevice, gpu.stream));
+  values[0] = 7;
+  EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
+  float got[4] = {};
+  EXPECT_WORKS(cudaMemcpy(got, x, 16, cudaMemcpyDeviceToHost));
+  EXPECT_EQ(got[0], 7);
+  EXPECT_WORKS(cudaHostUnregister(values));
+  EXPECT_CUDA(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(values));
+}
+
 class MemoryDeathTest : public ::testing::Test {
  protected:
   MemoryDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

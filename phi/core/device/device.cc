@@ -1,8 +1,11 @@
 // The devices of this process: the CPU, whose memory is the host's, and those that are added.
 #include "phi/core/device/device.h"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -12,6 +15,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/more_memory.h"
 #include "phi/core/box_copy.h"
+#include "phi/core/device/launch_record.h"
 #include "phi/core/storage/memory_account.h"
 
 namespace phi {
@@ -65,6 +69,21 @@ Table& table() {
 }  // namespace
 
 std::string Device::about_memory() const { return kHowToHaveMoreMemory; }
+
+std::byte* Device::allocate_host(size_t nbytes) {
+  constexpr size_t kPage = 4096;
+  constexpr size_t kHugePage = size_t{1} << 21;
+  const size_t size = (nbytes + kPage - 1) / kPage * kPage;
+  const bool is_large = size >= kHugePage;
+  void* const memory = std::aligned_alloc(is_large ? kHugePage : kPage, size);
+  // Kernels run some per cent slower on an arena of small pages.
+  if (memory && is_large) madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(memory);
+}
+
+void Device::free_host(std::byte* memory) { std::free(memory); }
+
+std::unique_ptr<LaunchRecord> Device::record(const std::function<void()>&) { return nullptr; }
 
 Device& Device::cpu() {
   // Never destroyed: tensors may live as long as the process. Not on the heap, where what tensors

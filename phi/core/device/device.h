@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,9 @@
 
 namespace phi {
 
+class LaunchRecord;
 class MemoryAccount;
+class SideCopies;
 
 class Device {
  public:
@@ -58,6 +61,19 @@ class Device {
   virtual void fill(std::byte* memory, std::byte value, size_t n) = 0;
   /// Returns when all that was launched is done. Errors: those of what was.
   virtual void wait() {}
+
+  /// Host memory from and to which the device copies by itself: whole pages (of 4096 bytes), not
+  /// initialised; null if there is no room. Not for 0 bytes.
+  virtual std::byte* allocate_host(size_t nbytes);
+  virtual void free_host(std::byte* memory);
+  /// Copies beside the computation; null where all copies take the time of who calls.
+  virtual SideCopies* side_copies() { return nullptr; }
+  /// What `body` launches on the calling thread, written down and not done. Null where the device
+  /// writes nothing down, or the body does what cannot be: it is left where it waits for the device
+  /// or gives the host's bytes to it, and nothing of what it launched happens. `body` must have run
+  /// before, so that what it makes once is there; it may run nothing but kernels and copies, on
+  /// arrays that stay where they are. Errors: those of the body.
+  virtual std::unique_ptr<LaunchRecord> record(const std::function<void()>& body);
 
   /// While it lives, a kernel of the device runs on the calling thread, or is launched.
   class Work {

@@ -9,7 +9,7 @@
 
 namespace phi::memory {
 
-AlignedBuffer HostPool::take(int64_t nbytes) {
+HostBlock HostPool::take(int64_t nbytes) {
   const size_t size = round_to_pages(static_cast<size_t>(std::max<int64_t>(nbytes, 1)));
   const auto bytes = static_cast<int64_t>(size);
   const std::lock_guard lock(mutex_);
@@ -23,16 +23,16 @@ AlignedBuffer HostPool::take(int64_t nbytes) {
   peak_ = std::max(peak_, held_);
   auto& fitting = spares_[size];
   if (!fitting.empty()) {
-    AlignedBuffer block = std::move(fitting.back());
+    HostBlock block = std::move(fitting.back());
     fitting.pop_back();
     spare_ -= bytes;
     return block;
   }
   shrink_to(limit_ - held_);
-  return AlignedBuffer(size);
+  return HostBlock(AlignedBuffer(size, device_));
 }
 
-void HostPool::give_back(AlignedBuffer block) {
+void HostPool::give_back(HostBlock block) {
   const std::lock_guard lock(mutex_);
   const auto bytes = static_cast<int64_t>(block.size());
   held_ -= bytes;
@@ -44,6 +44,7 @@ void HostPool::give_back(AlignedBuffer block) {
 void HostPool::shrink_to(int64_t spare_bytes) {
   for (auto& [size, blocks] : spares_) {
     for (; spare_ > spare_bytes && !blocks.empty(); blocks.pop_back()) {
+      if (const MomentPtr& used = blocks.back().used_until()) used->wait();
       spare_ -= static_cast<int64_t>(size);
     }
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "phi/common/errors.h"
+#include "phi/core/device/side_copies.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::memory {
@@ -43,10 +44,15 @@ void PlanArena::move(int64_t to, int64_t from, size_t nbytes) {
   if (to == from) return;
   // Copies of a device must not overlap: pieces as long as the way, those first that others go to.
   const auto way = static_cast<size_t>(std::abs(to - from));
+  SideCopies* const beside = device_.side_copies();
   for (size_t done = 0; done < nbytes; done += std::min(way, nbytes - done)) {
     const size_t piece = std::min(way, nbytes - done);
     const size_t at = to < from ? done : nbytes - done - piece;
-    device_.copy(data_ + to + at, data_ + from + at, piece);
+    if (beside) {
+      beside->copy(data_ + to + at, data_ + from + at, piece);
+    } else {
+      device_.copy(data_ + to + at, data_ + from + at, piece);
+    }
   }
 }
 

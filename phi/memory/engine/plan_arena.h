@@ -20,12 +20,13 @@ class PlanArena {
 
   /// The host reads and writes it only where device().is_host().
   std::byte* data() const { return data_; }
-  const Device& device() const { return device_; }
+  Device& device() const { return device_; }
 
   // Done when they return; whatever was launched before on the device comes before them.
   void read(int64_t offset, std::span<std::byte> out) const;
   void write(int64_t offset, std::span<const std::byte> value);
-  /// Both ranges may overlap. What is launched afterwards comes after it.
+  /// Both ranges may overlap. What is launched afterwards comes after it; in a device with copies
+  /// of its own it is one of these, on the way there.
   void move(int64_t to, int64_t from, size_t nbytes);
 
  private:

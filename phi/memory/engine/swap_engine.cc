@@ -1,5 +1,6 @@
 // Threads that carry a plan's transfers, one per channel, and the caller's side that issues them
-// and waits.
+// and waits. A device that copies by itself is given its transfers by the caller, or by the thread
+// of the disk where they come after its own, and then nobody waits but the device.
 #include "phi/memory/engine/swap_engine.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ class SwapEngine::Impl {
  public:
   Impl(SwapPlan plan, const SwapEngineOptions& options)
       : plan_(std::move(plan)),
-        store_(plan_, options.place, options.disk_folder, options.io_engine) {
+        store_(plan_, options.place, options.disk_folder, options.io_engine),
+        beside_(Device::of(options.place).side_copies()) {
     has_value_.resize(plan_.buffers.size());
     by_due_.resize(plan_.actions.size());
     for (size_t i = 0; i < by_due_.size(); ++i) by_due_[i] = static_cast<int32_t>(i);
@@ -41,6 +43,7 @@ class SwapEngine::Impl {
                      [&](int32_t a, int32_t b) { return action(a).due < action(b).due; });
     if (plan_.actions.empty()) return;
     for (size_t i = 0; i < queues_.size(); ++i) {
+      if (!has_thread(static_cast<Channel>(i))) continue;
       threads_.emplace_back([this, i] { carry(queues_[i]); });
     }
   }
@@ -101,7 +104,7 @@ class SwapEngine::Impl {
       store_.forget(buffer);
       has_value_[b] = false;
     }
-    done_.assign(plan_.actions.size(), false);
+    states_.assign(plan_.actions.size(), {});
     next_action_ = next_due_ = 0;
     next_launch_ = 0;
     running_ = true;
@@ -117,6 +120,14 @@ class SwapEngine::Impl {
     check_turn(launch);
     if (plan_.launches[static_cast<size_t>(launch)].recompute) ++stats_.recomputed_launches;
     issue(++next_launch_);
+  }
+
+  void skip_launches() {
+    PHI_CHECK(running_ && plan_.actions.empty(),
+              errors::PreconditionNotMet("launches are skipped outside of a run, or in one of {} "
+                                         "transfers; do them one by one.",
+                                         plan_.actions.size()));
+    next_launch_ = static_cast<int32_t>(plan_.launches.size());
   }
 
   void end_run() {
@@ -144,7 +155,16 @@ class SwapEngine::Impl {
   const SwapAction& action(int32_t index) const {
     return plan_.actions[static_cast<size_t>(index)];
   }
-  bool done(int32_t index) const { return done_[static_cast<size_t>(index)]; }
+  // An action in this run. Where the device carries it, it is done for the host when the device has
+  // been given it.
+  struct State {
+    bool done = false;
+    MomentPtr launched;  // what it comes after
+    MomentPtr end;       // when the device has carried it; null: it was when it was done
+  };
+  State& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
+  bool done(int32_t index) const { return states_[static_cast<size_t>(index)].done; }
+  bool has_thread(Channel channel) const { return !beside_ || channel == Channel::kDisk; }
   std::string describe(BufferId buffer) const {
     return fmt::format("buffer {} ({})", buffer, plan_.buffers[static_cast<size_t>(buffer)].name);
   }
@@ -167,6 +187,7 @@ class SwapEngine::Impl {
 
   void issue(int32_t launch) {
     bool any = false;
+    MomentPtr launched;
     yield_point("swap_engine.issue.unlocked");
     std::unique_lock lock(mutex_);
     for (; next_action_ < plan_.actions.size() && plan_.actions[next_action_].issue == launch;
@@ -174,8 +195,12 @@ class SwapEngine::Impl {
       const SwapAction& next = plan_.actions[next_action_];
       if (next.kind == SwapAction::Kind::kDrop && next.after.empty()) {
         store_.run(next);
-        done_[next_action_] = true;
+        states_[next_action_].done = true;
         continue;
+      }
+      if (beside_ && (next.from == Tier::kDevice || next.to == Tier::kDevice)) {
+        if (!launched) launched = beside_->launched();
+        states_[next_action_].launched = launched;
       }
       queues_[static_cast<size_t>(channel_of(next))].push_back(static_cast<int32_t>(next_action_));
       any = true;
@@ -184,9 +209,46 @@ class SwapEngine::Impl {
       stats_.transfers.add(next.from, next.to, nbytes);
       count_transfer(next.from, next.to, nbytes);
     }
+    give_to_device();
     lock.unlock();
     yield_point("swap_engine.issue.issued");
     if (any) changed_.notify_all();
+  }
+
+  /// What the device carries and is ready. Under the lock.
+  void give_to_device() {
+    for (bool any = beside_ != nullptr; any;) {
+      any = false;  // each may be what one of the other channel comes after
+      for (const Channel channel : {Channel::kToDevice, Channel::kFromDevice}) {
+        std::deque<int32_t>& queue = queues_[static_cast<size_t>(channel)];
+        if (queue.empty() || !is_ready(queue.front())) continue;
+        const int32_t index = queue.front();
+        queue.pop_front();
+        finish(index, run(index, behind(index)));
+        any = true;
+      }
+    }
+  }
+
+  /// What the device must have done before an action begins. Under the lock.
+  std::vector<MomentPtr> behind(int32_t index) {
+    std::vector<MomentPtr> moments;
+    if (state(index).launched) moments.push_back(state(index).launched);
+    for (const int32_t other : action(index).after) {
+      if (state(other).end) moments.push_back(state(other).end);
+    }
+    return moments;
+  }
+
+  struct Outcome {
+    MomentPtr end;
+    std::exception_ptr failure;
+  };
+  /// Under the lock.
+  void finish(int32_t index, Outcome outcome) {
+    if (outcome.failure && !failure_) failure_ = outcome.failure;
+    state(index).done = !outcome.failure;
+    state(index).end = std::move(outcome.end);
   }
 
   void wait_due(int32_t launch) {
@@ -194,11 +256,13 @@ class SwapEngine::Impl {
     std::unique_lock lock(mutex_);
     for (; next_due_ < by_due_.size() && action(by_due_[next_due_]).due <= launch; ++next_due_) {
       const int32_t index = by_due_[next_due_];
-      if (done(index) && !failure_) continue;
-      const Clock::time_point begin = Clock::now();
-      changed_.wait(lock, [&] { return done(index) || failure_; });
-      stats_.wait_seconds += seconds_since(begin);
+      if (!done(index) || failure_) {
+        const Clock::time_point begin = Clock::now();
+        changed_.wait(lock, [&] { return done(index) || failure_; });
+        stats_.wait_seconds += seconds_since(begin);
+      }
       if (failure_) break;
+      if (const MomentPtr& end = state(index).end) beside_->launch_after(*end);
     }
     lock.unlock();
     rethrow_failure();
@@ -222,14 +286,15 @@ class SwapEngine::Impl {
       const int32_t index = queue.front();
       queue.pop_front();
       if (active_++ == 0) active_since_ = Clock::now();
+      const std::vector<MomentPtr> moments = behind(index);
       lock.unlock();
       yield_point("swap_engine.carry.taken");
-      std::exception_ptr failure = run(index);
+      Outcome outcome = run(index, moments);
       yield_point("swap_engine.carry.done");
       lock.lock();
       if (--active_ == 0) stats_.transfer_seconds += seconds_since(active_since_);
-      if (failure && !failure_) failure_ = failure;
-      done_[static_cast<size_t>(index)] = !failure;
+      finish(index, std::move(outcome));
+      give_to_device();
       changed_.notify_all();
     }
   }
@@ -239,23 +304,22 @@ class SwapEngine::Impl {
     return !failure_ && std::all_of(after.begin(), after.end(), [&](int32_t a) { return done(a); });
   }
 
-  /// Null if it went well.
-  std::exception_ptr run(int32_t index) {
+  Outcome run(int32_t index, const std::vector<MomentPtr>& behind) {
     const SwapAction& action = this->action(index);
     try {
-      store_.run(action);
-      return nullptr;
+      return {store_.run(action, behind), nullptr};
     } catch (Error& error) {
       error.note(fmt::format("while {} went from {} to {} for launch {}", describe(action.buffer),
                              name_of(action.from), name_of(action.to), action.due));
-      return std::make_exception_ptr(error);
+      return {nullptr, std::make_exception_ptr(error)};
     } catch (...) {
-      return std::current_exception();
+      return {nullptr, std::current_exception()};
     }
   }
 
   const SwapPlan plan_;
   TierStore store_;
+  SideCopies* const beside_;     // null: threads carry everything
   std::vector<bool> has_value_;  // by buffer, between runs
   std::vector<int32_t> by_due_;  // actions
   bool running_ = false;
@@ -266,7 +330,7 @@ class SwapEngine::Impl {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::array<std::deque<int32_t>, kNumChannels> queues_;
-  std::vector<bool> done_;  // by action, in this run
+  std::vector<State> states_;  // by action
   std::exception_ptr failure_;
   SwapEngineStats stats_;
   int active_ = 0;  // transfers under way
@@ -296,6 +360,7 @@ std::byte* SwapEngine::pointer(int32_t launch, int32_t operand) const {
   return impl_->pointer(launch, operand);
 }
 void SwapEngine::after_launch(int32_t launch) { impl_->after_launch(launch); }
+void SwapEngine::skip_launches() { impl_->skip_launches(); }
 void SwapEngine::end_run() { impl_->end_run(); }
 SwapEngineStats SwapEngine::stats() const { return impl_->stats(); }
 

@@ -15,7 +15,10 @@
 //   engine.get(weight, out);
 //
 // On a device of its own, whose work goes on while the host does, a transfer comes after what was
-// launched before it, in the order of the device.
+// launched before it, in the order of the device. One that copies beside what it computes
+// (phi/core/device/side_copies.h) is given transfers and launches as they come and keeps their
+// order itself; the host waits for it where bytes go to the disk, come from there, or are asked
+// for.
 //
 // All calls come from one thread, the rank's own; transfers are counted there
 // (phi/core/storage/tier.h).
@@ -46,8 +49,9 @@ struct SwapEngineOptions {
 /// Since the engine was made, puts and gets left out.
 struct SwapEngineStats {
   TransferStats transfers;
-  double transfer_seconds = 0;  // in which at least one transfer was under way
-  double wait_seconds = 0;      // in which the caller waited for one: what compute did not hide
+  /// In which at least one transfer was under way, but for those that a device carries by itself.
+  double transfer_seconds = 0;
+  double wait_seconds = 0;  // in which the caller waited for one: what compute did not hide
   std::array<int64_t, kNumTiers> peak_bytes{};  // by tier, puts included
   int64_t recomputed_launches = 0;
 };
@@ -92,7 +96,11 @@ class SwapEngine {
   /// The device memory of the plan: plan().arena_bytes, in which its offsets count.
   std::byte* arena() const;
   void after_launch(int32_t launch);
-  /// Waits for all transfers of the run.
+  /// All launches that are left were done at once. Errors: PreconditionNotMet if the plan has
+  /// transfers, which come between them.
+  void skip_launches();
+  /// Waits for all transfers of the run; what a device carries by itself comes before what is
+  /// launched from here on.
   void end_run();
 
   SwapEngineStats stats() const;

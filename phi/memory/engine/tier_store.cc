@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "phi/common/errors.h"
@@ -21,7 +22,8 @@ TierStore::TierStore(const SwapPlan& plan, const Place& place, const std::string
                      std::shared_ptr<IoEngine> io_engine)
     : plan_(plan),
       arena_(static_cast<size_t>(plan.arena_bytes), place),
-      host_(plan.limits.host_bytes),
+      beside_(arena_.device().side_copies()),
+      host_(plan.limits.host_bytes, arena_.device()),
       blocks_(plan.buffers.size()),
       extents_(plan.buffers.size()) {
   if (plan.staging_bytes == 0) return;
@@ -30,12 +32,58 @@ TierStore::TierStore(const SwapPlan& plan, const Place& place, const std::string
       {.folder = disk_folder, .limit = plan.limits.disk_bytes, .engine = std::move(io_engine)});
 }
 
-void TierStore::run(const SwapAction& action) {
+TierStore::~TierStore() {
+  if (!beside_) return;
+  for (const auto way : {SideCopies::kToDevice, SideCopies::kFromDevice}) {
+    try {
+      beside_->end_of(way)->wait();
+    } catch (const std::exception&) {
+      // The device has failed, and whoever used it has been told.
+    }
+  }
+}
+
+MomentPtr TierStore::run(const SwapAction& action, std::span<const MomentPtr> behind) {
   const BufferId b = action.buffer;
   if (action.kind == SwapAction::Kind::kDrop) {
     end_copy(b, action.from);
-    return;
+    return nullptr;
   }
+  MomentPtr end;
+  if (beside_ && action.from != Tier::kDisk && action.to != Tier::kDisk) {
+    end = run_beside(action, behind);
+  } else {
+    for (const MomentPtr& moment : behind) moment->wait();
+    run_here(action);
+  }
+  yield_point("tier_store.run.copied");
+  if (action.release_source) end_copy(b, action.from);
+  return end;
+}
+
+MomentPtr TierStore::run_beside(const SwapAction& action, std::span<const MomentPtr> behind) {
+  const BufferId b = action.buffer;
+  const auto way = action.to == Tier::kDevice ? SideCopies::kToDevice : SideCopies::kFromDevice;
+  for (const MomentPtr& moment : behind) beside_->after(way, *moment);
+  if (action.from == action.to) {
+    arena_.move(action.to_offset, action.from_offset, nbytes(b));
+    return beside_->end_of(way);
+  }
+  if (way == SideCopies::kFromDevice) take_block(b);
+  // The value's own copy, or those of the block's last owner.
+  if (const MomentPtr used = used_until(b)) beside_->after(way, *used);
+  if (way == SideCopies::kFromDevice) {
+    beside_->to_host(block(b).data(), arena() + action.from_offset, nbytes(b));
+  } else {
+    beside_->from_host(arena() + action.to_offset, block(b).data(), nbytes(b));
+  }
+  MomentPtr end = beside_->end_of(way);
+  set_used_until(b, end);
+  return end;
+}
+
+void TierStore::run_here(const SwapAction& action) {
+  const BufferId b = action.buffer;
   const auto is = [&](Tier from, Tier to) { return action.from == from && action.to == to; };
   if (is(Tier::kDevice, Tier::kDevice)) {
     arena_.move(action.to_offset, action.from_offset, nbytes(b));
@@ -50,21 +98,43 @@ void TierStore::run(const SwapAction& action) {
     disk_to_host(b);
   } else if (is(Tier::kDevice, Tier::kDisk)) {
     fill_disk(b, Tier::kDevice, [&](int64_t offset, std::span<std::byte> out) {
-      arena_.read(action.from_offset + offset, out);
+      read_arena(action.from_offset + offset, out);
     });
   } else {
     read_disk(b, Tier::kDevice, [&](int64_t offset, std::span<const std::byte> piece) {
-      arena_.write(action.to_offset + offset, piece);
+      write_arena(action.to_offset + offset, piece);
     });
   }
-  yield_point("tier_store.run.copied");
-  if (action.release_source) end_copy(b, action.from);
+}
+
+void TierStore::read_arena(int64_t offset, std::span<std::byte> out) {
+  if (!beside_) return arena_.read(offset, out);
+  beside_->to_host(out.data(), arena() + offset, out.size());
+  beside_->end_of(SideCopies::kFromDevice)->wait();
+}
+
+void TierStore::write_arena(int64_t offset, std::span<const std::byte> value) {
+  if (!beside_) return arena_.write(offset, value);
+  beside_->from_host(arena() + offset, value.data(), value.size());
+  beside_->end_of(SideCopies::kToDevice)->wait();
 }
 
 void TierStore::take_block(BufferId buffer) {
   block(buffer) = host_.take(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
-  // What goes to the disk goes in whole pages.
-  std::memset(block(buffer).data() + nbytes(buffer), 0, block(buffer).size() - nbytes(buffer));
+}
+
+MomentPtr TierStore::used_until(BufferId buffer) {
+  const std::lock_guard lock(uses_mutex_);
+  return block(buffer).used_until();
+}
+
+void TierStore::set_used_until(BufferId buffer, const MomentPtr& moment) {
+  const std::lock_guard lock(uses_mutex_);
+  block(buffer).set_used_until(moment);
+}
+
+void TierStore::wait_for_copies_of(BufferId buffer) {
+  if (const MomentPtr used = used_until(buffer)) used->wait();
 }
 
 void TierStore::take_extent(BufferId buffer) {
@@ -87,11 +157,15 @@ void TierStore::forget(BufferId buffer) {
 
 void TierStore::host_to_disk(BufferId buffer) {
   take_extent(buffer);
+  wait_for_copies_of(buffer);
+  // What goes to the disk goes in whole pages.
+  std::memset(block(buffer).data() + nbytes(buffer), 0, block(buffer).size() - nbytes(buffer));
   file_->write(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
 
 void TierStore::disk_to_host(BufferId buffer) {
   take_block(buffer);
+  wait_for_copies_of(buffer);
   file_->read(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
 
@@ -150,6 +224,7 @@ void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) 
 void TierStore::put_below(BufferId buffer, const SwapResidence& at, const Fill& fill) {
   if (at.host) {
     if (block(buffer).size() == 0) take_block(buffer);
+    wait_for_copies_of(buffer);
     if (nbytes(buffer) > 0) fill(0, on_host(buffer));
   }
   if (!at.disk) return;
@@ -163,6 +238,7 @@ void TierStore::get(BufferId buffer, const SwapResidence& at, std::span<std::byt
   if (at.device_offset >= 0) {
     arena_.read(at.device_offset, out);
   } else if (at.host) {
+    wait_for_copies_of(buffer);
     copy(out, block(buffer).data());
   } else {
     read_disk(buffer, Tier::kHost, [&](int64_t offset, std::span<const std::byte> piece) {

@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
+#include "phi/core/device/side_copies.h"
 #include "phi/memory/engine/host_pool.h"
 #include "phi/memory/engine/plan_arena.h"
 #include "phi/memory/io/swap_file.h"
@@ -20,12 +22,18 @@ class TierStore {
   /// those of SwapFile::create.
   TierStore(const SwapPlan& plan, const Place& place, const std::string& disk_folder,
             std::shared_ptr<IoEngine> io_engine);
+  /// Waits for the copies that a device carries by itself.
+  ~TierStore();
+  TierStore(const TierStore&) = delete;
+  TierStore& operator=(const TierStore&) = delete;
 
   std::byte* arena() const { return arena_.data(); }
   const Place& place() const { return arena_.device().place(); }
   /// Copies or drops. Those of different buffers may run at the same time, but of those with the
-  /// disk only one. Errors: those of SwapFile.
-  void run(const SwapAction& action);
+  /// disk only one. Where the device carries copies by itself it begins when all `behind` have
+  /// come, and what is given back is the moment when the device has carried it out; without one it
+  /// is done. Only copies from and to the disk wait. Errors: those of SwapFile.
+  MomentPtr run(const SwapAction& action, std::span<const MomentPtr> behind = {});
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
   using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
@@ -42,9 +50,18 @@ class TierStore {
     return static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
   }
   std::span<std::byte> on_host(BufferId buffer) { return {block(buffer).data(), nbytes(buffer)}; }
-  AlignedBuffer& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
+  HostBlock& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
   SwapFile::Extent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
+  MomentPtr run_beside(const SwapAction& action, std::span<const MomentPtr> behind);
+  void run_here(const SwapAction& action);
+  // Pieces of values that pass through memory of the host: done when they return.
+  void read_arena(int64_t offset, std::span<std::byte> out);
+  void write_arena(int64_t offset, std::span<const std::byte> value);
   void take_block(BufferId buffer);
+  // Of the copy on the host: one thread may read it for the disk while another lets the device.
+  MomentPtr used_until(BufferId buffer);
+  void set_used_until(BufferId buffer, const MomentPtr& moment);
+  void wait_for_copies_of(BufferId buffer);
   void take_extent(BufferId buffer);
   void end_copy(BufferId buffer, Tier tier);
   void host_to_disk(BufferId buffer);
@@ -57,11 +74,13 @@ class TierStore {
 
   const SwapPlan& plan_;
   PlanArena arena_;
+  SideCopies* const beside_;  // null: whoever runs an action carries it
   HostPool host_;
-  std::vector<AlignedBuffer> blocks_;      // by buffer; empty: no copy on the host
+  std::vector<HostBlock> blocks_;  // by buffer; empty: no copy on the host
+  std::mutex uses_mutex_;
   std::shared_ptr<SwapFile> file_;         // null without a disk
   std::vector<SwapFile::Extent> extents_;  // by buffer; of 0 bytes: no copy on the disk
-  AlignedBuffer staging_;
+  HostBlock staging_;
 };
 
 }  // namespace phi::memory

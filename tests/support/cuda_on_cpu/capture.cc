@@ -166,6 +166,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     if (exec->last) {  // launches of one graph follow each other
       enqueue(stream, {.kind = Work::Kind::kWait, .name = "cudaGraphLaunch", .mark = exec->last});
     }
+    ++settings().graph_launches;
     for (const CUgraph_st::Node* node : ordered(*exec->graph)) enqueue(stream, node->work);
     exec->last = std::make_shared<Mark>(Mark{.stream = stream});
     return enqueue(stream,

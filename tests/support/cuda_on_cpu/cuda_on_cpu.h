@@ -37,6 +37,8 @@ void set_patience(std::chrono::milliseconds patience);
 void fail_next_launch(cudaError_t error);
 /// Kernels that ran in this process.
 uint64_t launches();
+/// Graphs that were launched in this process.
+uint64_t graph_launches();
 /// Undoes planted and sticky failures and takes all settings back to what the environment says.
 void reset();
 

@@ -1,7 +1,8 @@
-// Pinned memory of the host: of the heap, so that AddressSanitizer watches it.
+// Pinned memory of the host: of the heap, so that AddressSanitizer watches it, or the caller's.
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/memory.h"
@@ -13,6 +14,7 @@ constexpr size_t kPage = 4096;
 
 std::mutex pinned_mutex;
 std::map<const std::byte*, size_t> pinned;
+std::set<const std::byte*> registered;  // those of `pinned` that the caller has from elsewhere
 
 }  // namespace
 
@@ -50,8 +52,37 @@ cudaError_t cudaFreeHost(void* memory) {
   return call([&] {
     if (memory == nullptr) return cudaSuccess;
     const std::lock_guard lock(pinned_mutex);
+    if (registered.contains(static_cast<std::byte*>(memory))) return cudaErrorInvalidValue;
     if (pinned.erase(static_cast<std::byte*>(memory)) == 0) return cudaErrorInvalidValue;
     std::free(memory);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostRegister(void* memory, size_t size, unsigned flags) {
+  return call([&] {
+    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped;
+    if ((flags & ~kKnown) != 0 || memory == nullptr || size == 0) return cudaErrorInvalidValue;
+    const auto* const begin = static_cast<std::byte*>(memory);
+    const std::lock_guard lock(pinned_mutex);
+    const auto after = pinned.upper_bound(begin);
+    const bool overlaps =
+        (after != pinned.end() && after->first < begin + size) ||
+        (after != pinned.begin() && std::prev(after)->first + std::prev(after)->second > begin);
+    if (overlaps) return cudaErrorHostMemoryAlreadyRegistered;
+    pinned.emplace(begin, size);
+    registered.insert(begin);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* memory) {
+  return call([&] {
+    const std::lock_guard lock(pinned_mutex);
+    if (registered.erase(static_cast<std::byte*>(memory)) == 0) {
+      return cudaErrorHostMemoryNotRegistered;
+    }
+    pinned.erase(static_cast<std::byte*>(memory));
     return cudaSuccess;
   });
 }

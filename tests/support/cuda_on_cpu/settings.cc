@@ -76,6 +76,7 @@ void set_driver_version(int version) { settings().driver_version = version; }
 void set_patience(std::chrono::milliseconds patience) { settings().patience_ms = patience.count(); }
 void fail_next_launch(cudaError_t error) { settings().planted = error; }
 uint64_t launches() { return settings().launches; }
+uint64_t graph_launches() { return settings().graph_launches; }
 
 uint64_t Draw::number(uint64_t below) {
   if (generation_ != generation) {

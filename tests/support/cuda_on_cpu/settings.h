@@ -21,6 +21,7 @@ struct Settings {
   std::atomic<int64_t> patience_ms;
   std::atomic<int> planted{0};  // the error of the next launch
   std::atomic<uint64_t> launches{0};
+  std::atomic<uint64_t> graph_launches{0};
 
   Settings();
   void restore();

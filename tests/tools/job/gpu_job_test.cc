@@ -22,7 +22,8 @@ using nlohmann::json;
 struct Job {
   const char* name;
   const char* text;
-  double limit = 1e-5;  // of losses
+  double limit = 1e-5;   // of losses
+  double memory = 0.01;  // by which peaks may differ, of the CPU's
 };
 
 const Job kJobs[] = {
@@ -36,7 +37,8 @@ const Job kJobs[] = {
      2e-2},
     {"captured",
      "model: {kind: gpt, seq_len: 24, d_model: 32, layers: 2, heads: 4}\n"
-     "run: {steps: 3, capture: true}"},
+     "run: {steps: 3, capture: true}",
+     1e-5, 0.02},  // inputs, outputs and scratch that graphs keep
     {"swapped",
      "model: {kind: gpt, seq_len: 24, d_model: 32, layers: 6, heads: 4}\n"
      "run: {steps: 3}\nmemory: {device: 512KiB, host: 64MiB}"},
@@ -79,7 +81,7 @@ TEST_P(JobsOnGpus, ComputeWhatTheyComputeOnCpus) {
   const auto peak = [](const json& report) {
     return report.at("ranks").at(0).at("peak_tensor_bytes").get<double>();
   };
-  EXPECT_NEAR(peak(got), peak(expected), peak(expected) / 100);
+  EXPECT_NEAR(peak(got), peak(expected), peak(expected) * job.memory);
 }
 
 TEST_P(JobsOnGpus, OnTheCpuLeaveTheProgramOnItsGpu) {

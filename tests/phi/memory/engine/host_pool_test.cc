@@ -11,7 +11,7 @@ namespace {
 
 TEST(HostPool, MoreThanTheLimit_IsAnErrorThatSaysWhatIsHeld) {
   HostPool pool(8192);
-  const AlignedBuffer first = pool.take(5000);
+  const HostBlock first = pool.take(5000);
   EXPECT_EQ(first.size(), 8192U);
   EXPECT_THAT([&] { pool.take(1); },
               ThrowsError(ErrorCode::kResourceExhausted, "over the limit of 8192; 8192 are held"));
@@ -19,7 +19,7 @@ TEST(HostPool, MoreThanTheLimit_IsAnErrorThatSaysWhatIsHeld) {
 
 TEST(HostPool, ABlockGivenBack_ServesTheNextOfItsSize) {
   HostPool pool(8192);
-  AlignedBuffer first = pool.take(4096);
+  HostBlock first = pool.take(4096);
   std::byte* data = first.data();
   pool.give_back(std::move(first));
   EXPECT_EQ(pool.take(4096).data(), data);
@@ -31,6 +31,30 @@ TEST(HostPool, SpareBlocksMakeWayForOtherSizes) {
   pool.give_back(pool.take(4096));
   EXPECT_EQ(pool.take(8192).size(), 8192U);
   EXPECT_EQ(pool.peak_bytes(), 8192);
+}
+
+class CountedMoment final : public Moment {
+ public:
+  explicit CountedMoment(int& waits) : waits_(waits) {}
+  void wait() const override { ++waits_; }
+
+ private:
+  int& waits_;
+};
+
+TEST(HostPool, ABlockThatIsCopiedGoesToTheNextWithThat_AndToTheSystemBehindIt) {
+  HostPool pool(8192);
+  int waits = 0;
+  const auto copied = std::make_shared<const CountedMoment>(waits);
+  HostBlock first = pool.take(4096);
+  first.set_used_until(copied);
+  pool.give_back(std::move(first));
+  HostBlock second = pool.take(4096);
+  EXPECT_EQ(second.used_until(), copied);
+  EXPECT_EQ(waits, 0);
+  pool.give_back(std::move(second));
+  EXPECT_EQ(pool.take(8192).used_until(), nullptr);
+  EXPECT_EQ(waits, 1);
 }
 
 }  // namespace

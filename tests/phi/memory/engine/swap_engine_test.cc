@@ -189,6 +189,24 @@ TEST(SwapEngine, WithoutLimits_NothingMovesAndValuesAreTheSame) {
   EXPECT_EQ(engine.stats().wait_seconds, 0);
 }
 
+TEST(SwapEngine, LaunchesAreSkippedWhereNothingMoves) {
+  const SwapProgram program = training(4);
+  SwapEngine resting(make_swap_plan(program, {}));
+  EXPECT_THAT([&] { resting.skip_launches(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, "outside of a run"));
+  put_inputs(resting, program, 0);
+  resting.begin_run();
+  resting.skip_launches();
+  resting.end_run();
+  SwapEngine moving(make_swap_plan(program, {.device_bytes = least_device_bytes(program),
+                                             .host_bytes = 512 * kKiB,
+                                             .disk_bytes = 4096 * kKiB}));
+  put_inputs(moving, program, 0);
+  moving.begin_run();
+  EXPECT_THAT([&] { moving.skip_launches(); },
+              ThrowsError(ErrorCode::kPreconditionNotMet, " transfers; do them one by one"));
+}
+
 MemoryLimits with_disk() {
   return {.device_bytes = 512 * kKiB, .host_bytes = 256 * kKiB, .disk_bytes = 4096 * kKiB};
 }

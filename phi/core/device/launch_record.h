@@ -1,0 +1,16 @@
+// LaunchRecord: launches of a device that were written down (Device::record), to be done again
+// without what they cost the host one by one.
+#pragma once
+
+namespace phi {
+
+class LaunchRecord {
+ public:
+  /// Launches of it that are under way end first, in the order of the device.
+  virtual ~LaunchRecord() = default;
+  /// As if all that is written down were launched again, on the same memory. Errors: those of a
+  /// launch.
+  virtual void launch() = 0;
+};
+
+}  // namespace phi

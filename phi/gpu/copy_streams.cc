@@ -1,0 +1,78 @@
+// Copies on streams of their own, and the events between them and what is computed.
+#include "phi/gpu/copy_streams.h"
+
+#include "phi/gpu/errors.h"
+#include "phi/gpu/gpu_device.h"
+
+namespace phi::gpu {
+namespace {
+
+// An event that is recorded once.
+class StreamMoment final : public Moment {
+ public:
+  StreamMoment(const GpuDevice& device, cudaStream_t stream) : device_(device) {
+    // Who waits lets others compute.
+    PHI_GPU(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
+    const cudaError_t status = cudaEventRecord(event_, stream);
+    if (status == cudaSuccess) return;
+    (void)cudaEventDestroy(event_);
+    device.check(status, "cudaEventRecord");
+  }
+  // CUDA keeps what waits for it.
+  ~StreamMoment() override { (void)cudaEventDestroy(event_); }
+  StreamMoment(const StreamMoment&) = delete;
+  StreamMoment& operator=(const StreamMoment&) = delete;
+
+  void wait() const override {
+    device_.make_current();
+    device_.check(cudaEventSynchronize(event_), "waiting for a copy");
+  }
+  cudaEvent_t event() const { return event_; }
+
+ private:
+  const GpuDevice& device_;
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
+CopyStreams::CopyStreams(const GpuDevice& device) : device_(device) {
+  for (cudaStream_t& stream : streams_) {
+    PHI_GPU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
+}
+
+MomentPtr CopyStreams::now(cudaStream_t stream) const {
+  device_.make_current();
+  return std::make_shared<const StreamMoment>(device_, stream);
+}
+
+void CopyStreams::order(cudaStream_t stream, const Moment& moment) const {
+  device_.make_current();
+  // Moments of a device are made here, and by nobody else.
+  device_.check(cudaStreamWaitEvent(stream, static_cast<const StreamMoment&>(moment).event(), 0),
+                "cudaStreamWaitEvent");
+}
+
+void CopyStreams::add(Way way, void* to, const void* from, size_t n, cudaMemcpyKind kind) {
+  if (n == 0) return;
+  device_.make_current();
+  device_.check(cudaMemcpyAsync(to, from, n, kind, streams_[way]), "a copy beside the kernels");
+}
+
+MomentPtr CopyStreams::launched() { return now(device_.compute()); }
+void CopyStreams::launch_after(const Moment& moment) { order(device_.compute(), moment); }
+void CopyStreams::after(Way way, const Moment& moment) { order(streams_[way], moment); }
+MomentPtr CopyStreams::end_of(Way way) { return now(streams_[way]); }
+
+void CopyStreams::to_host(void* host, const std::byte* memory, size_t n) {
+  add(kFromDevice, host, memory, n, cudaMemcpyDeviceToHost);
+}
+void CopyStreams::from_host(std::byte* memory, const void* host, size_t n) {
+  add(kToDevice, memory, host, n, cudaMemcpyHostToDevice);
+}
+void CopyStreams::copy(std::byte* to, const std::byte* from, size_t n) {
+  add(kToDevice, to, from, n, cudaMemcpyDeviceToDevice);
+}
+
+}  // namespace phi::gpu

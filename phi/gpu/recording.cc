@@ -1,0 +1,126 @@
+// Launches of a GPU that are written down as a graph, and the memory of their scratch.
+#include "phi/gpu/recording.h"
+
+#include <exception>
+#include <utility>
+
+#include "phi/core/rank_context.h"
+#include "phi/gpu/errors.h"
+#include "phi/gpu/gpu_device.h"
+#include "phi/gpu/graph.h"
+
+namespace phi::gpu {
+namespace {
+
+class GraphRecord final : public LaunchRecord {
+ public:
+  GraphRecord(GpuDevice& device, Graph graph, Recording::Memory memory)
+      : device_(device),
+        graph_(std::move(graph)),
+        memory_(std::move(memory)),
+        account_(RankContext::current().memory()) {
+    account_->add(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
+  }
+  ~GraphRecord() override {
+    for (std::byte* piece : memory_.pieces) device_.free(*account_, piece, 0);
+    account_->remove(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
+  }
+  GraphRecord(const GraphRecord&) = delete;
+  GraphRecord& operator=(const GraphRecord&) = delete;
+
+  void launch() override {
+    device_.make_current();
+    device_.launched(graph_.launch(device_.compute()));
+  }
+
+ private:
+  GpuDevice& device_;
+  Graph graph_;
+  Recording::Memory memory_;
+  IntrusivePtr<MemoryAccount> account_;
+};
+
+// The device's recording while it lives.
+class Current {
+ public:
+  Current(Recording*& slot, Recording& recording) : slot_(slot) { slot_ = &recording; }
+  ~Current() { slot_ = nullptr; }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  Recording*& slot_;
+};
+
+}  // namespace
+
+Recording::~Recording() {
+  for (const auto& [size, piece] : spare_) (void)cudaFreeAsync(piece, stream_);
+}
+
+std::byte* Recording::allocate(size_t nbytes) {
+  // Pieces of up to twice the size: the kernels of a step take the same again and again.
+  const auto found = spare_.lower_bound(nbytes);
+  if (found != spare_.end() && found->first / 2 <= nbytes) {
+    std::byte* const piece = found->second;
+    in_use_[piece] = found->first;
+    spare_.erase(found);
+    return piece;
+  }
+  void* memory = nullptr;
+  const cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, stream_);
+  if (status != cudaSuccess) {
+    (void)cudaGetLastError();
+    throw NotRecordable{};
+  }
+  auto* const piece = static_cast<std::byte*>(memory);
+  in_use_[piece] = nbytes;
+  return piece;
+}
+
+void Recording::free(std::byte* memory) {
+  const auto found = in_use_.find(memory);
+  if (found == in_use_.end()) {
+    others_.push_back(memory);
+    return;
+  }
+  spare_.emplace(found->second, memory);
+  in_use_.erase(found);
+}
+
+Recording::Memory Recording::take() {
+  Memory memory;
+  for (const auto& [size, piece] : std::exchange(spare_, {})) {
+    memory.pieces.push_back(piece);
+    memory.nbytes += size;
+  }
+  return memory;
+}
+
+std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& body) {
+  make_current();
+  Recording recording(pool_, copies_->stream(SideCopies::kToDevice));
+  std::exception_ptr failure;
+  std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> captured(nullptr, cudaGraphDestroy);
+  {
+    StreamCapture capture(compute_);
+    const Current current(recording_, recording);
+    try {
+      body();
+      captured.reset(capture.end());
+    } catch (const NotRecordable&) {
+    } catch (...) {
+      failure = std::current_exception();
+      captured.reset(capture.end());
+    }
+  }
+  for (std::byte* memory : recording.freed_of_others()) (void)cudaFreeAsync(memory, compute_);
+  if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
+  // An error of CUDA's about the capture itself is no error of the body's.
+  if (failure && captured) std::rethrow_exception(failure);
+  if (!captured || !recording.is_closed()) return nullptr;
+  Graph graph(captured.release());
+  return std::make_unique<GraphRecord>(*this, std::move(graph), recording.take());
+}
+
+}  // namespace phi::gpu

@@ -1,0 +1,176 @@
+// Launches of a GPU that are written down as a graph, run by the twin: done when they are launched
+// and not before, with scratch of their own, and given up where the host would have to wait.
+#include "phi/gpu/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+#include "phi/core/rank_context.h"
+#include "phi/gpu/gpu_device.h"
+#include "phi/gpu/launch.h"
+#include "tests/support/cuda_on_cpu/cuda_on_cpu.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::testing {
+namespace {
+
+using gpu::GpuDevice;
+using ::testing::Each;
+
+constexpr int64_t kCount = 1000;
+const Place kPlace = GPUPlace(0);
+
+__global__ void add_kernel(float* to, const float* x, const float* y, int64_t n) {
+  for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) to[i] = x[i] + y[i];
+}
+
+DenseTensor array() { return DenseTensor::empty({{kCount}, DataType::FLOAT32}, kPlace); }
+
+void add(const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  GpuDevice& device = GpuDevice::of(kPlace);
+  const Device::Work work(device);
+  gpu::launch(device, add_kernel, gpu::blocks_for(device, kCount), gpu::kBlock,
+              out->mutable_data<float>(), x.data<float>(), y.data<float>(), kCount);
+}
+
+void set(DenseTensor* x, float value) {
+  const std::vector<float> values(kCount, value);
+  GpuDevice::of(kPlace).copy_from_host(static_cast<std::byte*>(x->mutable_raw_data()),
+                                       values.data(), x->nbytes());
+}
+
+std::vector<float> values_of(const DenseTensor& x) {
+  std::vector<float> values(kCount);
+  GpuDevice::of(kPlace).copy_to_host(values.data(), static_cast<const std::byte*>(x.raw_data()),
+                                     x.nbytes());
+  return values;
+}
+
+/// y = 4 x, through two arrays of scratch that are there while it runs.
+void four_times(const DenseTensor& x, DenseTensor* y) {
+  for (int twice = 0; twice < 2; ++twice) {
+    DenseTensor scratch = array();
+    add(twice == 0 ? x : *y, twice == 0 ? x : *y, &scratch);
+    GpuDevice::of(kPlace).copy(static_cast<std::byte*>(y->mutable_raw_data()),
+                               static_cast<const std::byte*>(scratch.raw_data()), y->nbytes());
+  }
+}
+
+class GraphsOnTheTwin : public ::testing::Test {
+ protected:
+  ~GraphsOnTheTwin() override { cuda_on_cpu::reset(); }
+  GpuDevice& device_ = GpuDevice::of(kPlace);
+};
+
+TEST_F(GraphsOnTheTwin, ScratchStaysTheirsForEachLaunch) {
+  using cuda_on_cpu::Order;
+  for (const auto order : {Order::kForward, Order::kBackward, Order::kDrawn}) {
+    cuda_on_cpu::set_order(order, 5);
+    DenseTensor x = array();
+    DenseTensor y = array();
+    set(&x, 1);
+    set(&y, 0);
+    const auto record = device_.record([&] { four_times(x, &y); });
+    ASSERT_NE(record, nullptr);
+    EXPECT_THAT(values_of(y), Each(0)) << "nothing is done yet";
+    for (const float value : {1.0f, 2.0f, 3.0f}) {
+      set(&x, value);
+      record->launch();
+      // What others take meanwhile is not what it uses.
+      DenseTensor other = array();
+      set(&other, -1);
+      record->launch();
+      EXPECT_THAT(values_of(y), Each(4 * value));
+      EXPECT_THAT(values_of(other), Each(-1));
+    }
+  }
+}
+
+TEST_F(GraphsOnTheTwin, MemoryIsCountedAndGoesBackBehindTheLastLaunch) {
+  DenseTensor x = array();
+  DenseTensor y = array();
+  set(&x, 2);
+  const int64_t before = memory_stats(kPlace).current;
+  auto record = device_.record([&] { four_times(x, &y); });
+  EXPECT_EQ(memory_stats(kPlace).current, before + 4 * kCount) << "two arrays, one after the other";
+  record->launch();
+  record = nullptr;
+  DenseTensor other = array();  // may be of the same bytes
+  set(&other, -1);
+  EXPECT_EQ(memory_stats(kPlace).current, before + 4 * kCount);
+  EXPECT_THAT(values_of(y), Each(8));
+}
+
+TEST_F(GraphsOnTheTwin, WhoWaitsIsLeftAndNothingHappens) {
+  DenseTensor x = array();
+  DenseTensor y = array();
+  set(&x, 1);
+  set(&y, 7);
+  int reached = 0;
+  const auto attempt = [&](const std::function<void()>& wait) {
+    return device_.record([&] {
+      add(x, x, &y);
+      ++reached;
+      wait();
+      ADD_FAILURE() << "the body goes on";
+    });
+  };
+  EXPECT_EQ(attempt([&] { device_.wait(); }), nullptr);
+  EXPECT_EQ(attempt([&] { values_of(x); }), nullptr);
+  EXPECT_EQ(attempt([&] { set(&x, 3); }), nullptr);
+  EXPECT_EQ(reached, 3);
+  EXPECT_THAT(values_of(y), Each(7));
+  add(x, x, &y);
+  EXPECT_THAT(values_of(y), Each(2)) << "and the device computes as before";
+}
+
+TEST_F(GraphsOnTheTwin, MemoryThatCrossesTheEndsIsNotWrittenDown) {
+  DenseTensor x = array();
+  set(&x, 1);
+  DenseTensor kept;
+  EXPECT_EQ(device_.record([&] {
+    kept = array();
+    add(x, x, &kept);
+  }),
+            nullptr);
+  set(&kept, 5);
+  EXPECT_THAT(values_of(kept), Each(5));
+  EXPECT_EQ(device_.record([&] { kept = DenseTensor(); }), nullptr);
+  EXPECT_EQ(memory_stats(kPlace).current, 4 * kCount);
+}
+
+TEST_F(GraphsOnTheTwin, AnErrorOfTheBodyIsItsOwn) {
+  DenseTensor x = array();
+  set(&x, 1);
+  EXPECT_THAT(
+      [&] {
+        device_.record([&] {
+          add(x, x, &x);
+          throw errors::OutOfRange("beyond");
+        });
+      },
+      ThrowsError(ErrorCode::kOutOfRange, "beyond"));
+  EXPECT_THAT(values_of(x), Each(1));
+}
+
+TEST_F(GraphsOnTheTwin, AKernelThatFailsIsToldWithTheGraph) {
+  GpuDevice& device = GpuDevice::of(GPUPlace(2));
+  DenseTensor x = DenseTensor::empty({{kCount}, DataType::FLOAT32}, GPUPlace(2));
+  float* const data = x.mutable_data<float>();
+  const auto record = device.record(
+      [&] { gpu::launch(device, add_kernel, 1, gpu::kBlock, data, data, data, kCount); });
+  cuda_on_cpu::fail_next_launch(cudaErrorIllegalAddress);
+  {
+    const OpScope op("steps of a captured program");
+    record->launch();
+  }
+  EXPECT_THAT([&] { device.wait(); },
+              ThrowsError(ErrorCode::kUnavailable, "steps of a captured program (the last of 2)"));
+}
+
+}  // namespace
+}  // namespace phi::testing
