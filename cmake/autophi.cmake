@@ -1,10 +1,11 @@
 # Helpers that every CMakeLists.txt of the tree uses.
 
-# autophi_library(NAME [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static library of all
-# sources in this folder, in the given folders below it, or of the given sources, with the standard headers
-# precompiled or with those given.
+# autophi_library(NAME [COLD] [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static library
+# of all sources in this folder, in the given folders below it, or of the given sources, with the standard headers
+# precompiled or with those given. COLD: it decides, reads and prints, and others have the loops over elements; in a
+# Release build it is compiled with -O1, which takes four fifths of -O3's time.
 function(autophi_library name)
-  cmake_parse_arguments(ARG "" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
   if(NOT ARG_DIRS AND NOT ARG_SOURCES)
     set(ARG_DIRS .)
   endif()
@@ -14,6 +15,9 @@ function(autophi_library name)
   endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
+  if(ARG_COLD)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(ARG_PRECOMPILE)
     autophi_precompile(${name} ${ARG_PRECOMPILE})
   else()
@@ -26,13 +30,17 @@ endfunction()
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
 # CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;COLD" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
   if(ARG_CUDA)
     autophi_cuda_objects(${name}_cuda ${ARG_CUDA})
     list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${name}_cuda>)
     list(APPEND ARG_DEPS CUDA::cudart_static)
   endif()
-  autophi_library(${name}_archive DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
+  set(cold)
+  if(ARG_COLD)
+    set(cold COLD)
+  endif()
+  autophi_library(${name}_archive ${cold} DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
   set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
   set(library $<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>)
   set(shared $<BOOL:${library}>)
@@ -144,6 +152,14 @@ function(autophi_take_headers target headers)
   autophi_precompiled_options(${target})
 endfunction()
 
+# autophi_program_headers(TARGET): the standard headers for the sources of a program, which are then compiled as those
+# of libraries are: precompiled headers ask for that.
+function(autophi_program_headers target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  autophi_take_headers(${target} standard_headers)
+endfunction()
+
 # autophi_test_options(TARGET): what sources of tests are compiled with. In a Release build with -Og, which
 # compiles a quarter faster than -O1 or -O0: the product's optimisation makes them no quicker to run.
 function(autophi_test_options target)
@@ -162,7 +178,7 @@ function(autophi_test_headers name)
   add_dependencies(${name} autophi_generated_headers)
 endfunction()
 
-# autophi_test_program(TARGET dep...): how a program of tests is compiled and linked. What needs the top floor
+# autophi_test_program(TARGET dep...): how a program of tests, or a part of one, is compiled and linked. What needs the top floor
 # takes the shared library and the top floor's precompiled headers; tests of single layers link these alone.
 function(autophi_test_program target)
   autophi_test_options(${target})
@@ -173,6 +189,18 @@ function(autophi_test_program target)
   else()
     autophi_take_headers(${target} test_headers)
   endif()
+endfunction()
+
+# autophi_test_library(NAME SOURCES file... DEPS target...): what several tests share, compiled as they are; its headers
+# are found from tests/.
+function(autophi_test_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options GTest::gmock)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIE)  # as programs are
+  autophi_test_program(${name} ${ARG_DEPS})
 endfunction()
 
 # autophi_test(NAME SOURCES file... [ARGS argument...] DEPS target...): one GoogleTest program, its cases known to ctest.
@@ -248,7 +276,8 @@ function(autophi_quiet_twin sources sanitizers)
 endfunction()
 
 # autophi_compile_on_cpu(NAME SOURCES file... DEPS target...): a static library of sources for the GPU (.cu, .cc),
-# compiled by the C++ compiler for the twin, CUDA on the CPU (tests/support/cuda_on_cpu).
+# compiled by the C++ compiler for the twin, CUDA on the CPU (tests/support/cuda_on_cpu). Its precompiled headers are its
+# own: options for the twin, as -mno-f16c, must agree with theirs.
 function(autophi_compile_on_cpu name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   foreach(source ${ARG_SOURCES})
@@ -259,4 +288,5 @@ function(autophi_compile_on_cpu name)
   endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} cuda_on_cpu autophi_options)
+  autophi_precompile(${name} ${AUTOPHI_STANDARD_HEADERS})
 endfunction()
