@@ -60,6 +60,7 @@ bool measure_all(const Place& place, const Extent& extent) {
   add("products", [&] { return product_rows(place, extent, &peak); });
   add("calls that memory bounds", [&] { return memory_rows(place, extent); });
   add("attention", [&] { return attention_rows(place, extent, peak); });
+  add("messages", [&] { return message_rows(extent); });
   add("host time", [&] { return host_rows(place, extent); });
   fmt::print("{}\n", json.dump(1));
   return passed;

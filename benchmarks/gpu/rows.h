@@ -33,6 +33,8 @@ std::vector<Row> product_rows(const Place& place, const Extent& extent, double* 
 std::vector<Row> memory_rows(const Place& place, const Extent& extent);
 /// Attention, beside `peak`.
 std::vector<Row> attention_rows(const Place& place, const Extent& extent, double peak);
+/// Messages between all GPUs of the machine, beside NCCL called directly.
+std::vector<Row> message_rows(const Extent& extent);
 /// What operators cost the host.
 std::vector<Row> host_rows(const Place& place, const Extent& extent);
 

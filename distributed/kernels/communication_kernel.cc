@@ -1,14 +1,14 @@
-// Communication operators: each is a call of the group that a ring is. They run on plain tensors,
-// in the order in which the program makes them, like all calls of groups. In a dry run the same
-// calls are made without arrays and counted.
+// Communication operators: each is a call of the group that a ring is. They run on plain tensors of
+// any device, in the order in which the program makes them, like all calls of groups. In a dry run
+// the same calls are made without arrays and counted.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "distributed/comm/subject.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/core/device/host_array.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/core/rank_context.h"
 #include "phi/generated/kernels/communication.h"
@@ -20,11 +20,14 @@ using distributed::Group;
 using distributed::ReduceKind;
 using distributed::World;
 
+/// The world whose groups take the kernel's arrays.
+World& world_of(const KernelContext& ctx) { return World::current().carrier(ctx.place()); }
+
 Group& ring(const KernelContext& ctx, int ring_id) {
   PHI_CHECK(!ctx.view(), errors::PreconditionNotMet(
                              "communication operators are for plain tensors; a tensor on a mesh "
                              "is moved by reshard."));
-  return World::current().ring(ring_id);
+  return world_of(ctx).ring(ring_id);
 }
 
 void check_size(const Group& group, int nranks) {
@@ -47,22 +50,23 @@ ReduceKind kind_of(int reduce_type) {
   return kKinds[reduce_type];
 }
 
-/// Null in a dry run. What waits elsewhere comes here first.
-const void* bytes_of(const DenseTensor& x) {
-  return RankContext::current().is_dry() ? nullptr : x.raw_data();
+/// An array as groups take it; none in a dry run. What waits elsewhere comes here first.
+ArrayAt at_group(const KernelContext& ctx, const DenseTensor& x, ArrayAt::Use use) {
+  if (RankContext::current().is_dry()) return {};
+  return {world_of(ctx).device(), x, use};
 }
-void* bytes_of(DenseTensor* out) {
-  return RankContext::current().is_dry() ? nullptr : out->mutable_raw_data();
+
+bool is_same(const DenseTensor& x, const DenseTensor& out) {
+  return x.storage() == out.storage() && x.byte_offset() == out.byte_offset();
 }
 
 void copy_all(const DenseTensor& from, DenseTensor* to) {
-  const void* source = bytes_of(from);
-  void* target = bytes_of(to);
-  if (source && target && source != target) std::memcpy(target, source, from.nbytes());
+  if (RankContext::current().is_dry() || is_same(from, *to)) return;
+  copy_array(from, *to);
 }
 
 /// This rank and another of the ring, as every member of that pair orders them.
-Group& pair_with(const Group& group, int peer) {
+Group& pair_with(const KernelContext& ctx, const Group& group, int peer) {
   const int64_t own = group.position();
   PHI_CHECK(peer >= 0 && peer < group.size() && peer != own,
             errors::InvalidArgument("peer is {}, but it must be another rank of the ring {}, "
@@ -71,24 +75,11 @@ Group& pair_with(const Group& group, int peer) {
   const auto [low, high] = std::minmax({own, int64_t{peer}});
   const std::array<int64_t, 2> ranks = {group.ranks()[static_cast<size_t>(low)],
                                         group.ranks()[static_cast<size_t>(high)]};
-  return World::current().group(ranks);
+  return world_of(ctx).group(ranks);
 }
 
-/// Copies `rows` rows of `bytes` between arrays of rows that are `from_step` and `to_step` apart.
-void copy_rows(const std::byte* from, size_t from_step, std::byte* to, size_t to_step, int64_t rows,
-               size_t bytes) {
-  for (int64_t row = 0; bytes > 0 && row < rows; ++row, from += from_step, to += to_step) {
-    std::memcpy(to, from, bytes);
-  }
-}
-
-struct Rows {
-  int64_t count;
-  size_t bytes;  // of one
-  explicit Rows(const DenseTensor& x)
-      : count(x.dims().numel(0, x.ndim() - 1)),
-        bytes(static_cast<size_t>(x.dims().back()) * size_of(x.dtype())) {}
-};
+/// x as rows, of which each is one of its last tensor dim.
+Dims rows_of(const DenseTensor& x) { return {x.dims().numel(0, x.ndim() - 1), x.dims().back()}; }
 
 }  // namespace
 
@@ -98,16 +89,22 @@ void AllGatherKernel(const Context& ctx, const DenseTensor& x, int ring_id, int 
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  group.all_gather(bytes_of(x), bytes_of(out), x.numel(), x.dtype());
+  const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
+  ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
+  group.all_gather(own.data(), all.data(), x.numel(), x.dtype());
+  all.finish();
 }
 
 /// Also of the gradient. out may be x.
 template <typename T, typename Context>
 void AllReduceKernel(const Context& ctx, const DenseTensor& x, int ring_id, int reduce_type,
                      DenseTensor* out) {
+  Group& group = ring(ctx, ring_id);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  ring(ctx, ring_id)
-      .all_reduce(bytes_of(x), bytes_of(out), x.numel(), x.dtype(), kind_of(reduce_type));
+  const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
+  ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
+  group.all_reduce(own.data(), all.data(), x.numel(), x.dtype(), kind_of(reduce_type));
+  all.finish();
 }
 
 template <typename T, typename Context>
@@ -118,7 +115,10 @@ void AllToAllKernel(const Context& ctx, const DenseTensor& x, int ring_id, Dense
       errors::InvalidArgument("x is {}, but its rows go to {} ranks, as many to each; pad it.",
                               x.meta().to_string(), group.size()));
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  group.all_to_all(bytes_of(x), bytes_of(out), x.numel() / group.size(), x.dtype());
+  const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
+  ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
+  group.all_to_all(own.data(), all.data(), x.numel() / group.size(), x.dtype());
+  all.finish();
 }
 
 /// out may be x.
@@ -129,7 +129,9 @@ void BroadcastKernel(const Context& ctx, const DenseTensor& x, int ring_id, int 
   check_root(group, root);
   copy_all(x, out);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  group.broadcast(bytes_of(out), out->numel(), out->dtype(), root);
+  ArrayAt same = at_group(ctx, *out, ArrayAt::kUpdate);
+  group.broadcast(same.data(), out->numel(), out->dtype(), root);
+  same.finish();
 }
 
 /// out may be x.
@@ -138,11 +140,10 @@ void ReduceKernel(const Context& ctx, const DenseTensor& x, int ring_id, int roo
                   int reduce_type, DenseTensor* out) {
   Group& group = ring(ctx, ring_id);
   check_root(group, root_id);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
-  group.all_reduce(bytes_of(x), bytes_of(out), x.numel(), x.dtype(), kind_of(reduce_type));
-  if (group.position() != root_id && bytes_of(out)) {
-    std::memset(out->mutable_raw_data(), 0, out->nbytes());
-  }
+  AllReduceKernel<T>(ctx, x, ring_id, reduce_type, out);
+  if (group.position() == root_id || RankContext::current().is_dry() || out->nbytes() == 0) return;
+  Device::of(out->place())
+      .fill(static_cast<std::byte*>(out->mutable_raw_data()), std::byte{0}, out->nbytes());
 }
 
 /// The root's gradient, by the number of ranks where it is of an average.
@@ -150,11 +151,16 @@ template <typename T, typename Context>
 void ReduceGradKernel(const Context& ctx, const DenseTensor& out_grad, int ring_id, int root_id,
                       int reduce_type, DenseTensor* x_grad) {
   BroadcastKernel<T>(ctx, out_grad, ring_id, root_id, x_grad);
-  if (kind_of(reduce_type) == ReduceKind::kSum || !bytes_of(x_grad)) return;
-  const auto ranks = static_cast<float>(ring(ctx, ring_id).size());
-  T* to = x_grad->mutable_data<T>();
-  std::transform(to, to + x_grad->numel(), to,
-                 [=](T grad) { return static_cast<T>(grad / static_cast<T>(ranks)); });
+  if (kind_of(reduce_type) == ReduceKind::kSum || RankContext::current().is_dry()) return;
+  // The average of it and as many zeros as there are other ranks.
+  World& world = world_of(ctx);
+  ArrayAt grad = at_group(ctx, *x_grad, ArrayAt::kUpdate);
+  const DeviceMemory zeros(world.device(), x_grad->nbytes());
+  if (x_grad->nbytes() > 0) world.device().fill(zeros.data(), std::byte{0}, x_grad->nbytes());
+  std::vector<const void*> inputs(static_cast<size_t>(ring(ctx, ring_id).size()), zeros.data());
+  inputs[0] = grad.data();
+  world.reduce(inputs, grad.data(), x_grad->numel(), x_grad->dtype(), ReduceKind::kAvg);
+  grad.finish();
 }
 
 template <typename T, typename Context>
@@ -163,24 +169,30 @@ void ReduceScatterKernel(const Context& ctx, const DenseTensor& x, int ring_id, 
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  group.reduce_scatter(bytes_of(x), bytes_of(out), out->numel(), x.dtype(), ReduceKind::kSum);
+  const ArrayAt whole = at_group(ctx, x, ArrayAt::kRead);
+  ArrayAt part = at_group(ctx, *out, ArrayAt::kWrite);
+  group.reduce_scatter(whole.data(), part.data(), out->numel(), x.dtype(), ReduceKind::kSum);
+  part.finish();
 }
 
 template <typename T, typename Context>
 void SendKernel(const Context& ctx, const DenseTensor& x, int ring_id, int peer,
                 DenseTensor* /*out*/) {
-  Group& pair = pair_with(ring(ctx, ring_id), peer);
+  Group& pair = pair_with(ctx, ring(ctx, ring_id), peer);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  const distributed::Send message{1 - pair.position(), bytes_of(x), x.nbytes()};
+  const ArrayAt sent = at_group(ctx, x, ArrayAt::kRead);
+  const distributed::Send message{1 - pair.position(), sent.data(), x.nbytes()};
   pair.exchange({&message, 1}, {});
 }
 
 template <typename T, typename Context>
 void RecvKernel(const Context& ctx, int ring_id, int peer, DenseTensor* out) {
-  Group& pair = pair_with(ring(ctx, ring_id), peer);
+  Group& pair = pair_with(ctx, ring(ctx, ring_id), peer);
   const distributed::SubjectScope about(out->dims(), out->dtype());
-  const distributed::Recv message{1 - pair.position(), bytes_of(out), out->nbytes()};
+  ArrayAt received = at_group(ctx, *out, ArrayAt::kWrite);
+  const distributed::Recv message{1 - pair.position(), received.data(), out->nbytes()};
   pair.exchange({}, {&message, 1});
+  received.finish();
 }
 
 template <typename T, typename Context>
@@ -191,11 +203,8 @@ void CIdentityKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
 template <typename T, typename Context>
 void CSplitKernel(const Context&, const DenseTensor& x, int rank, int /*nranks*/,
                   DenseTensor* out) {
-  const Rows whole(x);
-  const Rows part(*out);
-  const auto* from = static_cast<const std::byte*>(x.raw_data());
-  copy_rows(from + static_cast<size_t>(rank) * part.bytes, whole.bytes,
-            static_cast<std::byte*>(out->mutable_raw_data()), part.bytes, part.count, part.bytes);
+  const Box part{{0, rank * out->dims().back()}, rows_of(*out)};
+  copy_box(x, Box::whole(rows_of(x)), *out, part, part);
 }
 
 /// The ring's parts are gathered one after the other, and then put beside each other.
@@ -205,19 +214,22 @@ void CConcatKernel(const Context& ctx, const DenseTensor& x, int ring_id, int nr
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
   const distributed::SubjectScope about(x.dims(), x.dtype());
-  const Rows part(x);
-  const Rows whole(*out);
-  const bool is_dry = !bytes_of(out);
-  std::vector<std::byte> parts(is_dry ? 0 : out->nbytes());
-  group.all_gather(bytes_of(x), is_dry ? nullptr : parts.data(), x.numel(), x.dtype());
-  for (int64_t i = 0; !is_dry && i < nranks; ++i) {
-    const auto at = static_cast<size_t>(i);
-    copy_rows(parts.data() + at * x.nbytes(), part.bytes,
-              static_cast<std::byte*>(out->mutable_raw_data()) + at * part.bytes, whole.bytes,
-              part.count, part.bytes);
+  const bool is_dry = RankContext::current().is_dry();
+  Device& device = world_of(ctx).device();
+  const DeviceMemory parts(device, is_dry ? 0 : out->nbytes());
+  const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
+  group.all_gather(own.data(), parts.data(), x.numel(), x.dtype());
+  if (is_dry) return;
+  ArrayAt whole = at_group(ctx, *out, ArrayAt::kWrite);
+  for (int64_t i = 0; i < nranks; ++i) {
+    const Box part{{0, i * x.dims().back()}, rows_of(x)};
+    device.copy_box(parts.data() + static_cast<size_t>(i) * x.nbytes(), part, whole.data(),
+                    Box::whole(rows_of(*out)), part, size_of(x.dtype()));
   }
+  whole.finish();
 }
 
+// They are the host's on every device, whose group moves and whose device copies.
 PHI_REGISTER_KERNEL(all_gather, CPU, AllGatherKernel, EveryType);
 PHI_REGISTER_KERNEL(all_reduce, CPU, AllReduceKernel, AllTypes);
 PHI_REGISTER_KERNEL(all_to_all, CPU, AllToAllKernel, EveryType);
@@ -230,6 +242,18 @@ PHI_REGISTER_KERNEL(p_recv, CPU, RecvKernel, EveryType);
 PHI_REGISTER_KERNEL(c_identity, CPU, CIdentityKernel, EveryType);
 PHI_REGISTER_KERNEL(c_split, CPU, CSplitKernel, EveryType);
 PHI_REGISTER_KERNEL(c_concat, CPU, CConcatKernel, EveryType);
+PHI_REGISTER_KERNEL(all_gather, GPU, AllGatherKernel, EveryType);
+PHI_REGISTER_KERNEL(all_reduce, GPU, AllReduceKernel, AllTypes);
+PHI_REGISTER_KERNEL(all_to_all, GPU, AllToAllKernel, EveryType);
+PHI_REGISTER_KERNEL(broadcast, GPU, BroadcastKernel, EveryType);
+PHI_REGISTER_KERNEL(reduce, GPU, ReduceKernel, AllTypes);
+PHI_REGISTER_KERNEL(reduce_grad, GPU, ReduceGradKernel, Floats);
+PHI_REGISTER_KERNEL(reduce_scatter, GPU, ReduceScatterKernel, AllTypes);
+PHI_REGISTER_KERNEL(p_send, GPU, SendKernel, EveryType);
+PHI_REGISTER_KERNEL(p_recv, GPU, RecvKernel, EveryType);
+PHI_REGISTER_KERNEL(c_identity, GPU, CIdentityKernel, EveryType);
+PHI_REGISTER_KERNEL(c_split, GPU, CSplitKernel, EveryType);
+PHI_REGISTER_KERNEL(c_concat, GPU, CConcatKernel, EveryType);
 PHI_REGISTER_DRY_KERNEL(all_gather, AllGatherKernel, EveryType);
 PHI_REGISTER_DRY_KERNEL(all_reduce, AllReduceKernel, AllTypes);
 PHI_REGISTER_DRY_KERNEL(all_to_all, AllToAllKernel, EveryType);

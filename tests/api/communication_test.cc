@@ -1,5 +1,6 @@
 // Communication operators on plain tensors, each rank with its own; their gradients; rings that are
 // not of all ranks; and what is refused.
+#include <gflags/gflags.h>
 #include <gmock/gmock.h>
 
 #include <numeric>
@@ -24,16 +25,26 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/take_gpu.h"
+
+DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
+DEFINE_int32(gpus, 8, "GPUs, of which each rank has its own where there are enough");
 
 namespace phi {
 namespace {
 
-using distributed::run_ranks;
 using distributed::World;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
 constexpr int kRanks = 3;
+
+void run_ranks(int64_t n, const std::function<void(World& world)>& body) {
+  distributed::run_ranks(n, [&](World& world) {
+    if (FLAGS_place == "gpu") distributed::testing::take_gpu(world, FLAGS_gpus);
+    body(world);
+  });
+}
 
 /// [rank, rank + 10, ...], of `n` elements.
 Tensor own(int64_t n, const Dims& shape) {
@@ -204,3 +215,9 @@ TEST(Communication, Refusals) {
 
 }  // namespace
 }  // namespace phi
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}

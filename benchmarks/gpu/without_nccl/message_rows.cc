@@ -1,0 +1,10 @@
+// The twin of the rows of messages in a build without NCCL.
+#include "benchmarks/gpu/rows.h"
+
+namespace phi::gpu_bench {
+
+std::vector<Row> message_rows(const Extent& /*extent*/) {
+  return {{.what = "messages", .beside = "NCCL", .note = "this build has no NCCL"}};
+}
+
+}  // namespace phi::gpu_bench
