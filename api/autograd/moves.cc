@@ -110,6 +110,19 @@ class FromLocalNode final : public GradNode {
   TensorForm form_;
 };
 
+// Of a job with more ranks on a machine than that has GPUs the error gives both numbers.
+void find_gpu(const Place& place, const World& world) {
+  try {
+    Device::of(place);
+  } catch (Error& error) {
+    if (error.code() == ErrorCode::kOutOfRange) {
+      error.note(fmt::format("rank {} wants it, as number {} of the {} ranks on its machine",
+                             world.rank(), place.index, ranks_on_machine(world.size())));
+    }
+    throw;
+  }
+}
+
 }  // namespace
 
 void init(int* argc, char*** argv, std::chrono::milliseconds start_deadline) {
@@ -141,7 +154,7 @@ Place use_gpu(const GpuOptions& options) {
   PHI_CHECK(number <= std::numeric_limits<decltype(Place::index)>::max(),
             errors::OutOfRange("there is no gpu:{}.", number));
   const Place place = GPUPlace(static_cast<int>(number));
-  Device::of(place);           // it must be there
+  find_gpu(place, world);
   world.set_carrier(nullptr);  // of other options
   if (world.size() > 1 && world.carries() && options.messages == GpuMessages::kNccl)
     world.set_carrier(join_by_nccl(world, place, options.reduction));

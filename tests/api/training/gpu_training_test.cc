@@ -1,4 +1,5 @@
 // Training where every rank has a GPU, run on the CPU: the losses are those of CPUs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +14,10 @@
 #include "api/training/trainer.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/common/errors.h"
 #include "phi/tensor_api.h"
+#include "support/cuda_on_cpu/cuda_on_cpu.h"
+#include "support/error_matchers.h"
 
 namespace phi::training {
 namespace {
@@ -73,6 +77,17 @@ TEST(TrainingOnGpus, DataParallel) {
     const ProcessMesh mesh({2}, {"dp"});
     nn::shard(net, mesh, nn::data_parallel("dp"));
   });
+}
+
+TEST(TrainingOnGpus, MoreRanksThanGpusAreToldBothNumbers) {
+  cuda_on_cpu::set_gpus(2);
+  const auto join = [] {
+    distributed::run_ranks(3, [](distributed::World&) { distributed::use_gpu(); });
+  };
+  EXPECT_THAT(join, ThrowsError(ErrorCode::kOutOfRange, "CUDA shows 2 GPUs to this process"));
+  EXPECT_THAT(join, ThrowsError(ErrorCode::kOutOfRange,
+                                "rank 2 wants it, as number 2 of the 3 ranks on its machine"));
+  cuda_on_cpu::reset();
 }
 
 TEST(TrainingOnGpus, PlainCallsAcrossMeshes) {

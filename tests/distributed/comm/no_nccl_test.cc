@@ -1,0 +1,21 @@
+// What a build without NCCL says, and how to go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "distributed/comm/nccl/nccl_world.h"
+#include "tests/support/error_matchers.h"
+
+namespace phi::distributed {
+namespace {
+
+TEST(WithoutNccl, SaysHowToGetIt) {
+  EXPECT_FALSE(has_nccl());
+  for (const char* words :
+       {"this build has no NCCL", "tools/setup --cuda brings it", "messages: host of a job"}) {
+    EXPECT_THAT([] { join_by_nccl(World::current(), GPUPlace(0), GpuReduction::kExact); },
+                ThrowsError(ErrorCode::kUnavailable, words));
+  }
+}
+
+}  // namespace
+}  // namespace phi::distributed
