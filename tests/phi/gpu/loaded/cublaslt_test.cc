@@ -18,7 +18,7 @@ TEST(LoadedCublasLt, Found) {
 
 TEST(LoadedCublasLt, Empty) {
   EXPECT_THAT([] { gpu::cublaslt(); },
-              ThrowsError(ErrorCode::kUnavailable, "lacks cublasLtCreate; install a newer one."));
+              ThrowsError(ErrorCode::kUnavailable, " lacks cublasLtCreate. Install the libraries of CUDA "));
 }
 
 TEST(LoadedCublasLt, Broken) {
