@@ -20,4 +20,13 @@ def test_without_a_gpu_the_reason_is_said():
         dist.use_gpu()
     with pytest.raises(RuntimeError, match="no NVIDIA driver answers|this build has no CUDA"):
         dist.use_gpu(tf32=True)
+    with pytest.raises(RuntimeError, match="no NVIDIA driver answers|this build has no CUDA"):
+        dist.use_gpu(messages="host", reduction="fast")
     assert (ap.tensor([1.0]) + 1).tolist() == [2.0]
+
+
+def test_words_that_are_not_known_are_refused():
+    with pytest.raises(ValueError, match="messages is 'post'; between GPUs they go by 'nccl'"):
+        dist.use_gpu(messages="post")
+    with pytest.raises(ValueError, match="reduction is 'quick'; there are 'exact' and 'fast'"):
+        dist.use_gpu(reduction="quick")
