@@ -252,16 +252,23 @@ TEST(Reshard, AReduceScatterHoldsNoMemoryButItsResult) {
   });
 }
 
-// A backend with a library of collectives: what its group overrides is what reshards call.
+// A backend with a library of collectives: what its group does by that is what reshards call.
 class OwnGroup final : public Group {
  public:
   OwnGroup(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
       : Group(world, std::move(ranks), position, hash) {}
-  void all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind) override {
-    std::memcpy(out, in, static_cast<size_t>(count) * size_of(dtype));
-    ++calls_of_its_own;
-  }
   int calls_of_its_own = 0;
+
+ private:
+  bool run_by_library(const Call& call, const void* in, void* out,
+                      std::span<const int64_t> counts) override {
+    EXPECT_EQ(call.op, CommOp::kAllReduce);
+    EXPECT_EQ(call.reduce, ReduceKind::kSum);
+    EXPECT_THAT(counts, ElementsAre(2, 2));
+    std::memcpy(out, in, static_cast<size_t>(call.count) * size_of(call.dtype));
+    ++calls_of_its_own;
+    return true;
+  }
 };
 
 class OwnWorld final : public World {
@@ -291,6 +298,9 @@ TEST(Reshard, ABackendsOwnGroupIsCalled) {
   const DistTensor y = reshard(x, TensorDistAttr::replicated(mesh));
   ASSERT_NE(world.made, nullptr);
   EXPECT_EQ(world.made->calls_of_its_own, 1);
+  // As messages would: half of it to be reduced there, and the reduced half.
+  EXPECT_EQ(world.rank_context().counters().bytes_sent, 16);
+  EXPECT_EQ(world.rank_context().counters().bytes_received, 16);
   EXPECT_THAT(as_doubles(y.local()), ElementsAre(1, 2, 3, 4));
 }
 
