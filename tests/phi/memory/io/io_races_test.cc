@@ -30,12 +30,15 @@ Random random_of(uint64_t seed, int thread) {
   return Random(seed * kThreads + static_cast<uint64_t>(thread));
 }
 
-void fill_pages(const AlignedBuffer& buffer, uint64_t mark) {
+// Of an AlignedBuffer or a HostBlock.
+template <typename Buffer>
+void fill_pages(const Buffer& buffer, uint64_t mark) {
   for (size_t at = 0; at < buffer.size(); at += sizeof(mark), mark += 0x9e3779b97f4a7c15u) {
     std::memcpy(buffer.data() + at, &mark, sizeof(mark));
   }
 }
-bool has_pages(const AlignedBuffer& buffer, uint64_t mark) {
+template <typename Buffer>
+bool has_pages(const Buffer& buffer, uint64_t mark) {
   const AlignedBuffer expected(buffer.size());
   fill_pages(expected, mark);
   return std::memcmp(buffer.data(), expected.data(), buffer.size()) == 0;
@@ -148,7 +151,7 @@ TEST(HostPoolRaces, NeverMoreThanItsLimit_AndEachBlockIsOnes) {
     };
     at_once(kThreads, [&](int thread) {
       Random random = random_of(seed, thread);
-      std::vector<AlignedBuffer> own;
+      std::vector<HostBlock> own;
       for (uint64_t turn = 0; turn < 40; ++turn) {
         if (own.size() > 3 || (!own.empty() && random() % 3 == 0)) {
           EXPECT_TRUE(has_pages(own.back(), static_cast<uint64_t>(thread)));
@@ -166,13 +169,13 @@ TEST(HostPoolRaces, NeverMoreThanItsLimit_AndEachBlockIsOnes) {
         EXPECT_LE(count(static_cast<int64_t>(own.back().size())), kLimit);
         fill_pages(own.back(), static_cast<uint64_t>(thread));
       }
-      for (AlignedBuffer& block : own) {
+      for (HostBlock& block : own) {
         count(-static_cast<int64_t>(block.size()));
         pool.give_back(std::move(block));
       }
     });
     EXPECT_LE(pool.peak_bytes(), kLimit);
-    const AlignedBuffer all = pool.take(kLimit);  // all of it has come back
+    const HostBlock all = pool.take(kLimit);  // all of it has come back
     EXPECT_EQ(pool.peak_bytes(), kLimit);
   });
 }
