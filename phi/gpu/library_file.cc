@@ -22,7 +22,8 @@ LibraryFile::LibraryFile(LibraryToLoad library) : library_(std::move(library)) {
 
 void* LibraryFile::address(const char* name) const {
   void* const found = dlsym(handle_, name);
-  PHI_CHECK(found, errors::Unavailable("{} lacks {}. {}.", library_.name, name, library_.advice));
+  PHI_CHECK(found, errors::Unavailable("{} lacks the function {}. {}.", library_.name, name,
+                                       library_.advice));
   return found;
 }
 

@@ -23,7 +23,7 @@ THREADS = {
     r"phi::\(anonymous namespace\)::next_id\(\)::(next|end)": "numbers of storages that the thread has taken",
     r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
-    r"phi::distributed::\(anonymous namespace\)::scratch\(.*\)::buffer": "memory for one call",
+    r"phi::distributed::World::scratch\(.*\)::buffer": "memory for one call",
     r"phi::detail::.*(gemm_16bit|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
     r"phi::\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
@@ -68,7 +68,7 @@ SHARED = {
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
 }
 # In builds with CUDA.
-OF_CUDA = {r"phi::gpu::cublaslt\(\)::functions": "constant when loaded"}
+OF_CUDA = {r"phi::(gpu::cublaslt|distributed::nccl)\(\)::functions": "constant when loaded"}
 # The compiler's, and those of libraries that are compiled in.
 NOT_OURS = re.compile(r"DW\.ref\.|guard variable for |TLS init function for |std::|fmt::|nlohmann::|\.L|__tls_guard|_ZGR|google::"
                       r"|fL[A-Z]+::|__gnu_cxx::|__device_stub__|__cuda|__nv_")

@@ -36,8 +36,6 @@ UNTESTED = {
     "signals cannot be handled on a stack of their own: {}.": "the system's: it takes any stack of 64 KiB",
     "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
-    "bytes [{}, {}) of '{}', which has {}.": "mapped_file_test.cc: bytes [7, 11)",
-    "bytes [{}, {}) of {}, which has {}.": "async_file_test.cc: which has 16384",
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
     "{} is {} and x is {}: {} must be {} or {}; cast it.":
         "normalisation_test.cc: scale must be bfloat16 or float32",

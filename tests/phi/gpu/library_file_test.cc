@@ -27,9 +27,9 @@ TEST(LibraryFile, SaysWhatIsNotThere) {
   EXPECT_THAT([] { LibraryFile(named("nowhere.so", "/no/where.so")); },
               ThrowsError(ErrorCode::kUnavailable,
                           "Install a C library, or say where nowhere.so is in LD_LIBRARY_PATH."));
-  EXPECT_THAT(
-      [] { LibraryFile(named("libm.so.6", "")).function<void (*)()>("no_such_sine"); },
-      ThrowsError(ErrorCode::kUnavailable, "libm.so.6 lacks no_such_sine. Install a C library."));
+  EXPECT_THAT([] { LibraryFile(named("libm.so.6", "")).function<void (*)()>("no_such_sine"); },
+              ThrowsError(ErrorCode::kUnavailable,
+                          "libm.so.6 lacks the function no_such_sine. Install a C library."));
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ TEST(LoadedCublasLt, Found) {
 
 TEST(LoadedCublasLt, Empty) {
   EXPECT_THAT([] { gpu::cublaslt(); },
-              ThrowsError(ErrorCode::kUnavailable, " lacks cublasLtCreate. Install the libraries of CUDA "));
+              ThrowsError(ErrorCode::kUnavailable,
+                          " lacks the function cublasLtCreate. Install the libraries of CUDA "));
 }
 
 TEST(LoadedCublasLt, Broken) {
