@@ -174,16 +174,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   });
 }
 
+// Graphs are the host's: they end also after an error that sticks to the GPU.
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call([&] {
-    delete graph;
-    return cudaSuccess;
-  });
+  delete graph;
+  return call([] { return cudaSuccess; });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call([&] {
-    delete exec;  // a launch that has not run keeps what it needs
-    return cudaSuccess;
-  });
+  delete exec;  // a launch that has not run keeps what it needs
+  return call([] { return cudaSuccess; });
 }
