@@ -36,7 +36,10 @@ Job::Job(Setup setup)
       status_(world_.rank() == 0 && !setup_.dry ? FLAGS_status_file : "") {}
 
 JobReport Job::run() {
-  if (!setup_.dry) limit_rank(program_memory(config_.memory));
+  if (!setup_.dry) {
+    connect_ranks(config_);
+    limit_rank(program_memory(config_.memory));
+  }
   const auto model = build_model(config_, mesh_, setup_.weights ? &*setup_.weights : nullptr);
   const MemoryAccount& memory = *world_.rank_context().memory();
   const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;

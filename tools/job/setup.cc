@@ -64,12 +64,11 @@ void settle_tf32(JobConfig* config) {
   config->run.tf32 = true;
 }
 
+// Whether there is a GPU. Ranks join by it when all may go on (connect_ranks).
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
-    distributed::use_gpu({.tf32 = config.run.tf32,
-                          .messages = distributed::parse_gpu_messages(config.run.messages),
-                          .reduction = distributed::parse_gpu_reduction(config.run.reduction)});
+    distributed::use_gpu({.tf32 = config.run.tf32, .messages = distributed::GpuMessages::kHost});
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }
@@ -166,6 +165,13 @@ bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
   }
   (*setup)->facts = std::move(facts);
   return true;
+}
+
+void connect_ranks(const JobConfig& config) {
+  if (config.place == "cpu") return;
+  distributed::use_gpu({.tf32 = config.run.tf32,
+                        .messages = distributed::parse_gpu_messages(config.run.messages),
+                        .reduction = distributed::parse_gpu_reduction(config.run.reduction)});
 }
 
 void settle_world_flags(World& world) {

@@ -45,6 +45,10 @@ Setup prepare(JobConfig config);
 /// nothing.
 bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
 
+/// The ranks' GPUs as the job wants their messages carried: a call of all ranks, once they have
+/// agreed. Errors: those of use_gpu.
+void connect_ranks(const JobConfig& config);
+
 /// The world that a job runs in, as flags say: deadline, checks, how data crosses to the device.
 /// Its counters begin with the job.
 void settle_world_flags(distributed::World& world);
