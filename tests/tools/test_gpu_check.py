@@ -41,14 +41,14 @@ def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path):
                                                              *["skipped: this build has no NCCL, or no MPI"] * 2]
 
 
-def test_a_rank_that_is_killed_must_end_the_others(tmp_path):
+def test_a_rank_that_is_killed_must_end_the_others(tmp_path, monkeypatch):
     program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
     for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_messages_tests"):
         program(tmp_path / "build/bin" / name, "exit 0\n")
     program(tmp_path / "build/bin/gpu_messages_mpi_tests", "exit 0\n")
     program(tmp_path / "path/mpirun", 'case "$*" in *"-n 2 "*DISABLED*) exit $KILLED;; *) exit 0;; esac\n')
     for status, result in ((1, "passed"), (0, "failed with status 1")):
-        os.environ["KILLED"] = str(status)
+        monkeypatch.setenv("KILLED", str(status))
         done = check(tmp_path, "--quick")
         record = json.loads((tmp_path / "out/gpu_check.json").read_text())
         assert [part["result"] for part in record["parts"]] == [*["passed"] * 6, result], done.stderr

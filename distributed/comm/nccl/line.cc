@@ -82,7 +82,9 @@ std::shared_ptr<Turn> Line::add(const Call& call, std::span<const Send> sends,
 }
 
 void Line::withdraw(const Turn& turn) {
-  std::erase_if(waiting_, [&](const auto& other) { return other.get() == &turn; });
+  std::erase_if(waiting_, [&](const auto& other) {
+    return other.get() == &turn && turn.state == Turn::State::kAgreeing;
+  });
 }
 
 void Line::advance() {

@@ -42,7 +42,7 @@ class Line {
   /// At the end of the line; returns at once.
   std::shared_ptr<Turn> add(const Call& call, std::span<const Send> sends,
                             std::span<const Recv> recvs);
-  /// Takes out one that has not been put into the stream.
+  /// Takes out one that NCCL has not been told of.
   void withdraw(const Turn& turn);
   /// Carries on as far as it can without waiting. What fails is kept in its turn.
   void advance();

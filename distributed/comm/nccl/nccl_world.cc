@@ -142,7 +142,7 @@ class NcclWorld final : public World {
     explicit NcclMessages(NcclWorld& world) : world_(world) {}
     // What NCCL has been told cannot be taken back; the world ends it, or it ends by itself.
     ~NcclMessages() override {
-      if (turn_ && !turn_->is_put()) world_.line_.withdraw(*turn_);
+      if (turn_) world_.line_.withdraw(*turn_);
     }
 
     void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
