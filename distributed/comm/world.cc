@@ -16,6 +16,7 @@
 #include "distributed/comm/plain_call.h"
 #include "phi/common/errors.h"
 #include "phi/common/yield_point.h"
+#include "phi/core/device/launch_record.h"
 
 namespace phi::distributed {
 namespace {
@@ -94,6 +95,11 @@ World::~World() { abandon_transfers(); }
 
 SeenRank World::see(int64_t /*rank*/) const { return {}; }
 SeenRank World::seen_by(const World& host, int64_t rank) { return host.see(rank); }
+
+std::unique_ptr<LaunchRecord> World::record(Group& /*who*/, const std::function<void()>& /*body*/) {
+  throw errors::Unimplemented("the calls of world '{}' cannot be written down by a device.",
+                              backend());
+}
 
 // Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
 std::byte* World::scratch(size_t bytes) {

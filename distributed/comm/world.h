@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -128,6 +129,17 @@ class World {
                       ReduceKind kind) {
     reduce_arrays(inputs, out, count, dtype, kind);
   }
+
+  /// Whether calls of its groups can be part of what its device writes down (Device::record).
+  virtual bool records_calls() const { return false; }
+  /// As Device::record of device(), where `body` may call groups of this world as well: a call of
+  /// the ranks of `who`, all of which write down the calls that belong together, and launch what
+  /// they have written down equally often and in the same order. A launch is a call that is looked
+  /// after as all are. Records serve as long as the world. Never null.
+  ///
+  /// Errors: Unimplemented if the world records no calls; PreconditionNotMet if the device writes
+  /// nothing down or the body does what cannot be; those of the body.
+  virtual std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body);
 
   /// How long one call waits for its peers before it throws.
   Milliseconds deadline() const { return settings_->deadline; }

@@ -13,6 +13,7 @@
 #include "distributed/comm/subject.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/core/rank_context.h"
@@ -226,11 +227,13 @@ void CConcatKernel(const Context& ctx, const DenseTensor& x, int ring_id, int nr
   group.all_gather(own.data(), parts.data(), x.numel(), x.dtype());
   if (is_dry) return;
   ArrayAt whole = at_group(ctx, *out, ArrayAt::kWrite);
+  std::vector<BoxCopy> copies;
   for (int64_t i = 0; i < nranks; ++i) {
     const Box part{{0, i * x.dims().back()}, rows_of(x)};
-    device.copy_box(parts.data() + static_cast<size_t>(i) * x.nbytes(), part, whole.data(),
-                    Box::whole(rows_of(*out)), part, size_of(x.dtype()));
+    copies.push_back({parts.data() + static_cast<size_t>(i) * x.nbytes(), part, whole.data(),
+                      Box::whole(rows_of(*out)), part});
   }
+  device.copy_boxes(copies, size_of(x.dtype()));
   whole.finish();
 }
 

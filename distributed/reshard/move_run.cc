@@ -63,6 +63,7 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   }
   const auto sends = run->packed_sends();
   const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
+  run->copy_boxes();
   if (schedule.group == nullptr) return {};
   yield_point("move_run.start.packed");
   return schedule.group->start_exchange(sends, recvs, run, op_of(run->step_.kind));
@@ -83,6 +84,7 @@ DenseTensor MoveRun::finish() {
   } else {
     unpack();
   }
+  copy_boxes();
   to_.finish();
   return std::move(out_);
 }
@@ -108,7 +110,7 @@ const void* MoveRun::piece_of_input(const Leg& leg) {
   const auto offset = contiguous_offset(schedule_.held, leg.box);
   if (offset) return element(from_.data(), *offset, width_);
   std::byte* packed = staging_.take(leg.bytes);
-  copy(from_.data(), schedule_.held, packed, leg.box, leg.box);
+  copies_.push_back({from_.data(), schedule_.held, packed, leg.box, leg.box});
   return packed;
 }
 
@@ -132,18 +134,20 @@ void* MoveRun::landing_place(const Leg& leg, bool reduces) {
   return element(to_.data(), *leg.offset, width_);
 }
 
-void MoveRun::copy(const void* from, const Box& from_box, std::byte* to, const Box& to_box,
-                   const Box& box) {
-  device_.copy_box(static_cast<const std::byte*>(from), from_box, to, to_box, box, width_);
+void MoveRun::copy_boxes() {
+  if (copies_.empty()) return;
+  device_.copy_boxes(copies_, width_);
+  copies_.clear();
 }
 
 void MoveRun::unpack() {
   for (size_t i = 0; i < arrived_.size(); ++i) {
     const Leg& leg = schedule_.recvs[i];
     if (leg.is_own) {
-      copy(from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box);
+      copies_.push_back({from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box});
     } else if (!leg.offset) {
-      copy(arrived_[i], leg.box, to_.data(), schedule_.wanted, leg.box);
+      const auto* const arrived = static_cast<const std::byte*>(arrived_[i]);
+      copies_.push_back({arrived, leg.box, to_.data(), schedule_.wanted, leg.box});
     }
   }
 }
@@ -161,7 +165,7 @@ void MoveRun::reduce() {
     }
     std::byte* reduced = staging_.take(leg.bytes);
     world_.reduce(inputs, reduced, count, out_.dtype(), step_.reduce);
-    copy(reduced, leg.box, to_.data(), schedule_.wanted, leg.box);
+    copies_.push_back({reduced, leg.box, to_.data(), schedule_.wanted, leg.box});
   }
 }
 

@@ -8,6 +8,7 @@
 #include "distributed/comm/transfer.h"
 #include "distributed/reshard/schedule.h"
 #include "distributed/reshard/staging.h"
+#include "phi/core/box_copy.h"
 #include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
@@ -35,9 +36,8 @@ class MoveRun {
   void* landing_place(const Leg& leg, bool reduces);
   void unpack();
   void reduce();
-  /// The part of a box of `from` that is `box`, between arrays that the messages read or write.
-  void copy(const void* from, const Box& from_box, std::byte* to, const Box& to_box,
-            const Box& box);
+  /// Those that have been found, at once.
+  void copy_boxes();
 
   World& world_;
   Device& device_;  // where its messages lie
@@ -52,6 +52,7 @@ class MoveRun {
   ArrayAt from_;
   ArrayAt to_;
   Staging staging_;
+  std::vector<BoxCopy> copies_;
   // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)
   // in the input; null for an own box that is copied.
   std::vector<const void*> arrived_;

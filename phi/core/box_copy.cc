@@ -48,6 +48,12 @@ void copy_box(const void* src, const Box& src_box, void* dst, const Box& dst_box
   }
 }
 
+void copy_boxes(std::span<const BoxCopy> copies, size_t width) {
+  for (const BoxCopy& copy : copies) {
+    copy_box(copy.from, copy.from_box, copy.to, copy.to_box, copy.region, width);
+  }
+}
+
 std::optional<int64_t> contiguous_offset(const Box& box, const Box& region) {
   bool inner_whole = true;  // all tensor dims inside the current one are whole
   for (int d = box.ndim() - 1; d >= 0; --d) {

@@ -1,81 +1,147 @@
 // Copies of strided elements: one thread per element, or per 16 bytes where runs, strides and
-// addresses allow.
+// addresses allow. Several copies of boxes are one launch.
 #include "phi/gpu/box_move.h"
 
-#include "phi/core/box_copy.h"
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 
 namespace phi::gpu {
 namespace {
 
-template <typename Word>
-__global__ void move_words(const Word* from, Word* to, int64_t n, MoveWalk walk) {
-  for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const Offsets<2> offsets = walk.offsets(i);
-    to[offsets.at[1]] = from[offsets.at[0]];
+// What all threads of a block copy.
+template <typename Word, typename Loops>
+__device__ void move_words(const std::byte* from, std::byte* to, int64_t n, const Loops& loops,
+                           int64_t first, int64_t stride) {
+  const auto* const source = reinterpret_cast<const Word*>(from);
+  auto* const target = reinterpret_cast<Word*>(to);
+  for (int64_t i = first; i < n; i += stride) {
+    const Offsets<2> offsets = loops.offsets(i);
+    target[offsets.at[1]] = source[offsets.at[0]];
   }
 }
 
-// One move, in bytes.
+// One copy, in words of a width that all of it is a multiple of.
+template <typename Loops>
 struct Move {
   const std::byte* from;
   std::byte* to;
-  MoveWalk walk;
+  Loops walk;
+  int64_t n;  // words
+  int width;  // bytes of a word
 
-  // Whether all of it is a multiple of `width`.
-  bool is_in_words_of(int64_t width) const {
-    auto bits = reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to) |
-                static_cast<uintptr_t>(walk.sizes[0]);
-    for (int d = 1; d < walk.ndim; ++d) {
-      bits |= static_cast<uintptr_t>(walk.strides[0][d] | walk.strides[1][d]);
+  __device__ void run(int64_t first, int64_t stride) const {
+    switch (width) {
+      case 16:
+        return move_words<uint4>(from, to, n, walk, first, stride);
+      case 8:
+        return move_words<uint64_t>(from, to, n, walk, first, stride);
+      case 4:
+        return move_words<uint32_t>(from, to, n, walk, first, stride);
+      case 2:
+        return move_words<uint16_t>(from, to, n, walk, first, stride);
+      default:
+        return move_words<uint8_t>(from, to, n, walk, first, stride);
     }
-    return bits % static_cast<uintptr_t>(width) == 0;
   }
 };
 
-template <typename Word>
-void move_in(GpuDevice& device, Move move) {
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(Word));
-  move.walk.sizes[0] /= kWidth;
-  for (int d = 1; d < move.walk.ndim; ++d) {
-    move.walk.strides[0][d] /= kWidth;
-    move.walk.strides[1][d] /= kWidth;
+// `walk` counts bytes.
+template <typename Loops>
+Move<Loops> move_of(const std::byte* from, std::byte* to, const Loops& walk) {
+  Move<Loops> move{from, to, walk, 1, 16};
+  auto bits = reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to) |
+              static_cast<uintptr_t>(walk.sizes[0]);
+  for (int d = 1; d < walk.ndim; ++d) {
+    bits |= static_cast<uintptr_t>(walk.strides[0][d] | walk.strides[1][d]);
   }
-  int64_t n = 1;
-  for (int d = 0; d < move.walk.ndim; ++d) n *= move.walk.sizes[d];
-  if (n == 0) return;
-  launch(device, move_words<Word>, blocks_for(device, n), kBlock,
-         reinterpret_cast<const Word*>(move.from), reinterpret_cast<Word*>(move.to), n, move.walk);
+  while (bits % static_cast<uintptr_t>(move.width) != 0) move.width /= 2;
+  move.walk.sizes[0] /= move.width;
+  for (int d = 1; d < walk.ndim; ++d) {
+    for (auto& strides : move.walk.strides) strides[d] /= move.width;
+  }
+  for (int d = 0; d < walk.ndim; ++d) move.n *= move.walk.sizes[d];
+  return move;
+}
+
+__global__ void move_elements_kernel(const __grid_constant__ Move<MoveWalk> move) {
+  move.run(first_item(), item_stride());
+}
+
+// ---- boxes ----
+
+using BoxMove = Move<Walk<2, kMaxNdim + 1>>;
+
+// As many as a launch takes as its argument: CUDA has room for 32 KiB there, and copies what is
+// given each time, so that a few have a smaller kernel.
+template <int kMost>
+struct BoxMoves {
+  int count;
+  BoxMove moves[kMost];
+};
+constexpr int kFew = 4;
+constexpr int kMany = 64;
+static_assert(sizeof(BoxMoves<kMany>) < 32 * 1024 - 64);
+
+// Blocks take the moves in turn, so that each has as many.
+template <int kMost>
+__global__ void move_boxes_kernel(const __grid_constant__ BoxMoves<kMost> all) {
+  const auto count = static_cast<unsigned>(all.count);
+  const unsigned blocks = gridDim.x / count;
+  const unsigned block = blockIdx.x / count;
+  all.moves[blockIdx.x % count].run(int64_t{block} * blockDim.x + threadIdx.x,
+                                    int64_t{blocks} * blockDim.x);
+}
+
+BoxMove move_of(const BoxCopy& copy, int64_t width) {
+  Walk<2, kMaxNdim + 1> walk;
+  walk.append(width, {1, 1});
+  const Dims from_strides = copy.from_box.size.strides();
+  const Dims to_strides = copy.to_box.size.strides();
+  for (int d = copy.region.ndim() - 1; d >= 0; --d) {
+    if (copy.region.size[d] != 1) {
+      walk.append(copy.region.size[d], {from_strides[d] * width, to_strides[d] * width});
+    }
+  }
+  return move_of(copy.from + offset_in(copy.from_box, copy.region) * width,
+                 copy.to + offset_in(copy.to_box, copy.region) * width, walk);
+}
+
+template <int kMost>
+void launch_moves(GpuDevice& device, std::span<const BoxMove> moves) {
+  BoxMoves<kMost> all;
+  all.count = static_cast<int>(moves.size());
+  std::ranges::copy(moves, std::begin(all.moves));
+  int64_t largest = 0;
+  for (const BoxMove& move : moves) largest = std::max(largest, move.n);
+  const auto count = static_cast<unsigned>(moves.size());
+  const unsigned blocks = std::max(1u, blocks_for(device, largest * count) / count);
+  launch(device, move_boxes_kernel<kMost>, blocks * count, kBlock, all);
 }
 
 }  // namespace
 
 void move_elements(GpuDevice& device, const std::byte* from, std::byte* to, const MoveWalk& walk) {
-  const Move move{from, to, walk};
+  const auto move = move_of(from, to, walk);
+  if (move.n == 0) return;
   device.make_current();
-  if (move.is_in_words_of(16)) return move_in<uint4>(device, move);
-  if (move.is_in_words_of(8)) return move_in<uint64_t>(device, move);
-  if (move.is_in_words_of(4)) return move_in<uint32_t>(device, move);
-  if (move.is_in_words_of(2)) return move_in<uint16_t>(device, move);
-  move_in<uint8_t>(device, move);
+  launch(device, move_elements_kernel, blocks_for(device, move.n), kBlock, move);
 }
 
-void move_box(GpuDevice& device, const std::byte* src, const Box& src_box, std::byte* dst,
-              const Box& dst_box, const Box& region, size_t width) {
-  if (region.empty()) return;
-  const auto w = static_cast<int64_t>(width);
-  MoveWalk walk;
-  walk.append(w, {1, 1});
-  const Dims src_strides = src_box.size.strides();
-  const Dims dst_strides = dst_box.size.strides();
-  for (int d = region.ndim() - 1; d >= 0; --d) {
-    if (region.size[d] != 1) {
-      walk.append(region.size[d], {src_strides[d] * w, dst_strides[d] * w});
-    }
+void move_boxes(GpuDevice& device, std::span<const BoxCopy> copies, size_t width) {
+  std::vector<BoxMove> moves;
+  for (const BoxCopy& copy : copies) {
+    if (!copy.region.empty()) moves.push_back(move_of(copy, static_cast<int64_t>(width)));
   }
-  move_elements(device, src + offset_in(src_box, region) * w, dst + offset_in(dst_box, region) * w,
-                walk);
+  device.make_current();
+  for (std::span<const BoxMove> rest = moves; !rest.empty();) {
+    const auto some = rest.first(std::min<size_t>(rest.size(), kMany));
+    some.size() <= kFew ? launch_moves<kFew>(device, some) : launch_moves<kMany>(device, some);
+    rest = rest.subspan(some.size());
+  }
 }
 
 }  // namespace phi::gpu

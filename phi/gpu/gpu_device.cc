@@ -113,9 +113,8 @@ void GpuDevice::copy(std::byte* to, const std::byte* from, size_t n) {
   check(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, compute_), "a copy");
 }
 
-void GpuDevice::copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
-                         const Box& dst_box, const Box& region, size_t width) {
-  move_box(*this, src, src_box, dst, dst_box, region, width);
+void GpuDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
+  move_boxes(*this, copies, width);
 }
 
 void GpuDevice::fill(std::byte* memory, std::byte value, size_t n) {

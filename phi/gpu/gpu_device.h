@@ -40,8 +40,7 @@ class GpuDevice final : public Device {
   void copy_to_host(void* host, const std::byte* memory, size_t n) override;
   void copy_from_host(std::byte* memory, const void* host, size_t n) override;
   void copy(std::byte* to, const std::byte* from, size_t n) override;
-  void copy_box(const std::byte* src, const Box& src_box, std::byte* dst, const Box& dst_box,
-                const Box& region, size_t width) override;
+  void copy_boxes(std::span<const BoxCopy> copies, size_t width) override;
   void fill(std::byte* memory, std::byte value, size_t n) override;
   void wait() override;
   /// Pinned.

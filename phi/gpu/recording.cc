@@ -2,6 +2,7 @@
 #include "phi/gpu/recording.h"
 
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "phi/core/rank_context.h"
@@ -30,12 +31,13 @@ class GraphRecord final : public LaunchRecord {
 
   void launch() override {
     device_.make_current();
-    device_.launched(graph_.launch(device_.compute()));
+    device_.launched(graph_->launch(device_.compute()));
   }
+  void discard() override { graph_.reset(); }
 
  private:
   GpuDevice& device_;
-  Graph graph_;
+  std::optional<Graph> graph_;
   Recording::Memory memory_;
   IntrusivePtr<MemoryAccount> account_;
 };

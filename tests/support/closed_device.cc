@@ -71,10 +71,9 @@ void ClosedDevice::copy(std::byte* to, const std::byte* from, size_t n) {
   std::memcpy(to, from, n);
 }
 
-void ClosedDevice::copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
-                            const Box& dst_box, const Box& region, size_t width) {
+void ClosedDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
   const Work work(*this);
-  phi::copy_box(src, src_box, dst, dst_box, region, width);
+  phi::copy_boxes(copies, width);
 }
 
 void ClosedDevice::fill(std::byte* memory, std::byte value, size_t n) {

@@ -37,9 +37,8 @@ class Cpu final : public Device {
     std::memcpy(memory, host, n);
   }
   void copy(std::byte* to, const std::byte* from, size_t n) override { std::memcpy(to, from, n); }
-  void copy_box(const std::byte* src, const Box& src_box, std::byte* dst, const Box& dst_box,
-                const Box& region, size_t width) override {
-    phi::copy_box(src, src_box, dst, dst_box, region, width);
+  void copy_boxes(std::span<const BoxCopy> copies, size_t width) override {
+    phi::copy_boxes(copies, width);
   }
   void fill(std::byte* memory, std::byte value, size_t n) override {
     std::memset(memory, static_cast<int>(value), n);

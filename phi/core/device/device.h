@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "phi/common/place.h"
@@ -15,6 +16,7 @@
 
 namespace phi {
 
+struct BoxCopy;
 class LaunchRecord;
 class MemoryAccount;
 class SideCopies;
@@ -55,9 +57,8 @@ class Device {
   virtual void copy_to_host(void* host, const std::byte* memory, size_t n) = 0;
   virtual void copy_from_host(std::byte* memory, const void* host, size_t n) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t n) = 0;
-  /// As phi::copy_box, between two arrays of this device.
-  virtual void copy_box(const std::byte* src, const Box& src_box, std::byte* dst,
-                        const Box& dst_box, const Box& region, size_t width) = 0;
+  /// As phi::copy_boxes, between arrays of this device, in one launch where it can.
+  virtual void copy_boxes(std::span<const BoxCopy> copies, size_t width) = 0;
   virtual void fill(std::byte* memory, std::byte value, size_t n) = 0;
   /// Returns when all that was launched is done. Errors: those of what was.
   virtual void wait() {}

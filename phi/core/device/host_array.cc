@@ -1,6 +1,8 @@
 // Copies between arrays and the host.
 #include "phi/core/device/host_array.h"
 
+#include "phi/core/box_copy.h"
+
 namespace phi {
 
 void ArrayAt::bring(const std::byte* bytes, const Place& to) {
@@ -25,9 +27,9 @@ void copy_array(const DenseTensor& from, DenseTensor& to) {
 void copy_box(const DenseTensor& from, const Box& from_box, DenseTensor& to, const Box& to_box,
               const Box& region) {
   auto* const written = static_cast<std::byte*>(to.mutable_raw_data());  // first, as in copy_array
-  Device::of(to.place())
-      .copy_box(static_cast<const std::byte*>(from.raw_data()), from_box, written, to_box, region,
-                size_of(from.dtype()));
+  const auto* const read = static_cast<const std::byte*>(from.raw_data());
+  const BoxCopy copy{read, from_box, written, to_box, region};
+  Device::of(to.place()).copy_boxes({&copy, 1}, size_of(from.dtype()));
 }
 
 }  // namespace phi

@@ -11,6 +11,9 @@ class LaunchRecord {
   /// As if all that is written down were launched again, on the same memory. Errors: those of a
   /// launch.
   virtual void launch() = 0;
+  /// It will not be launched again: what the device's libraries keep of it ends with the launches
+  /// that are under way. From any thread, while no other launches it.
+  virtual void discard() = 0;
 };
 
 }  // namespace phi

@@ -178,9 +178,7 @@ void copy_values(const GpuContext& ctx, const T* values, DenseTensor* out) {
   const ShardBox here = ctx.output_box(0, out->dims());
   const DenseTensor all = array_from_host(ctx, values, static_cast<size_t>(here.global.numel()));
   if (out->numel() == 0) return;
-  gpu::GpuDevice::of(ctx.place())
-      .copy_box(static_cast<const std::byte*>(all.raw_data()), Box::whole(here.global),
-                static_cast<std::byte*>(out->mutable_raw_data()), here.box, here.box, sizeof(T));
+  copy_box(all, Box::whole(here.global), *out, here.box, here.box);
 }
 
 template <typename T>
