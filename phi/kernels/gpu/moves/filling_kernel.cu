@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/core/device/host_array.h"
 #include "phi/generated/kernels/filling.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/moves/move.h"
