@@ -31,7 +31,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "a kernel's parameters are copied to the GPU byte by byte");
-  static_assert((sizeof(Parameters) + ... + 0) <= 4096, "kernel parameters take at most 4 KiB");
+  static_assert((sizeof(Parameters) + ... + 0) <= 32764,
+                "kernel parameters take at most 32764 bytes, as CUDA has it from 12.1 and sm_70 on");
   return [&](Parameters... given) {
     const void* address = reinterpret_cast<const void*>(kernel);
     [[maybe_unused]] int index = 0;
