@@ -1,6 +1,9 @@
 // Arguments that wait, and the launch with them.
 #include "api/call/launch_step.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "phi/core/device/device.h"
 
 namespace phi::detail {
@@ -70,6 +73,12 @@ void LaunchStep::run() {
   const KernelContext context(place_, view_.get());
   args_.point_to_arrays();
   run_(kernel_, context, args_);
+}
+
+bool LaunchStep::calls_ring() const {
+  return std::ranges::any_of(op_.attributes, [](const AttributeDef& attribute) {
+    return std::string_view(attribute.name) == "ring_id";
+  });
 }
 
 StepCost LaunchStep::cost() {

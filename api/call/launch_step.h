@@ -94,12 +94,18 @@ class LaunchStep final : public Step {
   void visit(const Visitor& visitor) override { args_.visit(visitor); }
   void run() override;
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
+  bool is_repeatable() const override { return !has_messages() && !calls_ring(); }
   // Kernels that talk to other ranks have a dry form, which counts their messages. Plain tensors
   // give them nothing to say.
-  bool is_repeatable() const override { return !view_ || op_.kernel.find_dry(dtype_) == nullptr; }
+  bool has_messages() const override {
+    return view_ && !calls_ring() && op_.kernel.find_dry(dtype_) != nullptr;
+  }
   StepCost cost() override;
 
  private:
+  /// A communication operator's: what the program's values show nothing of.
+  bool calls_ring() const;
+
   const OpDef& op_;
   DataType dtype_;
   Place place_;

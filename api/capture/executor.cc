@@ -98,6 +98,21 @@ class TracedStep {
   TraceScope span_;
 };
 
+std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps) {
+  std::vector<ReplayStep> found;
+  std::unordered_map<const void*, size_t> halves;
+  for (size_t at = 0; at < steps.size(); ++at) {
+    const Step& step = *steps[at].step;
+    found.push_back({step.is_repeatable(), step.has_messages(), static_cast<int64_t>(at)});
+    const auto* half = dynamic_cast<const distributed::HalfReshard*>(&step);
+    if (!half) continue;
+    const auto [other, is_first] = halves.emplace(half->under_way(), at);
+    found[at].other_half = is_first ? -1 : static_cast<int64_t>(other->second);
+    if (!is_first) found[other->second].other_half = static_cast<int64_t>(at);
+  }
+  return found;
+}
+
 bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine) {
   const auto* own = dynamic_cast<const EngineSource*>(source);
   return own && own->is_of(engine);
@@ -459,11 +474,8 @@ void Executor::make_replay() {
   Device& device = Device::of(engine_->place());
   // Whether it writes anything down at all.
   if (binds_each_launch_ || memory_.is_limited() || !device.record([] {})) return;
-  std::vector<bool> repeatable;
-  for (const ir::RecordedStep& step : program_.steps) {
-    repeatable.push_back(step.step->is_repeatable());
-  }
-  replay_ = std::make_unique<Replay>(device, std::move(repeatable));
+  replay_ = std::make_unique<Replay>(device, replay_steps(program_.steps),
+                                     ReplayRanks::of(*recording_, engine_->place()));
   fixed_.resize(program_.buffers.size());
   tf32_ = RankContext::current().tf32();
 }
@@ -471,8 +483,8 @@ void Executor::make_replay() {
 // Who is shown single steps gets them. The first run makes what kernels make once.
 bool Executor::may_replay() const {
   const RankContext& rank = RankContext::current();
-  return replay_ && replays_ && has_run_ && replay_->has_pieces() && !rank.trace() &&
-         !rank.output_watch() && rank.tf32() == tf32_;
+  return replay_ && replays_ && has_run_ && replay_->is_of_use() && !rank.trace() &&
+         !rank.output_watch() && !rank.moves() && rank.tf32() == tf32_;
 }
 
 const IntrusivePtr<Storage>& Executor::fixed(int buffer) {
@@ -558,6 +570,7 @@ void Executor::run_all(const std::function<void(int32_t launch)>& run, bool repl
     engine_->skip_launches();
     return;
   }
+  if (replay_) replay_->stand_aside();
   for (int32_t launch = 0; launch < engine_->num_launches(); ++launch) {
     if (binds_each_launch_) {
       bind_planned(program_.steps[static_cast<size_t>(engine_->step(launch))], launch);

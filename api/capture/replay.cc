@@ -14,23 +14,66 @@ constexpr size_t kFewestSteps = 3;
 // A piece whose arrays lie elsewhere in each run costs more to write down than to run.
 constexpr int kMostUnused = 4;
 
+// The traffic of the messages between two looks at a rank's counters.
+Counters traffic_since(const Counters& before, const Counters& now) {
+  Counters counted;
+  counted.reshard_steps = now.reshard_steps - before.reshard_steps;
+  counted.bytes_sent = now.bytes_sent - before.bytes_sent;
+  counted.bytes_received = now.bytes_received - before.bytes_received;
+  for (size_t i = 0; i < counted.traffic.size(); ++i) {
+    counted.traffic[i].messages = now.traffic[i].messages - before.traffic[i].messages;
+    counted.traffic[i].bytes = now.traffic[i].bytes - before.traffic[i].bytes;
+  }
+  return counted;
+}
+
+void add_traffic(const Counters& more, Counters* counters) {
+  counters->reshard_steps += more.reshard_steps;
+  counters->bytes_sent += more.bytes_sent;
+  counters->bytes_received += more.bytes_received;
+  for (size_t i = 0; i < more.traffic.size(); ++i) {
+    counters->traffic[i].messages += more.traffic[i].messages;
+    counters->traffic[i].bytes += more.traffic[i].bytes;
+  }
+}
+
 }  // namespace
 
-Replay::Replay(Device& device, std::vector<bool> repeatable)
-    : device_(device), repeatable_(std::move(repeatable)) {
+Replay::Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<ReplayRanks> ranks)
+    : device_(device), steps_(std::move(steps)), ranks_(std::move(ranks)) {
   find_pieces();
+}
+
+// ---- pieces ----
+
+bool Replay::belongs(size_t step) const {
+  return steps_[step].is_repeatable || (ranks_ && steps_[step].has_messages);
+}
+
+// What is under way between two pieces is held by the program, and by no record.
+bool Replay::has_apart_half(const Piece& piece) const {
+  for (size_t at = piece.begin; at < piece.end; ++at) {
+    const int64_t other = steps_[at].other_half;
+    const bool is_inside =
+        other >= static_cast<int64_t>(piece.begin) && other < static_cast<int64_t>(piece.end);
+    if (steps_[at].has_messages && !is_inside) return true;
+  }
+  return false;
 }
 
 void Replay::find_pieces() {
   std::vector<Piece> known = std::exchange(pieces_, {});
-  for (size_t begin = 0; begin < repeatable_.size();) {
+  for (size_t begin = 0; begin < steps_.size();) {
     size_t end = begin;
-    while (end < repeatable_.size() && repeatable_[end]) ++end;
-    if (end - begin >= kFewestSteps) {
+    while (end < steps_.size() && belongs(end)) ++end;
+    const bool has_messages = std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          steps_.begin() + static_cast<std::ptrdiff_t>(end),
+                                          [](const ReplayStep& step) { return step.has_messages; });
+    if (end - begin >= kFewestSteps || has_messages) {
       const auto same = std::find_if(known.begin(), known.end(), [&](const Piece& piece) {
         return piece.begin == begin && piece.end == end;
       });
-      pieces_.push_back(same != known.end() ? std::move(*same) : Piece{begin, end});
+      pieces_.push_back(same != known.end() ? std::move(*same) : Piece{begin, end, has_messages});
     }
     begin = end + 1;
   }
@@ -38,51 +81,145 @@ void Replay::find_pieces() {
 }
 
 void Replay::leave_out(size_t begin, size_t end) {
-  std::fill(repeatable_.begin() + static_cast<std::ptrdiff_t>(begin),
-            repeatable_.begin() + static_cast<std::ptrdiff_t>(end), false);
+  for (size_t at = begin; at < end; ++at) steps_[at].is_repeatable = false;
   changed_ = true;
 }
 
-void Replay::write_down(Piece& piece, const RunStep& step) {
-  piece.record = nullptr;  // its memory serves the new one
+// Whether the device writes down the steps of a piece but for those with messages.
+bool Replay::try_out(const Piece& piece, const RunStep& step,
+                     std::unique_ptr<LaunchRecord>* written) {
   size_t at = piece.begin;
-  piece.record = device_.record([&] {
-    for (at = piece.begin; at < piece.end; ++at) step(at);
+  auto record = device_.record([&] {
+    for (at = piece.begin; at < piece.end; ++at) {
+      if (!steps_[at].has_messages) step(at);
+    }
   });
-  if (piece.record) return;
+  if (record) {
+    if (written) *written = std::move(record);
+    return true;
+  }
   // Where no single step is at fault, what they do together is: one gives back another's memory.
   if (at < piece.end) {
     leave_out(at, at + 1);
   } else {
     leave_out(piece.begin, piece.end);
   }
+  return false;
 }
 
-bool Replay::is_ready(Piece& piece, const RunStep& step, const Locate& locate) {
+bool Replay::is_found_ready(Piece& piece, const RunStep& step, const Locate& locate) {
   std::optional<Addresses> addresses = locate(piece.begin, piece.end);
   if (!addresses) return false;
   if (piece.record && piece.addresses == *addresses) {
     piece.unused = 0;
     return true;
   }
+  piece.record = nullptr;  // its memory serves the new one
   if (piece.unused++ == kMostUnused) {
     leave_out(piece.begin, piece.end);
-    piece.record = nullptr;
     return false;
   }
   piece.addresses = std::move(*addresses);
-  write_down(piece, step);
-  return piece.record != nullptr;
+  return try_out(piece, step, &piece.record);
+}
+
+// ---- messages ----
+
+bool Replay::all_messages_belong() const {
+  for (size_t at = 0; at < steps_.size(); ++at) {
+    if (!steps_[at].has_messages) continue;
+    const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& each) {
+      return each.begin <= at && at < each.end;
+    });
+    if (piece == pieces_.end() || has_apart_half(*piece)) return false;
+  }
+  return true;
+}
+
+Replay::Way Replay::own_way(const Locate& locate) {
+  if (!all_messages_belong() || !ranks_->are_connected()) return Way::kNeverLaunched;
+  Way way = Way::kNoMessages;
+  for (Piece& piece : pieces_) {
+    if (!piece.has_messages) continue;
+    const std::optional<Addresses> addresses = locate(piece.begin, piece.end);
+    if (!addresses || !piece.is_tried) {
+      way = std::min(way, Way::kByStep);
+    } else if (piece.record && piece.addresses == *addresses) {
+      way = std::min(way, Way::kLaunched);
+    } else if (piece.unused > kMostUnused) {
+      return Way::kNeverLaunched;
+    } else {
+      way = std::min(way, Way::kWrittenDown);
+    }
+  }
+  return way;
+}
+
+void Replay::agree(Way own) {
+  way_ = static_cast<Way>(ranks_->least(static_cast<int64_t>(own)));
+  const bool is_over = way_ == Way::kNeverLaunched || way_ == Way::kNoMessages;
+  if (!is_over) return;
+  ranks_ = nullptr;
+  find_pieces();
+}
+
+void Replay::stand_aside() {
+  if (ranks_) agree(Way::kByStep);
+}
+
+void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate) {
+  piece.record = nullptr;  // its memory serves the new one
+  ++piece.unused;
+  piece.addresses = *locate(piece.begin, piece.end);
+  Counters& counters = RankContext::current().counters();
+  const Counters before = counters;
+  try {
+    piece.record = ranks_->record([&] {
+      for (size_t at = piece.begin; at < piece.end; ++at) step(at);
+    });
+  } catch (Error& error) {
+    error.note(
+        "a captured program was written down for graphs; program.use_graphs(false) on all "
+        "ranks runs its steps one by one");
+    throw;
+  }
+  piece.counted = traffic_since(before, counters);
+  // The launch counts them.
+  add_traffic(traffic_since(counters, before), &counters);
+}
+
+// Whether the piece is launched. Of one with messages all ranks have said so.
+bool Replay::is_ready(Piece& piece, const RunStep& step, const Locate& locate) {
+  if (!piece.has_messages) return is_found_ready(piece, step, locate);
+  switch (way_) {
+    case Way::kLaunched:
+      piece.unused = 0;
+      return true;
+    case Way::kWrittenDown:
+      write_down_with_messages(piece, step, locate);
+      return true;
+    default:
+      piece.is_tried = piece.is_tried || try_out(piece, step);
+      return false;
+  }
+}
+
+// ---- a run ----
+
+void Replay::launch(Piece& piece) {
+  const OpScope scope("steps of a captured program");
+  piece.record->launch();
+  add_traffic(piece.counted, &RankContext::current().counters());
 }
 
 void Replay::run(const RunStep& step, const Locate& locate) {
   if (changed_) find_pieces();
+  if (ranks_) agree(own_way(locate));
   auto piece = pieces_.begin();
-  for (size_t at = 0; at < repeatable_.size();) {
+  for (size_t at = 0; at < steps_.size();) {
     const bool begins = piece != pieces_.end() && piece->begin == at;
     if (begins && is_ready(*piece, step, locate)) {
-      const OpScope scope("steps of a captured program");
-      piece->record->launch();
+      launch(*piece);
       at = piece->end;
     } else {
       step(at++);

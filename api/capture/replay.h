@@ -4,6 +4,11 @@
 // A step belongs to a piece if it is repeatable and launches only; what waits for the device is
 // found when the device refuses to write it down, and is run by itself from then on. What is
 // written down holds addresses, so a piece is written anew when what its steps use lies elsewhere.
+//
+// Steps with messages belong to pieces where the world writes down messages as well
+// (World::record), and all of them do on all ranks that run the program, or none: the other side of
+// a message that is launched is launched. At the beginning of each run the ranks agree on how they
+// go.
 #pragma once
 
 #include <functional>
@@ -11,42 +16,79 @@
 #include <optional>
 #include <vector>
 
+#include "api/capture/replay_ranks.h"
 #include "phi/core/device/device.h"
 #include "phi/core/device/launch_record.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
+/// What a replay needs to know of a step.
+struct ReplayStep {
+  bool is_repeatable = false;
+  bool has_messages = false;
+  /// The step that has the other half of what is under way in between: its own number where
+  /// nothing is, -1 where there is none.
+  int64_t other_half = -1;
+};
+
 class Replay {
  public:
-  /// Steps whose `repeatable` is false are never written down.
-  Replay(Device& device, std::vector<bool> repeatable);
+  /// `ranks`: those that run the program, where messages can be written down; null: steps with
+  /// messages are run by themselves.
+  Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<ReplayRanks> ranks);
 
-  /// There is something to write down.
-  bool has_pieces() const { return !pieces_.empty(); }
+  /// There is something to write down, or to be agreed on.
+  bool is_of_use() const { return !pieces_.empty() || ranks_; }
   using RunStep = std::function<void(size_t step)>;
   using Addresses = std::vector<const std::byte*>;
   /// Where the bytes lie that steps [begin, end) use; nothing if some of them lie nowhere.
   using Locate = std::function<std::optional<Addresses>(size_t begin, size_t end)>;
   /// Does what running all steps would do, in their order. They have all been run before.
   void run(const RunStep& step, const Locate& locate);
+  /// This rank runs all steps by itself this time; with ranks it is said to the others.
+  void stand_aside();
 
  private:
   struct Piece {
     size_t begin;
     size_t end;
+    bool has_messages;
+    bool is_tried = false;  // all but its messages can be written down
     std::unique_ptr<LaunchRecord> record = nullptr;
     Addresses addresses = {};
-    int unused = 0;  // records that were launched once and served no other run
+    Counters counted = {};  // of the messages of a launch
+    int unused = 0;         // records that were launched once and served no other run
   };
+  // How a run goes with its messages. The ranks take the least of what each could do.
+  enum class Way : int64_t {
+    kNeverLaunched,  // from now on steps with messages are run by themselves
+    kByStep,
+    kWrittenDown,
+    kLaunched,
+    kNoMessages,  // there are none
+  };
+
+  bool belongs(size_t step) const;
   void find_pieces();
+  bool has_apart_half(const Piece& piece) const;
+  bool all_messages_belong() const;
+  Way own_way(const Locate& locate);
+  void agree(Way own);
   bool is_ready(Piece& piece, const RunStep& step, const Locate& locate);
-  void write_down(Piece& piece, const RunStep& step);
+  bool is_found_ready(Piece& piece, const RunStep& step, const Locate& locate);
+  bool try_out(const Piece& piece, const RunStep& step,
+               std::unique_ptr<LaunchRecord>* written = nullptr);
+  void write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate);
+  void launch(Piece& piece);
   void leave_out(size_t begin, size_t end);
 
   Device& device_;
-  std::vector<bool> repeatable_;
-  std::vector<Piece> pieces_;  // in order
-  bool changed_ = false;       // repeatable_, since the pieces were found
+  std::vector<ReplayStep> steps_;
+  std::unique_ptr<ReplayRanks> ranks_;  // null: no messages are written down
+  Way way_ = Way::kByStep;              // of this run
+  std::vector<Piece> pieces_;           // in order
+  bool changed_ = false;                // steps_, since the pieces were found
 };
 
 }  // namespace phi

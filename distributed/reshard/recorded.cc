@@ -34,6 +34,7 @@ Ends ends_of(const DistTensor& src, const DistTensor& made) {
 class ReshardStepBase : public Step {
  public:
   explicit ReshardStepBase(Ends ends) : ends_(std::move(ends)) {}
+  bool has_messages() const override { return true; }
   // Arrays between the steps of its plan.
   size_t scratch_bytes() const override {
     return 2 * (ends_.has_input ? ends_.input.nbytes() : 0) +
@@ -99,13 +100,14 @@ class StartReshard final : public ReshardStepBase, public OverlappingStep {
     if (under_way_->at_once) end(std::move(under_way_->pending));
   }
   void finish_at_once() override { under_way_->at_once = true; }
+  const void* under_way() const override { return under_way_.get(); }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:
   UnderWay under_way_;
 };
 
-class FinishReshard final : public ReshardStepBase {
+class FinishReshard final : public ReshardStepBase, public HalfReshard {
  public:
   FinishReshard(Ends ends, UnderWay under_way)
       : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
@@ -121,6 +123,7 @@ class FinishReshard final : public ReshardStepBase {
       end(std::move(under_way_->pending));
     }
   }
+  const void* under_way() const override { return under_way_.get(); }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:

@@ -10,11 +10,18 @@
 
 namespace phi::distributed {
 
+/// One of the two steps of a reshard.
+class HalfReshard {
+ public:
+  virtual ~HalfReshard() = default;
+  /// The same for both.
+  virtual const void* under_way() const = 0;
+};
+
 /// A step that leaves something under way, with arrays that must stay where they are until another
 /// step has finished it.
-class OverlappingStep {
+class OverlappingStep : public HalfReshard {
  public:
-  virtual ~OverlappingStep() = default;
   /// From now on nothing is left under way: for who moves arrays between steps.
   virtual void finish_at_once() = 0;
 };

@@ -195,12 +195,14 @@ TEST_P(Nccl, GraphsOfCommunicatorsThatDoNotBlock) {
     const ncclComm_t comm = make_comm(2, id, rank, false);
     float* x = gpu.upload(filled(1, 1));
     EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
-    const Graph graph(gpu.stream, [&] {
-      EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, comm, gpu.stream));
-      wait_for(comm);
-    });
-    for (int replay = 0; replay < 3; ++replay) {
-      EXPECT_WORKS(cudaGraphLaunch(graph.exec, gpu.stream));
+    {
+      const Graph graph(gpu.stream, [&] {
+        EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, comm, gpu.stream));
+        wait_for(comm);
+      });
+      for (int replay = 0; replay < 3; ++replay) {
+        EXPECT_WORKS(cudaGraphLaunch(graph.exec, gpu.stream));
+      }
     }
     EXPECT_EQ(gpu.download(x, 1)[0], 8);
     EXPECT_DONE(ncclCommDestroy(comm));

@@ -117,6 +117,9 @@ void Line::step(Turn& head) {
     check_terms(head);
     tell_nccl(head);
     head.state = Turn::State::kSettling;
+    // NCCL may put work into its stream in a thread of its own, and two threads must not add to one
+    // graph at a time.
+    if (captures_) comms_.wait_until_settled(all_, head.call.to_string());
   }
   if (comms_.settled(all_)) head.state = Turn::State::kQueued;
 }
@@ -138,7 +141,9 @@ void Line::tell_nccl(Turn& turn) {
 
 void Line::queued(const std::shared_ptr<Turn>& turn) {
   turn->done.record(stream_);
-  in_flight_.add(turn);
+  if (!captures_) return in_flight_.add(turn);
+  turn->is_captured = true;
+  has_captured_ = true;
 }
 
 void Line::wait_until_put(Turn& turn) {
@@ -174,6 +179,30 @@ void Line::put(const Call& call, ncclComm_t comm, const std::function<ncclResult
   turn->state = Turn::State::kQueued;
   queued(turn);
   turn->done.hold_up(device_.compute());
+}
+
+Line::Capture::~Capture() { line_.captures_ = line_.has_captured_ = false; }
+
+void Line::Capture::join() {
+  if (!line_.has_captured_) return;
+  Event end;
+  end.record(line_.stream_);
+  end.hold_up(line_.device_.compute());
+}
+
+void Line::launch(const Call& call, const std::function<void()>& launch) {
+  device_.make_current();
+  const auto turn = std::make_shared<Turn>();
+  turn->call = call;
+  Event before;
+  before.record(stream_);
+  before.hold_up(device_.compute());
+  turn->ready.record(device_.compute());
+  launch();
+  turn->done.record(device_.compute());
+  turn->done.hold_up(stream_);
+  turn->state = Turn::State::kQueued;
+  in_flight_.add(turn);
 }
 
 }  // namespace phi::distributed

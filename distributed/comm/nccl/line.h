@@ -56,6 +56,25 @@ class Line {
   /// Puts one collective of `comm` into the stream, behind what is there; the line is empty.
   void put(const Call& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls);
 
+  /// While it lives the device writes down what it is given (Device::record), and messages with it:
+  /// ranks agree on them now, and NCCL is told of them now. Before it the line is empty, and
+  /// nothing called before is waited for meanwhile.
+  class Capture {
+   public:
+    explicit Capture(Line& line) : line_(line) { line_.captures_ = true; }
+    ~Capture();
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+    /// The end of what is written down; nothing follows.
+    void join();
+
+   private:
+    Line& line_;
+  };
+  /// Launches what was written down, messages and all, between what was called before and what will
+  /// be called; the line is empty.
+  void launch(const Call& call, const std::function<void()>& launch);
+
  private:
   void step(Turn& head);
   void check_terms(const Turn& turn) const;
@@ -72,6 +91,8 @@ class Line {
   ncclComm_t all_ = nullptr;
   std::deque<std::shared_ptr<Turn>> waiting_;
   std::vector<uint64_t> calls_with_;  // by rank
+  bool captures_ = false;
+  bool has_captured_ = false;  // a turn, in this capture
 };
 
 }  // namespace phi::distributed

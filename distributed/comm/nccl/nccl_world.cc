@@ -13,6 +13,7 @@
 #include "distributed/comm/nccl/in_flight.h"
 #include "distributed/comm/nccl/line.h"
 #include "distributed/comm/nccl/nccl_group.h"
+#include "distributed/comm/nccl/records.h"
 #include "distributed/comm/nccl/reduce.h"
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/common/errors.h"
@@ -78,6 +79,7 @@ class NcclWorld final : public World {
                    .device = device,
                    .comms = comms_,
                    .in_flight = in_flight_,
+                   .records = records_,
                    .see = link().see,
                    .failure_of_others = [&host] { return failure_in(host); }}) {
     line_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
@@ -93,6 +95,7 @@ class NcclWorld final : public World {
     }
     (void)cudaStreamSynchronize(line_.stream());
     abandon_transfers();
+    records_.discard_all();
     comms_.end();
     device_.set_failure(nullptr);
   }
@@ -106,6 +109,31 @@ class NcclWorld final : public World {
   void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
               ReduceKind kind) override {
     reduce_on_gpu(device_, inputs, out, count, dtype, kind);
+  }
+
+  bool records_calls() const override { return true; }
+  std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body) override {
+    watchdog_.check();
+    drain();
+    // Scratch of what is written down belongs to that.
+    ScratchOfItsOwn scratch(*this);
+    Line::Capture capture(line_);
+    std::unique_ptr<LaunchRecord> written = device_.record([&] {
+      body();
+      drain();
+      capture.join();
+      scratch.end();
+    });
+    PHI_CHECK(written, errors::PreconditionNotMet(
+                           "what {} does on GPU {} cannot be written down together with messages: "
+                           "it waits for the GPU, or memory for it has run out.",
+                           who.name(), device_.place().index));
+    return records_.add(std::move(written), [this, &who](const std::function<void()>& launch) {
+      watchdog_.check();
+      line_.wait_until_empty();
+      const char* const scope = OpScope::current();
+      line_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, launch);
+    });
   }
 
  protected:
@@ -160,8 +188,10 @@ class NcclWorld final : public World {
       world_.line_.advance();
       if (!turn_) return empty_->done(call);
       if (turn_->error) std::rethrow_exception(turn_->error);
-      return turn_->state == Turn::State::kOver ||
-             (turn_->state == Turn::State::kQueued && turn_->done.has_come());
+      if (turn_->state != Turn::State::kQueued) return turn_->state == Turn::State::kOver;
+      if (!turn_->is_captured) return turn_->done.has_come();
+      turn_->done.hold_up(world_.device_.compute());
+      return true;
     }
     void wait(const Call& call) override {
       world_.watchdog_.check();
@@ -174,6 +204,29 @@ class NcclWorld final : public World {
     NcclWorld& world_;
     std::shared_ptr<Turn> turn_;       // null: all are empty, and go over the host
     std::unique_ptr<Messages> empty_;  // those
+  };
+
+  class ScratchOfItsOwn {
+   public:
+    explicit ScratchOfItsOwn(NcclWorld& world) : world_(world) { exchange(); }
+    ~ScratchOfItsOwn() { exchange(); }
+    ScratchOfItsOwn(const ScratchOfItsOwn&) = delete;
+    ScratchOfItsOwn& operator=(const ScratchOfItsOwn&) = delete;
+    /// Nothing that is put into the stream from here on uses it.
+    void end() {
+      world_.scratch_ = DeviceMemory();
+      world_.scratch_bytes_ = 0;
+    }
+
+   private:
+    void exchange() {
+      std::swap(world_.scratch_, outer_);
+      std::swap(world_.scratch_bytes_, bytes_);
+    }
+
+    NcclWorld& world_;
+    DeviceMemory outer_;
+    size_t bytes_ = 0;
   };
 
   HostLink link() {
@@ -204,6 +257,8 @@ class NcclWorld final : public World {
   NcclGroup::Means means_;
   DeviceMemory scratch_;
   size_t scratch_bytes_ = 0;
+  Records records_;
+  uint64_t launches_ = 0;
   NcclWatchdog watchdog_;  // last: it looks at the others
 };
 

@@ -31,6 +31,7 @@ struct Turn {
   Event ready;                          // in the compute stream: the arrays may be read and written
   Event done;                           // in the stream of messages
   State state = State::kAgreeing;
+  bool is_captured = false;  // in the stream, of what a device writes down: `done` is of no time
   std::exception_ptr error;
 
   bool is_put() const { return state == State::kQueued || state == State::kOver; }

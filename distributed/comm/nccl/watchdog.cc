@@ -82,9 +82,10 @@ void NcclWatchdog::abort(const Error& why) {
   has_aborted_ = true;
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
-  std::thread([&comms = watched_.comms, &device = watched_.device, error = error_, ended] {
-    device.make_current();
-    comms.abort(error);
+  std::thread([watched = &watched_, error = error_, ended] {
+    watched->device.make_current();
+    watched->records.discard_all();
+    watched->comms.abort(error);
     ended->set_value();
   }).detach();
   if (end.wait_for(kAbortPatience) == std::future_status::ready) return;

@@ -12,6 +12,7 @@
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/communicators.h"
 #include "distributed/comm/nccl/in_flight.h"
+#include "distributed/comm/nccl/records.h"
 #include "phi/common/errors.h"
 #include "phi/gpu/gpu_device.h"
 
@@ -24,6 +25,7 @@ class NcclWatchdog {
     gpu::GpuDevice& device;
     Communicators& comms;
     InFlight& in_flight;
+    Records& records;
     SeeRank see;
     std::function<std::string()> failure_of_others;
   };

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "phi/core/box_copy.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
@@ -63,6 +64,38 @@ TEST_F(OnTheTwin, BoxesAreCopied) {
   const Box part{{0, 1, 1}, {2, 2, 2}};
   copy_box(x, Box::whole(x.dims()), y, part, part);
   EXPECT_THAT(values_of(y), ElementsAre(6, 7, 10, 11, 18, 19, 22, 23));
+}
+
+// Of widths that differ by where the boxes lie, some empty.
+TEST_F(OnTheTwin, ManyBoxesAreCopiedByFewLaunches) {
+  for (const size_t count : {size_t{1}, size_t{4}, size_t{5}, size_t{64}, size_t{150}}) {
+    const Dims whole{7, 150, 13};
+    const auto values = numbers(static_cast<size_t>(whole.numel()));
+    const DenseTensor from = on_gpu(values, whole);
+    const DenseTensor to = on_gpu(std::vector<float>(values.size(), 0.0f), whole);
+    std::vector<float> expected(values.size());
+    std::vector<BoxCopy> on_gpu_copies;
+    std::vector<BoxCopy> here;
+    for (size_t i = 0; i < count; ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const Box part{{at % 3, at, at % 5}, {1 + at % 4, 1, at % 8}};
+      const auto copy_between = [&](const void* read, const void* written) {
+        return BoxCopy{static_cast<const std::byte*>(read), Box::whole(whole),
+                       static_cast<std::byte*>(const_cast<void*>(written)), Box::whole(whole),
+                       part};
+      };
+      on_gpu_copies.push_back(copy_between(from.raw_data(), to.raw_data()));
+      here.push_back(copy_between(values.data(), expected.data()));
+    }
+    Device& device = Device::of(GPUPlace(0));
+    device.wait();
+    const uint64_t before = cuda_on_cpu::launches();
+    device.copy_boxes(on_gpu_copies, sizeof(float));
+    device.wait();
+    EXPECT_EQ(cuda_on_cpu::launches() - before, count == 1 ? 0u : (count + 63) / 64);
+    copy_boxes(here, sizeof(float));
+    EXPECT_EQ(values_of(to), expected) << count;
+  }
 }
 
 TEST_F(OnTheTwin, KernelsAreQueuedBehindEachOther) {

@@ -167,7 +167,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
       enqueue(stream, {.kind = Work::Kind::kWait, .name = "cudaGraphLaunch", .mark = exec->last});
     }
     ++settings().graph_launches;
-    for (const CUgraph_st::Node* node : ordered(*exec->graph)) enqueue(stream, node->work);
+    for (const CUgraph_st::Node* node : ordered(*exec->graph)) {
+      Work work = node->work;
+      work.held_by_graph = nullptr;
+      enqueue(stream, std::move(work));
+    }
     exec->last = std::make_shared<Mark>(Mark{.stream = stream});
     return enqueue(stream,
                    {.kind = Work::Kind::kMark, .name = "end of a graph", .mark = exec->last});

@@ -187,6 +187,14 @@ ncclResult_t refused_handle(const char* call, ncclComm_t comm) {
                         described(*comm)));
 }
 
+// NCCL waits until no graph holds calls of a communicator that ends: for ever, if that would be
+// this thread's to do. Under the lock.
+void check_no_graph_holds(const char* call, const ncclComm& comm) {
+  if (comm.held_by_graphs == 0) return;
+  fail(fmt::format("NCCL: {} waits for the end of graphs, which hold {} groups of calls of {}",
+                   call, comm.held_by_graphs, described(comm)));
+}
+
 template <class T>
 ncclResult_t tell(const char* call, ncclComm_t comm, T* to, T (*what)(const ncclComm&)) {
   const Lock lock(all().mutex);
@@ -292,6 +300,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
     const Lock lock(all().mutex);
     const ncclResult_t ready = check_ready(comm, "ncclCommFinalize");
     if (ready != ncclSuccess) return ready;
+    check_no_graph_holds("ncclCommFinalize", *comm);
     comm->state = ncclComm::State::kFinalized;
   }
   if (!comm->blocking) return ncclInProgress;
@@ -304,6 +313,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   {
     const Lock lock(all().mutex);
     if (comm->gone()) return refused_handle("ncclCommDestroy", comm);
+    check_no_graph_holds("ncclCommDestroy", *comm);
     if (comm->state == ncclComm::State::kInUse) {
       const ncclResult_t ready = check_ready(comm, "ncclCommDestroy");
       if (ready != ncclSuccess) return ready;
@@ -319,6 +329,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   {
     Lock lock(all().mutex);
     if (comm == nullptr || comm->gone()) return refused_handle("ncclCommAbort", comm);
+    check_no_graph_holds("ncclCommAbort", *comm);
     all().changed.wait(lock, [&] { return !all().faults.hangs.contains(comm->device); });
     comm->state = ncclComm::State::kAborted;
     comm->pending = nullptr;

@@ -157,12 +157,9 @@ std::shared_ptr<Posting> post(const Launch::Part& part, CUstream_st& stream) {
 }
 
 // The part comes into a stream, each time that its graph is launched if it was captured.
-void queue(const Launch::Part& part, bool captured, CUstream_st& stream, Work& work) {
+void queue(const Launch::Part& part, CUstream_st& stream, Work& work) {
   const Lock lock(all().mutex);
-  if (part.comm->gone()) {
-    if (!captured) return;  // aborted by another thread, beside the launch
-    fail("NCCL: a graph is launched whose communicator has ended: " + described(*part.comm));
-  }
+  if (part.comm->gone()) return;  // aborted by another thread, beside the launch
   const auto posting = post(part, stream);
   work.run = [posting] { move_one(*posting); };
   work.held_up = [posting] { return held_up(*posting); };
@@ -201,11 +198,15 @@ bool Posting::over() const {
 
 Work work_of(const Launch::Part& part) {
   const Lock lock(all().mutex);
-  const bool captured = part.streams.front()->capture != nullptr;
-  return {.name = name_of(part),
-          .run = [] {},
-          .devices = devices_of(part),
-          .queued = [=](CUstream_st& stream, Work& work) { queue(part, captured, stream, work); }};
+  Work work{.name = name_of(part), .run = [] {}, .devices = devices_of(part)};
+  work.queued = [=](CUstream_st& stream, Work& own) { queue(part, stream, own); };
+  if (part.streams.front()->capture == nullptr) return work;
+  ++part.comm->held_by_graphs;
+  work.held_by_graph = std::shared_ptr<void>(nullptr, [comm = part.comm](void*) {
+    const Lock released(all().mutex);
+    --comm->held_by_graphs;
+  });
+  return work;
 }
 
 void drop_postings(ncclComm& comm) {

@@ -144,6 +144,7 @@ struct ncclComm {
   std::shared_ptr<cuda_on_cpu::nccl::Launch> pending;  // a group that is in progress
   ncclResult_t error = ncclSuccess;                    // an asynchronous one
   size_t collectives = 0;
+  int held_by_graphs = 0;                                            // groups of its calls
   std::deque<std::shared_ptr<cuda_on_cpu::nccl::Posting>> postings;  // that have not ended
 
   bool gone() const { return state == State::kDestroyed || state == State::kAborted; }

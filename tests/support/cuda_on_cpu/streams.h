@@ -42,6 +42,8 @@ struct Work {
   /// It comes into a stream, where it may make the above anew: work of a graph does so at each
   /// launch.
   std::function<void(CUstream_st&, Work&)> queued = nullptr;
+  /// Of work of a graph: lives as long as the graph has it.
+  std::shared_ptr<void> held_by_graph = nullptr;
 };
 
 struct Capture;

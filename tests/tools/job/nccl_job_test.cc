@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "distributed/comm/local/local_world.h"
+#include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "tools/job/config/config.h"
 #include "tools/job/job.h"
 #include "tools/job/run_flags.h"
@@ -45,8 +46,20 @@ const ShardedJob kJobs[] = {
     {"zero_2", 2, "mesh: {shape: [2], dims: [dp]}\nrun: {steps: 3, zero_stage: 2}"},
     {"zero_3", 2, "mesh: {shape: [2], dims: [dp]}\nrun: {steps: 3, zero_stage: 3}"},
     {"captured", 4,
-     "mesh: {shape: [2, 2], dims: [dp, tp]}\nrun: {steps: 3, capture: true, zero_stage: 1}"},
-    {"captured_pipeline", 2, "mesh: {shape: [2], dims: [pp]}\nrun: {steps: 3, capture: true}"},
+     "mesh: {shape: [2, 2], dims: [dp, tp]}\nrun: {steps: 5, capture: true, zero_stage: 1}"},
+    {"captured_zero_3", 2,
+     "mesh: {shape: [2], dims: [dp]}\nrun: {steps: 5, capture: true, zero_stage: 3}"},
+    {"captured_sequence_parallel", 2,
+     "mesh: {shape: [2], dims: [tp]}\n"
+     "run: {steps: 5, capture: true, sequence_parallel: true, dtype: bfloat16}",
+     2e-2},
+    {"captured_pipeline", 2, "mesh: {shape: [2], dims: [pp]}\nrun: {steps: 5, capture: true}"},
+    {"captured_1f1b", 3,
+     "model: {layers: 3}\nmesh: {shape: [3], dims: [pp]}\n"
+     "run: {steps: 5, capture: true, schedule: 1f1b}"},
+    {"captured_all_of_it", 8,
+     "mesh: {shape: [2, 2, 2], dims: [dp, pp, tp]}\n"
+     "run: {steps: 4, capture: true, zero_stage: 1}"},
     {"swapped", 2,
      "model: {layers: 6}\nmesh: {shape: [2], dims: [dp]}\nrun: {steps: 2}\n"
      "memory: {device: 512KiB, host: 64MiB}"},
@@ -105,6 +118,17 @@ TEST_P(JobsBetweenGpus, LoseWhatOthersDo) {
   const Losses on_cpus = losses_of(ranks, text, "place: cpu");
   ASSERT_EQ(got.size(), on_cpus.size());
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], on_cpus[i], limit) << i;
+}
+
+// Of all ranks: a step of training is one graph on each, from the third on.
+TEST_F(MoreJobsBetweenGpus, LaunchEachCapturedStepAsOneGraph) {
+  for (const char* text : {"mesh: {shape: [2], dims: [dp]}\nrun: {steps: 6, capture: true}",
+                           "mesh: {shape: [2], dims: [tp]}\nrun: {steps: 6, capture: true}",
+                           "mesh: {shape: [2], dims: [pp]}\nrun: {steps: 6, capture: true}"}) {
+    const uint64_t before = cuda_on_cpu::graph_launches();
+    losses_of(2, text, "place: gpu");
+    EXPECT_EQ(cuda_on_cpu::graph_launches() - before, 2u * 4u) << text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsBetweenGpus, ::testing::ValuesIn(kJobs),

@@ -1,0 +1,55 @@
+// Who runs a program, and their votes.
+#include "api/capture/replay_ranks.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/capture/recording.h"
+#include "distributed/comm/world.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+
+using distributed::World;
+
+namespace {
+
+void add_ranks(const ir::Body& body, std::set<int64_t>* ranks) {
+  for (const ir::Value& value : body.values) {
+    if (!value.attr) continue;
+    const auto of_mesh = value.attr->mesh().ranks();
+    ranks->insert(of_mesh.begin(), of_mesh.end());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<ReplayRanks> ReplayRanks::of(const ir::Recording& recording, const Place& place) {
+  World& world = World::current();
+  const World& carrier = world.carrier(place);
+  if (!carrier.records_calls()) return nullptr;
+  std::set<int64_t> ranks;
+  add_ranks(recording.body(), &ranks);
+  for (const ir::Body& body : recording.bodies()) add_ranks(body, &ranks);
+  if (ranks.size() < 2 || !ranks.contains(world.rank())) return nullptr;
+  return std::unique_ptr<ReplayRanks>(
+      new ReplayRanks({ranks.begin(), ranks.end()}, place, carrier.id()));
+}
+
+int64_t ReplayRanks::least(int64_t own) const {
+  const OpScope scope("a run of a captured program");
+  World::current().group(ranks_).all_reduce(&own, 1, DataType::INT64,
+                                            distributed::ReduceKind::kMin);
+  return own;
+}
+
+std::unique_ptr<LaunchRecord> ReplayRanks::record(const std::function<void()>& body) const {
+  World& carrier = World::current().carrier(place_);
+  return carrier.record(carrier.group(ranks_), body);
+}
+
+bool ReplayRanks::are_connected() const {
+  return World::current().carrier(place_).id() == carrier_;
+}
+
+}  // namespace phi
