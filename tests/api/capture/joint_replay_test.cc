@@ -8,6 +8,7 @@
 
 #include "api/capture/program.h"
 #include "api/generated/ops/add.h"
+#include "api/generated/ops/all_reduce.h"
 #include "api/generated/ops/cross_entropy_with_softmax.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gelu.h"
@@ -272,6 +273,17 @@ TEST_F(JointReplay, MessagesUnderWayBetweenGraphs) {
       const TensorList out = program.run({x});
       for (size_t i = 0; i < 2; ++i) EXPECT_EQ(values_of(out[i]), values_of(expected[i])) << run;
     }
+  });
+}
+
+// Of rings the program's values say nothing; plain tensors have nobody to agree with.
+TEST_F(JointReplay, RingsAreCalledByStep) {
+  expect_same(2, 2 * 2 * (kRuns - 1), [] {
+    const auto f = [](const Tensor& x) {
+      const Tensor sum = all_reduce(gelu(scale(tanh(x), 2.0)));
+      return tanh(scale(gelu(sum), 0.5));
+    };
+    return Model{f, scale(weights({4, 6}, 3), 1.0 + static_cast<double>(World::current().rank()))};
   });
 }
 
