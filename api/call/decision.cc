@@ -50,9 +50,10 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
 void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const {
   const auto reduce =
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
-  HostArray bytes = values->initialized() ? HostArray(*values, HostArray::kUpdate) : HostArray();
+  auto& world = distributed::World::current().carrier(values->place());
+  ArrayAt bytes;
+  if (values->initialized()) bytes = ArrayAt(world.device(), *values, ArrayAt::kUpdate);
   for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {
-    auto& world = distributed::World::current();
     world.group(mesh_.sub_ranks(world.rank(), m))
         .all_reduce(bytes.data(), values->numel(), values->dtype(), reduce);
   }

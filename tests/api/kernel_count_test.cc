@@ -177,6 +177,70 @@ TEST(DryRun, RunsNoKernel) {
   EXPECT_GT(launched, 50);
 }
 
+using Traffics = decltype(Counters::traffic);
+
+Traffics traffic_of(const ParityCase& test, const std::vector<Tensor>& inputs) {
+  const Traffics before = counters().traffic;
+  test.call(inputs);
+  Traffics traffic = counters().traffic;
+  for (size_t i = 0; i < traffic.size(); ++i) {
+    traffic[i].messages -= before[i].messages;
+    traffic[i].bytes -= before[i].bytes;
+  }
+  return traffic;
+}
+
+// The traffic of rank 1 of 2 in a dry run; nothing where shapes depend on data.
+std::optional<Traffics> dry_traffic(const ParityCase& test, const ProcessMesh& mesh,
+                                    const Choice& choice) {
+  DryWorld dry(1, 2);
+  const World::Scope scope(dry);
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    const Tensor& x = test.inputs[i];
+    inputs.push_back(distributed::placeholder(x.shape(), x.dtype(), mesh, choice[i]));
+  }
+  try {
+    return traffic_of(test, inputs);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnimplemented) << error.what();
+    return std::nullopt;
+  }
+}
+
+// Those of kernels that ask other ranks among them.
+TEST(DryRun, CountsTheMessagesOfARun) {
+  std::mt19937 rng(FLAGS_seed);
+  const ProcessMesh mesh({2}, {"x"});
+  std::vector<ParityCase> cases;
+  for (const phi::testing::OpTable& table : phi::testing::op_tables()) {
+    for (ParityCase& test : table.cases()) cases.push_back(std::move(test));
+  }
+  constexpr size_t kChoices = 4;
+  int64_t asked = 0;
+  for (const ParityCase& test : cases) {
+    const auto drawn =
+        phi::testing::placement_choices(test.inputs, 1, /*partial=*/true, kChoices, rng);
+    for (const Choice& choice : drawn) {
+      SCOPED_TRACE(test.name + " " + phi::testing::to_string(choice) +
+                   " --seed=" + std::to_string(FLAGS_seed));
+      const std::optional<Traffics> planned = dry_traffic(test, mesh, choice);
+      if (!planned) continue;
+      on_counted_ranks(2, [&](CountedWorld& world) {
+        const Traffics real = traffic_of(test, sharded(test, mesh, choice));
+        if (world.rank() != 1) return;
+        for (size_t i = 0; i < real.size(); ++i) {
+          const auto op = distributed::name_of(static_cast<distributed::CommOp>(i));
+          EXPECT_EQ((*planned)[i].messages, real[i].messages) << op;
+          EXPECT_EQ((*planned)[i].bytes, real[i].bytes) << op;
+        }
+        asked += real[static_cast<size_t>(distributed::CommOp::kAllReduce)].messages;
+      });
+    }
+  }
+  EXPECT_GT(asked, 20);
+}
+
 // Two layers on two stages, forward, backward and update.
 struct TwoStages {
   ProcessMesh first{{2}, {"tp"}, {0, 1}};

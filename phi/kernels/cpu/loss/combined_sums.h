@@ -11,9 +11,11 @@ namespace phi {
 template <int kSums>
 class CombinedSums {
  public:
+  /// In a dry run the messages alone are of use.
   explicit CombinedSums(const KernelContext& ctx)
-      : values_(DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place())),
-        data_(values_.mutable_data<double>()) {
+      : values_(DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place())) {
+    if (!values_.initialized()) return;
+    data_ = values_.mutable_data<double>();
     std::fill_n(data_, kSums, 0.0);
   }
   double& operator[](int i) { return data_[i]; }
@@ -25,7 +27,7 @@ class CombinedSums {
 
  private:
   DenseTensor values_;
-  double* data_;
+  double* data_ = nullptr;
 };
 
 }  // namespace phi

@@ -33,12 +33,21 @@ class Batch {
     double* all = sums.mutable_data<double>();
     std::fill_n(all, dims_.channels, 0.0);
     channel_sums(dims_, x, y, term, all);
-    for (int d = 0; ctx_.view() && d < ndim_; ++d)
-      if (d != axis_) ctx_.view()->combine_over(0, d, CombineKind::kSum, &sums);
+    combine(&sums);
     return {all, all + dims_.channels};
+  }
+  /// The messages of so many sums.
+  void plan_sums(int count) const {
+    DenseTensor sums = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, ctx_.place());
+    for (int i = 0; i < count; ++i) combine(&sums);
   }
 
  private:
+  void combine(DenseTensor* sums) const {
+    for (int d = 0; ctx_.view() && d < ndim_; ++d)
+      if (d != axis_) ctx_.view()->combine_over(0, d, CombineKind::kSum, sums);
+  }
+
   const KernelContext& ctx_;
   int ndim_;
   int axis_;
@@ -183,7 +192,26 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
               });
 }
 
+// The messages of the two.
+template <typename T, typename Context>
+void BatchNormDry(const Context& ctx, const DenseTensor& x, const DenseTensor&, const DenseTensor&,
+                  const DenseTensor*, const DenseTensor*, bool is_test, float, float,
+                  const std::string& data_format, bool use_global_stats, bool trainable_statistics,
+                  DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*) {
+  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  Batch(ctx, x, data_format).plan_sums(of_batch ? 3 : 0);
+}
+template <typename T, typename Context>
+void BatchNormGradDry(const Context& ctx, const DenseTensor& x, const DenseTensor*,
+                      const DenseTensor&, const DenseTensor&, const DenseTensor&,
+                      const std::string& data_format, bool, bool, bool, DenseTensor*, DenseTensor*,
+                      DenseTensor*) {
+  Batch(ctx, x, data_format).plan_sums(2);
+}
+
 PHI_REGISTER_KERNEL(batch_norm, CPU, BatchNormKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(batch_norm, BatchNormDry, Floats);
 PHI_REGISTER_KERNEL(batch_norm_grad, CPU, BatchNormGradKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(batch_norm_grad, BatchNormGradDry, Floats);
 
 }  // namespace phi

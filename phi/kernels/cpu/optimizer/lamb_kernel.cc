@@ -42,14 +42,19 @@ DenseTensor scratch(const DenseTensor& like, DataType dtype) {
   return DenseTensor::empty({like.dims(), dtype}, CPUPlace());
 }
 
+/// Two squares over the ranks that hold parts of the param.
+void combine_squares(const KernelContext& ctx, int ndim, DenseTensor* sums) {
+  for (int d = 0; ctx.view() && d < ndim; ++d)
+    ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
+}
+
 /// |weights| / |direction|, 1 where one is 0.
 double trust_ratio(const KernelContext& ctx, double weights, double direction, int ndim) {
   DenseTensor sums = DenseTensor::empty({Dims{2}, DataType::FLOAT64}, CPUPlace());
   double* both = sums.mutable_data<double>();
   both[0] = weights;
   both[1] = direction;
-  for (int d = 0; ctx.view() && d < ndim; ++d)
-    ctx.view()->combine_over(0, d, CombineKind::kSum, &sums);
+  combine_squares(ctx, ndim, &sums);
   return both[0] > 0 && both[1] > 0 ? std::sqrt(both[0] / both[1]) : 1.0;
 }
 
@@ -103,6 +108,19 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   set_number(beta2_pow_out, power2 * b2);
 }
 
+// The messages of LambKernel.
+template <typename T, typename Context>
+void LambDry(const Context& ctx, const DenseTensor& param, const DenseTensor&, const DenseTensor&,
+             const DenseTensor&, const DenseTensor&, const DenseTensor&, const DenseTensor&,
+             const DenseTensor*, const DenseTensor*, float weight_decay, float, float, float,
+             bool always_adapt, DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*,
+             DenseTensor*, DenseTensor*) {
+  if (weight_decay <= 0 && !always_adapt) return;
+  DenseTensor sums = DenseTensor::empty({Dims{2}, DataType::FLOAT64}, ctx.place());
+  combine_squares(ctx, param.ndim(), &sums);
+}
+
 PHI_REGISTER_KERNEL(lamb, CPU, LambKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(lamb, LambDry, Floats);
 
 }  // namespace phi

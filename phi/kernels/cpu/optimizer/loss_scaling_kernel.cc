@@ -96,6 +96,16 @@ void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor
   *found_infinite->mutable_data<bool>() = found;
 }
 
+// The messages of CheckFiniteAndUnscaleKernel where all is finite.
+template <typename T, typename Context>
+void CheckFiniteAndUnscaleDry(const Context& ctx, std::span<const DenseTensor* const> x,
+                              const DenseTensor&, std::span<DenseTensor* const>, DenseTensor*) {
+  for (size_t i = 0; i < x.size(); ++i) {
+    DenseTensor found = DenseTensor::empty({Dims{1}, DataType::INT32}, ctx.place());
+    combine(ctx, static_cast<int>(i), x[i]->ndim(), CombineKind::kMax, &found);
+  }
+}
+
 /// After incr_every_n_steps finite steps in a row the scale grows by incr_ratio, if it stays
 /// finite; after decr_every_n_nan_or_inf others it shrinks by decr_ratio, to 1 at the least.
 /// Gradients that are not finite become 0. With stop_update scale and counts stay.
@@ -167,8 +177,24 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
   convert(extremes.data(), values->mutable_data<float>(), 3);
 }
 
+// The messages of CheckNumericsKernel.
+template <typename T, typename Context>
+void CheckNumericsDry(const Context& ctx, const DenseTensor& tensor, const std::string&,
+                      const std::string&, int, int, const std::string&, DenseTensor*,
+                      DenseTensor*) {
+  const auto combine_some = [&](int64_t n, DataType dtype, CombineKind kind) {
+    DenseTensor values = DenseTensor::empty({Dims{n}, dtype}, ctx.place());
+    combine(ctx, 0, tensor.ndim(), kind, &values);
+  };
+  combine_some(3, DataType::INT64, CombineKind::kSum);
+  combine_some(1, DataType::FLOAT64, CombineKind::kSum);
+  combine_some(2, DataType::FLOAT64, CombineKind::kMax);
+}
+
 PHI_REGISTER_KERNEL(check_finite_and_unscale, CPU, CheckFiniteAndUnscaleKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(check_finite_and_unscale, CheckFiniteAndUnscaleDry, Floats);
 PHI_REGISTER_KERNEL(update_loss_scaling, CPU, UpdateLossScalingKernel, Floats);
 PHI_REGISTER_KERNEL(check_numerics, CPU, CheckNumericsKernel, Floats);
+PHI_REGISTER_DRY_KERNEL(check_numerics, CheckNumericsDry, Floats);
 
 }  // namespace phi
