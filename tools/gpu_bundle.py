@@ -14,6 +14,7 @@ MOST_BYTES = 60_000_000
 PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 OF_NCCL = ("gpu_messages_tests", "gpu_messages_mpi_tests")  # where the build has it
 TABLES = "tests/api/ops"
+CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
 
@@ -71,14 +72,15 @@ def copy_programs(build, folder):
 
 
 def copy_checks(root, folder):
-    """The tables of calls that the programs go through, and gpu_check itself."""
+    """The tables of calls that the programs go through, gpu_check itself, and PyTorch's side of a step."""
     for table in [*root.glob(f"{TABLES}/*.yaml"), *root.glob(f"{TABLES}/refusals/*.yaml")]:
         target = folder / table.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(table, target)
-    (folder / "tools").mkdir()
-    for name in ("gpu_check", "gpu_bundle.py"):
-        shutil.copy(root / "tools" / name, folder / "tools" / name)
+    for file in (*CHECK, *(path.relative_to(root) for path in root.glob("benchmarks/peers/*.py"))):
+        target = folder / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / file, target)
 
 
 def write(root, build, folder, facts):

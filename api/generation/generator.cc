@@ -74,6 +74,7 @@ Tensor Generator::run_captured(int64_t id) {
   if (!program_) {
     program_ = capture([this](const TensorList& in) { return run(in); }, inputs);
     program_->limit_memory(options_.memory);
+    program_->use_graphs(options_.graphs);
   }
   cache_.advance(1);
   return program_->run(inputs)[0];

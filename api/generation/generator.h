@@ -24,6 +24,7 @@ struct GeneratorOptions {
   SamplerOptions sampling{};
   /// One program reads one token after the other, also those of the prompt.
   bool capture = false;
+  bool graphs = true;      // on GPUs it is launched as CUDA graphs (Program::use_graphs)
   ProgramMemory memory{};  // of that program
 };
 

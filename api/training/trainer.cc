@@ -47,6 +47,7 @@ TensorList Trainer::run_step(const TensorList& inputs) {
   if (!captured_) {
     captured_ = capture([this](const TensorList& in) { return step_.run(in); }, inputs);
     captured_->limit_memory(step_.options().memory);
+    captured_->use_graphs(step_.options().graphs);
   }
   return captured_->run(inputs);
 }

@@ -30,6 +30,8 @@ struct TrainerOptions {
   nn::Recompute recompute = nn::Recompute::kNone;
   /// The first step is captured as a program, and all steps run that.
   bool capture = false;
+  /// On GPUs that program's steps are launched as CUDA graphs (Program::use_graphs).
+  bool graphs = true;
   /// Of the captured program; limited memory needs `capture`, and limit_rank() before the model is
   /// laid out.
   ProgramMemory memory{};

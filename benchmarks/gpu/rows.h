@@ -1,6 +1,8 @@
 // What is measured on a GPU, row by row: calls of ours, each beside what bounds it on the same GPU.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,13 @@ namespace phi::gpu_bench {
 struct Row {
   std::string what;
   std::string beside;  // what the ratio is to
-  double goal = 0;     // of the ratio
+  double goal = 0;     // of the ratio; 0: none is set
   double ours_us = 0, beside_us = 0;
   double ratio = 0;
   /// Why there are no figures, where there are none.
   std::string note = {};
+  /// What another program is to be given to do the same; the ratio is to what that takes.
+  std::map<std::string, int64_t> sizes = {};
 };
 
 /// How large the arrays are, and how often calls are repeated: once with tiny ones, whose times say
@@ -37,5 +41,13 @@ std::vector<Row> attention_rows(const Place& place, const Extent& extent, double
 std::vector<Row> message_rows(const Extent& extent);
 /// What operators cost the host.
 std::vector<Row> host_rows(const Place& place, const Extent& extent);
+
+// Of whole steps.
+/// A captured training step: its host time, beside the same step called, and without its gaps.
+std::vector<Row> step_rows(const Place& place, const Extent& extent);
+/// A program whose parameters do not fit, beside copies of what it moves.
+std::vector<Row> swap_rows(const Place& place, const Extent& extent);
+/// A training step of a large model, for another program to stand beside.
+std::vector<Row> llama_rows(const Place& place, const Extent& extent);
 
 }  // namespace phi::gpu_bench

@@ -60,6 +60,20 @@ class Stopwatch {
     return median(taken);
   }
 
+  /// What a call costs the host where the device has nothing to do yet.
+  template <typename Body>
+  double idle_host_seconds(const Body& body) const {
+    run(body, 3);
+    std::vector<double> taken;
+    for (int call = 0; call < host_calls_; ++call) {
+      const Clock::time_point begin = Clock::now();
+      body();
+      taken.push_back(since(begin));
+      device_.wait();
+    }
+    return median(taken);
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double kSeconds = 0.02;  // of a turn: long beside what one wait costs

@@ -14,9 +14,11 @@ class Single:
     where it has none (a pipeline stage before the last).
     """
 
+    device = "cpu"
+
     def __init__(self, shape: GptShape, training: Training, compiled: bool, autocast: bool):
         self.training = training
-        self.autocast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast)
+        self.autocast = torch.autocast(self.device, dtype=torch.bfloat16, enabled=autocast)
         self.model = self.build(shape)
         self.optimizer = self.make_optimizer()
         self.loss = torch.compile(self.forward) if compiled else self.forward

@@ -75,6 +75,7 @@ class CapturedFunction:
         self._function = function
         self._local = threading.local()  # a rank is a thread, and captures for itself
         self._memory = None
+        self._graphs = True
         self.max_programs = max_programs
 
     @property
@@ -113,6 +114,7 @@ class CapturedFunction:
         programs.move_to_end(key)
         while len(programs) > self._max_programs:
             programs.popitem(last=False)
+        programs[key].program.use_graphs(self._graphs)
         return programs[key], leaves
 
     def __call__(self, *args, **kwargs):
@@ -134,6 +136,14 @@ class CapturedFunction:
         cannot run so says the least that would do (MemoryError)."""
         self._memory = _autophi.training.Memory(device, host, disk, disk_folder)
         self._local = threading.local()
+        return self
+
+    def use_graphs(self, use=True):
+        """Whether GPUs launch steps of the function's programs as CUDA graphs, as they do unless this says False: from
+        the next call on, on every rank; gives the function. The results are the same."""
+        if not isinstance(use, bool):
+            raise TypeError(f"capture: 'use' must be bool, got {type(use).__name__} {use!r}")
+        self._graphs = use
         return self
 
     def explain(self, *args, model=None, **kwargs):

@@ -46,6 +46,7 @@ class Trainer(_autophi.training.Trainer):
     schedule       of a pipeline: gpipe, 1f1b, interleaved, zb_h1, zb_h2
     recompute      'none', 'selective' (cores of Attention), 'full' (links of Sequential.repeat)
     capture        the first step becomes a program, and all steps run that
+    graphs         False: on GPUs that program's steps are launched one by one, not as CUDA graphs
     memory         Memory(device, host, disk): limits of the captured program
     trains         False: steps are forward passes alone, and give losses
     on_nonfinite   'stop': an error that names rank and operator; 'skip': the step is left out
@@ -54,10 +55,10 @@ class Trainer(_autophi.training.Trainer):
     """
 
     def __init__(self, model, loss, optimizer=None, *, micro_batches=1, schedule="1f1b", recompute="none",
-                 capture=False, memory=None, trains=True, on_nonfinite="stop", max_left_out=20):
+                 capture=False, graphs=True, memory=None, trains=True, on_nonfinite="stop", max_left_out=20):
         optimizer = optimizer or AdamW()
         options = _autophi.training.Options(optimizer.config, optimizer.rate, micro_batches, schedule, recompute,
-                                            capture, trains, on_nonfinite, max_left_out, memory or Memory())
+                                            capture, graphs, trains, on_nonfinite, max_left_out, memory or Memory())
         super().__init__(model, loss, options)
 
     def run(self, steps, batches, *, progress=False):

@@ -146,6 +146,31 @@ def test_limited_memory():
         chain.limit_memory(device=1000)(ap.tensor(x))
 
 
+def test_graphs_are_used_or_not_by_all_programs(monkeypatch):
+    capture_program, said = ap.capturing._capture.capture_program, []
+
+    class Told:
+        """A program that notes what it is told of graphs, which a CPU does nothing about."""
+
+        def __init__(self, *args):
+            self.program = capture_program(*args)
+            self.run = self.program.run
+
+        def use_graphs(self, use):
+            self.program.use_graphs(use)
+            said.append(use)
+
+    monkeypatch.setattr(ap.capturing._capture, "capture_program", Told)
+    double, _ = counted()
+    double(ap.ones([1]))
+    assert double.use_graphs(False) is double
+    assert double(ap.ones([1])).tolist() == [2.0] and double(ap.ones([2])).tolist() == [2.0, 2.0]
+    double.use_graphs()(ap.ones([1]))
+    assert said == [True, False, False, True]
+    with pytest.raises(TypeError, match="capture: 'use' must be bool, got str 'no'"):
+        double.use_graphs("no")
+
+
 @pytest.mark.parametrize(("function", "kind", "words"), [
     (lambda x: x * x.sum().item(), RuntimeError, "nothing is computed"),
     (lambda x: (OUTER * x).sum().backward(), RuntimeError, "leaves a gradient"),

@@ -388,4 +388,5 @@ def test_a_python_model_in_a_pipeline(schedule):
 def test_a_python_model_captured_and_recomputed(recompute):
     want = small_gpt.losses(small_gpt.library_gpt)
     assert small_gpt.losses(small_gpt.PythonGpt, capture=True, recompute=recompute) == want
+    assert small_gpt.losses(small_gpt.PythonGpt, capture=True, recompute=recompute, graphs=False) == want
     assert small_gpt.losses(small_gpt.PythonGpt, recompute=recompute) == want

@@ -5,6 +5,7 @@ import os
 import pathlib
 import stat
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -71,26 +72,67 @@ END
 """
 
 
-def test_times_stand_beside_their_goals(tmp_path):
+STEPS = """cat <<'END'
+{"timed": true, "rows": [
+ {"what": "a step", "beside": "itself without gaps", "goal": 0, "ours_us": 10, "beside_us": 9, "ratio": 0.9},
+ {"what": "llama", "beside": "PyTorch", "goal": 0.9, "sizes": {"layers": 2}, "ours_us": 200}]}
+END
+"""
+
+
+def ready_to_time(tmp_path):
+    """A machine where all but times passes at once."""
     program(tmp_path / "path/nvidia-smi", A_GPU)
     program(tmp_path / "path/compute-sanitizer", "exit 0\n")
     for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests"):
         program(tmp_path / "build/bin" / name, "exit 0\n")
-    program(tmp_path / "build/bin/gpu_bench", ROWS)
-    done = check(tmp_path)
+
+
+def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
+    ready_to_time(tmp_path)
+    program(tmp_path / "build/bin/gpu_bench", f'test "$1" = --steps && exec {tmp_path / "steps"}\n{ROWS}')
+    program(tmp_path / "steps", STEPS)
+    program(tmp_path / "torch", f'test "$2" = {tmp_path / "out/times_of_training_steps.log"} && echo "$TORCH" && exit ${{STATUS:-0}}\n')
+    monkeypatch.setenv("TORCH", '{"rows": [{"what": "llama", "beside_us": 190}]}')
+    done = check(tmp_path, f"--torch-python={tmp_path / 'torch'}")
     assert done.returncode == 0, done.stderr
     assert "0.98 of cuBLASLt (10.3 us), goal 0.97 met" in done.stdout
     assert "0.50 of copy (5.0 us), goal 0.80 missed" in done.stdout and "no kernel" in done.stdout
     record = json.loads((tmp_path / "out/gpu_check.json").read_text())
-    assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention"]
-    assert len(record["parts"]) == 11
+    assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention", "a step", "llama"]
+    assert len(record["parts"]) == 13
+    assert "0.90 of itself without gaps (9.0 us)\n" in done.stdout  # for which no goal is set
+    assert "0.95 of PyTorch (190.0 us), goal 0.90 met" in done.stdout and record["timed"][4]["ratio"] == 0.95
+    for word, status, note in (("PyTorch is not here", 78, "skipped: PyTorch is not here"), ("", 1, "failed with status 1"),
+                               ('{"rows": [{"what": "llama", "note": "out of memory"}]}', 0, "out of memory")):
+        monkeypatch.setenv("TORCH", word)
+        monkeypatch.setenv("STATUS", str(status))
+        done = check(tmp_path, f"--torch-python={tmp_path / 'torch'}")
+        assert done.returncode == (status == 1) and f"200.0 us; beside PyTorch: {note}\n" in done.stdout
+
+
+def test_without_pytorch_its_part_is_left_out(tmp_path):
+    ready_to_time(tmp_path)
+    (tmp_path / "torch.py").write_text("raise ImportError('none here')\n")
+    program(tmp_path / "build/bin/gpu_bench", STEPS)
+    program(tmp_path / "python", f'PYTHONPATH={tmp_path} exec python3 -B "$@"\n')
+    done = check(tmp_path, f"--torch-python={tmp_path / 'python'}")
+    assert done.returncode == 0, done.stderr
+    assert "200.0 us; beside PyTorch: skipped: PyTorch cannot be imported (none here)" in done.stdout
+
+
+def test_parts_have_their_time_together(tmp_path):
+    ready_to_time(tmp_path)
+    program(tmp_path / "build/bin/gradient_test", "exec sleep 20\n")
+    done = check(tmp_path, "--quick", "--seconds=2")
+    record = json.loads((tmp_path / "out/gpu_check.json").read_text())
+    results = [part["result"] for part in record["parts"]]
+    assert done.returncode == 1 and results[:2] == ["passed", "took more than 2 s"], results
+    assert results[2:4] == ["no time was left for it"] * 2 and sum(part["seconds"] for part in record["parts"]) < 10
 
 
 def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):
-    program(tmp_path / "path/nvidia-smi", A_GPU)
-    program(tmp_path / "path/compute-sanitizer", "exit 0\n")
-    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests"):
-        program(tmp_path / "build/bin" / name, "exit 0\n")
+    ready_to_time(tmp_path)
     program(tmp_path / "build/bin/gpu_bench", "echo '{\"rows\": ['; exit 1\n")
     assert check(tmp_path).returncode == 1
     assert json.loads((tmp_path / "out/gpu_check.json").read_text())["timed"] == []
@@ -125,6 +167,8 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert f"tables {tables}" in (tmp_path / "gpu_check/gradients.log").read_text()
     assert sorted(file.name for file in tables.glob("*.yaml")) == sorted(file.name for file in (ROOT / "tests/api/ops").glob("*.yaml"))
     assert (tables / "refusals").is_dir()
+    said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (78, "gpu_bench has printed no steps to stand beside\n")
     written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
     assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
 

@@ -40,6 +40,7 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
           .schedule = run.schedule,
           .recompute = run.recompute,
           .capture = run.capture,
+          .graphs = run.graphs,
           .memory = program_memory(config.memory),
           .on_nonfinite = run.on_nonfinite == NonFinitePolicy::kStop
                               ? training::OnNonFinite::kStop
@@ -66,6 +67,7 @@ generation::GeneratorOptions generator_options(const JobConfig& config) {
           .num_tokens = kBytes,
           .sampling = config.generate.sampling,
           .capture = config.run.capture,
+          .graphs = config.run.graphs,
           .memory = program_memory(config.memory)};
 }
 

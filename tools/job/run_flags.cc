@@ -29,6 +29,9 @@ DEFINE_bool(strict_collectives, false,
             "ranks compare every call of a group before it runs, to find where they differ");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
 DEFINE_bool(tf32, false, "products of float32 on GPUs take their arguments as TF32 (run.tf32)");
+DEFINE_bool(graphs, true,
+            "steps of a captured job on GPUs are launched as CUDA graphs; false: one by one "
+            "(run.graphs)");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
 DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
 
@@ -53,6 +56,7 @@ const std::vector<std::string>& run_flags() {
                                                  "strict_collectives",
                                                  "quiet",
                                                  "tf32",
+                                                 "graphs",
                                                  "mesh",
                                                  "inject_error",
                                                  "inject_hang",
@@ -103,6 +107,8 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"resume", !FLAGS_dry_run, kReal},
       cli::FlagUse{"resume", FLAGS_explain.empty(),
                    "all steps of a job; --explain takes the first"},
+      cli::FlagUse{"graphs", FLAGS_explain.empty() && FLAGS_check.empty(),
+                   "captured steps; --explain and --check take them call by call"},
       cli::FlagUse{"explain", !generates, "steps; mode generate has none"},
       cli::FlagUse{"check", !FLAGS_dry_run, kReal},
       cli::FlagUse{"check", !generates, "steps; mode generate has none"},

@@ -20,6 +20,7 @@ DECLARE_bool(resume);
 DECLARE_bool(strict_collectives);
 DECLARE_bool(quiet);
 DECLARE_bool(tf32);
+DECLARE_bool(graphs);
 DECLARE_string(inject_error);
 DECLARE_string(inject_hang);
 

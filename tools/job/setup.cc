@@ -14,6 +14,7 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
+#include "tools/job/config/keys/job_keys.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
@@ -52,16 +53,23 @@ void load_operators(const JobConfig& config) {
   }
 }
 
-// --tf32 says what the key does.
-void settle_tf32(JobConfig* config) {
-  if (!FLAGS_tf32) return;
-  if (config->place != "gpu") {
-    throw cli::UsageError(
-        fmt::format("--tf32 goes with place: gpu, and {} has place: {}, where products of float32 "
-                    "are float32; leave it out.",
-                    config->file, config->place));
+// A flag that says what a key does is for the jobs that read the key.
+void check_reads(const JobConfig& config, const char* key, const char* flag) {
+  const Reader* missing = missing_reader(config, key);
+  if (!missing) return;
+  throw cli::UsageError(fmt::format("{} goes with {}, and {} has {}; leave it out.", flag,
+                                    missing->wanted, config.file, missing->instead(config)));
+}
+
+void settle_gpu_flags(JobConfig* config) {
+  if (FLAGS_tf32) {
+    check_reads(*config, "run.tf32", "--tf32");
+    config->run.tf32 = true;
   }
-  config->run.tf32 = true;
+  if (!FLAGS_graphs) {
+    check_reads(*config, "run.graphs", "--nographs");
+    config->run.graphs = false;
+  }
 }
 
 // Whether there is a GPU. Ranks join by it when all may go on (connect_ranks).
@@ -119,6 +127,7 @@ Setup prepare(JobConfig config) {
   setup.config = std::move(config);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
+  settle_gpu_flags(&setup.config);
   if (!FLAGS_explain.empty()) settle_explained(FLAGS_dry_run, &setup.config);
   if (!FLAGS_check.empty()) settle_checked(&setup.config);
   if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
@@ -127,7 +136,6 @@ Setup prepare(JobConfig config) {
         "checkpoint.dir.",
         setup.config.file));
   }
-  settle_tf32(&setup.config);
   load_operators(setup.config);
   settle_world(&setup);
   if (generates) {

@@ -35,7 +35,7 @@ class StepResult:
 
 class Options:
     def __init__(self, optimizer: Config, rate: Rate, micro_batches: int, schedule: str, recompute: str,
-                 capture: bool, trains: bool, on_nonfinite: str, max_left_out: int,
+                 capture: bool, graphs: bool, trains: bool, on_nonfinite: str, max_left_out: int,
                  memory: Memory) -> None: ...
 
 class Trainer:

@@ -76,6 +76,10 @@ void bind_capture(nb::module_& module) {
            "the job runs it. ValueError that names an input that differs.")
       .def("limit_memory", &Program::limit_memory, nb::arg("memory"),
            "What it may hold on each tier of this rank, before its first run.")
+      .def("use_graphs", &Program::use_graphs, nb::arg("use"),
+           "On GPUs, whether steps that wait for nothing are launched as CUDA graphs from the "
+           "second run\n"
+           "on (the default), or one by one.")
       .def("to_stablehlo", &to_stablehlo, nb::kw_only(), nb::arg("name") = "program",
            nb::arg("inputs") = std::vector<std::string>(),
            nb::arg("outputs") = std::vector<std::string>(),

@@ -182,8 +182,8 @@ void bind_options(nb::module_& module) {
           "__init__",
           [](TrainerOptions* self, const training::OptimizerConfig& optimizer,
              const training::RateSchedule& rate, int64_t micro_batches, const std::string& schedule,
-             const std::string& recompute, bool capture, bool trains, const std::string& nonfinite,
-             int64_t max_left_out, const ProgramMemory& memory) {
+             const std::string& recompute, bool capture, bool graphs, bool trains,
+             const std::string& nonfinite, int64_t max_left_out, const ProgramMemory& memory) {
             new (self) TrainerOptions{.trains = trains,
                                       .optimizer = optimizer,
                                       .rate = rate,
@@ -191,13 +191,14 @@ void bind_options(nb::module_& module) {
                                       .schedule = schedule,
                                       .recompute = recompute_from(recompute),
                                       .capture = capture,
+                                      .graphs = graphs,
                                       .memory = memory,
                                       .on_nonfinite = nonfinite_from(nonfinite),
                                       .max_left_out = max_left_out};
           },
           nb::arg("optimizer"), nb::arg("rate"), nb::arg("micro_batches"), nb::arg("schedule"),
-          nb::arg("recompute"), nb::arg("capture"), nb::arg("trains"), nb::arg("on_nonfinite"),
-          nb::arg("max_left_out"), nb::arg("memory"));
+          nb::arg("recompute"), nb::arg("capture"), nb::arg("graphs"), nb::arg("trains"),
+          nb::arg("on_nonfinite"), nb::arg("max_left_out"), nb::arg("memory"));
 }
 
 training::Progress::Style style_from(const std::string& name) {

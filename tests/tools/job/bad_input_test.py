@@ -41,6 +41,8 @@ class BadInput(unittest.TestCase):
             (["run", job, "--deadline_s=soon"], "--deadline_s takes a value of type double, got 'soon'"),
             (["run", job, "--deadline_s=0"], "--deadline_s takes seconds, more than 0"),
             (["run", job, "--tf32"], "--tf32 goes with place: gpu, and "),
+            (["run", job, "--nographs"], "--nographs goes with place: gpu, and "),
+            (["run", job, "--nographs", "--check=ops"], "--graphs goes with captured steps; --explain and --check "),
             (["run", job, "--inject_error=1"], "--inject_error takes RANK:STEP"),
             (["run", job, "--report=/nonexistent/x"], "cannot write the report '/nonexistent/x'"),
             (["run", "missing.yaml"], "cannot read job file 'missing.yaml': No such file"),
@@ -72,6 +74,7 @@ class BadInput(unittest.TestCase):
             (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
             (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
             (launch.job_text(run={"tf32": True}), "key 'run.tf32': only a job with place: gpu reads it, and this one has place: cpu"),
+            (launch.job_text(run={"graphs": False}), "key 'run.graphs': only a job with place: gpu reads it, and this one has place: cpu"),
             (launch.job_text(place="tpu"), "key 'place': must be one of "),
             ("model: {layers: 2", "not valid YAML"),
         ]

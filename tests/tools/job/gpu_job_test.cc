@@ -1,5 +1,6 @@
 // Jobs where a GPU is, run on the CPU: they compute there what they compute on CPUs, and leave what
 // a program computes on as it was.
+#include <fmt/format.h>
 #include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
+#include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/report_of.h"
@@ -46,6 +48,9 @@ const Job kJobs[] = {
      "mode: generate\nmodel: {kind: gpt, seq_len: 24, d_model: 32, layers: 2, heads: 4}\n"
      "generate: {tokens: 6, prompt: abc}"},
 };
+
+const Job& kCaptured = kJobs[3];
+const Job& kSwapped = kJobs[4];
 
 std::string text_of(const Job& job, const std::string& place) {
   std::string text = std::string(job.text) + "\nplace: " + place + "\n";
@@ -118,15 +123,63 @@ TEST_F(JobsInTf32, RoundTheirProducts) {
   for (size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], wanted[i], 5e-3) << i;
 }
 
-TEST(PlayedJobs, TheFlagIsTheKey) {
-  const gflags::FlagSaver saver;
-  FLAGS_dry_run = true;
-  gflags::SetCommandLineOption("world_size", "1");
-  gflags::SetCommandLineOption("rank", "0");
-  for (const bool tf32 : {true, false}) {
-    FLAGS_tf32 = tf32;
-    EXPECT_EQ(prepare(parse_job(text_of(kJobs[0], "gpu"), "job.yaml")).config.run.tf32, tf32);
+// The first of three runs goes step by step in any case.
+TEST(JobsAsGraphs, AreLaunchedStepByStepWhereTheKeyOrTheFlagSaysSo) {
+  const char* const model =
+      "place: gpu\nmodel: {kind: gpt, seq_len: 24, d_model: 32, layers: 2, heads: 4}\n";
+  const std::string trains = fmt::format("{}mode: train\ndata: {{paths: [\"" AUTOPHI_SOURCE_DIR
+                                         "/docs\"]}}\n"
+                                         "run: {{steps: 3, capture: true, graphs: ",
+                                         model);
+  const std::string generates = fmt::format(
+      "{}mode: generate\ngenerate: {{tokens: 3}}\nrun: {{capture: true, graphs: ", model);
+  for (const std::string& job : {trains, generates}) {
+    const auto graphs_of = [&](const char* graphs, const char* flag) {
+      const uint64_t before = cuda_on_cpu::graph_launches();
+      report_of(job + graphs + "}", "job.yaml", {{"quiet", "true"}, {"graphs", flag}});
+      return cuda_on_cpu::graph_launches() - before;
+    };
+    EXPECT_GE(graphs_of("true", "true"), 2u) << job;
+    EXPECT_EQ(graphs_of("false", "true"), 0u) << job;
+    EXPECT_EQ(graphs_of("true", "false"), 0u) << job;
   }
+}
+
+class PlayedJobs : public ::testing::Test {
+ protected:
+  PlayedJobs() {
+    FLAGS_dry_run = true;
+    gflags::SetCommandLineOption("world_size", "1");
+    gflags::SetCommandLineOption("rank", "0");
+  }
+  static RunConfig run_of(const Job& job, const std::string& place) {
+    return prepare(parse_job(text_of(job, place), "job.yaml")).config.run;
+  }
+
+ private:
+  const gflags::FlagSaver saver_;
+};
+
+TEST_F(PlayedJobs, TheFlagIsTheKey) {
+  for (const bool given : {true, false}) {
+    FLAGS_tf32 = given;
+    EXPECT_EQ(run_of(kJobs[0], "gpu").tf32, given);
+    FLAGS_graphs = given;
+    EXPECT_EQ(run_of(kCaptured, "gpu").graphs, given);
+  }
+}
+
+TEST_F(PlayedJobs, AFlagForWhichAJobHasNoUseIsRefused) {
+  FLAGS_graphs = false;
+  const auto refused = [](const Job& job, const char* place, const char* why) {
+    EXPECT_THAT([&] { run_of(job, place); },
+                ::testing::ThrowsMessage<cli::UsageError>(::testing::StartsWith(why)));
+  };
+  refused(kCaptured, "cpu", "--nographs goes with place: gpu, and job.yaml has place: cpu");
+  refused(kJobs[0], "gpu",
+          "--nographs goes with run.capture: true, and job.yaml has run.capture: false");
+  refused(kSwapped, "gpu",
+          "--nographs goes with no limit memory.device, and job.yaml has memory.device: 524288");
 }
 
 }  // namespace

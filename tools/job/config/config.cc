@@ -105,6 +105,7 @@ void read_run(JobConfig* config, const Section& section) {
   section.read("micro_batches", 1, kMaxExtent, &run.micro_batches);
   section.read("sequence_parallel", &run.sequence_parallel);
   section.read("capture", &run.capture);
+  section.read("graphs", &run.graphs);
   std::string dtype(name_of(run.dtype));
   section.read_choice("dtype", {"float32", "bfloat16", "float16"}, &dtype);
   run.dtype = parse_dtype(dtype);

@@ -14,8 +14,9 @@
 //   | data: {kind: megatron, paths: [text_document], documents: joined, seed: 1}   # .bin and .idx
 //   | run: {steps: 4, global_batch: 8, micro_batches: 4, dtype: float32, tf32: false,
 //   |       messages: nccl, reduction: exact,          # of GPUs: nccl | host, exact | fast
-//   |       sequence_parallel: false, capture: false, schedule: 1f1b, chunks: 1, zero_stage: 0,
-//   |       recompute: none, save: "", on_nonfinite: stop, loss_jump: 0}   # stop | skip | rollback
+//   |       sequence_parallel: false, capture: false, graphs: true, schedule: 1f1b, chunks: 1,
+//   |       zero_stage: 0, recompute: none, save: "", loss_jump: 0,
+//   |       on_nonfinite: stop}                        # stop | skip | rollback
 //   | optimizer: {kind: adamw, lr: 3e-4, betas: [0.9, 0.95], eps: 1e-8, weight_decay: 0.1,
 //   |             grad_clip: 1.0, schedule: {kind: cosine, warmup_steps: 10}}
 //   | checkpoint: {dir: runs/gpt, every: 100, minutes: 0, keep: 3, async: true, fallback: ""}
@@ -106,6 +107,7 @@ struct RunConfig {
   std::string reduction = "exact";  // by NCCL: exact | fast
   bool sequence_parallel = false;
   bool capture = false;           // steps run a captured program
+  bool graphs = true;             // GPUs launch its steps as CUDA graphs
   std::string schedule = "1f1b";  // of the pipeline
   int64_t chunks = 1;             // of the model, for each stage
   int64_t zero_stage = 0;

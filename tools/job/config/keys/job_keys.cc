@@ -85,6 +85,12 @@ const Reader kOnGpus{"place: gpu", [](const JobConfig& c) { return c.place == "g
 const Reader kByNccl{"run.messages: nccl",
                      [](const JobConfig& c) { return c.run.messages == "nccl"; },
                      [](const JobConfig& c) { return "run.messages: " + c.run.messages; }};
+const Reader kCaptures{"run.capture: true", [](const JobConfig& c) { return c.run.capture; },
+                       [](const JobConfig&) { return std::string("run.capture: false"); }};
+// Transfers come between the steps, which are run one by one for that.
+const Reader kUnlimited{
+    "no limit memory.device", [](const JobConfig& c) { return !c.memory.is_limited(); },
+    [](const JobConfig& c) { return fmt::format("memory.device: {}", c.memory.device); }};
 const Reader kAdamW{
     "optimizer.kind: adamw",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kAdamW; },
@@ -165,6 +171,7 @@ std::span<const JobKey> job_keys() {
       {"run.reduction", {&kOnGpus, &kByNccl}},
       {"run.sequence_parallel", {&kHasSteps, &kHasTp}},
       {"run.capture"},
+      {"run.graphs", {&kOnGpus, &kCaptures, &kUnlimited}},
       {"run.schedule", {&kSchedules}},
       {"run.chunks", {&kInterleaves}},
       {"run.zero_stage", {&kSplitsStates, &kHasDp}},
@@ -216,9 +223,6 @@ std::vector<std::string> key_names(std::string_view section) {
   return names;
 }
 
-namespace {
-
-// The first of the key's readers that does not hold; null if the job reads the key.
 const Reader* missing_reader(const JobConfig& config, std::string_view path) {
   const auto keys = job_keys();
   const auto key =
@@ -228,8 +232,6 @@ const Reader* missing_reader(const JobConfig& config, std::string_view path) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 void note_read_keys(JobConfig* config) {
   std::erase_if(config->unread,

@@ -31,6 +31,9 @@ std::span<const JobKey> job_keys();
 /// Names of the keys of a section ("" for the whole file, else with a dot at the end: "run.").
 std::vector<std::string> key_names(std::string_view section);
 
+/// The first reader of a key that does not hold; null if the job reads it.
+const Reader* missing_reader(const JobConfig& config, std::string_view path);
+
 /// Takes the keys that `config` reads out of config->unread.
 void note_read_keys(JobConfig* config);
 

@@ -120,6 +120,7 @@ const std::map<std::string_view, Value>& values() {
       {"run.reduction", VALUE(run.reduction)},
       {"run.sequence_parallel", VALUE(run.sequence_parallel)},
       {"run.capture", VALUE(run.capture)},
+      {"run.graphs", VALUE(run.graphs)},
       {"run.schedule", VALUE(run.schedule)},
       {"run.chunks", VALUE(run.chunks)},
       {"run.zero_stage", VALUE(run.zero_stage)},

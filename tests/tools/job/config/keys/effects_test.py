@@ -103,7 +103,7 @@ CASES = {
 OF_FAILURES = {"checkpoint.dir", "checkpoint.every", "checkpoint.minutes", "checkpoint.keep", "checkpoint.async",
                "checkpoint.fallback", "elastic.dp", "run.on_nonfinite", "run.loss_jump"}
 # What these do is seen where a GPU is: gpu_job_test.cc.
-OF_GPUS = {"place", "run.tf32", "run.messages", "run.reduction"}
+OF_GPUS = {"place", "run.tf32", "run.messages", "run.reduction", "run.graphs"}
 # What the same key does in another job.
 ELSEWHERE = [
     ("run.zero_stage", {**FORWARD, "mesh.shape": [2], "mesh.dims": ["dp"]}, 3),

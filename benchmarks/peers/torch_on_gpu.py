@@ -1,0 +1,74 @@
+"""The command line of `benchmarks/torch_on_gpu`: steps of gpu_bench that have sizes, taken by PyTorch."""
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import fields
+from pathlib import Path
+
+from peers.reference import TRAINING
+
+LEFT_OUT = 78
+_WARM_UP = 6
+_TURNS = 15  # as many as gpu_bench takes
+_DESCRIPTION = f"""\
+Takes the training steps that `gpu_bench --steps` has printed with their sizes, in PyTorch on the same
+GPU: eager, with its own attention, in bfloat16 by autocast with float32 master weights. Prints JSON, a row
+for each with its time. Where python has no PyTorch, or that finds no GPU, the last line says so, and the
+exit status is {LEFT_OUT}."""
+
+
+def why_not() -> str:
+    """Why there is nothing to measure here, or nothing."""
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        return f"PyTorch cannot be imported ({error})"
+    if not torch.cuda.is_available():
+        return f"PyTorch {torch.__version__} finds no GPU that it can use"
+    return ""
+
+
+def step_seconds(sizes: dict, device: str, turns: int = _TURNS) -> float:
+    """The median time of a step on one batch of drawn tokens."""
+    import torch  # pylint: disable=import-outside-toplevel
+
+    from peers.torch_llama import LlamaShape, LlamaStep  # pylint: disable=import-outside-toplevel
+    shape = LlamaShape(**{field.name: sizes[field.name] for field in fields(LlamaShape)})
+    step = LlamaStep(shape, TRAINING, device)
+    ids, labels = torch.randint(shape.vocab, (2, sizes["batch"], shape.seq_len), device=device)
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    seconds = []
+    for _ in range(_WARM_UP + turns):
+        wait()
+        begin = time.perf_counter()
+        step.step(ids, labels)
+        wait()
+        seconds.append(time.perf_counter() - begin)
+    return statistics.median(seconds[_WARM_UP:])
+
+
+def row_of(row: dict) -> dict:
+    """What PyTorch takes for a row of gpu_bench, or why it cannot."""
+    import torch  # pylint: disable=import-outside-toplevel
+    try:
+        return {"what": row["what"], "beside_us": step_seconds(row["sizes"], "cuda") * 1e6}
+    except torch.OutOfMemoryError as error:
+        return {"what": row["what"], "note": f"PyTorch: {str(error).splitlines()[0]}"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks/torch_on_gpu", description=_DESCRIPTION)
+    parser.add_argument("rows", type=Path, help="what gpu_bench --steps has printed")
+    args = parser.parse_args()
+    try:
+        text = args.rows.read_text("utf-8")
+        rows = json.JSONDecoder().raw_decode(text, text.index("{"))[0]["rows"]
+    except (OSError, ValueError):
+        rows = []
+    if reason := why_not() if rows else "gpu_bench has printed no steps to stand beside":
+        print(reason)
+        return LEFT_OUT
+    print(json.dumps({"rows": [row_of(row) for row in rows if "sizes" in row]}, indent=1))
+    return 0
