@@ -59,6 +59,7 @@ std::vector<Row> step_rows(const Place& place, const Extent& extent) {
            .ratio = eager.ratio},
           {.what = "a captured step of a GPT",
            .beside = "itself without gaps between kernels",
+           .goal = 0.95,
            .ours_us = gaps.ours * 1e6,
            .beside_us = (gaps.ours - gaps.theirs) * 1e6,
            .ratio = 1 - gaps.ratio}};
