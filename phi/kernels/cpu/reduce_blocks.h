@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -103,6 +104,22 @@ inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) 
   reduce_blocks<R>(blocks, n, values);
 }
 
+/// R::join. Of numbers chosen bit by bit: where a lane may stay what it is, g++ leaves out its
+/// store, and without AVX-512 then makes no vectors of the loop.
+template <typename R>
+inline typename R::Lane join_stored(typename R::Lane a, typename R::Lane b) {
+  using Lane = typename R::Lane;
+  if constexpr (JoinsNumbers<R>) {
+    using Bits = std::conditional_t<sizeof(Lane) == 8, uint64_t, uint32_t>;
+    const Bits nan = a != a ? ~Bits(0) : Bits(0);
+    const Lane joined = R::join_numbers(a, b);  // b where either is NaN
+    return std::bit_cast<Lane>((std::bit_cast<Bits>(a) & nan) |
+                               (std::bit_cast<Bits>(joined) & ~nan));
+  } else {
+    return R::join(a, b);
+  }
+}
+
 /// lanes[c] = what is there and element c of each of kCount rows, joined in their order.
 template <typename R, int kCount, typename C>
 inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* lanes) {
@@ -111,7 +128,7 @@ inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* la
 #pragma GCC ivdep
   for (int64_t c = 0; c < n; ++c) {
     typename R::Lane lane = lanes[c];
-    for (int r = 0; r < kCount; ++r) lane = R::join(lane, lift<R>(row[r][c]));
+    for (int r = 0; r < kCount; ++r) lane = join_stored<R>(lane, lift<R>(row[r][c]));
     lanes[c] = lane;
   }
 }
@@ -163,7 +180,11 @@ ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
     run_widest<Form>([=] {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
-        values[i] = R::carry(values[i], lanes[i]);
+        if constexpr (JoinsNumbers<R>) {
+          values[i] = join_stored<R>(values[i], lanes[i]);
+        } else {
+          values[i] = R::carry(values[i], lanes[i]);
+        }
         lanes[i] = R::kIdentity;
       }
     });

@@ -19,14 +19,14 @@ struct CeluFunctor {
 template <typename T>
 struct EluFunctor {
   T alpha;
-  PHI_HD T operator()(T x) const { return x > T(0) ? x : alpha * fast::expm1(x); }
+  PHI_HD T operator()(T x) const { return x < T(0) ? alpha * fast::expm1_below(x) : x; }
 };
 
 template <typename T>
 struct SeluFunctor {
   T scale;
   T alpha;
-  PHI_HD T operator()(T x) const { return scale * (x > T(0) ? x : alpha * fast::expm1(x)); }
+  PHI_HD T operator()(T x) const { return scale * (x < T(0) ? alpha * fast::expm1_below(x) : x); }
 };
 
 /// 0 for |x| <= threshold.

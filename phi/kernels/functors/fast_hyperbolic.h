@@ -11,31 +11,43 @@
 
 namespace phi::fast {
 
-/// exp(x) - 1. The polynomial interpolates (exp(x) - 1 - x) / x^2 at the Chebyshev nodes of
-/// |x| <= 1/2 (own fit, relative error 1e-9).
+/// exp(x) - 1, by halves, which do not overflow before the result does.
 PHI_HD float expm1(float x) {
-  float p = 2.4922436429e-5f;
-  p = p * x + 1.9962176227e-4f;
-  p = p * x + 1.388873772e-3f;
-  p = p * x + 8.3331820716e-3f;
-  p = p * x + 4.1666667139e-2f;
-  p = p * x + 1.6666667139e-1f;
-  p = p * x + 0.5f;
-  return std::fabs(x) <= 0.5f ? x * (p * x + 1.0f) : exp(x) - 1.0f;
+  float inside = x < -30.0f ? -30.0f : x;  // NaN passes both comparisons
+  inside = inside > 89.0f ? 89.0f : inside;
+  const auto [half, rest] = detail::split_exponent(inside, -1.0f);
+  const float q = detail::exp_tail(rest) * (rest * rest) + rest;
+  const float y = half * q + (half - 0.5f);
+  return std::fabs(x) < 0x1p-26f ? x : y + y;
 }
 PHI_HD double expm1(double x) { return std::expm1(x); }
 
-/// log(1 + x). What 1 + x rounds away is put back by the ratio x / ((1 + x) - 1), whose errors
-/// cancel (W. Kahan).
+/// exp(x) - 1 for x <= 87, bit for bit as expm1, but that it is 0 at -0.
+PHI_HD float expm1_below(float x) { return expm1_inside(x < -30.0f ? -30.0f : x); }
+PHI_HD double expm1_below(double x) { return std::expm1(x); }
+
+namespace detail {
+/// log(1 + x) by y = log(u) for u = 1 + x. What that rounds away is put back by the ratio x / (u -
+/// 1), whose errors cancel (W. Kahan).
+PHI_HD float log1p_by_log(float x, float u, float y) {
+  const float d = u - 1.0f;
+  return d == 0.0f ? x : y * (x / d);
+}
+}  // namespace detail
+
+/// log(1 + x).
 PHI_HD float log1p(float x) {
   const float u = 1.0f + x;
-  const float d = u - 1.0f;
   const float y = log(u);
-  const float corrected = y * (x / d);
-  const float inside = d == 0.0f ? x : corrected;
-  return u < std::numeric_limits<float>::infinity() ? inside : y;
+  return u < std::numeric_limits<float>::infinity() ? detail::log1p_by_log(x, u, y) : y;
 }
 PHI_HD double log1p(double x) { return std::log1p(x); }
+
+/// For -1 < x < inf.
+PHI_HD float log1p_inside(float x) {
+  const float u = 1.0f + x;
+  return detail::log1p_by_log(x, u, log_inside(u));
+}
 
 /// log(1 + x) for 0 <= x <= 1, such as exp(-|y|), in fewer steps that wait for each other: 2
 /// atanh(s) for s = x / (2 + x), a polynomial with the least relative error (own fit, 4e-9).
@@ -51,19 +63,31 @@ PHI_HD float log1p_of_fraction(float x) {
 }
 PHI_HD double log1p_of_fraction(double x) { return std::log1p(x); }
 
-/// Powers of 2 give whole numbers.
-PHI_HD float log2(float x) {
-  const auto [mantissa, e] = detail::split(x);
-  return detail::log_ends(x, e + detail::log_polynomial(mantissa - 1.0f, 0.0f) * detail::kLog2e);
+namespace detail {
+PHI_HD float log2_of(SplitFloat x) {
+  return x.exponent + log_polynomial(x.mantissa - 1.0f, 0.0f) * kLog2e;
 }
+inline constexpr float kLog10e = 0.43429448190325183f;
+}  // namespace detail
+
+/// Powers of 2 give whole numbers.
+PHI_HD float log2(float x) { return detail::log_ends(x, detail::log2_of(detail::split(x))); }
 PHI_HD double log2(double x) { return std::log2(x); }
 
-PHI_HD float log10(float x) { return log(x) * 0.43429448190325183f; }
+PHI_HD float log10(float x) { return log(x) * detail::kLog10e; }
 PHI_HD double log10(double x) { return std::log10(x); }
 
+/// Of positive normal floats.
+PHI_HD float log2_inside(float x) { return detail::log2_of(detail::split_normal(x)); }
+PHI_HD float log10_inside(float x) { return log_inside(x) * detail::kLog10e; }
+
 namespace detail {
-/// exp(|x| / 2), whose square may be half as large again as the largest float without harm.
-PHI_HD float half_exp(float x) { return exp(0.5f * std::fabs(x)); }
+/// exp(|x| / 2), whose square may be half as large again as the largest float without harm;
+/// exp(87), whose square is infinite, for more.
+PHI_HD float half_exp(float x) {
+  const float half = 0.5f * std::fabs(x);
+  return exp_inside(half > kExpInside ? kExpInside : half);
+}
 }  // namespace detail
 
 /// The polynomial interpolates (sinh(x) / x - 1) / x^2 for |x| <= 1 (own fit, relative error 1e-9).

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_normal.h"
 #include "phi/kernels/functors/gamma.h"
 
 namespace phi::fast {

@@ -7,6 +7,7 @@
 
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_normal.h"
 #include "phi/kernels/functors/fast_power.h"
 
 namespace phi {
@@ -55,17 +56,13 @@ struct ReluFunctor {
 /// x Phi(x), Hendrycks and Gimpel 2016 (arXiv 1606.08415).
 template <typename T>
 struct GeluFunctor {
-  PHI_HD T operator()(T x) const { return x * fast::normal_cdf(x); }
+  PHI_HD T operator()(T x) const { return fast::gelu(x); }
 };
 
-/// The tanh approximation of the same paper, written with 1 + tanh(z) = 2 sigmoid(2z), which keeps
-/// its relative accuracy for negative x.
+/// The tanh approximation of the same paper.
 template <typename T>
 struct GeluTanhFunctor {
-  PHI_HD T operator()(T x) const {
-    constexpr T kTwoSqrt2OverPi = T(1.5957691216057307118);
-    return x * fast::sigmoid(kTwoSqrt2OverPi * (x + T(0.044715) * x * x * x));
-  }
+  PHI_HD T operator()(T x) const { return x * fast::sigmoid(fast::gelu_tanh_exponent(x)); }
 };
 
 template <typename T>

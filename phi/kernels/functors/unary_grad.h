@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_normal.h"
 
 namespace phi {
 

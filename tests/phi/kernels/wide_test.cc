@@ -3,6 +3,7 @@
 // form this process runs.
 #include "phi/kernels/cpu/wide.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/functors/unary_grad.h"
+#include "phi/kernels/functors/unary_math.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {
@@ -80,6 +82,47 @@ TEST(Wide, AnElementsResultDoesNotDependOnItsPlace) {
   expect_placeless_functors<float16>();
 }
 
+/// A block of values that have a common form, `xs`, alone and beside each of `rare`.
+template <typename F>
+void expect_indifferent_to(const std::vector<float>& rare, std::vector<float> xs,
+                           const std::string& name) {
+  static_assert(phi::detail::HasCommonForm<F>);
+  const auto n = static_cast<int64_t>(xs.size());
+  std::vector<float> alone(n), beside(n);
+  unary_loop(xs.data(), alone.data(), n, F());
+  for (float x : rare) {
+    EXPECT_LT(phi::detail::CommonForm<F>::rare_sign(x), 0) << name << "(" << x << ")";
+    xs[0] = x;
+    unary_loop(xs.data(), beside.data(), n, F());
+    const F functor;
+    const float expected = functor(x);
+    EXPECT_TRUE(same_number(beside[0], expected)) << name << "(" << x << ") is " << beside[0];
+    beside[0] = alone[0];
+    expect_same_bits(beside, alone, name + " beside " + std::to_string(x));
+  }
+}
+
+// Blocks take the common form of a functor or the functor: that must not show.
+TEST(Wide, AnElementsResultDoesNotDependOnItsNeighbours) {
+  const std::vector<float> beyond = {INFINITY, -INFINITY, NAN, -88.0f, 3e38f};
+  const std::vector<float> xs = numbers<float>(kConvertBlock, 5);
+  std::vector<float> small = xs, positive = xs, above = xs;
+  for (float& x : small) x = std::fmod(x, 9.0f);
+  for (float& x : positive) x = x * x * x * x;
+  for (float& x : above) x = std::fabs(x) - 0.99f;
+  expect_indifferent_to<ExpFunctor<float>>(beyond, xs, "exp");
+  expect_indifferent_to<Expm1Functor<float>>(beyond, xs, "expm1");
+  expect_indifferent_to<SigmoidFunctor<float>>(beyond, xs, "sigmoid");
+  expect_indifferent_to<SiluFunctor<float>>(beyond, xs, "silu");
+  expect_indifferent_to<GeluFunctor<float>>(beyond, small, "gelu");
+  expect_indifferent_to<GeluTanhFunctor<float>>(beyond, small, "gelu, tanh");
+  const std::vector<float> no_logarithms = {0.0f, -0.0f, -1.0f, 1e-40f, INFINITY, -INFINITY, NAN};
+  expect_indifferent_to<LogFunctor<float>>(no_logarithms, positive, "log");
+  expect_indifferent_to<Log2Functor<float>>(no_logarithms, positive, "log2");
+  expect_indifferent_to<Log10Functor<float>>(no_logarithms, positive, "log10");
+  expect_indifferent_to<Log1pFunctor<float>>({-1.0f, -2.0f, INFINITY, NAN}, above, "log1p");
+}
+
 /// loop(out) in both forms.
 template <typename T, typename Loop>
 void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
@@ -108,6 +151,8 @@ TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) {
         name);
   };
   same(ExpFunctor<T>(), "exp");
+  same(Expm1Functor<T>(), "expm1");
+  same(TanhFunctor<T>(), "tanh");
   same(GeluFunctor<T>(), "gelu");
   same(GeluTanhFunctor<T>(), "gelu, tanh");
   same(SiluFunctor<T>(), "silu");

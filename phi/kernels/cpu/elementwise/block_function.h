@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/elementwise/common_form.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/rare_form.h"
 
@@ -20,26 +21,46 @@ namespace phi {
 
 namespace detail {
 
+/// out[i] = f(in(i)...) for begin <= i < end.
+template <typename R, typename F, typename... In>
+inline void map_all(R* out, int64_t begin, int64_t end, F f, In... in) {
+#pragma GCC ivdep
+  for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
+}
+
+/// The same of a block, where f has a rare form.
+template <typename R, typename F, typename... In>
+inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... in) {
+  uint32_t rare = 0;  // as wide as a float: g++ 12 vectorises no loop that folds bools
+  for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? 0u : 1u;
+  if (rare == 0) return map_all(out, begin, end, f, in...);
+  for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
+}
+
+/// The same, where f has a common form.
+template <typename R, typename F, typename... In>
+inline void map_block_with_common(R* out, int64_t begin, int64_t end, F f, In... in) {
+  using Common = CommonForm<F>;
+  int32_t signs = 0;
+  for (int64_t i = begin; i < end; ++i) signs |= Common::rare_sign(in(i)...);
+  signs >= 0 ? map_all(out, begin, end, Common(), in...) : map_all(out, begin, end, f, in...);
+}
+
 /// out[i] = f(in(i)...).
 template <typename R, typename F, typename... In>
 inline void map_run(R* out, int64_t n, F f, In... in) {
+  const auto for_each_block = [n](auto map) {
+    for (int64_t begin = 0; begin < n; begin += kConvertBlock)
+      map(begin, std::min(begin + kConvertBlock, n));
+  };
   if constexpr (HasRareForm<F, std::invoke_result_t<In, int64_t>...>) {
-    for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
-      const int64_t end = std::min(begin + kConvertBlock, n);
-      uint32_t rare = 0;  // as wide as a float: g++ 12 vectorises no loop that folds bools
-      for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? 0u : 1u;
-      if (rare == 0) {
-#pragma GCC ivdep
-        for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
-      } else {
-        for (int64_t i = begin; i < end; ++i) {
-          out[i] = F::is_common(in(i)...) ? f(in(i)...) : f.rare(in(i)...);
-        }
-      }
-    }
+    for_each_block(
+        [=](int64_t begin, int64_t end) { map_block_with_rare(out, begin, end, f, in...); });
+  } else if constexpr (HasCommonForm<F>) {
+    for_each_block(
+        [=](int64_t begin, int64_t end) { map_block_with_common(out, begin, end, f, in...); });
   } else {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = f(in(i)...);
+    map_all(out, 0, n, f, in...);
   }
 }
 
