@@ -39,6 +39,10 @@ AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
                                  const DenseTensor& k, const DenseTensor& v,
                                  const DenseTensor* attn_mask, int mask_input);
 
+/// Where a sequence of so many positions lies, as the only entry of a batch, that is part of an
+/// array [all positions, heads, width]: heads may be a part of all.
+ShardBox sequence_place(const ShardBox& all, int64_t positions);
+
 /// What scores of heads of `width` are multiplied by if nothing else is said.
 inline double attention_scale(int64_t width) {
   return 1.0 / std::sqrt(static_cast<double>(width > 1 ? width : 1));
@@ -46,5 +50,10 @@ inline double attention_scale(int64_t width) {
 
 /// cache_seqlens: `held` positions of a cache with `room` leave none for `added` more.
 [[noreturn]] void throw_no_room_in_cache(int64_t held, int64_t room, int64_t added);
+/// The same of one more position (masked_multihead_attention_).
+[[noreturn]] void throw_no_room_for_position(int64_t held, int64_t room);
+
+/// cu_seqlens_q or cu_seqlens_k, whose last number is `end`.
+[[noreturn]] void throw_sequences_do_not_ascend(const char* name, int64_t positions, int64_t end);
 
 }  // namespace phi

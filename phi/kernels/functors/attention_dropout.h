@@ -23,6 +23,11 @@ PHI_HD PhiloxBlock drop_counter(uint64_t batch, int s, uint64_t offset) {
   return {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
            static_cast<uint32_t>(RandomUse::kAttention), static_cast<uint32_t>(offset)}};
 }
+/// Of several sequences each drops weights of its own: by the seed and this.
+PHI_HD uint64_t sequence_seed_shift(uint64_t sequence) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+  return kOdd * sequence;
+}
 inline uint32_t drop_threshold(double probability) {
   return static_cast<uint32_t>(probability * 0x1p32);
 }

@@ -53,4 +53,23 @@ void throw_no_room_in_cache(int64_t held, int64_t room, int64_t added) {
       held, room, added);
 }
 
+void throw_no_room_for_position(int64_t held, int64_t room) {
+  throw errors::OutOfRange(
+      "a sequence has {} positions already: a cache with room for {} cannot take one more; make it "
+      "larger.",
+      held, room);
+}
+
+void throw_sequences_do_not_ascend(const char* name, int64_t positions, int64_t end) {
+  throw errors::OutOfRange(
+      "{} must ascend from 0 and end within the {} positions that there are; it ends at {}.", name,
+      positions, end);
+}
+
+ShardBox sequence_place(const ShardBox& all, int64_t positions) {
+  const int64_t width = all.global[2];
+  return {Dims{1, positions, all.global[1], width},
+          {Dims{0, 0, all.box.offset[1], 0}, Dims{1, positions, all.box.size[1], width}}};
+}
+
 }  // namespace phi

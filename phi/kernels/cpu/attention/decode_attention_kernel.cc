@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/decode_attention.h"
+#include "phi/kernels/attention_places.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/rows.h"
 
@@ -29,10 +29,7 @@ int64_t held(const DenseTensor* sequence_lengths, const DenseTensor* src_mask, i
              int64_t room) {
   const int64_t held =
       sequence_lengths ? number_at<int64_t>(*sequence_lengths, b) : src_mask->dims()[3] - 1;
-  PHI_CHECK(held >= 0 && held < room,
-            errors::OutOfRange("a sequence has {} positions already: a cache with room for {} "
-                               "cannot take one more; make it larger.",
-                               held, room));
+  if (held < 0 || held >= room) throw_no_room_for_position(held, room);
   return held;
 }
 

@@ -2,7 +2,6 @@
 // problem of its own.
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
 #include "phi/kernels/cpu/attention/flash_attention.h"
@@ -29,9 +28,7 @@ std::vector<int64_t> read(const DenseTensor& lengths) {
 void check(const std::vector<int64_t>& begins, int64_t all, const char* name) {
   bool ascends = begins.front() == 0 && begins.back() <= all;
   for (size_t i = 1; i < begins.size(); ++i) ascends &= begins[i - 1] <= begins[i];
-  PHI_CHECK(ascends, errors::OutOfRange("{} must ascend from 0 and end within the {} positions "
-                                        "that there are; it ends at {}.",
-                                        name, all, begins.back()));
+  if (!ascends) throw_sequences_do_not_ascend(name, all, begins.back());
 }
 
 std::vector<Sequence> sequences(const DenseTensor& cu_seqlens_q, const DenseTensor& cu_seqlens_k,
@@ -50,17 +47,9 @@ DenseTensor entry(const DenseTensor& x, int64_t begin, int64_t end) {
   return x.rows(begin, end).view({1, end - begin, x.dims()[1], x.dims()[2]});
 }
 
-/// Where such an entry lies: heads may be a part of all.
-ShardBox place(const ShardBox& all, int64_t positions) {
-  const int64_t width = all.global[2];
-  return {Dims{1, positions, all.global[1], width},
-          {Dims{0, 0, all.box.offset[1], 0}, Dims{1, positions, all.box.size[1], width}}};
-}
-
 /// Each sequence drops weights of its own.
 AttentionDropout dropout_of(AttentionDropout all, size_t sequence, int64_t keys) {
-  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
-  all.seed += kOdd * sequence;
+  all.seed += sequence_seed_shift(sequence);
   all.keys = keys;
   return all;
 }
@@ -101,8 +90,9 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
     const int64_t n = s.queries();
     const int64_t keys = s.k_end - s.k_begin;
     if (n * heads == 0) continue;
-    const AttentionPlaces places{
-        place(ctx.input_box(0, q.dims()), n), place(ctx.input_box(1, k.dims()), keys), {}};
+    const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), n),
+                                 sequence_place(ctx.input_box(1, k.dims()), keys),
+                                 {}};
     rows.resize(n * heads);
     visit_operand<T>([&]<typename W>() {
       FlashAttention<T, W> attention({entry(q, s.q_begin, s.q_end), entry(k, s.k_begin, s.k_end),
@@ -137,8 +127,9 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
     const Sequence& s = list[i];
     const int64_t n = s.queries();
     const int64_t keys = s.k_end - s.k_begin;
-    const AttentionPlaces places{
-        place(ctx.input_box(0, q.dims()), n), place(ctx.input_box(1, k.dims()), keys), {}};
+    const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), n),
+                                 sequence_place(ctx.input_box(1, k.dims()), keys),
+                                 {}};
     places.check_keys();
     rows.resize(n * heads);
     for (int64_t h = 0; h < heads; ++h)

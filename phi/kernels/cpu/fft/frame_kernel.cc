@@ -1,32 +1,12 @@
 // Signals in overlapping frames, and what frames add up to.
+#include <algorithm>
+
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fft.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/fft/framing.h"
 
 namespace phi {
 namespace {
-
-/// A signal [outer, length, inner] and its frames: for axis 0 (outer is 1) [frames, frame_length,
-/// inner], else (inner is 1) [outer, frame_length, frames].
-struct Framing {
-  Framing(const Dims& signal, const Dims& frames_dims, int hop_length, int axis) : hop(hop_length) {
-    const bool first = axis == 0;
-    length = first ? signal[0] : signal.back();
-    outer = first ? 1 : signal.numel(0, signal.ndim() - 1);
-    inner = first ? signal.numel(1, signal.ndim()) : 1;
-    const int n = frames_dims.ndim();
-    frames = first ? frames_dims[0] : frames_dims[n - 1];
-    frame_length = first ? frames_dims[1] : frames_dims[n - 2];
-    frame_step = first ? frame_length * inner : 1;
-    element_step = first ? inner : frames;
-  }
-  /// Element `e` of frame `f`.
-  int64_t at(int64_t o, int64_t f, int64_t e) const {
-    return o * frame_length * frames + f * frame_step + e * element_step;
-  }
-
-  int64_t hop, length, outer, inner, frames, frame_length, frame_step, element_step;
-};
 
 template <typename T>
 void cut(const Framing& s, const T* signal, T* frames) {
@@ -43,8 +23,7 @@ void cut(const Framing& s, const T* signal, T* frames) {
 /// Each element of the signal is the sum over the frames that have it.
 template <typename T>
 void add_up(const Framing& s, const T* frames, T* signal) {
-  using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<int64_t>,
-                               std::type_identity<compute_t<T>>>::type;
+  using C = frame_sum_t<T>;
   for (int64_t o = 0; o < s.outer; ++o) {
     for (int64_t t = 0; t < s.length; ++t) {
       const int64_t begin = t < s.frame_length ? 0 : (t - s.frame_length) / s.hop + 1;

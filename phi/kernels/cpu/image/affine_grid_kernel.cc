@@ -8,19 +8,15 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/image/affine_coordinates.h"
 
 namespace phi {
 namespace {
 
-/// The coordinates of `n` elements: of the ends' centres -1 and 1 with align_corners, else of the
-/// ends' outer borders. A single element lies in the middle.
 template <typename C>
 std::vector<C> coordinates(int64_t n, bool align_corners) {
   std::vector<C> places(static_cast<size_t>(n));
-  const C range = align_corners ? C(2) : C(2) * static_cast<C>(n - 1) / static_cast<C>(n);
-  for (int64_t i = 0; i < n; ++i) {
-    places[i] = n == 1 ? C(0) : -range / C(2) + range * static_cast<C>(i) / static_cast<C>(n - 1);
-  }
+  for (int64_t i = 0; i < n; ++i) places[i] = affine_coordinate<C>(i, n, align_corners);
   return places;
 }
 

@@ -3,17 +3,15 @@
 #include <cmath>
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/quantized.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/functors/quantize.h"
 
 namespace phi {
 namespace {
-
-constexpr double kLargest = 127;
 
 /// Elements [begin, end) of each column, which share scale number `index`.
 struct Group {
@@ -24,7 +22,7 @@ struct Group {
 
 template <typename F>
 void for_each_group(int64_t k, int group_size, F f) {
-  const int64_t size = group_size > 0 ? group_size : std::max<int64_t>(k, 1);
+  const int64_t size = group_rows(k, group_size);
   for (int64_t begin = 0; begin < k; begin += size)
     f(Group{begin / size, begin, std::min(begin + size, k)});
 }
@@ -40,10 +38,11 @@ std::vector<T> widened(const DenseTensor& weight) {
 
 }  // namespace
 
-/// What is not finite has no place among 255 numbers. Errors: InvalidArgument with its place.
+/// Errors: InvalidArgument with the place of what is not finite.
 template <typename T, typename Context>
-void WeightQuantizeKernel(const Context&, const DenseTensor& x, int group_size, DenseTensor* out,
-                          DenseTensor* scale) {
+void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_size,
+                          DenseTensor* out, DenseTensor* scale) {
+  refuse_elements<T>(ctx, x, IsNotFinite(), not_finite());
   const int64_t k = x.dims()[0];
   const int64_t n = x.dims()[1];
   const T* from = x.data<T>();
@@ -54,20 +53,11 @@ void WeightQuantizeKernel(const Context&, const DenseTensor& x, int group_size, 
   for_each_group(k, group_size, [&](const Group& group) {
     for (int64_t c = 0; c < n; ++c) {
       double most = 0;
-      for (int64_t r = group.begin; r < group.end; ++r) {
-        const auto value = static_cast<double>(from[r * n + c]);
-        PHI_CHECK(std::isfinite(value),
-                  errors::InvalidArgument("x holds {} at [{}, {}], which no whole number of 8 bits "
-                                          "stands for.",
-                                          value, r, c));
-        most = std::max(most, std::abs(value));
-      }
-      scales[group.index * n + c] = static_cast<C>(most / kLargest);
-      const double factor = most > 0 ? kLargest / most : 0;
-      for (int64_t r = group.begin; r < group.end; ++r) {
-        const double value = std::nearbyint(static_cast<double>(from[r * n + c]) * factor);
-        to[c * k + r] = static_cast<int8_t>(std::clamp(value, -kLargest, kLargest));
-      }
+      for (int64_t r = group.begin; r < group.end; ++r)
+        most = std::max(most, std::abs(static_cast<double>(from[r * n + c])));
+      scales[group.index * n + c] = static_cast<C>(most / kLargestQuantized);
+      for (int64_t r = group.begin; r < group.end; ++r)
+        to[c * k + r] = quantized(static_cast<double>(from[r * n + c]), most);
     }
   });
 }

@@ -7,6 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/cpu/window/pool_loops.h"
+#include "phi/kernels/window/image_places.h"
 
 namespace phi {
 namespace {
@@ -23,14 +24,6 @@ void pool_with_mask(const PoolImages& images, const DenseTensor& x, DenseTensor*
   });
 }
 
-[[noreturn]] void throw_outside(std::string_view name, int64_t place, int64_t position,
-                                int64_t size) {
-  throw errors::InvalidArgument(
-      "{} holds {} at flat position {}, but the image that it counts through has {} elements; it "
-      "must be in [0, {}).",
-      name, place, position, size, size);
-}
-
 /// Calls f(image, position of a place, the place in the image) for all places of all images, which
 /// are the first two tensor dims of both; -1 stands for a window without elements. `image` has the
 /// dims of the images that places count through. Errors: InvalidArgument for a place outside.
@@ -43,7 +36,7 @@ void for_each_place(const DenseTensor& places, const Dims& image, std::string_vi
     for (int64_t k = i * each; k < (i + 1) * each; ++k) {
       const int64_t place = at[k];
       if (place < -1 || place >= size) [[unlikely]]
-        throw_outside(name, place, k, size);
+        throw_outside_image(name, place, k, size);
       if (place >= 0) f(i * size, k, place);
     }
   }
@@ -81,9 +74,7 @@ void for_each_checked_index(const KernelContext& ctx, const DenseTensor& indices
   combine_flags(ctx, &flag);
   if (*flag.data<int64_t>() == 0) return;
   if (error) std::rethrow_exception(error);
-  throw errors::InvalidArgument(
-      "indices holds a place outside of its image in the part of another "
-      "rank, whose message says which.");
+  throw_outside_image_elsewhere();
 }
 
 PoolImages images_of(const DenseTensor& x, const std::vector<PoolRanges>& ranges) {

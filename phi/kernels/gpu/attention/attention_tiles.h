@@ -43,6 +43,12 @@ struct AttentionTile {
   static_assert(kSides == 2 && kEdge % kDropBatch == 0);
 };
 
+/// Where dropout finds the words of a row of weights.
+struct DropWords {
+  int64_t batches;      // of each row
+  uint64_t seed_shift;  // what is added to the seed
+};
+
 /// Local extents, and which keys belong to queries. Arrays are [batch, sequence, heads, width].
 struct AttentionShape {
   int64_t batch;
@@ -64,7 +70,9 @@ struct AttentionShape {
   int64_t kv_batch_step;   // batch entry b has the keys of kv_batch_step * b + kv_batch_shift
   const int64_t* lengths;  // null, or what caches held before: [batch]
   bool causal;
-  double scale;  // of scores
+  double scale;      // of scores
+  int64_t row_step;  // from one head to the next in arrays [batch, heads, queries]
+  DropWords drops;   // where dropout finds its words
 
   PHI_HD int64_t keys(int64_t b) const {
     if (!lengths) return sk;
@@ -81,8 +89,10 @@ struct AttentionShape {
   }
   PHI_HD int64_t key_batch(int64_t b) const { return kv_batch_step * b + kv_batch_shift; }
   PHI_HD int64_t key_head(int64_t h) const { return (h + first_head) / group - first_kv_head; }
-  /// Query i of a head, in arrays [batch, heads, sq].
-  PHI_HD int64_t row_of(int64_t b, int64_t h, int64_t i) const { return (b * heads + h) * sq + i; }
+  /// Query i of a head, in arrays [batch, heads, queries].
+  PHI_HD int64_t row_of(int64_t b, int64_t h, int64_t i) const {
+    return (b * heads + h) * row_step + i;
+  }
   /// Its number in the global tensors.
   PHI_HD int64_t global_row(int64_t b, int64_t h, int64_t i) const {
     return ((b + first_batch) * global_heads + h + first_head) * global_sq + i + first_query;
@@ -112,7 +122,9 @@ inline AttentionShape attention_shape(const DenseTensor& q, const DenseTensor& k
           .kv_batch_step = one_batch ? 0 : 1,
           .lengths = nullptr,
           .causal = causal,
-          .scale = attention_scale(q.dims()[3])};
+          .scale = attention_scale(q.dims()[3]),
+          .row_step = q.dims()[1],
+          .drops = {drop_batches(places.k.global[1]), 0}};
 }
 
 /// attn_mask, [batch, heads, sq, sk], where each of the first three may be 1 for all.
@@ -148,40 +160,46 @@ struct AttentionDrops {
   const int64_t* seed_offset = nullptr;  // null: 0 and 0
   uint32_t threshold = 0;
   double factor = 1;
-  int64_t batches = 0;  // of a row
 
-  AttentionDrops(const DenseTensor* given, float probability, bool is_test, int64_t keys) {
+  AttentionDrops(const DenseTensor* given, float probability, bool is_test) {
     if (probability == 0.0f || is_test) return;
     are_some = true;
     if (given) seed_offset = given->data<int64_t>();
     threshold = drop_threshold(probability);
     factor = kept_factor(probability);
-    batches = drop_batches(keys);
   }
   PHI_HD int64_t seed() const { return seed_offset ? seed_offset[0] : 0; }
   PHI_HD int64_t offset() const { return seed_offset ? seed_offset[1] : 0; }
 
   /// What the keys kDropBatch * batch + 8 * w + s of a row are multiplied by, for 0 <= w < 4.
   template <typename C>
-  __device__ void factors(int64_t row, int64_t batch, int s, C (&of_word)[4]) const {
-    const PhiloxBlock words = philox(drop_counter(static_cast<uint64_t>(row * batches + batch), s,
-                                                  static_cast<uint64_t>(offset())),
-                                     philox_key(static_cast<uint64_t>(seed())));
+  __device__ void factors(const DropWords& of_rows, int64_t row, int64_t batch, int s,
+                          C (&of_word)[4]) const {
+    const PhiloxBlock words =
+        philox(drop_counter(static_cast<uint64_t>(row * of_rows.batches + batch), s,
+                            static_cast<uint64_t>(offset())),
+               philox_key(static_cast<uint64_t>(seed()) + of_rows.seed_shift));
     PHI_UNROLL(4)
     for (int w = 0; w < 4; ++w)
       of_word[w] = words.word[w] < threshold ? C(0) : static_cast<C>(factor);
   }
   /// The same for one key.
   template <typename C>
-  __device__ C factor_of(int64_t row, int64_t key) const {
+  __device__ C factor_of(const DropWords& of_rows, int64_t row, int64_t key) const {
     const int at = static_cast<int>(key % kDropBatch);
     C of_word[4];
-    factors(row, key / kDropBatch, at % kDropLanes, of_word);
+    factors(of_rows, row, key / kDropBatch, at % kDropLanes, of_word);
     C own = of_word[0];
     PHI_UNROLL(3)
     for (int w = 1; w < 4; ++w) own = at / kDropLanes == w ? of_word[w] : own;
     return own;
   }
+};
+
+/// seed_offset: what was given, or zeros.
+struct CopySeed {
+  const int64_t* given;
+  PHI_HD int64_t operator()(int64_t i) const { return given ? given[i] : 0; }
 };
 
 /// Rows of one head of an array [batch, sequence, heads, width], from one on.

@@ -1,214 +1,16 @@
 // The gradient of attention on GPUs; the formulas stand beside the CPU's kernel of the same name.
-//
-// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023,
-// algorithm 2, with one kernel for q and one for k and v: each block sums into what no other
-// writes, so that results repeat bit for bit, for the price of making the slopes twice.
-#include <limits>
+#include <algorithm>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/attention.h"
-#include "phi/kernels/gpu/attention/attention_tiles.h"
-#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/attention/attention_grad.h"
 
 namespace phi {
 namespace gpu {
 namespace {
 
-template <typename T>
-struct GradArrays {
-  using C = compute_t<T>;
-  const T* q;
-  const T* k;
-  const T* v;
-  const T* out_grad;
-  const C* lse;     // [batch, heads, sq]
-  const C* shares;  // rowsum(out_grad * out), the same
-  T* q_grad;        // null: not wanted; so for the others
-  T* k_grad;
-  T* v_grad;
-};
-
-template <typename T>
-struct GradMemory {
-  using Tile = AttentionTile<T>;
-  using C = compute_t<T>;
-  using W = operand_t<T>;
-  static constexpr int kPairStride = Tile::kEdge + 16 / static_cast<int>(sizeof(W));
-  static constexpr int kPair = Tile::kEdge * kPairStride;
-
-  alignas(32) W left[Tile::kPart];   // of queries, of gradients of outputs
-  alignas(32) W right[Tile::kPart];  // of keys, of values
-  C lse[Tile::kEdge];
-  C shares[Tile::kEdge];
-  int64_t visible[Tile::kEdge];  // a row's keys are [0, this)
-};
-
-/// A tile of queries against a tile of keys.
-template <typename T>
-class GradTile {
- public:
-  using Tile = AttentionTile<T>;
-  using Memory = GradMemory<T>;
-  using C = compute_t<T>;
-  using W = operand_t<T>;
-
-  __device__ GradTile(const GradArrays<T>& arrays, const AttentionShape& shape,
-                      const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
-      : arrays(arrays), shape(shape), memory(memory), mask_(mask), drops_(drops) {}
-
-  /// Of batch entry b and head h of q: the queries from `query` on and the keys from `key` on.
-  __device__ void select(int64_t b, int64_t h, int64_t query, int64_t key) {
-    b_ = b;
-    h_ = h;
-    query_ = query;
-    key_ = key;
-    rows = clamped(shape.sq - query);
-    keys = clamped(shape.sk - key);
-  }
-  /// Loads what belongs to the queries; all threads have met when it is read.
-  __device__ void load_rows() {
-    for (int r = static_cast<int>(threadIdx.x); r < Tile::kEdge; r += Tile::kThreads) {
-      const int64_t at = shape.row_of(b_, h_, query_ + r);
-      const bool is_there = r < rows;
-      const C log_sum = is_there ? arrays.lse[at] : C(0);
-      const bool sees = is_there && log_sum != -std::numeric_limits<C>::infinity();
-      memory.lse[r] = log_sum;
-      memory.shares[r] = is_there ? arrays.shares[at] : C(0);
-      memory.visible[r] = sees ? shape.visible_keys(b_, query_ + r) : 0;
-    }
-  }
-
-  /// weights: P (times M where weights drop); slopes: dS, both in memory, by rows of queries.
-  __device__ void make_pair(W* weights, W* slopes) {
-    WarpTile<W> scores[Tile::kScoreTiles];
-    WarpTile<W> products[Tile::kScoreTiles];
-    multiply(arrays.q, arrays.k, shape.width, scores);
-    multiply(arrays.out_grad, arrays.v, shape.value_width, products);
-    PHI_UNROLL(2)
-    for (int i = 0; i < Tile::kScoreTiles; ++i) {
-      PHI_UNROLL(8)
-      for (int e = 0; e < kTileOfLane; ++e) {
-        const int r = share.band + places.row(e);
-        const int column = share.column(i) + places.column(e);
-        const Slope slope = slope_of(r, column, scores[i][e], products[i][e]);
-        if (weights) weights[r * Memory::kPairStride + column] = static_cast<W>(slope.weight);
-        slopes[r * Memory::kPairStride + column] = static_cast<W>(slope.slope);
-      }
-    }
-  }
-
-  /// Rows of arrays of q's and of k's form.
-  __device__ HeadRows<T> query_rows(const T* data, int64_t width) const {
-    return {data, b_ * shape.sq + query_, shape.heads, h_, width};
-  }
-  __device__ HeadRows<T> key_rows(const T* data, int64_t width) const {
-    return {data, shape.key_batch(b_) * shape.sk + key_, shape.kv_heads, shape.key_head(h_), width};
-  }
-
-  const GradArrays<T>& arrays;
-  const AttentionShape& shape;
-  Memory& memory;
-  const WarpShare<T> share{};
-  const TilePlaces<W> places{};
-  int64_t rows = 0;  // queries of this tile
-  int64_t keys = 0;  // keys of this tile
-
- private:
-  struct Slope {
-    C weight;
-    C slope;
-  };
-  __device__ static int64_t clamped(int64_t n) { return n < Tile::kEdge ? n : Tile::kEdge; }
-
-  /// tiles += the queries' rows of `left` times the keys' rows of `right`.
-  __device__ void multiply(const T* left, const T* right, int64_t width,
-                           WarpTile<W> (&tiles)[Tile::kScoreTiles]) {
-    PHI_UNROLL(1)
-    for (int64_t column = 0; column < width; column += Tile::kDepth) {
-      __syncthreads();  // the parts before are read
-      load_part(query_rows(left, width), rows, column, width, memory.left);
-      load_part(key_rows(right, width), keys, column, width, memory.right);
-      __syncthreads();
-      PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kScoreTiles; ++i) {
-        tiles[i].template add_product<TileLayout::kRows, TileLayout::kColumns>(
-            memory.left + share.band * Tile::kStride, Tile::kStride,
-            memory.right + share.column(i) * Tile::kStride, Tile::kStride,
-            depth_of<T>(column, width));
-      }
-    }
-  }
-
-  __device__ Slope slope_of(int r, int column, C score, C product) const {
-    if (key_ + column >= memory.visible[r]) return {C(0), C(0)};
-    C logit = score * static_cast<C>(shape.scale);
-    if (mask_.data) logit += static_cast<C>(mask_.row(b_, h_, query_ + r)[key_ + column]);
-    const C weight = fast::exp_or_zero(logit - memory.lse[r]);
-    if (!drops_.are_some) return {weight, weight * (product - memory.shares[r])};
-    const C factor = drops_.factor_of<C>(shape.global_row(b_, h_, query_ + r), key_ + column);
-    const C kept = factor == C(0) ? C(0) : weight * factor;
-    return {kept, kept * product - weight * memory.shares[r]};
-  }
-
-  const AttentionMask<T>& mask_;
-  const AttentionDrops& drops_;
-  int64_t b_ = 0, h_ = 0, query_ = 0, key_ = 0;
-};
-
-/// Sums [kEdge, kColumns] of a block: those of a warp.
-template <typename T>
-struct BlockSums {
-  using Tile = AttentionTile<T>;
-  using W = operand_t<T>;
-  WarpTile<W> tiles[Tile::kSumTiles];  // zeros at first
-
-  /// Adds pair times columns [first, first + kColumns) of the rows `from`, or the pair transposed.
-  template <TileLayout kLayout>
-  __device__ void add(const GradTile<T>& tile, const W* pair, const HeadRows<T>& from, int64_t rows,
-                      int64_t first, int64_t width, W* part) {
-    constexpr int kStride = GradMemory<T>::kPairStride;
-    PHI_UNROLL(2)
-    for (int p = 0; p < Tile::kParts; ++p) {
-      const int64_t column = first + p * Tile::kDepth;
-      if (column >= width) break;
-      __syncthreads();  // the part before is read, and the pair written
-      load_part(from, rows, column, width, part);
-      __syncthreads();
-      const int band = tile.share.band;
-      PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kPartTiles; ++i) {
-        tiles[p * Tile::kPartTiles + i].template add_product<kLayout, TileLayout::kRows>(
-            pair + (kLayout == TileLayout::kRows ? band * kStride : band), kStride,
-            part + tile.share.column(i), Tile::kStride, Tile::kEdge);
-      }
-    }
-  }
-
-  /// Times `scale` to columns [first, ..) of the rows row, row + stride, .. of an array.
-  __device__ void write(const GradTile<T>& tile, compute_t<T> scale, T* to, int64_t stride,
-                        int64_t rows, int64_t first, int64_t width) {
-    PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
-      const int64_t from =
-          first + i / Tile::kPartTiles * Tile::kDepth + tile.share.column(i % Tile::kPartTiles);
-      PHI_UNROLL(8)
-      for (int e = 0; e < kTileOfLane; ++e) {
-        const int64_t r = tile.share.band + tile.places.row(e);
-        const int64_t column = from + tile.places.column(e);
-        if (r < rows && column < width)
-          to[r * stride + column] = static_cast<T>(scale * tiles[i][e]);
-      }
-    }
-  }
-};
-
-template <typename T>
-struct QueryGradMemory {
-  GradMemory<T> tile;
-  alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
-};
-
-/// A block for each tile of queries: [batch, heads, parts of the width, tiles].
+/// A block for each tile of queries: [batch, heads, parts of the width, tiles], those that see most
+/// first.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_query_grad(int64_t items, GradArrays<T> arrays, AttentionShape shape,
@@ -219,38 +21,14 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   const int64_t tiles = tiles_of(shape.sq, Tile::kEdge);
   const int64_t chunks = tiles_of(shape.width, Tile::kColumns);
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const int64_t query = (tiles - 1 - item % tiles) * Tile::kEdge;  // those that see most first
-    const int64_t first = item / tiles % chunks * Tile::kColumns;
     const int64_t head = item / tiles / chunks;
-    const int64_t b = head / shape.heads;
-    const int64_t h = head % shape.heads;
-    BlockSums<T> sums;
-    tile.select(b, h, query, 0);
-    __syncthreads();  // rows before are read
-    tile.load_rows();
-    const int64_t key_end = shape.visible_keys(b, query + tile.rows - 1);
-    for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
-      tile.select(b, h, query, key);
-      tile.make_pair(nullptr, memory.slopes);
-      sums.template add<TileLayout::kRows>(tile, memory.slopes,
-                                           tile.key_rows(arrays.k, shape.width), tile.keys, first,
-                                           shape.width, memory.tile.right);
-    }
-    T* const to = arrays.q_grad + ((b * shape.sq + query) * shape.heads + h) * shape.width;
-    sums.write(tile, static_cast<compute_t<T>>(shape.scale), to, shape.heads * shape.width,
-               tile.rows, first, shape.width);
+    find_query_tile(tile, memory, head / shape.heads, head % shape.heads,
+                    item / tiles % chunks * Tile::kColumns,
+                    (tiles - 1 - item % tiles) * Tile::kEdge);
   }
 }
 
-template <typename T>
-struct KeyGradMemory {
-  GradMemory<T> tile;
-  alignas(32) operand_t<T> weights[GradMemory<T>::kPair];
-  alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
-};
-
-/// A block for each tile of keys, which sums over the queries of all heads that share the key head:
-/// [kv_batch, kv_heads, parts of the widths, tiles].
+/// A block for each tile of keys: [kv_batch, kv_heads, parts of the widths, tiles].
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_key_grads(int64_t items, GradArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
@@ -262,73 +40,11 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   const int64_t widest = shape.width > shape.value_width ? shape.width : shape.value_width;
   const int64_t chunks = tiles_of(widest, Tile::kColumns);
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const int64_t key = item % tiles * Tile::kEdge;
-    const int64_t first = item / tiles % chunks * Tile::kColumns;
-    const int64_t kv_h = item / tiles / chunks % shape.kv_heads;
-    const int64_t kv_b = item / tiles / chunks / shape.kv_heads;
-    BlockSums<T> key_sums;
-    BlockSums<T> value_sums;
-    const int64_t b = kv_b - shape.kv_batch_shift;
-    const int64_t first_head = (kv_h + shape.first_kv_head) * shape.group - shape.first_head;
-    const bool has_batch = b >= 0 && b < shape.batch;
-    for (int64_t of_group = 0; has_batch && of_group < shape.group; ++of_group) {
-      const int64_t h = first_head + of_group;
-      if (h < 0 || h >= shape.heads) continue;  // elsewhere
-      for (int64_t query = 0; query < shape.sq; query += Tile::kEdge) {
-        tile.select(b, h, query, key);
-        if (shape.visible_keys(b, query + tile.rows - 1) <= key) continue;
-        __syncthreads();  // what the tile before left is read
-        tile.load_rows();
-        tile.make_pair(memory.weights, memory.slopes);
-        if (arrays.v_grad) {
-          value_sums.template add<TileLayout::kColumns>(
-              tile, memory.weights, tile.query_rows(arrays.out_grad, shape.value_width), tile.rows,
-              first, shape.value_width, memory.tile.left);
-        }
-        if (arrays.k_grad) {
-          key_sums.template add<TileLayout::kColumns>(
-              tile, memory.slopes, tile.query_rows(arrays.q, shape.width), tile.rows, first,
-              shape.width, memory.tile.left);
-        }
-      }
-    }
-    const int64_t row = (kv_b * shape.sk + key) * shape.kv_heads + kv_h;
-    const int64_t keys = shape.sk - key;
-    if (arrays.k_grad) {
-      key_sums.write(tile, static_cast<compute_t<T>>(shape.scale),
-                     arrays.k_grad + row * shape.width, shape.kv_heads * shape.width, keys, first,
-                     shape.width);
-    }
-    if (arrays.v_grad) {
-      value_sums.write(tile, compute_t<T>(1), arrays.v_grad + row * shape.value_width,
-                       shape.kv_heads * shape.value_width, keys, first, shape.value_width);
-    }
+    const int64_t head = item / tiles / chunks;
+    find_key_tile(tile, memory, head / shape.kv_heads, head % shape.kv_heads,
+                  item / tiles % chunks * Tile::kColumns, item % tiles * Tile::kEdge);
   }
 }
-
-/// shares[b, h, i] = rowsum(out_grad * out) of line (b, i, h).
-template <typename T>
-struct ShareLine {
-  const T* out;
-  const T* out_grad;
-  compute_t<T>* shares;
-  int64_t sq;
-  int64_t heads;
-  int64_t width;
-
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    using C = compute_t<T>;
-    const T* const y = out + line * width;
-    const T* const g = out_grad + line * width;
-    const C sum = team.template sum<C>(
-        width, [&](int64_t k) { return static_cast<C>(y[k]) * static_cast<C>(g[k]); });
-    const int64_t h = line % heads;
-    const int64_t i = line / heads % sq;
-    const int64_t b = line / heads / sq;
-    if (team.index() == 0) shares[(b * heads + h) * sq + i] = sum;
-  }
-};
 
 template <typename T>
 void launch_gradients(const GpuContext& ctx, const GradArrays<T>& arrays,
@@ -365,19 +81,13 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
   places.check_keys();
   if (attn_mask) places.check_mask();
   if (k.dims()[2] == 0) return;
-  DenseTensor shares = DenseTensor::empty({softmax_lse.dims(), dtype_of<C>()}, ctx.place());
-  const Dims& dims = out.dims();
-  const gpu::AxisLines lines = gpu::AxisLines::rows(dims.numel(0, 3), dims[3]);
-  gpu::for_each_line(ctx, lines,
-                     gpu::ShareLine<T>{out.data<T>(), out_grad.data<T>(), shares.mutable_data<C>(),
-                                       dims[1], dims[2], dims[3]});
+  const DenseTensor shares = gpu::shares_of<T>(ctx, out, out_grad, softmax_lse.dims());
   const auto data_of = [](DenseTensor* x) { return x ? x->mutable_data<T>() : nullptr; };
   const gpu::GradArrays<T> arrays{q.data<T>(),        k.data<T>(),           v.data<T>(),
                                   out_grad.data<T>(), softmax_lse.data<C>(), shares.data<C>(),
                                   data_of(q_grad),    data_of(k_grad),       data_of(v_grad)};
   gpu::launch_gradients<T>(ctx, arrays, gpu::attention_shape(q, k, v, places, causal),
-                           {attn_mask, places},
-                           gpu::AttentionDrops(seed_offset, dropout, is_test, places.k.global[1]));
+                           {attn_mask, places}, gpu::AttentionDrops(seed_offset, dropout, is_test));
 }
 
 PHI_REGISTER_KERNEL(flash_attention_grad, GPU, FlashAttentionGradKernel, Floats);

@@ -1,345 +1,28 @@
 // Attention on GPUs: of whole sequences, and over the caches of generation. What the operators do
 // is said beside the CPU's kernels of the same names.
-//
-// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023:
-// a block takes a tile of queries of one head and goes over the tiles of keys; scores stay in
-// shared memory, sums of weighted values in registers.
-#include <limits>
-
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/attention.h"
-#include "phi/kernels/gpu/attention/attention_tiles.h"
+#include "phi/kernels/gpu/attention/attention_forward.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace gpu {
 namespace {
 
-template <typename T>
-struct ForwardArrays {
-  using C = compute_t<T>;
-  const T* q;
-  const T* k;
-  const T* v;
-  T* out;
-  T* softmax;  // null: not wanted
-  C* lse;      // null: not wanted
-};
-
-/// Four neighbouring threads share a row of scores.
-inline constexpr int kRowThreads = 4;
-template <typename C>
-__device__ C largest_of_row(C value) {
-  PHI_UNROLL(2)
-  for (int by = 1; by < kRowThreads; by *= 2) {
-    const C other = shuffle(value, FromLane{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
-    value = other > value ? other : value;
-  }
-  return value;
-}
-template <typename C>
-__device__ C sum_of_row(C value) {
-  PHI_UNROLL(2)
-  for (int by = 1; by < kRowThreads; by *= 2)
-    value += shuffle(value, FromLane{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
-  return value;
-}
-
-template <typename T>
-struct ForwardMemory {
-  using Tile = AttentionTile<T>;
-  using C = compute_t<T>;
-  using W = operand_t<T>;
-  /// Heads of up to so many columns are loaded once for all keys.
-  static constexpr int kResident = sizeof(T) == 8 ? Tile::kDepth : 2 * Tile::kDepth;
-  static constexpr int kScoreStride = Tile::kEdge + 16 / static_cast<int>(sizeof(C));
-  static constexpr int kWeightStride =
-      kScoreStride * static_cast<int>(sizeof(C)) / static_cast<int>(sizeof(W));
-
-  alignas(32) W queries[kResident / Tile::kDepth][Tile::kPart];
-  alignas(32) W others[Tile::kPart];  // of keys, of values
-  /// A row's weights take the place of its scores.
-  alignas(32) C scores[Tile::kEdge * kScoreStride];
-  C shrink[Tile::kEdge];
-
-  __device__ W* weights() { return reinterpret_cast<W*>(scores); }
-};
-
-/// One tile of queries.
-template <typename T>
-class ForwardTile {
- public:
-  using Tile = AttentionTile<T>;
-  using Memory = ForwardMemory<T>;
-  using C = compute_t<T>;
-  using W = operand_t<T>;
-
-  __device__ ForwardTile(const ForwardArrays<T>& arrays, const AttentionShape& shape,
-                         const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
-      : arrays_(arrays), shape_(shape), mask_(mask), drops_(drops), memory_(memory) {}
-
-  /// Parts of the values' columns; one of none, for who wants the sums of weights alone.
-  PHI_HD static int64_t chunks_of(const AttentionShape& shape) {
-    return shape.value_width > 0 ? tiles_of(shape.value_width, Tile::kColumns) : 1;
-  }
-  /// Item number `item`: of [batch, heads, parts of values, tiles], those that see most first.
-  __device__ void run(int64_t item) {
-    const int64_t tiles = tiles_of(shape_.sq, Tile::kEdge);
-    const int64_t chunks = chunks_of(shape_);
-    begin_ = (tiles - 1 - item % tiles) * Tile::kEdge;
-    item /= tiles;
-    first_column_ = item % chunks * Tile::kColumns;
-    item /= chunks;
-    h_ = item % shape_.heads;
-    b_ = item / shape_.heads;
-    rows_ = shape_.sq - begin_ < Tile::kEdge ? shape_.sq - begin_ : Tile::kEdge;
-    attend();
-    finish();
-  }
-
- private:
-  __device__ HeadRows<T> query_rows() const {
-    return {arrays_.q, b_ * shape_.sq + begin_, shape_.heads, h_, shape_.width};
-  }
-  __device__ HeadRows<T> key_rows(const T* data, int64_t key, int64_t width) const {
-    return {data, shape_.key_batch(b_) * shape_.sk + key, shape_.kv_heads, shape_.key_head(h_),
-            width};
-  }
-  __device__ bool is_resident() const { return shape_.width <= Memory::kResident; }
-
-  __device__ void load_queries() {
-    PHI_UNROLL(1)
-    for (int part = 0; part * Tile::kDepth < shape_.width; ++part)
-      load_part(query_rows(), rows_, part * Tile::kDepth, shape_.width, memory_.queries[part]);
-  }
-
-  __device__ void attend() {
-    PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) sums_[i].clear();
-    most_ = -std::numeric_limits<C>::infinity();
-    total_ = 0;
-    __syncthreads();  // what the block did before is over
-    if (is_resident()) load_queries();
-    const int64_t key_end = shape_.visible_keys(b_, begin_ + rows_ - 1);
-    for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
-      score(key);
-      weigh(key);
-      __syncthreads();
-      shrink_sums();
-      add_values(key);
-      __syncthreads();  // the scores' place is free
-    }
-  }
-
-  /// Scores of the queries and the keys [key, key + kEdge), without scale and mask.
-  __device__ void score(int64_t key) {
-    WarpTile<W> tiles[Tile::kScoreTiles];
-    const int64_t keys = shape_.keys(b_) - key;
-    PHI_UNROLL(1)
-    for (int64_t column = 0; column < shape_.width; column += Tile::kDepth) {
-      __syncthreads();  // the part before is read
-      const int slot = is_resident() ? static_cast<int>(column / Tile::kDepth) : 0;
-      if (!is_resident()) load_part(query_rows(), rows_, column, shape_.width, memory_.queries[0]);
-      load_part(key_rows(arrays_.k, key, shape_.width), keys, column, shape_.width, memory_.others);
-      __syncthreads();
-      const int depth = depth_of<T>(column, shape_.width);
-      PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kScoreTiles; ++i) {
-        tiles[i].template add_product<TileLayout::kRows, TileLayout::kColumns>(
-            memory_.queries[slot] + share_.band * Tile::kStride, Tile::kStride,
-            memory_.others + share_.column(i) * Tile::kStride, Tile::kStride, depth);
-      }
-    }
-    PHI_UNROLL(2)
-    for (int i = 0; i < Tile::kScoreTiles; ++i) {
-      PHI_UNROLL(8)
-      for (int e = 0; e < kTileOfLane; ++e) {
-        memory_.scores[(share_.band + places_.row(e)) * Memory::kScoreStride + share_.column(i) +
-                       places_.column(e)] = tiles[i][e];
-      }
-    }
-    __syncthreads();
-  }
-
-  // ---- rows of scores: four threads each, of which every one has the same four of each 32 ----
-  static constexpr int kOwn = Tile::kEdge / kRowThreads;
-  static constexpr int kWords = 4;                  // of a block of Philox
-  static constexpr int kOwnBlocks = kOwn / kWords;  // those that drop this thread's weights
-  __device__ static int row() { return static_cast<int>(threadIdx.x) / kRowThreads; }
-  __device__ static int part() { return static_cast<int>(threadIdx.x) % kRowThreads; }
-  /// Word w of block `block` is of this column.
-  __device__ static int lane_of(int block) { return part() + kRowThreads * (block % 2); }
-  __device__ static int column_of(int block, int w) {
-    return block / 2 * static_cast<int>(kDropBatch) + lane_of(block) + kDropLanes * w;
-  }
-  __device__ int64_t query() const { return begin_ + row(); }
-
-  /// This thread's scores of a row; -inf where the query does not see the key.
-  __device__ void read_row(int64_t key, C (&own)[kOwn]) const {
-    const int64_t seen = row() < rows_ ? shape_.visible_keys(b_, query()) - key : 0;
-    const T* const added = mask_.data && row() < rows_ ? mask_.row(b_, h_, query()) + key : nullptr;
-    PHI_UNROLL(4)
-    for (int block = 0; block < kOwnBlocks; ++block) {
-      PHI_UNROLL(4)
-      for (int w = 0; w < kWords; ++w) {
-        const int column = column_of(block, w);
-        C score = -std::numeric_limits<C>::infinity();
-        if (column < seen) {
-          score =
-              memory_.scores[row() * Memory::kScoreStride + column] * static_cast<C>(shape_.scale);
-          if (added) score += static_cast<C>(added[column]);
-        }
-        own[block * kWords + w] = score;
-      }
-    }
-  }
-
-  __device__ void drop(int64_t key, C (&own)[kOwn]) const {
-    const int64_t global = shape_.global_row(b_, h_, query());
-    PHI_UNROLL(4)
-    for (int block = 0; block < kOwnBlocks; ++block) {
-      C factors[kWords];
-      drops_.factors(global, key / kDropBatch + block / 2, lane_of(block), factors);
-      PHI_UNROLL(4)
-      for (int w = 0; w < kWords; ++w) {
-        C& weight = own[block * kWords + w];
-        weight = factors[w] == C(0) ? C(0) : weight * factors[w];
-      }
-    }
-  }
-
-  /// One step of the online softmax: scores become weights exp(score - most).
-  __device__ void weigh(int64_t key) {
-    C own[kOwn];
-    read_row(key, own);
-    C here = -std::numeric_limits<C>::infinity();
-    PHI_UNROLL(16)
-    for (int i = 0; i < kOwn; ++i) here = own[i] > here ? own[i] : here;
-    here = largest_of_row(here);
-    const C before = most_;
-    most_ = here > before ? here : before;
-    const C shrink = fast::exp_or_zero(before - level());
-    total_ *= shrink;
-    PHI_UNROLL(16)
-    for (int i = 0; i < kOwn; ++i) {
-      own[i] = fast::exp_or_zero(own[i] - level());
-      total_ += own[i];
-    }
-    if (drops_.are_some) drop(key, own);
-    __syncwarp();  // the row's other threads have read their scores
-    PHI_UNROLL(4)
-    for (int block = 0; block < kOwnBlocks; ++block) {
-      PHI_UNROLL(4)
-      for (int w = 0; w < kWords; ++w) {
-        memory_.weights()[row() * Memory::kWeightStride + column_of(block, w)] =
-            static_cast<W>(own[block * kWords + w]);
-      }
-    }
-    if (part() == 0) memory_.shrink[row()] = shrink;
-  }
-  /// What is taken off scores: their maximum so far, while that is a number.
-  __device__ C level() const { return most_ == -std::numeric_limits<C>::infinity() ? C(0) : most_; }
-
-  // ---- sums of weighted values ----
-  __device__ void shrink_sums() {
-    PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
-      PHI_UNROLL(8)
-      for (int e = 0; e < kTileOfLane; ++e)
-        sums_[i][e] *= memory_.shrink[share_.band + places_.row(e)];
-    }
-  }
-
-  __device__ void add_values(int64_t key) {
-    const int64_t keys = shape_.keys(b_) - key;
-    PHI_UNROLL(2)
-    for (int p = 0; p < Tile::kParts; ++p) {
-      const int64_t column = first_column_ + p * Tile::kDepth;
-      if (column >= shape_.value_width) break;
-      __syncthreads();  // the part before is read
-      load_part(key_rows(arrays_.v, key, shape_.value_width), keys, column, shape_.value_width,
-                memory_.others);
-      __syncthreads();
-      PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kPartTiles; ++i) {
-        sums_[p * Tile::kPartTiles + i].template add_product<TileLayout::kRows, TileLayout::kRows>(
-            memory_.weights() + share_.band * Memory::kWeightStride, Memory::kWeightStride,
-            memory_.others + share_.column(i), Tile::kStride, Tile::kEdge);
-      }
-    }
-  }
-
-  __device__ void finish() {
-    total_ = sum_of_row(total_);
-    const C factor = total_ == C(0) ? C(0) : C(1) / total_;
-    if (part() == 0) memory_.shrink[row()] = factor;
-    __syncthreads();
-    shrink_sums();
-    write_sums();
-    if (first_column_ > 0) return;
-    if (part() == 0 && row() < rows_ && arrays_.lse)
-      arrays_.lse[shape_.row_of(b_, h_, query())] = most_ + std::log(total_);
-    if (arrays_.softmax) write_softmax(factor);
-  }
-
-  __device__ void write_sums() {
-    PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
-      const int64_t first =
-          first_column_ + i / Tile::kPartTiles * Tile::kDepth + share_.column(i % Tile::kPartTiles);
-      PHI_UNROLL(8)
-      for (int e = 0; e < kTileOfLane; ++e) {
-        const int64_t r = share_.band + places_.row(e);
-        const int64_t column = first + places_.column(e);
-        if (r >= rows_ || column >= shape_.value_width) continue;
-        const int64_t at = (b_ * shape_.sq + begin_ + r) * shape_.heads + h_;
-        arrays_.out[at * shape_.value_width + column] = static_cast<T>(sums_[i][e]);
-      }
-    }
-  }
-
-  /// The weights once more, now that their sums are known.
-  __device__ void write_softmax(C factor) {
-    for (int64_t key = 0; key < shape_.sk; key += Tile::kEdge) {
-      score(key);
-      C own[kOwn];
-      read_row(key, own);
-      PHI_UNROLL(16)
-      for (int i = 0; i < kOwn; ++i) own[i] = fast::exp_or_zero(own[i] - level()) * factor;
-      if (drops_.are_some) drop(key, own);
-      if (row() >= rows_) continue;
-      T* const to = arrays_.softmax + shape_.row_of(b_, h_, query()) * shape_.sk + key;
-      PHI_UNROLL(4)
-      for (int block = 0; block < kOwnBlocks; ++block) {
-        PHI_UNROLL(4)
-        for (int w = 0; w < kWords; ++w) {
-          const int column = column_of(block, w);
-          if (key + column < shape_.sk) to[column] = static_cast<T>(own[block * kWords + w]);
-        }
-      }
-    }
-  }
-
-  const ForwardArrays<T>& arrays_;
-  const AttentionShape& shape_;
-  const AttentionMask<T>& mask_;
-  const AttentionDrops& drops_;
-  Memory& memory_;
-  const WarpShare<T> share_;
-  const TilePlaces<W> places_{};
-  int64_t b_ = 0, h_ = 0, begin_ = 0, rows_ = 0, first_column_ = 0;
-  WarpTile<W> sums_[Tile::kSumTiles];
-  C most_ = 0;   // of the row's scores so far
-  C total_ = 0;  // of exp(score - most), this thread's part
-};
-
+/// A block for each tile: [batch, heads, parts of values, tiles], those that see most first.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend(int64_t items, ForwardArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
            AttentionDrops drops) {
   __shared__ ForwardMemory<T> memory;
   ForwardTile<T> tile(arrays, shape, mask, drops, memory);
-  for (int64_t item = blockIdx.x; item < items; item += gridDim.x) tile.run(item);
+  const int64_t tiles = tiles_of(shape.sq, AttentionTile<T>::kEdge);
+  const int64_t chunks = ForwardTile<T>::chunks_of(shape);
+  for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const int64_t begin = (tiles - 1 - item % tiles) * AttentionTile<T>::kEdge;
+    const int64_t head = item / tiles / chunks;
+    tile.run(head / shape.heads, head % shape.heads, item / tiles % chunks, begin);
+  }
 }
 
 template <typename T>
@@ -352,12 +35,6 @@ void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
   if (items == 0) return;
   launch(ctx, attend<T>, blocks_of(items), Tile::kThreads, items, arrays, shape, mask, drops);
 }
-
-/// seed_offset: what was given, or zeros.
-struct CopySeed {
-  const int64_t* given;
-  PHI_HD int64_t operator()(int64_t i) const { return given ? given[i] : 0; }
-};
 
 /// x's element i, of [batch, added, row], goes behind what cache entry `batch` held.
 template <typename T>
@@ -398,7 +75,7 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
   const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 4);
   places.check_keys();
   if (attn_mask) places.check_mask();
-  const gpu::AttentionDrops drops(fixed_seed_offset, dropout, is_test, places.k.global[1]);
+  const gpu::AttentionDrops drops(fixed_seed_offset, dropout, is_test);
   if (drops.are_some && seed_offset) {
     index_loop(ctx, seed_offset->mutable_data<int64_t>(), seed_offset->numel(),
                gpu::CopySeed{drops.seed_offset});
@@ -445,7 +122,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
       q.data<T>(), k_cache_out->data<T>(), v_cache_out->data<T>(), out->mutable_data<T>(), nullptr,
       nullptr};
   gpu::launch_attention<T>(ctx, arrays, shape, {nullptr, places},
-                           gpu::AttentionDrops(nullptr, 0, true, 0));
+                           gpu::AttentionDrops(nullptr, 0, true));
 }
 
 PHI_REGISTER_KERNEL(flash_attention, GPU, FlashAttentionKernel, Floats);

@@ -1,126 +1,16 @@
-// Pooling on GPUs. A gradient is gathered by each element from the windows that take it, in their
-// order.
-#include <algorithm>
-#include <limits>
-#include <vector>
+// Pooling on GPUs: maxima, averages, norms, with their gradients.
+#include <cmath>
 
-#include "phi/kernels/gpu/moves/move.h"
+#include "phi/generated/kernels/pool.h"
+#include "phi/kernels/gpu/window/pool_windows.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/window/pool_folds.h"
-#include "phi/kernels/window/pool_images.h"
 
 namespace phi {
 namespace {
 
-/// Windows [begin, end) along a dim that take one element.
-struct Takers {
-  int32_t begin;
-  int32_t end;
-};
-
-/// The windows along one spatial dim, on the GPU.
-struct Axis {
-  int64_t extent;
-  int64_t windows;
-  const int64_t* ranges;  // [windows, 3]: begin, end, padded
-  const int32_t* takers;  // [extent, 2]
-
-  __device__ int64_t begin(int64_t window) const { return ranges[3 * window]; }
-  __device__ int64_t end(int64_t window) const { return ranges[3 * window + 1]; }
-  __device__ int64_t padded(int64_t window) const { return ranges[3 * window + 2]; }
-  __device__ int64_t size(int64_t window) const { return end(window) - begin(window); }
-  __device__ Takers takers_of(int64_t element) const {
-    return {takers[2 * element], takers[2 * element + 1]};
-  }
-};
-
-struct Windows3 {
-  int64_t inner;  // channels behind
-  Axis axis[3];
-
-  __device__ int64_t image_size() const {
-    return axis[0].extent * axis[1].extent * axis[2].extent * inner;
-  }
-  __device__ int64_t output_size() const {
-    return axis[0].windows * axis[1].windows * axis[2].windows * inner;
-  }
-  /// How many elements a window counts.
-  __device__ int64_t count(int64_t z, int64_t y, int64_t x, bool padded) const {
-    if (padded) return axis[0].padded(z) * axis[1].padded(y) * axis[2].padded(x);
-    return axis[0].size(z) * axis[1].size(y) * axis[2].size(x);
-  }
-};
-
-/// Windows of images, with what keeps their arrays. Both ends of windows rise from one to the next,
-/// so those that take an element follow each other.
-class DeviceWindows {
- public:
-  DeviceWindows(const GpuContext& ctx, const PoolImages& images) {
-    windows_.inner = images.inner;
-    for (size_t d = 0; d < 3; ++d) {
-      const PoolRanges& ranges = images.ranges[d];
-      std::vector<int64_t> all;
-      for (const PoolRange& range : ranges)
-        all.insert(all.end(), {range.begin, range.end, range.padded});
-      std::vector<int32_t> takers;
-      for (int64_t i = 0; i < images.extents[d]; ++i) {
-        const auto first = std::ranges::find_if(ranges, [&](const auto& r) { return r.end > i; });
-        const auto last =
-            std::find_if(first, ranges.end(), [&](const auto& r) { return r.begin > i; });
-        takers.push_back(static_cast<int32_t>(first - ranges.begin()));
-        takers.push_back(static_cast<int32_t>(last - ranges.begin()));
-      }
-      arrays_.push_back(array_from_host(ctx, all.data(), all.size()));
-      const auto* const of_windows = arrays_.back().data<int64_t>();
-      arrays_.push_back(array_from_host(ctx, takers.data(), takers.size()));
-      windows_.axis[d] = {images.extents[d], images.windows(static_cast<int>(d)), of_windows,
-                          arrays_.back().data<int32_t>()};
-    }
-  }
-  const Windows3& get() const { return windows_; }
-
- private:
-  Windows3 windows_{};
-  std::vector<DenseTensor> arrays_;
-};
-
-/// Where an output, or an element, lies: its image, and along the dims.
-struct Place {
-  int64_t image;
-  int64_t at[3];
-  int64_t channel;
-
-  __device__ Place(int64_t i, int64_t inner, int64_t rows, int64_t columns, int64_t depth) {
-    const auto take = [&i](int64_t n) {
-      const int64_t rest = gpu::quotient(i, n);
-      const int64_t last = i - rest * n;
-      i = rest;
-      return last;
-    };
-    channel = take(inner);
-    at[2] = take(columns);
-    at[1] = take(rows);
-    at[0] = take(depth);
-    image = i;
-  }
-};
-__device__ Place output_place(const Windows3& w, int64_t i) {
-  return {i, w.inner, w.axis[1].windows, w.axis[2].windows, w.axis[0].windows};
-}
-__device__ Place element_place(const Windows3& w, int64_t i) {
-  return {i, w.inner, w.axis[1].extent, w.axis[2].extent, w.axis[0].extent};
-}
-
-/// f(an element's offset in its image) for those of a window.
-template <typename F>
-__device__ void for_each_element(const Windows3& w, const Place& p, const F& f) {
-  for (int64_t z = w.axis[0].begin(p.at[0]); z < w.axis[0].end(p.at[0]); ++z) {
-    for (int64_t y = w.axis[1].begin(p.at[1]); y < w.axis[1].end(p.at[1]); ++y) {
-      for (int64_t x = w.axis[2].begin(p.at[2]); x < w.axis[2].end(p.at[2]); ++x)
-        f(((z * w.axis[1].extent + y) * w.axis[2].extent + x) * w.inner + p.channel);
-    }
-  }
-}
+using gpu::Gather;
+using gpu::Taken;
+using gpu::Windows3;
 
 template <typename T>
 struct Average {
@@ -129,7 +19,7 @@ struct Average {
   bool padded;
   const T* x;
   __device__ T operator()(int64_t i) const {
-    const Place p = output_place(windows, i);
+    const gpu::WindowPlace p = output_place(windows, i);
     const T* const image = x + p.image * windows.image_size();
     C sum = 0;
     for_each_element(windows, p, [&](int64_t at) { sum += static_cast<C>(image[at]); });
@@ -144,7 +34,7 @@ struct Largest {
   Windows3 windows;
   const T* x;
   __device__ T operator()(int64_t i) const {
-    const Place p = output_place(windows, i);
+    const gpu::WindowPlace p = output_place(windows, i);
     const T* const image = x + p.image * windows.image_size();
     auto most = static_cast<C>(MaxFold::kStart);
     for_each_element(windows, p,
@@ -154,51 +44,12 @@ struct Largest {
   }
 };
 
-/// Which element of its image a window's largest is, the first of equals; -1 for none.
 template <typename T>
 struct PlaceOfLargest {
-  using C = compute_t<T>;
   Windows3 windows;
   const T* x;
   __device__ int64_t operator()(int64_t i) const {
-    const Place p = output_place(windows, i);
-    const T* const image = x + p.image * windows.image_size();
-    C most = 0;
-    int64_t place = -1;
-    for_each_element(windows, p, [&](int64_t at) {
-      const auto value = static_cast<C>(image[at]);
-      if (place >= 0 && !is_larger(value, most)) return;
-      most = value;
-      place = at;
-    });
-    return place;
-  }
-};
-
-/// The sum of what the windows give that take an element: give(output, its place, the element's
-/// offset in its image).
-template <typename T, typename Give>
-struct Gather {
-  using C = compute_t<T>;
-  Windows3 windows;
-  Give give;
-  __device__ T operator()(int64_t i) const {
-    const Place p = element_place(windows, i);
-    const int64_t own = i - p.image * windows.image_size();
-    const Takers depth = windows.axis[0].takers_of(p.at[0]);
-    const Takers height = windows.axis[1].takers_of(p.at[1]);
-    const Takers width = windows.axis[2].takers_of(p.at[2]);
-    C sum = 0;
-    for (int64_t z = depth.begin; z < depth.end; ++z) {
-      for (int64_t y = height.begin; y < height.end; ++y) {
-        for (int64_t x = width.begin; x < width.end; ++x) {
-          const int64_t row = (z * windows.axis[1].windows + y) * windows.axis[2].windows + x;
-          const int64_t output = p.image * windows.output_size() + row * windows.inner + p.channel;
-          sum += give(windows, output, z, y, x, own);
-        }
-      }
-    }
-    return static_cast<T>(sum);
+    return gpu::LargestOfWindow<compute_t<T>>(windows, i, x).place;
   }
 };
 
@@ -207,10 +58,10 @@ struct GiveShare {
   using C = compute_t<T>;
   bool padded;
   const T* out_grad;
-  __device__ C operator()(const Windows3& windows, int64_t output, int64_t z, int64_t y, int64_t x,
-                          int64_t) const {
-    const auto count = static_cast<C>(windows.count(z, y, x, padded));
-    return count > C(0) ? static_cast<C>(out_grad[output]) / count : C(0);
+  __device__ C operator()(const Windows3& windows, const Taken& taken) const {
+    const int64_t* const w = taken.window;
+    const auto count = static_cast<C>(windows.count(w[0], w[1], w[2], padded));
+    return count > C(0) ? static_cast<C>(out_grad[taken.output]) / count : C(0);
   }
 };
 
@@ -219,9 +70,55 @@ struct GiveToLargest {
   using C = compute_t<T>;
   const int64_t* places;
   const T* out_grad;
-  __device__ C operator()(const Windows3&, int64_t output, int64_t, int64_t, int64_t,
-                          int64_t own) const {
-    return places[output] == own ? static_cast<C>(out_grad[output]) : C(0);
+  __device__ C operator()(const Windows3&, const Taken& taken) const {
+    return places[taken.output] == taken.in_image ? static_cast<C>(out_grad[taken.output]) : C(0);
+  }
+};
+
+/// x^p, and its inverse.
+template <typename C>
+struct Power {
+  C p;
+  PHI_HD C operator()(C x) const {
+    if (p == C(0)) return C(1);
+    if (p == C(1)) return x;
+    return p == C(2) ? x * x : std::pow(x, p);
+  }
+  PHI_HD C root(C sum) const {
+    if (p == C(1)) return sum;
+    return p == C(2) ? std::sqrt(sum) : std::pow(sum, C(1) / p);
+  }
+};
+
+template <typename T>
+struct Norm {
+  using C = compute_t<T>;
+  Windows3 windows;
+  Power<C> power;
+  const T* x;
+  __device__ T operator()(int64_t i) const {
+    const gpu::WindowPlace p = output_place(windows, i);
+    const T* const image = x + p.image * windows.image_size();
+    C sum = 0;
+    for_each_element(windows, p, [&](int64_t at) { sum += power(static_cast<C>(image[at])); });
+    return static_cast<T>(power.root(sum));
+  }
+};
+
+/// A window of zeros gives none, unless its norm is a sum.
+template <typename T>
+struct GiveToNorm {
+  using C = compute_t<T>;
+  Power<C> slope;  // of a term: x to the power of this
+  const T* x;
+  const T* norms;
+  const T* out_grad;
+  __device__ C operator()(const Windows3&, const Taken& taken) const {
+    const auto norm = static_cast<C>(norms[taken.output]);
+    const bool is_sum = slope.p == C(0);
+    if (norm == C(0) && !is_sum) return C(0);
+    const C share = static_cast<C>(out_grad[taken.output]) / slope(norm);
+    return share * slope(static_cast<C>(x[taken.element]));
   }
 };
 
@@ -229,7 +126,7 @@ template <typename T>
 void pool(const GpuContext& ctx, const PoolImages& images, bool is_max, bool padded,
           const DenseTensor& x, DenseTensor* out) {
   if (out->numel() == 0) return;
-  const DeviceWindows windows(ctx, images);
+  const gpu::DeviceWindows windows(ctx, images);
   T* const to = out->mutable_data<T>();
   if (is_max) return index_loop(ctx, to, out->numel(), Largest<T>{windows.get(), x.data<T>()});
   index_loop(ctx, to, out->numel(), Average<T>{windows.get(), padded, x.data<T>()});
@@ -239,7 +136,7 @@ template <typename T>
 void pool_grad(const GpuContext& ctx, const PoolImages& images, bool is_max, bool padded,
                const DenseTensor& x, const DenseTensor& out_grad, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
-  const DeviceWindows windows(ctx, images);
+  const gpu::DeviceWindows windows(ctx, images);
   T* const to = x_grad->mutable_data<T>();
   const T* const g = out_grad.data<T>();
   if (!is_max) {
@@ -253,6 +150,44 @@ void pool_grad(const GpuContext& ctx, const PoolImages& images, bool is_max, boo
 }
 
 }  // namespace
+
+template <typename T, typename Context>
+void LpPoolKernel(const Context& ctx, const DenseTensor& x, const IntArray& kernel_size,
+                  const std::vector<int>& strides, const std::vector<int>& paddings, bool ceil_mode,
+                  const std::string& data_format, bool global_pooling, bool adaptive,
+                  const std::string& padding_algorithm, float norm_type, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const PoolImages images = pool_images(x, data_format,
+                                        {entries(kernel_size), strides, paddings, ceil_mode,
+                                         global_pooling, adaptive, padding_algorithm});
+  const gpu::DeviceWindows windows(ctx, images);
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             Norm<T>{windows.get(), {static_cast<compute_t<T>>(norm_type)}, x.data<T>()});
+}
+
+template <typename T, typename Context>
+void LpPoolGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out,
+                      const DenseTensor& out_grad, const IntArray& kernel_size,
+                      const std::vector<int>& strides, const std::vector<int>& paddings,
+                      bool ceil_mode, const std::string& data_format, bool global_pooling,
+                      bool adaptive, const std::string& padding_algorithm, float norm_type,
+                      DenseTensor* x_grad) {
+  if (x.numel() == 0) return;
+  const PoolImages images = pool_images(x, data_format,
+                                        {entries(kernel_size), strides, paddings, ceil_mode,
+                                         global_pooling, adaptive, padding_algorithm});
+  const gpu::DeviceWindows windows(ctx, images);
+  const GiveToNorm<T> give{{static_cast<compute_t<T>>(norm_type - 1.0f)},
+                           x.data<T>(),
+                           out.data<T>(),
+                           out_grad.data<T>()};
+  index_loop(ctx, x_grad->mutable_data<T>(), x.numel(),
+             Gather<T, GiveToNorm<T>>{windows.get(), give});
+}
+
+PHI_REGISTER_KERNEL(lp_pool, GPU, LpPoolKernel, Floats);
+PHI_REGISTER_KERNEL(lp_pool_grad, GPU, LpPoolGradKernel, Floats);
+
 }  // namespace phi
 
 #include "phi/kernels/tables/window/pool.h"

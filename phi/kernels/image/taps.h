@@ -1,15 +1,15 @@
-// Resampling of arrays along one dim after the other: each output element is a sum of a few input
-// elements, its taps, with weights. Interpolation in several dims is that in each of them.
+// Taps: what resampling along one dim takes of an array, on every device: each output element is a
+// sum of a few input elements with weights. Interpolation in several dims is that in each of them.
 //
 //   const Taps<float> taps = interpolation_taps<float>({.in = 4, .out = 8});
-//   resample(taps, outer, inner, x, y);        // x [outer, in, inner] -> y [outer, out, inner]
-//   resample_grad(taps, outer, inner, dy, dx);
+//   resample(ctx, taps, outer, inner, x, y);      // x [outer, in, inner] -> y [outer, out, inner]
+//   resample_grad(ctx, taps, outer, inner, dy, dx);
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace phi {
@@ -90,69 +90,25 @@ Taps<C> interpolation_taps(const InterpDim& d) {
     C* weight = taps.weight.data() + o * each;
     if (d.method == InterpMethod::kNearest) {
       from[0] = clamped(static_cast<int64_t>(step * at + (d.align_corners ? 0.5f : 0.0f)));
-    } else if (d.method == InterpMethod::kLinear) {
-      const float place = std::max(d.half_pixel ? step * (at + 0.5f) - 0.5f : step * at, 0.0f);
-      from[0] = clamped(static_cast<int64_t>(place));
-      from[1] = clamped(from[0] + 1);
-      const C behind = static_cast<C>(place - static_cast<float>(from[0]));
-      weight[0] = C(1) - behind;
-      weight[1] = behind;
-    } else {
-      const float place = d.align_corners ? step * at : step * (at + 0.5f) - 0.5f;
-      const float first = std::floor(place);
-      for (int64_t k = 0; k < 4; ++k) from[k] = clamped(static_cast<int64_t>(first) - 1 + k);
-      detail::cubic_weights(static_cast<C>(place - first), weight);
+      continue;
+    }
+    if constexpr (std::is_floating_point_v<C>) {  // integers have no numbers in between
+      if (d.method == InterpMethod::kLinear) {
+        const float place = std::max(d.half_pixel ? step * (at + 0.5f) - 0.5f : step * at, 0.0f);
+        from[0] = clamped(static_cast<int64_t>(place));
+        from[1] = clamped(from[0] + 1);
+        const C behind = static_cast<C>(place - static_cast<float>(from[0]));
+        weight[0] = C(1) - behind;
+        weight[1] = behind;
+      } else {
+        const float place = d.align_corners ? step * at : step * (at + 0.5f) - 0.5f;
+        const float first = std::floor(place);
+        for (int64_t k = 0; k < 4; ++k) from[k] = clamped(static_cast<int64_t>(first) - 1 + k);
+        detail::cubic_weights(static_cast<C>(place - first), weight);
+      }
     }
   }
   return taps;
-}
-
-template <typename C>
-void resample(const Taps<C>& taps, int64_t outer, int64_t inner, const C* x, C* y) {
-  const int64_t each = taps.each;
-  for (int64_t i = 0; i < outer; ++i, x += taps.in * inner) {
-    const int64_t* from = taps.from.data();
-    const C* weight = taps.weight.data();
-    for (int64_t o = 0; o < taps.out; ++o, y += inner, from += each, weight += each) {
-      if (inner == 1) {
-        C sum = weight[0] * x[from[0]];
-        for (int64_t k = 1; k < each; ++k) sum += weight[k] * x[from[k]];
-        *y = sum;
-        continue;
-      }
-      const C* row = x + from[0] * inner;
-#pragma GCC ivdep
-      for (int64_t j = 0; j < inner; ++j) y[j] = weight[0] * row[j];
-      for (int64_t k = 1; k < each; ++k) {
-        row = x + from[k] * inner;
-        const C w = weight[k];
-#pragma GCC ivdep
-        for (int64_t j = 0; j < inner; ++j) y[j] += w * row[j];
-      }
-    }
-  }
-}
-
-template <typename C>
-void resample_grad(const Taps<C>& taps, int64_t outer, int64_t inner, const C* y_grad, C* x_grad) {
-  const int64_t each = taps.each;
-  std::fill_n(x_grad, outer * taps.in * inner, C(0));
-  for (int64_t i = 0; i < outer; ++i, x_grad += taps.in * inner) {
-    for (int64_t o = 0; o < taps.out; ++o, y_grad += inner) {
-      if (inner == 1) {
-        for (int64_t k = o * each; k < (o + 1) * each; ++k) {
-          x_grad[taps.from[k]] += taps.weight[k] * y_grad[0];
-        }
-        continue;
-      }
-      for (int64_t k = 0; k < each; ++k) {
-        C* row = x_grad + taps.from[o * each + k] * inner;
-        const C w = taps.weight[o * each + k];
-#pragma GCC ivdep
-        for (int64_t j = 0; j < inner; ++j) row[j] += w * y_grad[j];
-      }
-    }
-  }
 }
 
 }  // namespace phi

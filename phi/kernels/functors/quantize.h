@@ -1,0 +1,47 @@
+// Weights of 8 bits: whole numbers of [-127, 127], which stand for a group's elements divided by
+// its scale.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/misfit.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+inline constexpr double kLargestQuantized = 127;
+
+/// The whole number of an element of a group whose largest magnitude is `most`.
+PHI_HD int8_t quantized(double value, double most) {
+  const double factor = most > 0 ? kLargestQuantized / most : 0;
+  const double whole = std::nearbyint(value * factor);
+  if (!(whole > -kLargestQuantized)) return static_cast<int8_t>(-kLargestQuantized);
+  return static_cast<int8_t>(whole > kLargestQuantized ? kLargestQuantized : whole);
+}
+
+/// Rows of a matrix of `rows` rows that share a scale.
+inline int64_t group_rows(int64_t rows, int group_size) {
+  if (group_size > 0) return group_size;
+  return rows > 1 ? rows : 1;
+}
+
+/// What is not finite has no place among 255 numbers.
+struct IsNotFinite {
+  template <typename T>
+  PHI_HD bool operator()(T x) const {
+    const auto value = static_cast<double>(static_cast<compute_t<T>>(x));
+    return !(value - value == 0);
+  }
+};
+inline Misfit not_finite() {
+  return {.argument = "x", .raise = [](const Misfit& found) {
+            const int64_t columns = found.meta.dims[1];
+            throw errors::InvalidArgument(
+                "x holds {} at [{}, {}], which no whole number of 8 bits stands for.", found.number,
+                found.at / columns, found.at % columns);
+          }};
+}
+
+}  // namespace phi

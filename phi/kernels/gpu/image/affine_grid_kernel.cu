@@ -1,0 +1,103 @@
+// affine_grid on GPUs: where an affine map takes the elements of an image.
+#include "phi/generated/kernels/image.h"
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/image/affine_coordinates.h"
+
+namespace phi {
+namespace {
+
+/// The places of a grid [n, extents.., coordinates].
+struct AffineGrid {
+  int64_t n;
+  int64_t rows;  // coordinates of a place
+  int64_t places;
+  int64_t extents[3] = {1, 1, 1};  // of x, y, z
+  bool align_corners;
+
+  AffineGrid(const Dims& grid, bool align)
+      : n(grid[0]),
+        rows(grid.back()),
+        places(grid.numel(1, grid.ndim() - 1)),
+        align_corners(align) {
+    for (int d = 0; d < grid.ndim() - 2; ++d) extents[d] = grid[grid.ndim() - 2 - d];
+  }
+
+  /// Coordinate k of a place, and a 1 behind the last.
+  template <typename C>
+  PHI_HD C coordinate(int64_t place, int64_t k) const {
+    if (k == rows) return C(1);
+    int64_t extent = extents[0];
+    int64_t at = place;
+    if (k > 0) {
+      at = gpu::quotient(at, extents[0]);
+      extent = extents[1];
+    }
+    if (k > 1) {
+      at = gpu::quotient(at, extents[1]);
+      extent = extents[2];
+    }
+    return affine_coordinate<C>(at - gpu::quotient(at, extent) * extent, extent, align_corners);
+  }
+};
+
+/// Element i of the grid.
+template <typename T>
+struct MapPlace {
+  AffineGrid grid;
+  const T* matrices;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    const int64_t r = i % grid.rows;
+    const int64_t place = i / grid.rows % grid.places;
+    const int64_t n = i / grid.rows / grid.places;
+    const T* const row = matrices + (n * grid.rows + r) * (grid.rows + 1);
+    C sum = C(0);
+    for (int64_t k = 0; k <= grid.rows; ++k)
+      sum += static_cast<C>(row[k]) * grid.coordinate<C>(place, k);
+    return static_cast<T>(sum);
+  }
+};
+
+/// Element `line` of the matrices' gradient, [n, rows, rows + 1].
+template <typename T>
+struct MatrixLine {
+  AffineGrid grid;
+  const T* out_grad;
+  T* matrix_grad;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t line) const {
+    using C = compute_t<T>;
+    const int64_t k = line % (grid.rows + 1);
+    const int64_t r = line / (grid.rows + 1) % grid.rows;
+    const int64_t n = line / (grid.rows + 1) / grid.rows;
+    const T* const from = out_grad + n * grid.places * grid.rows + r;
+    const C sum = team.template sum<C>(grid.places, [&](int64_t place) {
+      return static_cast<C>(from[place * grid.rows]) * grid.template coordinate<C>(place, k);
+    });
+    if (team.index() == 0) matrix_grad[line] = static_cast<T>(sum);
+  }
+};
+
+}  // namespace
+
+template <typename T, typename Context>
+void AffineGridKernel(const Context& ctx, const DenseTensor& input, bool align_corners,
+                      DenseTensor* output) {
+  index_loop(ctx, output->mutable_data<T>(), output->numel(),
+             MapPlace<T>{AffineGrid(output->dims(), align_corners), input.data<T>()});
+}
+
+template <typename T, typename Context>
+void AffineGridGradKernel(const Context& ctx, const DenseTensor& output_grad, bool align_corners,
+                          DenseTensor* input_grad) {
+  const AffineGrid grid(output_grad.dims(), align_corners);
+  gpu::for_each_line(ctx, gpu::AxisLines::rows(input_grad->numel(), grid.places),
+                     MatrixLine<T>{grid, output_grad.data<T>(), input_grad->mutable_data<T>()});
+}
+
+PHI_REGISTER_KERNEL(affine_grid, GPU, AffineGridKernel, Floats);
+PHI_REGISTER_KERNEL(affine_grid_grad, GPU, AffineGridGradKernel, Floats);
+
+}  // namespace phi

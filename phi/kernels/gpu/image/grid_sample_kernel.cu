@@ -1,0 +1,160 @@
+// grid_sample on GPUs, with its gradients. An image's element adds up what the places around it
+// give in the order of these: corners of places are sorted by the element that they name, so that
+// sums need no atomics and repeat bit for bit.
+#include <string>
+
+#include "phi/generated/kernels/image.h"
+#include "phi/kernels/gpu/indexing/positions.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/image/sampling.h"
+
+namespace phi {
+namespace {
+
+using sampling::Around;
+using sampling::Corner;
+using sampling::Placing;
+using sampling::Sampling;
+
+/// One element of the output: [n, c, places].
+template <typename T>
+struct Sample {
+  using C = compute_t<T>;
+  Sampling space;
+  Placing placing;
+  const T* x;
+  const T* grid;
+  PHI_HD T operator()(int64_t i) const {
+    const int64_t line = gpu::quotient(i, space.places);
+    const int64_t place = i - line * space.places;
+    const int64_t image = gpu::quotient(line, space.c);
+    const T* const at = grid + (image * space.places + place) * space.spatial;
+    const T* const from = x + line * space.pixels;
+    C sum = C(0);
+    Around<C>(at, space, placing).for_each(space, [&](const Corner<C>& corner) {
+      sum += corner.weight * static_cast<C>(from[corner.offset]);
+    });
+    return static_cast<T>(sum);
+  }
+};
+
+/// For each corner of each place of [n, places] the element of [n, pixels] that it names, -1 for
+/// none, and its weight.
+template <typename T>
+__global__ void list_corners(Sampling space, Placing placing, const T* grid, int64_t* elements,
+                             compute_t<T>* weights) {
+  using C = compute_t<T>;
+  const int corners = space.corners();
+  const int64_t n = space.n * space.places;
+  for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
+    int64_t* const own = elements + i * corners;
+    for (int k = 0; k < corners; ++k) own[k] = -1;
+    const int64_t image = gpu::quotient(i, space.places);
+    Around<C>(grid + i * space.spatial, space, placing)
+        .for_each(space, [&](const Corner<C>& corner) {
+          own[corner.number] = image * space.pixels + corner.offset;
+          weights[i * corners + corner.number] = corner.weight;
+        });
+  }
+}
+
+/// Element i of the image's gradient, [n, c, pixels].
+template <typename T>
+struct GatherCorners {
+  using C = compute_t<T>;
+  Sampling space;
+  const int64_t* begins;   // of [n, pixels]
+  const int64_t* corners;  // in the order of what they name, then of places
+  const C* weights;
+  const T* out_grad;
+  PHI_HD T operator()(int64_t i) const {
+    const int64_t line = gpu::quotient(i, space.pixels);
+    const int64_t pixel = i - line * space.pixels;
+    const int64_t image = gpu::quotient(line, space.c);
+    const int64_t element = image * space.pixels + pixel;
+    C sum = C(0);
+    for (int64_t k = begins[element]; k < begins[element + 1]; ++k) {
+      const int64_t place = corners[k] / space.corners() - image * space.places;
+      sum += weights[corners[k]] * static_cast<C>(out_grad[line * space.places + place]);
+    }
+    return static_cast<T>(sum);
+  }
+};
+
+/// The gradient of one place of [n, places].
+template <typename T>
+__global__ void find_grid_grad(Sampling space, Placing placing, const T* x, const T* grid,
+                               const T* out_grad, T* grid_grad) {
+  using C = compute_t<T>;
+  const int64_t n = space.n * space.places;
+  for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
+    const int64_t image = gpu::quotient(i, space.places);
+    const int64_t place = i - image * space.places;
+    const T* const from = x + image * space.c * space.pixels;
+    const T* const given = out_grad + image * space.c * space.places + place;
+    C sums[3] = {C(0), C(0), C(0)};
+    Around<C>(grid + i * space.spatial, space, placing)
+        .for_each(space, [&](const Corner<C>& corner) {
+          C along = C(0);
+          for (int64_t c = 0; c < space.c; ++c) {
+            along += static_cast<C>(given[c * space.places]) *
+                     static_cast<C>(from[c * space.pixels + corner.offset]);
+          }
+          PHI_UNROLL(3)
+          for (int d = 0; d < 3; ++d) sums[d] += corner.slopes[2 - d] * along;
+        });
+    PHI_UNROLL(3)
+    for (int d = 0; d < 3; ++d) {
+      if (d < space.spatial) grid_grad[i * space.spatial + d] = static_cast<T>(sums[d]);
+    }
+  }
+}
+
+template <typename T>
+void find_image_grad(const GpuContext& ctx, const Sampling& s, const Placing& placing,
+                     const DenseTensor& grid, const DenseTensor& out_grad, DenseTensor* x_grad) {
+  using C = compute_t<T>;
+  const int64_t places = s.n * s.places;
+  const Dims dims{places * s.corners()};
+  DenseTensor elements = DenseTensor::empty({dims, DataType::INT64}, ctx.place());
+  DenseTensor weights = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
+  if (places > 0) {
+    gpu::launch(ctx, list_corners<T>, gpu::blocks_for(ctx, places), gpu::kBlock, s, placing,
+                grid.data<T>(), elements.mutable_data<int64_t>(), weights.mutable_data<C>());
+  }
+  const auto named = gpu::positions_by_slice(ctx, elements, s.n * s.pixels);
+  index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
+             GatherCorners<T>{s, named.first(), named.of(), weights.data<C>(), out_grad.data<T>()});
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& grid,
+                      const std::string& mode, const std::string& padding_mode, bool align_corners,
+                      DenseTensor* out) {
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             Sample<T>{Sampling(x.dims(), grid.dims()), Placing(mode, padding_mode, align_corners),
+                       x.data<T>(), grid.data<T>()});
+}
+
+/// Either gradient may be absent.
+template <typename T, typename Context>
+void GridSampleGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& grid,
+                          const DenseTensor& out_grad, const std::string& mode,
+                          const std::string& padding_mode, bool align_corners, DenseTensor* x_grad,
+                          DenseTensor* grid_grad) {
+  const Sampling s(x.dims(), grid.dims());
+  const Placing placing(mode, padding_mode, align_corners);
+  if (x_grad && x_grad->numel() > 0) find_image_grad<T>(ctx, s, placing, grid, out_grad, x_grad);
+  if (grid_grad && grid_grad->numel() > 0) {
+    gpu::launch(ctx, find_grid_grad<T>, gpu::blocks_for(ctx, s.n * s.places), gpu::kBlock, s,
+                placing, x.data<T>(), grid.data<T>(), out_grad.data<T>(),
+                grid_grad->mutable_data<T>());
+  }
+}
+
+PHI_REGISTER_KERNEL(grid_sample, GPU, GridSampleKernel, Floats);
+PHI_REGISTER_KERNEL(grid_sample_grad, GPU, GridSampleGradKernel, Floats);
+
+}  // namespace phi

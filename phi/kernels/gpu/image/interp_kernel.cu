@@ -1,0 +1,112 @@
+// Interpolation of images on GPUs: passes along one dim after the other. A gradient is gathered by
+// each element from the outputs that take it, in their order.
+#include <vector>
+
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/image/taps.h"
+
+namespace phi {
+namespace {
+
+/// Element i of [outer, n, inner].
+struct LinePlace {
+  int64_t outer;
+  int64_t at;
+  int64_t inner;
+  PHI_HD LinePlace(int64_t i, int64_t n, int64_t inner_extent) {
+    const int64_t row = gpu::quotient(i, inner_extent);
+    inner = i - row * inner_extent;
+    outer = gpu::quotient(row, n);
+    at = row - outer * n;
+  }
+};
+
+template <typename C>
+struct Resample {
+  const int64_t* from;  // [out, each]
+  const C* weight;      // the same
+  int64_t each;
+  int64_t in;
+  int64_t out;
+  int64_t inner;
+  const C* x;
+  PHI_HD C operator()(int64_t i) const {
+    const LinePlace p(i, out, inner);
+    const C* const line = x + p.outer * in * inner + p.inner;
+    C sum = static_cast<C>(weight[p.at * each] * line[from[p.at * each] * inner]);
+    for (int64_t k = p.at * each + 1; k < (p.at + 1) * each; ++k)
+      sum = static_cast<C>(sum + weight[k] * line[from[k] * inner]);
+    return sum;
+  }
+};
+
+template <typename C>
+struct GatherTaps {
+  const int64_t* begins;  // [in + 1]: element i is taken by taps[begins[i]] to taps[begins[i + 1]]
+  const int64_t* taps;
+  const C* weight;
+  int64_t each;
+  int64_t in;
+  int64_t out;
+  int64_t inner;
+  const C* y_grad;
+  PHI_HD C operator()(int64_t i) const {
+    const LinePlace p(i, in, inner);
+    const C* const line = y_grad + p.outer * out * inner + p.inner;
+    C sum = C(0);
+    for (int64_t k = begins[p.at]; k < begins[p.at + 1]; ++k)
+      sum = static_cast<C>(sum + weight[taps[k]] * line[taps[k] / each * inner]);
+    return sum;
+  }
+};
+
+template <typename T>
+DenseTensor upload(const GpuContext& ctx, const std::vector<T>& values) {
+  return array_from_host(ctx, values.data(), values.size());
+}
+
+template <typename C>
+void resample(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, int64_t inner, const C* x,
+              C* y) {
+  if (outer * inner == 0) return;
+  const DenseTensor from = upload(ctx, taps.from);
+  const DenseTensor weight = upload(ctx, taps.weight);
+  index_loop(
+      ctx, y, outer * taps.out * inner,
+      Resample<C>{from.data<int64_t>(), weight.data<C>(), taps.each, taps.in, taps.out, inner, x});
+}
+
+template <typename C>
+void resample_grad(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, int64_t inner,
+                   const C* y_grad, C* x_grad) {
+  if (outer * inner == 0) return;
+  std::vector<int64_t> begins(static_cast<size_t>(taps.in) + 1, 0);
+  for (const int64_t from : taps.from) ++begins[static_cast<size_t>(from) + 1];
+  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  std::vector<int64_t> next = begins;
+  std::vector<int64_t> order(taps.from.size());
+  for (size_t t = 0; t < taps.from.size(); ++t)
+    order[static_cast<size_t>(next[static_cast<size_t>(taps.from[t])]++)] = static_cast<int64_t>(t);
+  const DenseTensor all_begins = upload(ctx, begins);
+  const DenseTensor all_taps = upload(ctx, order);
+  const DenseTensor weight = upload(ctx, taps.weight);
+  index_loop(ctx, x_grad, outer * taps.in * inner,
+             GatherTaps<C>{all_begins.data<int64_t>(), all_taps.data<int64_t>(), weight.data<C>(),
+                           taps.each, taps.in, taps.out, inner, y_grad});
+}
+
+/// Waits for it.
+DenseTensor on_host(const GpuContext& ctx, const DenseTensor& x) {
+  DenseTensor copy = DenseTensor::empty(x.meta(), CPUPlace());
+  if (x.nbytes() == 0) return copy;
+  gpu::GpuDevice::of(ctx.place())
+      .copy_to_host(copy.mutable_raw_data(), static_cast<const std::byte*>(x.raw_data()),
+                    x.nbytes());
+  return copy;
+}
+
+}  // namespace
+}  // namespace phi
+
+#include "phi/kernels/tables/image/interp.h"

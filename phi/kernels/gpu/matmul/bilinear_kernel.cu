@@ -1,0 +1,76 @@
+// bilinear and its gradient on GPUs: contractions in the computing type, of which the largest
+// array in between has as many numbers as rows of x, outputs and columns of y (or x) together.
+// What the operators do is said beside the CPU's kernels.
+#include "phi/generated/kernels/bilinear.h"
+#include "phi/kernels/gpu/compute_array.h"
+#include "phi/kernels/gpu/matmul/batched_product.h"
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/matmul/contraction.h"
+
+namespace phi {
+namespace {
+
+/// x by its letters, in the computing type.
+template <typename T>
+Labelled computed(const GpuContext& ctx, const std::string& letters, const DenseTensor& x) {
+  using C = compute_t<T>;
+  if constexpr (std::is_same_v<T, C>) {
+    return labelled(letters, x);
+  } else {
+    DenseTensor wide = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+    convert(ctx, x.data<T>(), wide.mutable_data<C>(), x.numel());
+    return labelled(letters, wide);
+  }
+}
+
+/// What the operands give, by the letters of `wanted`.
+template <typename T>
+DenseTensor contracted(const GpuContext& ctx, const std::vector<Labelled>& operands,
+                       const std::string& wanted) {
+  using C = compute_t<T>;
+  return arranged<C>(ctx, contract<C>(ctx, operands, wanted), wanted).array;
+}
+
+template <typename T>
+void contract_into(const GpuContext& ctx, const std::vector<Labelled>& operands,
+                   const std::string& wanted, DenseTensor* to) {
+  if (!to) return;
+  const DenseTensor sums = contracted<T>(ctx, operands, wanted);
+  convert(ctx, sums.data<compute_t<T>>(), to->mutable_data<T>(), to->numel());
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void BilinearKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                    const DenseTensor& weight, const DenseTensor* bias, DenseTensor* out) {
+  using C = compute_t<T>;
+  const std::vector<Labelled> operands{computed<T>(ctx, "ni", x), computed<T>(ctx, "kij", weight),
+                                       computed<T>(ctx, "nj", y)};
+  if (!bias) return contract_into<T>(ctx, operands, "nk", out);
+  const DenseTensor sums = contracted<T>(ctx, operands, "nk");
+  const gpu::ComputeArray<C> shifts(ctx, bias);
+  binary_loop(ctx, sums.data<C>(), out->dims(), shifts.data(), Dims{1, out->dims()[1]},
+              out->mutable_data<T>(), out->dims(), AddFunctor<C>());
+}
+
+/// Each output may be null: it is not wanted.
+template <typename T, typename Context>
+void BilinearGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                        const DenseTensor& weight, const DenseTensor& out_grad, DenseTensor* x_grad,
+                        DenseTensor* y_grad, DenseTensor* weight_grad, DenseTensor* bias_grad) {
+  const Labelled xs = computed<T>(ctx, "ni", x);
+  const Labelled ys = computed<T>(ctx, "nj", y);
+  const Labelled ws = computed<T>(ctx, "kij", weight);
+  const Labelled gs = computed<T>(ctx, "nk", out_grad);
+  contract_into<T>(ctx, {gs, ys, ws}, "ni", x_grad);
+  contract_into<T>(ctx, {gs, xs, ws}, "nj", y_grad);
+  contract_into<T>(ctx, {gs, xs, ys}, "kij", weight_grad);
+  contract_into<T>(ctx, {gs}, "k", bias_grad);
+}
+
+PHI_REGISTER_KERNEL(bilinear, GPU, BilinearKernel, Floats);
+PHI_REGISTER_KERNEL(bilinear_grad, GPU, BilinearGradKernel, Floats);
+
+}  // namespace phi

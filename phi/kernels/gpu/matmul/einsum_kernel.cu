@@ -1,0 +1,5 @@
+// Products in Einstein's notation on GPUs.
+#include "phi/kernels/gpu/matmul/batched_product.h"
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/matmul/einsum.h"

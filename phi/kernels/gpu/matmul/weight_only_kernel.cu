@@ -1,0 +1,200 @@
+// Weights of 8 bits on GPUs: made of matrices, back, and multiplied with. What the operators do is
+// said beside the CPU's kernels.
+#include <algorithm>
+
+#include "phi/core/rank_context.h"
+#include "phi/generated/kernels/quantized.h"
+#include "phi/gpu/products.h"
+#include "phi/kernels/functors/quantize.h"
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// A column of a group of rows of x [rows, columns]; lines are [groups, columns].
+template <typename T>
+struct QuantizeLine {
+  const T* x;
+  int64_t rows;
+  int64_t columns;
+  int64_t of_group;  // rows, fewer in the last
+  int8_t* out;       // [columns, rows]
+  compute_t<T>* scale;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t line) const {
+    const int64_t column = line % columns;
+    const int64_t begin = line / columns * of_group;
+    const int64_t n = rows - begin < of_group ? rows - begin : of_group;
+    const T* const first = x + begin * columns + column;
+    const auto value = [&](int64_t k) { return gpu::number(first[k * columns]); };
+    const double most =
+        n > 0 ? team.template largest<double>(n, [&](int64_t k) { return std::fabs(value(k)); })
+              : 0;
+    if (team.index() == 0) scale[line] = static_cast<compute_t<T>>(most / kLargestQuantized);
+    int8_t* const to = out + column * rows + begin;
+    team.each(n, [&](int64_t k) { to[k] = quantized(value(k), most); });
+  }
+};
+
+/// Element i of [rows, columns] from x [columns, rows].
+template <typename T>
+struct Dequantize {
+  const int8_t* x;
+  const compute_t<T>* scale;
+  int64_t rows;
+  int64_t columns;
+  int64_t of_group;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    const int64_t r = i / columns;
+    const int64_t c = i % columns;
+    return static_cast<T>(static_cast<C>(x[c * rows + r]) * scale[r / of_group * columns + c]);
+  }
+};
+
+/// Element i of the sum over groups so far, and what a product of this group adds.
+template <typename C>
+struct AddScaled {
+  const C* sum;  // null: this is the first
+  const C* product;
+  const C* scale;
+  int64_t columns;
+  PHI_HD C operator()(int64_t i) const {
+    const C scaled = product[i] * scale[i % columns];
+    return sum ? sum[i] + scaled : scaled;
+  }
+};
+
+template <typename T>
+struct AddBias {
+  const compute_t<T>* sum;
+  const T* bias;  // null: none
+  int64_t columns;
+  PHI_HD T operator()(int64_t i) const {
+    using C = compute_t<T>;
+    return static_cast<T>(sum[i] + (bias ? static_cast<C>(bias[i % columns]) : C(0)));
+  }
+};
+
+template <typename T>
+struct TimesScale {
+  const T* x;
+  const compute_t<T>* scale;
+  int64_t columns;
+  PHI_HD compute_t<T> operator()(int64_t i) const {
+    return static_cast<compute_t<T>>(x[i]) * scale[i % columns];
+  }
+};
+
+/// Whole numbers below 256 are exact in all floats: the product with them rounds as that of x does.
+template <typename T>
+DenseTensor widened(const GpuContext& ctx, const DenseTensor& weight) {
+  DenseTensor wide = DenseTensor::empty({weight.dims(), dtype_of<T>()}, ctx.place());
+  convert(ctx, weight.data<int8_t>(), wide.mutable_data<T>(), weight.numel());
+  return wide;
+}
+
+template <typename C>
+DenseTensor matrix(const GpuContext& ctx, int64_t rows, int64_t columns) {
+  return DenseTensor::empty({{rows, columns}, dtype_of<C>()}, ctx.place());
+}
+
+/// f(number of the group, its first row, how many there are).
+template <typename F>
+void for_each_group(int64_t rows, int group_size, const F& f) {
+  const int64_t size = group_rows(rows, group_size);
+  for (int64_t begin = 0; begin < rows; begin += size)
+    f(begin / size, begin, std::min(size, rows - begin));
+}
+
+template <typename T>
+void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const T* b,
+                 compute_t<T>* c) {
+  product.dtype = dtype_of<T>();
+  product.out = dtype_of<compute_t<T>>();
+  product.tf32 = std::is_same_v<T, float> && RankContext::current().tf32();
+  gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
+  device.products().run(device, product, 1.0, a, b, 0.0, c);
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_size,
+                          DenseTensor* out, DenseTensor* scale) {
+  refuse_elements<T>(ctx, x, IsNotFinite(), not_finite());
+  const int64_t rows = x.dims()[0];
+  const int64_t columns = x.dims()[1];
+  const int64_t of_group = group_rows(rows, group_size);
+  const int64_t groups = columns == 0 ? 0 : scale->numel() / columns;
+  gpu::for_each_line(
+      ctx, gpu::AxisLines({groups, of_group, columns}, 1),
+      QuantizeLine<T>{x.data<T>(), rows, columns, of_group, out->mutable_data<int8_t>(),
+                      scale->mutable_data<compute_t<T>>()});
+}
+
+template <typename T, typename Context>
+void WeightDequantizeKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& scale,
+                            int group_size, DenseTensor* out) {
+  const int64_t columns = x.dims()[0];
+  const int64_t rows = x.dims()[1];
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             Dequantize<T>{x.data<int8_t>(), scale.data<compute_t<T>>(), rows, columns,
+                           group_rows(rows, group_size)});
+}
+
+template <typename T, typename Context>
+void WeightOnlyLinearKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& weight,
+                            const DenseTensor* bias, const DenseTensor& weight_scale,
+                            int group_size, DenseTensor* out) {
+  using C = compute_t<T>;
+  const int64_t n = weight.dims()[0];
+  const int64_t k = weight.dims()[1];
+  const int64_t m = x.dims().numel(0, x.ndim() - 1);
+  if (m * n == 0) return;
+  const DenseTensor wide = widened<T>(ctx, weight);
+  DenseTensor product = matrix<C>(ctx, m, n);
+  DenseTensor sums = matrix<C>(ctx, m, n);
+  C* const sum = sums.mutable_data<C>();
+  if (k == 0) fill(ctx, sum, m * n, C(0));
+  for_each_group(k, group_size, [&](int64_t group, int64_t begin, int64_t rows) {
+    run_product<T>(ctx, {.m = m, .n = n, .k = rows, .trans_b = true, .lda = k, .ldb = k, .ldc = n},
+                   x.data<T>() + begin, wide.data<T>() + begin, product.mutable_data<C>());
+    index_loop(ctx, sum, m * n,
+               AddScaled<C>{group == 0 ? nullptr : sum, product.data<C>(),
+                            weight_scale.data<C>() + group * n, n});
+  });
+  index_loop(ctx, out->mutable_data<T>(), m * n,
+             AddBias<T>{sum, bias ? bias->data<T>() : nullptr, n});
+}
+
+template <typename T, typename Context>
+void WeightOnlyLinearGradKernel(const Context& ctx, const DenseTensor& weight,
+                                const DenseTensor& weight_scale, const DenseTensor& out_grad,
+                                int group_size, DenseTensor* x_grad) {
+  using C = compute_t<T>;
+  const int64_t n = weight.dims()[0];
+  const int64_t k = weight.dims()[1];
+  const int64_t m = out_grad.dims().numel(0, out_grad.ndim() - 1);
+  if (m * k == 0) return;
+  if (n == 0) return fill(ctx, x_grad->mutable_data<T>(), m * k, T(0.0f));
+  const DenseTensor wide = widened<C>(ctx, weight);
+  DenseTensor scaled = matrix<C>(ctx, m, n);
+  DenseTensor sum = matrix<C>(ctx, m, k);
+  for_each_group(k, group_size, [&](int64_t group, int64_t begin, int64_t rows) {
+    index_loop(ctx, scaled.mutable_data<C>(), m * n,
+               TimesScale<T>{out_grad.data<T>(), weight_scale.data<C>() + group * n, n});
+    run_product<C>(ctx, {.m = m, .n = rows, .k = n, .lda = n, .ldb = k, .ldc = k}, scaled.data<C>(),
+                   wide.data<C>() + begin, sum.mutable_data<C>() + begin);
+  });
+  convert(ctx, sum.data<C>(), x_grad->mutable_data<T>(), m * k);
+}
+
+PHI_REGISTER_KERNEL(weight_quantize, GPU, WeightQuantizeKernel, Floats);
+PHI_REGISTER_KERNEL(weight_dequantize, GPU, WeightDequantizeKernel, Floats);
+PHI_REGISTER_KERNEL(weight_only_linear, GPU, WeightOnlyLinearKernel, Floats);
+PHI_REGISTER_KERNEL(weight_only_linear_grad, GPU, WeightOnlyLinearGradKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,181 @@
+// The windows of pooling on a GPU: what they take of images, which of them take an element, and
+// gradients, which each element gathers from those in their order.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "phi/gpu/walk.h"
+#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/window/pool_folds.h"
+#include "phi/kernels/window/pool_images.h"
+
+namespace phi::gpu {
+
+/// Windows [begin, end) along a dim that take one element.
+struct Takers {
+  int32_t begin;
+  int32_t end;
+};
+
+/// The windows along one spatial dim, on the GPU.
+struct PoolAxis {
+  int64_t extent;
+  int64_t windows;
+  const int64_t* ranges;  // [windows, 3]: begin, end, padded
+  const int32_t* takers;  // [extent, 2]
+
+  __device__ int64_t begin(int64_t window) const { return ranges[3 * window]; }
+  __device__ int64_t end(int64_t window) const { return ranges[3 * window + 1]; }
+  __device__ int64_t padded(int64_t window) const { return ranges[3 * window + 2]; }
+  __device__ int64_t size(int64_t window) const { return end(window) - begin(window); }
+  __device__ Takers takers_of(int64_t element) const {
+    return {takers[2 * element], takers[2 * element + 1]};
+  }
+};
+
+struct Windows3 {
+  int64_t inner;  // channels behind
+  PoolAxis axis[3];
+
+  __device__ int64_t image_size() const {
+    return axis[0].extent * axis[1].extent * axis[2].extent * inner;
+  }
+  __device__ int64_t output_size() const {
+    return axis[0].windows * axis[1].windows * axis[2].windows * inner;
+  }
+  /// How many elements a window counts.
+  __device__ int64_t count(int64_t z, int64_t y, int64_t x, bool padded) const {
+    if (padded) return axis[0].padded(z) * axis[1].padded(y) * axis[2].padded(x);
+    return axis[0].size(z) * axis[1].size(y) * axis[2].size(x);
+  }
+};
+
+/// Windows of images, with what keeps their arrays. Both ends of windows rise from one to the next,
+/// so those that take an element follow each other.
+class DeviceWindows {
+ public:
+  DeviceWindows(const GpuContext& ctx, const PoolImages& images) {
+    windows_.inner = images.inner;
+    for (size_t d = 0; d < 3; ++d) {
+      const PoolRanges& ranges = images.ranges[d];
+      std::vector<int64_t> all;
+      for (const PoolRange& range : ranges)
+        all.insert(all.end(), {range.begin, range.end, range.padded});
+      std::vector<int32_t> takers;
+      for (int64_t i = 0; i < images.extents[d]; ++i) {
+        const auto first = std::ranges::find_if(ranges, [&](const auto& r) { return r.end > i; });
+        const auto last =
+            std::find_if(first, ranges.end(), [&](const auto& r) { return r.begin > i; });
+        takers.push_back(static_cast<int32_t>(first - ranges.begin()));
+        takers.push_back(static_cast<int32_t>(last - ranges.begin()));
+      }
+      arrays_.push_back(array_from_host(ctx, all.data(), all.size()));
+      const auto* const of_windows = arrays_.back().data<int64_t>();
+      arrays_.push_back(array_from_host(ctx, takers.data(), takers.size()));
+      windows_.axis[d] = {images.extents[d], images.windows(static_cast<int>(d)), of_windows,
+                          arrays_.back().data<int32_t>()};
+    }
+  }
+  const Windows3& get() const { return windows_; }
+
+ private:
+  Windows3 windows_{};
+  std::vector<DenseTensor> arrays_;
+};
+
+/// Where an output, or an element, lies: its image, and along the dims.
+struct WindowPlace {
+  int64_t image;
+  int64_t at[3];
+  int64_t channel;
+
+  __device__ WindowPlace(int64_t i, int64_t inner, int64_t rows, int64_t columns, int64_t depth) {
+    const auto take = [&i](int64_t n) {
+      const int64_t rest = quotient(i, n);
+      const int64_t last = i - rest * n;
+      i = rest;
+      return last;
+    };
+    channel = take(inner);
+    at[2] = take(columns);
+    at[1] = take(rows);
+    at[0] = take(depth);
+    image = i;
+  }
+};
+__device__ inline WindowPlace output_place(const Windows3& w, int64_t i) {
+  return {i, w.inner, w.axis[1].windows, w.axis[2].windows, w.axis[0].windows};
+}
+__device__ inline WindowPlace element_place(const Windows3& w, int64_t i) {
+  return {i, w.inner, w.axis[1].extent, w.axis[2].extent, w.axis[0].extent};
+}
+
+/// f(an element's offset in its image) for those of a window.
+template <typename F>
+__device__ void for_each_element(const Windows3& w, const WindowPlace& p, const F& f) {
+  for (int64_t z = w.axis[0].begin(p.at[0]); z < w.axis[0].end(p.at[0]); ++z) {
+    for (int64_t y = w.axis[1].begin(p.at[1]); y < w.axis[1].end(p.at[1]); ++y) {
+      for (int64_t x = w.axis[2].begin(p.at[2]); x < w.axis[2].end(p.at[2]); ++x)
+        f(((z * w.axis[1].extent + y) * w.axis[2].extent + x) * w.inner + p.channel);
+    }
+  }
+}
+
+/// The largest of a window, the first of equals, and which element of its image that is: -1, and
+/// the lowest number, for a window without elements.
+template <typename C>
+struct LargestOfWindow {
+  C most = std::numeric_limits<C>::lowest();
+  int64_t place = -1;
+
+  template <typename T>
+  __device__ LargestOfWindow(const Windows3& w, int64_t output, const T* x) {
+    const WindowPlace p = output_place(w, output);
+    const T* const image = x + p.image * w.image_size();
+    for_each_element(w, p, [&](int64_t at) {
+      const auto value = static_cast<C>(image[at]);
+      if (place >= 0 && !is_larger(value, most)) return;
+      most = value;
+      place = at;
+    });
+  }
+};
+
+/// A window's output, where the window is, and an element that it takes.
+struct Taken {
+  int64_t output;
+  int64_t window[3];
+  int64_t in_image;  // the element's offset in its image
+  int64_t element;   // and in the array
+};
+
+/// The sum of what the windows give that take an element: give(windows, Taken).
+template <typename T, typename Give>
+struct Gather {
+  using C = compute_t<T>;
+  Windows3 windows;
+  Give give;
+  __device__ T operator()(int64_t i) const {
+    const WindowPlace p = element_place(windows, i);
+    const int64_t own = i - p.image * windows.image_size();
+    const Takers depth = windows.axis[0].takers_of(p.at[0]);
+    const Takers height = windows.axis[1].takers_of(p.at[1]);
+    const Takers width = windows.axis[2].takers_of(p.at[2]);
+    C sum = 0;
+    for (int64_t z = depth.begin; z < depth.end; ++z) {
+      for (int64_t y = height.begin; y < height.end; ++y) {
+        for (int64_t x = width.begin; x < width.end; ++x) {
+          const int64_t row = (z * windows.axis[1].windows + y) * windows.axis[2].windows + x;
+          const int64_t output = p.image * windows.output_size() + row * windows.inner + p.channel;
+          sum += give(windows, Taken{output, {z, y, x}, own, i});
+        }
+      }
+    }
+    return static_cast<T>(sum);
+  }
+};
+
+}  // namespace phi::gpu

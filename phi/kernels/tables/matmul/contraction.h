@@ -1,0 +1,135 @@
+// Contractions: arrays whose dims have letters are multiplied and summed over letters, as sums and
+// matrix products of two at a time. Words: those of the device, copy_pieces, and batched_product.
+//
+//   std::vector<Labelled> operands{labelled("ij", x), labelled("jk", y)};
+//   const Labelled out = contract<float>(ctx, std::move(operands), "ik");   // strided
+//   scatter<float>(ctx, out, labels_of("ik", {2, 4}), &target);
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/infermeta/axes.h"
+#include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/pieces.h"
+#include "phi/kernels/products/labels.h"
+#include "phi/kernels/products/product_plan.h"
+
+namespace phi {
+namespace {
+
+/// An array seen by letters.
+struct Labelled {
+  Labels labels;
+  DenseTensor array;
+};
+
+Labelled labelled(const std::string& letters, const DenseTensor& x) {
+  return {labels_of(letters, x.dims()), x};
+}
+
+/// target = x, which is repeated along letters that it lacks; elements of target that have no
+/// `place` stay as they are.
+template <typename T, typename Context>
+void scatter(const Context& ctx, const Labelled& x, const Labels& place, DenseTensor* target) {
+  Pieces pieces;
+  for (int d = 0; d < place.dims.ndim(); ++d) {
+    const int at = x.labels.find(place.letters[static_cast<size_t>(d)]);
+    pieces.append(place.dims[d], {place.strides[d], at < 0 ? 0 : x.labels.strides[at]});
+  }
+  copy_pieces<T>(ctx, pieces, x.array, target);
+}
+
+template <typename T, typename Context>
+Labelled made(const Context& ctx, const Labels& labels) {
+  return {labels, DenseTensor::empty({labels.dims, dtype_of<T>()}, ctx.place())};
+}
+
+/// x in this order of its letters, row by row.
+template <typename T, typename Context>
+Labelled arranged(const Context& ctx, Labelled x, const std::string& letters) {
+  const Labels wanted = labels_of(letters, x.labels.extents(letters));
+  if (x.labels.is_row_major(letters)) return {wanted, x.array};
+  Labelled result = made<T>(ctx, wanted);
+  scatter<T>(ctx, x, wanted, &result.array);
+  return result;
+}
+
+/// x [rows, n] summed over n.
+template <typename T, typename Context>
+void sum_rows(const Context& ctx, const T* x, int64_t rows, int64_t n, T* sums) {
+  AxisSet along;
+  along.add(1);
+  if constexpr (kIsComplex<T>) {  // the parts are a tensor dim more
+    using Part = typename T::value_type;
+    reduce<SumReducer<Part>>(ctx, reinterpret_cast<const Part*>(x), Dims{rows, n, 2}, along,
+                             reinterpret_cast<Part*>(sums), ConvertFunctor<Part>());
+  } else {
+    reduce<SumReducer<T>>(ctx, x, Dims{rows, n}, along, sums, ConvertFunctor<T>());
+  }
+}
+
+/// x summed over the letters that are not needed.
+template <typename T, typename Context>
+Labelled summed(const Context& ctx, Labelled x, const std::string& needed) {
+  const std::string kept = x.labels.those_in(needed);
+  const std::string gone = x.labels.those_not_in(needed);
+  if (gone.empty()) return x;
+  x = arranged<T>(ctx, std::move(x), kept + gone);
+  Labelled result = made<T>(ctx, labels_of(kept, x.labels.extents(kept)));
+  sum_rows(ctx, x.array.template data<T>(), result.array.numel(), x.labels.extents(gone).numel(),
+           result.array.template mutable_data<T>());
+  return result;
+}
+
+/// x as matrices, read in place where it lies row by row one way or the other.
+template <typename T, typename Context>
+ProductOperand as_matrices(const Context& ctx, Labelled* x, const std::string& batch,
+                           const std::string& rows, const std::string& columns) {
+  const int64_t m = x->labels.extents(rows).numel(), n = x->labels.extents(columns).numel();
+  const Dims batch_dims{x->labels.extents(batch).numel()};
+  if (x->labels.is_row_major(batch + columns + rows)) return {{batch_dims, n, m}, true};
+  *x = arranged<T>(ctx, std::move(*x), batch + rows + columns);
+  return {{batch_dims, m, n}, false};
+}
+
+/// a b summed over the letters that are needed no more.
+template <typename T, typename Context>
+Labelled multiplied(const Context& ctx, Labelled a, Labelled b, const std::string& needed) {
+  const PairPlan plan = plan_pair(a.labels, b.labels, needed);
+  Labelled result = made<T>(ctx, plan.result);
+  const ProductOperand left = as_matrices<T>(ctx, &a, plan.batch, plan.rows, plan.inner);
+  const ProductOperand right = as_matrices<T>(ctx, &b, plan.batch, plan.inner, plan.columns);
+  const MatrixBatch c{left.matrices.batch,
+                      left.transposed ? left.matrices.columns : left.matrices.rows,
+                      right.transposed ? right.matrices.rows : right.matrices.columns};
+  batched_product(ctx, left, a.array.template data<T>(), right, b.array.template data<T>(), c,
+                  result.array.template mutable_data<T>());
+  return result;
+}
+
+/// The product of all operands, from the first to the last, summed over the letters that `wanted`
+/// lacks. Letters of `wanted` that no operand has are not there in the result either. T: the types
+/// of batched_product.
+template <typename T, typename Context>
+Labelled contract(const Context& ctx, std::vector<Labelled> operands, const std::string& wanted) {
+  // Letters that the output or operands from `first` on have.
+  const auto needed_from = [&](size_t first) {
+    std::string letters = wanted;
+    for (size_t i = first; i < operands.size(); ++i) letters += operands[i].labels.letters;
+    return letters;
+  };
+  Labelled result = summed<T>(ctx, operands[0], needed_from(1));
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const std::string needed = needed_from(i + 1);
+    Labelled next = summed<T>(ctx, operands[i], needed + result.labels.letters);
+    result = multiplied<T>(ctx, std::move(result), std::move(next), needed);
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace phi

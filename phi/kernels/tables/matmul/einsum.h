@@ -1,0 +1,55 @@
+// Products in Einstein's notation. The gradient of an operand is the product of all others with
+// that of the output, by the operand's letters.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "phi/common/equation.h"
+#include "phi/core/kernel_registry.h"
+#include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/tables/matmul/contraction.h"
+#include "phi/kernels/tables/matmul/operands.h"
+
+namespace phi {
+
+/// Operands are multiplied from the first to the last.
+template <typename T, typename Context>
+void EinsumKernel(const Context& ctx, std::span<const DenseTensor* const> x,
+                  const std::string& equation, DenseTensor* out) {
+  const Equation terms = Equation::parse(equation, x.size());
+  std::vector<Labelled> operands;
+  for (size_t i = 0; i < x.size(); ++i) operands.push_back(labelled(terms.inputs[i].before, *x[i]));
+  const std::string& wanted = terms.output.before;
+  scatter<T>(ctx, contract<T>(ctx, std::move(operands), wanted), labels_of(wanted, out->dims()),
+             out);
+}
+
+/// Letters that only the operand has were summed: each element gets the gradient of the sum. Off a
+/// diagonal there is none.
+template <typename T, typename Context>
+void EinsumGradKernel(const Context& ctx, std::span<const DenseTensor* const> x,
+                      const DenseTensor& out_grad, const std::string& equation,
+                      std::span<DenseTensor* const> x_grad) {
+  const Equation terms = Equation::parse(equation, x.size());
+  std::vector<Labelled> factors;
+  for (size_t i = 0; i < x.size(); ++i)
+    factors.push_back(labelled(terms.inputs[i].before, conjugated<T>(ctx, *x[i])));
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!x_grad[i]) continue;
+    std::vector<Labelled> others{labelled(terms.output.before, out_grad)};
+    for (size_t j = 0; j < x.size(); ++j) {
+      if (j != i) others.push_back(factors[j]);
+    }
+    const Labels& own = factors[i].labels;
+    if (own.letters != terms.inputs[i].before)
+      fill(ctx, x_grad[i]->mutable_data<T>(), x_grad[i]->numel(), T(0));
+    scatter<T>(ctx, contract<T>(ctx, std::move(others), own.letters), own, x_grad[i]);
+  }
+}
+
+PHI_REGISTER_KERNEL(einsum, PHI_DEVICE, EinsumKernel, ProductTypes);
+PHI_REGISTER_KERNEL(einsum_grad, PHI_DEVICE, EinsumGradKernel, ProductTypes);
+
+}  // namespace phi

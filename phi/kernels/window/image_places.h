@@ -1,0 +1,27 @@
+// What is said of places that are counted through images and lie outside of them, by every device.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "phi/common/errors.h"
+
+namespace phi {
+
+/// `name` holds `place` at flat position `position`; the image has `size` elements.
+[[noreturn]] inline void throw_outside_image(std::string_view name, int64_t place, int64_t position,
+                                             int64_t size) {
+  throw errors::InvalidArgument(
+      "{} holds {} at flat position {}, but the image that it counts through has {} elements; it "
+      "must be in [0, {}).",
+      name, place, position, size, size);
+}
+
+/// The same where another rank has the place.
+[[noreturn]] inline void throw_outside_image_elsewhere() {
+  throw errors::InvalidArgument(
+      "indices holds a place outside of its image in the part of another "
+      "rank, whose message says which.");
+}
+
+}  // namespace phi
