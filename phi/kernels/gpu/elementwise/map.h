@@ -12,6 +12,11 @@
 
 namespace phi::gpu {
 
+/// F takes so many steps that no kernel of it waits for memory: a thread gets one element at a
+/// time. More would only take compilers their time, which for these is minutes.
+template <typename F>
+inline constexpr bool is_long = false;
+
 /// Elements that one access moves.
 template <typename T, int kWidth>
 struct alignas(kWidth * sizeof(T)) Pack {
@@ -68,7 +73,7 @@ template <typename Out, typename F, typename... In>
 void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
   constexpr size_t kAccess = 16;
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
-  constexpr int kWidth = kWidest < kAccess ? static_cast<int>(kAccess / kWidest) : 1;
+  constexpr int kWidth = kWidest < kAccess && !is_long<F> ? static_cast<int>(kAccess / kWidest) : 1;
   if (n == 0) return;
   const bool is_aligned = (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
                           (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
