@@ -1,13 +1,28 @@
 // Gradients of the functions of unary_math.h: what reaches x when `g` reaches the result. Each
-// takes x or the result `out`, whichever is the more accurate; T is float or double.
+// takes x or the result `out`, whichever is the more accurate; T is float or double, or a complex
+// type where the function has one.
 #pragma once
 
 #include <cmath>
 #include <numbers>
 
+#include "phi/common/dtype.h"
+#include "phi/kernels/functors/complex_math.h"
 #include "phi/kernels/functors/unary_math.h"
 
 namespace phi {
+namespace detail {
+
+template <typename T>
+PHI_HD T square_root(T x) {
+  if constexpr (kIsComplex<T>) {
+    return fast::sqrt(x);
+  } else {
+    return std::sqrt(x);
+  }
+}
+
+}  // namespace detail
 
 /// 0 at 0.
 template <typename T>
@@ -17,23 +32,25 @@ struct AbsGradFunctor {
 
 template <typename T>
 struct AcosGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return -g / std::sqrt((T(1) - x) * (T(1) + x)); }
+  PHI_HD T operator()(T x, T g) const { return -g / detail::square_root((T(1) - x) * (T(1) + x)); }
 };
 
 /// NaN below 1, as the function.
 template <typename T>
 struct AcoshGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g / (std::sqrt(x - T(1)) * std::sqrt(x + T(1))); }
+  PHI_HD T operator()(T x, T g) const {
+    return g / (detail::square_root(x - T(1)) * detail::square_root(x + T(1)));
+  }
 };
 
 template <typename T>
 struct AsinGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g / std::sqrt((T(1) - x) * (T(1) + x)); }
+  PHI_HD T operator()(T x, T g) const { return g / detail::square_root((T(1) - x) * (T(1) + x)); }
 };
 
 template <typename T>
 struct AsinhGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g / std::sqrt(x * x + T(1)); }
+  PHI_HD T operator()(T x, T g) const { return g / detail::square_root(x * x + T(1)); }
 };
 
 template <typename T>
@@ -48,18 +65,12 @@ struct AtanhGradFunctor {
 
 template <typename T>
 struct CoshGradFunctor {
-  PHI_HD T operator()(T x, T g) const {
-    using fast::sinh;
-    return g * sinh(x);
-  }
+  PHI_HD T operator()(T x, T g) const { return g * fast::sinh(x); }
 };
 
 template <typename T>
 struct SinhGradFunctor {
-  PHI_HD T operator()(T x, T g) const {
-    using fast::cosh;
-    return g * cosh(x);
-  }
+  PHI_HD T operator()(T x, T g) const { return g * fast::cosh(x); }
 };
 
 template <typename T>
@@ -99,10 +110,7 @@ struct ErfinvGradFunctor {
 
 template <typename T>
 struct Expm1GradFunctor {
-  PHI_HD T operator()(T x, T g) const {
-    using fast::exp;
-    return g * exp(x);
-  }
+  PHI_HD T operator()(T x, T g) const { return g * fast::exp(x); }
 };
 
 template <typename T>

@@ -2,7 +2,7 @@
 // name nothing.
 #include "phi/generated/kernels/indexing.h"
 #include "phi/generated/kernels/lookup.h"
-#include "tests/phi/gpu/both_devices.h"
+#include "tests/phi/gpu/same_refusal.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi::testing {
@@ -244,38 +244,21 @@ TEST(GpuLookup, EmbeddingsAndTheirGradients) {
                      });
 }
 
-/// The text of what a call refuses.
-std::string refused(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-/// Both devices refuse with one text; the GPU says it where the host waits.
-void expect_same_refusal(const Arrays& in, const TensorMeta& out, const KernelCall& call) {
-  const std::string expected = refused([&] { left_on_cpu(in, {out}, call); });
-  EXPECT_NE(expected, "nothing");
-  EXPECT_EQ(refused([&] { left_on_gpu(in, {out}, call); }), expected);
-}
-
 TEST(GpuIndexing, IndicesThatNameNothingAreRefusedInTheCpusWords) {
   const DenseTensor x = drawn(DataType::FLOAT32, {5, 4}, 1);
-  expect_same_refusal({x, tensor<int32_t>({0, 4, -6, 9}, {4})}, {{4, 4}, DataType::FLOAT32},
+  expect_same_refusal({x, tensor<int32_t>({0, 4, -6, 9}, {4})}, {{{4, 4}, DataType::FLOAT32}},
                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                         registered<kernels::index_select, float>(ctx, in[0], in[1], 0, &out[0]);
                       });
-  expect_same_refusal({x, tensor<int64_t>({0, 3, 4, 4}, {2, 2})}, {{2}, DataType::FLOAT32},
+  expect_same_refusal({x, tensor<int64_t>({0, 3, 4, 4}, {2, 2})}, {{{2}, DataType::FLOAT32}},
                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                         registered<kernels::gather_nd, float>(ctx, in[0], in[1], &out[0]);
                       });
-  expect_same_refusal({x, tensor<int64_t>({0, 5}, {2})}, {{2, 4}, DataType::FLOAT32},
+  expect_same_refusal({x, tensor<int64_t>({0, 5}, {2})}, {{{2, 4}, DataType::FLOAT32}},
                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                         registered<kernels::embedding, float>(ctx, in[1], in[0], -1, &out[0]);
                       });
-  expect_same_refusal({x, tensor<int64_t>({0, -1}, {2})}, {{2, 4}, DataType::FLOAT32},
+  expect_same_refusal({x, tensor<int64_t>({0, -1}, {2})}, {{{2, 4}, DataType::FLOAT32}},
                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                         registered<kernels::gather, float>(ctx, in[0], in[1], Scalar(0), &out[0]);
                       });

@@ -1,7 +1,7 @@
 // Random values on GPUs: the CPU's words, whatever part of a tensor is drawn.
 #include "phi/generated/kernels/random.h"
 #include "phi/generated/kernels/sampling.h"
-#include "tests/phi/gpu/both_devices.h"
+#include "tests/phi/gpu/same_refusal.h"
 
 namespace phi::testing {
 namespace {
@@ -136,32 +136,22 @@ TEST(GpuSampling, WrongParametersAreRefused) {
   for (const double wrong : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     const DenseTensor x = tensor<float>({1, wrong}, {2});
     const DenseTensor half = tensor<float>({0.5, 0.5}, {2});
-    const auto refused = [&](const TensorMeta& out, const KernelCall& call) {
-      std::string said[2];
-      for (const bool on_gpu : {false, true}) {
-        try {
-          on_gpu ? left_on_gpu({x, half}, {out}, call) : left_on_cpu({x, half}, {out}, call);
-        } catch (const Error& error) {
-          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-          said[on_gpu ? 1 : 0] = error.what();
-        }
-      }
-      EXPECT_FALSE(said[0].empty()) << wrong;
-      EXPECT_EQ(said[0], said[1]);
+    const auto expect_refusal = [&](const TensorMeta& out, const KernelCall& call) {
+      expect_same_refusal({x, half}, {out}, call);
     };
-    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    expect_refusal(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::poisson, float>(ctx, in[0], 1, &out[0]);
     });
-    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    expect_refusal(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::standard_gamma, float>(ctx, in[0], 1, &out[0]);
     });
-    refused(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    expect_refusal(x.meta(), [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::dirichlet, float>(ctx, in[0], 1, &out[0]);
     });
-    refused({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    expect_refusal({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::binomial, float>(ctx, in[0], in[1], 1, &out[0]);
     });
-    refused({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+    expect_refusal({{2}, DataType::INT64}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::binomial, float>(ctx, in[1], in[0], 1, &out[0]);
     });
   }

@@ -7,6 +7,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/words.h"
+#include "phi/kernels/functors/complex_math.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
@@ -19,14 +20,6 @@ struct RealPartFunctor {
 template <typename C>
 struct ImaginaryPartFunctor {
   auto operator()(C x) const { return x.imag(); }
-};
-template <typename C>
-struct ModulusFunctor {
-  auto operator()(C x) const { return std::abs(x); }
-};
-template <typename C>
-struct ArgumentFunctor {
-  auto operator()(C x) const { return std::arg(x); }
 };
 /// Real numbers are their own conjugates.
 template <typename T>
@@ -66,7 +59,6 @@ void AsComplexKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   copy_bytes(x, out);
 }
 
-/// out_grad, which is real, in the direction of x; 0 at 0.
 template <typename T, typename Context>
 void ModulusGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
                        DenseTensor* x_grad) {
@@ -74,16 +66,11 @@ void ModulusGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   const T* xs = x.data<T>();
   const Part* gs = out_grad.data<Part>();
   T* to = x_grad->mutable_data<T>();
-  for (int64_t i = 0; i < x_grad->numel(); ++i) {
-    const Part modulus = std::abs(xs[i]);
-    to[i] = modulus == Part(0) ? T(0) : gs[i] * (xs[i] / modulus);
-  }
+  for (int64_t i = 0; i < x_grad->numel(); ++i) to[i] = ModulusGradFunctor<T>()(xs[i], gs[i]);
 }
 
 PHI_UNARY_KERNEL(real, RealPartFunctor, Complexes);
 PHI_UNARY_KERNEL(imag, ImaginaryPartFunctor, Complexes);
-PHI_UNARY_KERNEL(abs, ModulusFunctor, Complexes);
-PHI_UNARY_KERNEL(angle, ArgumentFunctor, Complexes);
 PHI_UNARY_KERNEL(conj, ConjugateFunctor, Conjugated);
 PHI_REGISTER_KERNEL(abs_grad, CPU, ModulusGradKernel, Complexes);
 PHI_REGISTER_KERNEL(complex, CPU, ComplexKernel, Parts);

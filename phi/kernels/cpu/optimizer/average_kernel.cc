@@ -4,14 +4,10 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/cpu/numbers.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/weight_average.h"
 
 namespace phi {
 namespace {
-
-/// sums[i] += x[i], which is how single weights are averaged; the sum so far moves on where it has
-/// as many terms as a float can tell apart.
-constexpr int64_t kMostInOneSum = 16384;
 
 template <typename C, typename T>
 void add_to(const T* x, C* sums, int64_t n) {
@@ -21,9 +17,7 @@ void add_to(const T* x, C* sums, int64_t n) {
 
 }  // namespace
 
-/// The average of weights over the last steps: sum 1 takes param, and moves to sum 2 now and then.
-/// When there are as many terms as the window wants, min(max_average_window, average_window *
-/// updates) but at least min_average_window, both move to sum 3 and the count begins anew.
+/// Sums and counts as AverageStep says.
 template <typename T, typename Context>
 void AverageAccumulatesKernel(const Context&, const DenseTensor& param, const DenseTensor& in_sum_1,
                               const DenseTensor& in_sum_2, const DenseTensor& in_sum_3,
@@ -36,9 +30,9 @@ void AverageAccumulatesKernel(const Context&, const DenseTensor& param, const De
                               DenseTensor* out_old_num_accumulates, DenseTensor* out_num_updates) {
   using C = compute_t<T>;
   const int64_t n = param.numel();
-  int64_t terms = number_at<int64_t>(in_num_accumulates) + 1;
-  int64_t old_terms = number_at<int64_t>(in_old_num_accumulates);
-  const int64_t updates = number_at<int64_t>(in_num_updates) + 1;
+  const AverageStep step = AverageWindow{average_window, max_average_window, min_average_window}(
+      number_at<int64_t>(in_num_accumulates), number_at<int64_t>(in_old_num_accumulates),
+      number_at<int64_t>(in_num_updates));
   keep(in_sum_1, out_sum_1);
   keep(in_sum_2, out_sum_2);
   keep(in_sum_3, out_sum_3);
@@ -46,22 +40,19 @@ void AverageAccumulatesKernel(const Context&, const DenseTensor& param, const De
   C* sum2 = out_sum_2->mutable_data<C>();
   C* sum3 = out_sum_3->mutable_data<C>();
   add_to(param.data<T>(), sum1, n);
-  if (updates % kMostInOneSum == 0) {
+  if (step.moves) {
     add_to(sum1, sum2, n);
     std::fill_n(sum1, n, C(0));
   }
-  const auto window = truncated<int64_t>(static_cast<float>(updates) * average_window);
-  if (terms >= min_average_window && terms >= std::min(max_average_window, window)) {
+  if (step.restarts) {
     std::copy_n(sum1, n, sum3);
     add_to(sum2, sum3, n);
     std::fill_n(sum1, n, C(0));
     std::fill_n(sum2, n, C(0));
-    old_terms = terms;
-    terms = 0;
   }
-  set_number(out_num_accumulates, terms);
-  set_number(out_old_num_accumulates, old_terms);
-  set_number(out_num_updates, updates);
+  set_number(out_num_accumulates, step.terms);
+  set_number(out_old_num_accumulates, step.old_terms);
+  set_number(out_num_updates, step.updates);
 }
 
 PHI_REGISTER_KERNEL(average_accumulates, CPU, AverageAccumulatesKernel, Floats);

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
+#include "phi/kernels/numerics_check.h"
 
 namespace phi {
 namespace {
@@ -161,11 +161,7 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
   Numerics found;
   for (int64_t i = 0; i < tensor.numel(); ++i) found.add(static_cast<double>(x[i]));
   found.combine_all(ctx, tensor.ndim());
-  PHI_CHECK(check_nan_inf_level > 0 || found.nans + found.infinities == 0,
-            errors::PreconditionNotMet(
-                "tensor '{}' of op '{}' has {} NaN and {} infinities among its elements; a "
-                "check_nan_inf_level above 0 only counts them.",
-                var_name, op_type, found.nans, found.infinities));
+  check_numerics(check_nan_inf_level, op_type, var_name, found.nans, found.infinities);
   const int64_t n = ctx.input_box(0, tensor.dims()).global.numel();
   const std::array counts = {found.nans, found.infinities, found.zeros};
   std::copy_n(counts.data(), 3, stats->mutable_data<int64_t>());

@@ -6,20 +6,10 @@
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/cpu/gathered_rows.h"
 #include "phi/kernels/cpu/order/row_order.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/median.h"
 
 namespace phi {
 namespace {
-
-/// Half of a + b; integers lose their fraction.
-template <typename C>
-C middle(C a, C b) {
-  if constexpr (std::is_integral_v<C>) {
-    return static_cast<C>(AddFunctor<C>()(a, b) / 2);
-  } else {
-    return a == b ? a : (a + b) / 2;
-  }
-}
 
 /// The places of the two middle elements that are numbers, the same one of an odd number of them;
 /// -1 if there are none.

@@ -6,23 +6,6 @@
 #include "phi/kernels/cpu/order/items.h"
 
 namespace phi {
-namespace {
-
-/// Whether two items hold the same numbers; NaN equals nothing.
-template <typename T>
-bool are_equal(const Items<T>& x, int64_t i, int64_t j) {
-  using C = compute_t<T>;
-  for (int64_t o = 0; o < x.outer; ++o) {
-    const T* a = x.part(o, i);
-    const T* b = x.part(o, j);
-    for (int64_t e = 0; e < x.inner; ++e) {
-      if (static_cast<C>(a[e]) != static_cast<C>(b[e])) return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
 
 /// Of dtype `dtype`, and only if asked for: for each item of x its place in out (index), and how
 /// long its run is (counts).

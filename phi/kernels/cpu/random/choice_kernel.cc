@@ -5,10 +5,11 @@
 #include <numeric>
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 
 namespace phi {
@@ -22,20 +23,11 @@ class Weights {
   template <typename T>
   Weights(const T* x, int64_t classes) : weights_(static_cast<size_t>(classes)) {
     convert(x, weights_.data(), classes);
-    for (double weight : weights_) {
-      PHI_CHECK(weight >= 0 && std::isfinite(weight),
-                errors::InvalidArgument("x holds {}, but weights of classes are finite numbers of "
-                                        "at least 0.",
-                                        weight));
-      possible_ += weight > 0;
-    }
+    for (double weight : weights_) possible_ += weight > 0;
   }
 
   void check(int64_t samples) const {
-    PHI_CHECK(possible_ >= samples,
-              errors::InvalidArgument("{} of the weights in a row of x are above 0, but {} classes "
-                                      "are to be chosen.",
-                                      possible_, samples));
+    if (possible_ < samples) throw_too_few({.extent = samples, .value = possible_});
   }
 
   /// One class for each sample, whatever the others choose. `first` is the index of the row's first
@@ -84,6 +76,7 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
   const int64_t first_row = x.ndim() > 1 ? here.offset[0] : 0;
   const T* from = x.data<T>();
   auto* to = out->mutable_data<int64_t>();
+  refuse_elements<T>(ctx, x, IsNoWeight(), {.argument = "x", .raise = throw_no_weight});
   for (int64_t row = first_row; row < first_row + rows; ++row, from += classes, to += samples) {
     const Weights weights(from, classes);
     weights.check(replacement ? 1 : samples);

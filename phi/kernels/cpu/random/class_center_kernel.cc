@@ -4,25 +4,21 @@
 #include <numeric>
 #include <vector>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 
 namespace phi {
 namespace {
 
-/// Whether a label has the class, for each. Errors: InvalidArgument with the label's place.
+/// Whether a label has the class, for each.
 template <typename T>
 std::vector<bool> classes_of(const DenseTensor& label, int num_classes) {
   std::vector<bool> is_there(static_cast<size_t>(num_classes));
   const T* labels = label.data<T>();
-  for (int64_t i = 0; i < label.numel(); ++i) {
-    PHI_CHECK(labels[i] >= 0 && labels[i] < num_classes,
-              errors::InvalidArgument("label {} is {}, but it must be in [0, {}), num_classes.", i,
-                                      labels[i], num_classes));
-    is_there[static_cast<size_t>(labels[i])] = true;
-  }
+  for (int64_t i = 0; i < label.numel(); ++i) is_there[static_cast<size_t>(labels[i])] = true;
   return is_there;
 }
 
@@ -44,10 +40,13 @@ std::vector<int64_t> chosen(std::vector<int64_t> classes, size_t count, int seed
 
 }  // namespace
 
+/// Errors: InvalidArgument with the place of a label that is no class.
 template <typename T, typename Context>
 void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int num_classes,
                              int num_samples, bool /*fix_seed*/, int seed, DenseTensor* remapped,
                              DenseTensor* sampled) {
+  refuse_elements<T>(ctx, label, IsNoClass{num_classes},
+                     {.argument = "label", .raise = throw_no_class, .extent = num_classes});
   const std::vector<bool> is_there = classes_of<T>(label, num_classes);
   std::vector<int64_t> centres, others;
   for (int64_t c = 0; c < num_classes; ++c) (is_there[c] ? centres : others).push_back(c);

@@ -1,7 +1,8 @@
-// Complex numbers and their parts on GPUs, which need no elementary functions.
+// Complex numbers and their parts on GPUs.
 #include <complex>
 
 #include "phi/generated/kernels/complex.h"
+#include "phi/kernels/functors/complex_math.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -82,10 +83,18 @@ void AsComplexKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out)
   keep(ctx, x, out);
 }
 
+template <typename T, typename Context>
+void ModulusGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
+                       DenseTensor* x_grad) {
+  gpu::map(ctx, x_grad->mutable_data<T>(), x_grad->numel(), ModulusGradFunctor<T>(), x.data<T>(),
+           out_grad.data<typename T::value_type>());
+}
+
 PHI_REGISTER_KERNEL(real, GPU, RealKernel, Complexes);
 PHI_REGISTER_KERNEL(imag, GPU, ImagKernel, Complexes);
 PHI_REGISTER_KERNEL(conj, GPU, ConjKernel, Complexes);
 PHI_REGISTER_KERNEL(conj, GPU, ConjKernel, Reals);
+PHI_REGISTER_KERNEL(abs_grad, GPU, ModulusGradKernel, Complexes);
 PHI_REGISTER_KERNEL(complex, GPU, ComplexKernel, Parts);
 PHI_REGISTER_KERNEL(as_real, GPU, AsRealKernel, Complexes);
 PHI_REGISTER_KERNEL(as_complex, GPU, AsComplexKernel, Parts);

@@ -1,8 +1,9 @@
-// prelu on GPUs: slopes for negative elements that are learned.
+// prelu and rrelu on GPUs: slopes for negative elements that are learned, or drawn.
 #include <string>
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/gpu/random/uniform.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -60,6 +61,16 @@ struct SlopeTerm {
   }
 };
 
+/// The slope of what is not negative is 1.
+template <typename T>
+struct KnownSlope {
+  const T* x;
+  const T* slopes;
+  PHI_HD T operator()(int64_t i) const {
+    return static_cast<compute_t<T>>(x[i]) < 0 ? slopes[i] : T(1.0f);
+  }
+};
+
 }  // namespace
 
 /// x where it is not negative, else alpha x.
@@ -99,7 +110,25 @@ void PReluGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                              ConvertFunctor<T>());
 }
 
+/// As on the CPU.
+template <typename T, typename Context>
+void RReluKernel(const Context& ctx, const DenseTensor& x, float lower, float upper, bool is_test,
+                 int seed, DenseTensor* out, DenseTensor* noise) {
+  using C = compute_t<T>;
+  const int64_t n = out->numel();
+  T* slopes = noise->mutable_data<T>();
+  if (is_test || lower == upper) {
+    fill(ctx, slopes, n, convert_value<T>((C(lower) + C(upper)) / C(2)));
+  } else {
+    gpu::draw(ctx, ctx.output_box(1, noise->dims()), gpu::seed_source(seed), RandomUse::kUniform,
+              gpu::DrawUniform<T>(lower, upper, slopes));
+  }
+  index_loop(ctx, slopes, n, KnownSlope<T>{x.data<T>(), slopes});
+  binary_loop(ctx, x.data<T>(), noise->data<T>(), out->mutable_data<T>(), n, MultiplyFunctor<C>());
+}
+
 PHI_REGISTER_KERNEL(prelu, GPU, PReluKernel, Floats);
 PHI_REGISTER_KERNEL(prelu_grad, GPU, PReluGradKernel, Floats);
+PHI_REGISTER_KERNEL(rrelu, GPU, RReluKernel, Floats);
 
 }  // namespace phi

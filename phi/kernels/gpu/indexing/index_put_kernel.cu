@@ -1,6 +1,5 @@
 // index_put on GPUs, and its gradient. out may be x. What a mask names is known to the host alone
 // after a wait, for the shapes of all follow from how many of it are true.
-#include <memory>
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -10,6 +9,7 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/scan/running_sums.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -24,18 +24,14 @@ struct NamedDims {
   int count;
 };
 
+struct IsTrue {
+  const bool* mask;
+  PHI_HD bool operator()(int64_t i) const { return mask[i]; }
+};
+
 NamedDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
-  const auto n = static_cast<size_t>(mask.numel());
-  const auto chosen = std::make_unique_for_overwrite<bool[]>(n);
-  gpu::GpuDevice::of(ctx.place())
-      .copy_to_host(chosen.get(), static_cast<const std::byte*>(mask.raw_data()), n);
-  std::vector<int64_t> places;
-  for (size_t i = 0; i < n; ++i) {
-    if (chosen[i]) places.push_back(static_cast<int64_t>(i));
-  }
-  return {array_from_host(ctx, places.data(), places.size()),
-          {static_cast<int64_t>(places.size())},
-          mask.ndim()};
+  const gpu::Chosen chosen = gpu::choose(ctx, mask.numel(), IsTrue{mask.data<bool>()});
+  return {chosen.places, {chosen.count()}, mask.ndim()};
 }
 
 /// Adds `stride` times what one index says to the places of all; one that is elsewhere stays so.

@@ -2,6 +2,7 @@
 #include "phi/gpu/launch.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/indexing/radix_sort.h"
+#include "phi/kernels/gpu/partition_point.h"
 
 namespace phi::gpu {
 namespace {
@@ -21,17 +22,7 @@ __global__ void number_positions(const int64_t* values, int64_t n, int64_t* posi
 /// begins[s]: how many keys are below s.
 __global__ void find_begins(const uint64_t* keys, int64_t n, int64_t slices, int64_t* begins) {
   for (int64_t s = first_item(); s <= slices; s += item_stride()) {
-    int64_t low = 0;
-    int64_t high = n;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (keys[middle] < static_cast<uint64_t>(s)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    begins[s] = low;
+    begins[s] = partition_point(n, [&](int64_t k) { return keys[k] < static_cast<uint64_t>(s); });
   }
 }
 

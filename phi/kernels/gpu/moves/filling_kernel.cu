@@ -11,6 +11,7 @@
 #include "phi/generated/kernels/filling.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/value_on_host.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -139,10 +140,7 @@ double largest_of(const GpuContext& ctx, const DenseTensor& x) {
   DenseTensor most = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   reduce<MaxReducer<double>>(ctx, x.data<double>(), x.dims(), AxisSet::all(x.ndim()),
                              most.mutable_data<double>(), ConvertFunctor<double>());
-  double value = 0;
-  gpu::GpuDevice::of(ctx.place())
-      .copy_to_host(&value, static_cast<const std::byte*>(most.raw_data()), sizeof(value));
-  return value;
+  return gpu::value_on_host<double>(most);
 }
 
 /// The only element of an array, for all.

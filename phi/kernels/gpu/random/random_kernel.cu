@@ -6,6 +6,7 @@
 #include "phi/kernels/functors/random_values.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/gpu/random/draw.h"
+#include "phi/kernels/gpu/random/uniform.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -22,21 +23,6 @@ struct DrawGaussian {
     float second;
     normal_pair(gpu::word_of(block, w & 2), gpu::word_of(block, (w & 2) + 1), &first, &second);
     out[i] = static_cast<T>(mean + std * static_cast<C>((w & 1) != 0 ? second : first));
-  }
-};
-
-template <typename T>
-struct DrawUniform {
-  using C = compute_t<T>;
-  C min;
-  C max;
-  C below_max;
-  T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    C u;
-    unit_value(gpu::word_of(block, w), &u);
-    const C value = std::fma(u, max - min, min);               // as the CPU's compiler makes it
-    out[i] = static_cast<T>(value < max ? value : below_max);  // rounding may have met max
   }
 };
 
@@ -100,15 +86,12 @@ void GaussianKernel(const Context& ctx, float mean, float std, int seed, DenseTe
 template <typename T, typename Context>
 void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int seed,
                    DenseTensor* out) {
-  using C = compute_t<T>;
   const auto low = min.to<double>();
   const auto high = max.to<double>();
   PHI_CHECK(low <= high, errors::InvalidArgument(
                              "min is {} and max is {}: max must be at least min.", low, high));
-  const auto from = static_cast<C>(low);
-  const auto to = static_cast<C>(high);
   gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kUniform,
-            DrawUniform<T>{from, to, std::nextafter(to, from), out->mutable_data<T>()});
+            gpu::DrawUniform<T>(low, high, out->mutable_data<T>()));
 }
 
 /// As on the CPU; a seed_tensor is read on the GPU.

@@ -1,0 +1,69 @@
+// Bins of equal widths, and what is said of elements that have none; for bincount and histogram.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/misfit.h"
+#include "phi/kernels/functors/binary.h"
+
+namespace phi {
+
+inline constexpr int64_t kMostBins = int64_t{1} << 40;  // beyond any memory
+
+/// The smallest and largest value that has a bin. C is a compute type (compute_t).
+template <typename C>
+struct BinRange {
+  C least;
+  C most;
+
+  /// With one to either side if there is only one value.
+  PHI_HD static BinRange of(C least, C most) {
+    if (least != most) return {least, most};
+    return {SubtractFunctor<C>()(least, C(1)), AddFunctor<C>()(most, C(1))};
+  }
+  PHI_HD bool holds(C x) const { return x >= least && x <= most; }
+  /// Bins are left-closed; the last has its right end too.
+  PHI_HD int64_t bin(C x, int64_t bins) const {
+    int64_t place;
+    if constexpr (std::is_integral_v<C>) {
+      place = static_cast<int64_t>((static_cast<double>(x) - static_cast<double>(least)) *
+                                   static_cast<double>(bins) / width());
+    } else {
+      place = static_cast<int64_t>((x - least) * static_cast<C>(bins) / (most - least));
+    }
+    return place < bins ? place : bins - 1;
+  }
+  PHI_HD double width() const { return static_cast<double>(most) - static_cast<double>(least); }
+};
+
+template <typename T>
+struct IsNoBin {
+  PHI_HD bool operator()(T x) const { return x < 0 || int64_t{x} >= kMostBins; }
+};
+template <typename T>
+struct IsNotFinite {
+  PHI_HD bool operator()(T x) const {
+    const auto value = static_cast<compute_t<T>>(x);
+    return value - value != 0;  // NaN for all that is not finite
+  }
+};
+
+/// Of a value that bincount cannot count. Errors: InvalidArgument.
+[[noreturn]] inline void throw_no_bin(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "x holds {} at position {}, but what is "
+      "counted must not be negative, and below {}.",
+      found.value, found.at, kMostBins);
+}
+/// Of an element that is not finite, where they say how far bins go. Errors: InvalidArgument.
+[[noreturn]] inline void throw_not_finite_bins(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "input holds {} at position {}, and bins from "
+      "its smallest to its largest element need "
+      "finite ones; give min and max.",
+      found.number, found.at);
+}
+
+}  // namespace phi

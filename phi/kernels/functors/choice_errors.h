@@ -1,0 +1,47 @@
+// What random choices refuse, and what is said of it, on each device.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/common/errors.h"
+#include "phi/core/device/misfit.h"
+#include "phi/kernels/functors/hd.h"
+
+namespace phi {
+
+/// Of a class: negative, or not finite.
+struct IsNoWeight {
+  template <typename T>
+  PHI_HD bool operator()(T x) const {
+    const auto weight = static_cast<compute_t<T>>(x);
+    return !(weight >= 0 && weight - weight == 0);
+  }
+};
+[[noreturn]] inline void throw_no_weight(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "x holds {}, but weights of classes are finite numbers of at least 0.", found.number);
+}
+
+/// Of the number of weights above 0.
+struct IsBelow {
+  int64_t least;
+  PHI_HD bool operator()(int64_t x) const { return x < least; }
+};
+[[noreturn]] inline void throw_too_few(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "{} of the weights in a row of x are above 0, "
+      "but {} classes are to be chosen.",
+      found.value, found.extent);
+}
+
+/// Of a label.
+struct IsNoClass {
+  int64_t classes;
+  PHI_HD bool operator()(int64_t label) const { return label < 0 || label >= classes; }
+};
+[[noreturn]] inline void throw_no_class(const Misfit& found) {
+  throw errors::InvalidArgument("label {} is {}, but it must be in [0, {}), num_classes.", found.at,
+                                found.value, found.extent);
+}
+
+}  // namespace phi

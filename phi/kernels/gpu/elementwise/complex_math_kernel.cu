@@ -1,0 +1,3 @@
+// Elementary functions of complex numbers on GPUs.
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/elementwise/complex_math.h"

@@ -1,0 +1,75 @@
+// Cross products of vectors along one tensor dim, on GPUs.
+#include "phi/generated/kernels/linalg.h"
+#include "phi/infermeta/linalg.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// Arrays of vectors; integers wrap.
+template <typename T>
+struct Vectors {
+  using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                               std::type_identity<compute_t<T>>>::type;
+  const T* data;
+  bool conjugated = false;
+
+  PHI_HD C at(int64_t i) const {
+    const auto value = static_cast<C>(data[i]);
+    if constexpr (kIsComplex<T>) {
+      if (conjugated) return std::conj(value);
+    }
+    return value;
+  }
+};
+
+/// Element i of x cross y, whose three elements are `inner` apart.
+template <typename T>
+struct CrossElement {
+  Vectors<T> x;
+  Vectors<T> y;
+  int64_t inner;
+  PHI_HD T operator()(int64_t i) const {
+    const int64_t row = i / inner;
+    const int64_t e = row % 3;
+    const int64_t first = (row - e) * inner + i - row * inner;
+    const int64_t next = first + (e + 1) % 3 * inner;
+    const int64_t last = first + (e + 2) % 3 * inner;
+    return static_cast<T>(x.at(next) * y.at(last) - x.at(last) * y.at(next));
+  }
+};
+
+template <typename T>
+void cross(const GpuContext& ctx, const Vectors<T>& x, const Vectors<T>& y, const Dims& dims,
+           int axis, DenseTensor* out) {
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             CrossElement<T>{x, y, dims.numel(axis + 1, dims.ndim())});
+}
+
+}  // namespace
+
+template <typename T, typename Context>
+void CrossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, int axis,
+                 DenseTensor* out) {
+  // The first tensor dim of extent 3 is that of the whole tensor.
+  const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
+  cross<T>(ctx, {x.data<T>()}, {y.data<T>()}, x.dims(), at, out);
+}
+
+/// Of x it is y x out_grad, of y out_grad x x.
+template <typename T, typename Context>
+void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     const DenseTensor& out_grad, int axis, DenseTensor* x_grad,
+                     DenseTensor* y_grad) {
+  const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
+  const Vectors<T> g{out_grad.data<T>()};
+  if (x_grad) cross<T>(ctx, {y.data<T>(), true}, g, x.dims(), at, x_grad);
+  if (y_grad) cross<T>(ctx, g, {x.data<T>(), true}, x.dims(), at, y_grad);
+}
+
+using CrossTypes = join_t<SignedNumbers, Complexes>;
+using CrossGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(cross, GPU, CrossKernel, CrossTypes);
+PHI_REGISTER_KERNEL(cross_grad, GPU, CrossGradKernel, CrossGradTypes);
+
+}  // namespace phi

@@ -1,0 +1,27 @@
+// Binary search in kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/common/hd.h"
+
+namespace phi::gpu {
+
+/// The first k of 0 .. n - 1 for which is_before(k) is false, n if there is none; it is true for
+/// all below that.
+template <typename IsBefore>
+PHI_HD int64_t partition_point(int64_t n, const IsBefore& is_before) {
+  int64_t low = 0;
+  int64_t high = n;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (is_before(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace phi::gpu

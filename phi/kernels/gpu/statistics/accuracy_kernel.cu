@@ -1,0 +1,59 @@
+// accuracy on GPUs: how many predictions meet their labels.
+#include "phi/generated/kernels/statistics.h"
+#include "phi/kernels/gpu/words.h"
+
+namespace phi {
+namespace {
+
+/// Whether a row of indices has its label.
+template <typename Id>
+struct IsHit {
+  const Id* indices;
+  const Id* labels;
+  int64_t width;
+  PHI_HD int32_t operator()(int64_t row) const {
+    for (int64_t k = 0; k < width; ++k) {
+      if (indices[row * width + k] == labels[row]) return 1;
+    }
+    return 0;
+  }
+};
+
+struct Quotient {
+  float divisor;
+  PHI_HD float operator()(int32_t found) const {
+    return divisor == 0 ? 0.0f : static_cast<float>(found) / divisor;
+  }
+};
+
+template <typename Id>
+void find_hits(const GpuContext& ctx, const DenseTensor& indices, const DenseTensor& label,
+               DenseTensor* hits) {
+  index_loop(ctx, hits->mutable_data<int32_t>(), hits->numel(),
+             IsHit<Id>{indices.data<Id>(), label.data<Id>(), indices.dims()[1]});
+}
+
+}  // namespace
+
+/// As on the CPU.
+template <typename T, typename Context>
+void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
+                    const DenseTensor& label, DenseTensor* accuracy, DenseTensor* correct,
+                    DenseTensor* total) {
+  const int64_t rows = ctx.input_box(0, x.dims()).global[0];
+  DenseTensor hits = DenseTensor::empty({{label.numel()}, DataType::INT32}, ctx.place());
+  if (indices.dtype() == DataType::INT32) {
+    find_hits<int32_t>(ctx, indices, label, &hits);
+  } else {
+    find_hits<int64_t>(ctx, indices, label, &hits);
+  }
+  auto* found = correct->mutable_data<int32_t>();
+  reduce<SumReducer<int32_t>>(ctx, hits.data<int32_t>(), hits.dims(), AxisSet::all(1), found,
+                              ConvertFunctor<int32_t>());
+  unary_loop(ctx, found, accuracy->mutable_data<float>(), 1, Quotient{static_cast<float>(rows)});
+  fill(ctx, total->mutable_data<int32_t>(), 1, static_cast<int32_t>(x.dims()[0]));
+}
+
+PHI_REGISTER_KERNEL(accuracy, GPU, AccuracyKernel, Floats);
+
+}  // namespace phi

@@ -1,0 +1,21 @@
+// One number of a GPU's array on the host, for kernels that cannot go on without it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/gpu/gpu_device.h"
+
+namespace phi::gpu {
+
+/// x[i]; the host waits, and throws what kernels have refused until then.
+template <typename T>
+T value_on_host(const DenseTensor& x, int64_t i = 0) {
+  T value;
+  GpuDevice::of(x.place()).copy_to_host(&value, reinterpret_cast<const std::byte*>(x.data<T>() + i),
+                                        sizeof(T));
+  return value;
+}
+
+}  // namespace phi::gpu

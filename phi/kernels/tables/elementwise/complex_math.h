@@ -1,0 +1,84 @@
+// Elementary functions of complex numbers, in a table: op, what it does to x.
+#pragma once
+
+#include <cmath>
+#include <complex>
+
+#include "phi/generated/kernels/complex.h"
+#include "phi/generated/kernels/unary.h"
+#include "phi/generated/kernels/unary_math.h"
+#include "phi/kernels/functors/complex_math.h"
+#include "phi/kernels/tables/elementwise/unary_rows.h"
+
+namespace phi {
+namespace detail {
+
+template <typename C>
+PHI_HD C complex_sigmoid(C x) {
+  return C(1) / (C(1) + fast::exp(-x));
+}
+
+template <typename C>
+struct SiluGradOfComplex {
+  PHI_HD C operator()(C x, C g) const {
+    const C s = complex_sigmoid(x);
+    return g * s * (C(1) + x * (C(1) - s));
+  }
+};
+
+/// Whether a part fails; none of it: both are finite.
+template <typename C>
+PHI_HD bool is_finite(C x) {
+  return std::isfinite(x.real()) && std::isfinite(x.imag());
+}
+template <typename C>
+PHI_HD bool is_infinite(C x) {
+  return std::isinf(x.real()) || std::isinf(x.imag());
+}
+template <typename C>
+PHI_HD bool is_nan(C x) {
+  return x.real() != x.real() || x.imag() != x.imag();
+}
+
+}  // namespace detail
+
+#define PHI_COMPLEX_KERNEL(name, expression)                 \
+  template <typename C>                                      \
+  struct name##_of_complex {                                 \
+    PHI_HD auto operator()(C x) const { return expression; } \
+  };                                                         \
+  PHI_UNARY_KERNEL(name, name##_of_complex, Complexes)
+
+PHI_COMPLEX_KERNEL(abs, std::hypot(x.real(), x.imag()));
+PHI_COMPLEX_KERNEL(angle, std::atan2(x.imag(), x.real()));
+PHI_COMPLEX_KERNEL(acos, fast::acos(x));
+PHI_COMPLEX_KERNEL(acosh, fast::acosh(x));
+PHI_COMPLEX_KERNEL(asin, fast::asin(x));
+PHI_COMPLEX_KERNEL(asinh, fast::asinh(x));
+PHI_COMPLEX_KERNEL(atan, fast::atan(x));
+PHI_COMPLEX_KERNEL(atanh, fast::atanh(x));
+PHI_COMPLEX_KERNEL(cos, fast::cos(x));
+PHI_COMPLEX_KERNEL(cosh, fast::cosh(x));
+PHI_COMPLEX_KERNEL(exp, fast::exp(x));
+PHI_COMPLEX_KERNEL(expm1, fast::exp(x) - C(1));
+PHI_COMPLEX_KERNEL(log, fast::log(x));
+PHI_COMPLEX_KERNEL(log10, fast::log(x) / std::log(typename C::value_type(10)));
+PHI_COMPLEX_KERNEL(log1p, fast::log(C(1) + x));
+PHI_COMPLEX_KERNEL(log2, fast::log(x) / std::log(typename C::value_type(2)));
+PHI_COMPLEX_KERNEL(reciprocal, C(1) / x);
+PHI_COMPLEX_KERNEL(rsqrt, C(1) / fast::sqrt(x));
+PHI_COMPLEX_KERNEL(sigmoid, detail::complex_sigmoid(x));
+PHI_COMPLEX_KERNEL(silu, x* detail::complex_sigmoid(x));
+PHI_COMPLEX_KERNEL(sin, fast::sin(x));
+PHI_COMPLEX_KERNEL(sinh, fast::sinh(x));
+PHI_COMPLEX_KERNEL(sqrt, fast::sqrt(x));
+PHI_COMPLEX_KERNEL(square, x* x);
+PHI_COMPLEX_KERNEL(tan, fast::tan(x));
+PHI_COMPLEX_KERNEL(tanh, fast::tanh(x));
+PHI_COMPLEX_KERNEL(isfinite, detail::is_finite(x));
+PHI_COMPLEX_KERNEL(isinf, detail::is_infinite(x));
+PHI_COMPLEX_KERNEL(isnan, detail::is_nan(x));
+PHI_COMPLEX_KERNEL(logical_not, x == C(0));
+PHI_UNARY_GRAD_KERNEL(silu_grad, detail::SiluGradOfComplex, Complexes);
+
+}  // namespace phi
