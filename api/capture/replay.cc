@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/call/silent_combines.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -47,7 +48,8 @@ Replay::Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<Re
 // ---- pieces ----
 
 bool Replay::belongs(size_t step) const {
-  return steps_[step].is_repeatable || (ranks_ && steps_[step].has_messages);
+  const ReplayStep& which = steps_[step];
+  return which.is_repeatable || (ranks_ && which.has_messages && !which.waits);
 }
 
 // What is under way between two pieces is held by the program, and by no record.
@@ -85,14 +87,19 @@ void Replay::leave_out(size_t begin, size_t end) {
   changed_ = true;
 }
 
-// Whether the device writes down the steps of a piece but for those with messages.
+// What a step does beside its messages.
+void Replay::try_step(size_t at, const RunStep& step) const {
+  if (!steps_[at].has_messages) return step(at);
+  const SilentCombines silence;
+  if (steps_[at].is_kernel) step(at);
+}
+
+// Whether the device writes down the steps of a piece, messages left out.
 bool Replay::try_out(const Piece& piece, const RunStep& step,
                      std::unique_ptr<LaunchRecord>* written) {
   size_t at = piece.begin;
   auto record = device_.record([&] {
-    for (at = piece.begin; at < piece.end; ++at) {
-      if (!steps_[at].has_messages) step(at);
-    }
+    for (at = piece.begin; at < piece.end; ++at) try_step(at, step);
   });
   if (record) {
     if (written) *written = std::move(record);
@@ -100,6 +107,7 @@ bool Replay::try_out(const Piece& piece, const RunStep& step,
   }
   // Where no single step is at fault, what they do together is: one gives back another's memory.
   if (at < piece.end) {
+    steps_[at].waits = true;
     leave_out(at, at + 1);
   } else {
     leave_out(piece.begin, piece.end);

@@ -7,8 +7,9 @@
 //
 // Steps with messages belong to pieces where the world writes down messages as well
 // (World::record), and all of them do on all ranks that run the program, or none: the other side of
-// a message that is launched is launched. At the beginning of each run the ranks agree on how they
-// go.
+// a message that is launched is launched. At the beginning of each run
+// the ranks agree on how they go. What each finds out by itself before that, it finds without a
+// message.
 #pragma once
 
 #include <functional>
@@ -27,6 +28,8 @@ namespace phi {
 struct ReplayStep {
   bool is_repeatable = false;
   bool has_messages = false;
+  bool is_kernel = false;
+  bool waits = false;  // for the device: found when it was tried
   /// The step that has the other half of what is under way in between: its own number where
   /// nothing is, -1 where there is none.
   int64_t other_half = -1;
@@ -54,7 +57,7 @@ class Replay {
     size_t begin;
     size_t end;
     bool has_messages;
-    bool is_tried = false;  // all but its messages can be written down
+    bool is_tried = false;  // what it does beside its messages can be written down
     std::unique_ptr<LaunchRecord> record = nullptr;
     Addresses addresses = {};
     Counters counted = {};  // of the messages of a launch
@@ -70,6 +73,7 @@ class Replay {
   };
 
   bool belongs(size_t step) const;
+  void try_step(size_t at, const RunStep& step) const;
   void find_pieces();
   bool has_apart_half(const Piece& piece) const;
   bool all_messages_belong() const;

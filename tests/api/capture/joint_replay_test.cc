@@ -9,6 +9,7 @@
 #include "api/capture/program.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/all_reduce.h"
+#include "api/generated/ops/check_numerics.h"
 #include "api/generated/ops/cross_entropy_with_softmax.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gelu.h"
@@ -273,6 +274,19 @@ TEST_F(JointReplay, MessagesUnderWayBetweenGraphs) {
       const TensorList out = program.run({x});
       for (size_t i = 0; i < 2; ++i) EXPECT_EQ(values_of(out[i]), values_of(expected[i])) << run;
     }
+  });
+}
+
+// A kernel that asks other ranks and waits for the answer: messages go by step, the rest by graph.
+TEST_F(JointReplay, AKernelThatWaitsForItsMessages) {
+  expect_same(2, 2 * 1 * (kRuns - 3), [] {
+    const ProcessMesh mesh({2}, {"dp"});
+    const auto f = [=](const Tensor& x) {
+      const Tensor y = tanh(scale(gelu(x), 2.0));
+      const Tensor numbers = std::get<1>(check_numerics(y));  // an error, were there NaN
+      return distributed::reshard(add(gelu(y), mean(numbers, {}, false)), mesh, {Replicate()});
+    };
+    return Model{f, shard_tensor(weights({4, 6}, 3), mesh, {Shard(0)})};
   });
 }
 
