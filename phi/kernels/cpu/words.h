@@ -21,9 +21,6 @@
 
 namespace phi {
 
-/// The complex types whose elementary functions this device has; they are the standard library's.
-using ComplexMath = Complexes;
-
 template <typename... Args>
 void unary_loop(const CpuContext&, Args&&... args) {
   unary_loop(std::forward<Args>(args)...);

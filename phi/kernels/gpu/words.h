@@ -19,9 +19,6 @@
 
 namespace phi {
 
-/// The complex types whose elementary functions this device has; they are the standard library's.
-using ComplexMath = TypeList<>;
-
 /// out[i] = f(x[i]). Out is T, or what f returns; out may be x.
 template <typename T, typename Out, typename F>
 void unary_loop(const GpuContext& ctx, const T* x, Out* out, int64_t n, F f) {

@@ -20,9 +20,6 @@
 
 namespace phi {
 
-/// The floating types whose elementary functions this device has.
-using InexactMath = join_t<Floats, ComplexMath>;
-
 namespace detail {
 
 /// An attribute as a functor that computes in C has it: counts stay as they are, numbers become C.
