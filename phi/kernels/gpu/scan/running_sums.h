@@ -1,9 +1,8 @@
 // Running sums of counts over all blocks of a GPU, and what is made of them: the places of the
 // elements that a condition chooses, in their order.
 //
-//   const Chosen chosen = choose(ctx, n, IsTrue{mask});    // the host waits
-//   for how many there are index_loop(ctx, out, chosen.count(),
-//   Take{chosen.places.data<int64_t>(), x});
+//   const Chosen chosen = choose(ctx, n, IsTrue{mask});  // the host waits for their number
+//   index_loop(ctx, out, chosen.count(), Take{chosen.places.data<int64_t>(), x});
 //
 // Each block adds up a range, the ranges' sums become where each begins, and each block goes over
 // its range again.
