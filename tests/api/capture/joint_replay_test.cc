@@ -279,7 +279,7 @@ TEST_F(JointReplay, MessagesUnderWayBetweenGraphs) {
 
 // A kernel that asks other ranks and waits for the answer: messages go by step, the rest by graph.
 TEST_F(JointReplay, AKernelThatWaitsForItsMessages) {
-  expect_same(2, 2 * 1 * (kRuns - 3), [] {
+  expect_same(2, 2 * 2 * (kRuns - 2), [] {
     const ProcessMesh mesh({2}, {"dp"});
     const auto f = [=](const Tensor& x) {
       const Tensor y = tanh(scale(gelu(x), 2.0));

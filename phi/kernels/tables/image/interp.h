@@ -25,7 +25,10 @@ std::vector<double> numbers_in(const Context& ctx, const DenseTensor& tensor) {
   const DenseTensor values = on_host(ctx, tensor);
   std::vector<double> numbers;
   visit_dtype(tensor.dtype(), [&]<typename T>() {
-    for (const T value : values.values<T>()) numbers.push_back(convert_value<double>(value));
+    const T* const value = values.data<T>();
+    for (int64_t i = 0; i < values.numel(); ++i) {
+      numbers.push_back(convert_value<double>(value[i]));
+    }
   });
   return numbers;
 }
