@@ -3,7 +3,9 @@
 #include "distributed/comm/reduce.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 
 #include "distributed/comm/combine.h"
 #include "phi/common/errors.h"
@@ -67,6 +69,19 @@ T identity(ReduceKind kind) {
   throw errors::InvalidArgument("avg has no identity element; every rank keeps the value instead.");
 }
 
+constexpr size_t kWidestElement = 16;
+
+// What is there is doubled until the memory is full.
+void fill_with(Device& device, std::byte* memory, size_t nbytes,
+               std::span<const std::byte> element) {
+  const bool is_even = std::ranges::all_of(element, [&](std::byte b) { return b == element[0]; });
+  if (is_even) return device.fill(memory, element[0], nbytes);
+  for (size_t k = 0; k < element.size(); ++k) device.fill(memory + k, element[k], 1);
+  for (size_t there = element.size(); there < nbytes; there *= 2) {
+    device.copy(memory + there, memory, std::min(there, nbytes - there));
+  }
+}
+
 }  // namespace
 
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
@@ -80,9 +95,14 @@ void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count
 }
 
 void fill_identity(ReduceKind kind, DenseTensor& out) {
-  HostArray bytes(out, HostArray::kWrite);
-  fill_identity(bytes.data(), out.numel(), out.dtype(), kind);
-  bytes.finish();
+  if (out.numel() == 0) return;
+  auto* const bytes = static_cast<std::byte*>(out.mutable_raw_data());
+  Device& device = Device::of(out.place());
+  if (device.is_host()) return fill_identity(bytes, out.numel(), out.dtype(), kind);
+  // The device is not waited for: fills and copies of its own make the elements.
+  std::array<std::byte, kWidestElement> element;
+  fill_identity(element.data(), 1, out.dtype(), kind);
+  fill_with(device, bytes, out.nbytes(), {element.data(), size_of(out.dtype())});
 }
 
 void fill_identity(void* out, int64_t count, DataType dtype, ReduceKind kind) {

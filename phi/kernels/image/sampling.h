@@ -1,8 +1,5 @@
 // Places between the elements of images, of grid_sample on every device: the nearest element, or
 // those around in two or three dims with their weights.
-//
-//   const Around<float> around(coordinates, sampling, placing);
-//   around.for_each(sampling, [&](const Corner<float>& corner) { sum += corner.weight * .. });
 #pragma once
 
 #include <cmath>

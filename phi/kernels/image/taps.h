@@ -2,8 +2,6 @@
 // sum of a few input elements with weights. Interpolation in several dims is that in each of them.
 //
 //   const Taps<float> taps = interpolation_taps<float>({.in = 4, .out = 8});
-//   resample(ctx, taps, outer, inner, x, y);      // x [outer, in, inner] -> y [outer, out, inner]
-//   resample_grad(ctx, taps, outer, inner, dy, dx);
 #pragma once
 
 #include <algorithm>

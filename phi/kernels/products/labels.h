@@ -1,8 +1,9 @@
 // Labels: arrays whose dims have letters, as products in Einstein's notation see them; and how two
 // of them become a batch of matrix products, on every device.
 //
-//   const Labels x = labels_of("iij", {3, 3, 4});       // "ij" [3, 4], strides {16, 1}
-//   const PairPlan plan = plan_pair(x, y, "ik");        // what is batch, what is summed
+//   const Labels a = labels_of("iij", {3, 3, 4});  // "ij" [3, 4], strides {16, 1}
+//   const Labels b = labels_of("jk", {4, 2});
+//   const PairPlan plan = plan_pair(a, b, "ik");  // what is batch, what is summed
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,5 @@
 // Contractions: arrays whose dims have letters are multiplied and summed over letters, as sums and
 // matrix products of two at a time. Words: those of the device, copy_pieces, and batched_product.
-//
-//   std::vector<Labelled> operands{labelled("ij", x), labelled("jk", y)};
-//   const Labelled out = contract<float>(ctx, std::move(operands), "ik");   // strided
-//   scatter<float>(ctx, out, labels_of("ik", {2, 4}), &target);
 #pragma once
 
 #include <string>
