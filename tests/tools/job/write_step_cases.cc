@@ -122,8 +122,10 @@ optimizer: {kind: adamw, eps: 1.0e-3, grad_clip: 1.0}
 // A large eps: with a small one an element whose gradient nearly cancels moves by its sign, that is
 // by rounding.
 constexpr StepCase kCases[] = {
-    {"gpt_forward", kForward, 1e-5},        {"gpt_train", kTrain, 1e-5},
-    {"gpt_train_dropout", kDropout, 1e-5},  {"llama_train", kLlama, 1e-5},
+    {"gpt_forward", kForward, 1e-5},
+    {"gpt_train", kTrain, 1e-5},
+    {"gpt_train_dropout", kDropout, 2e-5},  // AdamW divides by the roots of small gradients
+    {"llama_train", kLlama, 1e-5},
     {"gpt_train_bfloat16", kBfloat16, 0.1},  // ranks add gradients of 8 bits up in their own order,
 };
 
