@@ -1,5 +1,5 @@
-// SilentCombines: kernels are run for what else they do, as their messages are
-// (api/capture/replay).
+// SilentCombines: kernels of several ranks run on one alone, to see what else they do than send and
+// receive (api/capture/replay.h).
 #pragma once
 
 namespace phi {

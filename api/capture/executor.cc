@@ -5,7 +5,6 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "api/call/launch_step.h"
 #include "api/capture/reorder.h"
 #include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
@@ -98,24 +97,6 @@ class TracedStep {
 
   TraceScope span_;
 };
-
-std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps) {
-  std::vector<ReplayStep> found;
-  std::unordered_map<const void*, size_t> halves;
-  for (size_t at = 0; at < steps.size(); ++at) {
-    const Step& step = *steps[at].step;
-    found.push_back({.is_repeatable = step.is_repeatable(),
-                     .has_messages = step.has_messages(),
-                     .is_kernel = dynamic_cast<const detail::LaunchStep*>(&step) != nullptr,
-                     .other_half = static_cast<int64_t>(at)});
-    const auto* half = dynamic_cast<const distributed::HalfReshard*>(&step);
-    if (!half) continue;
-    const auto [other, is_first] = halves.emplace(half->under_way(), at);
-    found[at].other_half = is_first ? -1 : static_cast<int64_t>(other->second);
-    if (!is_first) found[other->second].other_half = static_cast<int64_t>(at);
-  }
-  return found;
-}
 
 bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine) {
   const auto* own = dynamic_cast<const EngineSource*>(source);

@@ -2,9 +2,13 @@
 #include "api/capture/replay.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
+#include "api/call/launch_step.h"
 #include "api/call/silent_combines.h"
+#include "api/capture/recording.h"
+#include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -39,6 +43,24 @@ void add_traffic(const Counters& more, Counters* counters) {
 }
 
 }  // namespace
+
+std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps) {
+  std::vector<ReplayStep> found;
+  std::unordered_map<const void*, size_t> halves;
+  for (size_t at = 0; at < steps.size(); ++at) {
+    const Step& step = *steps[at].step;
+    found.push_back({.is_repeatable = step.is_repeatable(),
+                     .has_messages = step.has_messages(),
+                     .is_kernel = dynamic_cast<const detail::LaunchStep*>(&step) != nullptr,
+                     .other_half = static_cast<int64_t>(at)});
+    const auto* half = dynamic_cast<const distributed::HalfReshard*>(&step);
+    if (!half) continue;
+    const auto [other, is_first] = halves.emplace(half->under_way(), at);
+    found[at].other_half = is_first ? -1 : static_cast<int64_t>(other->second);
+    if (!is_first) found[other->second].other_half = static_cast<int64_t>(at);
+  }
+  return found;
+}
 
 Replay::Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<ReplayRanks> ranks)
     : device_(device), steps_(std::move(steps)), ranks_(std::move(ranks)) {
@@ -79,6 +101,7 @@ void Replay::find_pieces() {
     }
     begin = end + 1;
   }
+  messages_belong_ = all_messages_belong();
   changed_ = false;
 }
 
@@ -94,17 +117,13 @@ void Replay::try_step(size_t at, const RunStep& step) const {
   if (steps_[at].is_kernel) step(at);
 }
 
-// Whether the device writes down the steps of a piece, messages left out.
-bool Replay::try_out(const Piece& piece, const RunStep& step,
-                     std::unique_ptr<LaunchRecord>* written) {
+// The steps of a piece written down, messages left out; null if the device does not.
+std::unique_ptr<LaunchRecord> Replay::try_out(const Piece& piece, const RunStep& step) {
   size_t at = piece.begin;
   auto record = device_.record([&] {
     for (at = piece.begin; at < piece.end; ++at) try_step(at, step);
   });
-  if (record) {
-    if (written) *written = std::move(record);
-    return true;
-  }
+  if (record) return record;
   // Where no single step is at fault, what they do together is: one gives back another's memory.
   if (at < piece.end) {
     steps_[at].waits = true;
@@ -112,7 +131,7 @@ bool Replay::try_out(const Piece& piece, const RunStep& step,
   } else {
     leave_out(piece.begin, piece.end);
   }
-  return false;
+  return nullptr;
 }
 
 bool Replay::is_found_ready(Piece& piece, const RunStep& step, const Locate& locate) {
@@ -128,26 +147,24 @@ bool Replay::is_found_ready(Piece& piece, const RunStep& step, const Locate& loc
     return false;
   }
   piece.addresses = std::move(*addresses);
-  return try_out(piece, step, &piece.record);
+  piece.record = try_out(piece, step);
+  return piece.record != nullptr;
 }
 
 // ---- messages ----
 
 bool Replay::all_messages_belong() const {
   for (size_t at = 0; at < steps_.size(); ++at) {
-    if (!steps_[at].has_messages) continue;
-    const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& each) {
-      return each.begin <= at && at < each.end;
-    });
-    if (piece == pieces_.end() || has_apart_half(*piece)) return false;
+    if (steps_[at].has_messages && !belongs(at)) return false;
   }
-  return true;
+  return std::none_of(pieces_.begin(), pieces_.end(),
+                      [this](const Piece& piece) { return has_apart_half(piece); });
 }
 
 Replay::Way Replay::own_way(const Locate& locate) {
-  if (!all_messages_belong() || !ranks_->are_connected()) return Way::kNeverLaunched;
+  if (!messages_belong_ || !ranks_->are_connected()) return Way::kNeverLaunched;
   Way way = Way::kNoMessages;
-  for (Piece& piece : pieces_) {
+  for (const Piece& piece : pieces_) {
     if (!piece.has_messages) continue;
     const std::optional<Addresses> addresses = locate(piece.begin, piece.end);
     if (!addresses || !piece.is_tried) {
@@ -192,8 +209,7 @@ void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const L
     throw;
   }
   piece.counted = traffic_since(before, counters);
-  // The launch counts them.
-  add_traffic(traffic_since(counters, before), &counters);
+  counters = before;  // nothing has left yet: the launch counts it
 }
 
 // Whether the piece is launched. Of one with messages all ranks have said so.
@@ -207,7 +223,7 @@ bool Replay::is_ready(Piece& piece, const RunStep& step, const Locate& locate) {
       write_down_with_messages(piece, step, locate);
       return true;
     default:
-      piece.is_tried = piece.is_tried || try_out(piece, step);
+      piece.is_tried = piece.is_tried || try_out(piece, step) != nullptr;
       return false;
   }
 }

@@ -24,6 +24,10 @@
 
 namespace phi {
 
+namespace ir {
+struct RecordedStep;
+}
+
 /// What a replay needs to know of a step.
 struct ReplayStep {
   bool is_repeatable = false;
@@ -34,6 +38,9 @@ struct ReplayStep {
   /// nothing is, -1 where there is none.
   int64_t other_half = -1;
 };
+
+/// Of the steps of a program without scans.
+std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps);
 
 class Replay {
  public:
@@ -81,8 +88,7 @@ class Replay {
   void agree(Way own);
   bool is_ready(Piece& piece, const RunStep& step, const Locate& locate);
   bool is_found_ready(Piece& piece, const RunStep& step, const Locate& locate);
-  bool try_out(const Piece& piece, const RunStep& step,
-               std::unique_ptr<LaunchRecord>* written = nullptr);
+  std::unique_ptr<LaunchRecord> try_out(const Piece& piece, const RunStep& step);
   void write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate);
   void launch(Piece& piece);
   void leave_out(size_t begin, size_t end);
@@ -92,6 +98,7 @@ class Replay {
   std::unique_ptr<ReplayRanks> ranks_;  // null: no messages are written down
   Way way_ = Way::kByStep;              // of this run
   std::vector<Piece> pieces_;           // in order
+  bool messages_belong_ = false;        // all of them to pieces, each with both halves
   bool changed_ = false;                // steps_, since the pieces were found
 };
 

@@ -100,7 +100,7 @@ void fill_identity(ReduceKind kind, DenseTensor& out) {
   Device& device = Device::of(out.place());
   if (device.is_host()) return fill_identity(bytes, out.numel(), out.dtype(), kind);
   // The device is not waited for: fills and copies of its own make the elements.
-  std::array<std::byte, kWidestElement> element;
+  alignas(kWidestElement) std::array<std::byte, kWidestElement> element;
   fill_identity(element.data(), 1, out.dtype(), kind);
   fill_with(device, bytes, out.nbytes(), {element.data(), size_of(out.dtype())});
 }
