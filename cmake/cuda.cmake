@@ -25,6 +25,8 @@ if(AUTOPHI_HAS_CUDA)
   if(CCACHE)
     list(APPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
   endif()
+  # The level is that of the host's code, which launches kernels; the GPU's is optimised whatever it is.
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG")
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()

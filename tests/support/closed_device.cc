@@ -13,19 +13,20 @@ namespace phi::testing {
 namespace {
 
 constexpr size_t kReserved = size_t{1} << 30;  // address space; memory is taken as it is used
+constexpr size_t kHugePage = size_t{1} << 21;
 constexpr size_t kAlignment = 64;
 constexpr int kNaNByte = 0xff;
 
-size_t rounded(size_t nbytes) { return (nbytes + kAlignment - 1) / kAlignment * kAlignment; }
+size_t rounded(size_t nbytes, size_t to = kAlignment) { return (nbytes + to - 1) / to * to; }
 
 }  // namespace
 
 ClosedDevice::ClosedDevice(const Place& place)
     : Device(place, {.is_host = false, .kernels = DeviceKind::CPU, .brackets_work = true}) {
-  void* memory =
-      mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, kReserved + kHugePage, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no address space for a closed device");
-  base_ = static_cast<std::byte*>(memory);
+  base_ = reinterpret_cast<std::byte*>(rounded(reinterpret_cast<size_t>(memory), kHugePage));
 }
 
 std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
@@ -40,8 +41,7 @@ std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
       free_.erase(it);
     } else if (size <= kReserved - used_) {
       memory = base_ + used_;
-      used_ += size;
-      if (working_ > 0) protect(PROT_READ | PROT_WRITE);
+      grow(size);
     }
     if (memory == nullptr) return nullptr;
     held_ += size;
@@ -96,8 +96,18 @@ void ClosedDevice::end_work() {
   if (--working_ == 0) protect(PROT_NONE);
 }
 
+// Few pages are quick to open and to close, and the kernel need not split them each time from the
+// rest, which is not of the kind.
+void ClosedDevice::grow(size_t size) {
+  const size_t before = rounded(used_, kHugePage);
+  used_ += size;
+  if (rounded(used_, kHugePage) == before) return;
+  madvise(base_ + before, rounded(used_, kHugePage) - before, MADV_HUGEPAGE);
+  if (working_ > 0) protect(PROT_READ | PROT_WRITE);
+}
+
 void ClosedDevice::protect(int protection) {
-  if (used_ > 0 && mprotect(base_, used_, protection) != 0) {
+  if (used_ > 0 && mprotect(base_, rounded(used_, kHugePage), protection) != 0) {
     throw std::runtime_error("the memory of a closed device cannot be opened or closed");
   }
 }

@@ -33,6 +33,7 @@ class ClosedDevice final : public Device {
   void begin_work() override;
   void end_work() override;
   void protect(int protection);
+  void grow(size_t size);  // takes so much more of the addresses
 
   mutable std::mutex mutex_;
   std::byte* base_;

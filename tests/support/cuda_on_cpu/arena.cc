@@ -39,8 +39,6 @@ Arena::Arena() {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) fail("no addresses for the memory of a GPU");
   base_ = reinterpret_cast<std::byte*>(rounded(reinterpret_cast<size_t>(memory), kGrowth));
-  // Few pages are quick to open and to close.
-  madvise(base_, kAddresses, MADV_HUGEPAGE);
 }
 
 void Arena::grow(size_t used) {
@@ -50,6 +48,9 @@ void Arena::grow(size_t used) {
   if (now == before) return;
   if (now > kAddresses) fail("the addresses of a GPU are used up");
   poison(base_ + before, now - before);
+  // Few pages are quick to open and to close, and what the rest is not, the kernel need not split
+  // from it each time.
+  madvise(base_ + before, now - before, MADV_HUGEPAGE);
   if (open_) mprotect(base_ + before, now - before, PROT_READ | PROT_WRITE);
 }
 

@@ -20,9 +20,18 @@ using Lock = std::unique_lock<std::mutex>;
 
 constexpr uint64_t kOthers = 4;  // one piece of work of so many is somebody else's, if drawn
 
+// A thread that waits, asleep until it is told: all of them at each step would only be in each
+// other's way.
+struct Sleeper {
+  const std::function<bool()>& over;
+  bool works;  // takes what can run, of whichever stream
+  bool told = false;
+  std::condition_variable moved{};
+};
+
 struct Engine {
   std::mutex mutex;
-  std::condition_variable moved;
+  std::vector<Sleeper*> sleepers;
   std::vector<std::unique_ptr<CUstream_st>> streams;
   int made = 0;
   bool busy = false;  // device work runs
@@ -108,6 +117,52 @@ CUstream_st* next_for(std::vector<CUstream_st*> targets) {
   return any_that_can_run();
 }
 
+void tell(Sleeper& sleeper) {
+  sleeper.told = true;
+  sleeper.moved.notify_one();
+}
+
+// Tells those whose waiting is over.
+void tell_waiters() {
+  for (Sleeper* sleeper : engine().sleepers) {
+    if (sleeper->over()) tell(*sleeper);
+  }
+}
+
+// One who sleeps takes what can run, if there is anything. For a thread that runs nothing next, or
+// something that the rest need not wait for.
+void hand_on() {
+  Engine& all = engine();
+  const auto able =
+      std::ranges::find_if(all.sleepers, [](Sleeper* s) { return s->works && !s->told; });
+  if (able == all.sleepers.end()) return;
+  const bool work =
+      std::ranges::any_of(all.streams, [&](const auto& s) { return all.can_run(*s); });
+  if (work) tell(**able);
+}
+
+void changed() {
+  ++engine().progress;
+  tell_waiters();
+  hand_on();
+}
+
+// Until it is told; false if its patience has come to its end before.
+bool sleep(Lock& lock, const std::function<bool()>& over, bool works) {
+  Sleeper self{over, works};
+  auto& all = engine().sleepers;
+  all.push_back(&self);
+  const std::chrono::milliseconds patience(settings().patience_ms.load());
+  const bool told = self.moved.wait_for(lock, patience, [&] { return self.told; });
+  std::erase(all, &self);
+  return told;
+}
+
+void wait_for_turn(Lock& lock) {
+  const std::function<bool()> over = [] { return !engine().busy; };
+  while (!over()) sleep(lock, over, false);
+}
+
 void open_only(const std::vector<int>& devices) {
   std::set<int>& open = engine().open;
   const std::set<int> wanted(devices.begin(), devices.end());
@@ -123,6 +178,7 @@ void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<
   Engine& all = engine();
   all.busy = true;
   open_only(devices);
+  hand_on();
   lock.unlock();
   body();
   lock.lock();
@@ -146,6 +202,7 @@ void run_head(Lock& lock, CUstream_st& stream) {
       break;
     case Work::Kind::kHost:
       if (!all.busy) open_only({});  // the host may not see what lies on a GPU
+      hand_on();
       lock.unlock();
       work.run();
       lock.lock();
@@ -165,7 +222,13 @@ void run_head(Lock& lock, CUstream_st& stream) {
   }
   ++all.progress;
   drop_if_over(stream);
-  all.moved.notify_all();
+  tell_waiters();
+}
+
+// Of a thread that returns to what it does beside: GPUs are closed, and others run what is left.
+void stop_working() {
+  if (!engine().busy) open_only({});
+  hand_on();
 }
 
 std::string described(const CUstream_st& stream) {
@@ -190,12 +253,11 @@ void wait_until(Lock& lock, const std::function<bool()>& over,
       continue;
     }
     const uint64_t before = all.progress;
-    const std::chrono::milliseconds patience(settings().patience_ms.load());
-    const bool came =
-        all.moved.wait_for(lock, patience, [&] { return all.progress != before || over(); });
-    if (!came && !all.busy) fail("nothing can move any more: " + heads_of_streams());
+    if (!sleep(lock, over, true) && all.progress == before && !over() && !all.busy) {
+      fail("nothing can move any more: " + heads_of_streams());
+    }
   }
-  if (!all.busy) open_only({});
+  stop_working();
 }
 
 }  // namespace
@@ -221,15 +283,13 @@ cudaError_t enqueue(cudaStream_t stream, Work work) {
   if (stream->capture) return capture_work(*stream, std::move(work));
   if (work.queued) work.queued(*stream, work);
   stream->work.push_back(std::move(work));
-  ++engine().progress;
-  engine().moved.notify_all();
+  changed();
   return cudaSuccess;
 }
 
 void wake_waiters() {
   const Lock lock(engine().mutex);
-  ++engine().progress;
-  engine().moved.notify_all();
+  changed();
 }
 
 void wait_for_stream(cudaStream_t stream) {
@@ -272,7 +332,7 @@ void run_what_can(int device) {
   Engine& all = engine();
   Lock lock(all.mutex);
   for (;;) {
-    all.moved.wait(lock, [&] { return !all.busy; });
+    wait_for_turn(lock);
     CUstream_st* next = nullptr;
     for (CUstream_st* stream : working(device, false)) {
       std::set<const CUstream_st*> seen;
@@ -281,14 +341,14 @@ void run_what_can(int device) {
     if (next == nullptr) break;
     run_head(lock, *next);
   }
-  open_only({});
+  stop_working();
 }
 
 bool poll_mark(const std::shared_ptr<Mark>& mark) {
   Lock lock(engine().mutex);
   if (mark->done) return true;
   if (CUstream_st* next = next_for({mark->stream})) run_head(lock, *next);
-  if (!engine().busy) open_only({});
+  stop_working();
   return false;
 }
 
@@ -296,17 +356,16 @@ bool poll_stream(cudaStream_t stream) {
   Lock lock(engine().mutex);
   if (stream->work.empty()) return true;
   if (CUstream_st* next = next_for({stream})) run_head(lock, *next);
-  if (!engine().busy) open_only({});
+  stop_working();
   return false;
 }
 
 void with_devices(const std::vector<int>& devices, const std::function<void()>& body) {
   Lock lock(engine().mutex);
-  engine().moved.wait(lock, [] { return !engine().busy; });
+  wait_for_turn(lock);
   run_alone(lock, devices, body);
-  open_only({});
-  ++engine().progress;
-  engine().moved.notify_all();
+  stop_working();
+  changed();
 }
 
 cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority) {

@@ -1,5 +1,6 @@
 // The negative logarithm of a class's probability, and its gradient, on the CPU.
 #include <algorithm>
+#include <exception>
 #include <string>
 
 #include "phi/core/kernel_registry.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kClassAxis = 1;
 constexpr int kLabelInput = 1;
+constexpr int kSums = 3;  // of losses, of weights, and of ranks that refuse a label
 
 /// Calls f(row, position of its class in the array, the class's weight) for each row whose label
 /// is not ignored. Errors: InvalidArgument with the row and its label.
@@ -40,7 +42,8 @@ void each_label(const DenseTensor& label, const ClassLayout& layout, const Dense
 }  // namespace
 
 /// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
-/// or that over the sum of the weights: 0 where these are.
+/// or that over the sum of the weights: 0 where these are. A mean, for which ranks wait for each
+/// other, refuses a label on every rank alike.
 template <typename T, typename Context>
 void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
@@ -57,15 +60,23 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
       to[r] = static_cast<T>(-w * static_cast<C>(data[at]));
     });
   }
-  CombinedSums<2> sums(ctx);  // of losses and of weights
-  each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
-    sums[0] -= static_cast<double>(w) * static_cast<double>(data[at]);
-    sums[1] += static_cast<double>(w);
-  });
+  CombinedSums<kSums> sums(ctx);
+  std::exception_ptr refused;
+  try {
+    each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
+      sums[0] -= static_cast<double>(w) * static_cast<double>(data[at]);
+      sums[1] += static_cast<double>(w);
+    });
+  } catch (const Error&) {
+    refused = std::current_exception();
+    sums[2] = 1;
+  }
   if (reduction == "mean") {
     sums.combine(ctx, kLabelInput, label.ndim());
     if (sums[1] != 0) sums[0] /= sums[1];
   }
+  if (refused) std::rethrow_exception(refused);
+  if (sums[2] != 0) throw_wrong_label_elsewhere(layout.classes, ignore_index);
   *to = convert_value<T>(sums[0]);
   *total = convert_value<T>(sums[1]);
 }
@@ -93,7 +104,7 @@ template <typename T, typename Context>
 void NllLossDry(const Context& ctx, const DenseTensor&, const DenseTensor& label,
                 const DenseTensor*, int64_t, const std::string& reduction, DenseTensor*,
                 DenseTensor*) {
-  if (reduction == "mean") CombinedSums<2>(ctx).combine(ctx, kLabelInput, label.ndim());
+  if (reduction == "mean") CombinedSums<kSums>(ctx).combine(ctx, kLabelInput, label.ndim());
 }
 
 PHI_REGISTER_KERNEL(nll_loss, CPU, NllLossKernel, Floats);

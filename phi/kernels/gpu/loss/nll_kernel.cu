@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kClassAxis = 1;
 constexpr int kLabelInput = 1;
+constexpr int kSums = 3;
 
 /// The class of a row's label: where its element lies, and what it weighs.
 template <typename T>
@@ -29,15 +30,18 @@ struct Labelled {
   }
 };
 
-/// Each row's loss and weight, 0 where it has none; either may be null.
+/// Each row's loss, and unless they are null its weight and whether its label is no class; 0 where
+/// it has none.
 template <typename T, typename Out>
-__global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out* weights) {
+__global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out* weights,
+                         Out* wrong) {
   using C = compute_t<T>;
   for (int64_t r = gpu::first_item(); r < labelled.lines.count; r += gpu::item_stride()) {
     const int64_t place = labelled.place(r);
     const auto weight = static_cast<Out>(place < 0 ? C(0) : labelled.weight(r));
     losses[r] = place < 0 ? Out(0) : -weight * static_cast<Out>(static_cast<C>(input[place]));
     if (weights) weights[r] = weight;
+    if (wrong) wrong[r] = static_cast<Out>(place < 0 && !labelled.labels.is_ignored(r));
   }
 }
 
@@ -66,7 +70,8 @@ Labelled<T> labelled_rows(const GpuContext& ctx, const DenseTensor& input, const
   return labelled;
 }
 
-/// sums = [of losses, of weights]: where it is a mean, the first over the second, if that is not 0.
+/// sums = [of losses, of weights, of wrong labels]: where it is a mean, the first over the second,
+/// if that is not 0.
 template <typename T>
 __global__ void finish_nll(const double* sums, bool is_mean, T* out, T* total_weight) {
   if (gpu::first_item() != 0) return;
@@ -75,10 +80,26 @@ __global__ void finish_nll(const double* sums, bool is_mean, T* out, T* total_we
   *total_weight = convert_value<T>(sums[1]);
 }
 
+struct IsWrongElsewhere {
+  PHI_HD bool operator()(double sum, int64_t i) const { return i == kSums - 1 && sum != 0; }
+};
+
+/// After refuse_elements of the labels here, whose error comes first.
+void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int64_t classes,
+                             int64_t ignore_index) {
+  Misfit misfit{.argument = "label", .raise = [](const Misfit& found) {
+                  throw_wrong_label_elsewhere(found.extent, found.ignored);
+                }};
+  misfit.extent = classes;
+  misfit.ignored = ignore_index;
+  refuse_elements<double>(ctx, sums, IsWrongElsewhere(), misfit);
+}
+
 }  // namespace
 
 /// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
-/// or that over the sum of the weights: 0 where these are.
+/// or that over the sum of the weights: 0 where these are. A mean, for which ranks wait for each
+/// other, refuses a label on every rank alike.
 template <typename T, typename Context>
 void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
@@ -86,21 +107,21 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   using C = compute_t<T>;
   const auto labelled = labelled_rows<T>(ctx, input, label, weight, ignore_index);
   const int64_t rows = labelled.lines.count;
-  const auto run = [&]<typename Out>(Out* losses, Out* weights) {
+  const auto run = [&]<typename Out>(Out* losses, Out* weights, Out* wrong) {
     if (rows == 0) return;
     gpu::launch(ctx, nll_rows<T, Out>, gpu::blocks_for(ctx, rows), gpu::kBlock, input.data<T>(),
-                labelled, losses, weights);
+                labelled, losses, weights, wrong);
   };
   if (reduction == "none") {
     DenseTensor losses = DenseTensor::empty({out->dims(), dtype_of<C>()}, ctx.place());
-    run(losses.mutable_data<C>(), static_cast<C*>(nullptr));
+    run(losses.mutable_data<C>(), static_cast<C*>(nullptr), static_cast<C*>(nullptr));
     fill(ctx, total_weight->mutable_data<T>(), 1, T(0));
     return convert(ctx, losses.data<C>(), out->mutable_data<T>(), out->numel());
   }
-  DenseTensor terms = DenseTensor::empty({{2, rows}, DataType::FLOAT64}, ctx.place());
-  DenseTensor sums = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
+  DenseTensor terms = DenseTensor::empty({{kSums, rows}, DataType::FLOAT64}, ctx.place());
+  DenseTensor sums = DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place());
   double* const losses = terms.mutable_data<double>();
-  run(losses, losses + rows);
+  run(losses, losses + rows, losses + 2 * rows);
   AxisSet axes;
   axes.add(1);
   reduce<SumReducer<double>>(ctx, terms.data<double>(), terms.dims(), axes,
@@ -108,6 +129,7 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   const bool is_mean = reduction == "mean";
   for (int d = 0; is_mean && ctx.view() && d < label.ndim(); ++d)
     ctx.view()->combine_over(kLabelInput, d, CombineKind::kSum, &sums);
+  if (is_mean && ctx.view()) refuse_labels_elsewhere(ctx, sums, labelled.lines.n, ignore_index);
   gpu::launch(ctx, finish_nll<T>, 1, 1, sums.data<double>(), is_mean, out->mutable_data<T>(),
               total_weight->mutable_data<T>());
 }

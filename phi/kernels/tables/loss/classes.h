@@ -32,6 +32,15 @@ inline ClassLayout class_layout(const Dims& dims, int axis) {
       row, label, classes, classes, ignore_index);
 }
 
+/// The same where another rank has the row.
+[[noreturn]] inline void throw_wrong_label_elsewhere(int64_t classes, int64_t ignore_index) {
+  throw errors::InvalidArgument(
+      "a label that another rank has is no class: input has {}, and labels must be in [0, {}) or "
+      "ignore_index ({}). "
+      "That rank's error names the row.",
+      classes, classes, ignore_index);
+}
+
 /// Whether any rank that shares the class dim has less than the whole of it. Must come out alike
 /// on all of them: of two ranks sharing one class, one has it all and the other none.
 inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int axis) {

@@ -1,0 +1,56 @@
+// Operators whose ranks wait for each other, and a value that one of them refuses: all of them do.
+#include <gflags/gflags.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "api/generated/ops/nll_loss.h"
+#include "distributed/api.h"
+#include "distributed/comm/local/local_world.h"
+#include "phi/tensor_api.h"
+#include "tests/support/error_matchers.h"
+#include "tests/support/take_gpu.h"
+
+DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
+
+namespace phi {
+namespace {
+
+using distributed::ProcessMesh;
+using distributed::Shard;
+using distributed::shard_tensor;
+
+// A rank that had gone without the others would leave them waiting for so long.
+constexpr std::chrono::seconds kPatience(20);
+
+// The mean of four rows, of which each of two ranks has two; rank 1's second label is `last`.
+float mean_loss(int64_t last) {
+  const ProcessMesh pair({2}, {"x"});
+  const std::vector<float> scores(12, -2.0f);
+  const std::vector<int64_t> labels{0, 1, 2, last};
+  const Tensor input = shard_tensor(Tensor::from<float>(scores, {4, 3}), pair, {Shard(0)});
+  const Tensor label = shard_tensor(Tensor::from<int64_t>(labels, {4}), pair, {Shard(0)});
+  const auto [loss, weight] = nll_loss(input, label);
+  return loss.to_vector<float>()[0];
+}
+
+TEST(Refusals, ALabelOfOneRankIsRefusedByAll) {
+  const auto run = [](distributed::World& world) {
+    if (FLAGS_place == "gpu") distributed::testing::take_gpu(world, 2);
+    EXPECT_EQ(mean_loss(1), 2.0f);
+    const char* text = world.rank() == 1 ? "label of row 1 is 3, but input has 3 classes"
+                                         : "a label that another rank has is no class";
+    EXPECT_THAT([] { mean_loss(3); }, ThrowsError(ErrorCode::kInvalidArgument, text));
+    EXPECT_EQ(mean_loss(-100), 2.0f);  // they are together still
+  };
+  distributed::run_ranks(2, run, kPatience);
+}
+
+}  // namespace
+}  // namespace phi
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  return RUN_ALL_TESTS();
+}
