@@ -173,16 +173,24 @@ void open_only(const std::vector<int>& devices) {
   open = wanted;
 }
 
-// Runs device work without the lock and alone.
+// Runs device work without the lock and alone. Opening and closing takes long, so the lock is not
+// held for it: nobody else does that while device work runs.
 void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<void()>& body) {
   Engine& all = engine();
   all.busy = true;
-  open_only(devices);
   hand_on();
   lock.unlock();
+  open_only(devices);
   body();
   lock.lock();
   all.busy = false;
+}
+
+// The host may not see what lies on a GPU, unless work runs there.
+void close_all(Lock& lock) {
+  if (engine().busy || engine().open.empty()) return;
+  run_alone(lock, {}, [] {});
+  tell_waiters();
 }
 
 void drop_if_over(CUstream_st& stream) {
@@ -201,7 +209,7 @@ void run_head(Lock& lock, CUstream_st& stream) {
       run_alone(lock, work.devices, work.run);
       break;
     case Work::Kind::kHost:
-      if (!all.busy) open_only({});  // the host may not see what lies on a GPU
+      close_all(lock);
       hand_on();
       lock.unlock();
       work.run();
@@ -226,8 +234,8 @@ void run_head(Lock& lock, CUstream_st& stream) {
 }
 
 // Of a thread that returns to what it does beside: GPUs are closed, and others run what is left.
-void stop_working() {
-  if (!engine().busy) open_only({});
+void stop_working(Lock& lock) {
+  close_all(lock);
   hand_on();
 }
 
@@ -257,7 +265,7 @@ void wait_until(Lock& lock, const std::function<bool()>& over,
       fail("nothing can move any more: " + heads_of_streams());
     }
   }
-  stop_working();
+  stop_working(lock);
 }
 
 }  // namespace
@@ -341,14 +349,14 @@ void run_what_can(int device) {
     if (next == nullptr) break;
     run_head(lock, *next);
   }
-  stop_working();
+  stop_working(lock);
 }
 
 bool poll_mark(const std::shared_ptr<Mark>& mark) {
   Lock lock(engine().mutex);
   if (mark->done) return true;
   if (CUstream_st* next = next_for({mark->stream})) run_head(lock, *next);
-  stop_working();
+  stop_working(lock);
   return false;
 }
 
@@ -356,7 +364,7 @@ bool poll_stream(cudaStream_t stream) {
   Lock lock(engine().mutex);
   if (stream->work.empty()) return true;
   if (CUstream_st* next = next_for({stream})) run_head(lock, *next);
-  stop_working();
+  stop_working(lock);
   return false;
 }
 
@@ -364,7 +372,7 @@ void with_devices(const std::vector<int>& devices, const std::function<void()>& 
   Lock lock(engine().mutex);
   wait_for_turn(lock);
   run_alone(lock, devices, body);
-  stop_working();
+  stop_working(lock);
   changed();
 }
 
