@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "api/generated/ops/embedding_with_scaled_gradient.h"
+#include "api/generated/ops/full.h"
 #include "api/generated/ops/nll_loss.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
@@ -17,6 +19,7 @@ namespace phi {
 namespace {
 
 using distributed::ProcessMesh;
+using distributed::Replicate;
 using distributed::Shard;
 using distributed::shard_tensor;
 
@@ -42,6 +45,30 @@ TEST(Refusals, ALabelOfOneRankIsRefusedByAll) {
                                          : "a label that another rank has is no class";
     EXPECT_THAT([] { mean_loss(3); }, ThrowsError(ErrorCode::kInvalidArgument, text));
     EXPECT_EQ(mean_loss(-100), 2.0f);  // they are together still
+  };
+  distributed::run_ranks(2, run, kPatience);
+}
+
+// The gradient of a table of three rows, of which each of two ranks has looked up two.
+Tensor table_gradient(int64_t last) {
+  const ProcessMesh pair({2}, {"x"});
+  const std::vector<int64_t> ids{0, 1, 2, last};
+  const Tensor x = shard_tensor(Tensor::from<int64_t>(ids, {4}), pair, {Shard(0)});
+  const Tensor table = shard_tensor(full({3, 2}, 1.0f), pair, {Replicate()});
+  const Tensor out_grad = shard_tensor(full({4, 2}, 1.0f), pair, {Shard(0)});
+  return embedding_with_scaled_gradient_grad(x, table, out_grad, -1);
+}
+
+TEST(Refusals, AnIdOfOneRankIsRefusedByAll) {
+  if (FLAGS_place == "gpu")
+    GTEST_SKIP() << "the rank that has it is told by its GPU, and nobody waits for it";
+  const auto run = [](distributed::World& world) {
+    table_gradient(1);
+    const char* text = world.rank() == 1
+                           ? "x holds 3 at flat position 1"
+                           : "x holds something on another rank that is not in [0, 3)";
+    EXPECT_THAT([] { table_gradient(3); }, ThrowsError(ErrorCode::kInvalidArgument, text));
+    table_gradient(1);
   };
   distributed::run_ranks(2, run, kPatience);
 }

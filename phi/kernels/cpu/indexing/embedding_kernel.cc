@@ -1,7 +1,9 @@
 // The gradient of an embedding that is averaged over the places of an id, on the CPU.
 #include <algorithm>
+#include <exception>
 #include <vector>
 
+#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/convert.h"
@@ -11,14 +13,20 @@
 namespace phi {
 namespace {
 
-/// How often each row of the gradient that is here is named, by all ranks.
-DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int ids_ndim) {
-  DenseTensor counts = DenseTensor::empty({{rows}, DataType::INT64}, ctx.place());
+constexpr const char* kIds = "x";
+constexpr const char* kVocabulary = "the vocabulary";
+
+/// How often each row of the gradient that is here is named, and behind that how many ranks refuse
+/// an id; of all ranks.
+DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, bool refuses,
+                        int ids_ndim) {
+  DenseTensor counts = DenseTensor::empty({{rows + 1}, DataType::INT64}, ctx.place());
   auto* count = counts.mutable_data<int64_t>();
   std::fill_n(count, rows, 0);
   for (int64_t place : places) {
     if (place >= 0) ++count[place];
   }
+  count[rows] = refuses ? 1 : 0;
   for (int d = 0; ctx.view() && d < ids_ndim; ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
   }
@@ -28,7 +36,8 @@ DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, i
 }  // namespace
 
 /// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
-/// (a negative one means none). Errors: those of embedding.
+/// (a negative one means none). Errors: those of embedding, on every rank alike, as they wait for
+/// each other.
 template <typename T, typename Context>
 void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& out_grad, int64_t padding_idx,
@@ -36,8 +45,21 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   using C = compute_t<T>;
   const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
   const Slices slices = Slices::along(weight_grad->dims(), 0);
-  const auto places = places_in(table, x, "x", "the vocabulary");
-  const DenseTensor counts = occurrences(ctx, slices.extent, places, x.ndim());
+  std::vector<int64_t> places;
+  std::exception_ptr refused;
+  try {
+    places = places_in(table, x, kIds, kVocabulary);
+  } catch (const Error&) {
+    refused = std::current_exception();
+  }
+  const DenseTensor counts = occurrences(ctx, slices.extent, places, refused != nullptr, x.ndim());
+  if (refused) std::rethrow_exception(refused);
+  if (counts.data<int64_t>()[slices.extent] != 0) {
+    throw errors::InvalidArgument(
+        "{} holds something on another rank that is not in [0, {}), and {} has {} entries. That "
+        "rank's error names it.",
+        kIds, table.extent, kVocabulary, table.extent);
+  }
   T* to = weight_grad->mutable_data<T>();
   add_slices(ctx, SumsFrom::kZero, slices, places, to, out_grad.data<T>(), to);
   for (int64_t row = 0; row < slices.extent; ++row, to += slices.inner) {
@@ -56,7 +78,8 @@ template <typename T, typename Context>
 void EmbeddingWithScaledGradientGradDry(const Context& ctx, const DenseTensor& x,
                                         const DenseTensor& /*out_grad*/, int64_t /*padding_idx*/,
                                         DenseTensor* weight_grad) {
-  DenseTensor counts = DenseTensor::empty({{weight_grad->dims()[0]}, DataType::INT64}, ctx.place());
+  DenseTensor counts =
+      DenseTensor::empty({{weight_grad->dims()[0] + 1}, DataType::INT64}, ctx.place());
   for (int d = 0; ctx.view() && d < x.ndim(); ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
   }

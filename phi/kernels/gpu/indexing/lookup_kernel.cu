@@ -75,7 +75,10 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   T* to = weight_grad->mutable_data<T>();
   gpu::add_positions<T>(ctx, SumsFrom::kZero, slices, named, places.numel(), to, out_grad.data<T>(),
                         to);
-  DenseTensor counts = DenseTensor::empty({{slices.extent}, DataType::INT64}, ctx.place());
+  // Behind the counts: how many ranks refuse an id (cpu/indexing/embedding_kernel.cc). Here it is
+  // the error of whoever waits for its GPU, which does not keep the others waiting.
+  DenseTensor counts = DenseTensor::empty({{slices.extent + 1}, DataType::INT64}, ctx.place());
+  fill(ctx, counts.mutable_data<int64_t>() + slices.extent, 1, int64_t{0});
   index_loop(ctx, counts.mutable_data<int64_t>(), slices.extent, CountOfSlice{named.first()});
   for (int d = 0; ctx.view() && d < x.ndim(); ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
