@@ -12,6 +12,7 @@ from measure import MIB
 # No tensor of it that has a sequence in it, and no matrix, is smaller than 512 MiB.
 HUGE = {"vocab": 16384, "seq_len": 8192, "d_model": 16384, "layers": 3, "heads": 128}
 PROCESS = 112 * MIB  # the program, its libraries, and what it knows of a job
+VARIES = 16 * MIB  # how much more a run that swaps may take than another: 139 to 155 MiB were seen of the same job
 SAMPLED = 64  # pages that ranks compare before they begin
 ADDRESSES = 256 * MIB  # the same with what nobody touches
 
@@ -110,7 +111,7 @@ class Process(unittest.TestCase):
             )
             measured = self.measure(0, "run", job)
             self.assertEqual(os.listdir(disk), [])
-        self.assertLess(measured.resident_peak, PROCESS + device + host)
+        self.assertLess(measured.resident_peak, PROCESS + device + host + VARIES)
 
 
 if __name__ == "__main__":
