@@ -108,7 +108,9 @@ CUstream_st* next_for(std::vector<CUstream_st*> targets) {
   }
   if (order == Order::kBackward) std::reverse(targets.begin(), targets.end());
   if (order == Order::kDrawn && !targets.empty()) {
-    std::rotate(targets.begin(), targets.begin() + all.draw.number(targets.size()), targets.end());
+    std::rotate(targets.begin(),
+                targets.begin() + static_cast<int64_t>(all.draw.number(targets.size())),
+                targets.end());
   }
   for (CUstream_st* target : targets) {
     std::set<const CUstream_st*> seen;
