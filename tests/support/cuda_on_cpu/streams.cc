@@ -374,7 +374,7 @@ void with_devices(const std::vector<int>& devices, const std::function<void()>& 
   Lock lock(engine().mutex);
   wait_for_turn(lock);
   run_alone(lock, devices, body);
-  stop_working(lock);
+  close_all(lock);
   changed();
 }
 

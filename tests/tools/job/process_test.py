@@ -12,7 +12,7 @@ from measure import MIB
 # No tensor of it that has a sequence in it, and no matrix, is smaller than 512 MiB.
 HUGE = {"vocab": 16384, "seq_len": 8192, "d_model": 16384, "layers": 3, "heads": 128}
 PROCESS = 112 * MIB  # the program, its libraries, and what it knows of a job
-VARIES = 16 * MIB  # how much more a run that swaps may take than another: 139 to 155 MiB were seen of the same job
+VARIES = 16 * MIB  # how much more a run that swaps may take than another: 139 to 155 MiB were seen, and why is not known
 SAMPLED = 64  # pages that ranks compare before they begin
 ADDRESSES = 256 * MIB  # the same with what nobody touches
 
@@ -109,9 +109,12 @@ class Process(unittest.TestCase):
                 run={"steps": 1, "global_batch": 1, "micro_batches": 1, "save": self.path("weights")},
                 memory={"device": device, "host": host, "disk": disk},
             )
-            measured = self.measure(0, "run", job)
-            self.assertEqual(os.listdir(disk), [])
-        self.assertLess(measured.resident_peak, PROCESS + device + host + VARIES)
+            peaks = []
+            while not peaks or (peaks[-1] >= PROCESS + device + host and len(peaks) < 3):
+                peaks.append(self.measure(0, "run", job).resident_peak)
+                self.assertEqual(os.listdir(disk), [])
+        self.assertLess(min(peaks), PROCESS + device + host)
+        self.assertLess(max(peaks), PROCESS + device + host + VARIES)
 
 
 if __name__ == "__main__":
