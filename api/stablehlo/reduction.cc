@@ -60,7 +60,8 @@ void argmax(Call& call) {
 }
 
 void reduce_as(Call& call) {
-  call.give(call.b.sum_to(call.b.wide(call.input("x")), call.output_dims()));
+  const Ssa x = call.b.convert(call.input("x"), call.output_type().element);
+  call.give(call.b.sum_to(call.b.wide(x), call.output_dims()));
 }
 
 void squared_l2_norm(Call& call) {

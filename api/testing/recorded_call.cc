@@ -215,6 +215,9 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
   return "";
 }
 
+/// Of ranks that waited in vain: another one may have refused the call, but it left them there.
+bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
+
 std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Run::Place& place,
                          const Run::Place& place_like, const Whole& whole) {
   try {
@@ -226,6 +229,7 @@ std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const
     const std::string wrong = wrong_outputs(call, names, run, whole);
     return wrong.empty() ? wrong_gradients(call, run, place_like, whole) : wrong;
   } catch (const Error& error) {
+    if (is_late(error)) throw;
     return call.refused == RecordedCall::Refused::kNo ? fmt::format("refused: {}", error.what())
                                                       : "";
   }
@@ -299,6 +303,7 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
     try {
       distributed::run_ranks(mesh.size(), on_rank);
     } catch (const Error& error) {
+      if (is_late(error)) is_refused = false;
       if (first.empty()) first = fmt::format("{}: {}", to_string(placements), error.what());
     }
     if (is_refused) first.clear();

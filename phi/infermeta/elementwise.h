@@ -4,6 +4,7 @@
 #include <span>
 
 #include "phi/common/dtype.h"
+#include "phi/core/attribute.h"
 #include "phi/core/meta.h"
 
 namespace phi {
@@ -19,8 +20,8 @@ inline TensorMeta UnchangedInferMeta(const TensorMeta& x) { return x; }
 /// Errors: InvalidArgument if `dtype` is UNDEFINED.
 TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype);
 
-/// UNDEFINED keeps x's dtype.
-TensorMeta FullLikeInferMeta(const TensorMeta& x, DataType dtype);
+/// UNDEFINED keeps x's dtype. Errors: InvalidArgument for a finite `value` that it has not.
+TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value, DataType dtype);
 
 /// All three broadcast; `condition` is bool, x and y are of one dtype.
 TensorMeta WhereInferMeta(const TensorMeta& condition, const TensorMeta& x, const TensorMeta& y);

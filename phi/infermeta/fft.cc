@@ -144,6 +144,10 @@ TensorMeta OverlapAddInferMeta(const TensorMeta& x, int hop_length, int axis) {
   PHI_CHECK(frames != 0, errors::InvalidArgument("x is {} and has no frame to add; it needs 1 or "
                                                  "more.",
                                                  x.to_string()));
+  PHI_CHECK(frame_length == kUnknownDim || hop_length <= frame_length,
+            errors::InvalidArgument("hop_length is {}, but the frames of x {} have {} elements: "
+                                    "they would leave gaps; give at most that.",
+                                    hop_length, x.to_string(), frame_length));
   Dims dims;
   if (axis == 0) dims.push_back((frames - 1) * hop_length + frame_length);
   for (int d = axis == 0 ? 2 : 0; d < (axis == 0 ? ndim : ndim - 2); ++d) dims.push_back(x.dims[d]);

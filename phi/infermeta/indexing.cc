@@ -199,6 +199,10 @@ TensorMeta ScatterNdAddInferMeta(const TensorMeta& x, const TensorMeta& index,
 
 TensorMeta IndexAddInferMeta(const TensorMeta& x, const TensorMeta& index,
                              const TensorMeta& add_value, int axis) {
+  PHI_CHECK(
+      index.dims.ndim() == 1,
+      errors::InvalidArgument("index is {}, but it must have 1 tensor dim; reshape it to [-1].",
+                              index.to_string()));
   const TensorMeta slices = IndexSelectInferMeta(x, index, axis);
   check_same_dtype(x, add_value, "add_value");
   PHI_CHECK(may_be_equal(slices.dims, add_value.dims),

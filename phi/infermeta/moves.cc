@@ -182,7 +182,7 @@ SliceSteps slice_steps(int64_t start, int64_t end, int64_t step, int64_t extent)
     return std::clamp(at < 0 ? at + extent : at, lowest, std::max(lowest, highest));
   };
   const int64_t begin = place(start);
-  const int64_t stop = step < 0 && end == -1 ? -1 : place(end);
+  const int64_t stop = place(end);
   const int64_t distance = step < 0 ? begin - stop : stop - begin;
   if (distance <= 0) return {begin, 0};
   const int64_t size = step < 0 ? -(step + 1) : step - 1;  // |step| - 1, for all of int64

@@ -61,13 +61,14 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
         static_cast<float>(extent + 1 - base) / step - static_cast<float>(outputs - 1);
     u *= std::min(to_next, to_end);
   }
-  const auto begin_of = [&](int64_t i) {
+  const auto place_of = [&](int64_t i) {
     return static_cast<int64_t>(std::ceil(step * (static_cast<float>(i) + u) - 1.0f));
   };
+  // The first window begins with the image.
+  const auto begin_of = [&](int64_t i) { return place_of(i) - place_of(0); };
   PoolRanges ranges;
   for (int64_t i = 0; i < outputs; ++i) {
     const int64_t end = std::min(sized ? begin_of(i) + size : begin_of(i + 1), extent);
-    // The reference has windows of a given size begin behind the image, and answers -1.8e308 there.
     const int64_t last = sized ? end - 1 : end;
     const int64_t begin = std::clamp<int64_t>(begin_of(i), 0, last);
     ranges.push_back({begin, end, end - begin});

@@ -68,6 +68,7 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
 
 TensorMeta ReduceAllInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim,
                               bool reduce_all) {
+  normalise_axes(axis, x.dims);  // those that x has not are refused
   return ReduceInferMeta(x, reduce_all ? IntArray() : axis, keepdim);
 }
 
@@ -90,7 +91,7 @@ TensorMeta ReduceAsInferMeta(const TensorMeta& x, const TensorMeta& target) {
                       "x is {} and target is {}: counted from the last, each tensor dim of target "
                       "must be as x's or 1; reshape one of them.",
                       x.to_string(), target.to_string()));
-  return {target.dims, x.dtype, x.layout};
+  return {target.dims, is_inexact(x.dtype) ? x.dtype : DataType::INT64, x.layout};
 }
 
 TensorMeta SquaredL2NormInferMeta(const TensorMeta& x) {

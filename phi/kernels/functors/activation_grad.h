@@ -64,7 +64,7 @@ struct HardswishGradFunctor {
 
 template <typename T>
 struct Relu6GradFunctor {
-  PHI_HD T operator()(T out, T g) const { return ClipGradFunctor<T>{0, 6}(out, g); }
+  PHI_HD T operator()(T out, T g) const { return HardTanhGradFunctor<T>{0, 6}(out, g); }
 };
 
 template <typename T>

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
 
@@ -109,7 +110,9 @@ PHI_HD double scaled_bessel(double magnitude, double factor) {
 /// `scaled` times exp(magnitude), which may overflow though the product does not.
 PHI_HD double unscaled_bessel(double scaled, double magnitude) {
   const double half = std::exp(0.5 * magnitude);
-  return magnitude < 1000.0 ? half * scaled * half : magnitude;  // inf and NaN are as they are
+  // Beyond the range of the exponential; NaN stays NaN.
+  return magnitude < 1000.0 ? half * scaled * half
+                            : magnitude * std::numeric_limits<double>::infinity();
 }
 
 }  // namespace detail

@@ -97,7 +97,7 @@ struct KLDivLossFunctor {
   bool log_target;
   PHI_HD T operator()(T x, T label) const {
     if (log_target) return fast::exp(label) * (label - x);
-    return label > T(0) ? label * (fast::log(label) - x) : T(0);
+    return label <= T(0) ? T(0) : label * (fast::log(label) - x);
   }
 };
 
@@ -106,7 +106,7 @@ struct KLDivLossGradFunctor {
   bool log_target;
   PHI_HD T operator()(T label, T g) const {
     if (log_target) return -fast::exp(label) * g;
-    return label > T(0) ? -label * g : T(0);
+    return label <= T(0) ? T(0) : -label * g;
   }
 };
 

@@ -144,9 +144,17 @@ struct ReciprocalGradFunctor {
   PHI_HD T operator()(T out, T g) const { return -g * out * out; }
 };
 
-/// 0 at the bounds too.
+/// g at the bounds too; 0 of NaN.
 template <typename T>
 struct ClipGradFunctor {
+  T min;
+  T max;
+  PHI_HD T operator()(T x, T g) const { return x >= min && x <= max ? g : T(0); }
+};
+
+/// 0 at the bounds too.
+template <typename T>
+struct HardTanhGradFunctor {
   T min;
   T max;
   PHI_HD T operator()(T x, T g) const { return x > min && x < max ? g : T(0); }

@@ -80,5 +80,51 @@ TEST(ProductsOnGpus, FloatsAreRoundedToTf32WhereTheRankAsksForIt) {
   EXPECT_EQ(short_product(DataType::FLOAT64, true), 2 + 0x1p-10 + 0x1p-23);
 }
 
+using Numbers = join_t<Floats, Complexes>;
+
+template <typename T>
+void expect_sum_with_product(const Dims& added, int64_t inner) {
+  SCOPED_TRACE(std::string(name_of(dtype_of<T>())) + " " + added.to_string());
+  const DenseTensor input = drawn(dtype_of<T>(), added, 1);
+  const DenseTensor x = drawn(dtype_of<T>(), {5, inner}, 2);
+  const DenseTensor y = drawn(dtype_of<T>(), {inner, 3}, 3);
+  const DenseTensor grad = drawn(dtype_of<T>(), {5, 3}, 4);
+  expect_same_on_gpu(
+      {input, x, y}, {grad.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+        registered<kernels::addmm, T>(ctx, in[0], in[1], in[2], 0.5f, -2.0f, &out[0]);
+      });
+  expect_same_on_gpu({x, y, grad}, {input.meta(), x.meta(), y.meta()},
+                     [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                       registered<kernels::addmm_grad, T>(ctx, in[0], in[1], in[2], 0.5f, -2.0f,
+                                                          &out[0], &out[1], &out[2]);
+                     });
+}
+
+TEST(ProductsOnGpus, AreAddedToWhatBroadcasts) {
+  for_each_type(Numbers(), []<typename T>() {
+    for (const Dims& added : {Dims{5, 3}, Dims{1, 3}, Dims{5, 1}, Dims{3}, Dims{1}})
+      expect_sum_with_product<T>(added, 7);
+    expect_sum_with_product<T>({3}, 0);
+  });
+}
+
+TEST(ProductsOnGpus, RowsHaveTheDotProductsOfTheCpu) {
+  for_each_type(join_t<TypeList<int32_t, int64_t>, Numbers>(), []<typename T>() {
+    expect_same_on_gpu({drawn(dtype_of<T>(), {4, 70}, 1), drawn(dtype_of<T>(), {4, 70}, 2)},
+                       {{{4}, dtype_of<T>()}},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::dot, T>(ctx, in[0], in[1], &out[0]);
+                       });
+  });
+  for_each_type(Numbers(), []<typename T>() {
+    const DenseTensor x = drawn(dtype_of<T>(), {4, 70}, 1);
+    expect_same_on_gpu({x, drawn(dtype_of<T>(), {4, 70}, 2), drawn(dtype_of<T>(), {4}, 3)},
+                       {x.meta(), x.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::dot_grad, T>(ctx, in[0], in[1], in[2], &out[0],
+                                                          &out[1]);
+                       });
+  });
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -96,7 +96,7 @@ TEST(GpuWindows, ManyImagesGoChunkByChunk) {
 }
 
 TEST(GpuWindows, UnfoldAndFoldAreTheCpus) {
-  for_each_type(Floats(), []<typename T>() {
+  for_each_type(join_t<Floats, Complexes>(), []<typename T>() {
     const TensorMeta image{{2, 3, 6, 5}, dtype_of<T>()};
     const TensorMeta columns{{2, 18, 9}, dtype_of<T>()};
     expect_same_on_gpu({drawn(image.dtype, image.dims, 1), drawn(image.dtype, columns.dims, 2)},

@@ -144,10 +144,18 @@ struct PutGradients {
         [&](int64_t at, int64_t own) { values_grad[own] = convert_value<T>(of(at, values[own])); });
   }
 
+  /// Values that a later one overwrites take no part.
   void of_assign() const {
-    PutGradients alone = *this;
-    alone.include_self = false;
-    alone.give([&](int64_t at, const T&) { return grad(at); });
+    PutGradients of_self = *this;
+    of_self.include_self = false;
+    of_self.values_grad = nullptr;
+    of_self.give([](int64_t, const T&) { return 0.0; });
+    if (!values_grad) return;
+    std::vector<int64_t> last(static_cast<size_t>(n), -1);
+    puts.for_each([&](int64_t at, int64_t own) { last[at] = own; });
+    for (int64_t at = 0; at < n; ++at) {
+      if (last[at] >= 0) values_grad[last[at]] = out_grad[at];
+    }
   }
 
   void of_sum() const {

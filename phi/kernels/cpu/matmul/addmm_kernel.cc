@@ -26,9 +26,12 @@ bool has_first_part(const KernelContext& ctx, const DenseTensor& x) {
   return ctx.input_box(1, x.dims()).box.offset[1] == 0;
 }
 
+/// How many products an element sums: none where they count 0 times, and nothing is read of them.
+int64_t counted(float alpha, int64_t inner) { return alpha == 0 ? 0 : inner; }
+
 }  // namespace
 
-/// beta input + alpha x y; nothing is read of an input that counts 0 times.
+/// beta input + alpha x y; nothing is read of what counts 0 times.
 template <typename T, typename Context>
 void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& x,
                  const DenseTensor& y, float beta, float alpha, DenseTensor* out) {
@@ -48,8 +51,8 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
       }
     }
   }
-  gemm<T>({.m = m, .n = n, .k = k}, C(alpha), x.data<T>(), k, y.data<T>(), n, C(adds ? beta : 0.0f),
-          to, n);
+  gemm<T>({.m = m, .n = n, .k = counted(alpha, k)}, C(alpha), x.data<T>(), k, y.data<T>(), n,
+          C(adds ? beta : 0.0f), to, n);
 }
 
 /// Of the input it is a partial sum where x's second tensor dim is split, as the output was.
@@ -72,12 +75,12 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     convert(sums.data(), input_grad->mutable_data<T>(), input_grad->numel());
   }
   if (x_grad) {
-    gemm<T>({.m = m, .n = k, .k = n, .trans_b = true}, C(alpha), g, n, Conjugated<T>(y).data(), n,
-            C(0), x_grad->mutable_data<T>(), k);
+    gemm<T>({.m = m, .n = k, .k = counted(alpha, n), .trans_b = true}, C(alpha), g, n,
+            Conjugated<T>(y).data(), n, C(0), x_grad->mutable_data<T>(), k);
   }
   if (y_grad) {
-    gemm<T>({.m = k, .n = n, .k = m, .trans_a = true}, C(alpha), Conjugated<T>(x).data(), k, g, n,
-            C(0), y_grad->mutable_data<T>(), n);
+    gemm<T>({.m = k, .n = n, .k = counted(alpha, m), .trans_a = true}, C(alpha),
+            Conjugated<T>(x).data(), k, g, n, C(0), y_grad->mutable_data<T>(), n);
   }
 }
 

@@ -120,7 +120,9 @@ struct PutGradients {
     }
     if (self_grad) self_grad[i] = convert_value<T>(takes_part ? all.of(mode, own) : 0.0);
     if (!values_grad) return;
-    for (int64_t k = puts.begins[i]; k < puts.begins[i + 1]; ++k) {
+    // Values that a later one overwrites take no part.
+    const int64_t first = mode == PutMode::kAssign ? puts.begins[i + 1] - 1 : puts.begins[i];
+    for (int64_t k = first; k < puts.begins[i + 1]; ++k) {
       const auto value = static_cast<double>(puts.value(k));
       values_grad[puts.positions[k]] = convert_value<T>(all.of(mode, value));
     }

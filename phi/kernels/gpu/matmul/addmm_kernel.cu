@@ -2,6 +2,8 @@
 #include "phi/generated/kernels/matmul.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
@@ -26,17 +28,27 @@ void product(const GpuContext& ctx, gpu::Product shape, double alpha, const Dens
 template <typename C>
 struct Times {
   double factor;
-  PHI_HD C operator()(C x) const { return static_cast<C>(factor * static_cast<double>(x)); }
+  PHI_HD C operator()(C x) const {
+    if constexpr (kIsComplex<C>) {
+      using Part = typename C::value_type;
+      return {static_cast<Part>(factor * x.real()), static_cast<Part>(factor * x.imag())};
+    } else {
+      return static_cast<C>(factor * static_cast<double>(x));
+    }
+  }
 };
+
+/// How many products an element sums: none where they count 0 times, and nothing is read of them.
+int64_t counted(float alpha, int64_t inner) { return alpha == 0 ? 0 : inner; }
 
 }  // namespace
 
-/// beta input + alpha x y; nothing is read of an input that counts 0 times.
+/// beta input + alpha x y; nothing is read of what counts 0 times.
 template <typename T, typename Context>
 void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& x,
                  const DenseTensor& y, float beta, float alpha, DenseTensor* out) {
   using C = compute_t<T>;
-  const int64_t m = x.dims()[0], k = x.dims()[1], n = y.dims()[1];
+  const int64_t m = x.dims()[0], n = y.dims()[1], k = counted(alpha, x.dims()[1]);
   if (m * n == 0) return;
   const bool adds = beta != 0 && has_first_part(ctx, x);
   if (adds) {
@@ -60,20 +72,25 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     if (dims.ndim() < 2 || dims[0] == 1) summed.add(0);
     if (dims.back() == 1) summed.add(1);
     const double factor = has_first_part(ctx, x) ? beta : 0;
-    reduce<SumReducer<T>>(ctx, out_grad.data<T>(), out_grad.dims(), summed,
-                          input_grad->mutable_data<T>(), Times<double>{factor});
+    sum_over(ctx, out_grad.data<T>(), out_grad.dims(), summed, input_grad->mutable_data<T>(),
+             Times<double>{factor});
   }
-  const auto find = [&](const gpu::Product& shape, const DenseTensor& a, const DenseTensor& b,
-                        DenseTensor* grad) {
-    if (!grad || grad->numel() == 0) return;
-    if (shape.k == 0) return fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
-    product<T>(ctx, shape, alpha, a, b, 0, grad);
+  const auto is_found = [&](int64_t inner, DenseTensor* grad) {
+    if (!grad || grad->numel() == 0) return true;
+    if (inner == 0) fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
+    return inner == 0;
   };
-  find({.m = m, .n = k, .k = n, .trans_b = true}, out_grad, y, x_grad);
-  find({.m = k, .n = n, .k = m, .trans_a = true}, x, out_grad, y_grad);
+  if (!is_found(counted(alpha, n), x_grad)) {
+    product<T>(ctx, {.m = m, .n = k, .k = n, .trans_b = true}, alpha, out_grad,
+               conjugated<T>(ctx, y), 0, x_grad);
+  }
+  if (!is_found(counted(alpha, m), y_grad)) {
+    product<T>(ctx, {.m = k, .n = n, .k = m, .trans_a = true}, alpha, conjugated<T>(ctx, x),
+               out_grad, 0, y_grad);
+  }
 }
 
-PHI_REGISTER_KERNEL(addmm, GPU, AddmmKernel, Floats);
-PHI_REGISTER_KERNEL(addmm_grad, GPU, AddmmGradKernel, Floats);
+PHI_REGISTER_KERNEL(addmm, GPU, AddmmKernel, ProductTypes);
+PHI_REGISTER_KERNEL(addmm_grad, GPU, AddmmGradKernel, ProductTypes);
 
 }  // namespace phi

@@ -1,6 +1,8 @@
-// Dot products of rows on GPUs.
+// Dot products of rows on GPUs; complex ones are multiplied as they are.
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
@@ -43,7 +45,7 @@ void DotKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, D
   index_loop(ctx, terms, x.numel(), RowProduct<T>{x.data<T>(), y.data<T>()});
   AxisSet last;
   last.add(x.ndim() - 1);
-  reduce<SumReducer<Sum>>(ctx, terms, x.dims(), last, out->mutable_data<T>(), ConvertFunctor<T>());
+  sum_over(ctx, terms, x.dims(), last, out->mutable_data<T>());
 }
 
 template <typename T, typename Context>
@@ -51,14 +53,16 @@ void DotGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
                    const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {
   const auto scale_rows = [&](const DenseTensor& other, DenseTensor* grad) {
     if (!grad) return;
+    const DenseTensor factors = conjugated<T>(ctx, other);
     index_loop(ctx, grad->mutable_data<T>(), other.numel(),
-               ScaleByRow<T>{out_grad.data<T>(), other.data<T>(), other.dims().back()});
+               ScaleByRow<T>{out_grad.data<T>(), factors.data<T>(), other.dims().back()});
   };
   scale_rows(y, x_grad);
   scale_rows(x, y_grad);
 }
 
-PHI_REGISTER_KERNEL(dot, GPU, DotKernel, SignedNumbers);
-PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, Floats);
+using DotTypes = join_t<SignedNumbers, Complexes>;
+PHI_REGISTER_KERNEL(dot, GPU, DotKernel, DotTypes);
+PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, ProductTypes);
 
 }  // namespace phi

@@ -118,6 +118,8 @@ PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);
 PHI_INSTANTIATE(float16);
 PHI_INSTANTIATE(bfloat16);
+PHI_INSTANTIATE(complex64);
+PHI_INSTANTIATE(complex128);
 #undef PHI_INSTANTIATE
 template void columns_to_image(const GpuContext&, const Sliding&, int64_t, int64_t,
                                const ImageSteps&, const float*, float16*);

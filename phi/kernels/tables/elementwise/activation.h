@@ -13,7 +13,7 @@ PHI_UNARY_KERNEL(hardshrink, HardshrinkFunctor, Floats, float);
 PHI_UNARY_KERNEL(hardsigmoid, HardsigmoidFunctor, Floats, float, float);
 PHI_UNARY_KERNEL(hardswish, HardswishFunctor, Floats);
 PHI_UNARY_KERNEL(hardtanh, ClipFunctor, Floats, float, float);
-PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, float);
+PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, double);
 PHI_UNARY_KERNEL(logsigmoid, LogsigmoidFunctor, Floats);
 PHI_UNARY_KERNEL(mish, MishFunctor, Floats, float);
 PHI_UNARY_KERNEL(relu6, Relu6Functor, Floats);

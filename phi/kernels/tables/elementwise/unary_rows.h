@@ -1,8 +1,8 @@
 // Rows of tables of elementwise kernels of one input: a functor makes a kernel, another its
 // gradient.
 //
-//   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, float);           // float: an attribute
-//   PHI_UNARY_GRAD_KERNEL(leaky_relu_grad, LeakyReluGradFunctor, Floats, float);
+//   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, double);          // double: an attribute
+//   PHI_UNARY_GRAD_KERNEL(leaky_relu_grad, LeakyReluGradFunctor, Floats, double);
 //
 // The functor is a template on the type that it computes in (compute_t), with the attributes as its
 // members in their order. What it returns is the output's element type: the input's, or another,

@@ -8,11 +8,10 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/pieces.h"
 #include "phi/kernels/products/labels.h"
 #include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
@@ -59,13 +58,7 @@ template <typename T, typename Context>
 void sum_rows(const Context& ctx, const T* x, int64_t rows, int64_t n, T* sums) {
   AxisSet along;
   along.add(1);
-  if constexpr (kIsComplex<T>) {  // the parts are a tensor dim more
-    using Part = typename T::value_type;
-    reduce<SumReducer<Part>>(ctx, reinterpret_cast<const Part*>(x), Dims{rows, n, 2}, along,
-                             reinterpret_cast<Part*>(sums), ConvertFunctor<Part>());
-  } else {
-    reduce<SumReducer<T>>(ctx, x, Dims{rows, n}, along, sums, ConvertFunctor<T>());
-  }
+  sum_over(ctx, x, Dims{rows, n}, along, sums);
 }
 
 /// x summed over the letters that are not needed.

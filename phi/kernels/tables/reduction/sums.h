@@ -3,8 +3,7 @@
 
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
@@ -67,17 +66,6 @@ void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseT
   unary_loop(ctx, sums.data<int64_t>(), out->mutable_data<T>(), sums.numel(), quotient);
 }
 
-// Sums of complex numbers by `count` are those of their parts, which are a tensor dim more.
-template <typename T, typename Context>
-void complex_sums(const Context& ctx, const DenseTensor& x, AxisSet axes, double count,
-                  DenseTensor* out) {
-  using Part = typename T::value_type;
-  Dims parts = x.dims();
-  parts.push_back(2);
-  reduce<SumReducer<Part>>(ctx, reinterpret_cast<const Part*>(x.data<T>()), parts, axes,
-                           reinterpret_cast<Part*>(out->mutable_data<T>()), Quotient{count});
-}
-
 }  // namespace
 
 /// T is x's dtype; out may be of any other, which elements are cast to before they are added.
@@ -103,7 +91,7 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
 template <typename T, typename Context>
 void ComplexSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
                       DenseTensor* out) {
-  complex_sums<T>(ctx, x, normalise_axes(axis, x.dims()), 1.0, out);
+  sum_over(ctx, x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), out->mutable_data<T>());
 }
 
 /// The local sum over the *global* number of elements, so that the results of the ranks that hold
@@ -114,16 +102,14 @@ void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
   const AxisSet axes = normalise_axes(axis, x.dims());
   if constexpr (std::is_integral_v<T>) {
     integer_mean<T>(ctx, x, axes, out);
-  } else if constexpr (kIsComplex<T>) {
-    complex_sums<T>(ctx, x, axes, mean_count(ctx, x, axes), out);
   } else {
-    reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
-                          Quotient{mean_count(ctx, x, axes)});
+    sum_over(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
+             Quotient{mean_count(ctx, x, axes)});
   }
 }
 
 /// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
-/// those of size 1 in out alone.
+/// those of size 1 in out alone. Integers and bool are summed in int64.
 template <typename T, typename Context>
 void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int added = x.ndim() - out->ndim();
@@ -131,21 +117,17 @@ void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) 
   for (int d = 0; d < x.ndim(); ++d) {
     if (d < added || out->dims()[d - added] != x.dims()[d]) axes.add(d);
   }
+  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
   if (x.numel() == out->numel())
-    return convert(ctx, x.data<T>(), out->mutable_data<T>(), x.numel());
-  if constexpr (kIsComplex<T>) {
-    complex_sums<T>(ctx, x, axes, 1.0, out);
-  } else {
-    reduce<SumReducer<T>>(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
-                          ConvertFunctor<T>());
-  }
+    return convert(ctx, x.data<T>(), out->mutable_data<Sum>(), x.numel());
+  sum_over(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<Sum>());
 }
 
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, SumKernel, AllTypes);
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, ComplexSumKernel, Complexes);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, SignedNumbers);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, Complexes);
-PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, SignedNumbers);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, AllTypes);
 PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Complexes);
 
 }  // namespace phi
