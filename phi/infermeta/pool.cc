@@ -46,11 +46,12 @@ PoolRanges sliding_ranges(int64_t extent, const Window& window, bool ceil_mode) 
 
 // float arithmetic, as in the reference: how a step is rounded decides where windows begin.
 PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float u) {
-  PHI_CHECK(outputs >= 1 && size >= 0 && std::max(outputs, size) <= extent,
-            errors::InvalidArgument("output_size is {} and kernel_size {} along a spatial dim of "
-                                    "{} elements; neither may be above that.",
-                                    outputs, size, extent));
   const bool sized = size > 0;
+  PHI_CHECK(outputs >= 1 && size >= 0 && outputs + (sized ? size - 1 : 0) <= extent,
+            errors::InvalidArgument("output_size is {} and kernel_size {} along a spatial dim of "
+                                    "{} elements, but no two windows begin at one place: give at "
+                                    "most {} outputs.",
+                                    outputs, size, extent, extent - (sized ? size - 1 : 0)));
   const auto steps = static_cast<float>(sized ? std::max<int64_t>(outputs - 1, 1) : outputs);
   const float step = static_cast<float>(extent - size) / steps;
   if (!sized) {
@@ -62,13 +63,14 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
     u *= std::min(to_next, to_end);
   }
   const auto place_of = [&](int64_t i) {
-    return static_cast<int64_t>(std::ceil(step * (static_cast<float>(i) + u) - 1.0f));
+    return static_cast<int64_t>(std::floor(step * (static_cast<float>(i) + u)));
   };
   // The first window begins with the image.
   const auto begin_of = [&](int64_t i) { return place_of(i) - place_of(0); };
   PoolRanges ranges;
   for (int64_t i = 0; i < outputs; ++i) {
     const int64_t end = std::min(sized ? begin_of(i) + size : begin_of(i + 1), extent);
+    // The reference has windows of a given size begin behind the image, and answers -1.8e308 there.
     const int64_t last = sized ? end - 1 : end;
     const int64_t begin = std::clamp<int64_t>(begin_of(i), 0, last);
     ranges.push_back({begin, end, end - begin});

@@ -110,8 +110,9 @@ struct FloorDivideFunctor {
   }
   PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
     if (y == T(0)) return x / y;
-    const T rest = RemainderFunctor<T>().rare(x, y);
-    const T quotient = (x - rest) / y;  // an integer, but for its rounding
+    const T rest = std::fmod(x, y);
+    T quotient = (x - rest) / y;  // an integer, but for its rounding
+    if (rest != T(0) && (rest < T(0)) != (y < T(0))) quotient -= T(1);
     if (quotient == T(0)) return std::copysign(T(0), x / y);
     const T below = std::floor(quotient);
     return quotient - below > T(0.5) ? below + T(1) : below;

@@ -61,8 +61,8 @@ void cubic_weights(C t, C* weights) {
   weights[3] = far(C(2) - t);
 }
 
-/// How far in x one step of out goes. Places are float for every dtype, as in the reference: a
-/// picture is sampled at the same places whatever it is kept in.
+/// How far in x one step of out goes. Steps, and weights of linear methods, are float for every
+/// dtype, as in the reference.
 inline float step_of(const InterpDim& d) {
   if (d.align_corners) {
     return d.out > 1 ? static_cast<float>(d.in - 1) / static_cast<float>(d.out - 1) : 0.0f;
@@ -91,18 +91,19 @@ Taps<C> interpolation_taps(const InterpDim& d) {
       continue;
     }
     if constexpr (std::is_floating_point_v<C>) {  // integers have no numbers in between
+      const double centre = double{step} * (static_cast<double>(o) + 0.5) - 0.5;
       if (d.method == InterpMethod::kLinear) {
-        const float place = std::max(d.half_pixel ? step * (at + 0.5f) - 0.5f : step * at, 0.0f);
-        from[0] = clamped(static_cast<int64_t>(place));
+        const double exact = std::max(d.half_pixel ? centre : double{step * at}, 0.0);
+        from[0] = clamped(static_cast<int64_t>(exact));
         from[1] = clamped(from[0] + 1);
-        const C behind = static_cast<C>(place - static_cast<float>(from[0]));
-        weight[0] = C(1) - behind;
-        weight[1] = behind;
+        const float behind = static_cast<float>(exact) - static_cast<float>(from[0]);
+        weight[0] = static_cast<C>(1.0f - behind);
+        weight[1] = static_cast<C>(behind);
       } else {
-        const float place = d.align_corners ? step * at : step * (at + 0.5f) - 0.5f;
-        const float first = std::floor(place);
+        const C place = static_cast<C>(d.align_corners ? double{step * at} : centre);
+        const C first = std::floor(place);
         for (int64_t k = 0; k < 4; ++k) from[k] = clamped(static_cast<int64_t>(first) - 1 + k);
-        detail::cubic_weights(static_cast<C>(place - first), weight);
+        detail::cubic_weights(place - first, weight);
       }
     }
   }

@@ -84,8 +84,29 @@ TEST(CastInferMeta, TakesTheDtypeAndKeepsTheLayout) {
 }
 
 TEST(FullLikeInferMeta, AnUndefinedDtypeIsThatOfX) {
-  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, DataType::UNDEFINED).to_string(), "f32[2]");
-  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, DataType::BOOL).to_string(), "bool[2]");
+  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, 1, DataType::UNDEFINED).to_string(), "f32[2]");
+  EXPECT_EQ(FullLikeInferMeta({{2}, kF32}, 1, DataType::BOOL).to_string(), "bool[2]");
+}
+
+TEST(FullLikeInferMeta, ANumberMustBeOneOfTheDtypes) {
+  const TensorMeta x{{2}, kF32};
+  struct Range {
+    DataType dtype;
+    double lowest, highest;
+  };
+  for (const auto& [dtype, lowest, highest] :
+       {Range{DataType::UINT8, 0, 255}, Range{DataType::INT8, -128, 127},
+        Range{DataType::BOOL, 0, 1}, Range{DataType::FLOAT16, -65504, 65504},
+        Range{DataType::BFLOAT16, -0x1.fep127, 0x1.fep127},
+        Range{DataType::COMPLEX64, -0x1.fffffep127, 0x1.fffffep127}}) {
+    for (double inside : {lowest, highest, double{INFINITY}, double{NAN}}) {
+      EXPECT_EQ(FullLikeInferMeta(x, inside, dtype).dtype, dtype);
+    }
+    for (double outside : {1.01 * lowest - 1, 1.01 * highest + 1}) {
+      EXPECT_THAT([&] { FullLikeInferMeta(x, outside, dtype); },
+                  ThrowsError(ErrorCode::kInvalidArgument, "give one of these, or a dtype"));
+    }
+  }
 }
 
 TEST(WhereInferMeta, AllThreeBroadcast) {
