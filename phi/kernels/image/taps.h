@@ -91,16 +91,18 @@ Taps<C> interpolation_taps(const InterpDim& d) {
       continue;
     }
     if constexpr (std::is_floating_point_v<C>) {  // integers have no numbers in between
-      const double centre = double{step} * (static_cast<double>(o) + 0.5) - 0.5;
+      const double product = double{step} * double{at + 0.5f};
       if (d.method == InterpMethod::kLinear) {
-        const double exact = std::max(d.half_pixel ? centre : double{step * at}, 0.0);
-        from[0] = clamped(static_cast<int64_t>(exact));
+        // The product is rounded before 0.5 is taken off.
+        const float centre = static_cast<float>(product) - 0.5f;
+        const float place = std::max(d.half_pixel ? centre : step * at, 0.0f);
+        from[0] = clamped(static_cast<int64_t>(place));
         from[1] = clamped(from[0] + 1);
-        const float behind = static_cast<float>(exact) - static_cast<float>(from[0]);
+        const float behind = place - static_cast<float>(from[0]);
         weight[0] = static_cast<C>(1.0f - behind);
         weight[1] = static_cast<C>(behind);
       } else {
-        const C place = static_cast<C>(d.align_corners ? double{step * at} : centre);
+        const C place = static_cast<C>(d.align_corners ? double{step * at} : product - 0.5);
         const C first = std::floor(place);
         for (int64_t k = 0; k < 4; ++k) from[k] = clamped(static_cast<int64_t>(first) - 1 + k);
         detail::cubic_weights(place - first, weight);

@@ -1,27 +1,15 @@
 // Sums over tensor dims of any numbers. Word: reduce.
 #pragma once
 
-#include <complex>
 #include <type_traits>
 
 #include "phi/core/meta.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/real_type.h"
 
 namespace phi {
-
-/// What a number is made of: a complex one of two real ones, another of itself.
-template <typename T>
-struct PartOf {
-  using type = T;
-};
-template <typename T>
-struct PartOf<std::complex<T>> {
-  using type = T;
-};
-template <typename T>
-using part_t = typename PartOf<T>::type;
 
 /// out[i] = finish(the sum of the elements of output i). Complex numbers are summed by parts, which
 /// are a tensor dim more, and finish takes each part's sum; Out is then T.
@@ -30,7 +18,7 @@ void sum_over(const Context& ctx, const T* x, Dims dims, AxisSet axes, Out* out,
               const Finish& finish) {
   if constexpr (kIsComplex<T>) {
     static_assert(std::is_same_v<T, Out>);
-    using Part = part_t<T>;
+    using Part = real_t<T>;
     dims.push_back(2);
     reduce<SumReducer<Part>>(ctx, reinterpret_cast<const Part*>(x), dims, axes,
                              reinterpret_cast<Part*>(out), finish);
@@ -41,7 +29,7 @@ void sum_over(const Context& ctx, const T* x, Dims dims, AxisSet axes, Out* out,
 
 template <typename T, typename Context, typename Out>
 void sum_over(const Context& ctx, const T* x, const Dims& dims, AxisSet axes, Out* out) {
-  sum_over(ctx, x, dims, axes, out, ConvertFunctor<part_t<Out>>());
+  sum_over(ctx, x, dims, axes, out, ConvertFunctor<real_t<Out>>());
 }
 
 }  // namespace phi

@@ -65,22 +65,24 @@ void MaxOutGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
   }
 }
 
-/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely.
+/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely. The factors
+/// are made in float, as the gradient's.
 template <typename T, typename Context>
 void LabelSmoothKernel(const Context& ctx, const DenseTensor& label, const DenseTensor* prior_dist,
                        float epsilon, DenseTensor* out) {
   using C = compute_t<T>;
   if (out->numel() == 0) return;
   const int64_t classes = label.dims().back();  // of this part
-  const auto all_classes = static_cast<C>(ctx.output_box(0, out->dims()).global.back());
-  const C kept = C(1) - static_cast<C>(epsilon);
-  const C given = static_cast<C>(epsilon);
+  const auto all_classes = static_cast<float>(ctx.output_box(0, out->dims()).global.back());
+  const auto kept = static_cast<C>(1.0f - epsilon);
+  const auto given = static_cast<C>(epsilon);
+  const auto even = static_cast<C>(epsilon / all_classes);
   const T* from = label.data<T>();
   const T* prior = prior_dist ? prior_dist->data<T>() : nullptr;
   T* to = out->mutable_data<T>();
   for (int64_t row = 0; row < label.numel(); row += classes) {
     for (int64_t c = 0; c < classes; ++c) {
-      const C more = prior ? given * convert_value<C>(prior[c]) : given / all_classes;
+      const C more = prior ? given * convert_value<C>(prior[c]) : even;
       to[row + c] = convert_value<T>(kept * convert_value<C>(from[row + c]) + more);
     }
   }

@@ -50,7 +50,7 @@ void CholeskyGradKernel(const Context&, const DenseTensor& out, const DenseTenso
       g = adjoint(g);
     }
     Matrix<T> phi = tril(adjoint(l) * tril(std::move(g)));
-    for (int64_t i = 0; i < phi.rows(); ++i) phi(i, i) *= linalg::real_t<T>(0.5);
+    for (int64_t i = 0; i < phi.rows(); ++i) phi(i, i) *= real_t<T>(0.5);
     const Triangle lower;
     phi = solve_right(solve_left(l, lower, Op::kAdjoint, std::move(phi)), l, lower, Op::kNone);
     linalg::put_matrix(symmetric(phi), b, x_grad);

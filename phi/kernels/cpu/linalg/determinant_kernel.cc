@@ -9,7 +9,6 @@ namespace {
 using linalg::adjoint;
 using linalg::Lu;
 using linalg::Matrix;
-using linalg::real_t;
 
 /// -1 for an odd number of swaps.
 template <typename T>

@@ -8,7 +8,6 @@ namespace {
 
 using linalg::adjoint;
 using linalg::Matrix;
-using linalg::real_t;
 
 /// m(i, j) by the distance from value i to value j; 0 where i = j.
 template <typename T, typename Value>

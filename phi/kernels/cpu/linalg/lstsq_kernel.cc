@@ -7,7 +7,6 @@ namespace phi {
 namespace {
 
 using linalg::Matrix;
-using linalg::real_t;
 
 /// The squared distance of each right-hand side from what is reached.
 template <typename T>

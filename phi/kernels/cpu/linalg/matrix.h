@@ -14,25 +14,12 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/kernels/real_type.h"
 
 namespace phi::linalg {
 
 /// The element types of LAPACK.
 using MatrixTypes = join_t<TypeList<float, double>, Complexes>;
-
-namespace detail {
-template <typename T>
-struct Real {
-  using type = T;
-};
-template <typename R>
-struct Real<std::complex<R>> {
-  using type = R;
-};
-}  // namespace detail
-/// The type of T's real part.
-template <typename T>
-using real_t = typename detail::Real<T>::type;
 
 /// The conjugate, of a real number itself.
 template <typename T>

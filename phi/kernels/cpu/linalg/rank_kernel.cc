@@ -9,7 +9,6 @@
 namespace phi {
 namespace {
 
-using linalg::real_t;
 
 template <typename T>
 std::vector<real_t<T>> magnitudes(const DenseTensor& x, int64_t b, bool hermitian) {

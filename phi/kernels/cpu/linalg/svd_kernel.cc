@@ -8,7 +8,6 @@ namespace {
 
 using linalg::adjoint;
 using linalg::Matrix;
-using linalg::real_t;
 
 /// (m - m^H) by the differences of squared singular values, 0 on the diagonal.
 template <typename T>

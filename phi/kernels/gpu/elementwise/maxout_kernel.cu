@@ -63,9 +63,9 @@ struct SmoothFunctor {
   int64_t classes;
   C kept;
   C given;
-  C all_classes;
+  C even;  // of each class
   PHI_HD T operator()(int64_t i) const {
-    const C more = prior ? given * static_cast<C>(prior[i % classes]) : given / all_classes;
+    const C more = prior ? given * static_cast<C>(prior[i % classes]) : even;
     return static_cast<T>(kept * static_cast<C>(label[i]) + more);
   }
 };
@@ -94,17 +94,18 @@ void MaxOutGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
              LargestGradient<T>{groups_of<T>(x, groups, axis), out.data<T>(), out_grad.data<T>()});
 }
 
-/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely.
+/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely. The factors
+/// are made in float, as the gradient's.
 template <typename T, typename Context>
 void LabelSmoothKernel(const Context& ctx, const DenseTensor& label, const DenseTensor* prior_dist,
                        float epsilon, DenseTensor* out) {
   using C = compute_t<T>;
   if (out->numel() == 0) return;
-  const auto all_classes = static_cast<C>(ctx.output_box(0, out->dims()).global.back());
+  const auto all_classes = static_cast<float>(ctx.output_box(0, out->dims()).global.back());
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
              SmoothFunctor<T>{label.data<T>(), prior_dist ? prior_dist->data<T>() : nullptr,
-                              label.dims().back(), C(1) - static_cast<C>(epsilon),
-                              static_cast<C>(epsilon), all_classes});
+                              label.dims().back(), static_cast<C>(1.0f - epsilon),
+                              static_cast<C>(epsilon), static_cast<C>(epsilon / all_classes)});
 }
 
 PHI_REGISTER_KERNEL(maxout, GPU, MaxOutKernel, Floats);

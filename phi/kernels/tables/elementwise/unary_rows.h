@@ -1,7 +1,7 @@
 // Rows of tables of elementwise kernels of one input: a functor makes a kernel, another its
 // gradient.
 //
-//   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, double);          // double: an attribute
+//   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, double);  // double: an attribute
 //   PHI_UNARY_GRAD_KERNEL(leaky_relu_grad, LeakyReluGradFunctor, Floats, double);
 //
 // The functor is a template on the type that it computes in (compute_t), with the attributes as its
