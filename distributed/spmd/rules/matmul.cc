@@ -17,13 +17,11 @@ struct Product {
   }
 };
 
+// Flags of 1-D arguments count for nothing, as in the shape function.
 Product product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x, bool transpose_y) {
-  PHI_CHECK(x.ndim() >= (transpose_x ? 2 : 1),
-            errors::InvalidArgument("x is {}; {} dims or more are needed.", x.shape.to_string(),
-                                    transpose_x ? "transpose_x is set and 2" : "1"));
-  PHI_CHECK(y.ndim() >= (transpose_y ? 2 : 1),
-            errors::InvalidArgument("y is {}; {} dims or more are needed.", y.shape.to_string(),
-                                    transpose_y ? "transpose_y is set and 2" : "1"));
+  PHI_CHECK(x.ndim() >= 1 && y.ndim() >= 1,
+            errors::InvalidArgument("x is {} and y is {}; 1 dim or more is needed.",
+                                    x.shape.to_string(), y.shape.to_string()));
   Product p{x.ndim() > 1, y.ndim() > 1, Factors::batch(x.ndim() - 2, y.ndim() - 2), {}};
   p.rule.input(x, p.batch, !p.has_m ? "k" : transpose_x ? "km" : "mk");
   p.rule.input(y, p.batch, !p.has_n ? "k" : transpose_y ? "nk" : "kn");

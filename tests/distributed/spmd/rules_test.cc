@@ -87,10 +87,13 @@ TEST(Rules, AnExtentOfZeroSplitsIntoAnyNumberOfParts) {
               HasSubstr("x [2,8] is split into 3 parts along axis 0"));
 }
 
-TEST(Rules, MatmulVectorTransposedIsExplained) {
-  const auto x = spec({6}, {R, R});
-  EXPECT_THAT(message_of([&] { MatmulInferSpmd(x, x, true, false); }),
-              HasSubstr("x is [6]; transpose_x is set and 2 dims or more are needed"));
+TEST(Rules, MatmulOfVectorsTakesNoNoteOfTransposition) {
+  const auto x = spec({6}, {Shard(0), R});
+  EXPECT_EQ(MatmulInferSpmd(x, x, true, true).forward().outputs[0],
+            MatmulInferSpmd(x, x, false, false).forward().outputs[0]);
+  const auto number = spec({}, {R, R});
+  EXPECT_THAT(message_of([&] { MatmulInferSpmd(number, x, false, false); }),
+              HasSubstr("x is [] and y is [6]; 1 dim or more is needed"));
 }
 
 TEST(Rules, MaxIsPartialMaxAndMeanIsPartialSum) {

@@ -18,10 +18,13 @@ using distributed::TensorDistAttr;
 using distributed::TensorSpec;
 
 const char* vector_operand(const RuleArgs& args, Direction direction) {
-  const bool vector = args.spec(0).ndim() == 1 || args.spec(1).ndim() == 1;
-  return direction == Direction::kBackward && vector
-             ? "an operand is a vector, whose output has lost a dim."
-             : nullptr;
+  const bool is_vector[] = {args.spec(0).ndim() == 1, args.spec(1).ndim() == 1};
+  for (int i = 0; i < 2; ++i) {
+    if (is_vector[i] && args.attr<bool>(i)) return "a vector is to be transposed.";
+    if (is_vector[i] && direction == Direction::kBackward)
+      return "an operand is a vector, whose output has lost a dim.";
+  }
+  return nullptr;
 }
 
 TensorSpec placed(const TensorSpec& tensor, const TensorDistAttr* attr) {
