@@ -94,16 +94,15 @@ TEST(FullLikeInferMeta, ANumberMustBeOneOfTheDtypes) {
     DataType dtype;
     double lowest, highest;
   };
-  for (const auto& [dtype, lowest, highest] :
-       {Range{DataType::UINT8, 0, 255}, Range{DataType::INT8, -128, 127},
-        Range{DataType::BOOL, 0, 1}, Range{DataType::FLOAT16, -65504, 65504},
-        Range{DataType::BFLOAT16, -0x1.fep127, 0x1.fep127},
-        Range{DataType::COMPLEX64, -0x1.fffffep127, 0x1.fffffep127}}) {
-    for (double inside : {lowest, highest, double{INFINITY}, double{NAN}}) {
-      EXPECT_EQ(FullLikeInferMeta(x, inside, dtype).dtype, dtype);
+  for (const Range& range : {Range{DataType::UINT8, 0, 255}, Range{DataType::INT8, -128, 127},
+                             Range{DataType::BOOL, 0, 1}, Range{DataType::FLOAT16, -65504, 65504},
+                             Range{DataType::BFLOAT16, -0x1.fep127, 0x1.fep127},
+                             Range{DataType::COMPLEX64, -0x1.fffffep127, 0x1.fffffep127}}) {
+    for (double inside : {range.lowest, range.highest, double{INFINITY}, double{NAN}}) {
+      EXPECT_EQ(FullLikeInferMeta(x, inside, range.dtype).dtype, range.dtype);
     }
-    for (double outside : {1.01 * lowest - 1, 1.01 * highest + 1}) {
-      EXPECT_THAT([&] { FullLikeInferMeta(x, outside, dtype); },
+    for (double outside : {1.01 * range.lowest - 1, 1.01 * range.highest + 1}) {
+      EXPECT_THAT([&] { FullLikeInferMeta(x, outside, range.dtype); },
                   ThrowsError(ErrorCode::kInvalidArgument, "give one of these, or a dtype"));
     }
   }

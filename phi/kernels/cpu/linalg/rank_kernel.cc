@@ -9,7 +9,6 @@
 namespace phi {
 namespace {
 
-
 template <typename T>
 std::vector<real_t<T>> magnitudes(const DenseTensor& x, int64_t b, bool hermitian) {
   auto a = linalg::matrix_of<T>(x, b);
