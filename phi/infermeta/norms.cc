@@ -11,7 +11,7 @@ TensorMeta PNormInferMeta(const TensorMeta& x, float porder, int axis, bool keep
                           bool asvector) {
   PHI_CHECK(porder == porder,
             errors::InvalidArgument("porder is NaN; it must be a number, inf or -inf."));
-  normalise_axes({axis}, x.dims);  // one that x has not is refused
+  if (asvector) normalise_axes({axis}, x.dims);  // one that x has not is refused
   return ReduceInferMeta(x, asvector ? IntArray() : IntArray({axis}), keepdim);
 }
 

@@ -68,7 +68,7 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
 
 TensorMeta ReduceAllInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim,
                               bool reduce_all) {
-  normalise_axes(axis, x.dims);  // those that x has not are refused
+  if (reduce_all) normalise_axes(axis, x.dims);  // those that x has not are refused
   return ReduceInferMeta(x, reduce_all ? IntArray() : axis, keepdim);
 }
 

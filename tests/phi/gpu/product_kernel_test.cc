@@ -108,6 +108,25 @@ TEST(ProductsOnGpus, AreAddedToWhatBroadcasts) {
   });
 }
 
+TEST(ProductsOnGpus, NothingIsReadOfAProductThatCountsZeroTimes) {
+  const auto nan = tensor<float>({NAN}, {1, 1});
+  const auto three = tensor<float>({3}, {1, 1});
+  const TensorMeta& one = three.meta();
+  const Arrays sum =
+      left_on_gpu({three, nan, nan}, {one}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+        registered<kernels::addmm, float>(ctx, in[0], in[1], in[2], 0.5f, 0.0f, &out[0]);
+      });
+  EXPECT_EQ(to_doubles(sum[3])[0], 1.5);
+  const Arrays grads = left_on_gpu(
+      {nan, nan, three}, {one, one, one}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+        registered<kernels::addmm_grad, float>(ctx, in[0], in[1], in[2], 0.5f, 0.0f, &out[0],
+                                               &out[1], &out[2]);
+      });
+  EXPECT_EQ(to_doubles(grads[3])[0], 1.5);
+  EXPECT_EQ(to_doubles(grads[4])[0], 0.0);
+  EXPECT_EQ(to_doubles(grads[5])[0], 0.0);
+}
+
 TEST(ProductsOnGpus, RowsHaveTheDotProductsOfTheCpu) {
   for_each_type(join_t<TypeList<int32_t, int64_t>, Numbers>(), []<typename T>() {
     expect_same_on_gpu({drawn(dtype_of<T>(), {4, 70}, 1), drawn(dtype_of<T>(), {4, 70}, 2)},

@@ -7,6 +7,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
+#include "phi/kernels/products/sum_and_product.h"
 
 namespace phi {
 namespace {
@@ -20,14 +21,6 @@ struct Added {
   int64_t row_step;
   int64_t column_step;
 };
-
-/// The numbers of x's second tensor dim begin here: one rank of those that share it adds the input.
-bool has_first_part(const KernelContext& ctx, const DenseTensor& x) {
-  return ctx.input_box(1, x.dims()).box.offset[1] == 0;
-}
-
-/// How many products an element sums: none where they count 0 times, and nothing is read of them.
-int64_t counted(float alpha, int64_t inner) { return alpha == 0 ? 0 : inner; }
 
 }  // namespace
 

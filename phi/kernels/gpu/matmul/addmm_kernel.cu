@@ -2,16 +2,12 @@
 #include "phi/generated/kernels/matmul.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/products/sum_and_product.h"
 #include "phi/kernels/tables/matmul/operands.h"
 #include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
-
-/// The numbers of x's second tensor dim begin here: one rank of those that share it adds the input.
-bool has_first_part(const KernelContext& ctx, const DenseTensor& x) {
-  return ctx.input_box(1, x.dims()).box.offset[1] == 0;
-}
 
 /// c = alpha op(a) op(b) + beta c.
 template <typename T>
@@ -37,9 +33,6 @@ struct Times {
     }
   }
 };
-
-/// How many products an element sums: none where they count 0 times, and nothing is read of them.
-int64_t counted(float alpha, int64_t inner) { return alpha == 0 ? 0 : inner; }
 
 }  // namespace
 
@@ -75,18 +68,18 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     sum_over(ctx, out_grad.data<T>(), out_grad.dims(), summed, input_grad->mutable_data<T>(),
              Times<double>{factor});
   }
-  const auto is_found = [&](int64_t inner, DenseTensor* grad) {
-    if (!grad || grad->numel() == 0) return true;
-    if (inner == 0) fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
-    return inner == 0;
+  const auto find = [&](gpu::Product shape, const DenseTensor& a, const DenseTensor& b,
+                        DenseTensor* grad) {
+    if (grad->numel() == 0) return;
+    shape.k = counted(alpha, shape.k);
+    if (shape.k == 0) return fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
+    product<T>(ctx, shape, alpha, a, b, 0, grad);
   };
-  if (!is_found(counted(alpha, n), x_grad)) {
-    product<T>(ctx, {.m = m, .n = k, .k = n, .trans_b = true}, alpha, out_grad,
-               conjugated<T>(ctx, y), 0, x_grad);
+  if (x_grad) {
+    find({.m = m, .n = k, .k = n, .trans_b = true}, out_grad, conjugated<T>(ctx, y), x_grad);
   }
-  if (!is_found(counted(alpha, m), y_grad)) {
-    product<T>(ctx, {.m = k, .n = n, .k = m, .trans_a = true}, alpha, conjugated<T>(ctx, x),
-               out_grad, 0, y_grad);
+  if (y_grad) {
+    find({.m = k, .n = n, .k = m, .trans_a = true}, conjugated<T>(ctx, x), out_grad, y_grad);
   }
 }
 
