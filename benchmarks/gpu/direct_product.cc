@@ -44,6 +44,11 @@ DirectProduct::DirectProduct(const Place& place, DataType dtype, int64_t n)
   check(lt.cublasLtMatmulPreferenceCreate(&preference));
   check(lt.cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace, sizeof(kWorkspace)));
+  if (dtype == DataType::BFLOAT16) {  // ours rounds its sums once
+    const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    check(lt.cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof(schemes)));
+  }
   cublasLtMatmulHeuristicResult_t best{};
   int found = 0;
   check(lt.cublasLtMatmulAlgoGetHeuristic(plan_->handle, plan_->description, plan_->layout,

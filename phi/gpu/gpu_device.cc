@@ -51,8 +51,8 @@ void GpuDevice::make_current() const {
 }
 
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
-  if (recording_) [[unlikely]]
-    return recording_->allocate(nbytes);
+  if (Recording* const open = recording()) [[unlikely]]
+    return open->allocate(nbytes);
   make_current();
   void* memory = nullptr;
   cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
@@ -72,8 +72,9 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
 }
 
 void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t) {
-  if (recording_) [[unlikely]]
-    return recording_->free(memory);
+  Recording* const open = recording_.load(std::memory_order_relaxed);
+  if (open && open->is_of_this_thread()) [[unlikely]]
+    return open->free(memory);
   // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);

@@ -47,7 +47,9 @@ class GpuDevice final : public Device {
   std::byte* allocate_host(size_t nbytes) override;
   void free_host(std::byte* memory) override;
   SideCopies* side_copies() override { return copies_.get(); }
-  /// As a CUDA graph.
+  bool can_record() const override { return true; }
+  /// As a CUDA graph. Ranks that are threads and share a GPU must not: their launches would be
+  /// written down, too, and are refused.
   std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) override;
 
   cudaStream_t compute() const { return compute_; }
@@ -60,6 +62,7 @@ class GpuDevice final : public Device {
   /// Notes a launch, and what CUDA said of it. Errors: Unavailable, naming the last launches.
   void launched(cudaError_t status) {
     log_.add();
+    (void)recording();
     check(status, "a launch");
   }
   /// From now on whoever waits for the GPU is told this: what it had to do was ended by others, and
@@ -76,8 +79,15 @@ class GpuDevice final : public Device {
   void begin_work() override { make_current(); }
   /// Nothing that is written down is done before it is launched.
   void check_may_wait() const {
-    if (recording_) [[unlikely]]
+    if (recording()) [[unlikely]]
       throw NotRecordable{};
+  }
+  /// Null while nothing is written down. Errors: Unavailable if another thread writes.
+  Recording* recording() const {
+    Recording* const recording = recording_.load(std::memory_order_relaxed);
+    if (recording) [[unlikely]]
+      recording->check_thread(*this);
+    return recording;
   }
   void check_failure();
   [[noreturn]] void throw_failed(cudaError_t status, const char* what) const;
@@ -90,7 +100,7 @@ class GpuDevice final : public Device {
   Products products_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;
-  Recording* recording_ = nullptr;  // while launches are written down
+  std::atomic<Recording*> recording_{nullptr};  // while launches are written down
   std::atomic<bool> has_failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 #include "phi/gpu/cublaslt.h"
 #include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
@@ -20,6 +23,7 @@ namespace {
 
 // What the fastest kernels of recent GPUs ask for.
 constexpr size_t kWorkspace = size_t{32} << 20;
+constexpr int64_t kMostMembers = int64_t{1} << 30;  // of one call, which counts in an int32
 
 /// How a dtype is multiplied: its name in CUDA, that of the sums, and of alpha and beta.
 struct Types {
@@ -49,10 +53,10 @@ Types types_of(DataType dtype, bool tf32 = false) {
 }
 
 std::string describe(const Product& p) {
-  return fmt::format("[{},{}]{} x [{},{}]{} of {}{} to {}, batch {}", p.m, p.k,
+  return fmt::format("[{},{}]{} x [{},{}]{} of {} to {}, batch {}", p.m, p.k,
                      p.trans_a ? " (stored transposed)" : "", p.k, p.n,
-                     p.trans_b ? " (stored transposed)" : "", name_of(p.dtype),
-                     p.tf32 ? " as TF32" : "", name_of(p.out), p.batch);
+                     p.trans_b ? " (stored transposed)" : "", name_of(p.dtype), name_of(p.out),
+                     p.batch);
 }
 
 void check(cublasStatus_t status, const char* what, const Product& product) {
@@ -94,14 +98,49 @@ Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld,
   return layout;
 }
 
-/// Of an address, in bytes, as far as algorithms ask.
-uint32_t alignment_of(const void* memory) {
+/// What a call of cuBLASLt is told.
+struct Call {
+  Product product;
+  double alpha;
+  const void* a;
+  const void* b;
+  double beta;
+  void* c;
+};
+
+/// A column without gaps is a row, too, and one whose elements can be read together.
+void take_column_as_row(int64_t rows, int64_t columns, bool* transposed, int64_t* ld) {
+  if (columns != 1 || *ld != 1) return;
+  *transposed = !*transposed;
+  *ld = rows;
+}
+
+/// The same call without columns, where they are rows.
+void take_columns_as_rows(Call* call) {
+  Product& p = call->product;
+  if (p.n == 1 && p.ldc == 1) {  // c^T = b^T a^T
+    std::swap(call->a, call->b);
+    std::swap(p.m, p.n);
+    std::swap(p.lda, p.ldb);
+    std::swap(p.step_a, p.step_b);
+    p.trans_a = !std::exchange(p.trans_b, !p.trans_a);
+    p.ldc = p.n;
+  }
+  take_column_as_row(p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, &p.trans_a, &p.lda);
+  take_column_as_row(p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, &p.trans_b, &p.ldb);
+}
+
+/// Of the addresses of all members, in bytes, as far as algorithms ask.
+uint32_t alignment_of(const void* memory, int64_t batch, int64_t step, DataType dtype) {
   constexpr int kMost = 8;  // 256 bytes
-  return uint32_t{1} << std::min(std::countr_zero(reinterpret_cast<uintptr_t>(memory)), kMost);
+  uint64_t bits = reinterpret_cast<uintptr_t>(memory);
+  if (batch > 1) bits |= static_cast<uint64_t>(step) * size_of(dtype);
+  return uint32_t{1} << std::min(std::countr_zero(bits), kMost);
 }
 
 struct Key {
   Product product;
+  bool tf32;
   std::array<uint32_t, 3> alignment;  // of b, a and c
   friend auto operator<=>(const Key&, const Key&) = default;
 };
@@ -122,7 +161,7 @@ struct Products::State {
 
   void begin(const Product& product) {
     if (handle != nullptr) return;
-    PHI_GPU(cudaMalloc(&workspace, kWorkspace));
+    if (workspace == nullptr) PHI_GPU(cudaMalloc(&workspace, kWorkspace));
     check(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", product);
   }
 
@@ -132,12 +171,13 @@ struct Products::State {
   }
 
   Plan make_plan(const Key& key) const;
+  void run(GpuDevice& device, const Call& call);
   cublasLtMatmulAlgo_t choose(const Key& key, const Plan& plan) const;
 };
 
 Plan Products::State::make_plan(const Key& key) const {
   const Product& p = key.product;
-  const Types types = types_of(p.dtype, p.tf32);
+  const Types types = types_of(p.dtype, key.tf32);
   cublasLtMatmulDesc_t made = nullptr;
   check(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
         "cublasLtMatmulDescCreate", p);
@@ -169,6 +209,11 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
           "cublasLtMatmulPreferenceSetAttribute", p);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  // Else the parts of a long sum may be rounded to 16 bits before they are joined.
+  if (size_of(p.out) == 2) {
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+  }
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key.alignment[0]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.alignment[1]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key.alignment[2]);
@@ -192,21 +237,42 @@ void Products::run(GpuDevice& device, const Product& product, double alpha, cons
   device.make_current();
   const std::lock_guard lock(state_->mutex);
   state_->begin(product);
-  const Plan& plan =
-      state_->plan_for({product, {alignment_of(b), alignment_of(a), alignment_of(c)}});
+  const auto in = static_cast<int64_t>(size_of(product.dtype));
+  const auto out = static_cast<int64_t>(size_of(product.out));
+  for (int64_t member = 0; member < product.batch; member += kMostMembers) {
+    Call call{product,
+              alpha,
+              static_cast<const std::byte*>(a) + member * product.step_a * in,
+              static_cast<const std::byte*>(b) + member * product.step_b * in,
+              beta,
+              static_cast<std::byte*>(c) + member * product.step_c * out};
+    call.product.batch = std::min(kMostMembers, product.batch - member);
+    take_columns_as_rows(&call);
+    state_->run(device, call);
+  }
+}
+
+void Products::State::run(GpuDevice& device, const Call& call) {
+  const Product& p = call.product;
+  const bool tf32 = p.dtype == DataType::FLOAT32 && RankContext::current().tf32();
+  const Plan& plan = plan_for({p,
+                               tf32,
+                               {alignment_of(call.b, p.batch, p.step_b, p.dtype),
+                                alignment_of(call.a, p.batch, p.step_a, p.dtype),
+                                alignment_of(call.c, p.batch, p.step_c, p.out)}});
   // Real numbers are what is given; complex ones have a second part, which is 0.
-  const std::array<double, 2> wide[2] = {{alpha, 0}, {beta, 0}};
-  const std::array<float, 2> narrow[2] = {{static_cast<float>(alpha), 0},
-                                          {static_cast<float>(beta), 0}};
-  const bool is_wide = product.dtype == DataType::FLOAT64 || product.dtype == DataType::COMPLEX128;
+  const std::array<double, 2> wide[2] = {{call.alpha, 0}, {call.beta, 0}};
+  const std::array<float, 2> narrow[2] = {{static_cast<float>(call.alpha), 0},
+                                          {static_cast<float>(call.beta), 0}};
+  const bool is_wide = p.dtype == DataType::FLOAT64 || p.dtype == DataType::COMPLEX128;
   const void* const scales[2] = {
       is_wide ? static_cast<const void*>(wide[0].data()) : narrow[0].data(),
       is_wide ? static_cast<const void*>(wide[1].data()) : narrow[1].data()};
-  check(cublaslt().cublasLtMatmul(state_->handle, plan.description.get(), scales[0], b,
-                                  plan.first.get(), a, plan.second.get(), scales[1], c,
-                                  plan.out.get(), c, plan.out.get(), &plan.algorithm,
-                                  state_->workspace, kWorkspace, device.compute()),
-        "cublasLtMatmul", product);
+  check(cublaslt().cublasLtMatmul(handle, plan.description.get(), scales[0], call.b,
+                                  plan.first.get(), call.a, plan.second.get(), scales[1], call.c,
+                                  plan.out.get(), call.c, plan.out.get(), &plan.algorithm,
+                                  workspace, kWorkspace, device.compute()),
+        "cublasLtMatmul", p);
   device.launched(cudaSuccess);
 }
 

@@ -24,8 +24,6 @@ struct Product {
   DataType dtype = DataType::UNDEFINED;
   /// Of c: dtype, or float32 for 16-bit arguments, whose sums are then not rounded.
   DataType out = DataType::UNDEFINED;
-  /// Of float32: a and b are rounded to TF32, 10 bits behind the point; sums stay float32.
-  bool tf32 = false;
 
   friend auto operator<=>(const Product&, const Product&) = default;
 };
@@ -37,8 +35,10 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  /// Queued on the compute stream of the device. No extent is 0. Errors: Unavailable if cuBLASLt
-  /// cannot be loaded, or fails; Unimplemented if it has no way for such a product.
+  /// Queued on the compute stream of the device. No extent is 0. Where the rank asks for TF32
+  /// (RankContext::tf32), a and b of float32 may be rounded to it, 10 bits behind the point; sums
+  /// stay float32. Errors: Unavailable if cuBLASLt cannot be loaded, or fails; Unimplemented if it
+  /// has no way for such a product.
   void run(GpuDevice& device, const Product& product, double alpha, const void* a, const void* b,
            double beta, void* c);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
@@ -45,19 +46,30 @@ class GraphRecord final : public LaunchRecord {
 // The device's recording while it lives.
 class Current {
  public:
-  Current(Recording*& slot, Recording& recording) : slot_(slot) { slot_ = &recording; }
+  Current(std::atomic<Recording*>& slot, Recording& recording) : slot_(slot) {
+    slot_ = &recording;
+  }
   ~Current() { slot_ = nullptr; }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
 
  private:
-  Recording*& slot_;
+  std::atomic<Recording*>& slot_;
 };
 
 }  // namespace
 
 Recording::~Recording() {
   for (const auto& [size, piece] : spare_) (void)cudaFreeAsync(piece, stream_);
+}
+
+void Recording::check_thread(const GpuDevice& device) const {
+  PHI_CHECK(is_of_this_thread(),
+            errors::Unavailable("two threads have {} while one of them writes down a CUDA graph, "
+                                "which would hold the work of both. Ranks that share a GPU cannot "
+                                "have graphs: give each its own, or call "
+                                "program.use_graphs(false) on all of them.",
+                                device.place().to_string()));
 }
 
 std::byte* Recording::allocate(size_t nbytes) {
@@ -101,6 +113,7 @@ Recording::Memory Recording::take() {
 
 std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& body) {
   make_current();
+  (void)this->recording();
   Recording recording(pool_, copies_->stream(SideCopies::kToDevice));
   std::exception_ptr failure;
   std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> captured(nullptr, cudaGraphDestroy);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "phi/core/device/launch_record.h"
@@ -40,6 +41,10 @@ class Recording {
   bool is_closed() const { return in_use_.empty() && others_.empty(); }
   bool has_memory() const { return !in_use_.empty() || !spare_.empty(); }
 
+  bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }
+  /// Errors: Unavailable on other threads than the one that records.
+  void check_thread(const GpuDevice& device) const;
+
   struct Memory {
     std::vector<std::byte*> pieces;
     size_t nbytes = 0;
@@ -48,6 +53,7 @@ class Recording {
   Memory take();
 
  private:
+  std::thread::id thread_ = std::this_thread::get_id();
   cudaMemPool_t pool_;
   cudaStream_t stream_;
   std::multimap<size_t, std::byte*> spare_;

@@ -157,6 +157,25 @@ TEST(CublasLt, FloatResultsOf16Bits) {
   Product<__nv_bfloat16, float>(8, 8, 8).check(1e-5);
 }
 
+// 1 + 2^-8 is rounded to 1 in bfloat16.
+TEST(CublasLt, HalvesOf16BitSumsAreRoundedApartUnlessThatIsRuledOut) {
+  const auto sum_of = [](uint32_t schemes) {
+    Session gpu;
+    Product<__nv_bfloat16> product(1, 1, 4);
+    product.prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
+    EXPECT_FITS(product.plan());
+    const auto upload = [&](std::initializer_list<float> values) {
+      return gpu.upload(std::vector<__nv_bfloat16>(values.begin(), values.end()));
+    };
+    __nv_bfloat16* out = gpu.allocate<__nv_bfloat16>(1);
+    EXPECT_FITS(product.run(gpu, upload({1, 0x1p-8f, -1, 0}), upload({1, 1, 1, 1}), out,
+                            gpu.allocate<std::byte>(product.kWorkspace)));
+    return static_cast<float>(gpu.download(out, 1)[0]);
+  };
+  EXPECT_EQ(sum_of(CUBLASLT_REDUCTION_SCHEME_MASK), 0);
+  EXPECT_EQ(sum_of(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE), 0x1p-8f);
+}
+
 TEST(CublasLt, Tf32IsLessPreciseThanFloat) {
   const auto error_of = [](cublasComputeType_t compute) {
     Session gpu;
@@ -217,6 +236,9 @@ TEST(CublasLt, MatricesAndWorkspaceAreAsPromised) {
   product.prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, uint32_t{16});
   EXPECT_FITS(product.plan());
   EXPECT_FITS(product.run(gpu, x + 4, x, out, workspace));
+  Product<float> members(8, 5, 8, false, false, 2);
+  EXPECT_FITS(members.plan());
+  EXPECT_STATUS(invalid, members.run(gpu, x, x, out, workspace));  // the second is not aligned
   Product<float> other(8, 8, 16);
   EXPECT_FITS(other.plan());
   other.result = product.result;

@@ -69,11 +69,14 @@ class Device {
   virtual void free_host(std::byte* memory);
   /// Copies beside the computation; null where all copies take the time of who calls.
   virtual SideCopies* side_copies() { return nullptr; }
+  /// Whether record() writes anything down.
+  virtual bool can_record() const { return false; }
   /// What `body` launches on the calling thread, written down and not done. Null where the device
   /// writes nothing down, or the body does what cannot be: it is left where it waits for the device
   /// or gives the host's bytes to it, and nothing of what it launched happens. `body` must have run
   /// before, so that what it makes once is there; it may run nothing but kernels and copies, on
-  /// arrays that stay where they are. Errors: those of the body.
+  /// arrays that stay where they are. Errors: those of the body; Unavailable if another thread has
+  /// the device meanwhile.
   virtual std::unique_ptr<LaunchRecord> record(const std::function<void()>& body);
 
   /// While it lives, a kernel of the device runs on the calling thread, or is launched.

@@ -43,8 +43,8 @@ int64_t least_device_bytes(const Case& test, const std::function<Program()>& cap
 
 class Life {
  public:
-  Life(const Case& test, const Site::Meshes* meshes, Way way)
-      : test_(test), meshes_(meshes), way_(way), site_(meshes ? Site(*meshes) : Site()) {
+  Life(const Case& test, const Site::Meshes* meshes, Way way, bool graphs)
+      : test_(test), meshes_(meshes), way_(way), graphs_(graphs), site_(meshes ? Site(*meshes) : Site()) {
     for (size_t i = 0; i < test.parameters.size(); ++i) {
       const int number = static_cast<int>(i);
       parameters_.push_back(make_given(test, test.parameters[i], kParameters + number, 0, meshes));
@@ -55,7 +55,10 @@ class Life {
     for (int run = 0; run < kRuns; ++run) {
       if (run > 0) be_user(run);
       const TensorList inputs = make_inputs(run);
-      if (way_ != Way::kCalled && !program_) program_.emplace(make_program(inputs));
+      if (way_ != Way::kCalled && !program_) {
+        program_.emplace(make_program(inputs));
+        program_->use_graphs(graphs_);
+      }
       TensorList watched = parameters_;
       watched.insert(watched.end(), inputs.begin(), inputs.end());
       const std::vector<SavedTensor> witnesses = saved_of(watched);
@@ -134,6 +137,7 @@ class Life {
   const Case& test_;
   const Site::Meshes* meshes_;
   Way way_;
+  bool graphs_;
   Site site_;
   TensorList parameters_;
   std::optional<Program> program_;

@@ -9,4 +9,6 @@ namespace phi::testing {
 /// Calls run() once in each order, while it gives true; on a real GPU, twice.
 void in_each_order(const std::function<bool()>& run);
 
+bool is_real_gpu();
+
 }  // namespace phi::testing

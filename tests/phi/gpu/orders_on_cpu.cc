@@ -13,4 +13,6 @@ void in_each_order(const std::function<bool()>& run) {
   cuda_on_cpu::reset();
 }
 
+bool is_real_gpu() { return false; }
+
 }  // namespace phi::testing

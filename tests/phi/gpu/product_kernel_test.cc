@@ -29,6 +29,8 @@ const std::vector<Case> kCases = {
     {{32, 64}, {64, 16}, {32, 16}},
 };
 
+using Numbers = join_t<Floats, Complexes>;
+
 template <typename T>
 void expect_products() {
   const DataType dtype = dtype_of<T>();
@@ -58,29 +60,83 @@ TEST(ProductsOnGpus, AreThoseOfTheCpu) {
   expect_products<complex128>();
 }
 
-// The product of a row and a column of two elements 1 + 2^-12, which TF32 rounds to 1.
-double short_product(DataType dtype, bool tf32) {
+// An element of the product of square matrices of 1 + 2^-12, which TF32 rounds to 1, over their
+// side: as large and aligned as its units ask for.
+double mean_term(DataType dtype, bool tf32, bool adds) {
+  constexpr int64_t kSide = 64;
   RankContext context;
   context.set_tf32(tf32);
   const RankContext::Scope scope(context);
   return visit_dtype(dtype, [&]<typename T>() {
-    const auto x = tensor<T>({1 + 0x1p-12, 1 + 0x1p-12}, {2});
+    const auto x = tensor<T>(std::vector<double>(kSide * kSide, 1 + 0x1p-12), {kSide, kSide});
     const Arrays left =
-        left_on_gpu({x}, {{{}, dtype}}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-          registered<kernels::matmul, T>(ctx, in[0], in[0], false, false, &out[0]);
+        left_on_gpu({x}, {x.meta()}, [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          if (adds) {
+            registered<kernels::addmm, T>(ctx, in[0], in[0], in[0], 0.0f, 1.0f, &out[0]);
+          } else {
+            registered<kernels::matmul, T>(ctx, in[0], in[0], false, false, &out[0]);
+          }
         });
-    return to_doubles(left[1])[0];
+    return to_doubles(left[1])[0] / kSide;
   });
 }
 
 TEST(ProductsOnGpus, FloatsAreRoundedToTf32WhereTheRankAsksForIt) {
-  EXPECT_EQ(short_product(DataType::FLOAT32, false), 2 + 0x1p-10);
-  EXPECT_EQ(short_product(DataType::FLOAT32, true), 2);
-  EXPECT_EQ(short_product(DataType::FLOAT32, false), 2 + 0x1p-10) << "each has a plan of its own";
-  EXPECT_EQ(short_product(DataType::FLOAT64, true), 2 + 0x1p-10 + 0x1p-23);
+  const double exact = (1 + 0x1p-12) * (1 + 0x1p-12);
+  constexpr double kRounding = 0x1p-19;
+  for (const bool adds : {false, true}) {
+    EXPECT_NEAR(mean_term(DataType::FLOAT32, false, adds), exact, kRounding);
+    const double rounded = mean_term(DataType::FLOAT32, true, adds);
+    // cuBLASLt may keep all bits where that is as quick.
+    if (!is_real_gpu() || rounded < 1 + 0x1p-12) {
+      EXPECT_EQ(rounded, 1);
+    }
+    EXPECT_NEAR(mean_term(DataType::FLOAT32, false, adds), exact, kRounding) << "its own plan";
+    EXPECT_NEAR(mean_term(DataType::FLOAT64, true, adds), exact, 1e-15);
+  }
 }
 
-using Numbers = join_t<Floats, Complexes>;
+// Were the halves of this sum rounded apart, the first would lose what the result is.
+template <typename T>
+void expect_sum_rounded_once() {
+  const double small = std::is_same_v<T, bfloat16> ? 0x1p-8 : 0x1p-11;
+  const auto x = tensor<T>({1, small, -1, 0}, {1, 4});
+  const auto y = tensor<T>({1, 1, 1, 1}, {4, 1});
+  const Arrays left = left_on_gpu(
+      {x, y}, {{{1, 1}, dtype_of<T>()}}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+        registered<kernels::matmul, T>(ctx, in[0], in[1], false, false, &out[0]);
+      });
+  EXPECT_EQ(to_doubles(left[2])[0], small) << name_of(dtype_of<T>());
+}
+
+TEST(ProductsOnGpus, SumsOf16BitFloatsAreRoundedOnce) {
+  expect_sum_rounded_once<bfloat16>();
+  expect_sum_rounded_once<float16>();
+}
+
+// Columns are given to cuBLASLt as rows: of arguments, of the result, in batches.
+TEST(ProductsOnGpus, ColumnsAreThoseOfTheCpu) {
+  const std::vector<Case> cases = {
+      {{5, 7}, {7, 1}, {5, 1}},
+      {{7, 5}, {7, 1}, {5, 1}, true},
+      {{5, 7}, {1, 7}, {5, 1}, false, true},
+      {{5, 1}, {1, 3}, {5, 3}},
+      {{1, 5}, {3, 1}, {5, 3}, true, true},
+      {{3, 5, 7}, {3, 7, 1}, {3, 5, 1}},
+      {{3, 1, 1}, {3, 1, 1}, {3, 1, 1}},
+      {{3, 5, 1}, {3, 1, 7}, {3, 5, 7}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.x.to_string() + c.y.to_string());
+    for_each_type(Numbers(), [&]<typename T>() {
+      expect_same_on_gpu(
+          {drawn(dtype_of<T>(), c.x, 1), drawn(dtype_of<T>(), c.y, 2)}, {{c.out, dtype_of<T>()}},
+          [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            registered<kernels::matmul, T>(ctx, in[0], in[1], c.trans_x, c.trans_y, &out[0]);
+          });
+    });
+  }
+}
 
 template <typename T>
 void expect_sum_with_product(const Dims& added, int64_t inner) {

@@ -32,6 +32,7 @@ struct Algorithm {
   uint64_t fingerprint;
   uint64_t workspace;
   std::array<uint32_t, 4> alignments;
+  bool rounds_halves;
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
@@ -102,6 +103,14 @@ cublasStatus_t check_memory(const Matmul& problem, const Algorithm& plan, const 
     if (reinterpret_cast<uintptr_t>(matrices[i]) % plan.alignments[i] != 0) {
       return refused(fmt::format("matrix {} is not aligned to {} bytes, as the preference promised",
                                  "ABCD"[i], plan.alignments[i]));
+    }
+    const MatrixLayout& layout = problem.layouts[i];
+    if (layout.batches > 1 &&
+        layout.stride * static_cast<int64_t>(layout.element_size()) % plan.alignments[i] != 0) {
+      return refused(
+          fmt::format("the members of {} are not aligned to {} bytes, as the preference "
+                      "promised",
+                      "ABCD"[i], plan.alignments[i]));
     }
     if (!in_bounds(device, matrices[i], problem.layouts[i].extent())) {
       return refused(fmt::format("matrix {} of {} bytes lies not within one array of GPU {}",
@@ -214,6 +223,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   switch (attribute) {
     case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
       return set(own.workspace, value, size);
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+      return set(own.reductions, value, size);
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
@@ -244,7 +255,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
       return refused("a preference promises less alignment than an element has");
     }
   }
-  const Algorithm plan{problem.fingerprint(), std::min(own.workspace, kWorkspace), own.alignments};
+  constexpr uint32_t kRounding =
+      CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
+  const Algorithm plan{problem.fingerprint(), std::min(own.workspace, kWorkspace), own.alignments,
+                       (own.reductions & kRounding) != 0};
   results[0] = {};
   std::memcpy(&results[0].algo, &plan, sizeof plan);
   results[0].workspaceSize = plan.workspace;
@@ -271,7 +285,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const cublasStatus_t checked = problem.check();
   if (checked != CUBLAS_STATUS_SUCCESS) return checked;
   Algorithm plan{
-      problem.fingerprint(), 0, {1, 1, 1, 1}};  // without one cuBLASLt chooses at the call
+      problem.fingerprint(), 0, {1, 1, 1, 1}, true};  // without one cuBLASLt chooses at the call
   if (algo != nullptr) std::memcpy(&plan, algo, sizeof plan);
   if (plan.fingerprint != problem.fingerprint()) {
     return refused("the algorithm was chosen for another problem");
@@ -290,7 +304,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                              // Who shares the workspace with anything finds NaN there.
                              if (plan.workspace > 0)
                                std::memset(workspace, kNaNByte, plan.workspace);
-                             multiply(problem, alpha, beta, matrices);
+                             multiply(problem, plan.rounds_halves, alpha, beta, matrices);
                            },
                        .devices = {handle->device}});
   return queued == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

@@ -47,7 +47,7 @@ Sum scale_as(std::complex<double> scale) {
 }
 
 template <class In, class Out, class Sum>
-void multiply_as(const Matmul& problem, std::complex<double> given_alpha,
+void multiply_as(const Matmul& problem, bool rounds_halves, std::complex<double> given_alpha,
                  std::complex<double> given_beta, const std::array<std::byte*, 4>& matrices) {
   const auto& [la, lb, lc, ld] = problem.layouts;
   const bool tf32 = problem.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
@@ -66,6 +66,9 @@ void multiply_as(const Matmul& problem, std::complex<double> given_alpha,
     for (size_t column = 0; column < n; ++column) {
       sums.assign(m, Sum{0});
       for (size_t i = 0; i < k; ++i) {
+        if (rounds_halves && i == k / 2) {
+          for (Sum& sum : sums) sum = static_cast<Sum>(static_cast<Out>(sum));
+        }
         const Sum right = b[column * k + i];
         for (size_t row = 0; row < m; ++row) sums[row] += a[i * m + row] * right;
       }
@@ -82,28 +85,28 @@ void multiply_as(const Matmul& problem, std::complex<double> given_alpha,
 
 }  // namespace
 
-void multiply(const Matmul& problem, std::complex<double> alpha, std::complex<double> beta,
-              const std::array<std::byte*, 4>& matrices) {
+void multiply(const Matmul& problem, bool rounds_halves, std::complex<double> alpha,
+              std::complex<double> beta, const std::array<std::byte*, 4>& matrices) {
   const cudaDataType in = problem.layouts[0].type;
   const bool same = problem.layouts[3].type == in;
   if (in == CUDA_C_64F) {
     using C = std::complex<double>;
-    multiply_as<C, C, C>(problem, alpha, beta, matrices);
+    multiply_as<C, C, C>(problem, rounds_halves, alpha, beta, matrices);
   } else if (in == CUDA_C_32F) {
     using C = std::complex<float>;
-    multiply_as<C, C, C>(problem, alpha, beta, matrices);
+    multiply_as<C, C, C>(problem, rounds_halves, alpha, beta, matrices);
   } else if (in == CUDA_R_64F) {
-    multiply_as<double, double, double>(problem, alpha, beta, matrices);
+    multiply_as<double, double, double>(problem, rounds_halves, alpha, beta, matrices);
   } else if (in == CUDA_R_32F) {
-    multiply_as<float, float, float>(problem, alpha, beta, matrices);
+    multiply_as<float, float, float>(problem, rounds_halves, alpha, beta, matrices);
   } else if (in == CUDA_R_16F && same) {
-    multiply_as<__half, __half, float>(problem, alpha, beta, matrices);
+    multiply_as<__half, __half, float>(problem, rounds_halves, alpha, beta, matrices);
   } else if (in == CUDA_R_16F) {
-    multiply_as<__half, float, float>(problem, alpha, beta, matrices);
+    multiply_as<__half, float, float>(problem, rounds_halves, alpha, beta, matrices);
   } else if (same) {
-    multiply_as<__nv_bfloat16, __nv_bfloat16, float>(problem, alpha, beta, matrices);
+    multiply_as<__nv_bfloat16, __nv_bfloat16, float>(problem, rounds_halves, alpha, beta, matrices);
   } else {
-    multiply_as<__nv_bfloat16, float, float>(problem, alpha, beta, matrices);
+    multiply_as<__nv_bfloat16, float, float>(problem, rounds_halves, alpha, beta, matrices);
   }
 }
 

@@ -34,6 +34,7 @@ struct MatmulDescription {
 
 struct MatmulPreference {
   uint64_t workspace = 0;
+  uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
   std::array<uint32_t, 4> alignments{256, 256, 256, 256};  // A, B, C, D
 };
 
@@ -49,8 +50,9 @@ struct Matmul {
   uint64_t fingerprint() const;
 };
 
-/// All on the host, for the thread that runs the stream.
-void multiply(const Matmul& problem, std::complex<double> alpha, std::complex<double> beta,
-              const std::array<std::byte*, 4>& matrices);
+/// All on the host, for the thread that runs the stream. `rounds_halves`: the sums of the first
+/// half of the terms are rounded to the output's type before those of the second are added.
+void multiply(const Matmul& problem, bool rounds_halves, std::complex<double> alpha,
+              std::complex<double> beta, const std::array<std::byte*, 4>& matrices);
 
 }  // namespace cuda_on_cpu

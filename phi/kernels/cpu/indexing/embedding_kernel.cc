@@ -1,6 +1,5 @@
 // The gradient of an embedding that is averaged over the places of an id, on the CPU.
 #include <algorithm>
-#include <exception>
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -9,6 +8,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
+#include "phi/kernels/cpu/shared_refusal.h"
 
 namespace phi {
 namespace {
@@ -18,7 +18,7 @@ constexpr const char* kVocabulary = "the vocabulary";
 
 /// How often each row of the gradient that is here is named, and behind that how many ranks refuse
 /// an id; of all ranks.
-DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, bool refuses,
+DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int64_t refusals,
                         int ids_ndim) {
   DenseTensor counts = DenseTensor::empty({{rows + 1}, DataType::INT64}, ctx.place());
   auto* count = counts.mutable_data<int64_t>();
@@ -26,7 +26,7 @@ DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, b
   for (int64_t place : places) {
     if (place >= 0) ++count[place];
   }
-  count[rows] = refuses ? 1 : 0;
+  count[rows] = refusals;
   for (int d = 0; ctx.view() && d < ids_ndim; ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, &counts);
   }
@@ -46,20 +46,14 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
   const Slices slices = Slices::along(weight_grad->dims(), 0);
   std::vector<int64_t> places;
-  std::exception_ptr refused;
-  try {
-    places = places_in(table, x, kIds, kVocabulary);
-  } catch (const Error&) {
-    refused = std::current_exception();
-  }
-  const DenseTensor counts = occurrences(ctx, slices.extent, places, refused != nullptr, x.ndim());
-  if (refused) std::rethrow_exception(refused);
-  if (counts.data<int64_t>()[slices.extent] != 0) {
+  const SharedRefusal refusal([&] { places = places_in(table, x, kIds, kVocabulary); });
+  const DenseTensor counts = occurrences(ctx, slices.extent, places, refusal.count(), x.ndim());
+  refusal.raise(counts.data<int64_t>()[slices.extent] != 0, [&] {
     throw errors::InvalidArgument(
         "{} holds something on another rank that is not in [0, {}), and {} has {} entries. That "
         "rank's error names it.",
         kIds, table.extent, kVocabulary, table.extent);
-  }
+  });
   T* to = weight_grad->mutable_data<T>();
   add_slices(ctx, SumsFrom::kZero, slices, places, to, out_grad.data<T>(), to);
   for (int64_t row = 0; row < slices.extent; ++row, to += slices.inner) {

@@ -1,12 +1,12 @@
 // The negative logarithm of a class's probability, and its gradient, on the CPU.
 #include <algorithm>
-#include <exception>
 #include <string>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/cpu/loss/class_rows.h"
 #include "phi/kernels/cpu/loss/combined_sums.h"
+#include "phi/kernels/cpu/shared_refusal.h"
 
 namespace phi {
 namespace {
@@ -61,22 +61,18 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
     });
   }
   CombinedSums<kSums> sums(ctx);
-  std::exception_ptr refused;
-  try {
+  const SharedRefusal refusal([&] {
     each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
       sums[0] -= static_cast<double>(w) * static_cast<double>(data[at]);
       sums[1] += static_cast<double>(w);
     });
-  } catch (const Error&) {
-    refused = std::current_exception();
-    sums[2] = 1;
-  }
+  });
+  sums[2] = static_cast<double>(refusal.count());
   if (reduction == "mean") {
     sums.combine(ctx, kLabelInput, label.ndim());
     if (sums[1] != 0) sums[0] /= sums[1];
   }
-  if (refused) std::rethrow_exception(refused);
-  if (sums[2] != 0) throw_wrong_label_elsewhere(layout.classes, ignore_index);
+  refusal.raise(sums[2] != 0, [&] { throw_wrong_label_elsewhere(layout.classes, ignore_index); });
   *to = convert_value<T>(sums[0]);
   *total = convert_value<T>(sums[1]);
 }

@@ -1,11 +1,10 @@
 // Pooling that says where maxima lie, and unpooling, which puts them back, on the CPU. A place is
 // counted through the flattened spatial dims of its image.
 #include <algorithm>
-#include <exception>
 
-#include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
+#include "phi/kernels/cpu/shared_refusal.h"
 #include "phi/kernels/cpu/window/pool_loops.h"
 #include "phi/kernels/window/image_places.h"
 
@@ -63,18 +62,11 @@ void combine_flags(const KernelContext& ctx, DenseTensor* flag) {
 template <typename F>
 void for_each_checked_index(const KernelContext& ctx, const DenseTensor& indices, const Dims& image,
                             F f) {
-  std::exception_ptr error;
-  try {
-    for_each_index(indices, image, f);
-  } catch (const Error&) {
-    error = std::current_exception();
-  }
+  const SharedRefusal refusal([&] { for_each_index(indices, image, f); });
   DenseTensor flag = DenseTensor::empty({{1}, DataType::INT64}, ctx.place());
-  *flag.mutable_data<int64_t>() = error != nullptr;
+  *flag.mutable_data<int64_t>() = refusal.count();
   combine_flags(ctx, &flag);
-  if (*flag.data<int64_t>() == 0) return;
-  if (error) std::rethrow_exception(error);
-  throw_outside_image_elsewhere();
+  refusal.raise(*flag.data<int64_t>() != 0, throw_outside_image_elsewhere);
 }
 
 PoolImages images_of(const DenseTensor& x, const std::vector<PoolRanges>& ranges) {

@@ -1,6 +1,5 @@
 // Batches of matrix products as calls of cuBLASLt: the innermost loop over members is one call.
 #include "phi/core/dense_tensor.h"
-#include "phi/core/rank_context.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/matmul/batched_product.h"
 #include "phi/kernels/gpu/words.h"
@@ -26,8 +25,7 @@ Calls calls_of(const ProductPlan& plan) {
                .ldb = plan.ldb,
                .ldc = s.n,
                .dtype = dtype_of<T>(),
-               .out = dtype_of<T>(),
-               .tf32 = std::is_same_v<T, float> && RankContext::current().tf32()},
+               .out = dtype_of<T>()},
               plan.kept};
   if (const int last = calls.loops.ndim() - 1; last >= 0) {
     calls.product.batch = calls.loops.size(last);

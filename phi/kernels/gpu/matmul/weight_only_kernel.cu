@@ -2,7 +2,6 @@
 // said beside the CPU's kernels.
 #include <algorithm>
 
-#include "phi/core/rank_context.h"
 #include "phi/generated/kernels/quantized.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/functors/quantize.h"
@@ -114,7 +113,6 @@ void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const 
                  compute_t<T>* c) {
   product.dtype = dtype_of<T>();
   product.out = dtype_of<compute_t<T>>();
-  product.tf32 = std::is_same_v<T, float> && RankContext::current().tf32();
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
   device.products().run(device, product, 1.0, a, b, 0.0, c);
 }
