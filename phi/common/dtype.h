@@ -1,19 +1,19 @@
 // Element types: the enum, the C++ types behind it, and dispatch from one to the other.
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "phi/common/complex.h"
 #include "phi/common/half.h"
 
 namespace phi {
 
-using complex64 = std::complex<float>;
-using complex128 = std::complex<double>;
+using complex64 = Complex<float>;
+using complex128 = Complex<double>;
 
 enum class DataType : uint8_t {
   UNDEFINED = 0,

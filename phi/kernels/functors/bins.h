@@ -31,7 +31,11 @@ struct BinRange {
       place = static_cast<int64_t>((static_cast<double>(x) - static_cast<double>(least)) *
                                    static_cast<double>(bins) / width());
     } else {
-      place = static_cast<int64_t>((x - least) * static_cast<C>(bins) / (most - least));
+      C share = (x - least) * static_cast<C>(bins) / (most - least);
+      if (share - share != 0) {  // out of range on the way
+        share = (x / 2 - least / 2) / (most / 2 - least / 2) * static_cast<C>(bins);
+      }
+      place = static_cast<int64_t>(share);
     }
     return place < bins ? place : bins - 1;
   }

@@ -8,17 +8,17 @@
 #pragma once
 
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <numbers>
 
+#include "phi/common/complex.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {
 
 namespace wide {
 
-using Complex = std::complex<double>;
+using Complex = phi::Complex<double>;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -204,7 +204,7 @@ PHI_HD Complex atan(Complex z) { return turned_back(wide::atanh(turned(z))); }
 
 #define PHI_COMPLEX_FUNCTION_(name)                                             \
   template <typename T>                                                         \
-  PHI_HD std::complex<T> name(std::complex<T> z) {                              \
+  PHI_HD Complex<T> name(Complex<T> z) {                                        \
     const wide::Complex result = wide::name(wide::Complex(z.real(), z.imag())); \
     return {static_cast<T>(result.real()), static_cast<T>(result.imag())};      \
   }

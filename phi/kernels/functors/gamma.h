@@ -15,7 +15,7 @@ namespace phi::fast {
 template <typename T>
 PHI_HD T lgamma(T x) {
 #ifdef __CUDACC__
-  return ::lgamma(x);
+  return static_cast<T>(::lgamma(static_cast<double>(x)));
 #else
   int sign = 0;
   return static_cast<T>(::lgamma_r(static_cast<double>(x), &sign));

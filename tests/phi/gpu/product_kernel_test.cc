@@ -114,7 +114,8 @@ TEST(ProductsOnGpus, SumsOf16BitFloatsAreRoundedOnce) {
   expect_sum_rounded_once<float16>();
 }
 
-// Columns are given to cuBLASLt as rows: of arguments, of the result, in batches.
+// Columns are given to cuBLASLt as rows: of arguments, of the result, in batches; more members than
+// it takes at once.
 TEST(ProductsOnGpus, ColumnsAreThoseOfTheCpu) {
   const std::vector<Case> cases = {
       {{5, 7}, {7, 1}, {5, 1}},
@@ -124,6 +125,7 @@ TEST(ProductsOnGpus, ColumnsAreThoseOfTheCpu) {
       {{1, 5}, {3, 1}, {5, 3}, true, true},
       {{3, 5, 7}, {3, 7, 1}, {3, 5, 1}},
       {{3, 1, 1}, {3, 1, 1}, {3, 1, 1}},
+      {{70'000, 1, 1}, {70'000, 1, 1}, {70'000, 1, 1}},
       {{3, 5, 1}, {3, 1, 7}, {3, 5, 7}},
   };
   for (const Case& c : cases) {

@@ -63,6 +63,23 @@ TEST(GpuStatistics, Histograms) {
       });
 }
 
+// Their differences are out of range.
+TEST(GpuStatistics, HistogramsOfHugeFloats) {
+  for_each_type(TypeList<float, double>(), []<typename T>() {
+    const double most = static_cast<double>(std::numeric_limits<T>::max());
+    const Arrays left = left_on_gpu(
+        {tensor<T>({-most, -most / 4, 0, most / 4, most}, {5})}, {{{4}, DataType::INT64}},
+        [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::histogram, T>(ctx, in[0], nullptr, 4, 0, 0, false, &out[0]);
+        });
+    EXPECT_EQ(to_doubles(left[1]), (std::vector<double>{1, 1, 2, 1}));
+    expect_same_on_gpu(
+        {left[0]}, {{{4}, DataType::INT64}}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          registered<kernels::histogram, T>(ctx, in[0], nullptr, 4, 0, 0, false, &out[0]);
+        });
+  });
+}
+
 TEST(GpuStatistics, Medians) {
   for_each_type(SignedNumbers(), []<typename T>() {
     const DataType t = dtype_of<T>();

@@ -10,6 +10,7 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr const char* kNames[] = {"A", "B", "C", "D"};
+constexpr int32_t kMostBatches = 65535;  // in some releases
 
 cublasStatus_t refused(cublasStatus_t status, const std::string& why) {
   explain("cublasLt: " + why);
@@ -75,6 +76,10 @@ cublasStatus_t Matmul::check() const {
     if (layout.ld < static_cast<int64_t>(layout.rows)) {
       return invalid(fmt::format("{} has {} rows and the leading dimension {}", kNames[i],
                                  layout.rows, layout.ld));
+    }
+    if (layout.batches > kMostBatches) {
+      return unsupported(
+          fmt::format("{} has {} batches, more than {}", kNames[i], layout.batches, kMostBatches));
     }
     if (layout.batches != layouts[3].batches || layout.batches < 1) {
       return invalid(

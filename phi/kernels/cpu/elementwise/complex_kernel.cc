@@ -25,7 +25,7 @@ struct ImaginaryPartFunctor {
 template <typename T>
 struct ConjugateFunctor {
   T operator()(T x) const {
-    if constexpr (kIsComplex<T>) x = std::conj(x);
+    if constexpr (kIsComplex<T>) x = conj(x);
     return x;
   }
 };
@@ -44,7 +44,7 @@ using Parts = TypeList<float, double>;
 template <typename T, typename Context>
 void ComplexKernel(const Context&, const DenseTensor& real, const DenseTensor& imag,
                    DenseTensor* out) {
-  using C = std::complex<T>;
+  using C = Complex<T>;
   binary_loop(real.data<T>(), real.dims(), imag.data<T>(), imag.dims(), out->mutable_data<C>(),
               out->dims(), [](T a, T b) { return C(a, b); });
 }

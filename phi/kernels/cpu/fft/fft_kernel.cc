@@ -63,10 +63,10 @@ void transform_all(C* x, const Dims& dims, const std::vector<int64_t>& axes, siz
     const int64_t n = lines.extent, step = lines.step;
     transform_lines<R>(
         lines, lines, n, forward,
-        [=](int64_t at, C* line) {
+        [=](int64_t at, std::complex<R>* line) {
           for (int64_t t = 0; t < n; ++t) line[t] = x[at + t * step];
         },
-        [=](int64_t at, const C* line) {
+        [=](int64_t at, const std::complex<R>* line) {
           for (int64_t t = 0; t < n; ++t) x[at + t * step] = line[t];
         });
   }
@@ -87,10 +87,10 @@ void real_to_complex(const DenseTensor& x, int64_t axis, bool forward, double sc
   if (kept < to.extent) std::fill_n(target, out->numel(), C(0));
   transform_lines<R>(
       from, to, n, forward,
-      [=](int64_t at, C* line) {
+      [=](int64_t at, std::complex<R>* line) {
         for (int64_t t = 0; t < n; ++t) line[t] = data[at + t * step];
       },
-      [=](int64_t at, const C* line) {
+      [=](int64_t at, const std::complex<R>* line) {
         for (int64_t k = 0; k < kept; ++k) {
           const bool mirrored = doubled && k > 0 && 2 * k < n;
           target[at + k * step] = line[k] * (mirrored ? 2 * factor : factor);
@@ -110,11 +110,11 @@ void complex_to_real(const C* x, const Dims& x_dims, int64_t axis, bool forward,
   const R factor = static_cast<R>(scale);
   transform_lines<R>(
       from, to, n, forward,
-      [=](int64_t at, C* line) {
+      [=](int64_t at, std::complex<R>* line) {
         for (int64_t k = 0; k < given; ++k) line[k] = x[at + k * step];
-        for (int64_t k = given; k < n; ++k) line[k] = mirrored ? std::conj(line[n - k]) : C(0);
+        for (int64_t k = given; k < n; ++k) line[k] = mirrored ? std::conj(line[n - k]) : R(0);
       },
-      [=](int64_t at, const C* line) {
+      [=](int64_t at, const std::complex<R>* line) {
         for (int64_t t = 0; t < n; ++t) target[at + t * step] = line[t].real() * factor;
       });
 }
@@ -161,7 +161,7 @@ void FftC2cGradKernel(const Context&, const DenseTensor& out_grad, const std::ve
 template <typename T, typename Context>
 void FftR2cKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axes,
                   const std::string& normalization, bool forward, DenseTensor* out) {
-  using C = std::complex<T>;
+  using C = Complex<T>;
   const double scale = scale_of(normalization, forward, x.dims(), axes);
   real_to_complex<C>(x, axes.back(), forward, scale, false, out);
   transform_all(out->mutable_data<C>(), out->dims(), axes, 1, forward);
@@ -171,7 +171,7 @@ template <typename T, typename Context>
 void FftR2cGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
                       const std::string& normalization, bool forward, DenseTensor* x_grad) {
   const double scale = scale_of(normalization, forward, x_grad->dims(), axes);
-  const auto g = along_others<std::complex<T>>(out_grad, axes, !forward);
+  const auto g = along_others<Complex<T>>(out_grad, axes, !forward);
   complex_to_real(g.data(), out_grad.dims(), axes.back(), !forward, scale, false, x_grad);
 }
 

@@ -41,13 +41,13 @@ R scale_of(bool normalized, int64_t n) {
 template <typename T, typename Context>
 void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window, int hop_length,
                 bool normalized, DenseTensor* out) {
-  using C = std::complex<T>;
+  using C = Complex<T>;
   const Frames s(x.dims(), out->dims(), window.numel(), hop_length);
   const T* signal = x.data<T>();
   const T* weights = window.data<T>();
   C* to = out->mutable_data<C>();
   LineTransform<T> transform(s.n, true);
-  std::vector<C> in(static_cast<size_t>(s.n)), found(in.size());
+  std::vector<std::complex<T>> in(static_cast<size_t>(s.n)), found(in.size());
   const T scale = scale_of<T>(normalized, s.n);
   s.for_each([&](int64_t begin, int64_t first) {
     for (int64_t t = 0; t < s.n; ++t) in[t] = signal[begin + t] * weights[t];
@@ -59,14 +59,14 @@ void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window,
 template <typename T, typename Context>
 void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor& out_grad,
                     int hop_length, bool normalized, DenseTensor* x_grad) {
-  using C = std::complex<T>;
+  using C = Complex<T>;
   const Frames s(x_grad->dims(), out_grad.dims(), window.numel(), hop_length);
   const T* weights = window.data<T>();
   const C* g = out_grad.data<C>();
   T* to = x_grad->mutable_data<T>();
   std::fill_n(to, x_grad->numel(), T(0));
   LineTransform<T> transform(s.n, false);
-  std::vector<C> in(static_cast<size_t>(s.n)), found(in.size());
+  std::vector<std::complex<T>> in(static_cast<size_t>(s.n)), found(in.size());
   const T scale = scale_of<T>(normalized, s.n);
   s.for_each([&](int64_t begin, int64_t first) {
     for (int64_t k = 0; k < s.frequencies; ++k) in[k] = g[first + k * s.frames];

@@ -18,7 +18,7 @@ struct Vectors {
 
   C at(int64_t i) const {
     const C value = static_cast<C>(data[i]);
-    if constexpr (kIsComplex<T>) return conjugated ? std::conj(value) : value;
+    if constexpr (kIsComplex<T>) return conjugated ? conj(value) : value;
     return value;
   }
 };

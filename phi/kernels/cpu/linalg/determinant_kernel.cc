@@ -38,7 +38,8 @@ SignAndLog<T> sign_and_log(const Lu<T>& lu) {
   SignAndLog<T> result{sign_of_swaps(lu), 0};
   for (int64_t i = 0; i < lu.factors.rows(); ++i) {
     const T x = lu.factors(i, i);
-    const real_t<T> magnitude = std::abs(x);
+    using std::abs;
+    const real_t<T> magnitude = abs(x);
     result.sign *= magnitude == 0 ? T(0) : x / magnitude;
     result.log += std::log(magnitude);
   }
@@ -114,9 +115,9 @@ void SlogdetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   for (int64_t b = 0; b < count; ++b) {
     const auto a = linalg::matrix_of<T>(x, b);
     const auto inverse = lu_solve(lu_factor(adjoint(a)), Matrix<T>::identity(a.rows()));
-    T factor = std::real(g[count + b]);
+    T factor = real_part(g[count + b]);
     if constexpr (kIsComplex<T>) {
-      factor -= T(0, std::imag(std::conj(g[b]) * sign_and_log(lu_factor(a)).sign));
+      factor -= T(0, (conj(g[b]) * sign_and_log(lu_factor(a)).sign).imag());
     }
     linalg::put_matrix(times(inverse, factor), b, x_grad);
   }

@@ -12,7 +12,7 @@ namespace {
 template <typename R>
 void join_pairs(const Matrix<R>& pairs, Eigen<R>* eigen) {
   const int64_t n = pairs.rows();
-  eigen->vectors = Matrix<std::complex<R>>(n, n);
+  eigen->vectors = Matrix<Complex<R>>(n, n);
   for (int64_t j = 0; j < n; ++j) {
     const bool first = eigen->values[static_cast<size_t>(j)].imag() > 0 && j + 1 < n;
     for (int64_t i = 0; i < n; ++i) {

@@ -61,7 +61,7 @@ template <typename T, typename Context>
 void EigGradKernel(const Context&, const DenseTensor& out_w, const DenseTensor& out_v,
                    const DenseTensor& out_w_grad, const DenseTensor& out_v_grad,
                    DenseTensor* x_grad) {
-  using C = std::complex<real_t<T>>;
+  using C = Complex<real_t<T>>;
   const int64_t n = linalg::rows_of(out_v);
   for (int64_t b = 0; b < linalg::matrices_in(out_v.dims()); ++b) {
     const auto v = linalg::matrix_of<C>(out_v, b);

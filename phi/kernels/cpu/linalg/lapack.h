@@ -46,7 +46,7 @@ Matrix<T> solve_right(Matrix<T> b, const Matrix<T>& a, Triangle triangle, Op op)
 /// Eigenvalues in LAPACK's order, and with `vectors` the columns that belong to them, of norm 1.
 template <typename T>
 struct Eigen {
-  using C = std::complex<real_t<T>>;
+  using C = Complex<real_t<T>>;
   std::vector<C> values;
   Matrix<C> vectors;
 };

@@ -71,8 +71,8 @@
 extern "C" {
 PHI_LAPACK_OF_REAL(s, float)
 PHI_LAPACK_OF_REAL(d, double)
-PHI_LAPACK_OF_COMPLEX(c, std::complex<float>, float)
-PHI_LAPACK_OF_COMPLEX(z, std::complex<double>, double)
+PHI_LAPACK_OF_COMPLEX(c, phi::Complex<float>, float)
+PHI_LAPACK_OF_COMPLEX(z, phi::Complex<double>, double)
 }
 
 namespace phi::linalg {
@@ -112,7 +112,7 @@ PHI_LAPACK_MEMBERS(z, complex128, he, ung)
 inline float blas_number(const float& x) { return x; }
 inline double blas_number(const double& x) { return x; }
 template <typename R>
-const std::complex<R>* blas_number(const std::complex<R>& x) {
+const Complex<R>* blas_number(const Complex<R>& x) {
   return &x;
 }
 
@@ -134,7 +134,7 @@ template <typename T, typename Call>
 void with_work(Call&& call) {
   T needed = 0;
   call(&needed, -1);
-  std::vector<T> work(static_cast<size_t>(std::max(std::real(needed), real_t<T>(1))));
+  std::vector<T> work(static_cast<size_t>(std::max(real_part(needed), real_t<T>(1))));
   call(work.data(), extent(static_cast<int64_t>(work.size())));
 }
 

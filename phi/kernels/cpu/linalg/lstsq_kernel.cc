@@ -13,8 +13,9 @@ template <typename T>
 std::vector<real_t<T>> residuals_of(const Matrix<T>& a, const Matrix<T>& x, const Matrix<T>& b) {
   const Matrix<T> left = a * x - b;
   std::vector<real_t<T>> sums(static_cast<size_t>(left.columns()));
+  using std::norm;
   for (int64_t j = 0; j < left.columns(); ++j) {
-    for (int64_t i = 0; i < left.rows(); ++i) sums[static_cast<size_t>(j)] += std::norm(left(i, j));
+    for (int64_t i = 0; i < left.rows(); ++i) sums[static_cast<size_t>(j)] += norm(left(i, j));
   }
   return sums;
 }

@@ -24,12 +24,13 @@ using MatrixTypes = join_t<TypeList<float, double>, Complexes>;
 /// The conjugate, of a real number itself.
 template <typename T>
 T conjugate(T x) {
-  if constexpr (kIsComplex<T>) return std::conj(x);
+  if constexpr (kIsComplex<T>) return conj(x);
   return x;
 }
 template <typename T>
 bool is_finite(T x) {
-  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+  if constexpr (kIsComplex<T>) return std::isfinite(x.real()) && std::isfinite(x.imag());
+  return std::isfinite(real_part(x));
 }
 
 template <typename T>

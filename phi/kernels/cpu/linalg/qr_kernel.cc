@@ -14,7 +14,7 @@ using linalg::Op;
 template <typename T>
 Matrix<T> mirrored(Matrix<T> x) {
   for (int64_t j = 0; j < x.columns(); ++j) {
-    x(j, j) = T(std::real(x(j, j)));
+    x(j, j) = T(real_part(x(j, j)));
     for (int64_t i = j + 1; i < x.rows(); ++i) x(j, i) = linalg::conjugate(x(i, j));
   }
   return x;

@@ -16,7 +16,7 @@ class Conjugated {
   explicit Conjugated(const DenseTensor& x) : data_(x.data<T>()) {
     if constexpr (kIsComplex<T>) {
       copy_ = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(x.numel()));
-      for (int64_t i = 0; i < x.numel(); ++i) copy_[i] = std::conj(data_[i]);
+      for (int64_t i = 0; i < x.numel(); ++i) copy_[i] = conj(data_[i]);
       data_ = copy_.get();
     }
   }

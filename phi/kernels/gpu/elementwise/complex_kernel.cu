@@ -26,8 +26,8 @@ struct ConjugateFunctor {
 template <typename T>
 struct JoinParts {
   template <typename C>
-  PHI_HD std::complex<T> operator()(C real, C imag) const {
-    return std::complex<T>(real, imag);
+  PHI_HD Complex<T> operator()(C real, C imag) const {
+    return Complex<T>(real, imag);
   }
 };
 
@@ -69,7 +69,7 @@ template <typename T, typename Context>
 void ComplexKernel(const Context& ctx, const DenseTensor& real, const DenseTensor& imag,
                    DenseTensor* out) {
   binary_loop(ctx, real.data<T>(), real.dims(), imag.data<T>(), imag.dims(),
-              out->mutable_data<std::complex<T>>(), out->dims(), JoinParts<T>());
+              out->mutable_data<Complex<T>>(), out->dims(), JoinParts<T>());
 }
 
 /// Pairs of parts are laid out as complex numbers are.

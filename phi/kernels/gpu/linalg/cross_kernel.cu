@@ -17,7 +17,7 @@ struct Vectors {
   PHI_HD C at(int64_t i) const {
     const auto value = static_cast<C>(data[i]);
     if constexpr (kIsComplex<T>) {
-      if (conjugated) return std::conj(value);
+      if (conjugated) return conj(value);
     }
     return value;
   }

@@ -52,7 +52,7 @@ void map_unary(const Context& ctx, const DenseTensor& x, DenseTensor* out, F f) 
 template <typename C, typename F>
 struct AtConjugate {
   F f;
-  PHI_HD C operator()(C x, C out_grad) const { return f(std::conj(x), out_grad); }
+  PHI_HD C operator()(C x, C out_grad) const { return f(conj(x), out_grad); }
 };
 
 }  // namespace detail

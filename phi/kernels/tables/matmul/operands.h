@@ -15,7 +15,7 @@ using ProductTypes = join_t<Floats, Complexes>;
 namespace detail {
 template <typename C>
 struct Conjugate {
-  PHI_HD C operator()(C x) const { return std::conj(x); }
+  PHI_HD C operator()(C x) const { return conj(x); }
 };
 }  // namespace detail
 

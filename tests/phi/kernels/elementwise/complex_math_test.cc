@@ -19,9 +19,10 @@ struct Function {
   Complex (*standard)(const Complex&);
 };
 
-#define PHI_BOTH_(name)                                                  \
-  {                                                                      \
-#name, [](Complex z) { return fast::name(z); }, &std::name < double> \
+#define PHI_BOTH_(name)                                                                           \
+  {                                                                                               \
+#name, [](Complex z) -> Complex { return fast::name(phi::Complex<double>(z)); }, &std::name < \
+                                                                                         double>  \
   }
 const Function kFunctions[] = {PHI_BOTH_(acos), PHI_BOTH_(acosh), PHI_BOTH_(asin), PHI_BOTH_(asinh),
                                PHI_BOTH_(atan), PHI_BOTH_(atanh), PHI_BOTH_(cos),  PHI_BOTH_(cosh),

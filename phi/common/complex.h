@@ -1,0 +1,166 @@
+// Complex numbers that compute on every device. nvcc drops the arithmetic of std::complex from code
+// for GPUs without a word, as libstdc++ writes it with GNU's __complex__: only the parts of one are
+// read here.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include "phi/common/hd.h"
+
+namespace phi {
+
+/// Two parts, as std::complex has them, from and to which it converts. Infinities come out of
+/// products and quotients as C's Annex G.5.1 says.
+template <typename R>
+class Complex {
+ public:
+  using value_type = R;
+
+  PHI_HD constexpr Complex(R real = R(), R imag = R()) : real_(real), imag_(imag) {}
+  template <typename S>
+  PHI_HD explicit(sizeof(S) > sizeof(R)) constexpr Complex(Complex<S> z)
+      : real_(static_cast<R>(z.real())), imag_(static_cast<R>(z.imag())) {}
+  PHI_HD constexpr Complex(std::complex<R> z) : real_(z.real()), imag_(z.imag()) {}
+  PHI_HD constexpr operator std::complex<R>() const { return {real_, imag_}; }
+
+  PHI_HD constexpr R real() const { return real_; }
+  PHI_HD constexpr R imag() const { return imag_; }
+
+  PHI_HD constexpr Complex operator-() const { return {-real_, -imag_}; }
+  PHI_HD constexpr Complex& operator+=(Complex z) { return *this = *this + z; }
+  PHI_HD constexpr Complex& operator-=(Complex z) { return *this = *this - z; }
+  PHI_HD constexpr Complex& operator*=(Complex z) { return *this = *this * z; }
+  PHI_HD constexpr Complex& operator*=(R x) { return *this = *this * x; }
+  PHI_HD Complex& operator/=(Complex z) { return *this = *this / z; }
+  PHI_HD constexpr Complex& operator/=(R x) { return *this = *this / x; }
+
+  friend PHI_HD constexpr Complex operator+(Complex a, Complex b) {
+    return {a.real_ + b.real_, a.imag_ + b.imag_};
+  }
+  friend PHI_HD constexpr Complex operator-(Complex a, Complex b) {
+    return {a.real_ - b.real_, a.imag_ - b.imag_};
+  }
+  friend PHI_HD constexpr Complex operator*(Complex a, Complex b) {
+    const Complex product = plain_product(a, b);
+    return is_nan(product) ? product_of_infinities(a, b, product) : product;
+  }
+  friend PHI_HD constexpr Complex operator*(Complex a, R b) { return {a.real_ * b, a.imag_ * b}; }
+  friend PHI_HD constexpr Complex operator*(R a, Complex b) { return {a * b.real_, a * b.imag_}; }
+  friend PHI_HD Complex operator/(Complex a, Complex b) {
+    const Complex quotient = sizeof(R) == 4 ? wide_quotient(a, b) : scaled_quotient(a, b);
+    return is_nan(quotient) ? quotient_of_infinities(a, b, quotient) : quotient;
+  }
+  friend PHI_HD constexpr Complex operator/(Complex a, R b) { return {a.real_ / b, a.imag_ / b}; }
+  friend PHI_HD constexpr bool operator==(Complex a, Complex b) {
+    return a.real_ == b.real_ && a.imag_ == b.imag_;
+  }
+  friend PHI_HD constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
+
+ private:
+  static constexpr R kInfinity = std::numeric_limits<R>::infinity();
+
+  /// In both parts.
+  static PHI_HD constexpr bool is_nan(Complex z) {
+    return z.real_ != z.real_ && z.imag_ != z.imag_;
+  }
+  static PHI_HD bool is_infinite(Complex z) { return std::isinf(z.real_) || std::isinf(z.imag_); }
+  static PHI_HD bool is_finite(Complex z) {
+    return std::isfinite(z.real_) && std::isfinite(z.imag_);
+  }
+  /// Infinite parts as ones, others as zeros.
+  static PHI_HD Complex direction(Complex z) {
+    return {std::copysign(R(std::isinf(z.real_) ? 1 : 0), z.real_),
+            std::copysign(R(std::isinf(z.imag_) ? 1 : 0), z.imag_)};
+  }
+  static PHI_HD Complex without_nan(Complex z) {
+    return {std::isnan(z.real_) ? std::copysign(R(0), z.real_) : z.real_,
+            std::isnan(z.imag_) ? std::copysign(R(0), z.imag_) : z.imag_};
+  }
+
+  static PHI_HD constexpr Complex plain_product(Complex a, Complex b) {
+    return {a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_};
+  }
+  static PHI_HD Complex product_of_infinities(Complex a, Complex b, Complex plain) {
+    const bool of_infinity = is_infinite(a) || is_infinite(b);
+    const bool overflows = std::isinf(a.real_ * b.real_) || std::isinf(a.imag_ * b.imag_) ||
+                           std::isinf(a.real_ * b.imag_) || std::isinf(a.imag_ * b.real_);
+    if (!of_infinity && !overflows) return plain;
+    const Complex left = without_nan(is_infinite(a) ? direction(a) : a);
+    const Complex right = without_nan(is_infinite(b) ? direction(b) : b);
+    return kInfinity * plain_product(left, right);
+  }
+
+  /// Of floats: in double nothing on the way is out of range.
+  static PHI_HD Complex wide_quotient(Complex z, Complex w) {
+    const double a = z.real_, b = z.imag_, c = w.real_, d = w.imag_;
+    const double below = c * c + d * d;
+    return {static_cast<R>((a * c + b * d) / below), static_cast<R>((b * c - a * d) / below)};
+  }
+  /// M. Baudin and R. L. Smith, "A Robust Complex Division in Scilab", 2012.
+  static PHI_HD Complex scaled_quotient(Complex z, Complex w) {
+    using Limits = std::numeric_limits<R>;
+    constexpr R kLarge = Limits::max() / 2;
+    constexpr R kSmall = Limits::min() * 2 / Limits::epsilon();
+    constexpr R kUp = 2 / (Limits::epsilon() * Limits::epsilon());
+    const R above = std::fmax(std::fabs(z.real_), std::fabs(z.imag_));
+    const R below = std::fmax(std::fabs(w.real_), std::fabs(w.imag_));
+    const R of_z = above >= kLarge ? R(0.5) : above <= kSmall ? kUp : R(1);
+    const R of_w = below >= kLarge ? R(0.5) : below <= kSmall ? kUp : R(1);
+    return smith_quotient(z * of_z, w * of_w) * (of_w / of_z);
+  }
+  static PHI_HD Complex smith_quotient(Complex z, Complex w) {
+    if (std::fabs(w.imag_) <= std::fabs(w.real_)) return along_real(z, w);
+    const Complex turned = along_real({z.imag_, z.real_}, {w.imag_, w.real_});
+    return {turned.real_, -turned.imag_};
+  }
+  static PHI_HD Complex along_real(Complex z, Complex w) {
+    const R ratio = w.imag_ / w.real_;
+    const R inverse = 1 / (w.real_ + w.imag_ * ratio);
+    return {share(z.real_, z.imag_, w, ratio, inverse),
+            share(z.imag_, -z.real_, w, ratio, inverse)};
+  }
+  /// (x + y ratio) inverse, where the ratio or its product may underflow.
+  static PHI_HD R share(R x, R y, Complex w, R ratio, R inverse) {
+    if (ratio == 0) return (x + w.imag_ * (y / w.real_)) * inverse;
+    const R along = y * ratio;
+    return along != 0 ? (x + along) * inverse : x * inverse + (y * inverse) * ratio;
+  }
+  static PHI_HD Complex quotient_of_infinities(Complex a, Complex b, Complex plain) {
+    if (b.real_ == 0 && b.imag_ == 0) return a * std::copysign(kInfinity, b.real_);
+    const Complex conjugate = {b.real_, -b.imag_};
+    if (is_infinite(a) && is_finite(b)) return plain_product(direction(a), conjugate) * kInfinity;
+    const Complex along = direction(conjugate);
+    if (is_infinite(b) && is_finite(a)) return plain_product(a, along) * R(0);
+    return plain;
+  }
+
+  R real_;
+  R imag_;
+};
+
+template <typename R>
+PHI_HD constexpr R real(Complex<R> z) {
+  return z.real();
+}
+template <typename R>
+PHI_HD constexpr R imag(Complex<R> z) {
+  return z.imag();
+}
+template <typename R>
+PHI_HD constexpr Complex<R> conj(Complex<R> z) {
+  return {z.real(), -z.imag()};
+}
+template <typename R>
+PHI_HD R abs(Complex<R> z) {
+  return std::hypot(z.real(), z.imag());
+}
+/// |z|^2.
+template <typename R>
+PHI_HD constexpr R norm(Complex<R> z) {
+  return z.real() * z.real() + z.imag() * z.imag();
+}
+
+}  // namespace phi
