@@ -45,26 +45,34 @@ class Complex {
   }
   friend PHI_HD constexpr Complex operator*(Complex a, Complex b) {
     const Complex product = plain_product(a, b);
-    return is_nan(product) ? product_of_infinities(a, b, product) : product;
+    return may_be_nan(product) ? product_of_infinities(a, b, product) : product;
   }
   friend PHI_HD constexpr Complex operator*(Complex a, R b) { return {a.real_ * b, a.imag_ * b}; }
   friend PHI_HD constexpr Complex operator*(R a, Complex b) { return {a * b.real_, a * b.imag_}; }
   friend PHI_HD Complex operator/(Complex a, Complex b) {
-    const Complex quotient = sizeof(R) == 4 ? wide_quotient(a, b) : scaled_quotient(a, b);
-    return is_nan(quotient) ? quotient_of_infinities(a, b, quotient) : quotient;
+    const Complex quotient = finite_quotient(a, b);
+    return may_be_nan(quotient) ? quotient_of_infinities(a, b, quotient) : quotient;
   }
   friend PHI_HD constexpr Complex operator/(Complex a, R b) { return {a.real_ / b, a.imag_ / b}; }
+  /// |z|^2.
+  friend PHI_HD constexpr R norm(Complex z) { return z.real_ * z.real_ + z.imag_ * z.imag_; }
   friend PHI_HD constexpr bool operator==(Complex a, Complex b) {
     return a.real_ == b.real_ && a.imag_ == b.imag_;
   }
   friend PHI_HD constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
 
  private:
+  template <typename S>
+  friend class Complex;
   static constexpr R kInfinity = std::numeric_limits<R>::infinity();
 
-  /// In both parts.
   static PHI_HD constexpr bool is_nan(Complex z) {
     return z.real_ != z.real_ && z.imag_ != z.imag_;
+  }
+  /// One comparison for both parts.
+  static PHI_HD constexpr bool may_be_nan(Complex z) {
+    const R sum = z.real_ + z.imag_;
+    return sum != sum;
   }
   static PHI_HD bool is_infinite(Complex z) { return std::isinf(z.real_) || std::isinf(z.imag_); }
   static PHI_HD bool is_finite(Complex z) {
@@ -83,30 +91,45 @@ class Complex {
   static PHI_HD constexpr Complex plain_product(Complex a, Complex b) {
     return {a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_};
   }
-  static PHI_HD Complex product_of_infinities(Complex a, Complex b, Complex plain) {
+  static PHI_HD_RARE Complex product_of_infinities(Complex a, Complex b, Complex plain) {
     const bool of_infinity = is_infinite(a) || is_infinite(b);
     const bool overflows = std::isinf(a.real_ * b.real_) || std::isinf(a.imag_ * b.imag_) ||
                            std::isinf(a.real_ * b.imag_) || std::isinf(a.imag_ * b.real_);
-    if (!of_infinity && !overflows) return plain;
+    if (!is_nan(plain) || (!of_infinity && !overflows)) return plain;
     const Complex left = without_nan(is_infinite(a) ? direction(a) : a);
     const Complex right = without_nan(is_infinite(b) ? direction(b) : b);
     return kInfinity * plain_product(left, right);
   }
 
-  /// Of floats: in double nothing on the way is out of range.
-  static PHI_HD Complex wide_quotient(Complex z, Complex w) {
-    const double a = z.real_, b = z.imag_, c = w.real_, d = w.imag_;
-    const double below = c * c + d * d;
-    return {static_cast<R>((a * c + b * d) / below), static_cast<R>((b * c - a * d) / below)};
+  static PHI_HD R larger_part(Complex z) {
+    return std::fmax(std::fabs(z.real_), std::fabs(z.imag_));
+  }
+  /// Squares and products of such parts are normal numbers.
+  static PHI_HD bool is_in_range(Complex a, Complex b) {
+    constexpr R kMost = 0x1p480;
+    const R above = larger_part(a), below = larger_part(b);
+    return above >= 1 / kMost && above <= kMost && below >= 1 / kMost && below <= kMost;
+  }
+  static PHI_HD Complex plain_quotient(Complex a, Complex b) {
+    const R below = norm(b);
+    const Complex above = plain_product(a, {b.real_, -b.imag_});
+    return {above.real_ / below, above.imag_ / below};
+  }
+  static PHI_HD Complex finite_quotient(Complex a, Complex b) {
+    if constexpr (sizeof(R) == 4) {  // in double nothing on the way is out of range
+      const auto wide = Complex<double>::plain_quotient(a, b);
+      return {static_cast<R>(wide.real()), static_cast<R>(wide.imag())};
+    } else {
+      return is_in_range(a, b) ? plain_quotient(a, b) : scaled_quotient(a, b);
+    }
   }
   /// M. Baudin and R. L. Smith, "A Robust Complex Division in Scilab", 2012.
-  static PHI_HD Complex scaled_quotient(Complex z, Complex w) {
+  static PHI_HD_RARE Complex scaled_quotient(Complex z, Complex w) {
     using Limits = std::numeric_limits<R>;
     constexpr R kLarge = Limits::max() / 2;
     constexpr R kSmall = Limits::min() * 2 / Limits::epsilon();
     constexpr R kUp = 2 / (Limits::epsilon() * Limits::epsilon());
-    const R above = std::fmax(std::fabs(z.real_), std::fabs(z.imag_));
-    const R below = std::fmax(std::fabs(w.real_), std::fabs(w.imag_));
+    const R above = larger_part(z), below = larger_part(w);
     const R of_z = above >= kLarge ? R(0.5) : above <= kSmall ? kUp : R(1);
     const R of_w = below >= kLarge ? R(0.5) : below <= kSmall ? kUp : R(1);
     return smith_quotient(z * of_z, w * of_w) * (of_w / of_z);
@@ -128,7 +151,8 @@ class Complex {
     const R along = y * ratio;
     return along != 0 ? (x + along) * inverse : x * inverse + (y * inverse) * ratio;
   }
-  static PHI_HD Complex quotient_of_infinities(Complex a, Complex b, Complex plain) {
+  static PHI_HD_RARE Complex quotient_of_infinities(Complex a, Complex b, Complex plain) {
+    if (!is_nan(plain)) return plain;
     if (b.real_ == 0 && b.imag_ == 0) return a * std::copysign(kInfinity, b.real_);
     const Complex conjugate = {b.real_, -b.imag_};
     if (is_infinite(a) && is_finite(b)) return plain_product(direction(a), conjugate) * kInfinity;
@@ -156,11 +180,6 @@ PHI_HD constexpr Complex<R> conj(Complex<R> z) {
 template <typename R>
 PHI_HD R abs(Complex<R> z) {
   return std::hypot(z.real(), z.imag());
-}
-/// |z|^2.
-template <typename R>
-PHI_HD constexpr R norm(Complex<R> z) {
-  return z.real() * z.real() + z.imag() * z.imag();
 }
 
 }  // namespace phi

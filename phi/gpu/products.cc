@@ -23,7 +23,7 @@ namespace {
 
 // What the fastest kernels of recent GPUs ask for.
 constexpr size_t kWorkspace = size_t{32} << 20;
-constexpr int64_t kMostMembers = int64_t{1} << 30;  // of one call, which counts in an int32
+constexpr int64_t kMostMembers = 65535;  // of one call: more not every release takes
 
 /// How a dtype is multiplied: its name in CUDA, that of the sums, and of alpha and beta.
 struct Types {

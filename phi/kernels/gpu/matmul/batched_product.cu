@@ -1,4 +1,4 @@
-// Batches of matrix products as calls of cuBLASLt: the innermost loop over members is one call.
+// Batches of matrix products as calls of cuBLASLt: the longest loop over members is one call.
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/matmul/batched_product.h"
@@ -27,13 +27,16 @@ Calls calls_of(const ProductPlan& plan) {
                .dtype = dtype_of<T>(),
                .out = dtype_of<T>()},
               plan.kept};
-  if (const int last = calls.loops.ndim() - 1; last >= 0) {
-    calls.product.batch = calls.loops.size(last);
-    calls.product.step_a = calls.loops.stride(last, 0);
-    calls.product.step_b = calls.loops.stride(last, 1);
-    calls.product.step_c = calls.loops.stride(last, 2);
-    calls.loops.remove(last);
+  if (calls.loops.ndim() == 0) return calls;
+  int longest = 0;
+  for (int loop = 1; loop < calls.loops.ndim(); ++loop) {
+    if (calls.loops.size(loop) > calls.loops.size(longest)) longest = loop;
   }
+  calls.product.batch = calls.loops.size(longest);
+  calls.product.step_a = calls.loops.stride(longest, 0);
+  calls.product.step_b = calls.loops.stride(longest, 1);
+  calls.product.step_c = calls.loops.stride(longest, 2);
+  calls.loops.remove(longest);
   return calls;
 }
 
