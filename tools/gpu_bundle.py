@@ -1,7 +1,7 @@
 """Writes what tools/gpu_check runs into one folder, for a machine with a GPU and without this tree.
 
-Beside the driver and CUDA's cuBLASLt that machine needs the Debian packages of the libraries that ours are linked with, which
-bundle.json names.
+Beside the driver that machine needs libcublasLt.so of CUDA, libnccl.so.2 (NCCL 2.27 or newer) for messages between GPUs, and the
+Debian packages of the libraries that ours are linked with, which bundle.json names.
 """
 
 import json
@@ -12,9 +12,10 @@ import subprocess
 
 MOST_BYTES = 60_000_000
 PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench")
-OF_NCCL = ("gpu_messages_tests", "gpu_messages_mpi_tests")  # where the build has it
+MPI_PROGRAM = "gpu_messages_mpi_tests"
+OF_NCCL = ("gpu_messages_tests", MPI_PROGRAM)  # where the build has it
 TABLES = "tests/api/ops"
-CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "benchmarks/torch_on_gpu")
+CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
 
@@ -47,17 +48,35 @@ def debian_packages(paths):
     return sorted(packages)
 
 
+def setting(build, name):
+    """A value of a build's CMakeCache.txt, or "" where it has none."""
+    path = build / "CMakeCache.txt"
+    found = re.search(rf"^{name}:\w+=(.*)$", path.read_text(), re.MULTILINE) if path.exists() else None
+    return found.group(1) if found else ""
+
+
 def copy_stripped(source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
     output_of("strip", "--strip-unneeded", "-o", target, source)
     target.chmod(0o755)
 
 
+def programs_of(build):
+    """Those that gpu_check runs; of those with NCCL what the build has."""
+    of_nccl = [name for name in OF_NCCL if (build / "bin" / name).exists()]
+    return [build / "bin" / name for name in (*PROGRAMS, *of_nccl)]
+
+
+def packages_for(folder, libraries):
+    """What apt-get is to install for a bundle: mpirun, too, where it has programs of several processes."""
+    of_mpi = ["openmpi-bin"] if (folder / "bin" / MPI_PROGRAM).exists() else []
+    return sorted({*debian_packages(libraries), *of_mpi})
+
+
 def copy_programs(build, folder):
     """The programs with the build's own libraries; returns what they need of the system."""
     needed = set()
-    of_nccl = [name for name in OF_NCCL if (build / "bin" / name).exists()]
-    for program in (build / "bin" / name for name in (*PROGRAMS, *of_nccl)):
+    for program in programs_of(build):
         if not program.exists():
             raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
         copy_stripped(program, folder / "bin" / program.name)
@@ -92,9 +111,7 @@ def write(root, build, folder, facts):
     folder.mkdir(parents=True, exist_ok=True)
     needed = copy_programs(build, folder)
     copy_checks(root, folder)
-    architectures = re.search(r"^AUTOPHI_CUDA_ARCH:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
-    about = {**facts, "architectures": architectures.group(1) if architectures else "",
-             "debian_packages": debian_packages(needed)}
+    about = {**facts, "architectures": setting(build, "AUTOPHI_CUDA_ARCH"), "debian_packages": packages_for(folder, needed)}
     (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
     nbytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if nbytes > MOST_BYTES:

@@ -2,7 +2,8 @@
 //
 //   gpu_bench [--steps] [--tiny]
 //
-// Prints JSON: a row per call with its time, that of what stands beside it, their ratio (above 1
+// Prints a line of JSON per call, when its family of calls is measured, so that what is known
+// outlives an end of the program: its time, that of what stands beside it, their ratio (above 1
 // ours is quicker) and the goal, or a note that says why there are none. --steps: whole steps of
 // training instead, and a row may have sizes for a program that stands beside it. Exit status 77
 // where no GPU answers, 1 if a call failed. --tiny calls and checks everything with small arrays,
@@ -11,6 +12,8 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -26,10 +29,13 @@ namespace {
 using namespace phi;
 using namespace phi::gpu_bench;
 
+using Json = nlohmann::ordered_json;
+
 constexpr int kNoGpu = 77;
 
-nlohmann::ordered_json json_of(const Row& row, const Extent& extent) {
-  nlohmann::ordered_json json{{"what", row.what}, {"beside", row.beside}, {"goal", row.goal}};
+Json json_of(const Row& row, const Extent& extent) {
+  Json json{
+      {"what", row.what}, {"beside", row.beside}, {"goal", row.goal}, {"timed", !extent.is_tiny}};
   if (!row.sizes.empty()) json["sizes"] = row.sizes;
   if (row.ours_us > 0 && !extent.is_tiny) {
     json["ours_us"] = row.ours_us;
@@ -42,49 +48,50 @@ nlohmann::ordered_json json_of(const Row& row, const Extent& extent) {
   return json;
 }
 
+void print(const Json& row) {
+  fmt::print("{}\n", row.dump(-1, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
 /// The rows of a family, or one that says how it failed.
 template <typename Measure>
-bool add_rows(const char* family, const Measure& measure, const Extent& extent,
-              nlohmann::ordered_json* rows) {
+bool print_rows(const char* family, const Measure& measure, const Extent& extent) {
   try {
-    for (const Row& row : measure()) rows->push_back(json_of(row, extent));
+    for (const Row& row : measure()) print(json_of(row, extent));
     return true;
-  } catch (const Error& error) {
-    rows->push_back({{"what", family}, {"note", error.what()}});
+  } catch (const std::exception& error) {
+    print({{"what", family}, {"note", error.what()}});
     return false;
   }
 }
 
-template <typename Add>
-void add_calls(const Place& place, const Extent& extent, const Add& add) {
+template <typename Rows>
+void measure_calls(const Place& place, const Extent& extent, const Rows& rows) {
   double peak = 0;
-  add("products", [&] { return product_rows(place, extent, &peak); });
-  add("calls that memory bounds", [&] { return memory_rows(place, extent); });
-  add("attention", [&] { return attention_rows(place, extent, peak); });
-  add("messages", [&] { return message_rows(extent); });
-  add("host time", [&] { return host_rows(place, extent); });
+  rows("products", [&] { return product_rows(place, extent, &peak); });
+  rows("calls that memory bounds", [&] { return memory_rows(place, extent); });
+  rows("attention", [&] { return attention_rows(place, extent, peak); });
+  rows("messages", [&] { return message_rows(extent); });
+  rows("host time", [&] { return host_rows(place, extent); });
 }
 
-template <typename Add>
-void add_steps(const Place& place, const Extent& extent, const Add& add) {
-  add("captured steps", [&] { return step_rows(place, extent); });
-  add("swapping", [&] { return swap_rows(place, extent); });
-  add("a step of a Llama", [&] { return llama_rows(place, extent); });
+template <typename Rows>
+void measure_steps(const Place& place, const Extent& extent, const Rows& rows) {
+  rows("captured steps", [&] { return step_rows(place, extent); });
+  rows("swapping", [&] { return swap_rows(place, extent); });
+  rows("a step of a Llama", [&] { return llama_rows(place, extent); });
 }
 
 bool measure_all(const Place& place, const Extent& extent) {
-  nlohmann::ordered_json json{{"timed", !extent.is_tiny},
-                              {"rows", nlohmann::ordered_json::array()}};
   bool passed = true;
-  const auto add = [&](const char* family, const auto& measure) {
-    passed &= add_rows(family, measure, extent, &json["rows"]);
+  const auto rows = [&](const char* family, const auto& measure) {
+    passed &= print_rows(family, measure, extent);
   };
   if (FLAGS_steps) {
-    add_steps(place, extent, add);
+    measure_steps(place, extent, rows);
   } else {
-    add_calls(place, extent, add);
+    measure_calls(place, extent, rows);
   }
-  fmt::print("{}\n", json.dump(1));
   return passed;
 }
 

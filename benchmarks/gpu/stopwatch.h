@@ -24,6 +24,7 @@ class Stopwatch {
       : device_(Device::of(place)),
         turns_(static_cast<int>(extent.of(15, 1))),
         most_calls_(static_cast<int>(extent.of(1000, 1))),
+        warm_up_(extent.is_tiny ? 0 : kWarmUpSeconds),
         host_calls_(static_cast<int>(extent.of(200, 1))) {}
 
   template <typename Ours, typename Theirs>
@@ -63,7 +64,7 @@ class Stopwatch {
   /// What a call costs the host where the device has nothing to do yet.
   template <typename Body>
   double idle_host_seconds(const Body& body) const {
-    run(body, 3);
+    warm_up(body);
     std::vector<double> taken;
     for (int call = 0; call < host_calls_; ++call) {
       const Clock::time_point begin = Clock::now();
@@ -77,6 +78,7 @@ class Stopwatch {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double kSeconds = 0.02;  // of a turn: long beside what one wait costs
+  static constexpr double kWarmUpSeconds = 0.3;
 
   static double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -95,15 +97,22 @@ class Stopwatch {
     device_.wait();
     return since(begin) / calls;
   }
-  /// The first calls make plans and fill the pool of memory, so they are not counted.
+  /// The first calls make plans, fill the pool of memory, and find the clocks of an idle GPU.
+  template <typename Body>
+  void warm_up(const Body& body) const {
+    const Clock::time_point begin = Clock::now();
+    do run(body, 3);
+    while (since(begin) < warm_up_);
+  }
   template <typename Body>
   int calls_for(const Body& body) const {
-    run(body, 3);
+    warm_up(body);
     return std::clamp(static_cast<int>(std::ceil(kSeconds / run(body, 3))), 1, most_calls_);
   }
 
   Device& device_;
   int turns_, most_calls_;
+  double warm_up_;  // seconds
   int host_calls_;  // fewer than a stream takes before it makes the host wait
 };
 

@@ -14,9 +14,9 @@ _WARM_UP = 6
 _TURNS = 15  # as many as gpu_bench takes
 _DESCRIPTION = f"""\
 Takes the training steps that `gpu_bench --steps` has printed with their sizes, in PyTorch on the same
-GPU: eager, with its own attention, in bfloat16 by autocast with float32 master weights. Prints JSON, a row
-for each with its time. Where python has no PyTorch, or that finds no GPU, the last line says so, and the
-exit status is {LEFT_OUT}."""
+GPU: eager, with its own attention, in bfloat16 by autocast with float32 master weights. Prints a line of
+JSON for each with its time. Where python has no PyTorch, or that finds no GPU, the last line says so, and
+the exit status is {LEFT_OUT}."""
 
 
 def why_not() -> str:
@@ -58,17 +58,26 @@ def row_of(row: dict) -> dict:
         return {"what": row["what"], "note": f"PyTorch: {str(error).splitlines()[0]}"}
 
 
+def rows_to_take(log: Path) -> list[dict]:
+    """Rows of gpu_bench with sizes and a time of ours, of a log that may have other lines."""
+    rows = []
+    for line in log.read_text("utf-8", errors="replace").splitlines() if log.exists() else ():
+        try:
+            row = json.loads(line) if line.startswith("{") else {}
+        except ValueError:
+            continue
+        if row.get("sizes") and row.get("ours_us"):
+            rows.append(row)
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks/torch_on_gpu", description=_DESCRIPTION)
-    parser.add_argument("rows", type=Path, help="what gpu_bench --steps has printed")
-    args = parser.parse_args()
-    try:
-        text = args.rows.read_text("utf-8")
-        rows = json.JSONDecoder().raw_decode(text, text.index("{"))[0]["rows"]
-    except (OSError, ValueError):
-        rows = []
-    if reason := why_not() if rows else "gpu_bench has printed no steps to stand beside":
+    parser.add_argument("log", type=Path, help="what gpu_bench --steps has printed")
+    rows = rows_to_take(parser.parse_args().log)
+    if reason := why_not() if rows else "gpu_bench has timed no steps to stand beside":
         print(reason)
         return LEFT_OUT
-    print(json.dumps({"rows": [row_of(row) for row in rows if "sizes" in row]}, indent=1))
+    for row in rows:
+        print(json.dumps(row_of(row)), flush=True)
     return 0

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/difference.h"
+#include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "tests/support/closed_device.h"
@@ -12,6 +13,7 @@
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
 DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
+DEFINE_string(messages, "nccl", "how they go between ranks with GPUs of their own: nccl, host");
 
 namespace phi::testing {
 
@@ -79,7 +81,8 @@ void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
   const std::vector<Tensor> expected = test.call(test.inputs);
   distributed::run_ranks(world, [&](distributed::World& own) {
     if (FLAGS_place == "gpu") {
-      distributed::testing::take_gpu(own, FLAGS_gpus);
+      distributed::testing::take_gpu(own, FLAGS_gpus,
+                                     distributed::parse_gpu_messages(FLAGS_messages));
     } else {
       own.rank_context().set_place(place_of_rank(own.rank()));
     }

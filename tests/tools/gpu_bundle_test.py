@@ -10,6 +10,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import gpu_machine  # noqa: E402
 NO_GPU = 77
 
 
@@ -22,8 +24,8 @@ def run(*command, status=0, **environment):
 
 def has_gpu():
     try:
-        return subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
+        return bool(gpu_machine.gpus())
+    except gpu_machine.NoGpu:
         return False
 
 

@@ -1,13 +1,43 @@
 """tools/gpu_check on a machine without a GPU, and on one that seems to have one."""
 
+import functools
 import json
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
+import tempfile
+import time
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import gpu_machine  # noqa: E402
+
+# A driver as the environment wants it.
+LIBCUDA = """
+#include <stdlib.h>
+#include <string.h>
+static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
+int cuInit(unsigned flags) { return number("CUINIT", 0); }
+int cuDriverGetVersion(int* version) { return *version = 13010, 0; }
+int cuDeviceGetCount(int* count) { return *count = number("GPUS", 1), 0; }
+int cuDeviceGet(int* device, int i) { return *device = i, 0; }
+int cuDeviceGetName(char* name, int size, int device) { return strncpy(name, "A GPU", size), 0; }
+int cuDeviceTotalMem_v2(size_t* bytes, int device) { return *bytes = 85899345920, 0; }
+int cuDeviceGetAttribute(int* value, int which, int device) {
+  return *value = which == 75 ? number("CAPABILITY", 90) / 10 : which == 76 ? number("CAPABILITY", 90) % 10 : -1, 0;
+}
+"""
+NVIDIA_SMI = """case "$1" in
+--query-gpu=*) echo 'WARNING: infoROM is corrupted'; echo '580.65.06, 210 MHz, 1980 MHz, 700.00 W, Disabled';;
+*) echo '12, python, 300 MiB';;
+esac
+"""
+PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests")
 
 
 def program(path, text):
@@ -16,76 +46,195 @@ def program(path, text):
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
-def check(tmp_path, *args):
-    """gpu_check with the programs of tmp_path/path before all others."""
-    environment = {**os.environ, "PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}"}
-    return subprocess.run([ROOT / "tools/gpu_check", f"--build={tmp_path / 'build'}", f"--out={tmp_path / 'out'}", *args],
-                          capture_output=True, text=True, env=environment)
+@functools.cache
+def compiled(source):
+    """A shared library, as bytes."""
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", file.name, "-x", "c", "-"], input=source, text=True, check=True)
+        return pathlib.Path(file.name).read_bytes()
 
 
-def test_without_a_gpu_it_says_so(tmp_path):
-    program(tmp_path / "path/nvidia-smi", "exit 9\n")
-    done = check(tmp_path)
-    assert done.returncode == 77 and "no GPU answers here" in done.stdout
+def library(path, source=""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(compiled(source))
 
 
-def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path):
-    program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
-    program(tmp_path / "build/bin/op_parity_test", 'test "$1 $2" = "--place=gpu --gpus=1" && exit 3\n')
-    for name in ("gradient_test", "random_program_test", "gpu_kernel_tests"):
+def machine(tmp_path, programs=PROGRAMS):
+    """One with GPUs and CUDA's libraries, where these programs pass at once."""
+    library(tmp_path / "lib/libcuda.so.1", LIBCUDA)
+    for name in ("libcublasLt.so.13", "libnccl.so.2"):
+        library(tmp_path / "lib" / name)
+    program(tmp_path / "path/nvidia-smi", NVIDIA_SMI)
+    for name in programs:
         program(tmp_path / "build/bin" / name, "exit 0\n")
+
+
+def environment(tmp_path):
+    """That of tmp_path's programs and libraries before all others."""
+    return {**os.environ, "PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(tmp_path / "lib"),
+            "HOME": str(tmp_path / "home")}
+
+
+def command(tmp_path, *args):
+    return [ROOT / "tools/gpu_check", f"--build={tmp_path / 'build'}", f"--out={tmp_path / 'out'}", *args]
+
+
+def check(tmp_path, *args):
+    return subprocess.run(command(tmp_path, *args), capture_output=True, text=True, env=environment(tmp_path), check=False)
+
+
+def record_of(tmp_path):
+    return json.loads((tmp_path / "out/gpu_check.json").read_text())
+
+
+def results(tmp_path):
+    return [part["result"] for part in record_of(tmp_path)["parts"]]
+
+
+def test_without_a_gpu_it_says_so(tmp_path, monkeypatch):
+    machine(tmp_path)
+    for name, value, why in (("CUINIT", "100", "cuInit of the driver fails with error 100"),
+                             ("GPUS", "0", "the driver shows none to programs")):
+        with monkeypatch.context() as changed:
+            changed.setenv(name, value)
+            done = check(tmp_path)
+        assert done.returncode == 77 and f"no GPU answers here ({why})" in done.stdout
+    (tmp_path / "lib/libcuda.so.1").write_text("")
+    done = check(tmp_path)
+    assert done.returncode == 77 and "no GPU answers here (no driver: " in done.stdout
+
+
+def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path, monkeypatch):
+    machine(tmp_path)
+    monkeypatch.setenv("GPUS", "2")
+    program(tmp_path / "build/bin/op_parity_test", 'test "$*" = "--place=gpu --gpus=2 --messages=host" && exit 3\n')
+    program(tmp_path / "build/bin/random_program_test", "exit 78\n")
+    os.chmod(tmp_path / "build/bin/gpu_kernel_tests", 0o600)
     done = check(tmp_path, "--quick")
     assert done.returncode == 1, done.stderr
-    record = json.loads((tmp_path / "out/gpu_check.json").read_text())
-    assert record["gpus"][0]["name"] == "A GPU"
-    assert [part["result"] for part in record["parts"]] == ["failed with status 3", *["passed"] * 3, *["skipped: this build has no NCCL"],
-                                                             *["skipped: this build has no NCCL, or no MPI"] * 2]
+    record = record_of(tmp_path)
+    assert record["gpus"] == [{"name": "A GPU", "memory": 85899345920, "capability": "9.0"}] * 2 and record["driver_serves_cuda"] == "13.1"
+    assert record["nvidia_smi"]["gpus"][0] | {"driver_version": "580.65.06", "clocks.sm": "210 MHz"} == record["nvidia_smi"]["gpus"][0]
+    assert record["nvidia_smi"]["processes"] == ["12, python, 300 MiB"]
+    assert "\nA GPU, driver 580.65.06 for CUDA 13.1, " in done.stdout
+    assert results(tmp_path) == ["failed with status 3", "passed", "skipped: it does not say why",
+                                 f"{tmp_path / 'build/bin/gpu_kernel_tests'} cannot be started: Permission denied",
+                                 "skipped: this build has no NCCL", *["skipped: this build has no NCCL, or no MPI"] * 2]
+
+
+def test_nothing_of_nvidia_smi_is_needed(tmp_path):
+    machine(tmp_path)
+    program(tmp_path / "path/nvidia-smi", "exit 9\n")
+    assert check(tmp_path, "--quick").returncode == 0
+    assert record_of(tmp_path)["nvidia_smi"] == {"gpus": [], "processes": []}
 
 
 def test_a_rank_that_is_killed_must_end_the_others(tmp_path, monkeypatch):
-    program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
-    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_messages_tests"):
-        program(tmp_path / "build/bin" / name, "exit 0\n")
-    program(tmp_path / "build/bin/gpu_messages_mpi_tests", "exit 0\n")
-    program(tmp_path / "path/mpirun", 'case "$*" in *"-n 2 "*DISABLED*) exit $KILLED;; *) exit 0;; esac\n')
-    for status, result in ((1, "passed"), (0, "failed with status 1")):
+    machine(tmp_path, (*PROGRAMS, "gpu_messages_tests", "gpu_messages_mpi_tests"))
+    program(tmp_path / "path/mpirun", 'case "$*" in *"--bind-to none -n 2 "*DISABLED*) echo $WORD; exit $KILLED;; *) exit 0;; esac\n')
+    for status, word, result in ((1, "rank 1 ends itself", "passed"),
+                                 (0, "rank 1 ends itself", "failed: a rank was killed, and the status is 0"),
+                                 (1, "no GPU", "failed with status 1 before a rank was killed")):
         monkeypatch.setenv("KILLED", str(status))
+        monkeypatch.setenv("WORD", word)
         done = check(tmp_path, "--quick")
-        record = json.loads((tmp_path / "out/gpu_check.json").read_text())
-        assert [part["result"] for part in record["parts"]] == [*["passed"] * 6, result], done.stderr
+        assert results(tmp_path) == [*["passed"] * 6, result], done.stderr
+    assert 'fmt::print("rank {} ends itself' in (ROOT / "tests/distributed/comm/nccl_killed_test.cc").read_text()
+
+
+def test_messages_need_nccl(tmp_path):
+    machine(tmp_path, (*PROGRAMS, "gpu_messages_tests"))
+    (tmp_path / "lib/libnccl.so.2").write_text("")
+    done = check(tmp_path, "--quick")
+    assert done.returncode == 0 and "cannot be loaded (" not in done.stdout.split("..")[0]
+    assert results(tmp_path)[4].startswith("skipped: NCCL, 2.27 or newer, cannot be loaded (") and "libnccl.so.2: " in results(tmp_path)[4]
+
+
+def test_libraries_are_found_where_toolkits_and_wheels_have_them(tmp_path, monkeypatch):
+    machine(tmp_path, (*PROGRAMS, "gpu_messages_tests"))
+    for name in ("op_parity_test", "gpu_messages_tests"):
+        program(tmp_path / "build/bin" / name, 'echo "$LD_LIBRARY_PATH, $CUDA_MODULE_LOADING $NCCL_RUNTIME_CONNECT."\n')
+    names = ("opt/nccl", "toolkit/lib64", "home/.cache/autophi/cuda/nvidia/cu13/lib", "site/nvidia/cublas/lib")
+    folders = [tmp_path / name for name in names]
+    for folder in folders:
+        library(folder / "libnccl.so.2" if folder == folders[0] else folder / "libcublasLt.so.13")
+    library(tmp_path / "site/nvidia/cufft/lib/libcufft.so.12")
+    (tmp_path / "build/CMakeCache.txt").write_text(f"AUTOPHI_NCCL_LIBRARY:FILEPATH={folders[0]}/libnccl.so\n")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "toolkit"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    assert check(tmp_path, "--quick").returncode == 0
+    path, settings = (tmp_path / "out/operators.log").read_text().split(", ")
+    found = path.split(":")
+    assert found[:2] == [str(tmp_path / "lib"), str(folders[0])] and set(map(str, folders)) <= set(found) and "cufft" not in path
+    assert settings == " .\n" and (tmp_path / "out/messages_by_NCCL.log").read_text().endswith(", EAGER 0.\n")
+
+
+def test_what_is_lacking_is_told_before_parts_start(tmp_path, monkeypatch):
+    machine(tmp_path, (*PROGRAMS, "gpu_bench"))
+    (tmp_path / "build/CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=80-virtual;90-real\n")
+    program(tmp_path / "path/ldd", "echo '  libfmt.so.9 => not found'\n")
+    (tmp_path / "lib/libcublasLt.so.13").write_text("")
+    monkeypatch.setenv("CAPABILITY", "120")
+    done = check(tmp_path, "--quick")
+    before = done.stdout.split("operators, plain")[0].splitlines()
+    assert done.returncode == 0 and len(before) == 3, done.stdout
+    assert "compute capability 12.0" in before[0] and "built for 80-virtual;90-real: the driver compiles the kernels" in before[0]
+    assert before[1] == "gpu_check: programs do not start without libfmt.so.9."
+    assert "products need cuBLASLt, which cannot be loaded (" in before[2]
+    monkeypatch.setenv("CAPABILITY", "75")
+    assert "its kernels do not run. Build with -DAUTOPHI_CUDA_ARCH=75." in check(tmp_path, "--quick").stdout
+
+
+@pytest.mark.parametrize("capability, architectures, service",
+                         [("9.0", "80-virtual;90-real", "code"), ("8.0", "80-virtual;90-real", "ptx"),
+                          ("10.3", "80-virtual;90-real", "ptx"), ("7.5", "80-virtual;90-real", ""), ("8.9", "86-real", "code"),
+                          ("8.0", "86-real", ""), ("12.0", "90-real", ""), ("12.0", "90", "ptx"), ("9.0", "90", "code"),
+                          ("12.1", "120-real", "code"), ("5.0", "native", "code"), ("5.0", "", "code")])
+def test_which_gpus_are_served(capability, architectures, service):
+    assert gpu_machine.service(capability, architectures) == service
+
+
+def test_the_toolkit_is_that_of_the_build(tmp_path):
+    machine(tmp_path)
+    program(tmp_path / "path/nvcc", "echo release 12.1\n")
+    program(tmp_path / "opt/nvcc", "echo release 13.7\n")
+    (tmp_path / "build/CMakeCache.txt").write_text(f"AUTOPHI_NVCC:FILEPATH={tmp_path / 'opt/nvcc'}\n")
+    check(tmp_path, "--quick")
+    assert record_of(tmp_path)["cuda"] == "release 13.7"
+    os.remove(tmp_path / "opt/nvcc")
+    check(tmp_path, "--quick")
+    assert record_of(tmp_path)["cuda"] == "release 12.1"
 
 
 def test_what_was_not_built_is_told(tmp_path):
-    program(tmp_path / "path/nvidia-smi", "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n")
+    machine(tmp_path, ())
     done = check(tmp_path, "--quick")
     assert done.returncode == 1 and "op_parity_test is not there; build it" in done.stdout
 
 
-A_GPU = "echo 'A GPU, 580.1, 81559 MiB, 9.0'\n"
-ROWS = """echo 'a word of MPI' >&2
+ROWS = """echo '{ a word of MPI' >&2
 cat <<'END'
-{"timed": true, "rows": [
- {"what": "matmul", "beside": "cuBLASLt", "goal": 0.97, "ours_us": 10.5, "beside_us": 10.3, "ratio": 0.98},
- {"what": "add", "beside": "copy", "goal": 0.8, "ours_us": 10, "beside_us": 5, "ratio": 0.5},
- {"what": "attention", "beside": "product", "goal": 0.25, "note": "no kernel"}]}
+{"what": "matmul", "beside": "cuBLASLt", "goal": 0.97, "ours_us": 10.5, "beside_us": 10.3, "ratio": 0.98}
+{"what": "add", "beside": "copy", "goal": 0.8, "ours_us": 10, "beside_us": 5, "ratio": 0.5}
+a word of another library
+{"what": "attention", "beside": "product", "goal": 0.25, "note": "no kernel"}
+{"what": "nothing", "beside": "copy", "goal": 0.8, "ours_us": 10, "beside_us": 5, "ratio": null}
 END
 """
 
 
 STEPS = """cat <<'END'
-{"timed": true, "rows": [
- {"what": "a step", "beside": "itself without gaps", "goal": 0, "ours_us": 10, "beside_us": 9, "ratio": 0.9},
- {"what": "llama", "beside": "PyTorch", "goal": 0.9, "sizes": {"layers": 2}, "ours_us": 200}]}
+{"what": "a step", "beside": "itself without gaps", "goal": 0, "ours_us": 10, "beside_us": 9, "ratio": 0.9}
+{"what": "llama", "beside": "PyTorch", "goal": 0.9, "sizes": {"layers": 2}, "ours_us": 200}
+{"what": "a larger llama", "beside": "PyTorch", "goal": 0.9, "sizes": {"layers": 2}, "note": "out of memory"}
 END
 """
 
 
 def ready_to_time(tmp_path):
     """A machine where all but times passes at once."""
-    program(tmp_path / "path/nvidia-smi", A_GPU)
-    program(tmp_path / "path/compute-sanitizer", "exit 0\n")
-    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests"):
-        program(tmp_path / "build/bin" / name, "exit 0\n")
+    machine(tmp_path)
+    program(tmp_path / "path/compute-sanitizer", 'echo "$*"\n')
 
 
 def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
@@ -93,18 +242,21 @@ def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
     program(tmp_path / "build/bin/gpu_bench", f'test "$1" = --steps && exec {tmp_path / "steps"}\n{ROWS}')
     program(tmp_path / "steps", STEPS)
     program(tmp_path / "torch", f'test "$2" = {tmp_path / "out/times_of_training_steps.log"} && echo "$TORCH" && exit ${{STATUS:-0}}\n')
-    monkeypatch.setenv("TORCH", '{"rows": [{"what": "llama", "beside_us": 190}]}')
+    monkeypatch.setenv("TORCH", '{"what": "llama", "beside_us": 190}')
     done = check(tmp_path, f"--torch-python={tmp_path / 'torch'}")
     assert done.returncode == 0, done.stderr
     assert "0.98 of cuBLASLt (10.3 us), goal 0.97 met" in done.stdout
     assert "0.50 of copy (5.0 us), goal 0.80 missed" in done.stdout and "no kernel" in done.stdout
-    record = json.loads((tmp_path / "out/gpu_check.json").read_text())
-    assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention", "a step", "llama"]
+    assert "  nothing                                no figure\n" in done.stdout
+    record = record_of(tmp_path)
+    assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention", "nothing", "a step", "llama", "a larger llama"]
+    options = (tmp_path / "out/compute-sanitizer_racecheck.log").read_text()
+    assert options.startswith("--tool=racecheck --error-exitcode=1 --report-api-errors=no --print-limit=20 ")
     assert len(record["parts"]) == 13
     assert "0.90 of itself without gaps (9.0 us)\n" in done.stdout  # for which no goal is set
-    assert "0.95 of PyTorch (190.0 us), goal 0.90 met" in done.stdout and record["timed"][4]["ratio"] == 0.95
+    assert "0.95 of PyTorch (190.0 us), goal 0.90 met" in done.stdout and record["timed"][5]["ratio"] == 0.95
     for word, status, note in (("PyTorch is not here", 78, "skipped: PyTorch is not here"), ("", 1, "failed with status 1"),
-                               ('{"rows": [{"what": "llama", "note": "out of memory"}]}', 0, "out of memory")):
+                               ('{"what": "llama", "note": "out of memory"}', 0, "out of memory")):
         monkeypatch.setenv("TORCH", word)
         monkeypatch.setenv("STATUS", str(status))
         done = check(tmp_path, f"--torch-python={tmp_path / 'torch'}")
@@ -121,27 +273,81 @@ def test_without_pytorch_its_part_is_left_out(tmp_path):
     assert "200.0 us; beside PyTorch: skipped: PyTorch cannot be imported (none here)" in done.stdout
 
 
+def test_pytorch_takes_no_step_that_we_have_not_taken(tmp_path):
+    (tmp_path / "log").write_text('{"what": "llama", "beside": "PyTorch", "sizes": {"layers": 2}, "note": "out of memory"}\n')
+    done = subprocess.run([ROOT / "benchmarks/torch_on_gpu", tmp_path / "log"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
+
+
 def test_parts_have_their_time_together(tmp_path):
     ready_to_time(tmp_path)
     program(tmp_path / "build/bin/gradient_test", "exec sleep 20\n")
     done = check(tmp_path, "--quick", "--seconds=2")
-    record = json.loads((tmp_path / "out/gpu_check.json").read_text())
-    results = [part["result"] for part in record["parts"]]
-    assert done.returncode == 1 and results[:2] == ["passed", "took more than 2 s"], results
-    assert results[2:4] == ["no time was left for it"] * 2 and sum(part["seconds"] for part in record["parts"]) < 10
+    told = results(tmp_path)
+    assert done.returncode == 1 and told[:2] == ["passed", "took more than 2 s"], told
+    assert told[2:4] == ["no time was left for it"] * 2 and sum(part["seconds"] for part in record_of(tmp_path)["parts"]) < 10
 
 
-def test_a_benchmark_that_ends_early_leaves_no_rows(tmp_path):
+# As mpirun it gives what it starts a process group of its own.
+STARTS_ANOTHER = """#!/bin/bash
+set -m
+({trap} exec sleep 60) &
+echo $! > {pid}
+{then}
+"""
+
+
+def is_there(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_a_part_has_started_ends_with_it(tmp_path):
+    machine(tmp_path)
+    for name, trap, then in (("gradient_test", "", "exit 0"), ("random_program_test", "trap '' TERM;", "exec sleep 60")):
+        (tmp_path / "build/bin" / name).write_text(STARTS_ANOTHER.format(trap=trap, pid=tmp_path / name, then=then))
+    check(tmp_path, "--quick", "--seconds=2")
+    assert results(tmp_path)[1] == "passed" and results(tmp_path)[2].startswith("took more than ")
+    assert not any(is_there((tmp_path / name).read_text().strip()) for name in ("gradient_test", "random_program_test"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_parts_end_with_gpu_check(tmp_path, number):
+    machine(tmp_path)
+    pid = tmp_path / "pid"
+    program(tmp_path / "build/bin/gradient_test", f"echo $$ > {pid}.new && mv {pid}.new {pid} && exec sleep 60\n")
+    with subprocess.Popen(command(tmp_path, "--quick"), env=environment(tmp_path), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        while not pid.exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(20) != 0
+    assert not is_there(pid.read_text().strip())
+
+
+def test_a_benchmark_that_ends_early_leaves_the_rows_that_it_has_printed(tmp_path):
     ready_to_time(tmp_path)
-    program(tmp_path / "build/bin/gpu_bench", "echo '{\"rows\": ['; exit 1\n")
-    assert check(tmp_path).returncode == 1
-    assert json.loads((tmp_path / "out/gpu_check.json").read_text())["timed"] == []
+    for then, result in (("kill -9 $$", "failed with status -9"), ("exec sleep 60", "took more than ")):
+        program(tmp_path / "build/bin/gpu_bench", f"{ROWS}echo '{{\"what\": '\n{then}\n")
+        assert check(tmp_path, "--seconds=3").returncode == 1
+        assert [row["what"] for row in record_of(tmp_path)["timed"]][:4] == ["matmul", "add", "attention", "nothing"]
+        assert results(tmp_path)[7].startswith(result)
+
+
+def test_rows_of_an_earlier_check_are_not_taken(tmp_path):
+    ready_to_time(tmp_path)
+    program(tmp_path / "build/bin/gpu_bench", ROWS)
+    check(tmp_path)
+    check(tmp_path, "--seconds=0")
+    assert results(tmp_path)[7] == "no time was left for it" and record_of(tmp_path)["timed"] == []
 
 
 def built(tmp_path, most=""):
     """A build of scripts, a library of its own and one of the system; strip, ldd and dpkg-query that know them."""
     build = tmp_path / "build"
-    for name in ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench"):
+    for name in (*PROGRAMS, "gpu_bench", "gpu_messages_mpi_tests"):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
     program(build / "lib/libours.so.0", most)
     (build / "CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=90-real\n")
@@ -155,20 +361,24 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     built(tmp_path)
     done = check(tmp_path, f"--bundle={tmp_path / 'bundle'}")
     assert done.returncode == 0, done.stderr
-    assert "GPUs 90-real" in done.stdout and "apt-get install libc6\n" in done.stdout
+    assert "GPUs 90-real" in done.stdout and "apt-get install libc6 openmpi-bin\n" in done.stdout
+    assert "libcublasLt.so.13 of CUDA and libnccl.so.2 (NCCL 2.27 or newer;" in done.stdout
     assert (tmp_path / "bundle/lib/libours.so.0").exists()
-    program(tmp_path / "path/nvidia-smi", A_GPU)
+    machine(tmp_path, ())
     os.remove(tmp_path / "path/nvcc")
-    environment = {**os.environ, "PATH": f"{tmp_path / 'path'}:{os.environ['PATH']}"}
+    program(tmp_path / "path/mpirun", "echo rank 1 ends itself; case $* in *DISABLED*) exit 1;; esac\n")
+    program(tmp_path / "path/ldd", "echo ' libm.so.6 => not found'\n")
     done = subprocess.run([tmp_path / "bundle/tools/gpu_check", "--quick"], cwd=tmp_path, capture_output=True, text=True,
-                          env=environment, check=False)
+                          env=environment(tmp_path), check=False)
     assert done.returncode == 0, done.stderr
+    assert "programs do not start without libm.so.6: apt-get install libc6 openmpi-bin\n" in done.stdout
     tables = tmp_path / "bundle/tests/api/ops"
     assert f"tables {tables}" in (tmp_path / "gpu_check/gradients.log").read_text()
     assert sorted(file.name for file in tables.glob("*.yaml")) == sorted(file.name for file in (ROOT / "tests/api/ops").glob("*.yaml"))
     assert (tables / "refusals").is_dir()
-    said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stdout) == (78, "gpu_bench has printed no steps to stand beside\n")
+    said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True,
+                          check=False)
+    assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
     written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
     assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
 

@@ -41,7 +41,8 @@ struct Ranks {
   std::vector<Record> records(DeviceKind kind, Way way, const OnGpus& where) const {
     std::vector<Record> all(static_cast<size_t>(count));
     each(where, [&](World& world, size_t rank) {
-      if (kind == DeviceKind::GPU) distributed::testing::take_gpu(world, where.gpus);
+      if (kind == DeviceKind::GPU)
+        distributed::testing::take_gpu(world, where.gpus, where.messages);
       all[rank] = live(test, meshes, way);
     });
     return all;

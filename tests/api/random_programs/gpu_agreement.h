@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agreement.h"
+#include "distributed/api.h"
 #include "phi/core/op_def.h"
 
 namespace phi::testing::programs {
@@ -14,6 +15,7 @@ namespace phi::testing::programs {
 struct OnGpus {
   int gpus = 6;  // that ranks share
   distributed::World::Milliseconds deadline = distributed::World::kDefaultDeadline;
+  distributed::GpuMessages messages = distributed::GpuMessages::kNccl;
 };
 
 /// What the operator takes in this dtype on the CPU it takes on GPUs, too.

@@ -20,6 +20,7 @@ constexpr uint32_t kPrograms = 700;
 DEFINE_uint32(programs, kPrograms, "how many programs to run");
 DEFINE_string(place, "cpu", "where ranks compute: cpu, gpu");
 DEFINE_int32(gpus, 6, "how many GPUs ranks share, with --place=gpu");
+DEFINE_string(messages, "nccl", "how they go between ranks with GPUs of their own: nccl, host");
 DEFINE_bool(lend_everything, false, "parts are lent however small, and wherever they begin");
 DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 
@@ -30,7 +31,9 @@ distributed::World::Milliseconds deadline() {
   return distributed::World::Milliseconds(FLAGS_deadline_ms);
 }
 
-OnGpus on_gpus() { return {FLAGS_gpus, deadline()}; }
+OnGpus on_gpus() {
+  return {FLAGS_gpus, deadline(), distributed::parse_gpu_messages(FLAGS_messages)};
+}
 
 bool are_on_gpus() { return FLAGS_place == "gpu"; }
 
