@@ -53,11 +53,11 @@ void print(const Json& row) {
   std::fflush(stdout);
 }
 
-/// The rows of a family, or one that says how it failed.
+/// The rows of a family, and one that says how it failed if it did.
 template <typename Measure>
 bool print_rows(const char* family, const Measure& measure, const Extent& extent) {
   try {
-    for (const Row& row : measure()) print(json_of(row, extent));
+    measure([&](const Row& row) { print(json_of(row, extent)); });
     return true;
   } catch (const std::exception& error) {
     print({{"what", family}, {"note", error.what()}});
@@ -68,18 +68,18 @@ bool print_rows(const char* family, const Measure& measure, const Extent& extent
 template <typename Rows>
 void measure_calls(const Place& place, const Extent& extent, const Rows& rows) {
   double peak = 0;
-  rows("products", [&] { return product_rows(place, extent, &peak); });
-  rows("calls that memory bounds", [&] { return memory_rows(place, extent); });
-  rows("attention", [&] { return attention_rows(place, extent, peak); });
-  rows("messages", [&] { return message_rows(extent); });
-  rows("host time", [&] { return host_rows(place, extent); });
+  rows("products", [&](const AddRow& add) { product_rows(place, extent, &peak, add); });
+  rows("calls that memory bounds", [&](const AddRow& add) { memory_rows(place, extent, add); });
+  rows("attention", [&](const AddRow& add) { attention_rows(place, extent, peak, add); });
+  rows("messages", [&](const AddRow& add) { message_rows(extent, add); });
+  rows("host time", [&](const AddRow& add) { host_rows(place, extent, add); });
 }
 
 template <typename Rows>
 void measure_steps(const Place& place, const Extent& extent, const Rows& rows) {
-  rows("captured steps", [&] { return step_rows(place, extent); });
-  rows("swapping", [&] { return swap_rows(place, extent); });
-  rows("a step of a Llama", [&] { return llama_rows(place, extent); });
+  rows("captured steps", [&](const AddRow& add) { step_rows(place, extent, add); });
+  rows("swapping", [&](const AddRow& add) { swap_rows(place, extent, add); });
+  rows("a step of a Llama", [&](const AddRow& add) { llama_rows(place, extent, add); });
 }
 
 bool measure_all(const Place& place, const Extent& extent) {

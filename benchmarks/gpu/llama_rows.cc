@@ -31,7 +31,7 @@ std::map<std::string, int64_t> sizes_of(const nn::models::LlamaConfig& model, in
 
 }  // namespace
 
-std::vector<Row> llama_rows(const Place& place, const Extent& extent) {
+void llama_rows(const Place& place, const Extent& extent, const AddRow& add) {
   const nn::models::LlamaConfig model = llama(extent);
   const int64_t batch = extent.of(4, 2);
   Row row{.what = "a step of a Llama of 1.1B, bfloat16", .beside = "PyTorch", .goal = kGoal};
@@ -44,7 +44,7 @@ std::vector<Row> llama_rows(const Place& place, const Extent& extent) {
     if (error.code() != ErrorCode::kResourceExhausted) throw;
     row.note = error.what();  // the GPU is a small one
   }
-  return {row};
+  add(row);
 }
 
 }  // namespace phi::gpu_bench

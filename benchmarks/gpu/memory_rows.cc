@@ -154,12 +154,10 @@ std::vector<Call> calls_of(DataType dtype, const Extent& extent) {
 
 }  // namespace
 
-std::vector<Row> memory_rows(const Place& place, const Extent& extent) {
-  std::vector<Row> rows;
+void memory_rows(const Place& place, const Extent& extent, const AddRow& add_row) {
   for (const DataType dtype : {DataType::FLOAT32, DataType::BFLOAT16}) {
-    for (const Call& call : calls_of(dtype, extent)) rows.push_back(measure(place, extent, call));
+    for (const Call& call : calls_of(dtype, extent)) add_row(measure(place, extent, call));
   }
-  return rows;
 }
 
 }  // namespace phi::gpu_bench

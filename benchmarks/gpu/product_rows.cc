@@ -51,18 +51,16 @@ Row product_row(const Place& place, const Extent& extent, DataType dtype, int64_
 
 }  // namespace
 
-std::vector<Row> product_rows(const Place& place, const Extent& extent, double* peak) {
-  std::vector<Row> rows;
+void product_rows(const Place& place, const Extent& extent, double* peak, const AddRow& add) {
   for (const DataType dtype : {DataType::BFLOAT16, DataType::FLOAT32}) {
     for (const int64_t n : {2048, 4096, 8192}) {
       const int64_t side = extent.of(n, n / 64);
-      rows.push_back(product_row(place, extent, dtype, side));
+      const Row row = product_row(place, extent, dtype, side);
+      add(row);
       const double operations = 2 * std::pow(static_cast<double>(side), 3);
-      if (dtype == DataType::BFLOAT16)
-        *peak = std::max(*peak, operations / (rows.back().beside_us * 1e-6));
+      if (dtype == DataType::BFLOAT16) *peak = std::max(*peak, operations / (row.beside_us * 1e-6));
     }
   }
-  return rows;
 }
 
 }  // namespace phi::gpu_bench

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "phi/common/place.h"
 
@@ -22,6 +22,9 @@ struct Row {
   std::map<std::string, int64_t> sizes = {};
 };
 
+/// Takes a row when it is measured: those before an error count.
+using AddRow = std::function<void(const Row&)>;
+
 /// How large the arrays are, and how often calls are repeated: once with tiny ones, whose times say
 /// nothing.
 struct Extent {
@@ -32,22 +35,22 @@ struct Extent {
 
 /// Products of square matrices through the operator, beside cuBLASLt called directly. `peak`: the
 /// most operations per second that a product of bfloat16 reached.
-std::vector<Row> product_rows(const Place& place, const Extent& extent, double* peak);
+void product_rows(const Place& place, const Extent& extent, double* peak, const AddRow& add);
 /// Operators that memory bounds, beside a copy that reads and writes as many bytes as they must.
-std::vector<Row> memory_rows(const Place& place, const Extent& extent);
+void memory_rows(const Place& place, const Extent& extent, const AddRow& add);
 /// Attention, beside `peak`.
-std::vector<Row> attention_rows(const Place& place, const Extent& extent, double peak);
+void attention_rows(const Place& place, const Extent& extent, double peak, const AddRow& add);
 /// Messages between all GPUs of the machine, beside NCCL called directly.
-std::vector<Row> message_rows(const Extent& extent);
+void message_rows(const Extent& extent, const AddRow& add);
 /// What operators cost the host.
-std::vector<Row> host_rows(const Place& place, const Extent& extent);
+void host_rows(const Place& place, const Extent& extent, const AddRow& add);
 
 // Of whole steps.
 /// A captured training step: its host time, beside the same step called, and without its gaps.
-std::vector<Row> step_rows(const Place& place, const Extent& extent);
+void step_rows(const Place& place, const Extent& extent, const AddRow& add);
 /// A program whose parameters do not fit, beside copies of what it moves.
-std::vector<Row> swap_rows(const Place& place, const Extent& extent);
+void swap_rows(const Place& place, const Extent& extent, const AddRow& add);
 /// A training step of a large model, for another program to stand beside.
-std::vector<Row> llama_rows(const Place& place, const Extent& extent);
+void llama_rows(const Place& place, const Extent& extent, const AddRow& add);
 
 }  // namespace phi::gpu_bench

@@ -91,7 +91,7 @@ Program updates(const TensorList& parameters, int64_t nbytes) {
 
 }  // namespace
 
-std::vector<Row> swap_rows(const Place& place, const Extent& extent) {
+void swap_rows(const Place& place, const Extent& extent, const AddRow& add) {
   const int64_t count = extent.of(int64_t{16} << 20, 1 << 18), nbytes = count * 4;
   TensorList parameters;
   for (int64_t i = 0; i < kParameters; ++i) parameters.push_back(full({count}, 1.0f));
@@ -108,12 +108,12 @@ std::vector<Row> swap_rows(const Place& place, const Extent& extent) {
                             out / nbytes);
   const Beside taken =
       Stopwatch(place, extent).compare([&] { program.run(inputs); }, [&] { direct.run(); });
-  return {{.what = fmt::format("swapping {} MiB in, {} MiB out", in >> 20, out >> 20),
-           .beside = "copies of pinned memory",
-           .goal = kGoal,
-           .ours_us = taken.ours * 1e6,
-           .beside_us = taken.theirs * 1e6,
-           .ratio = taken.ratio}};
+  add({.what = fmt::format("swapping {} MiB in, {} MiB out", in >> 20, out >> 20),
+       .beside = "copies of pinned memory",
+       .goal = kGoal,
+       .ours_us = taken.ours * 1e6,
+       .beside_us = taken.theirs * 1e6,
+       .ratio = taken.ratio});
 }
 
 }  // namespace phi::gpu_bench

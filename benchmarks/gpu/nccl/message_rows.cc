@@ -70,14 +70,14 @@ class Turns {
 // What one rank does; rank 0's rows are those of all.
 class Messages {
  public:
-  Messages(World& host, const Place& place, const Extent& extent, std::vector<Row>* rows)
+  Messages(World& host, const Place& place, const Extent& extent, const AddRow& add_row)
       : host_(host),
         place_(place),
         extent_(extent),
         device_(gpu::GpuDevice::of(place)),
         direct_(host, device_),
         turns_(host, device_, extent),
-        rows_(rows) {}
+        add_row_(add_row) {}
 
   void all_reduce(GpuReduction reduction, double goal) {
     host_.set_carrier(distributed::join_by_nccl(host_, place_, reduction));
@@ -123,7 +123,7 @@ class Messages {
 
  private:
   void add(const Row& row) {
-    if (host_.rank() == 0) rows_->push_back(row);
+    if (host_.rank() == 0) add_row_(row);
   }
 
   World& host_;
@@ -132,7 +132,7 @@ class Messages {
   gpu::GpuDevice& device_;
   DirectMessages direct_;
   Turns turns_;
-  std::vector<Row>* rows_;
+  const AddRow& add_row_;
 };
 
 // As many as CUDA shows to this process, but for those past the most.
@@ -148,20 +148,18 @@ int gpus_here() {
 
 }  // namespace
 
-std::vector<Row> message_rows(const Extent& extent) {
+void message_rows(const Extent& extent, const AddRow& add) {
   const int ranks = static_cast<int>(extent.of(gpus_here(), 3));
-  if (ranks < 2) return {{.what = "messages", .beside = "NCCL", .note = "there is one GPU"}};
-  std::vector<Row> rows;
+  if (ranks < 2) return add({.what = "messages", .beside = "NCCL", .note = "there is one GPU"});
   distributed::run_ranks(ranks, [&](World& host) {
     const Place place = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(place);
-    Messages messages(host, place, extent, &rows);
+    Messages messages(host, place, extent, add);
     messages.all_reduce(GpuReduction::kFast, 0.95);
     messages.all_reduce(GpuReduction::kExact, 0.70);
     messages.gather(16);
     messages.gather(64);
   });
-  return rows;
 }
 
 }  // namespace phi::gpu_bench
