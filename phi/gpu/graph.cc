@@ -1,14 +1,41 @@
 // Calls of CUDA about graphs.
 #include "phi/gpu/graph.h"
 
+#include <string_view>
+
+#include "phi/common/errors.h"
 #include "phi/gpu/errors.h"
 
 namespace phi::gpu {
+namespace {
 
-Graph::Graph(cudaGraph_t captured) {
-  const cudaError_t status = cudaGraphInstantiate(&ready_, captured, 0);
+thread_local cudaError_t last_failure = cudaSuccess;
+
+constexpr int kFirstOfCaptures = cudaErrorStreamCaptureUnsupported;
+constexpr int kLastOfCaptures = cudaErrorStreamCaptureWrongThread;
+
+bool is_about_captures(cudaError_t status) {
+  return status >= kFirstOfCaptures && status <= kLastOfCaptures;
+}
+
+bool names_error_of_captures(std::string_view text) {
+  for (int code = kFirstOfCaptures; code <= kLastOfCaptures; ++code) {
+    if (text.find(describe(static_cast<cudaError_t>(code))) != text.npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Graph> Graph::of(cudaGraph_t captured) {
+  cudaGraphExec_t ready = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&ready, captured, 0);
   (void)cudaGraphDestroy(captured);
-  if (status != cudaSuccess) throw_failed(status, "cudaGraphInstantiate");
+  if (status == cudaSuccess) return Graph(ready);
+  if (status != cudaErrorMemoryAllocation) throw_failed(status, "cudaGraphInstantiate");
+  (void)cudaGetLastError();
+  last_failure = status;
+  return std::nullopt;
 }
 
 Graph::~Graph() {
@@ -16,6 +43,8 @@ Graph::~Graph() {
 }
 
 StreamCapture::StreamCapture(cudaStream_t stream) : stream_(stream) {
+  last_failure = cudaSuccess;
+  (void)cudaGetLastError();
   // Relaxed: allocations on other streams, of kernels' scratch, are no part of it.
   PHI_GPU(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
 }
@@ -23,15 +52,31 @@ StreamCapture::StreamCapture(cudaStream_t stream) : stream_(stream) {
 StreamCapture::~StreamCapture() {
   if (!stream_) return;
   if (const cudaGraph_t graph = end()) (void)cudaGraphDestroy(graph);
+  last_failure = cudaSuccess;
 }
 
 cudaGraph_t StreamCapture::end() {
+  // Of what was captured: the end says that something was wrong, and not what.
+  const cudaError_t said_before = cudaGetLastError();
   cudaGraph_t graph = nullptr;
   const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
   stream_ = nullptr;
+  last_failure = is_about_captures(said_before) ? said_before : status;
   if (status == cudaSuccess) return graph;
   (void)cudaGetLastError();
   return nullptr;
+}
+
+cudaError_t last_capture_failure() { return last_failure; }
+
+bool is_of_capture(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return names_error_of_captures(error.what());
+  } catch (...) {
+    return false;
+  }
 }
 
 }  // namespace phi::gpu

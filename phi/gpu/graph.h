@@ -3,13 +3,16 @@
 
 #include <cuda_runtime_api.h>
 
+#include <exception>
+#include <optional>
+
 namespace phi::gpu {
 
 class Graph {
  public:
-  Graph() = default;
-  /// Takes over what a capture gave. Errors: Unavailable if CUDA cannot run it.
-  explicit Graph(cudaGraph_t captured);
+  /// Takes over what a capture gave. None where there is no memory for it. Errors: Unavailable if
+  /// CUDA cannot run it.
+  static std::optional<Graph> of(cudaGraph_t captured);
   /// A launch that is under way keeps what it needs.
   ~Graph();
   Graph(Graph&& other) noexcept : ready_(other.ready_) { other.ready_ = nullptr; }
@@ -18,7 +21,9 @@ class Graph {
   cudaError_t launch(cudaStream_t stream) { return cudaGraphLaunch(ready_, stream); }
 
  private:
-  cudaGraphExec_t ready_ = nullptr;
+  explicit Graph(cudaGraphExec_t ready) : ready_(ready) {}
+
+  cudaGraphExec_t ready_;
 };
 
 /// While it lives, a stream keeps what it is given and does none of it. Other streams and threads
@@ -38,5 +43,12 @@ class StreamCapture {
  private:
   cudaStream_t stream_;
 };
+
+/// What CUDA has said against this thread's last capture, to a call within it, at its end, or when
+/// the graph was made of it. cudaSuccess: nothing, or the capture was left before its end.
+cudaError_t last_capture_failure();
+/// Whether an error is that CUDA cannot capture a call (cudaErrorStreamCapture...), as throw_failed
+/// says it.
+bool is_of_capture(const std::exception_ptr& failure);
 
 }  // namespace phi::gpu

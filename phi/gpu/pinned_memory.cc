@@ -20,7 +20,10 @@ std::byte* GpuDevice::allocate_host(size_t nbytes) {
 }
 
 void GpuDevice::free_host(std::byte* memory) {
-  // Also when CUDA has ended already, or after a kernel that failed.
+  // Also when CUDA has ended already, or after a kernel that failed. Without a current GPU a thread
+  // would take up the first one.
+  int current = -1;
+  if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
   (void)cudaHostUnregister(memory);
   Device::free_host(memory);
 }

@@ -46,9 +46,7 @@ class GraphRecord final : public LaunchRecord {
 // The device's recording while it lives.
 class Current {
  public:
-  Current(std::atomic<Recording*>& slot, Recording& recording) : slot_(slot) {
-    slot_ = &recording;
-  }
+  Current(std::atomic<Recording*>& slot, Recording& recording) : slot_(slot) { slot_ = &recording; }
   ~Current() { slot_ = nullptr; }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
@@ -132,10 +130,11 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
   for (std::byte* memory : recording.freed_of_others()) (void)cudaFreeAsync(memory, compute_);
   if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
   // An error of CUDA's about the capture itself is no error of the body's.
-  if (failure && captured) std::rethrow_exception(failure);
-  if (!captured || !recording.is_closed()) return nullptr;
-  Graph graph(captured.release());
-  return std::make_unique<GraphRecord>(*this, std::move(graph), recording.take());
+  if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
+  if (failure || !captured || !recording.is_closed()) return nullptr;
+  std::optional<Graph> graph = Graph::of(captured.release());
+  if (!graph) return nullptr;
+  return std::make_unique<GraphRecord>(*this, std::move(*graph), recording.take());
 }
 
 }  // namespace phi::gpu

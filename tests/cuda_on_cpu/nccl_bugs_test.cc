@@ -200,11 +200,32 @@ void end_before_its_graph(ncclResult_t (*end)(ncclComm_t)) {
 }
 
 TEST_F(NcclDeathTest, AGraphOfACommunicatorThatEnds) {
+  be_impatient();
   const std::string text =
       " waits for the end of graphs, which hold 1 groups of calls of communicator 1, rank 0 of 1";
   EXPECT_DEATH(end_before_its_graph(ncclCommFinalize), "ncclCommFinalize" + text);
   EXPECT_DEATH(end_before_its_graph(ncclCommDestroy), "ncclCommDestroy" + text);
   EXPECT_DEATH(end_before_its_graph(ncclCommAbort), "ncclCommAbort" + text);
+}
+
+// What rank 0 receives by the first never comes; the second one's receive stands behind it.
+TEST_F(NcclDeathTest, AnAbortBehindAnotherCommunicator) {
+  be_impatient();
+  const auto abort_the_second = [] {
+    const ncclUniqueId id = new_id();
+    on_ranks(2, [&](Rank& r) {
+      const ncclComm_t second = make_comm(2, id, r.rank);
+      if (r.rank == 1) return true;
+      float* x = r.filled(1);
+      EXPECT_DONE(ncclRecv(x, 1, ncclFloat32, 1, r.comm, r.stream));
+      EXPECT_DONE(ncclRecv(x, 1, ncclFloat32, 1, second, r.stream));
+      ncclCommAbort(second);
+      return true;
+    });
+  };
+  EXPECT_DEATH(abort_the_second(),
+               "ncclCommAbort of communicator 2, rank 0 of 2 waits for what its stream has before "
+               "it, of: communicator 1, rank 0 of 2. Abort them in one group");
 }
 
 // One value from rank 0 to rank 1 on streams for messages, between streams for computation; each

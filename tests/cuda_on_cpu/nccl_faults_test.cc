@@ -1,5 +1,6 @@
 // Aborts of the stand-in of NCCL, and the faults that tests plant in it.
 #include <atomic>
+#include <cstdlib>
 
 #include "cuda_on_cpu/nccl_ranks.h"
 
@@ -28,6 +29,47 @@ TEST(NcclFaults, AbortFreesWhoWaitsForARankThatNeverComes) {
     expect_refused(ncclInvalidArgument, ncclCommGetAsyncError(r.comm, &state), "aborted");
     return true;
   });
+}
+
+// The last is told before the first is waited for, which stands behind it.
+TEST(NcclFaults, AGroupOfAborts) {
+  const ncclUniqueId id = new_id();
+  on_ranks(2, [&](Rank& r) {
+    const ncclComm_t second = make_comm(2, id, r.rank);
+    if (r.rank == 1) {
+      EXPECT_DONE(ncclCommDestroy(second));
+      return false;
+    }
+    float* x = r.filled(1);
+    EXPECT_DONE(ncclRecv(x, 1, ncclFloat32, 1, r.comm, r.stream));
+    EXPECT_DONE(ncclRecv(x, 1, ncclFloat32, 1, second, r.stream));
+    EXPECT_DONE(ncclGroupStart());
+    EXPECT_DONE(ncclCommAbort(second));
+    EXPECT_DONE(ncclCommAbort(r.comm));
+    EXPECT_DONE(ncclGroupEnd());
+    EXPECT_EQ(r.gpu.download(x, 1)[0], 1);
+    return true;
+  });
+}
+
+// Another thread ends the graph.
+TEST(NcclFaults, AbortWaitsForGraphs) {
+  RanksOfOneThread ranks(1);
+  Rank r = ranks[0];
+  float* x = r.filled(1);
+  cudaGraph_t graph = nullptr;
+  EXPECT_WORKS(cudaStreamBeginCapture(r.stream, cudaStreamCaptureModeThreadLocal));
+  EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+  EXPECT_WORKS(cudaStreamEndCapture(r.stream, &graph));
+  std::atomic<bool> ended{false};
+  std::thread aborts([&] {
+    EXPECT_DONE(ncclCommAbort(r.comm));
+    ended = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(ended);
+  EXPECT_WORKS(cudaGraphDestroy(graph));
+  aborts.join();
 }
 
 // What is in progress when its communicator is aborted comes into no stream.
@@ -124,6 +166,54 @@ TEST(NcclFaults, AnAbortHangs) {
   cuda_on_cpu::reset();
   aborts.join();
   EXPECT_TRUE(ended);
+}
+
+TEST(NcclFaults, CallsAndEndsHang) {
+  cuda_on_cpu::hang_nccl_calls(0);
+  RanksOfOneThread ranks(1);
+  Rank r = ranks[0];
+  float* x = r.filled(1);
+  std::atomic<int> steps{0};
+  std::thread calls([&] {
+    EXPECT_WORKS(cudaSetDevice(0));
+    EXPECT_DONE(ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, r.comm, r.stream));
+    ++steps;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_EQ(steps, 0);
+  cuda_on_cpu::reset();
+  calls.join();
+  cuda_on_cpu::hang_nccl_finalize(0);
+  std::thread ends([&] {
+    EXPECT_DONE(ncclCommFinalize(r.comm));
+    ++steps;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_EQ(steps, 1);
+  cuda_on_cpu::reset();
+  ends.join();
+}
+
+TEST(NcclFaults, WhatIsInProgressIsDelayed) {
+  RanksOfOneThread ranks(1);
+  Rank r = ranks[0];
+  float* x = r.filled(1);
+  const ncclComm_t comm = make_comm(1, new_id(), 0, false);
+  cuda_on_cpu::delay_nccl(7);
+  EXPECT_NCCL(ncclInProgress, ncclAllReduce(x, x, 1, ncclFloat32, ncclSum, comm, r.stream));
+  EXPECT_EQ(wait_for(comm), 6);
+  EXPECT_WORKS(cudaStreamSynchronize(r.stream));
+  EXPECT_DONE(ncclCommDestroy(comm));
+}
+
+TEST(NcclFaults, TheEnvironmentHasCallsBlock) {
+  setenv("NCCL_COMM_BLOCKING", "1", 1);
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  EXPECT_DONE(ncclCommInitRankConfig(&comm, 1, new_id(), 0, &config));
+  unsetenv("NCCL_COMM_BLOCKING");
+  EXPECT_DONE(ncclCommDestroy(comm));
 }
 
 }  // namespace

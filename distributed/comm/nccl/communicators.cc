@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
 #include <utility>
 
+#include "distributed/comm/nccl/ending.h"
 #include "phi/common/errors.h"
 #include "phi/common/interruption.h"
 
@@ -15,10 +17,21 @@ namespace phi::distributed {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
-// How long the end of a communicator may take before it is aborted.
+// How long the end of communicators may take before they are aborted.
 constexpr auto kEndPatience = 5s;
 constexpr auto kBetweenLooks = 50us;
+// Mostly NCCL takes less than the shortest sleep.
+constexpr auto kSleepless = 100us;
+
+void pause(Clock::time_point begun) {
+  if (Clock::now() - begun < kSleepless) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
 
 UniqueId new_unique_id() {
   ncclUniqueId made{};
@@ -31,15 +44,43 @@ UniqueId new_unique_id() {
   return id;
 }
 
-// All members come here when their work is done. One that does not is not waited for.
-void end_one(ncclComm_t comm) {
-  const auto until = std::chrono::steady_clock::now() + kEndPatience;
+bool is_in_progress(ncclComm_t comm) {
+  ncclResult_t state = ncclSuccess;
+  return nccl().ncclCommGetAsyncError(comm, &state) == ncclSuccess && state == ncclInProgress;
+}
+
+// In one group, so that all are told before NCCL waits for any: the work of one may stand in the
+// stream behind that of another. One that is in progress is waited for at once, so it comes last.
+void abort_all(std::vector<ncclComm_t> comms) {
+  if (comms.empty()) return;
+  std::ranges::partition(comms, [](ncclComm_t comm) { return !is_in_progress(comm); });
+  (void)nccl().ncclGroupStart();
+  for (const ncclComm_t comm : comms) (void)nccl().ncclCommAbort(comm);
+  (void)nccl().ncclGroupEnd();
+}
+
+bool is_finalized(ncclComm_t comm, Clock::time_point until) {
+  const auto begun = Clock::now();
   ncclResult_t state = nccl().ncclCommFinalize(comm);
-  while (state == ncclInProgress && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(kBetweenLooks);
-    if (nccl().ncclCommGetAsyncError(comm, &state) != ncclSuccess) break;
+  while (state == ncclInProgress && Clock::now() < until) {
+    pause(begun);
+    if (nccl().ncclCommGetAsyncError(comm, &state) != ncclSuccess) return false;
   }
-  (void)(state == ncclSuccess ? nccl().ncclCommDestroy(comm) : nccl().ncclCommAbort(comm));
+  return state == ncclSuccess;
+}
+
+// All members come here when their work is done. One that does not is not waited for.
+void end_all(const std::vector<ncclComm_t>& comms) {
+  const auto until = Clock::now() + kEndPatience;
+  std::vector<ncclComm_t> late;
+  for (const ncclComm_t comm : comms) {
+    if (is_finalized(comm, until)) {
+      (void)nccl().ncclCommDestroy(comm);
+    } else {
+      late.push_back(comm);
+    }
+  }
+  abort_all(std::move(late));
 }
 
 }  // namespace
@@ -55,30 +96,40 @@ void Communicators::check_not_aborted() const {
 }
 
 ncclComm_t Communicators::of(const Group& group, const std::function<Group&()>& control) {
-  {
-    const std::lock_guard lock(inside_);
-    if (const auto known = comms_.find(group.hash()); known != comms_.end()) return known->second;
-  }
-  const UniqueId shared = share_unique_id(control(), new_unique_id);
+  const What what = [&] { return fmt::format("the communicator of group {}", group.name()); };
+  ncclComm_t comm = known(group);
+  if (!comm) comm = make(group, share_unique_id(control(), new_unique_id), what);
+  // Others are there, or on their way here: they have shared the id.
+  wait_until_settled(comm, what);
+  return comm;
+}
+
+ncclComm_t Communicators::known(const Group& group) {
+  const std::lock_guard lock(inside_);
+  const auto found = comms_.find(group.hash());
+  return found != comms_.end() ? found->second : nullptr;
+}
+
+ncclComm_t Communicators::make(const Group& group, const UniqueId& shared, const What& what) {
   ncclUniqueId id;
   std::memcpy(&id, shared.data(), sizeof(id));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclComm_t comm = nullptr;
-  {
-    const std::lock_guard lock(inside_);
-    check_not_aborted();
-    check(nccl().ncclCommInitRankConfig(&comm, static_cast<int>(group.size()), id,
-                                        static_cast<int>(group.position()), &config),
-          comm, "ncclCommInitRankConfig");
-    comms_.emplace(group.hash(), comm);
-  }
-  // Others are there, or on their way here: they have shared the id.
-  wait_until_settled(comm, fmt::format("the communicator of group {}", group.name()));
+  const InFlight::Asking asking(in_flight_, what);
+  const std::lock_guard lock(inside_);
+  check_not_aborted();
+  check(nccl().ncclCommInitRankConfig(&comm, static_cast<int>(group.size()), id,
+                                      static_cast<int>(group.position()), &config),
+        comm, "ncclCommInitRankConfig");
+  comms_.emplace(group.hash(), comm);
   return comm;
 }
 
-void Communicators::call(ncclComm_t comm, const std::function<ncclResult_t()>& calls) {
+void Communicators::call(ncclComm_t comm, const What& what,
+                         const std::function<ncclResult_t()>& calls) {
+  wait_until_settled(comm, what);
+  const InFlight::Asking asking(in_flight_, what);
   const std::lock_guard lock(inside_);
   check_not_aborted();
   check(nccl().ncclGroupStart(), nullptr, "ncclGroupStart");
@@ -97,18 +148,19 @@ bool Communicators::settled(ncclComm_t comm) {
   return state == ncclSuccess;
 }
 
-void Communicators::wait_until_settled(ncclComm_t comm, const std::string& what) {
+void Communicators::wait_until_settled(ncclComm_t comm, const What& what) {
   if (settled(comm)) return;
   const InFlight::Asking asking(in_flight_, what);
+  const auto begun = Clock::now();
   while (!settled(comm)) {
     poll_interruption();
-    std::this_thread::sleep_for(kBetweenLooks);
+    pause(begun);
   }
 }
 
 std::string Communicators::fault() {
-  const std::lock_guard lock(inside_);
-  if (aborted_for_) return {};
+  const std::unique_lock lock(inside_, std::try_to_lock);
+  if (!lock || aborted_for_) return {};
   for (const auto& [hash, comm] : comms_) {
     ncclResult_t state = ncclSuccess;
     const ncclResult_t status = nccl().ncclCommGetAsyncError(comm, &state);
@@ -119,18 +171,33 @@ std::string Communicators::fault() {
   return {};
 }
 
+std::vector<ncclComm_t> Communicators::take_all() {
+  std::vector<ncclComm_t> comms;
+  for (const auto& [hash, comm] : std::exchange(comms_, {})) comms.push_back(comm);
+  return comms;
+}
+
 void Communicators::abort(std::exception_ptr why) {
-  const std::lock_guard lock(inside_);
-  if (aborted_for_) return;
-  aborted_for_ = std::move(why);
-  for (const auto& [hash, comm] : comms_) (void)nccl().ncclCommAbort(comm);
-  comms_.clear();
+  std::vector<ncclComm_t> comms;
+  {
+    const std::lock_guard lock(inside_);
+    if (aborted_for_) return;
+    aborted_for_ = std::move(why);
+    comms = take_all();
+  }
+  // The rank's thread, if it writes down a graph, is told meanwhile and ends it.
+  abort_all(std::move(comms));
 }
 
 void Communicators::end() {
-  const std::lock_guard lock(inside_);
-  for (const auto& [hash, comm] : comms_) end_one(comm);
-  comms_.clear();
+  std::vector<ncclComm_t> comms;
+  {
+    const std::lock_guard lock(inside_);
+    comms = take_all();
+  }
+  if (comms.empty()) return;
+  end_or_exit(kEndPatience + kAbortPatience, fmt::format("rank {} leaves the job.", rank_),
+              [&] { end_all(comms); });
 }
 
 }  // namespace phi::distributed

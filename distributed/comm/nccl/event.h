@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <utility>
+#include <chrono>
 
 #include "phi/gpu/errors.h"
 
@@ -11,7 +11,11 @@ namespace phi::distributed {
 
 class Event {
  public:
-  Event() { PHI_GPU(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  enum class Kind : uint8_t { kPlain, kTimed };
+  explicit Event(Kind kind = Kind::kPlain) {
+    const unsigned flags = kind == Kind::kTimed ? cudaEventDefault : cudaEventDisableTiming;
+    PHI_GPU(cudaEventCreateWithFlags(&event_, flags));
+  }
   ~Event() { (void)cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
@@ -24,6 +28,14 @@ class Event {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) (void)cudaGetLastError();
     return status != cudaErrorNotReady;
+  }
+  /// The GPU's time from `begin` to this, both timed and come; 0 where it has failed.
+  std::chrono::duration<float, std::milli> since(const Event& begin) const {
+    float ms = 0;
+    if (cudaEventElapsedTime(&ms, begin.event_, event_) == cudaSuccess)
+      return std::chrono::duration<float, std::milli>(ms);
+    (void)cudaGetLastError();
+    return {};
   }
 
  private:

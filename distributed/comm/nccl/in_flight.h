@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,13 +21,22 @@ class InFlight {
   /// Takes out those that are done. They end in order: one stream has them all.
   void retire();
 
-  /// The oldest that waits for nothing but its peers, if it has for this long.
-  std::shared_ptr<const Turn> late(Clock::duration patience);
+  struct Late {
+    std::shared_ptr<const Turn> turn;
+    Clock::duration patience;  // that has come to its end
+  };
+  /// The oldest that waits for nothing but its peers, if it has for longer than a deadline.
+  /// Launches of graphs compute as well, and nothing tells on which of both they are: they have the
+  /// deadline and four times the longest launch of the same graph, ten deadlines until one has
+  /// ended.
+  std::optional<Late> late(Clock::duration deadline);
 
-  /// While it lives the rank's thread waits for NCCL to take in work.
+  /// Says what is waited for. It is asked from any thread, when the words are needed.
+  using What = std::function<std::string()>;
+  /// While it lives the rank's thread waits for NCCL to take in work. `what` outlives it.
   class Asking {
    public:
-    Asking(InFlight& in_flight, std::string what);
+    Asking(InFlight& in_flight, const What& what);
     ~Asking();
     Asking(const Asking&) = delete;
     Asking& operator=(const Asking&) = delete;
@@ -38,11 +48,15 @@ class InFlight {
   std::optional<std::string> asks_in_vain(Clock::duration patience);
 
  private:
+  std::shared_ptr<const Turn> oldest_under_way() const;
+
   std::mutex mutex_;
   std::deque<std::shared_ptr<Turn>> turns_;
-  Turn* looked_at_ = nullptr;  // the oldest when it was last looked at, which has been ready since
+  // The oldest when it was last looked at, which has been ready since; kept, so that no other is
+  // taken for it.
+  std::shared_ptr<const Turn> looked_at_;
   Clock::time_point since_{};
-  std::string asked_;  // empty: nothing
+  const What* asked_ = nullptr;  // null: nothing
   Clock::time_point asked_since_{};
 };
 

@@ -34,6 +34,11 @@ ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t st
   return worst;
 }
 
+// Of a call that outlives them.
+Communicators::What words_of(const Call& call) {
+  return [&call] { return call.to_string(); };
+}
+
 }  // namespace
 
 Line::Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight)
@@ -119,7 +124,7 @@ void Line::step(Turn& head) {
     head.state = Turn::State::kSettling;
     // NCCL may put work into its stream in a thread of its own, and two threads must not add to one
     // graph at a time.
-    if (captures_) comms_.wait_until_settled(all_, head.call.to_string());
+    if (captures_) comms_.wait_until_settled(all_, words_of(head.call));
   }
   if (comms_.settled(all_)) head.state = Turn::State::kQueued;
 }
@@ -136,7 +141,7 @@ void Line::check_terms(const Turn& turn) const {
 void Line::tell_nccl(Turn& turn) {
   turn.ready.hold_up(stream_);
   if (turn.sends.empty() && turn.recvs.empty()) return;
-  comms_.call(all_, [&] { return send_and_receive(turn, all_, stream_); });
+  comms_.call(all_, words_of(turn.call), [&] { return send_and_receive(turn, all_, stream_); });
 }
 
 void Line::queued(const std::shared_ptr<Turn>& turn) {
@@ -161,7 +166,7 @@ void Line::wait_for_head() {
     if (head->state == Turn::State::kAgreeing) {
       head->agreement->wait(head->call);
     } else {
-      comms_.wait_until_settled(all_, head->call.to_string());
+      comms_.wait_until_settled(all_, words_of(head->call));
     }
   } catch (...) {
     fail_head();
@@ -174,8 +179,8 @@ void Line::put(const Call& call, ncclComm_t comm, const std::function<ncclResult
   turn->call = call;
   turn->ready.record(device_.compute());
   turn->ready.hold_up(stream_);
-  comms_.call(comm, calls);
-  comms_.wait_until_settled(comm, call.to_string());
+  comms_.call(comm, words_of(call), calls);
+  comms_.wait_until_settled(comm, words_of(call));
   turn->state = Turn::State::kQueued;
   queued(turn);
   turn->done.hold_up(device_.compute());
@@ -190,9 +195,10 @@ void Line::Capture::join() {
   end.hold_up(line_.device_.compute());
 }
 
-void Line::launch(const Call& call, const std::function<void()>& launch) {
+void Line::launch(const Call& call, std::shared_ptr<Turn::Graph> graph,
+                  const std::function<void()>& launch) {
   device_.make_current();
-  const auto turn = std::make_shared<Turn>();
+  const auto turn = std::make_shared<Turn>(std::move(graph));
   turn->call = call;
   Event before;
   before.record(stream_);

@@ -72,8 +72,9 @@ class Line {
     Line& line_;
   };
   /// Launches what was written down, messages and all, between what was called before and what will
-  /// be called; the line is empty.
-  void launch(const Call& call, const std::function<void()>& launch);
+  /// be called; the line is empty. `graph`: what is launched, each time the same.
+  void launch(const Call& call, std::shared_ptr<Turn::Graph> graph,
+              const std::function<void()>& launch);
 
  private:
   void step(Turn& head);

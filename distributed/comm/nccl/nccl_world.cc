@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "distributed/comm/nccl/communicators.h"
@@ -18,7 +19,9 @@
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
+#include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
+#include "phi/gpu/graph.h"
 
 namespace phi::distributed {
 namespace {
@@ -30,6 +33,7 @@ constexpr int64_t kSliceBytes = int64_t{16} << 20;
 struct Introduction {
   int64_t version;
   uint64_t gpu[2];  // its uuid
+  int64_t blocks;   // NCCL's calls, whatever communicators are told
 };
 
 // NCCL takes several ranks on one GPU for a mistake, unless it is told of them so.
@@ -38,8 +42,22 @@ bool shares_gpus_on_purpose() {
          std::getenv("NCCL_MULTI_RANK_GPU_ENABLE") != nullptr;
 }
 
+// As NCCL reads it.
+bool environment_blocks() {
+  const char* const set = std::getenv("NCCL_COMM_BLOCKING");
+  return set != nullptr && std::strtoll(set, nullptr, 0) == 1;
+}
+
 // All ranks find the same.
 void check_introductions(const std::vector<Introduction>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    PHI_CHECK(
+        !all[i].blocks,
+        errors::InvalidArgument(
+            "the environment of rank {} has NCCL_COMM_BLOCKING=1: NCCL's calls would wait for "
+            "other ranks, and nobody could end that. Unset it.",
+            i));
+  }
   for (size_t i = 1; i < all.size(); ++i) {
     PHI_CHECK(
         all[i].version == all[0].version,
@@ -65,13 +83,19 @@ void check_introductions(const std::vector<Introduction>& all) {
   }
 }
 
+std::string why_not_written_down() {
+  const cudaError_t said = gpu::last_capture_failure();
+  return said == cudaSuccess ? "it waits for the GPU, or memory for it has run out"
+                             : gpu::describe(said);
+}
+
 class NcclWorld final : public World {
  public:
   NcclWorld(World& host, gpu::GpuDevice& device, GpuReduction reduction)
       : World(host),
         host_(host),
         device_(device),
-        comms_(in_flight_),
+        comms_(in_flight_, rank()),
         line_(link(), device, comms_, in_flight_),
         means_{line_, comms_, reduction, [this](const Call& call) { agree(call); },
                [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
@@ -126,13 +150,14 @@ class NcclWorld final : public World {
     });
     PHI_CHECK(written, errors::PreconditionNotMet(
                            "what {} does on GPU {} cannot be written down together with messages: "
-                           "it waits for the GPU, or memory for it has run out.",
-                           who.name(), device_.place().index));
-    return records_.add(std::move(written), [this, &who](const std::function<void()>& launch) {
+                           "{}.",
+                           who.name(), device_.place().index, why_not_written_down()));
+    return records_.add(std::move(written), [this, &who, graph = std::make_shared<Turn::Graph>()](
+                                                const std::function<void()>& launch) {
       watchdog_.check();
       line_.wait_until_empty();
       const char* const scope = OpScope::current();
-      line_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, launch);
+      line_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, graph, launch);
     });
   }
 
@@ -275,6 +300,7 @@ std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction 
   PHI_CHECK(status == ncclSuccess,
             errors::Unavailable("ncclGetVersion failed with {}.", describe(status)));
   own.version = version;
+  own.blocks = environment_blocks();
   cudaDeviceProp properties{};
   PHI_GPU(cudaGetDeviceProperties(&properties, gpu.index));
   static_assert(sizeof(properties.uuid) == sizeof(own.gpu));

@@ -26,7 +26,7 @@ bool has_nccl();
 ///
 /// Errors, alike on all ranks: Unavailable if there is no NCCL, in this build or on the machine, or
 /// it is older than 2.27; PreconditionNotMet if ranks have different versions of it, or share a
-/// GPU.
+/// GPU; InvalidArgument if the environment of one has NCCL_COMM_BLOCKING=1.
 std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction);
 
 }  // namespace phi::distributed

@@ -1,9 +1,12 @@
-// Turn: the messages of one call from their posting to their end on the GPU.
+// Turn: the messages of one call, or one launch of a graph that has some, from their posting to
+// their end on the GPU.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
-#include <span>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "distributed/comm/messages.h"
@@ -20,6 +23,15 @@ struct Turn {
     kQueued,    // NCCL has put all into the stream
     kOver,      // done on the GPU, or failed
   };
+  /// What launches of one graph have shown.
+  struct Graph {
+    std::optional<std::chrono::duration<float, std::milli>> longest{};  // of those that have ended
+  };
+
+  explicit Turn(std::shared_ptr<Graph> launched = nullptr)
+      : graph(std::move(launched)),
+        ready(graph ? Event::Kind::kTimed : Event::Kind::kPlain),
+        done(graph ? Event::Kind::kTimed : Event::Kind::kPlain) {}
 
   Call call;
   std::vector<Send> sends;  // of more than 0 bytes
@@ -28,6 +40,7 @@ struct Turn {
   std::vector<Terms> ours;
   std::vector<Terms> theirs;
   std::unique_ptr<Messages> agreement;  // that carry the terms
+  std::shared_ptr<Graph> graph;         // that it launches; null: it is a call's messages alone
   Event ready;                          // in the compute stream: the arrays may be read and written
   Event done;                           // in the stream of messages
   State state = State::kAgreeing;

@@ -6,10 +6,8 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <future>
 
+#include "distributed/comm/nccl/ending.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -18,10 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenLooks = 20ms;
-// How long NCCL may take to end its work.
-constexpr auto kAbortPatience = 5s;
 
-double in_seconds(World::Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+double in_seconds(std::chrono::duration<double> time) { return time.count(); }
 
 }  // namespace
 
@@ -57,42 +53,37 @@ void NcclWatchdog::look() {
   look_at_deadlines(watched_.host.deadline());
 }
 
-void NcclWatchdog::look_at_deadlines(InFlight::Clock::duration patience) {
+void NcclWatchdog::look_at_deadlines(InFlight::Clock::duration deadline) {
   std::string why;
-  if (const auto late = watched_.in_flight.late(patience)) {
+  if (const auto late = watched_.in_flight.late(deadline)) {
     why = ranks_report(
         fmt::format("No answer within {:g} s in {}. All ranks have come to it, and their GPUs do "
                     "not: one of them waits for something else, or has failed.",
-                    in_seconds(watched_.host.deadline()), late->call.to_string()),
-        late->call.group->ranks(), watched_.host.rank(), watched_.see);
-  } else if (const auto asked = watched_.in_flight.asks_in_vain(patience)) {
+                    in_seconds(late->patience), late->turn->call.to_string()),
+        late->turn->call.group->ranks(), watched_.host.rank(), watched_.see);
+  } else if (const auto asked = watched_.in_flight.asks_in_vain(deadline)) {
     why = fmt::format("NCCL has not taken in {} within {:g} s on rank {}.", *asked,
-                      in_seconds(watched_.host.deadline()), watched_.host.rank());
+                      in_seconds(deadline), watched_.host.rank());
   } else {
     return;
   }
   abort(errors::ExecutionTimeout("{}", why));
 }
 
-// NCCL is asked in a thread of its own, which may never come back.
 void NcclWatchdog::abort(const Error& why) {
   if (has_aborted_) return;
   error_ = std::make_exception_ptr(why);
   watched_.device.set_failure(error_);
   has_aborted_ = true;
-  auto ended = std::make_shared<std::promise<void>>();
-  auto end = ended->get_future();
-  std::thread([watched = &watched_, error = error_, ended] {
-    watched->device.make_current();
-    watched->records.discard_all();
-    watched->comms.abort(error);
-    ended->set_value();
-  }).detach();
-  if (end.wait_for(kAbortPatience) == std::future_status::ready) return;
-  fmt::print(stderr, "rank {}: {}\nNCCL does not end its work; the process ends here.\n",
-             watched_.host.rank(), why.what());
-  std::fflush(nullptr);
-  std::_Exit(EXIT_FAILURE);
+  // Both at once: graphs end when the rank's thread is in no launch, which may wait for NCCL's
+  // work, and NCCL ends when graphs have.
+  end_or_exit(kAbortPatience, fmt::format("rank {}: {}", watched_.host.rank(), why.what()),
+              [watched = &watched_, error = error_] {
+                std::thread discards =
+                    thread_on_same_gpu([watched] { watched->records.discard_all(); });
+                watched->comms.abort(error);
+                discards.join();
+              });
 }
 
 void NcclWatchdog::check() const {

@@ -43,7 +43,7 @@ class NcclWatchdog {
  private:
   void run();
   void look();
-  void look_at_deadlines(InFlight::Clock::duration patience);
+  void look_at_deadlines(InFlight::Clock::duration deadline);
 
   Watched watched_;
   std::atomic<bool> stops_{false};

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/nccl_world.h"
+#include "phi/common/interruption.h"
 #include "phi/core/device/host_array.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "support/cuda_on_cpu/nccl_on_cpu.h"
@@ -78,6 +81,21 @@ void all_reduce(World& world, int64_t n = 6) {
   const Floats x(world, n);
   world.everyone().all_reduce(x.data(), n, DataType::FLOAT32, ReduceKind::kSum);
   EXPECT_EQ(x.first(), static_cast<float>(world.size()));
+}
+
+// The first of the floats goes to the second one of the other of two ranks.
+void exchange(Group& group, const Floats& x) {
+  const int64_t peer = 1 - group.position();
+  const Send send{peer, x.data(), 4};
+  const Recv recv{peer, x.data() + 4, 4};
+  group.exchange({&send, 1}, {&recv, 1});
+}
+
+// From one place of the program on, the same on all ranks.
+void plant(World& world, const std::function<void()>& fault) {
+  world.everyone().barrier();
+  if (world.rank() == 0) fault();
+  World::current().everyone().barrier();
 }
 
 TEST_F(NcclFailure, ALateRankIsNamed) {
@@ -218,6 +236,103 @@ TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
       ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
 }
 
+// What is done is still in the line, as the rank's thread waits for its GPU.
+TEST_F(NcclFailure, OfALaterCallIsFound) {
+  EXPECT_THAT(
+      [] {
+        on_gpus(2, milliseconds(400), [](World& world) {
+          const Floats x(world, 2);
+          plant(world, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/2); });
+          exchange(world.everyone(), x);
+          exchange(world.everyone(), x);
+          world.device().wait();
+          ADD_FAILURE() << "rank " << world.rank() << " goes on";
+        });
+      },
+      ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
+}
+
+// NCCL would wait for the one that it is told to abort first, which stands behind the other.
+TEST_F(NcclFailure, OfOneCommunicatorEndsThoseBehindIt) {
+  for (const bool first_of_all : {true, false}) {
+    EXPECT_THAT(
+        [&] {
+          on_gpus(2, milliseconds(400), [&](World& world) {
+            const int64_t down[] = {1, 0};
+            Group& pair = world.group(down);
+            const Floats x(world, 2), y(world, 4);
+            const auto gather = [&] { pair.all_gather(x.data(), y.data(), 2, DataType::FLOAT32); };
+            gather();  // its communicator is made
+            plant(world, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0); });
+            if (first_of_all) exchange(world.everyone(), x);
+            gather();
+            if (!first_of_all) exchange(world.everyone(), x);
+            world.device().wait();
+            ADD_FAILURE() << "rank " << world.rank() << " goes on";
+          });
+        },
+        ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in "));
+    cuda_on_cpu::reset();
+  }
+}
+
+struct Interrupted {};
+thread_local bool is_to_be_interrupted = false;
+
+// What NCCL was told stays with it, and the next call waits for that.
+TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
+  on_gpus(2, seconds(30), [](World& world) {
+    const Floats x(world, 2);
+    plant(world, [] {
+      cuda_on_cpu::delay_nccl(/*polls=*/2000);
+      set_interruption([] {
+        if (std::exchange(is_to_be_interrupted, false)) throw Interrupted{};
+      });
+    });
+    is_to_be_interrupted = world.rank() == 0;
+    if (world.rank() == 0) {
+      EXPECT_THROW(exchange(world.everyone(), x), Interrupted);
+    } else {
+      exchange(world.everyone(), x);
+    }
+    Floats y(world, 2);
+    y.set(static_cast<float>(world.rank()));
+    exchange(world.everyone(), y);
+    float received = -1;
+    world.device().copy_to_host(&received, y.data() + 4, 4);
+    EXPECT_EQ(received, static_cast<float>(1 - world.rank()));
+    world.everyone().barrier();
+  });
+  set_interruption(nullptr);
+}
+
+TEST_F(NcclFailureDeathTest, ACallThatNcclKeepsEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      on_gpus(2, milliseconds(300),
+              [](World& world) {
+                plant(world, [] {
+                  cuda_on_cpu::hang_nccl_calls(/*gpu=*/0);
+                  cuda_on_cpu::hang_nccl_calls(/*gpu=*/1);
+                });
+                all_reduce(world);
+              }),
+      ::testing::ExitedWithCode(1),
+      "NCCL has not taken in all_reduce.* within 0.3 s on rank .*NCCL does not end its work");
+}
+
+TEST_F(NcclFailureDeathTest, AnEndThatHangsEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(on_gpus(2, seconds(30),
+                      [](World& world) {
+                        plant(world, [] {
+                          cuda_on_cpu::hang_nccl_finalize(/*gpu=*/0);
+                          cuda_on_cpu::hang_nccl_finalize(/*gpu=*/1);
+                        });
+                      }),
+              ::testing::ExitedWithCode(1), "rank [01] leaves the job.*NCCL does not end its work");
+}
+
 TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(on_gpus(2, milliseconds(300),
@@ -247,6 +362,17 @@ TEST_F(NcclJoining, NeedsANewVersion) {
   EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
               ThrowsError(ErrorCode::kUnavailable,
                           "NCCL 2.26.2 is installed, and 2.27.0 or newer is needed"));
+}
+
+// Whatever the program asks for: NCCL follows the environment.
+TEST_F(NcclJoining, RefusesCallsThatBlock) {
+  setenv("NCCL_COMM_BLOCKING", "1", 1);
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "the environment of rank 0 has NCCL_COMM_BLOCKING=1"));
+  setenv("NCCL_COMM_BLOCKING", "0", 1);
+  on_gpus(2, seconds(30), [](World& world) { all_reduce(world); });
+  unsetenv("NCCL_COMM_BLOCKING");
 }
 
 TEST_F(NcclJoining, WantsAGpuForEachRank) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/nccl_world.h"
 #include "distributed/comm/nccl/reduce.h"
@@ -119,6 +121,18 @@ TEST(NcclGroups, GoOnWhileTheHostsWorldWaits) {
     World::current().everyone().barrier();
     transfer.wait();
   });
+}
+
+// A thread that swaps makes no other call of CUDA first, and would take up GPU 0.
+TEST(PinnedMemory, IsGivenBackToItsOwnGpu) {
+  auto& device = gpu::GpuDevice::of(GPUPlace(1));
+  std::byte* const memory = device.allocate_host(4096);
+  std::thread([&] {
+    device.free_host(memory);
+    int current = -1;
+    EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
+    EXPECT_EQ(current, 1);
+  }).join();
 }
 
 // More inputs than a kernel is given by value.

@@ -2,18 +2,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "distributed/comm/local/local_world.h"
+#include "distributed/comm/nccl/communicators.h"
 #include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/records.h"
+#include "distributed/comm/nccl/watchdog.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/device/launch_record.h"
+#include "phi/gpu/errors.h"
+#include "phi/gpu/gpu_device.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
+#include "support/cuda_on_cpu/nccl_on_cpu.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
 class NcclRecord : public ::testing::Test {
@@ -27,11 +37,15 @@ void join(World& host) {
   host.set_carrier(join_by_nccl(host, gpu, GpuReduction::kExact));
 }
 
-void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& body) {
-  run_ranks(n, [&](World& host) {
-    join(host);
-    body(host, host.carrier(host.rank_context().place()));
-  });
+void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& body,
+             milliseconds deadline = World::kDefaultDeadline) {
+  run_ranks(
+      n,
+      [&](World& host) {
+        join(host);
+        body(host, host.carrier(host.rank_context().place()));
+      },
+      deadline);
 }
 
 // One float on the world's GPU.
@@ -95,6 +109,131 @@ TEST_F(NcclRecord, WhatWaitsIsRefused) {
                             "cannot be written down together with messages: it waits for the GPU"));
     gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
     EXPECT_EQ(x.value(), 2.0f);
+  });
+}
+
+// The messages' stream has been captured and not joined: there is no graph, either.
+TEST_F(NcclRecord, AnErrorOfTheBodyIsItsOwn) {
+  on_gpus(2, [](World&, World& gpus) {
+    const Number x(gpus, 1.0f);
+    const auto sum = [&] {
+      gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
+    };
+    EXPECT_THAT(
+        [&] {
+          gpus.record(gpus.everyone(), [&] {
+            sum();
+            throw errors::OutOfRange("beyond");
+          });
+        },
+        ThrowsError(ErrorCode::kOutOfRange, "beyond"));
+    sum();
+    EXPECT_EQ(x.value(), 2.0f);
+  });
+}
+
+TEST_F(NcclRecord, WhatCannotBeCapturedIsNamed) {
+  on_gpus(1, [](World&, World& gpus) {
+    const auto wait = [] {
+      const auto& device = gpu::GpuDevice::of(GPUPlace(0));
+      device.check(cudaStreamSynchronize(device.compute()), "waiting");
+    };
+    EXPECT_THAT([&] { gpus.record(gpus.everyone(), wait); },
+                ThrowsError(ErrorCode::kPreconditionNotMet,
+                            "cannot be written down together with messages: CUDA error 900"));
+  });
+}
+
+// What it computes takes twice the deadline.
+TEST_F(NcclRecord, ALaunchMayComputeForLongerThanTheDeadline) {
+  const auto body = [](World&, World& gpus) {
+    const cudaStream_t compute = gpu::GpuDevice::of(gpus.rank_context().place()).compute();
+    const Number x(gpus, 1.0f);
+    const auto sum = [&] {
+      gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
+    };
+    sum();
+    const auto record = gpus.record(gpus.everyone(), [&] {
+      const auto rest = [](void*) { std::this_thread::sleep_for(milliseconds(100)); };
+      for (int i = 0; i < 8; ++i) PHI_GPU(cudaLaunchHostFunc(compute, rest, nullptr));
+      sum();
+    });
+    for (const float value : {4.0f, 8.0f}) {
+      record->launch();
+      EXPECT_EQ(x.value(), value);
+    }
+  };
+  on_gpus(2, body, milliseconds(400));
+}
+
+TEST_F(NcclRecord, ALaunchThatDoesNotEndIsFound) {
+  const auto body = [](World& host, World& gpus) {
+    const Number x(gpus, 1.0f);
+    const auto sum = [&] {
+      gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
+    };
+    sum();
+    const auto record = gpus.record(gpus.everyone(), sum);
+    record->launch();
+    EXPECT_EQ(x.value(), 4.0f);
+    host.everyone().barrier();
+    if (host.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+    host.everyone().barrier();
+    record->launch();
+    x.value();
+    ADD_FAILURE() << "rank " << host.rank() << " goes on";
+  };
+  EXPECT_THAT([&] { on_gpus(2, body, milliseconds(400)); },
+              ThrowsError(ErrorCode::kExecutionTimeout, "All ranks have come to it"));
+}
+
+// A launch that waits for what is on the GPU, as CUDA's do when its queue is full.
+class LaunchBehindNccl final : public LaunchRecord {
+ public:
+  explicit LaunchBehindNccl(const std::function<bool()>& nccl_works) : nccl_works_(nccl_works) {
+    is_under_way = false;
+  }
+  void launch() override {
+    is_under_way = true;
+    while (nccl_works_()) std::this_thread::sleep_for(milliseconds(1));
+  }
+  void discard() override {}
+
+  static inline std::atomic<bool> is_under_way{false};
+
+ private:
+  std::function<bool()> nccl_works_;
+};
+
+TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
+  run_ranks(1, [](World& host) {
+    auto& device = gpu::GpuDevice::of(GPUPlace(0));
+    device.make_current();
+    InFlight in_flight;
+    Communicators comms(in_flight, host.rank());
+    const ncclComm_t comm = comms.of(host.everyone(), [&]() -> Group& { return host.everyone(); });
+    const auto works = [&] {
+      try {
+        return comms.settled(comm);
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    Records records;
+    const auto record = records.add(std::make_unique<LaunchBehindNccl>(works),
+                                    [](const std::function<void()>& launch) { launch(); });
+    NcclWatchdog watchdog({.host = host,
+                           .device = device,
+                           .comms = comms,
+                           .in_flight = in_flight,
+                           .records = records,
+                           .see = [](int64_t) { return SeenRank{}; },
+                           .failure_of_others = [] { return std::string(); }});
+    std::thread launching([&] { record->launch(); });
+    while (!LaunchBehindNccl::is_under_way) std::this_thread::yield();
+    watchdog.abort(errors::Unavailable("it is over."));
+    launching.join();
+    device.set_failure(nullptr);
   });
 }
 

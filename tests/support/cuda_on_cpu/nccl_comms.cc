@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "support/cuda_on_cpu/gpu.h"
@@ -177,22 +178,17 @@ void look_again(Lock& lock, ncclComm& comm) {
   }
 }
 
-ncclResult_t refused_handle(const char* call, ncclComm_t comm) {
-  return refused(
-      ncclInvalidArgument,
-      comm == nullptr
-          ? fmt::format("{}: no communicator", call)
-          : fmt::format("{}: the communicator has been {}: {}", call,
-                        comm->state == ncclComm::State::kAborted ? "aborted" : "destroyed",
-                        described(*comm)));
-}
-
 // NCCL waits until no graph holds calls of a communicator that ends: for ever, if that would be
 // this thread's to do. Under the lock.
 void check_no_graph_holds(const char* call, const ncclComm& comm) {
-  if (comm.held_by_graphs == 0) return;
-  fail(fmt::format("NCCL: {} waits for the end of graphs, which hold {} groups of calls of {}",
-                   call, comm.held_by_graphs, described(comm)));
+  if (comm.held_by_graphs > 0) fail_for_graphs(call, comm);
+}
+
+// The environment has the last word, as in NCCL.
+bool blocks(const ncclConfig_t& config) {
+  const char* const set = std::getenv("NCCL_COMM_BLOCKING");
+  const int64_t wanted = set == nullptr ? NCCL_CONFIG_UNDEF_INT : std::strtoll(set, nullptr, 0);
+  return wanted == 0 || wanted == 1 ? wanted == 1 : config.blocking != 0;
 }
 
 template <class T>
@@ -213,6 +209,21 @@ All& all() {
 bool Clique::complete() const {
   return error == ncclSuccess &&
          std::find(members.begin(), members.end(), nullptr) == members.end();
+}
+
+ncclResult_t refused_handle(const char* call, ncclComm_t comm) {
+  return refused(
+      ncclInvalidArgument,
+      comm == nullptr
+          ? fmt::format("{}: no communicator", call)
+          : fmt::format("{}: the communicator has been {}: {}", call,
+                        comm->state == ncclComm::State::kAborted ? "aborted" : "destroyed",
+                        described(*comm)));
+}
+
+void fail_for_graphs(const char* call, const ncclComm& comm) {
+  fail(fmt::format("NCCL: {} waits for the end of graphs, which hold {} groups of calls of {}",
+                   call, comm.held_by_graphs, described(comm)));
 }
 
 ncclResult_t state_of(const ncclComm& comm, std::string* text) {
@@ -275,7 +286,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId un
   const ncclResult_t checked = check_new(ranks, id, rank, chosen);
   if (checked != ncclSuccess) return checked;
   const std::string name = chosen.commName == nullptr ? "" : chosen.commName;
-  return make(comm, ranks, id.number, rank, chosen.blocking != 0, name);
+  return make(comm, ranks, id.number, rank, blocks(chosen), name);
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
@@ -297,10 +308,11 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   {
-    const Lock lock(all().mutex);
+    Lock lock(all().mutex);
     const ncclResult_t ready = check_ready(comm, "ncclCommFinalize");
     if (ready != ncclSuccess) return ready;
     check_no_graph_holds("ncclCommFinalize", *comm);
+    all().changed.wait(lock, [&] { return !all().faults.hung_ends.contains(comm->device); });
     comm->state = ncclComm::State::kFinalized;
   }
   if (!comm->blocking) return ncclInProgress;
@@ -322,20 +334,6 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   wait_for_rest(*comm);
   const Lock lock(all().mutex);
   comm->state = ncclComm::State::kDestroyed;
-  return ncclSuccess;
-}
-
-ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  {
-    Lock lock(all().mutex);
-    if (comm == nullptr || comm->gone()) return refused_handle("ncclCommAbort", comm);
-    check_no_graph_holds("ncclCommAbort", *comm);
-    all().changed.wait(lock, [&] { return !all().faults.hangs.contains(comm->device); });
-    comm->state = ncclComm::State::kAborted;
-    comm->pending = nullptr;
-    drop_postings(*comm);
-  }
-  wake_waiters();
   return ncclSuccess;
 }
 

@@ -56,7 +56,22 @@ void stop_nccl_rank(int gpu, int calls, ncclResult_t error) {
 
 void hang_nccl_abort(int gpu) {
   const Lock lock(all().mutex);
-  all().faults.hangs[gpu] = true;
+  all().faults.hung_aborts.insert(gpu);
+}
+
+void hang_nccl_calls(int gpu) {
+  const Lock lock(all().mutex);
+  all().faults.hung_calls.insert(gpu);
+}
+
+void hang_nccl_finalize(int gpu) {
+  const Lock lock(all().mutex);
+  all().faults.hung_ends.insert(gpu);
+}
+
+void delay_nccl(uint64_t polls) {
+  const Lock lock(all().mutex);
+  all().faults.polls = polls;
 }
 
 void set_nccl_error_of_peers(ncclResult_t error) {

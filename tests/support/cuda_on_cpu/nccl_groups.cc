@@ -17,6 +17,7 @@ struct OpenGroup {
   int depth = 0;
   ncclResult_t error = ncclSuccess;  // of the first call that was refused
   std::vector<Launch::Part> parts;
+  std::vector<Aborted> aborted;
 };
 thread_local OpenGroup open_group;
 
@@ -77,8 +78,13 @@ ncclResult_t run(Launch group) {
   if (group.parts.empty()) return ncclSuccess;
   const ncclResult_t checked = check(group.parts);
   if (checked != ncclSuccess) return checked;
-  if (group.parts.front().comm->blocking) return launch(group);
-  const Lock lock(all().mutex);
+  const ncclComm& first = *group.parts.front().comm;
+  Lock lock(all().mutex);
+  all().changed.wait(lock, [&] { return !all().faults.hung_calls.contains(first.device); });
+  if (first.blocking) {
+    lock.unlock();
+    return launch(group);
+  }
   group.polls = drawn_polls();
   const auto pending = std::make_shared<Launch>(std::move(group));
   for (const Launch::Part& part : pending->parts) part.comm->pending = pending;
@@ -103,7 +109,11 @@ void add_to_group(ncclComm& comm, cudaStream_t stream, const Call& call) {
   part->calls.push_back(call);
 }
 
-uint64_t drawn_polls() { return 1 + all().draw.number(kMostPolls); }
+void add_to_group(Aborted aborted) { open_group.aborted.push_back(std::move(aborted)); }
+
+uint64_t drawn_polls() {
+  return all().faults.polls > 0 ? all().faults.polls : 1 + all().draw.number(kMostPolls);
+}
 
 ncclResult_t launch(const Launch& group) {
   const int before = current_device();
@@ -131,6 +141,7 @@ ncclResult_t ncclGroupEnd() {
   if (open_group.depth == 0) return refused(ncclInvalidUsage, "ncclGroupEnd: no group is open");
   if (--open_group.depth > 0) return ncclSuccess;
   OpenGroup ended = std::exchange(open_group, {});
+  for (const Aborted& aborted : ended.aborted) wait_for_end(aborted);
   if (ended.error != ncclSuccess) return ended.error;  // nothing of it is launched
   return run({.parts = std::move(ended.parts)});
 }

@@ -125,6 +125,7 @@ void move_one(Posting& posting) {
 bool unfinished(const std::shared_ptr<Posting>& posting) {
   const Lock lock(all().mutex);
   if (!posting->over()) return true;
+  posting->end->done = true;
   std::erase(posting->comm->postings, posting);
   return false;
 }
@@ -205,12 +206,15 @@ Work work_of(const Launch::Part& part) {
   work.held_by_graph = std::shared_ptr<void>(nullptr, [comm = part.comm](void*) {
     const Lock released(all().mutex);
     --comm->held_by_graphs;
+    all().changed.notify_all();
   });
   return work;
 }
 
-void drop_postings(ncclComm& comm) {
+Ends drop_postings(ncclComm& comm) {
+  Ends ends;
   for (const auto& posting : comm.postings) {
+    ends.push_back(posting->end);
     for (Pending& own : posting->calls) {
       if (own.done) continue;
       own.done = true;
@@ -223,6 +227,7 @@ void drop_postings(ncclComm& comm) {
     }
   }
   comm.postings.clear();
+  return ends;
 }
 
 }  // namespace cuda_on_cpu::nccl

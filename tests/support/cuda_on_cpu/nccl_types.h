@@ -61,6 +61,7 @@ struct Posting {
   std::deque<Pending> calls = {};
   bool reached = false;  // it is the head of its stream
   bool stopped = false;  // by a planted fault
+  std::shared_ptr<Mark> end = std::make_shared<Mark>(Mark{.stream = stream});  // it has left that
 
   bool over() const;
 };
@@ -118,13 +119,19 @@ ncclResult_t state_of(const ncclComm& comm, std::string* text);
 /// Success if calls may be made on it; else says why not. Under the lock.
 ncclResult_t check_ready(ncclComm_t comm, const char* call);
 std::string described(const ncclComm& comm);
+/// Says that the communicator is none, or one no more.
+ncclResult_t refused_handle(const char* call, ncclComm_t comm);
+/// "ncclCommAbort waits for the end of graphs, ..." Ends the test. Under the lock.
+void fail_for_graphs(const char* call, const ncclComm& comm);
 
 /// Puts a group that is due into the streams. Not under the lock.
 ncclResult_t launch(const Launch& group);
 /// The work of one communicator's part of a group. Not under the lock.
 Work work_of(const Launch::Part& part);
-/// Forgets what the communicator has posted. Under the lock.
-void drop_postings(ncclComm& comm);
+/// Forgets what the communicator has posted, which does nothing when its turn in its stream comes;
+/// the places of that. Under the lock.
+using Ends = std::vector<std::shared_ptr<Mark>>;
+Ends drop_postings(ncclComm& comm);
 
 /// Two sides of a message; all sides of a collective, by rank. They fit together. Under the lock.
 void move_message(const Pending& send, const Pending& receive);
