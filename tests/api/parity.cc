@@ -13,7 +13,7 @@
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
 DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
-DEFINE_string(messages, "nccl", "how they go between ranks with GPUs of their own: nccl, host");
+DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
 
 namespace phi::testing {
 

@@ -43,7 +43,7 @@ struct Ranks {
     each(where, [&](World& world, size_t rank) {
       if (kind == DeviceKind::GPU)
         distributed::testing::take_gpu(world, where.gpus, where.messages);
-      all[rank] = live(test, meshes, way);
+      all[rank] = live(test, meshes, way, /*graphs=*/count <= where.gpus);
     });
     return all;
   }

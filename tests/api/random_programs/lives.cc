@@ -160,8 +160,8 @@ Tensor make_given(const Case& test, const Given& given, int number, int run,
   return x;
 }
 
-Record live(const Case& test, const Site::Meshes* meshes, Way way) {
-  return Life(test, meshes, way).live();
+Record live(const Case& test, const Site::Meshes* meshes, Way way, bool graphs) {
+  return Life(test, meshes, way, graphs).live();
 }
 
 }  // namespace phi::testing::programs

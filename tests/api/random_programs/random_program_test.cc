@@ -20,7 +20,7 @@ constexpr uint32_t kPrograms = 700;
 DEFINE_uint32(programs, kPrograms, "how many programs to run");
 DEFINE_string(place, "cpu", "where ranks compute: cpu, gpu");
 DEFINE_int32(gpus, 6, "how many GPUs ranks share, with --place=gpu");
-DEFINE_string(messages, "nccl", "how they go between ranks with GPUs of their own: nccl, host");
+DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
 DEFINE_bool(lend_everything, false, "parts are lent however small, and wherever they begin");
 DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <thread>
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -155,6 +157,28 @@ TEST_F(GraphsOnTheTwin, AnErrorOfTheBodyIsItsOwn) {
       },
       ThrowsError(ErrorCode::kOutOfRange, "beyond"));
   EXPECT_THAT(values_of(x), Each(1));
+}
+
+TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
+  DenseTensor x = array();
+  set(&x, 1);
+  const auto expect_refused = [&](const std::function<void()>& use) {
+    EXPECT_THAT(use, ThrowsError(ErrorCode::kUnavailable,
+                                 "two threads have gpu:0 while one of them writes down a CUDA "
+                                 "graph, which would hold the work of both"));
+  };
+  const auto record = device_.record([&] {
+    add(x, x, &x);
+    std::thread other([&] {
+      expect_refused([] { array(); });
+      expect_refused([&] { device_.wait(); });
+      expect_refused([&] { device_.record([] {}); });
+    });
+    other.join();
+  });
+  ASSERT_NE(record, nullptr);
+  record->launch();
+  EXPECT_THAT(values_of(x), Each(2));
 }
 
 TEST_F(GraphsOnTheTwin, AKernelThatFailsIsToldWithTheGraph) {
