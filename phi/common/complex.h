@@ -62,8 +62,6 @@ class Complex {
   friend PHI_HD constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
 
  private:
-  template <typename S>
-  friend class Complex;
   static constexpr R kInfinity = std::numeric_limits<R>::infinity();
 
   static PHI_HD constexpr bool is_nan(Complex z) {
@@ -117,8 +115,9 @@ class Complex {
   }
   static PHI_HD Complex finite_quotient(Complex a, Complex b) {
     if constexpr (sizeof(R) == 4) {  // in double nothing on the way is out of range
-      const auto wide = Complex<double>::plain_quotient(a, b);
-      return {static_cast<R>(wide.real()), static_cast<R>(wide.imag())};
+      const double c = b.real_, d = b.imag_, below = c * c + d * d;
+      return {static_cast<R>((a.real_ * c + a.imag_ * d) / below),
+              static_cast<R>((a.imag_ * c - a.real_ * d) / below)};
     } else {
       return is_in_range(a, b) ? plain_quotient(a, b) : scaled_quotient(a, b);
     }

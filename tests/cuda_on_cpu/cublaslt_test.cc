@@ -41,6 +41,7 @@ struct Product {
     layout(d, kType<Out>, m, n);
     EXPECT_FITS(cublasLtMatmulPreferenceCreate(&preference));
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspace});
+    if (batches > 1) align_as_elements();
   }
   ~Product() {
     cublasLtMatmulPreferenceDestroy(preference);
@@ -57,6 +58,13 @@ struct Product {
   template <class T>
   void prefer(cublasLtMatmulPreferenceAttributes_t attribute, T value) {
     EXPECT_FITS(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
+  }
+  // All that members behind each other have.
+  void align_as_elements() {
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, uint32_t{sizeof(In)});
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, uint32_t{sizeof(In)});
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, uint32_t{sizeof(Out)});
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, uint32_t{sizeof(Out)});
   }
   void layout(cublasLtMatrixLayout_t& made, cudaDataType type, int rows, int columns) {
     const int64_t stride = static_cast<int64_t>(rows) * columns;
@@ -223,7 +231,7 @@ TEST(CublasLt, MatricesAndWorkspaceAreAsPromised) {
   EXPECT_FITS(product.plan());
   EXPECT_EQ(product.result.workspaceSize, size_t{1} << 20);
   float* x = gpu.allocate<float>(1000);
-  float* out = gpu.allocate<float>(64);
+  float* out = gpu.allocate<float>(128);
   auto* workspace = gpu.allocate<std::byte>(product.kWorkspace);
   EXPECT_FITS(product.run(gpu, x, x, out, workspace));
   EXPECT_FITS(product.run(gpu, x, x + 64, out, workspace, size_t{1} << 20));
@@ -237,6 +245,9 @@ TEST(CublasLt, MatricesAndWorkspaceAreAsPromised) {
   EXPECT_FITS(product.plan());
   EXPECT_FITS(product.run(gpu, x + 4, x, out, workspace));
   Product<float> members(8, 5, 8, false, false, 2);
+  EXPECT_FITS(members.plan());
+  EXPECT_FITS(members.run(gpu, x, x, out, workspace));
+  members.prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, uint32_t{256});
   EXPECT_FITS(members.plan());
   EXPECT_STATUS(invalid, members.run(gpu, x, x, out, workspace));  // the second is not aligned
   Product<float> other(8, 8, 16);

@@ -57,7 +57,7 @@ void NcclWatchdog::look_at_deadlines(InFlight::Clock::duration deadline) {
   std::string why;
   if (const auto late = watched_.in_flight.late(deadline)) {
     why = ranks_report(
-        fmt::format("No answer within {:g} s in {}. All ranks have come to it, and their GPUs do "
+        fmt::format("No answer within {:.3g} s in {}. All ranks have come to it, and their GPUs do "
                     "not: one of them waits for something else, or has failed.",
                     in_seconds(late->patience), late->turn->call.to_string()),
         late->turn->call.group->ranks(), watched_.host.rank(), watched_.see);

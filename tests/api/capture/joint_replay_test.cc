@@ -350,7 +350,7 @@ TEST_F(JointReplay, AGraphThatStandsStillIsEnded) {
         },
         std::chrono::milliseconds(800));
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.8 s in"),
+  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.8"),  // and some of a launch
                              HasSubstr("from steps of a captured program"),
                              HasSubstr("All ranks have come to it, and their GPUs do not")));
 }

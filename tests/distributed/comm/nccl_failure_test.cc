@@ -289,8 +289,10 @@ TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
         if (std::exchange(is_to_be_interrupted, false)) throw Interrupted{};
       });
     });
-    is_to_be_interrupted = world.rank() == 0;
     if (world.rank() == 0) {
+      // The other rank has agreed: the first wait is that for NCCL.
+      std::this_thread::sleep_for(milliseconds(500));
+      is_to_be_interrupted = true;
       EXPECT_THROW(exchange(world.everyone(), x), Interrupted);
     } else {
       exchange(world.everyone(), x);

@@ -69,7 +69,7 @@ TEST(ComplexMath, HasTheStandardLibrarysBranchesAndLimits) {
 
 TEST(ComplexMath, NarrowNumbersAreRoundedOnce) {
   const Complex wide = std::sinh(Complex(1.5, -80.25));
-  const auto narrow = fast::sinh(std::complex<float>(1.5f, -80.25f));
+  const auto narrow = fast::sinh(phi::Complex<float>(1.5f, -80.25f));
   EXPECT_EQ(narrow.real(), static_cast<float>(wide.real()));
   EXPECT_EQ(narrow.imag(), static_cast<float>(wide.imag()));
 }
