@@ -1,6 +1,9 @@
 // Launches of a GPU that are written down as a graph, and the memory of their scratch.
 #include "phi/gpu/recording.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -54,6 +57,17 @@ class Current {
  private:
   std::atomic<Recording*>& slot_;
 };
+
+// Of the process: that graphs are not used is no error, and would be seen in nothing but times.
+void tell_once(cudaError_t why) {
+  static std::atomic<bool> is_told{false};
+  if (why == cudaSuccess || is_told.exchange(true)) return;
+  fmt::print(
+      stderr,
+      "CUDA cannot write down all that captured programs do ({}); it is called step by step, "
+      "which is slower.\n",
+      describe(why));
+}
 
 }  // namespace
 
@@ -131,9 +145,12 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
   if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
   // An error of CUDA's about the capture itself is no error of the body's.
   if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
-  if (failure || !captured || !recording.is_closed()) return nullptr;
-  std::optional<Graph> graph = Graph::of(captured.release());
-  if (!graph) return nullptr;
+  std::optional<Graph> graph;
+  if (!failure && captured && recording.is_closed()) graph = Graph::of(captured.release());
+  if (!graph) {
+    tell_once(last_capture_failure());
+    return nullptr;
+  }
   return std::make_unique<GraphRecord>(*this, std::move(*graph), recording.take());
 }
 

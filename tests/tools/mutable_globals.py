@@ -29,6 +29,7 @@ THREADS = {
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
     r"phi::\(anonymous namespace\)::(innermost_clashes|loading)": "the library that the thread is loading",
     r"phi::poll_interruption\(\)::last_ms": "when the thread asked last",
+    r"phi::gpu::\(anonymous namespace\)::last_failure": "what CUDA says of the thread's last capture",
     r"phi::detail::call_site": "where in the user's program the thread is",
 }
 # Shared by all ranks of a process, and the same for each.
@@ -66,6 +67,7 @@ SHARED = {
     r"phi::distributed::supervise::\(anonymous namespace\)::new_mark\(\)::number": "attempts that the process has marked",
     r"phi::for_each_slot<.*::absent": "constant",
     r"phi::distributed::checkpoint::.*::is_(data|temporary)_name\(.*\)::pattern": "constant",
+    r"phi::gpu::\(anonymous namespace\)::tell_once\(.*\)::is_told": "whether the process has said why there are no graphs",
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
 }
 # In builds with CUDA.

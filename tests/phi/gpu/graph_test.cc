@@ -22,6 +22,8 @@ namespace {
 
 using gpu::GpuDevice;
 using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int64_t kCount = 1000;
 const Place kPlace = GPUPlace(0);
@@ -157,6 +159,16 @@ TEST_F(GraphsOnTheTwin, AnErrorOfTheBodyIsItsOwn) {
       },
       ThrowsError(ErrorCode::kOutOfRange, "beyond"));
   EXPECT_THAT(values_of(x), Each(1));
+}
+
+TEST_F(GraphsOnTheTwin, WhatCudaCannotWriteDownIsToldOnce) {
+  const auto record = [&] {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(device_.record([&] { (void)cudaStreamSynchronize(device_.compute()); }), nullptr);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(record(), HasSubstr("CUDA cannot write down all that captured programs do"));
+  EXPECT_THAT(record(), Not(HasSubstr("captured programs")));
 }
 
 TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
