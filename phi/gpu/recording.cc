@@ -145,8 +145,8 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
   if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
   // An error of CUDA's about the capture itself is no error of the body's.
   if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
-  std::optional<Graph> graph;
-  if (!failure && captured && recording.is_closed()) graph = Graph::of(captured.release());
+  std::optional<Graph> graph =
+      !failure && captured && recording.is_closed() ? Graph::of(captured.release()) : std::nullopt;
   if (!graph) {
     tell_once(last_capture_failure());
     return nullptr;
