@@ -277,22 +277,23 @@ TEST_F(NcclFailure, OfOneCommunicatorEndsThoseBehindIt) {
 }
 
 struct Interrupted {};
-thread_local bool is_to_be_interrupted = false;
+// How often this thread may still ask; 0: as often as it likes.
+thread_local int asks_until_interrupted = 0;
 
 // What NCCL was told stays with it, and the next call waits for that.
 TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
   on_gpus(2, seconds(30), [](World& world) {
     const Floats x(world, 2);
     plant(world, [] {
-      cuda_on_cpu::delay_nccl(/*polls=*/2000);
+      cuda_on_cpu::delay_nccl(/*polls=*/5000);
       set_interruption([] {
-        if (std::exchange(is_to_be_interrupted, false)) throw Interrupted{};
+        if (asks_until_interrupted > 0 && --asks_until_interrupted == 0) throw Interrupted{};
       });
     });
     if (world.rank() == 0) {
-      // The other rank has agreed: the first wait is that for NCCL.
+      // The other rank is there: what takes long is NCCL.
       std::this_thread::sleep_for(milliseconds(500));
-      is_to_be_interrupted = true;
+      asks_until_interrupted = 3;
       EXPECT_THROW(exchange(world.everyone(), x), Interrupted);
     } else {
       exchange(world.everyone(), x);
