@@ -283,7 +283,9 @@ thread_local int asks_until_interrupted = 0;
 // What NCCL was told stays with it, and the next call waits for that.
 TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
   on_gpus(2, seconds(30), [](World& world) {
-    const Floats x(world, 2);
+    // Both now: later a rank would wait for its GPU, and that for the other rank.
+    Floats x(world, 2), y(world, 2);
+    y.set(static_cast<float>(world.rank()));
     plant(world, [] {
       cuda_on_cpu::delay_nccl(/*polls=*/5000);
       set_interruption([] {
@@ -298,8 +300,6 @@ TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
     } else {
       exchange(world.everyone(), x);
     }
-    Floats y(world, 2);
-    y.set(static_cast<float>(world.rank()));
     exchange(world.everyone(), y);
     float received = -1;
     world.device().copy_to_host(&received, y.data() + 4, 4);
