@@ -111,6 +111,15 @@ __global__ void run_lines(int64_t count, Op op) {
   }
 }
 
+/// Several times what a GPU holds at once: how many registers a kernel takes decides that, and as
+/// one block ends another begins, so that no part of the GPU is without work but at the very end.
+inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threads) {
+  constexpr int64_t kBlocksOfAMultiprocessor = 128;
+  const int64_t most = kBlocksOfAMultiprocessor * GpuDevice::of(ctx.place()).multiprocessors();
+  return static_cast<unsigned>(
+      std::clamp<int64_t>((lines * threads + kBlock - 1) / kBlock, 1, most));
+}
+
 /// op(team, line) for each line; which team depends on shapes alone.
 template <typename Lines, typename Op>
 void for_each_line(const GpuContext& ctx, const Lines& lines, const Op& op) {
@@ -119,7 +128,7 @@ void for_each_line(const GpuContext& ctx, const Lines& lines, const Op& op) {
   if (lines.count == 0) return;
   const bool is_alone = lines.n <= 4 || (!lines.is_contiguous() && lines.count >= kMany);
   const auto run = [&](auto kernel, int threads) {
-    launch(ctx, kernel, blocks_for(ctx, lines.count * threads), kBlock, lines.count, op);
+    launch(ctx, kernel, blocks_for_lines(ctx, lines.count, threads), kBlock, lines.count, op);
   };
   if (is_alone) return run(run_lines<1, Op>, 1);
   if (lines.n <= kShort) return run(run_lines<kWarp, Op>, kWarp);

@@ -9,7 +9,23 @@ namespace phi {
 namespace gpu {
 namespace {
 
-/// A block for each tile: [batch, heads, parts of values, tiles], those that see most first.
+/// A tile of queries of one of [batch, heads, parts of values].
+struct TileNumber {
+  int64_t head;
+  int64_t tile;
+};
+/// Of a grid's blocks in their order, some heads after the others: among these the tiles that see
+/// most come first, so that none of them is what the GPU waits for at the end.
+__device__ TileNumber tile_number(int64_t item, int64_t items, int64_t tiles) {
+  constexpr int64_t kHeads = 8;  // whose keys and values a cache holds together
+  const int64_t first = item / (kHeads * tiles) * kHeads;
+  const int64_t left = items / tiles - first;
+  const int64_t heads = left < kHeads ? left : kHeads;
+  const int64_t place = item - first * tiles;
+  return {first + place % heads, tiles - 1 - place / heads};
+}
+
+/// A block for each tile.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend(int64_t items, ForwardArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
@@ -19,9 +35,10 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   const int64_t tiles = tiles_of(shape.sq, AttentionTile<T>::kEdge);
   const int64_t chunks = ForwardTile<T>::chunks_of(shape);
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const int64_t begin = (tiles - 1 - item % tiles) * AttentionTile<T>::kEdge;
-    const int64_t head = item / tiles / chunks;
-    tile.run(head / shape.heads, head % shape.heads, item / tiles % chunks, begin);
+    const TileNumber at = tile_number(item, items, tiles);
+    const int64_t head = at.head / chunks;
+    tile.run(head / shape.heads, head % shape.heads, at.head % chunks,
+             at.tile * AttentionTile<T>::kEdge);
   }
 }
 

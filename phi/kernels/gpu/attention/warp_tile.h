@@ -60,7 +60,7 @@ class TensorCoreTile {
     constexpr int n = kTileEdge;
     nvcuda::wmma::fragment<matrix_a, n, n, n, W, Layout<kLeft>> a;
     nvcuda::wmma::fragment<matrix_b, n, n, n, W, Layout<kRight>> b;
-    PHI_UNROLL(1)
+    PHI_UNROLL(4)
     for (int k = 0; k < depth; k += n) {
       const int left_at = kLeft == TileLayout::kRows ? k : k * left_stride;
       const int right_at = kRight == TileLayout::kRows ? k * right_stride : k;

@@ -23,8 +23,9 @@ struct alignas(kWidth * sizeof(T)) Pack {
   T element[kWidth];
 };
 
+/// A copy: by reference nvcc would load it element by element.
 template <int kWidth, typename T>
-__device__ const Pack<T, kWidth>& pack_at(const T* array, int64_t i) {
+__device__ Pack<T, kWidth> pack_at(const T* array, int64_t i) {
   return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];
 }
 
