@@ -61,11 +61,17 @@ TEST_F(BlocksDeathTest, OddWidth) {
 }
 
 TEST_F(BlocksDeathTest, TilesOfHalfAWarp) {
-  EXPECT_DEATH(run(Fault::kHalfWarpOfTiles), "nvcuda::wmma needs all 32 lanes of a warp");
+  EXPECT_DEATH(run(Fault::kHalfWarpOfTiles), "tensor cores need all 32 lanes of a warp");
 }
 
 TEST_F(BlocksDeathTest, MisalignedTile) {
   EXPECT_DEATH(run(Fault::kMisalignedTile), "wmma needs an address that is a multiple of 32 bytes");
+}
+
+TEST_F(BlocksDeathTest, MisalignedMatrix) {
+  EXPECT_DEATH(
+      run(Fault::kMisalignedMatrix),
+      "ldmatrix needs an address that is a multiple of 16 bytes" IN_KERNEL("misaligned_matrix"));
 }
 
 TEST_F(BlocksDeathTest, TooMuchSharedMemory) {

@@ -2,6 +2,7 @@
 #include <mma.h>
 
 #include "cuda_on_cpu/faulty_kernels.h"
+#include "phi/gpu/tensor_core.h"
 
 namespace cuda_on_cpu_test {
 namespace {
@@ -71,6 +72,13 @@ __global__ void misaligned_tile(float* x) {
   wmma::store_matrix_sync(x + 1, sums, 16, wmma::mem_row_major);
 }
 
+__global__ void misaligned_matrix(float* x) {
+  __shared__ float4 rows[kThreads];
+  phi::gpu::Pair to[4];
+  phi::gpu::load_matrices(&rows[threadIdx.x % 32].y, to);
+  x[threadIdx.x] = static_cast<float>(to[0]);
+}
+
 __global__ void too_much_shared(float* x) {
   __shared__ float much[kMuch];
   much[threadIdx.x] = x[threadIdx.x];
@@ -115,6 +123,8 @@ Kernel kernel_of(Fault fault) {
       return half_warp_of_tiles;
     case Fault::kMisalignedTile:
       return misaligned_tile;
+    case Fault::kMisalignedMatrix:
+      return misaligned_matrix;
     case Fault::kTooMuchShared:
       return too_much_shared;
   }

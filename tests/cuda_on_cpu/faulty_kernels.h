@@ -14,6 +14,7 @@ enum class Fault {
   kOddWidth,          // a shuffle of width 12
   kHalfWarpOfTiles,   // wmma with 16 lanes
   kMisalignedTile,    // wmma at an address that is no multiple of 32 bytes
+  kMisalignedMatrix,  // ldmatrix at an address that is no multiple of 16 bytes
   kTooMuchShared,     // 64 KiB of shared memory
 };
 cudaError_t faulty(cudaStream_t stream, Fault fault, float* x);

@@ -28,6 +28,35 @@ const Problem kProblems[] = {
     {.batch = 0, .sq = 2, .sk = 2},
 };
 
+// Whose scores stay in registers, where elements have 16 bits and no weights are asked for: heads
+// of 64 and 128 columns, edges of 64 queries and keys, more heads than are in the grid together.
+const Problem kInRegisters[] = {
+    {.batch = 2,
+     .sq = 70,
+     .sk = 130,
+     .heads = 4,
+     .kv_heads = 2,
+     .width = 64,
+     .value_width = 64,
+     .causal = true},
+    {.sq = 64, .sk = 64, .width = 128, .value_width = 128},
+    {.sq = 129,
+     .sk = 193,
+     .heads = 2,
+     .kv_heads = 1,
+     .width = 128,
+     .value_width = 128,
+     .causal = true},
+    {.batch = 2, .sq = 65, .sk = 67, .heads = 5, .kv_heads = 5, .width = 64, .value_width = 64},
+    {.sq = 70,
+     .sk = 20,
+     .width = 64,
+     .value_width = 64,
+     .causal = true},  // early queries see nothing
+    {.sq = 1, .sk = 66, .width = 128, .value_width = 128, .causal = true},
+    {.sq = 3, .sk = 0, .width = 64, .value_width = 64},
+};
+
 /// Times the rounding of a dtype: the CPU rounds weights in other places.
 constexpr double kRoundings = 4;
 
@@ -40,18 +69,18 @@ struct Calls {
             p.mask_kind ? tensor<T>(p.mask(), p.mask_dims()) : DenseTensor()};
   }
   static const DenseTensor* if_defined(const DenseTensor& x) { return x.defined() ? &x : nullptr; }
-  static std::vector<TensorMeta> outputs(const Problem& p) {
+  static std::vector<TensorMeta> outputs(const Problem& p, bool weights = true) {
     return {{p.out_dims(), dtype_of<T>()},
-            {{p.batch, p.heads, p.sq, p.sk}, dtype_of<T>()},
+            {weights ? Dims{p.batch, p.heads, p.sq, p.sk} : Dims{0}, dtype_of<T>()},
             {p.lse_dims(), dtype_of<compute_t<T>>()},
             {{p.dropout > 0 ? 2 : 0}, DataType::INT64}};
   }
   /// out, softmax, lse, and seed and offset where something drops.
-  static KernelCall attend(const Problem& p) {
+  static KernelCall attend(const Problem& p, bool weights = true) {
     return [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::flash_attention, T>(
           ctx, in[0], in[1], in[2], &in[3], if_defined(in[4]), p.dropout, p.causal,
-          /*return_softmax=*/true, /*is_test=*/false, &out[0], &out[1], &out[2], &out[3]);
+          /*return_softmax=*/weights, /*is_test=*/false, &out[0], &out[1], &out[2], &out[3]);
     };
   }
   /// Inputs of the gradient: those of the operator, its outputs, and the outputs' gradient.
@@ -85,6 +114,14 @@ TYPED_TEST(GpuAttentionTest, IsTheCpus) {
     SCOPED_TRACE(p.name());
     expect_same_on_gpu(Calls<TypeParam>::inputs(p), Calls<TypeParam>::outputs(p),
                        Calls<TypeParam>::attend(p), kRoundings);
+  }
+}
+
+TYPED_TEST(GpuAttentionTest, WithoutWrittenWeightsItIsTheCpus) {
+  for (const Problem& p : kInRegisters) {
+    SCOPED_TRACE(p.name());
+    expect_same_on_gpu(Calls<TypeParam>::inputs(p), Calls<TypeParam>::outputs(p, false),
+                       Calls<TypeParam>::attend(p, false), kRoundings);
   }
 }
 
@@ -123,15 +160,19 @@ TYPED_TEST(GpuAttentionTest, RareProblemsAreTheCpus) {
 // A query or key that is NaN spoils the queries that see it and no other.
 TYPED_TEST(GpuAttentionTest, NanKeepsToTheQueriesThatSeeIt) {
   using T = TypeParam;
-  const Problem p{.sq = 70, .sk = 70, .causal = true};
-  for (const int64_t at : {int64_t{0}, int64_t{31}, int64_t{64}, int64_t{69}}) {
-    for (size_t which = 0; which < 2; ++which) {
-      Arrays in = Calls<TypeParam>::inputs(p);
-      in[which].mutable_data<T>()[at * 4 + 1] = from_double<T>(NAN);
-      const Values got = to_doubles(
-          left_on_gpu(in, Calls<TypeParam>::outputs(p), Calls<TypeParam>::attend(p))[in.size()]);
-      for (int64_t i = 0; i < p.sq; ++i)
-        EXPECT_EQ(std::isnan(got[i * 4 + 1]), which == 0 ? i == at : i >= at) << which << " " << i;
+  for (const int64_t width : {4, 64}) {
+    const Problem p{.sq = 70, .sk = 70, .width = width, .value_width = width, .causal = true};
+    for (const int64_t at : {int64_t{0}, int64_t{31}, int64_t{64}, int64_t{69}}) {
+      for (size_t which = 0; which < 2; ++which) {
+        Arrays in = Calls<T>::inputs(p);
+        in[which].mutable_data<T>()[at * width + 1] = from_double<T>(NAN);
+        const Values got = to_doubles(
+            left_on_gpu(in, Calls<T>::outputs(p, false), Calls<T>::attend(p, false))[in.size()]);
+        for (int64_t i = 0; i < p.sq; ++i) {
+          EXPECT_EQ(std::isnan(got[i * width + 1]), which == 0 ? i == at : i >= at)
+              << width << " " << which << " " << i;
+        }
+      }
     }
   }
 }
@@ -143,15 +184,17 @@ TYPED_TEST(GpuAttentionTest, CachesAreTheCpus) {
   struct Held {
     double first, second;
     int64_t added;
+    int64_t width = 6;
   };
-  for (const Held& held : {Held{0, 0, 5}, {3, 66, 1}, {65, 0, 5}, {70, 2, 0}}) {
-    const Dims q_dims{2, held.added, 4, 6};
-    const Dims dims{2, held.added, 2, 6};
-    DenseTensor keys = tensor<T>(Values(2 * kRoom * 2 * 6, NAN), {2, kRoom, 2, 6});
+  for (const Held& held : {Held{0, 0, 5}, {3, 66, 1}, {65, 0, 5}, {70, 2, 0}, {3, 66, 2, 64}}) {
+    const int64_t row = 2 * held.width;
+    const Dims q_dims{2, held.added, 4, held.width};
+    const Dims dims{2, held.added, 2, held.width};
+    DenseTensor keys = tensor<T>(Values(2 * kRoom * row, NAN), {2, kRoom, 2, held.width});
     for (int64_t b = 0; b < 2; ++b) {
-      const auto n = static_cast<int64_t>(b == 0 ? held.first : held.second) * 12;
+      const auto n = static_cast<int64_t>(b == 0 ? held.first : held.second) * row;
       const Values before = random_values(n, 7);
-      std::transform(before.begin(), before.end(), keys.mutable_data<T>() + b * kRoom * 12,
+      std::transform(before.begin(), before.end(), keys.mutable_data<T>() + b * kRoom * row,
                      from_double<T>);
     }
     const auto call = [](const KernelContext& ctx, Arrays& in, Arrays& out) {

@@ -15,11 +15,15 @@ namespace {
 
 using Tile = std::array<float, size_t{kTile} * kTile>;
 
+const TileProduct& product_of(const WarpWork::Lanes& lanes, int lane) {
+  return static_cast<const TileProduct&>(*lanes[static_cast<size_t>(lane)]);
+}
+
 template <class Of>
-Tile gather(const std::array<const TileProduct*, 32>& lanes, Of of) {
+Tile gather(const WarpWork::Lanes& lanes, Of of) {
   Tile tile;
   for (int lane = 0; lane < 32; ++lane) {
-    const float* elements = of(*lanes[static_cast<size_t>(lane)]);
+    const float* elements = of(product_of(lanes, lane));
     for (int i = 0; i < kTileOfLane; ++i) {
       tile[static_cast<size_t>(tile_element(lane, i))] = elements[i];
     }
@@ -42,7 +46,7 @@ void check_tile(const void* memory, unsigned stride, size_t element_size, const 
                   memory, stride * element_size, site.file, site.line, where_now()));
 }
 
-void multiply_tiles(const std::array<const TileProduct*, 32>& lanes) {
+void multiply_tiles(const WarpWork::Lanes& lanes) {
   const Tile a = gather(lanes, [](const TileProduct& part) { return part.a; });
   const Tile b = gather(lanes, [](const TileProduct& part) { return part.b; });
   Tile d = gather(lanes, [](const TileProduct& part) { return part.c; });
@@ -57,7 +61,7 @@ void multiply_tiles(const std::array<const TileProduct*, 32>& lanes) {
   }
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < kTileOfLane; ++i) {
-      lanes[static_cast<size_t>(lane)]->d[i] = d[static_cast<size_t>(tile_element(lane, i))];
+      product_of(lanes, lane).d[i] = d[static_cast<size_t>(tile_element(lane, i))];
     }
   }
 }

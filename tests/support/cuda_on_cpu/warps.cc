@@ -34,7 +34,7 @@ const char* name_of(Exchange kind) {
     case Exchange::kAll:
       return "__all_sync";
     case Exchange::kTiles:
-      return "a function of nvcuda::wmma";
+      return "a function of tensor cores";
   }
   return "";
 }
@@ -76,17 +76,16 @@ int source(const Thread& self, int lane) {
   }
 }
 
-void multiply(const Warp& warp, unsigned present) {
+void run_together(const Warp& warp, unsigned present) {
   if (present != ~0u) {
-    fail(fmt::format("nvcuda::wmma needs all 32 lanes of a warp, not {:#010x}, in {}", present,
+    fail(fmt::format("tensor cores need all 32 lanes of a warp, not {:#010x}, in {}", present,
                      where_now()));
   }
-  std::array<const TileProduct*, kWarp> parts{};
+  WarpWork::Lanes parts{};
   for_each_lane(present, [&](int lane) {
-    parts[static_cast<size_t>(lane)] =
-        reinterpret_cast<const TileProduct*>(lane_of(warp, lane).value);
+    parts[static_cast<size_t>(lane)] = reinterpret_cast<const WarpWork*>(lane_of(warp, lane).value);
   });
-  multiply_tiles(parts);
+  parts[0]->run(parts);
 }
 
 // Gives each of these lanes what it gets.
@@ -96,7 +95,7 @@ void exchange(const Warp& warp, unsigned present) {
   for_each_lane(present, [&](int lane) {
     if (lane_of(warp, lane).value != 0) votes |= 1u << lane;
   });
-  if (kind == Exchange::kTiles) multiply(warp, present);
+  if (kind == Exchange::kTiles) run_together(warp, present);
   for_each_lane(present, [&](int lane) {
     Thread& self = lane_of(warp, lane);
     switch (kind) {
@@ -162,6 +161,10 @@ void settle(Warp& warp) {
   for_each_lane(warp.waiting, [&](int lane) {
     if ((warp.waiting >> lane & 1) != 0) finish(warp, lane_of(warp, lane).mask);
   });
+}
+
+void work_together(const WarpWork& part, const Site& site) {
+  warp_exchange(Exchange::kTiles, ~0u, reinterpret_cast<uint64_t>(&part), 0, kWarp, site);
 }
 
 uint64_t warp_exchange(Exchange kind, unsigned mask, uint64_t value, int operand, int width,

@@ -102,9 +102,9 @@ void mma_sync(tile_fragment<accumulator, D, void>& d, const tile_fragment<matrix
   const auto right = as_floats(b);
   const auto sums = as_floats(c);
   std::array<float, cuda_on_cpu::kTileOfLane> result;
-  const cuda_on_cpu::TileProduct part{left.data(), right.data(), sums.data(), result.data()};
-  cuda_on_cpu::warp_exchange(cuda_on_cpu::Exchange::kTiles, ~0u, reinterpret_cast<uint64_t>(&part),
-                             0, 32, {file, line});
+  const cuda_on_cpu::TileProduct part{
+      {cuda_on_cpu::multiply_tiles}, left.data(), right.data(), sums.data(), result.data()};
+  cuda_on_cpu::work_together(part, {file, line});
   for (int i = 0; i < cuda_on_cpu::kTileOfLane; ++i) d.x[i] = static_cast<D>(result[i]);
 }
 

@@ -1,4 +1,5 @@
-// The product of tiles that nvcuda::wmma (include/mma.h) hands to a warp.
+// What the lanes of a warp bring together to its tensor cores: products of tiles that nvcuda::wmma
+// (include/mma.h) hands to it, and what phi/gpu/tensor_core.h does.
 #pragma once
 
 #include <array>
@@ -14,14 +15,23 @@ inline constexpr int kTileOfLane = kTile * kTile / 32;  // elements that each la
 /// Which element of a tile, counted by rows, is number `i` of a lane.
 inline constexpr int tile_element(int lane, int i) { return i * 32 + lane; }
 
-/// What one lane brings to d = a b + c: its elements of each tile.
-struct TileProduct {
+/// What one lane brings; `run` does the work of all, once they are there.
+struct WarpWork {
+  using Lanes = std::array<const WarpWork*, 32>;
+  void (*run)(const Lanes& lanes);
+};
+
+/// Its elements of each tile of d = a b + c.
+struct TileProduct : WarpWork {
   const float* a;
   const float* b;
   const float* c;
   float* d;
 };
-void multiply_tiles(const std::array<const TileProduct*, 32>& lanes);
+void multiply_tiles(const WarpWork::Lanes& lanes);
+
+/// All lanes of the warp meet here.
+void work_together(const WarpWork& part, const Site& site);
 
 /// Ends the test unless the tile's address is a multiple of 32 and its rows of 16 bytes.
 void check_tile(const void* memory, unsigned stride, size_t element_size, const Site& site);
