@@ -126,7 +126,9 @@ TYPED_TEST(GpuAttentionTest, WithoutWrittenWeightsItIsTheCpus) {
 }
 
 TYPED_TEST(GpuAttentionTest, GradientsAreTheCpus) {
-  for (const Problem& p : kProblems) {
+  std::vector<Problem> problems(std::begin(kProblems), std::end(kProblems));
+  problems.insert(problems.end(), std::begin(kInRegisters), std::end(kInRegisters));
+  for (const Problem& p : problems) {
     SCOPED_TRACE(p.name());
     expect_same_on_gpu(Calls<TypeParam>::grad_inputs(p), Calls<TypeParam>::grad_outputs(p),
                        Calls<TypeParam>::find_gradients(p), kRoundings);

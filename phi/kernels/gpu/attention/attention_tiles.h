@@ -266,6 +266,22 @@ struct WarpShare {
 /// How many tiles of `edge` there are.
 PHI_HD int64_t tiles_of(int64_t n, int64_t edge) { return (n + edge - 1) / edge; }
 
+/// A tile of one head, of one part of its columns.
+struct TileNumber {
+  int64_t head;
+  int64_t tile;
+};
+/// Of a grid's blocks in their order, some heads after the others: among these the last tiles of
+/// queries, which see most, come first, so that none of them is what the GPU waits for at the end.
+__device__ inline TileNumber tile_number(int64_t item, int64_t items, int64_t tiles) {
+  constexpr int64_t kHeads = 8;  // whose keys and values a cache holds together
+  const int64_t first = item / (kHeads * tiles) * kHeads;
+  const int64_t left = items / tiles - first;
+  const int64_t heads = left < kHeads ? left : kHeads;
+  const int64_t place = item - first * tiles;
+  return {first + place % heads, tiles - 1 - place / heads};
+}
+
 /// A block per item, or fewer where the grid cannot have so many: kernels stride by it.
 inline unsigned blocks_of(int64_t items) {
   return static_cast<unsigned>(std::clamp<int64_t>(items, 1, (int64_t{1} << 31) - 1));

@@ -10,22 +10,6 @@ namespace phi {
 namespace gpu {
 namespace {
 
-/// A tile of queries of one of [batch, heads, parts of values].
-struct TileNumber {
-  int64_t head;
-  int64_t tile;
-};
-/// Of a grid's blocks in their order, some heads after the others: among these the tiles that see
-/// most come first, so that none of them is what the GPU waits for at the end.
-__device__ TileNumber tile_number(int64_t item, int64_t items, int64_t tiles) {
-  constexpr int64_t kHeads = 8;  // whose keys and values a cache holds together
-  const int64_t first = item / (kHeads * tiles) * kHeads;
-  const int64_t left = items / tiles - first;
-  const int64_t heads = left < kHeads ? left : kHeads;
-  const int64_t place = item - first * tiles;
-  return {first + place % heads, tiles - 1 - place / heads};
-}
-
 /// A block for each tile.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
@@ -76,7 +60,7 @@ void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
   if (items == 0) return;
   if constexpr (kIs16Bit<T>) {
     const bool needs_weights = mask.data || drops.are_some || arrays.softmax;
-    if (!needs_weights && fits_registers(arrays.q, arrays.k, arrays.v, arrays.out, shape)) {
+    if (!needs_weights && fit_registers<T>(shape, arrays.q, arrays.k, arrays.v, arrays.out)) {
       return shape.width == 64 ? launch_in_registers<64>(ctx, arrays, shape)
                                : launch_in_registers<128>(ctx, arrays, shape);
     }

@@ -1,0 +1,263 @@
+// The gradients of attention of 16-bit heads of 64 or 128 columns, without mask and dropout: the
+// quick way, in which weights and slopes stay in the registers of the warp that makes them. The
+// formulas and the two kernels are attention_grad.h's.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "phi/kernels/gpu/attention/attention_grad.h"
+#include "phi/kernels/gpu/attention/register_tiles.h"
+
+namespace phi::gpu {
+
+/// What a query's slopes take beside products.
+struct QueryRow {
+  float log_sum;  // of the scores' exponentials, of base 2
+  float share;
+};
+
+template <typename T>
+__device__ QueryRow query_row(const GradArrays<T>& arrays, int64_t at) {
+  return {arrays.lse[at] * kLog2E, arrays.shares[at]};
+}
+/// The keys that a query sees, none where its logarithm says that it saw none.
+__device__ inline int64_t keys_seen(const AttentionShape& shape, const QueryRow& row, int64_t b,
+                                    int64_t query) {
+  const bool sees = row.log_sum != -std::numeric_limits<float>::infinity();
+  return sees ? shape.visible_keys(b, query) : 0;
+}
+
+/// Of one product of a query and a key.
+struct WeightAndSlope {
+  float weight;
+  float slope;
+
+  __device__ WeightAndSlope(float score, float product, const QueryRow& row, float factor,
+                            bool is_seen)
+      : weight(is_seen ? std::exp2(score * factor - row.log_sum) : 0.0f),
+        slope(is_seen ? weight * (product - row.share) : 0.0f) {}
+};
+
+/// Of q: a block takes 64 queries of a head and goes over the keys.
+template <typename T, int kWidth>
+class QueryGradInRegisters {
+ public:
+  using Tiles = RegisterTiles<T, kWidth>;
+  static constexpr int kEdge = Tiles::kEdge;
+  static constexpr int kThreads = Tiles::kThreads;
+  struct Memory {
+    typename Tiles::Tile keys;    // at first of queries
+    typename Tiles::Tile values;  // at first of gradients of outputs
+  };
+
+  __device__ QueryGradInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
+                                  Memory& memory)
+      : arrays_(arrays), shape_(shape), memory_(memory) {}
+
+  /// The queries from `begin` on of a head.
+  __device__ void run(int64_t b, int64_t h, int64_t begin) {
+    const int64_t rows = shape_.sq - begin;
+    load_queries(b, h, begin, rows);
+    Tiles::clear(sums_);
+    const int64_t key_rows = shape_.key_batch(b) * shape_.sk;
+    const HeadRows<T> keys(arrays_.k, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
+    const HeadRows<T> values(arrays_.v, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
+    const int64_t end = shape_.visible_keys(b, begin + (rows < kEdge ? rows : kEdge) - 1);
+    typename Tiles::Share share;
+    if (end > 0) share.fetch(keys, 0, shape_.sk);
+    for (int64_t key = 0; key < end; key += kEdge) {
+      __syncthreads();  // the tiles before are read
+      share.put(memory_.keys);
+      share.fetch(values, key, shape_.sk - key);
+      share.put(memory_.values);
+      __syncthreads();
+      if (key + kEdge < end) share.fetch(keys, key + kEdge, shape_.sk - key - kEdge);
+      PHI_UNROLL(1)
+      for (int i = 0; i < Tiles::kChunks; ++i) add_chunk(key, i);
+    }
+    PHI_UNROLL(2)
+    for (int half = 0; half < 2; ++half) {
+      const int64_t query = begin + row_of(half);
+      if (query >= shape_.sq) continue;
+      Tiles::write_row(sums_, half, static_cast<float>(shape_.scale),
+                       arrays_.q_grad + ((b * shape_.sq + query) * shape_.heads + h) * kWidth);
+    }
+  }
+
+ private:
+  __device__ static int row_of(int half) { return Tiles::band() + Tiles::group() + 8 * half; }
+
+  __device__ void load_queries(int64_t b, int64_t h, int64_t begin, int64_t rows) {
+    const int64_t first = b * shape_.sq + begin;
+    typename Tiles::Share share;
+    share.fetch(HeadRows<T>(arrays_.q, first, shape_.heads, h, kWidth), 0, rows);
+    __syncthreads();  // what the block did before is over
+    share.put(memory_.keys);
+    share.fetch(HeadRows<T>(arrays_.out_grad, first, shape_.heads, h, kWidth), 0, rows);
+    share.put(memory_.values);
+    __syncthreads();
+    Tiles::load_left(memory_.keys, queries_);
+    Tiles::load_left(memory_.values, out_grads_);
+    PHI_UNROLL(2)
+    for (int half = 0; half < 2; ++half) {
+      const int64_t query = begin + row_of(half);
+      rows_[half] = {0, 0};
+      seen_[half] = 0;
+      if (query >= shape_.sq) continue;
+      rows_[half] = query_row(arrays_, shape_.row_of(b, h, query));
+      seen_[half] = keys_seen(shape_, rows_[half], b, query);
+    }
+  }
+
+  __device__ void add_chunk(int64_t key, int i) {
+    const float factor = static_cast<float>(shape_.scale) * kLog2E;
+    typename Tiles::Chunk scores, products;
+    Tiles::clear(scores);
+    Tiles::clear(products);
+    Tiles::multiply(queries_, memory_.keys.chunk(i), scores);
+    Tiles::multiply(out_grads_, memory_.values.chunk(i), products);
+    const int64_t first = key + i * Tiles::kChunk + 2 * Tiles::thread();
+    PHI_UNROLL(8)
+    for (int e = 0; e < 8; ++e) {
+      const int half = e % 4 / 2;
+      float& score = scores[e / 4][e % 4];
+      const bool is_seen = first + e / 4 * 8 + e % 2 < seen_[half];
+      score = WeightAndSlope(score, products[e / 4][e % 4], rows_[half], factor, is_seen).slope;
+    }
+    Tiles::add_rows(scores, memory_.keys.chunk(i), sums_);
+  }
+
+  const GradArrays<T>& arrays_;
+  const AttentionShape& shape_;
+  Memory& memory_;
+  typename Tiles::Left queries_;
+  typename Tiles::Left out_grads_;
+  typename Tiles::Sums sums_;
+  // Of this lane's rows.
+  QueryRow rows_[2];
+  int64_t seen_[2];  // keys
+};
+
+/// Of k and v: a block takes 64 keys of a key head and goes over the queries of all heads that
+/// share it. Products are transposed: of keys and queries.
+template <typename T, int kWidth>
+class KeyGradsInRegisters {
+ public:
+  using Tiles = RegisterTiles<T, kWidth>;
+  static constexpr int kEdge = Tiles::kEdge;
+  static constexpr int kThreads = Tiles::kThreads;
+  struct Memory {
+    typename Tiles::Tile queries;    // at first of keys
+    typename Tiles::Tile out_grads;  // at first of values
+    QueryRow rows[kEdge];
+    int seen[kEdge];  // of this block's keys
+  };
+
+  __device__ KeyGradsInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
+                                 Memory& memory)
+      : arrays_(arrays), shape_(shape), memory_(memory) {}
+
+  /// The keys from `begin` on of a key head.
+  __device__ void run(int64_t kv_b, int64_t kv_h, int64_t begin) {
+    const int64_t first_row = kv_b * shape_.sk + begin;
+    load_keys(first_row, kv_h, shape_.sk - begin);
+    Tiles::clear(key_sums_);
+    Tiles::clear(value_sums_);
+    const int64_t b = kv_b - shape_.kv_batch_shift;
+    const int64_t first_head = (kv_h + shape_.first_kv_head) * shape_.group - shape_.first_head;
+    const bool has_batch = b >= 0 && b < shape_.batch;
+    for (int64_t of_group = 0; has_batch && of_group < shape_.group; ++of_group) {
+      const int64_t h = first_head + of_group;
+      if (h >= 0 && h < shape_.heads) add_head(b, h, begin);  // others are elsewhere
+    }
+    PHI_UNROLL(2)
+    for (int half = 0; half < 2; ++half) {
+      const int64_t key = Tiles::band() + Tiles::group() + 8 * half;
+      if (begin + key >= shape_.sk) continue;
+      const int64_t at = ((first_row + key) * shape_.kv_heads + kv_h) * kWidth;
+      if (arrays_.k_grad)
+        Tiles::write_row(key_sums_, half, static_cast<float>(shape_.scale), arrays_.k_grad + at);
+      if (arrays_.v_grad) Tiles::write_row(value_sums_, half, 1.0f, arrays_.v_grad + at);
+    }
+  }
+
+ private:
+  __device__ void load_keys(int64_t first_row, int64_t kv_h, int64_t rows) {
+    typename Tiles::Share share;
+    share.fetch(HeadRows<T>(arrays_.k, first_row, shape_.kv_heads, kv_h, kWidth), 0, rows);
+    __syncthreads();  // what the block did before is over
+    share.put(memory_.queries);
+    share.fetch(HeadRows<T>(arrays_.v, first_row, shape_.kv_heads, kv_h, kWidth), 0, rows);
+    share.put(memory_.out_grads);
+    __syncthreads();
+    Tiles::load_left(memory_.queries, keys_);
+    Tiles::load_left(memory_.out_grads, values_);
+  }
+
+  __device__ void add_head(int64_t b, int64_t h, int64_t begin) {
+    const int64_t first = b * shape_.sq;
+    const HeadRows<T> queries(arrays_.q, first, shape_.heads, h, kWidth);
+    const HeadRows<T> out_grads(arrays_.out_grad, first, shape_.heads, h, kWidth);
+    for (int64_t query = 0; query < shape_.sq; query += kEdge) {
+      const int64_t rows = shape_.sq - query < kEdge ? shape_.sq - query : kEdge;
+      if (shape_.visible_keys(b, query + rows - 1) <= begin) continue;
+      __syncthreads();  // the tiles before are read
+      Tiles::copy(queries, query, rows, memory_.queries);
+      Tiles::copy(out_grads, query, rows, memory_.out_grads);
+      load_rows(b, h, query, rows, begin);
+      __syncthreads();
+      PHI_UNROLL(1)
+      for (int i = 0; i < Tiles::kChunks; ++i) add_chunk(i);
+    }
+  }
+
+  __device__ void load_rows(int64_t b, int64_t h, int64_t query, int64_t rows, int64_t begin) {
+    for (int r = static_cast<int>(threadIdx.x); r < kEdge; r += kThreads) {
+      QueryRow row{0, 0};
+      int64_t seen = 0;
+      if (r < rows) {
+        row = query_row(arrays_, shape_.row_of(b, h, query + r));
+        seen = keys_seen(shape_, row, b, query + r) - begin;
+      }
+      memory_.rows[r] = row;
+      memory_.seen[r] = seen < kEdge ? static_cast<int>(seen) : kEdge;
+    }
+  }
+
+  __device__ void add_chunk(int i) {
+    const float factor = static_cast<float>(shape_.scale) * kLog2E;
+    typename Tiles::Chunk weights, slopes;
+    Tiles::clear(weights);
+    Tiles::clear(slopes);
+    Tiles::multiply(keys_, memory_.queries.chunk(i), weights);
+    Tiles::multiply(values_, memory_.out_grads.chunk(i), slopes);
+    const int key = Tiles::band() + Tiles::group();
+    PHI_UNROLL(4)
+    for (int column = 0; column < 4; ++column) {
+      const int n = column / 2;
+      const int query = i * Tiles::kChunk + n * 8 + 2 * Tiles::thread() + column % 2;
+      const QueryRow row = memory_.rows[query];
+      const int seen = memory_.seen[query];
+      PHI_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        const int e = 2 * half + column % 2;
+        const WeightAndSlope both(weights[n][e], slopes[n][e], row, factor, key + 8 * half < seen);
+        weights[n][e] = both.weight;
+        slopes[n][e] = both.slope;
+      }
+    }
+    Tiles::add_rows(weights, memory_.out_grads.chunk(i), value_sums_);
+    Tiles::add_rows(slopes, memory_.queries.chunk(i), key_sums_);
+  }
+
+  const GradArrays<T>& arrays_;
+  const AttentionShape& shape_;
+  Memory& memory_;
+  typename Tiles::Left keys_;
+  typename Tiles::Left values_;
+  typename Tiles::Sums key_sums_;
+  typename Tiles::Sums value_sums_;
+};
+
+}  // namespace phi::gpu
