@@ -76,7 +76,7 @@ template <class W>
 float value(Pair pair, int which) {
   const auto bits = static_cast<uint16_t>(pair >> (16 * which));
   W number;
-  std::memcpy(&number, &bits, sizeof(number));
+  std::memcpy(static_cast<void*>(&number), &bits, sizeof(number));
   return static_cast<float>(number);
 }
 
