@@ -44,7 +44,11 @@ int64_t least_device_bytes(const Case& test, const std::function<Program()>& cap
 class Life {
  public:
   Life(const Case& test, const Site::Meshes* meshes, Way way, bool graphs)
-      : test_(test), meshes_(meshes), way_(way), graphs_(graphs), site_(meshes ? Site(*meshes) : Site()) {
+      : test_(test),
+        meshes_(meshes),
+        way_(way),
+        graphs_(graphs),
+        site_(meshes ? Site(*meshes) : Site()) {
     for (size_t i = 0; i < test.parameters.size(); ++i) {
       const int number = static_cast<int>(i);
       parameters_.push_back(make_given(test, test.parameters[i], kParameters + number, 0, meshes));

@@ -19,8 +19,8 @@ inline constexpr int kRuns = 3;
 Tensor make_given(const Case& test, const Given& given, int number, int run,
                   const Site::Meshes* meshes);
 
-/// On the calling rank. `meshes`: null for plain tensors. `graphs`: programs may be launched as CUDA
-/// graphs, which ranks that share a GPU cannot. Errors: what the function throws.
+/// On the calling rank. `meshes`: null for plain tensors. `graphs`: programs may be launched as
+/// CUDA graphs, which ranks that share a GPU cannot. Errors: what the function throws.
 Record live(const Case& test, const Site::Meshes* meshes, Way way, bool graphs = true);
 
 }  // namespace phi::testing::programs
