@@ -90,15 +90,9 @@ class QueryGradInRegisters {
 
   __device__ void load_queries(int64_t b, int64_t h, int64_t begin, int64_t rows) {
     const int64_t first = b * shape_.sq + begin;
-    typename Tiles::Share share;
-    share.fetch(HeadRows<T>(arrays_.q, first, shape_.heads, h, kWidth), 0, rows);
-    __syncthreads();  // what the block did before is over
-    share.put(memory_.keys);
-    share.fetch(HeadRows<T>(arrays_.out_grad, first, shape_.heads, h, kWidth), 0, rows);
-    share.put(memory_.values);
-    __syncthreads();
-    Tiles::load_left(memory_.keys, queries_);
-    Tiles::load_left(memory_.values, out_grads_);
+    Tiles::load_both(HeadRows<T>(arrays_.q, first, shape_.heads, h, kWidth),
+                     HeadRows<T>(arrays_.out_grad, first, shape_.heads, h, kWidth), rows,
+                     memory_.keys, memory_.values, queries_, out_grads_);
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
       const int64_t query = begin + row_of(half);
@@ -161,7 +155,9 @@ class KeyGradsInRegisters {
   /// The keys from `begin` on of a key head.
   __device__ void run(int64_t kv_b, int64_t kv_h, int64_t begin) {
     const int64_t first_row = kv_b * shape_.sk + begin;
-    load_keys(first_row, kv_h, shape_.sk - begin);
+    Tiles::load_both(HeadRows<T>(arrays_.k, first_row, shape_.kv_heads, kv_h, kWidth),
+                     HeadRows<T>(arrays_.v, first_row, shape_.kv_heads, kv_h, kWidth),
+                     shape_.sk - begin, memory_.queries, memory_.out_grads, keys_, values_);
     Tiles::clear(key_sums_);
     Tiles::clear(value_sums_);
     const int64_t b = kv_b - shape_.kv_batch_shift;
@@ -183,18 +179,6 @@ class KeyGradsInRegisters {
   }
 
  private:
-  __device__ void load_keys(int64_t first_row, int64_t kv_h, int64_t rows) {
-    typename Tiles::Share share;
-    share.fetch(HeadRows<T>(arrays_.k, first_row, shape_.kv_heads, kv_h, kWidth), 0, rows);
-    __syncthreads();  // what the block did before is over
-    share.put(memory_.queries);
-    share.fetch(HeadRows<T>(arrays_.v, first_row, shape_.kv_heads, kv_h, kWidth), 0, rows);
-    share.put(memory_.out_grads);
-    __syncthreads();
-    Tiles::load_left(memory_.queries, keys_);
-    Tiles::load_left(memory_.out_grads, values_);
-  }
-
   __device__ void add_head(int64_t b, int64_t h, int64_t begin) {
     const int64_t first = b * shape_.sq;
     const HeadRows<T> queries(arrays_.q, first, shape_.heads, h, kWidth);

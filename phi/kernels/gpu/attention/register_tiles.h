@@ -95,6 +95,21 @@ struct RegisterTiles {
     for (int k = 0; k < kSteps; ++k) load_matrices(row + k * 16, left[k]);
   }
 
+  /// The warp's rows of two arrays, by way of tiles that the block has done with.
+  __device__ static void load_both(const HeadRows<T>& first, const HeadRows<T>& second,
+                                   int64_t rows, Tile& of_first, Tile& of_second, Left& left,
+                                   Left& other) {
+    Share share;
+    share.fetch(first, 0, rows);
+    __syncthreads();
+    share.put(of_first);
+    share.fetch(second, 0, rows);
+    share.put(of_second);
+    __syncthreads();
+    load_left(of_first, left);
+    load_left(of_second, other);
+  }
+
   template <int kTiles>
   __device__ static void clear(float (&sums)[kTiles][4]) {
     PHI_UNROLL(16)
