@@ -205,7 +205,7 @@ class KeyGradsInRegisters {
         seen = keys_seen(shape_, row, b, query + r) - begin;
       }
       memory_.rows[r] = row;
-      memory_.seen[r] = seen < kEdge ? static_cast<int>(seen) : kEdge;
+      memory_.seen[r] = static_cast<int>(seen < 0 ? 0 : (seen < kEdge ? seen : kEdge));
     }
   }
 
