@@ -28,14 +28,14 @@ class BlocksDeathTest : public ::testing::Test {
 TEST_F(BlocksDeathTest, BarrierThatSomeThreadsSkip) {
   EXPECT_DEATH(run(Fault::kSkippedBarrier),
                "a barrier that some threads miss; wait for the block: thread 0 at "
-               ".*faulty_kernels.cu:15 and 39 more; have ended: thread 40 and 23 more" IN_KERNEL(
+               ".*faulty_kernels.cu:16 and 39 more; have ended: thread 40 and 23 more" IN_KERNEL(
                    "skipped_barrier"));
 }
 
 TEST_F(BlocksDeathTest, BarrierThatLanesSkip) {
   EXPECT_DEATH(run(Fault::kSkippedByLanes),
-               "wait for the block: thread 16 at .*:23 and 47 more; wait for lanes of their warp: "
-               "thread 0 at .*:21 and 15 more" IN_KERNEL("skipped_by_lanes"));
+               "wait for the block: thread 16 at .*:24 and 47 more; wait for lanes of their warp: "
+               "thread 0 at .*:22 and 15 more" IN_KERNEL("skipped_by_lanes"));
 }
 
 TEST_F(BlocksDeathTest, TwoBarriers) {
