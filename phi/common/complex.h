@@ -165,14 +165,6 @@ class Complex {
 };
 
 template <typename R>
-PHI_HD constexpr R real(Complex<R> z) {
-  return z.real();
-}
-template <typename R>
-PHI_HD constexpr R imag(Complex<R> z) {
-  return z.imag();
-}
-template <typename R>
 PHI_HD constexpr Complex<R> conj(Complex<R> z) {
   return {z.real(), -z.imag()};
 }

@@ -10,6 +10,6 @@
 #define PHI_UNROLL(times) PHI_PRAGMA_(unroll times)
 #else
 #define PHI_HD inline __attribute__((always_inline))
-#define PHI_HD_RARE __attribute__((noinline, cold))
+#define PHI_HD_RARE inline __attribute__((noinline, cold))
 #define PHI_UNROLL(times) PHI_PRAGMA_(GCC unroll times)
 #endif

@@ -37,24 +37,23 @@ __device__ __forceinline__ void load_transposed_matrices(const void* row, Pair (
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
                : "memory");
 }
+#define PHI_ADD_PRODUCT_(type)                                                    \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                      \
+      ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"      \
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                \
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_above), \
+        "r"(right_below))
 template <typename W>
 __device__ __forceinline__ void add_product(const Pair (&left)[4], Pair right_above,
                                             Pair right_below, float (&sums)[4]) {
-  if constexpr (std::is_same_v<W, __nv_bfloat16>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_above),
-          "r"(right_below));
+  static_assert(std::is_same_v<W, __half> || std::is_same_v<W, __nv_bfloat16>);
+  if constexpr (std::is_same_v<W, __half>) {
+    PHI_ADD_PRODUCT_("f16");
   } else {
-    static_assert(std::is_same_v<W, __half>);
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_above),
-          "r"(right_below));
+    PHI_ADD_PRODUCT_("bf16");
   }
 }
+#undef PHI_ADD_PRODUCT_
 #else
 void load_matrices(const void* row, Pair (&to)[4], const char* file = __builtin_FILE(),
                    int line = __builtin_LINE());

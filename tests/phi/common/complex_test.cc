@@ -51,8 +51,8 @@ TYPED_TEST(ComplexNumbers, AreComputedWithAsTheStandardLibrarysAre) {
     expect_near<TypeParam>(conj(a), std::conj(x), "conjugate");
     EXPECT_EQ(abs(a), std::abs(x));
     EXPECT_NEAR(norm(a), std::norm(x), 1e-5);
-    EXPECT_EQ(real(a), x.real());
-    EXPECT_EQ(imag(a), x.imag());
+    EXPECT_EQ(a.real(), x.real());
+    EXPECT_EQ(a.imag(), x.imag());
     EXPECT_TRUE(a == a && !(a != a) && a != b && Ours(r) == r);
     Ours sum = a;
     sum += b;
