@@ -19,9 +19,10 @@ PHI_HD order_key_t<C> order_key(C x) {
   using Key = order_key_t<C>;
   constexpr Key kTop = Key(1) << (8 * sizeof(Key) - 1);
   if constexpr (std::is_floating_point_v<C>) {
-    if (x != x) return std::numeric_limits<Key>::max();
+    // Without jumps: signs of neighbours differ as they like.
     const Key bits = std::bit_cast<Key>(x == C(0) ? C(0) : x);
-    return bits & kTop ? ~bits : bits | kTop;
+    const Key key = bits ^ ((bits & kTop) != 0 ? ~Key(0) : kTop);
+    return x != x ? std::numeric_limits<Key>::max() : key;
   } else if constexpr (std::is_signed_v<C>) {
     return static_cast<Key>(static_cast<std::make_signed_t<Key>>(x)) ^ kTop;
   } else {

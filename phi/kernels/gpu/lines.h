@@ -113,25 +113,35 @@ __global__ void run_lines(int64_t count, Op op) {
 
 /// Several times what a GPU holds at once: how many registers a kernel takes decides that, and as
 /// one block ends another begins, so that no part of the GPU is without work but at the very end.
-inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threads) {
+inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threads,
+                                 int of_a_block = kBlock) {
   constexpr int64_t kBlocksOfAMultiprocessor = 128;
   const int64_t most = kBlocksOfAMultiprocessor * GpuDevice::of(ctx.place()).multiprocessors();
-  return static_cast<unsigned>(
-      std::clamp<int64_t>((lines * threads + kBlock - 1) / kBlock, 1, most));
+  const int64_t blocks = (lines * threads + of_a_block - 1) / of_a_block;
+  return static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, most));
+}
+
+inline constexpr int64_t kAlone = 4;  // elements that one thread serves well
+
+/// Threads that share a line.
+template <typename Lines>
+int threads_for_lines(const Lines& lines) {
+  constexpr int64_t kShort = 1024;  // elements that a warp serves well
+  constexpr int64_t kMany = 8192;   // lines that keep a GPU busy with a thread each
+  if (lines.n <= kAlone || (!lines.is_contiguous() && lines.count >= kMany)) return 1;
+  return lines.n <= kShort ? kWarp : kBlock;
 }
 
 /// op(team, line) for each line; which team depends on shapes alone.
 template <typename Lines, typename Op>
 void for_each_line(const GpuContext& ctx, const Lines& lines, const Op& op) {
-  constexpr int64_t kShort = 1024;  // elements that a warp serves well
-  constexpr int64_t kMany = 8192;   // lines that keep a GPU busy with a thread each
   if (lines.count == 0) return;
-  const bool is_alone = lines.n <= 4 || (!lines.is_contiguous() && lines.count >= kMany);
   const auto run = [&](auto kernel, int threads) {
     launch(ctx, kernel, blocks_for_lines(ctx, lines.count, threads), kBlock, lines.count, op);
   };
-  if (is_alone) return run(run_lines<1, Op>, 1);
-  if (lines.n <= kShort) return run(run_lines<kWarp, Op>, kWarp);
+  const int threads = threads_for_lines(lines);
+  if (threads == 1) return run(run_lines<1, Op>, 1);
+  if (threads == kWarp) return run(run_lines<kWarp, Op>, kWarp);
   run(run_lines<kBlock, Op>, kBlock);
 }
 

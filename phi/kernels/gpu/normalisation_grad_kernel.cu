@@ -1,16 +1,17 @@
 // Gradients of layer_norm and rms_norm on GPUs: of x by a team of threads for each row, of the
-// weights down the columns, in parts that are added up in their order.
+// weights down the columns, in parts that are added up in their order. Rows that are held in
+// registers are read once for all of them.
 #include <algorithm>
 #include <cmath>
 
 #include "phi/generated/kernels/normalisation.h"
-#include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/row_weights.h"
 
 namespace phi {
 namespace {
 
 using gpu::AxisLines;
+using gpu::PlaceWeights;
 
 /// How rows were normalised: y = (x - shift) * factor. In layer_norm the shift depends on x.
 template <typename C>
@@ -31,6 +32,14 @@ struct Scaled {
   __device__ C factor(int64_t r) const { return inverses[r]; }
 };
 
+/// y of a row.
+template <typename C>
+struct Normalised {
+  C shift;
+  C factor;
+  __device__ C operator()(C x) const { return (x - shift) * factor; }
+};
+
 /// With y as above, g = out_grad * scale and averages <.> over a row:
 /// x_grad = factor * (g - <g> - y * <g * y>), where <g> is 0 if the shift does not depend on x.
 template <typename T, typename Norm>
@@ -38,36 +47,79 @@ struct InputGradRow {
   using C = compute_t<T>;
   const T* x;
   const T* out_grad;
-  const C* scale;  // null: ones
+  PlaceWeights<T> scale;
   Norm norm;
-  int64_t n;
   T* x_grad;
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t r) const {
-    const T* row = x + r * n;
-    const T* dy = out_grad + r * n;
-    T* dx = x_grad + r * n;
-    const C shift = norm.shift(r);
-    const C factor = norm.factor(r);
-    const C count = static_cast<C>(n > 1 ? n : 1);
-    const auto g = [&](int64_t i) {
-      return scale ? static_cast<C>(dy[i]) * scale[i] : static_cast<C>(dy[i]);
-    };
-    const auto centred = [&](int64_t i) { return static_cast<C>(row[i]) - shift; };
-    const auto terms = [&](int64_t i) { return gpu::Two<C>{g(i), g(i) * centred(i)}; };
-    const auto sums = team.template wide_sums<C>(n, terms);
-    const C mean = Norm::kShiftDependsOnX ? static_cast<C>(sums.a) / count : C(0);
-    const C slope = static_cast<C>(sums.b) * factor / count * factor;
-    team.each(
-        n, [&](int64_t i) { dx[i] = static_cast<T>(factor * (g(i) - mean - centred(i) * slope)); });
+  __device__ Normalised<C> normalised(int64_t r) const { return {norm.shift(r), norm.factor(r)}; }
+
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto own = row.read(x);
+    const auto grads = row.read(out_grad);
+    const auto scales = row.weights(scale);
+    const Normalised<C> y = normalised(row.line());
+    const auto terms = [=](C v, C dy, C s) { return gpu::Two<C>{dy * s, dy * s * y(v)}; };
+    write(row, y, row.sums(terms, own, grads, scales), own, grads, scales);
+  }
+  /// With the sums of g and of g * y.
+  template <typename Row, typename... Elements>
+  __device__ void write(const Row& row, const Normalised<C>& y, const gpu::Two<C>& sums,
+                        const Elements&... elements) const {
+    const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
+    const C mean = Norm::kShiftDependsOnX ? sums.a / count : C(0);
+    const C slope = sums.b / count;
+    const auto gradient = [=](C v, C dy, C s) { return y.factor * (dy * s - mean - y(v) * slope); };
+    row.write(x_grad, gradient, elements...);
   }
 };
 
-/// Sums over rows, of which each of `splits` threads of a column has a part: [split, column].
+/// Gradients of the weights of some rows: one number of type P for each place, [part, place]. Null
+/// where they are not wanted.
+template <typename P>
+struct WeightParts {
+  P* scale;
+  P* bias;
+};
+
+/// All gradients of held rows. Each team has the next part of rows.
+template <typename Row, typename T, typename Norm>
+__global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
+    gradients_of_rows(AxisLines rows, int64_t parts, InputGradRow<T, Norm> input,
+                      WeightParts<compute_t<T>> weights) {
+  using C = compute_t<T>;
+  constexpr int64_t kTeams = Row::kBlockThreads / Row::kThreads;
+  const int64_t team = blockIdx.x * kTeams + threadIdx.x / Row::kThreads;
+  for (int64_t part = team; part < parts; part += gridDim.x * kTeams) {
+    typename Row::template Columns<C> scales, biases;
+    const int64_t end = rows.count * (part + 1) / parts;
+    for (int64_t r = rows.count * part / parts; r < end; ++r) {
+      const Row row(rows, r);
+      const auto x = row.read(input.x);
+      const auto grads = row.read(input.out_grad);
+      const auto scale = row.weights(input.scale);
+      const Normalised<C> y = input.normalised(r);
+      const auto terms = [=](C v, C dy, C s, C* of_scale, C* of_bias) {
+        *of_scale += dy * y(v);
+        if constexpr (Norm::kShiftDependsOnX) *of_bias += dy;
+        return gpu::Two<C>{dy * s, dy * s * y(v)};
+      };
+      const auto sums = row.sums(terms, x, grads, scale, scales.places(), biases.places());
+      if (input.x_grad) input.write(row, y, sums, x, grads, scale);
+    }
+    const auto same = [](C v) { return v; };
+    const Row row(rows, part);
+    if (weights.scale) row.write(weights.scale, same, scales);
+    if constexpr (Norm::kShiftDependsOnX) {
+      if (weights.bias) row.write(weights.bias, same, biases);
+    }
+  }
+}
+
+/// Those of the weights of any rows, of which each of `splits` threads of a column has a part.
 template <typename T, typename Norm>
 __global__ void sum_weight_terms(const T* x, const T* out_grad, Norm norm, int64_t rows, int64_t n,
-                                 int64_t splits, double* scale_parts, double* bias_parts) {
+                                 int64_t splits, WeightParts<double> parts) {
   using C = compute_t<T>;
   for (int64_t i = gpu::first_item(); i < n * splits; i += gpu::item_stride()) {
     const int64_t column = i % n;
@@ -87,42 +139,63 @@ __global__ void sum_weight_terms(const T* x, const T* out_grad, Norm norm, int64
       scale_sum += static_cast<double>(scale_lane);
       bias_sum += static_cast<double>(bias_lane);
     }
-    if (scale_parts) scale_parts[i] = scale_sum;
-    if (bias_parts) bias_parts[i] = bias_sum;
+    if (parts.scale) parts.scale[i] = scale_sum;
+    if (parts.bias) parts.bias[i] = bias_sum;
   }
 }
 
-template <typename C>
-__global__ void join_weight_parts(const double* parts, int64_t n, int64_t splits, C* out) {
-  for (int64_t column = gpu::first_item(); column < n; column += gpu::item_stride()) {
-    double sum = 0;
-    for (int64_t s = 0; s < splits; ++s) sum += parts[s * n + column];
-    out[column] = static_cast<C>(sum);
+/// A lane for each column; the warps of a block share out its parts.
+template <typename P, typename Out>
+__global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out* out) {
+  constexpr int kWarps = gpu::kBlock / gpu::kWarp;
+  __shared__ double of_warps[kWarps][gpu::kWarp];
+  const int lane = static_cast<int>(threadIdx.x) % gpu::kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / gpu::kWarp;
+  const int64_t column = int64_t{blockIdx.x} * gpu::kWarp + lane;
+  double sum = 0;
+  if (column < n) {
+    PHI_UNROLL(4)
+    for (int64_t p = warp; p < count; p += kWarps)
+      sum += static_cast<double>(parts[p * n + column]);
   }
+  of_warps[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || column >= n) return;
+  for (int w = 1; w < kWarps; ++w) sum += of_warps[w][lane];
+  out[column] = static_cast<Out>(static_cast<compute_t<Out>>(sum));
 }
 
 /// The parts of one gradient's sums; none where it is not wanted.
-template <typename C>
+template <typename P>
 class WeightSums {
  public:
-  WeightSums(const GpuContext& ctx, DenseTensor* grad, int64_t n, int64_t splits)
-      : ctx_(ctx), n_(n), splits_(splits), result_(ctx, grad) {
-    if (grad) parts_ = DenseTensor::empty({{splits, n}, DataType::FLOAT64}, ctx.place());
+  WeightSums(const GpuContext& ctx, DenseTensor* grad, int64_t n, int64_t count)
+      : ctx_(ctx), grad_(grad), n_(n), count_(count) {
+    if (grad) parts_ = DenseTensor::empty({{count, n}, dtype_of<P>()}, ctx.place());
   }
-  double* parts() { return parts_.defined() ? parts_.mutable_data<double>() : nullptr; }
+  P* parts() { return parts_.defined() ? parts_.mutable_data<P>() : nullptr; }
   void finish() {
-    if (!parts_.defined() || n_ == 0) return;
-    gpu::launch(ctx_, join_weight_parts<C>, gpu::blocks_for(ctx_, n_), gpu::kBlock,
-                parts_.data<double>(), n_, splits_, result_.data());
-    result_.finish();
+    if (!parts_.defined()) return;
+    const auto blocks = static_cast<unsigned>((n_ + gpu::kWarp - 1) / gpu::kWarp);
+    gpu::visit_floating(grad_->dtype(), [&]<typename Out>() {
+      gpu::launch(ctx_, join_weight_parts<P, Out>, blocks, gpu::kBlock, parts_.data<P>(), n_,
+                  count_, grad_->mutable_data<Out>());
+    });
   }
 
  private:
   const GpuContext& ctx_;
+  DenseTensor* grad_;
   int64_t n_;
-  int64_t splits_;
-  gpu::ComputeResult<C> result_;
+  int64_t count_;
   DenseTensor parts_;
+};
+
+/// What gradients are made of, and where they go. Each of those may be null: it is not wanted.
+struct Gradients {
+  DenseTensor* x;
+  DenseTensor* scale;
+  DenseTensor* bias;
 };
 
 /// Enough parts of a column to keep the GPU busy, none of them very short.
@@ -133,32 +206,64 @@ int64_t splits_of_rows(const GpuContext& ctx, int64_t rows, int64_t n) {
   return std::clamp<int64_t>(rows / kLeastRows, 1, wanted);
 }
 
+/// Before x's, which may be made in out_grad, those of the weights.
 template <typename T, typename Norm>
-void weight_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& out_grad,
-                      const AxisLines& rows, const Norm& norm, DenseTensor* scale_grad,
-                      DenseTensor* bias_grad) {
-  if ((!scale_grad && !bias_grad) || rows.n == 0) return;
-  const int64_t splits = splits_of_rows(ctx, rows.count, rows.n);
-  WeightSums<compute_t<T>> scale_sums(ctx, scale_grad, rows.n, splits);
-  WeightSums<compute_t<T>> bias_sums(ctx, bias_grad, rows.n, splits);
-  gpu::launch(ctx, sum_weight_terms<T, Norm>, gpu::blocks_for(ctx, rows.n * splits), gpu::kBlock,
-              x.data<T>(), out_grad.data<T>(), norm, rows.count, rows.n, splits, scale_sums.parts(),
-              bias_sums.parts());
-  scale_sums.finish();
-  bias_sums.finish();
+void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
+                     const InputGradRow<T, Norm>& input, const Gradients& to) {
+  if (to.scale || to.bias) {
+    const int64_t splits = splits_of_rows(ctx, rows.count, rows.n);
+    WeightSums<double> scale(ctx, to.scale, rows.n, splits);
+    WeightSums<double> bias(ctx, to.bias, rows.n, splits);
+    gpu::launch(ctx, sum_weight_terms<T, Norm>, gpu::blocks_for(ctx, rows.n * splits), gpu::kBlock,
+                input.x, input.out_grad, input.norm, rows.count, rows.n, splits,
+                WeightParts<double>{scale.parts(), bias.parts()});
+    scale.finish();
+    bias.finish();
+  }
+  if (!input.x_grad) return;
+  for_each_row<T>(ctx, rows, input, input.x, input.out_grad, input.x_grad, input.scale.narrow,
+                  input.scale.wide);
 }
 
-/// Before x's, which may be made in out_grad, those of the weights.
+/// Parts of rows for `teams` of a block: enough to keep the GPU busy, none of them very short, and
+/// none with more numbers than one of T's computing type adds up well.
+int64_t parts_of_rows(const GpuContext& ctx, int64_t rows, int teams) {
+  constexpr int64_t kLeastRows = 8;
+  constexpr int64_t kMostRows = 256;
+  constexpr int64_t kBlocks = 2;  // of a multiprocessor
+  const int64_t wanted = kBlocks * gpu::GpuDevice::of(ctx.place()).multiprocessors() * teams;
+  return std::max(std::clamp<int64_t>(rows / kLeastRows, 1, wanted), rows / kMostRows);
+}
+
+template <typename Row, typename T, typename Norm>
+void gradients_together(const GpuContext& ctx, const AxisLines& rows,
+                        const InputGradRow<T, Norm>& input, const Gradients& to) {
+  using C = compute_t<T>;
+  const int64_t parts = parts_of_rows(ctx, rows.count, Row::kBlockThreads / Row::kThreads);
+  WeightSums<C> scale(ctx, to.scale, rows.n, parts);
+  WeightSums<C> bias(ctx, to.bias, rows.n, parts);
+  gpu::launch(ctx, gradients_of_rows<Row, T, Norm>,
+              gpu::blocks_for_lines(ctx, parts, Row::kThreads, Row::kBlockThreads),
+              Row::kBlockThreads, rows, parts, input, WeightParts<C>{scale.parts(), bias.parts()});
+  scale.finish();
+  bias.finish();
+}
+
 template <typename T, typename Norm>
 void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTensor* scale,
                     const DenseTensor& out_grad, const AxisLines& rows, const Norm& norm,
-                    DenseTensor* x_grad, DenseTensor* scale_grad, DenseTensor* bias_grad) {
-  weight_gradients<T>(ctx, x, out_grad, rows, norm, scale_grad, bias_grad);
-  if (!x_grad || rows.n == 0) return;
-  const gpu::ComputeArray<compute_t<T>> scales(ctx, scale);
-  for_each_line(ctx, rows,
-                InputGradRow<T, Norm>{x.data<T>(), out_grad.data<T>(), scales.data(), norm, rows.n,
-                                      x_grad->mutable_data<T>()});
+                    const Gradients& to) {
+  if (rows.n == 0) return;
+  const gpu::RowWeights<T> scales(ctx, scale, 1);
+  const InputGradRow<T, Norm> input{x.data<T>(), out_grad.data<T>(), scales.get(), norm,
+                                    to.x ? to.x->mutable_data<T>() : nullptr};
+  const auto together = [&]<typename Row>() { gradients_together<Row>(ctx, rows, input, to); };
+  constexpr int kHeld = 2;  // packs of two arrays, beside the sums of as many places
+  const bool has_weights = to.scale || to.bias;
+  if (has_weights && gpu::hold_rows<T, kHeld>(rows, together, input.x, input.out_grad, input.x_grad,
+                                              scales.narrow(), scales.wide()))
+    return;
+  gradients_apart(ctx, rows, input, to);
 }
 
 }  // namespace
@@ -174,7 +279,7 @@ void LayerNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   const auto rows = AxisLines::rows(x.dims().numel(0, begin_norm_axis),
                                     x.dims().numel(begin_norm_axis, x.ndim()));
   const Centred<C> norm{mean.data<C>(), variance.data<C>(), static_cast<C>(epsilon)};
-  norm_gradients<T>(ctx, x, scale, out_grad, rows, norm, x_grad, scale_grad, bias_grad);
+  norm_gradients<T>(ctx, x, scale, out_grad, rows, norm, {x_grad, scale_grad, bias_grad});
 }
 
 template <typename T, typename Context>
@@ -183,8 +288,8 @@ void RmsNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTens
                        DenseTensor* scale_grad) {
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, x.ndim() - 1), x.dims().back());
-  norm_gradients<T>(ctx, x, &scale, out_grad, rows, Scaled<C>{invvar.data<C>()}, x_grad, scale_grad,
-                    nullptr);
+  norm_gradients<T>(ctx, x, &scale, out_grad, rows, Scaled<C>{invvar.data<C>()},
+                    {x_grad, scale_grad, nullptr});
 }
 
 PHI_REGISTER_KERNEL(layer_norm_grad, GPU, LayerNormGradKernel, Floats);

@@ -2,53 +2,40 @@
 #include <cmath>
 
 #include "phi/generated/kernels/normalisation.h"
-#include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/row_weights.h"
+#include "phi/kernels/gpu/rows.h"
 
 namespace phi {
 namespace {
 
 using gpu::AxisLines;
-
-/// out = (x - shift) * factor * scale + bias; scale and bias may be null.
-template <typename T, typename Team>
-__device__ void affine_row(const Team& team, const T* x, int64_t n, compute_t<T> shift,
-                           compute_t<T> factor, const compute_t<T>* scale, const compute_t<T>* bias,
-                           T* out) {
-  using C = compute_t<T>;
-  team.each(n, [&](int64_t i) {
-    C y = (static_cast<C>(x[i]) - shift) * factor;
-    if (scale) y *= scale[i];
-    if (bias) y += bias[i];
-    out[i] = static_cast<T>(y);
-  });
-}
+using gpu::PlaceWeights;
 
 template <typename T>
 struct LayerNormRow {
   using C = compute_t<T>;
   const T* x;
-  const C* scale;
-  const C* bias;
+  PlaceWeights<T> scale;
+  PlaceWeights<T> bias;
   C epsilon;
-  int64_t n;
   T* out;
   C* means;
   C* variances;
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t r) const {
-    const T* row = x + r * n;
-    const C count = static_cast<C>(n > 1 ? n : 1);
-    const auto value = [&](int64_t i) { return static_cast<C>(row[i]); };
-    const C m = team.template sum<C>(n, value) / count;
-    const auto square = [&](int64_t i) { return (value(i) - m) * (value(i) - m); };
-    const C v = team.template sum<C>(n, square) / count;
-    if (team.index() == 0) {
-      means[r] = m;
-      variances[r] = v;
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto own = row.read(x);
+    const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
+    const C mean = row.sum([](C v) { return v; }, own) / count;
+    const C variance = row.sum([=](C v) { return (v - mean) * (v - mean); }, own) / count;
+    if (row.is_first_thread()) {
+      means[row.line()] = mean;
+      variances[row.line()] = variance;
     }
-    affine_row(team, row, n, m, C(1) / std::sqrt(v + epsilon), scale, bias, out + r * n);
+    const C factor = C(1) / std::sqrt(variance + epsilon);
+    row.write(
+        out, [=](C v, C scale, C bias) { return (v - mean) * factor * scale + bias; }, own,
+        row.weights(scale), row.weights(bias));
   }
 };
 
@@ -56,20 +43,20 @@ template <typename T>
 struct RmsNormRow {
   using C = compute_t<T>;
   const T* x;
-  const C* scale;
+  PlaceWeights<T> scale;
   C epsilon;
-  int64_t n;
   T* out;
   C* inverses;
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t r) const {
-    const T* row = x + r * n;
-    const C count = static_cast<C>(n > 1 ? n : 1);
-    const auto square = [&](int64_t i) { return static_cast<C>(row[i]) * static_cast<C>(row[i]); };
-    const C inverse = C(1) / std::sqrt(team.template sum<C>(n, square) / count + epsilon);
-    if (team.index() == 0) inverses[r] = inverse;
-    affine_row<T>(team, row, n, C(0), inverse, scale, nullptr, out + r * n);
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto own = row.read(x);
+    const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
+    const C square = row.sum([](C v) { return v * v; }, own) / count;
+    const C inverse = C(1) / std::sqrt(square + epsilon);
+    if (row.is_first_thread()) inverses[row.line()] = inverse;
+    row.write(
+        out, [=](C v, C scale) { return v * inverse * scale; }, own, row.weights(scale));
   }
 };
 
@@ -85,12 +72,14 @@ void LayerNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, begin_norm_axis),
                                     x.dims().numel(begin_norm_axis, x.ndim()));
-  const gpu::ComputeArray<C> scales(ctx, scale);
-  const gpu::ComputeArray<C> biases(ctx, bias);
-  for_each_line(ctx, rows,
-                LayerNormRow<T>{x.data<T>(), scales.data(), biases.data(), static_cast<C>(epsilon),
-                                rows.n, out->mutable_data<T>(), mean->mutable_data<C>(),
-                                variance->mutable_data<C>()});
+  const gpu::RowWeights<T> scales(ctx, scale, C(1));
+  const gpu::RowWeights<T> biases(ctx, bias, C(-0.0));  // whatever is added to it stays as it is
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for_each_row<T>(ctx, rows,
+                  LayerNormRow<T>{from, scales.get(), biases.get(), static_cast<C>(epsilon), to,
+                                  mean->mutable_data<C>(), variance->mutable_data<C>()},
+                  from, to, scales.narrow(), scales.wide(), biases.narrow(), biases.wide());
 }
 
 /// invvar = 1 / sqrt(mean(x^2) + epsilon) over the last tensor dim, out = x * invvar * scale.
@@ -99,10 +88,13 @@ void RmsNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
                    float epsilon, DenseTensor* out, DenseTensor* invvar) {
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, x.ndim() - 1), x.dims().back());
-  const gpu::ComputeArray<C> scales(ctx, &scale);
-  for_each_line(ctx, rows,
-                RmsNormRow<T>{x.data<T>(), scales.data(), static_cast<C>(epsilon), rows.n,
-                              out->mutable_data<T>(), invvar->mutable_data<C>()});
+  const gpu::RowWeights<T> scales(ctx, &scale, C(1));
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for_each_row<T>(
+      ctx, rows,
+      RmsNormRow<T>{from, scales.get(), static_cast<C>(epsilon), to, invvar->mutable_data<C>()},
+      from, to, scales.narrow(), scales.wide());
 }
 
 PHI_REGISTER_KERNEL(layer_norm, GPU, LayerNormKernel, Floats);

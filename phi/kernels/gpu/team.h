@@ -19,17 +19,25 @@ struct LargestNumber {
 };
 
 template <typename C>
+struct PlainSum {
+  using Acc = C;
+  static constexpr C kIdentity = 0;
+  PHI_HD static C join(C a, C b) { return a + b; }
+};
+
+template <typename C>
 struct Two {
   C a;
   C b;
 };
 
-/// kThreads neighbours: one, a warp, or a whole block. The members that join values are called by
-/// all threads of a team, and all get the result. The order in which values join is fixed.
+/// kThreads neighbours: one, a warp, or a whole block of more. The members that join values are
+/// called by all threads of a team, and all get the result. The order in which values join is
+/// fixed.
 template <int kThreads>
 class Team {
  public:
-  static_assert(kThreads == 1 || kThreads == kWarp || kThreads == kBlock);
+  static_assert(kThreads == 1 || kThreads % kWarp == 0);
   static constexpr int kSize = kThreads;
 
   __device__ static int index() {
@@ -41,7 +49,7 @@ class Team {
   __device__ static typename R::Acc join(typename R::Acc value) {
     if constexpr (kThreads > 1) {
       value = join_warp<R>(value);
-      if constexpr (kThreads == kBlock) value = join_warps<R>(value);
+      if constexpr (kThreads > kWarp) value = join_warps<R>(value);
       value = shuffle(value, FromLane{0});
     }
     return value;
@@ -105,7 +113,7 @@ class Team {
   /// Of the first lanes of all warps, in the first lane of each.
   template <typename R>
   __device__ static typename R::Acc join_warps(typename R::Acc value) {
-    constexpr int kWarps = kBlock / kWarp;
+    constexpr int kWarps = kThreads / kWarp;
     __shared__ typename R::Acc of_warps[kWarps];
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     if (lane == 0) of_warps[threadIdx.x / kWarp] = value;

@@ -52,6 +52,16 @@ inline DenseTensor drawn(DataType dtype, const Dims& dims, uint32_t seed, double
   });
 }
 
+/// A copy on x's place that begins one element behind where allocations do.
+inline DenseTensor moved_by_one(const DenseTensor& x) {
+  const Dims all = {x.numel() + 1};
+  const size_t offset = size_of(x.dtype());
+  DenseTensor copy(x.meta(), DenseTensor::empty({all, x.dtype()}, x.place()).storage(), offset);
+  Device::of(x.place()).copy(static_cast<std::byte*>(copy.mutable_raw_data()),
+                             static_cast<const std::byte*>(x.raw_data()), x.nbytes());
+  return copy;
+}
+
 namespace detail {
 
 /// Elements, the parts of complex ones, as they are compared.

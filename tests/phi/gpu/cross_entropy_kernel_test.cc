@@ -12,8 +12,9 @@ struct Case {
   Dims dims;
   int axis;
 };
-const std::vector<Case> kCases = {{{0, 4}, 1},    {{1, 1}, 1},     {{5, 33}, -1},
-                                  {{3, 1100}, 1}, {{4, 30, 5}, 1}, {{2, 3, 4100}, 1}};
+const std::vector<Case> kCases = {{{0, 4}, 1},     {{1, 1}, 1},       {{5, 33}, -1}, {{3, 1101}, 1},
+                                  {{4, 30, 5}, 1}, {{2, 3, 4100}, 1}, {{7, 48}, 1},  {{3, 1032}, 1},
+                                  {{2, 2056}, -1}, {{1, 16400}, 1}};
 
 template <typename T>
 class CrossEntropy {

@@ -5,8 +5,11 @@
 namespace phi::testing {
 namespace {
 
-// No row, empty rows; rows of one element, of a warp and of a block; many rows of few.
-const std::vector<Dims> kRows = {{0, 4}, {3, 0}, {1, 1}, {5, 33}, {300, 3}, {3, 1100}, {200, 40}};
+// No row, empty rows; rows of one element, of a warp and of a block; many rows of few; in packs of
+// 16 bytes, rows held by a warp and by blocks of each size, and longer ones.
+const std::vector<Dims> kRows = {{0, 4},    {0, 8},    {3, 0},    {1, 1},    {5, 33},
+                                 {300, 3},  {3, 1101}, {200, 40}, {3, 512},  {50, 1032},
+                                 {3, 2056}, {2, 4104}, {2, 8200}, {1, 16400}};
 
 /// dtypes of scale and bias: x's, or float32 beside 16-bit x.
 template <typename T>

@@ -5,10 +5,13 @@
 namespace phi::testing {
 namespace {
 
-// Lines of one element, of a warp and of a block, with rest; along the last tensor dim and others.
+// Lines of one element, of a warp and of a block, with rest; along the last tensor dim and others;
+// rows in packs of 16 bytes, held by a warp and by blocks of each size, and longer ones.
 const std::vector<std::pair<Dims, int>> kLines = {
-    {{}, -1},     {{1}, 0},        {{0, 3}, 1},     {{3, 0}, 1},   {{5, 1}, -1},     {{70, 3}, 1},
-    {{3, 33}, 1}, {{2, 1025}, -1}, {{5, 40, 7}, 1}, {{300, 2}, 0}, {{2, 3, 9000}, 1}};
+    {{}, -1},          {{1}, 0},        {{0, 3}, 1},     {{3, 0}, 1},     {{5, 1}, -1},
+    {{70, 3}, 1},      {{3, 33}, 1},    {{2, 1025}, -1}, {{5, 40, 7}, 1}, {{300, 2}, 0},
+    {{2, 3, 9000}, 1}, {{70, 8}, 1},    {{3, 1024}, -1}, {{2, 1032}, 1},  {{1, 2056}, 1},
+    {{1, 4104}, 1},    {{2, 8200}, -1}, {{1, 16400}, 1}};
 
 template <typename Name, typename T>
 void expect_same_lines() {
@@ -51,6 +54,16 @@ TEST(GpuSoftmax, OfItsLogarithm) {
   for_each_type(Floats(), []<typename T>() {
     expect_same_lines<kernels::log_softmax, T>();
     expect_same_gradients<kernels::log_softmax_grad, kernels::log_softmax, T>();
+  });
+}
+
+// Packs are 16 bytes at multiples of 16: elements that lie otherwise are read one by one.
+TEST(GpuSoftmax, ArraysThatBeginBetweenPacks) {
+  for_each_type(Floats(), []<typename T>() {
+    const DenseTensor x = drawn(dtype_of<T>(), {3, 64}, 1, -6, 6);
+    expect_same_on_gpu({x}, {x.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::softmax, T>(ctx, moved_by_one(in[0]), 1, &out[0]);
+    });
   });
 }
 

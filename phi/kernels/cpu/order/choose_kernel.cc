@@ -36,15 +36,17 @@ void choose_along(const DenseTensor& x, int axis, int64_t count, DenseTensor* ou
   }
 }
 
-/// The first k of the entries in front, in order if `sorted`. Few of many are kept in a heap.
-template <typename Entries>
-void select_first(Entries& entries, int64_t k, bool sorted) {
+/// The first k of a row's entries in front, in order if `sorted`.
+template <typename C>
+const auto& select_first(RowOrder<C>& order, const C* row, int64_t n, int64_t k, bool descending,
+                         bool sorted) {
+  constexpr int64_t kFew = 12;  // of more than so many times their number
+  if (k * kFew < n) return order.first_few(row, n, k, descending);
+  auto& entries = order.rank(row, n, descending);
   const auto last = entries.begin() + k;
-  if (k * 64 < static_cast<int64_t>(entries.size())) {
-    return std::partial_sort(entries.begin(), last, entries.end());
-  }
   std::nth_element(entries.begin(), last - 1, entries.end());
   if (sorted) std::sort(entries.begin(), last);
+  return entries;
 }
 
 /// The last place of the most frequent element of ordered entries, the smallest of those.
@@ -105,8 +107,7 @@ void TopkKernel(const Context&, const DenseTensor& x, const Scalar& k, int axis,
   const auto count = k.to<int64_t>();
   const int64_t n = AxisView(x.dims(), axis).n;
   choose_along<T>(x, axis, count, out, indices, [&](const auto& line, auto& order, auto give) {
-    auto& entries = order.rank(line.data(), n, largest);
-    select_first(entries, count, sorted);
+    const auto& entries = select_first(order, line.data(), n, count, largest, sorted);
     for (int64_t i = 0; i < count; ++i) give(i, entries[i].place);
   });
 }

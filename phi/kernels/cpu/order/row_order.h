@@ -45,9 +45,27 @@ class RowOrder {
   /// The elements of a row of n as entries in their order there; `descending` turns that of keys.
   std::vector<Entry>& rank(const C* row, int64_t n, bool descending = false) {
     entries_.resize(static_cast<size_t>(n));
-    const Key turn = descending ? std::numeric_limits<Key>::max() : Key(0);
-    for (int64_t i = 0; i < n; ++i)
-      entries_[i] = Entry{static_cast<Key>(order_key(row[i]) ^ turn), i};
+    for (int64_t i = 0; i < n; ++i) entries_[i] = Entry{key_of(row[i], descending), i};
+    return entries_;
+  }
+
+  /// The first `count` >= 1 in order, few of many: elements are looked at one by one only where the
+  /// smallest of a block comes before the last of those found so far.
+  const std::vector<Entry>& first_few(const C* row, int64_t n, int64_t count, bool descending) {
+    constexpr int64_t kBlock = 32;
+    std::array<Key, kBlock> keys;
+    entries_.clear();
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t size = std::min(kBlock, n - begin);
+      for (int64_t i = 0; i < size; ++i) keys[i] = key_of(row[begin + i], descending);
+      std::fill(keys.begin() + size, keys.end(), kLastKey);
+      Key least = kLastKey;
+      for (const Key key : keys) least = std::min(least, key);
+      if (!comes_in(least, count)) continue;
+      for (int64_t i = 0; i < size; ++i) {
+        if (comes_in(keys[i], count)) insert({keys[i], begin + i}, count);
+      }
+    }
     return entries_;
   }
 
@@ -65,6 +83,22 @@ class RowOrder {
  private:
   static constexpr int64_t kRadixFrom = 512;
   static constexpr int kDigits = sizeof(Key);
+  static constexpr Key kLastKey = std::numeric_limits<Key>::max();
+
+  static Key key_of(C x, bool descending) {
+    return static_cast<Key>(order_key(x) ^ (descending ? kLastKey : Key(0)));
+  }
+
+  /// Whether a later element is one of the first `count`. Of equal ones the earlier is.
+  bool comes_in(Key key, int64_t count) const {
+    return std::ssize(entries_) < count || key < entries_.back().key;
+  }
+  void insert(const Entry& entry, int64_t count) {
+    if (std::ssize(entries_) < count) entries_.push_back(entry);
+    auto at = entries_.end() - 1;
+    for (; at != entries_.begin() && entry < at[-1]; --at) *at = at[-1];
+    *at = entry;
+  }
 
   // From the last digit to the first, each pass keeping the order of the one before; digits that
   // are the same in all keys need none.

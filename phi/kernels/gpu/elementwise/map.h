@@ -9,6 +9,7 @@
 #include "phi/kernels/broadcast_dims.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/rare_form.h"
+#include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
 
@@ -16,18 +17,6 @@ namespace phi::gpu {
 /// time. More would only take compilers their time, which for these is minutes.
 template <typename F>
 inline constexpr bool is_long = false;
-
-/// Elements that one access moves.
-template <typename T, int kWidth>
-struct alignas(kWidth * sizeof(T)) Pack {
-  T element[kWidth];
-};
-
-/// A copy: by reference nvcc would load it element by element.
-template <int kWidth, typename T>
-__device__ Pack<T, kWidth> pack_at(const T* array, int64_t i) {
-  return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];
-}
 
 /// 16-bit floats are computed in float; the result is stored in the output's type.
 template <typename Out, typename F, typename... In>
@@ -72,12 +61,10 @@ __global__ void map_walk(Out* out, int64_t n, F f, std::array<const In*, kInputs
 /// All arrays have n elements; out may be one of the others.
 template <typename Out, typename F, typename... In>
 void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
-  constexpr size_t kAccess = 16;
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
-  constexpr int kWidth = kWidest < kAccess && !is_long<F> ? static_cast<int>(kAccess / kWidest) : 1;
+  constexpr int kWidth = is_long<F> ? 1 : pack_width(kWidest);
   if (n == 0) return;
-  const bool is_aligned = (reinterpret_cast<uintptr_t>(out) % (kWidth * sizeof(Out)) == 0) &&
-                          (... && (reinterpret_cast<uintptr_t>(in) % (kWidth * sizeof(In)) == 0));
+  const bool is_aligned = lie_in_packs<kWidth>(out, in...);
   // One kernel serves both: compilers take their time for each.
   const int64_t packs = is_aligned ? n / kWidth : 0;
   const int64_t threads = is_aligned ? n / kWidth + n % kWidth : n;

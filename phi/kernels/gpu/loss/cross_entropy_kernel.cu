@@ -3,8 +3,9 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/gpu/loss/class_lines.h"
+#include "phi/kernels/gpu/power_below.h"
+#include "phi/kernels/gpu/rows.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -15,107 +16,97 @@ using gpu::Targets;
 
 /// What a row of logits and its label are to the kernels below.
 template <typename T>
-struct Row {
+struct Logits {
   using C = compute_t<T>;
   const T* input;
-  AxisLines lines;
   Targets<T> targets;
 
-  __device__ C logit(int64_t first, int64_t k) const {
-    return static_cast<C>(input[first + lines.at(k)]);
-  }
-  template <typename Team>
-  __device__ C most(const Team& team, int64_t line) const {
-    const int64_t first = lines.start(line);
-    return team.template largest<C>(lines.n, [&](int64_t k) { return logit(first, k); });
-  }
-  template <typename Team>
-  __device__ C sum(const Team& team, int64_t line, C most) const {
-    const int64_t first = lines.start(line);
-    return team.template sum<C>(
-        lines.n, [&](int64_t k) { return fast::exp_or_zero(logit(first, k) - most); });
-  }
   /// The sum over the classes here of label * cost(logit), a term of zero weight counting as 0.
-  template <typename Team, typename Cost>
-  __device__ C weigh(const Team& team, int64_t line, const Cost& cost) const {
-    const int64_t first = lines.start(line);
+  template <typename Row, typename Elements, typename Cost>
+  __device__ C weigh(const Row& row, const Elements& own, const Cost& cost) const {
     if (!targets.soft) {
-      const int64_t here = targets.hard.here(line);
-      return here >= 0 ? cost(logit(first, here)) : C(0);
+      const int64_t here = targets.hard.here(row.line());
+      return here >= 0 ? cost(static_cast<C>(input[row.at(here)])) : C(0);
     }
-    return team.template sum<C>(lines.n, [&](int64_t k) {
-      const C weight = targets.weight(first + lines.at(k));
-      return weight == C(0) ? C(0) : weight * cost(logit(first, k));
-    });
+    const auto term = [=](C weight, C logit) {
+      return weight == C(0) ? C(0) : weight * cost(logit);
+    };
+    return row.sum(term, row.read(targets.soft), own);
   }
-  template <typename Team>
-  __device__ C loss(const Team& team, int64_t line, C most, C sum) const {
+  template <typename Row, typename Elements>
+  __device__ C loss(const Row& row, const Elements& own, C most, C sum) const {
     const C log_sum = std::log(sum);
-    return weigh(team, line, [=](C logit) { return log_sum - (logit - most); });
+    return weigh(row, own, [=](C logit) { return log_sum - (logit - most); });
   }
-  template <typename Team>
-  __device__ void write_shares(const Team& team, int64_t line, C most, C sum, T* softmax) const {
-    const int64_t first = lines.start(line);
+  template <typename Row, typename Elements>
+  __device__ static void write_shares(const Row& row, const Elements& own, C most, C sum,
+                                      T* softmax) {
     const C factor = C(1) / sum;
-    team.each(lines.n, [&](int64_t k) {
-      softmax[first + lines.at(k)] =
-          static_cast<T>(fast::exp_or_zero(logit(first, k) - most) * factor);
-    });
+    const gpu::PowerBelow<T> power{most};
+    row.write(
+        softmax, [=](C logit) { return power(logit) * factor; }, own);
   }
 };
 
 template <typename T>
 struct WholeRow {
-  Row<T> row;
+  using C = compute_t<T>;
+  Logits<T> logits;
   T* softmax;
   T* loss;
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const auto most = row.most(team, line);
-    const auto sum = row.sum(team, line, most);
-    const auto term = row.loss(team, line, most, sum);
-    if (team.index() == 0) loss[line] = static_cast<T>(term);
-    row.write_shares(team, line, most, sum, softmax);
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto own = row.read(logits.input);
+    const C most = row.largest(own);
+    const C sum = row.sum(gpu::PowerBelow<T>{most}, own);
+    const C term = logits.loss(row, own, most, sum);
+    if (row.is_first_thread()) loss[row.line()] = static_cast<T>(term);
+    logits.write_shares(row, own, most, sum, softmax);
   }
 };
 
 // Of sharded classes: what is combined between these three.
 template <typename T>
 struct MostOfRow {
-  Row<T> row;
+  Logits<T> logits;
   compute_t<T>* most;
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const auto value = row.most(team, line);
-    if (team.index() == 0) most[line] = value;
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto value = row.largest(row.read(logits.input));
+    if (row.is_first_thread()) most[row.line()] = value;
   }
 };
 
 template <typename T>
 struct SumOfRow {
-  Row<T> row;
+  Logits<T> logits;
   const compute_t<T>* most;
   compute_t<T>* sums;
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const auto value = row.sum(team, line, most[line]);
-    if (team.index() == 0) sums[line] = value;
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const gpu::PowerBelow<T> power{most[row.line()]};
+    const auto value = row.sum(power, row.read(logits.input));
+    if (row.is_first_thread()) sums[row.line()] = value;
   }
 };
 
 template <typename T>
 struct TermOfRow {
-  Row<T> row;
-  const compute_t<T>* most;
-  const compute_t<T>* sums;
+  using C = compute_t<T>;
+  Logits<T> logits;
+  const C* most;
+  const C* sums;
   T* softmax;
-  compute_t<T>* terms;
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const auto term = row.loss(team, line, most[line], sums[line]);
-    if (team.index() == 0) terms[line] = term;
-    row.write_shares(team, line, most[line], sums[line], softmax);
+  C* terms;
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto own = row.read(logits.input);
+    const C largest = most[row.line()];
+    const C sum = sums[row.line()];
+    const C term = logits.loss(row, own, largest, sum);
+    if (row.is_first_thread()) terms[row.line()] = term;
+    logits.write_shares(row, own, largest, sum, softmax);
   }
 };
 
@@ -123,40 +114,48 @@ struct TermOfRow {
 template <typename T>
 struct TermOfShares {
   using C = compute_t<T>;
-  Row<T> row;
+  Logits<T> shares;
   C* terms;
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const C term = row.weigh(team, line, [](C share) { return -std::log(share); });
-    if (team.index() == 0) terms[line] = term;
+  template <typename Row>
+  __device__ void operator()(const Row& row) const {
+    const auto cost = [](C share) { return -std::log(share); };
+    const C term = shares.weigh(row, row.read(shares.input), cost);
+    if (row.is_first_thread()) terms[row.line()] = term;
   }
 };
 
-template <typename T>
-void sharded_rows(const GpuContext& ctx, const Row<T>& row, int axis, T* softmax, T* loss) {
-  using C = compute_t<T>;
-  const int64_t rows = row.lines.count;
-  RowNumbers<C> most(ctx, rows);
-  RowNumbers<C> sums(ctx, rows);
-  RowNumbers<C> terms(ctx, rows);
-  for_each_line(ctx, row.lines, MostOfRow<T>{row, most.data()});
-  most.combine(ctx, 0, axis, CombineKind::kMax);
-  for_each_line(ctx, row.lines, SumOfRow<T>{row, most.data(), sums.data()});
-  sums.combine(ctx, 0, axis, CombineKind::kSum);
-  for_each_line(ctx, row.lines, TermOfRow<T>{row, most.data(), sums.data(), softmax, terms.data()});
-  terms.combine(ctx, 0, axis, CombineKind::kSum);
-  convert(ctx, terms.data(), loss, rows);
+/// op(row) for each row of logits and of what is made of them, if anything.
+template <typename T, typename Op>
+void visit(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& logits, const T* softmax,
+           const Op& op) {
+  for_each_row<T>(ctx, lines, op, logits.input, logits.targets.soft, softmax);
 }
 
 template <typename T>
-void given_probabilities(const GpuContext& ctx, const Row<T>& row, int axis, bool sharded,
-                         T* softmax, T* loss) {
-  const int64_t rows = row.lines.count;
-  convert(ctx, row.input, softmax, rows * row.lines.n);
-  RowNumbers<compute_t<T>> terms(ctx, rows);
-  for_each_line(ctx, row.lines, TermOfShares<T>{row, terms.data()});
+void sharded_rows(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& logits, int axis,
+                  T* softmax, T* loss) {
+  using C = compute_t<T>;
+  RowNumbers<C> most(ctx, lines.count);
+  RowNumbers<C> sums(ctx, lines.count);
+  RowNumbers<C> terms(ctx, lines.count);
+  visit(ctx, lines, logits, softmax, MostOfRow<T>{logits, most.data()});
+  most.combine(ctx, 0, axis, CombineKind::kMax);
+  visit(ctx, lines, logits, softmax, SumOfRow<T>{logits, most.data(), sums.data()});
+  sums.combine(ctx, 0, axis, CombineKind::kSum);
+  visit(ctx, lines, logits, softmax,
+        TermOfRow<T>{logits, most.data(), sums.data(), softmax, terms.data()});
+  terms.combine(ctx, 0, axis, CombineKind::kSum);
+  convert(ctx, terms.data(), loss, lines.count);
+}
+
+template <typename T>
+void given_probabilities(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& shares,
+                         int axis, bool sharded, T* softmax, T* loss) {
+  convert(ctx, shares.input, softmax, lines.count * lines.n);
+  RowNumbers<compute_t<T>> terms(ctx, lines.count);
+  visit(ctx, lines, shares, softmax, TermOfShares<T>{shares, terms.data()});
   if (sharded) terms.combine(ctx, 0, axis, CombineKind::kSum);
-  convert(ctx, terms.data(), loss, rows);
+  convert(ctx, terms.data(), loss, lines.count);
 }
 
 }  // namespace
@@ -170,14 +169,16 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
   const ClassLayout layout = class_layout(input.dims(), axis);
   if (layout.rows() == 0) return;
   const ShardBox box = ctx.input_box(0, input.dims());
-  const Row<T> row{input.data<T>(), AxisLines(input.dims(), axis),
-                   gpu::targets_of<T>(ctx, label, layout, box, soft_label, ignore_index)};
+  const AxisLines lines(input.dims(), axis);
+  const Logits<T> logits{input.data<T>(),
+                         gpu::targets_of<T>(ctx, label, layout, box, soft_label, ignore_index)};
   const bool sharded = classes_sharded(ctx, box, layout.axis);
   T* shares = softmax->mutable_data<T>();
   T* losses = loss->mutable_data<T>();
-  if (!use_softmax) return given_probabilities(ctx, row, layout.axis, sharded, shares, losses);
-  if (sharded) return sharded_rows(ctx, row, layout.axis, shares, losses);
-  for_each_line(ctx, row.lines, WholeRow<T>{row, shares, losses});
+  if (!use_softmax)
+    return given_probabilities(ctx, lines, logits, layout.axis, sharded, shares, losses);
+  if (sharded) return sharded_rows(ctx, lines, logits, layout.axis, shares, losses);
+  visit(ctx, lines, logits, shares, WholeRow<T>{logits, shares, losses});
 }
 
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax, GPU, CrossEntropyWithSoftmaxKernel, Floats);

@@ -1,0 +1,34 @@
+// Neighbouring elements that one access moves.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace phi::gpu {
+
+template <typename T, int kWidth>
+struct alignas(kWidth * sizeof(T)) Pack {
+  T element[kWidth];
+};
+
+/// Elements of `size` bytes in an access of 16 bytes, the widest that GPUs have.
+constexpr int pack_width(size_t size) {
+  constexpr size_t kAccess = 16;
+  return size < kAccess ? static_cast<int>(kAccess / size) : 1;
+}
+
+/// Whether packs begin where all these arrays do. A null pointer is no array.
+template <int kWidth, typename... T>
+bool lie_in_packs(const T*... arrays) {
+  return (... && (reinterpret_cast<uintptr_t>(arrays) % (kWidth * sizeof(T)) == 0));
+}
+
+/// A copy: by reference nvcc would load it element by element.
+template <int kWidth, typename T>
+__device__ Pack<T, kWidth> pack_at(const T* array, int64_t i) {
+  return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];
+}
+
+}  // namespace phi::gpu

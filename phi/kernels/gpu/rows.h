@@ -1,0 +1,328 @@
+// Rows that a team of threads reads, more than once if need be, and writes: 16 bytes at a time
+// where arrays lie so, else element by element.
+//
+//   struct Softmax {
+//     const float* x;
+//     float* out;
+//     template <typename Row>
+//     __device__ void operator()(const Row& row) const {
+//       const auto own = row.read(x);
+//       const float most = row.largest(own);
+//       const auto power = [=](float v) { return std::exp(v - most); };
+//       const float sum = row.sum(power, own);
+//       row.write(out, [=](float v) { return power(v) / sum; }, own);
+//     }
+//   };
+//   for_each_row<float>(ctx, lines, Softmax{x, out}, x, out);
+//
+// Functors get elements in the type in which theirs computes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/pack.h"
+
+namespace phi::gpu {
+
+template <typename T, int kWidth>
+__device__ Pack<compute_t<T>, kWidth> wide(const Pack<T, kWidth>& pack) {
+  Pack<compute_t<T>, kWidth> result;
+  PHI_UNROLL(16)
+  for (int e = 0; e < kWidth; ++e) result.element[e] = static_cast<compute_t<T>>(pack.element[e]);
+  return result;
+}
+
+/// Numbers for the places of a row, the same for all rows: `narrow` or `wide` ones, or `otherwise`.
+template <typename T>
+struct PlaceWeights {
+  using C = compute_t<T>;
+  const T* narrow = nullptr;
+  const C* wide = nullptr;
+  C otherwise{};
+};
+
+/// One row of AxisLines before `threads` threads, which go through it in packs of `width` elements
+/// (1: of any stride; else all arrays lie in packs). The first `held` packs of each thread stay in
+/// its registers, and there are no more; 0: any number, read again wherever they are asked for.
+/// The members that join values are called by all threads, and all get the result.
+template <int threads, int width, int held>
+class Row {
+ public:
+  static constexpr int kThreads = threads;
+  static constexpr int kBlockThreads = threads > kWarp ? threads : kBlock;
+  /// Of a multiprocessor. Left free, ptxas spills registers to make room for more blocks, or takes
+  /// so many for long rows that there is one, whose threads all wait at once.
+  static constexpr int kLeastBlocks = held > 0 ? 1 : 2;
+
+  __device__ Row(const AxisLines& lines, int64_t line)
+      : line_(line), n_(lines.n), first_(lines.start(line)), inner_(lines.inner) {}
+
+  __device__ int64_t line() const { return line_; }
+  __device__ int64_t size() const { return n_; }
+  /// Where element k lies in an array.
+  __device__ int64_t at(int64_t k) const { return first_ + (width == 1 ? k * inner_ : k); }
+  /// For what one thread does for all.
+  __device__ static bool is_first_thread() { return Team<threads>::index() == 0; }
+
+  /// The row's elements of an array, of which memory is asked once if they are held.
+  template <typename T>
+  __device__ auto read(const T* array) const {
+    const Read<T> elements{array + first_, inner_};
+    if constexpr (held == 0) {
+      return elements;
+    } else {
+      Held<T> packs;
+      each_pack([&](int slot, int64_t k) { packs.at[slot] = elements.pack(k); });
+      return packs;
+    }
+  }
+  template <typename T>
+  __device__ auto weights(const PlaceWeights<T>& weights) const {
+    return Weighted<T>{weights};
+  }
+  /// The number of each element in its row.
+  __device__ auto numbers() const { return Numbers(); }
+
+  template <typename Elements>
+  __device__ auto largest(const Elements& elements) const {
+    using R = LargestNumber<decltype(elements.values(0, 0).element[0] + 0)>;
+    auto most = R::kIdentity;
+    each([&](auto value) { most = R::join(most, value); }, [] {}, elements);
+    return Team<threads>::template join<R>(most);
+  }
+
+  /// The sum of term(elements..): a few in the computing type, many in double.
+  template <typename Term, typename... Elements>
+  __device__ auto sum(const Term& term, const Elements&... elements) const {
+    using C = decltype(term(elements.values(0, 0).element[0]...));
+    Sum<C> sum;
+    each([&](auto... values) { sum.few += term(values...); }, [&] { sum.carry(); }, elements...);
+    return sum.join();
+  }
+  /// Those of two terms, which term(elements..) gives as a Two.
+  template <typename Term, typename... Elements>
+  __device__ auto sums(const Term& term, const Elements&... elements) const {
+    using C = decltype(term(elements.values(0, 0).element[0]...).a);
+    Sum<C> a, b;
+    const auto add = [&](auto... values) {
+      const Two<C> terms = term(values...);
+      a.few += terms.a;
+      b.few += terms.b;
+    };
+    const auto carry = [&] {
+      a.carry();
+      b.carry();
+    };
+    each(add, carry, elements...);
+    return Two<C>{a.join(), b.join()};
+  }
+
+  /// The row of `out` is f(elements..). It may be that of an array whose elements f takes.
+  template <typename T, typename F, typename... Elements>
+  __device__ void write(T* out, const F& f, const Elements&... elements) const {
+    each_pack([&](int slot, int64_t k) {
+      Pack<T, width> result;
+      const auto make = [&](int e, auto... values) {
+        result.element[e] = static_cast<T>(f(values...));
+      };
+      each_element(make, elements.values(slot, k)...);
+      *reinterpret_cast<Pack<T, width>*>(out + at(k)) = result;
+    });
+  }
+
+  /// A number for each place of a row that is held, in registers.
+  template <typename C>
+  struct Columns {
+    Pack<C, width> at[held] = {};
+    __device__ Pack<C, width> values(int slot, int64_t) const { return at[slot]; }
+    /// Where the numbers are, for functors that change them.
+    __device__ auto places() { return ColumnPlaces<C>{this}; }
+  };
+
+ private:
+  /// Elements of a thread and then those of the team. Where rows are held each thread has few.
+  template <typename C>
+  struct Sum {
+    using Many = std::conditional_t<(held > 0), C, double>;
+    C few = 0;
+    Many many = 0;
+    __device__ void carry() {
+      many += static_cast<Many>(few);
+      few = 0;
+    }
+    __device__ C join() const {
+      return static_cast<C>(Team<threads>::template join<PlainSum<Many>>(many));
+    }
+  };
+
+  template <typename T>
+  struct Read {
+    const T* first;
+    int64_t inner;
+    __device__ Pack<T, width> pack(int64_t k) const {
+      if constexpr (width == 1) {
+        return {first[k * inner]};
+      } else {
+        return pack_at<width>(first + k, 0);
+      }
+    }
+    __device__ auto values(int, int64_t k) const { return wide(pack(k)); }
+  };
+
+  template <typename T>
+  struct Held {
+    Pack<T, width> at[held];
+    __device__ auto values(int slot, int64_t) const { return wide(at[slot]); }
+  };
+
+  template <typename T>
+  struct Weighted {
+    using C = compute_t<T>;
+    PlaceWeights<T> weights;
+    __device__ Pack<C, width> values(int, int64_t k) const {
+      if (weights.wide) return pack_at<width>(weights.wide + k, 0);
+      if (weights.narrow) return wide(pack_at<width>(weights.narrow + k, 0));
+      Pack<C, width> same;
+      PHI_UNROLL(16)
+      for (int e = 0; e < width; ++e) same.element[e] = weights.otherwise;
+      return same;
+    }
+  };
+
+  struct Numbers {
+    __device__ Pack<int64_t, width> values(int, int64_t k) const {
+      Pack<int64_t, width> numbers;
+      PHI_UNROLL(16)
+      for (int e = 0; e < width; ++e) numbers.element[e] = k + e;
+      return numbers;
+    }
+  };
+
+  template <typename C>
+  struct ColumnPlaces {
+    Columns<C>* columns;
+    __device__ Pack<C*, width> values(int slot, int64_t) const {
+      Pack<C*, width> places;
+      PHI_UNROLL(16)
+      for (int e = 0; e < width; ++e) places.element[e] = &columns->at[slot].element[e];
+      return places;
+    }
+  };
+
+  template <typename F, typename... C>
+  __device__ static void each_element(const F& f, const Pack<C, width>&... packs) {
+    PHI_UNROLL(16)
+    for (int e = 0; e < width; ++e) f(e, packs.element[e]...);
+  }
+
+  /// f(slot, k) for each of the thread's packs, of which element k is the first; carry() at
+  /// the end, and if none are held after some.
+  template <typename F, typename Carry>
+  __device__ void each_pack(const F& f, const Carry& carry) const {
+    const int index = Team<threads>::index();
+    if constexpr (width == 1) {
+      in_runs(
+          index, n_, threads, [&](int64_t k) { f(0, k); }, carry);
+    } else if constexpr (held > 0) {
+      const int n = static_cast<int>(n_);
+      PHI_UNROLL(16)
+      for (int slot = 0; slot < held; ++slot) {
+        const int k = (slot * threads + index) * width;
+        if (k < n) f(slot, int64_t{k});
+      }
+      carry();
+    } else {
+      constexpr int64_t kStep = int64_t{threads} * width;
+      int64_t k = int64_t{index} * width;
+      PHI_UNROLL(1)  // two accesses of each array at once: registers for no more
+      for (; k + kStep < n_; k += 2 * kStep) {
+        f(0, k);
+        f(0, k + kStep);
+        carry();
+      }
+      if (k < n_) f(0, k);
+      carry();
+    }
+  }
+  template <typename F>
+  __device__ void each_pack(const F& f) const {
+    each_pack(f, [] {});
+  }
+
+  template <typename F, typename Carry, typename... Elements>
+  __device__ void each(const F& f, const Carry& carry, const Elements&... elements) const {
+    const auto visit = [&](int slot, int64_t k) {
+      each_element([&](int, auto... values) { f(values...); }, elements.values(slot, k)...);
+    };
+    each_pack(visit, carry);
+  }
+
+  int64_t line_;
+  int64_t n_;
+  int64_t first_;
+  int64_t inner_;
+};
+
+template <typename Row, typename Op>
+__global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
+    run_rows(AxisLines lines, Op op) {
+  constexpr int64_t kTeams = Row::kBlockThreads / Row::kThreads;
+  for (int64_t line = blockIdx.x * kTeams + threadIdx.x / Row::kThreads; line < lines.count;
+       line += gridDim.x * kTeams) {
+    op(Row(lines, line));
+  }
+}
+
+/// Whether each row of all arrays is whole packs, and worth a warp.
+template <int kWidth, typename... Arrays>
+bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
+  return lines.n > kAlone && lines.is_contiguous() && lines.n % kWidth == 0 &&
+         lie_in_packs<kWidth>(arrays...);
+}
+
+/// f.template operator()<Row>() with rows of at most `held` packs for each thread, if these are
+/// short enough and all `arrays` of T and what goes with it lie in packs; whether they are.
+template <typename T, int held, typename F, typename... Arrays>
+bool hold_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
+  constexpr int kWidth = pack_width(sizeof(T));
+  if constexpr (sizeof(T) < sizeof(double)) {  // which would spill
+    if (!lie_in_rows<kWidth>(lines, arrays...)) return false;
+    const auto with = [&]<int threads>() {
+      if (lines.n > int64_t{threads} * kWidth * held) return false;
+      f.template operator()<Row<threads, kWidth, held>>();
+      return true;
+    };
+    return with.template operator()<kWarp>() || with.template operator()<kBlock / 2>() ||
+           with.template operator()<kBlock>() || with.template operator()<2 * kBlock>();
+  }
+  return false;
+}
+
+/// op(row) for each row of arrays of T and what goes with it. Which threads a row has, and how
+/// they go through it, depends on shapes and on whether all `arrays` begin where packs do: so do
+/// the last bits of sums.
+template <typename T, typename Op, typename... Arrays>
+void for_each_row(const GpuContext& ctx, const AxisLines& lines, const Op& op,
+                  const Arrays*... arrays) {
+  constexpr int kWidth = pack_width(sizeof(T));
+  const auto run = [&]<typename Row>() {
+    launch(ctx, run_rows<Row, Op>,
+           blocks_for_lines(ctx, lines.count, Row::kThreads, Row::kBlockThreads),
+           Row::kBlockThreads, lines, op);
+  };
+  constexpr int kHeld = 4;  // 64 bytes of each array in the registers of a thread
+  if (lines.count == 0 || hold_rows<T, kHeld>(lines, run, arrays...)) return;
+  if constexpr (sizeof(T) < sizeof(double)) {
+    if (lie_in_rows<kWidth>(lines, arrays...))
+      return run.template operator()<Row<2 * kBlock, kWidth, 0>>();
+  }
+  const int threads = threads_for_lines(lines);
+  if (threads == 1) return run.template operator()<Row<1, 1, 0>>();
+  if (threads == kWarp) return run.template operator()<Row<kWarp, 1, 0>>();
+  run.template operator()<Row<kBlock, 1, 0>>();
+}
+
+}  // namespace phi::gpu
