@@ -59,16 +59,29 @@ struct InputGradRow {
     const auto grads = row.read(out_grad);
     const auto scales = row.weights(scale);
     const Normalised<C> y = normalised(row.line());
-    const auto terms = [=](C v, C dy, C s) { return gpu::Two<C>{dy * s, dy * s * y(v)}; };
-    write(row, y, row.sums(terms, own, grads, scales), own, grads, scales);
+    const auto of_element = [=](C v, C dy, C s) { return terms(y(v), dy, s); };
+    write(row, y, row.sum(of_element, own, grads, scales), own, grads, scales);
   }
-  /// With the sums of g and of g * y.
-  template <typename Row, typename... Elements>
-  __device__ void write(const Row& row, const Normalised<C>& y, const gpu::Two<C>& sums,
+  /// What is added up: g * y, and g where <g> counts.
+  __device__ static auto terms(C y, C dy, C s) {
+    if constexpr (Norm::kShiftDependsOnX) {
+      return gpu::Two<C>{dy * s, dy * s * y};
+    } else {
+      return dy * s * y;
+    }
+  }
+  template <typename Row, typename Sums, typename... Elements>
+  __device__ void write(const Row& row, const Normalised<C>& y, const Sums& sums,
                         const Elements&... elements) const {
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
-    const C mean = Norm::kShiftDependsOnX ? sums.a / count : C(0);
-    const C slope = sums.b / count;
+    C mean = 0;
+    C slope = 0;
+    if constexpr (Norm::kShiftDependsOnX) {
+      mean = sums.a / count;
+      slope = sums.b / count;
+    } else {
+      slope = sums / count;
+    }
     const auto gradient = [=](C v, C dy, C s) { return y.factor * (dy * s - mean - y(v) * slope); };
     row.write(x_grad, gradient, elements...);
   }
@@ -84,7 +97,7 @@ struct WeightParts {
 
 /// All gradients of held rows. Each team has the next part of rows.
 template <typename Row, typename T, typename Norm>
-__global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
+__global__ void __launch_bounds__(Row::kBlockThreads, 1)
     gradients_of_rows(AxisLines rows, int64_t parts, InputGradRow<T, Norm> input,
                       WeightParts<compute_t<T>> weights) {
   using C = compute_t<T>;
@@ -102,9 +115,9 @@ __global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
       const auto terms = [=](C v, C dy, C s, C* of_scale, C* of_bias) {
         *of_scale += dy * y(v);
         if constexpr (Norm::kShiftDependsOnX) *of_bias += dy;
-        return gpu::Two<C>{dy * s, dy * s * y(v)};
+        return InputGradRow<T, Norm>::terms(y(v), dy, s);
       };
-      const auto sums = row.sums(terms, x, grads, scale, scales.places(), biases.places());
+      const auto sums = row.sum(terms, x, grads, scale, scales.places(), biases.places());
       if (input.x_grad) input.write(row, y, sums, x, grads, scale);
     }
     const auto same = [](C v) { return v; };
@@ -154,7 +167,7 @@ __global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out*
   const int64_t column = int64_t{blockIdx.x} * gpu::kWarp + lane;
   double sum = 0;
   if (column < n) {
-    PHI_UNROLL(4)
+    PHI_UNROLL(16)
     for (int64_t p = warp; p < count; p += kWarps)
       sum += static_cast<double>(parts[p * n + column]);
   }
@@ -225,21 +238,22 @@ void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
                   input.scale.wide);
 }
 
-/// Parts of rows for `teams` of a block: enough to keep the GPU busy, none of them very short, and
-/// none with more numbers than one of T's computing type adds up well.
-int64_t parts_of_rows(const GpuContext& ctx, int64_t rows, int teams) {
-  constexpr int64_t kLeastRows = 8;
+/// Parts of rows for the teams of `Row`: enough to keep the GPU busy, and none with more numbers
+/// than one of T's computing type adds up well.
+template <typename Row>
+int64_t parts_of_rows(const GpuContext& ctx, int64_t rows) {
   constexpr int64_t kMostRows = 256;
-  constexpr int64_t kBlocks = 2;  // of a multiprocessor
-  const int64_t wanted = kBlocks * gpu::GpuDevice::of(ctx.place()).multiprocessors() * teams;
-  return std::max(std::clamp<int64_t>(rows / kLeastRows, 1, wanted), rows / kMostRows);
+  constexpr int64_t kThreads = 512;  // of a multiprocessor: as many as registers have room for
+  const int64_t wanted =
+      gpu::GpuDevice::of(ctx.place()).multiprocessors() * (kThreads / Row::kThreads);
+  return std::max(std::clamp<int64_t>(rows, 1, wanted), rows / kMostRows);
 }
 
 template <typename Row, typename T, typename Norm>
 void gradients_together(const GpuContext& ctx, const AxisLines& rows,
                         const InputGradRow<T, Norm>& input, const Gradients& to) {
   using C = compute_t<T>;
-  const int64_t parts = parts_of_rows(ctx, rows.count, Row::kBlockThreads / Row::kThreads);
+  const int64_t parts = parts_of_rows<Row>(ctx, rows.count);
   WeightSums<C> scale(ctx, to.scale, rows.n, parts);
   WeightSums<C> bias(ctx, to.bias, rows.n, parts);
   gpu::launch(ctx, gradients_of_rows<Row, T, Norm>,

@@ -26,8 +26,14 @@ struct LayerNormRow {
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(x);
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
-    const C mean = row.sum([](C v) { return v; }, own) / count;
-    const C variance = row.sum([=](C v) { return (v - mean) * (v - mean); }, own) / count;
+    // Where all elements are close to a large number, their sum is a little off, which shows around
+    // it.
+    const C about = row.sum([](C v) { return v; }, own) / count;
+    const auto around = [=](C v) { return gpu::Two<C>{v - about, (v - about) * (v - about)}; };
+    const gpu::Two<C> sums = row.sum(around, own);
+    const C off = sums.a / count;
+    const C mean = about + off;
+    const C variance = std::max(C(0), sums.b / count - off * off);
     if (row.is_first_thread()) {
       means[row.line()] = mean;
       variances[row.line()] = variance;
@@ -64,7 +70,7 @@ struct RmsNormRow {
 
 /// out = (x - mean) / sqrt(variance + epsilon) * scale + bias over the tensor dims from
 /// `begin_norm_axis` on; variance is that of the population, taken in a second pass around the
-/// mean.
+/// mean, which that corrects.
 template <typename T, typename Context>
 void LayerNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                      const DenseTensor* bias, float epsilon, int begin_norm_axis, DenseTensor* out,

@@ -13,7 +13,7 @@ struct alignas(kWidth * sizeof(T)) Pack {
   T element[kWidth];
 };
 
-/// Elements of `size` bytes in an access of 16 bytes, the widest that GPUs have.
+/// Elements of `size` bytes in an access of 16 bytes, the widest of sm_80 and sm_90.
 constexpr int pack_width(size_t size) {
   constexpr size_t kAccess = 16;
   return size < kAccess ? static_cast<int>(kAccess / size) : 1;

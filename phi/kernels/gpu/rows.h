@@ -20,12 +20,35 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
+
+template <typename Terms>
+struct InDouble {
+  using type = double;
+};
+template <typename C>
+struct InDouble<Two<C>> {
+  using type = Two<double>;
+};
+template <typename Terms>
+using in_double_t = typename InDouble<Terms>::type;
+
+/// A number, or two, in another type.
+template <typename To, typename From>
+__device__ To to(const From& x) {
+  if constexpr (std::is_arithmetic_v<To>) {
+    return static_cast<To>(x);
+  } else {
+    using C = decltype(To::a);
+    return {static_cast<C>(x.a), static_cast<C>(x.b)};
+  }
+}
 
 template <typename T, int kWidth>
 __device__ Pack<compute_t<T>, kWidth> wide(const Pack<T, kWidth>& pack) {
@@ -53,9 +76,10 @@ class Row {
  public:
   static constexpr int kThreads = threads;
   static constexpr int kBlockThreads = threads > kWarp ? threads : kBlock;
-  /// Of a multiprocessor. Left free, ptxas spills registers to make room for more blocks, or takes
-  /// so many for long rows that there is one, whose threads all wait at once.
-  static constexpr int kLeastBlocks = held > 0 ? 1 : 2;
+  /// Of a multiprocessor. Of packs no more are asked for, as ptxas would spill registers for them.
+  static constexpr int kLeastBlocks = width == 1 ? 3 : 1;
+  /// Each look at the elements asks memory for them, which a sum in double for each pack is worth.
+  static constexpr bool kReadsAgain = width > 1 && held == 0;
 
   __device__ Row(const AxisLines& lines, int64_t line)
       : line_(line), n_(lines.n), first_(lines.start(line)), inner_(lines.inner) {}
@@ -75,7 +99,7 @@ class Row {
       return elements;
     } else {
       Held<T> packs;
-      each_pack([&](int slot, int64_t k) { packs.at[slot] = elements.pack(k); });
+      each_slot([&](int slot, int64_t k) { packs.at[slot] = elements.pack(k); });
       return packs;
     }
   }
@@ -91,46 +115,47 @@ class Row {
     using R = LargestNumber<decltype(elements.values(0, 0).element[0] + 0)>;
     auto most = R::kIdentity;
     each([&](auto value) { most = R::join(most, value); }, [] {}, elements);
-    return Team<threads>::template join<R>(most);
+    return join<R>(most);
   }
 
-  /// The sum of term(elements..): a few in the computing type, many in double.
+  /// The sum of term(elements..), numbers or Twos: where rows are held in their type, as a thread
+  /// has few; else a few in it and many in double.
   template <typename Term, typename... Elements>
   __device__ auto sum(const Term& term, const Elements&... elements) const {
-    using C = decltype(term(elements.values(0, 0).element[0]...));
-    Sum<C> sum;
-    each([&](auto... values) { sum.few += term(values...); }, [&] { sum.carry(); }, elements...);
-    return sum.join();
-  }
-  /// Those of two terms, which term(elements..) gives as a Two.
-  template <typename Term, typename... Elements>
-  __device__ auto sums(const Term& term, const Elements&... elements) const {
-    using C = decltype(term(elements.values(0, 0).element[0]...).a);
-    Sum<C> a, b;
-    const auto add = [&](auto... values) {
-      const Two<C> terms = term(values...);
-      a.few += terms.a;
-      b.few += terms.b;
-    };
+    using Terms = decltype(term(elements.values(0, 0).element[0]...));
+    using Many = std::conditional_t<(held > 0), Terms, in_double_t<Terms>>;
+    Terms few{};
+    Many many{};
     const auto carry = [&] {
-      a.carry();
-      b.carry();
+      many += to<Many>(few);
+      few = Terms{};
     };
-    each(add, carry, elements...);
-    return Two<C>{a.join(), b.join()};
+    each([&](auto... values) { few += term(values...); }, carry, elements...);
+    return to<Terms>(join<PlainSum<Many>>(many));
+  }
+
+  /// f(pack) for each of the thread's packs of elements.
+  template <typename F, typename Elements>
+  __device__ void each_of_packs(const F& f, const Elements& elements) const {
+    each_pack([&](int64_t, const auto& pack) { f(pack); }, [] {}, elements);
+  }
+  /// The threads' values joined, of a reducer's Acc.
+  template <typename R>
+  __device__ static typename R::Acc join(typename R::Acc value) {
+    return Team<threads>::template join<R>(value);
   }
 
   /// The row of `out` is f(elements..). It may be that of an array whose elements f takes.
   template <typename T, typename F, typename... Elements>
   __device__ void write(T* out, const F& f, const Elements&... elements) const {
-    each_pack([&](int slot, int64_t k) {
+    const auto make = [&](int64_t k, const auto&... packs) {
       Pack<T, width> result;
-      const auto make = [&](int e, auto... values) {
-        result.element[e] = static_cast<T>(f(values...));
-      };
-      each_element(make, elements.values(slot, k)...);
+      each_element([&](int e, auto... values) { result.element[e] = static_cast<T>(f(values...)); },
+                   packs...);
       *reinterpret_cast<Pack<T, width>*>(out + at(k)) = result;
-    });
+    };
+    each_pack(
+        make, [] {}, elements...);
   }
 
   /// A number for each place of a row that is held, in registers.
@@ -143,21 +168,6 @@ class Row {
   };
 
  private:
-  /// Elements of a thread and then those of the team. Where rows are held each thread has few.
-  template <typename C>
-  struct Sum {
-    using Many = std::conditional_t<(held > 0), C, double>;
-    C few = 0;
-    Many many = 0;
-    __device__ void carry() {
-      many += static_cast<Many>(few);
-      few = 0;
-    }
-    __device__ C join() const {
-      return static_cast<C>(Team<threads>::template join<PlainSum<Many>>(many));
-    }
-  };
-
   template <typename T>
   struct Read {
     const T* first;
@@ -218,46 +228,62 @@ class Row {
     for (int e = 0; e < width; ++e) f(e, packs.element[e]...);
   }
 
-  /// f(slot, k) for each of the thread's packs, of which element k is the first; carry() at
-  /// the end, and if none are held after some.
-  template <typename F, typename Carry>
-  __device__ void each_pack(const F& f, const Carry& carry) const {
+  /// The first element and the slot of each of the thread's packs of a held row.
+  template <typename F>
+  __device__ void each_slot(const F& f) const {
     const int index = Team<threads>::index();
-    if constexpr (width == 1) {
-      in_runs(
-          index, n_, threads, [&](int64_t k) { f(0, k); }, carry);
-    } else if constexpr (held > 0) {
-      const int n = static_cast<int>(n_);
-      PHI_UNROLL(16)
-      for (int slot = 0; slot < held; ++slot) {
-        const int k = (slot * threads + index) * width;
-        if (k < n) f(slot, int64_t{k});
-      }
-      carry();
-    } else {
-      constexpr int64_t kStep = int64_t{threads} * width;
-      int64_t k = int64_t{index} * width;
-      PHI_UNROLL(1)  // two accesses of each array at once: registers for no more
-      for (; k + kStep < n_; k += 2 * kStep) {
-        f(0, k);
-        f(0, k + kStep);
-        carry();
-      }
-      if (k < n_) f(0, k);
-      carry();
+    const int n = static_cast<int>(n_);
+    PHI_UNROLL(16)
+    for (int slot = 0; slot < held; ++slot) {
+      const int k = (slot * threads + index) * width;
+      if (k < n) f(slot, int64_t{k});
     }
   }
-  template <typename F>
-  __device__ void each_pack(const F& f) const {
-    each_pack(f, [] {});
+
+  /// f(k, packs..) with each of the thread's packs of elements, of which number k is the first;
+  /// carry() at the end, and if none are held after some.
+  template <typename F, typename Carry, typename... Elements>
+  __device__ void each_pack(const F& f, const Carry& carry, const Elements&... elements) const {
+    if constexpr (width == 1) {
+      in_runs(
+          Team<threads>::index(), n_, threads, [&](int64_t k) { f(k, elements.values(0, k)...); },
+          carry);
+    } else if constexpr (held > 0) {
+      each_slot([&](int slot, int64_t k) { f(k, elements.values(slot, k)...); });
+      carry();
+    } else {
+      each_two(f, carry, elements...);
+    }
   }
 
+  /// Two packs of each array are asked for at once, before `f` may write; more would take
+  /// registers from other blocks.
+  template <typename F, typename Carry, typename... Elements>
+  __device__ void each_two(const F& f, const Carry& carry, const Elements&... elements) const {
+    constexpr int64_t kStep = int64_t{threads} * width;
+    const auto use = [&](int64_t k, const auto& packs) {
+      std::apply([&](const auto&... pack) { f(k, pack...); }, packs);
+    };
+    int64_t k = int64_t{Team<threads>::index()} * width;
+    PHI_UNROLL(1)
+    for (; k + kStep < n_; k += 2 * kStep) {
+      const auto first = std::make_tuple(elements.values(0, k)...);
+      const auto second = std::make_tuple(elements.values(0, k + kStep)...);
+      use(k, first);
+      use(k + kStep, second);
+      carry();
+    }
+    if (k < n_) use(k, std::make_tuple(elements.values(0, k)...));
+    carry();
+  }
+
+  /// f(values..) with each of the thread's elements.
   template <typename F, typename Carry, typename... Elements>
   __device__ void each(const F& f, const Carry& carry, const Elements&... elements) const {
-    const auto visit = [&](int slot, int64_t k) {
-      each_element([&](int, auto... values) { f(values...); }, elements.values(slot, k)...);
+    const auto visit = [&](int64_t, const auto&... packs) {
+      each_element([&](int, auto... values) { f(values...); }, packs...);
     };
-    each_pack(visit, carry);
+    each_pack(visit, carry, elements...);
   }
 
   int64_t line_;
@@ -288,15 +314,16 @@ bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
 template <typename T, int held, typename F, typename... Arrays>
 bool hold_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
   constexpr int kWidth = pack_width(sizeof(T));
-  if constexpr (sizeof(T) < sizeof(double)) {  // which would spill
+  if constexpr (sizeof(T) < sizeof(double)) {  // doubles would spill
     if (!lie_in_rows<kWidth>(lines, arrays...)) return false;
-    const auto with = [&]<int threads>() {
-      if (lines.n > int64_t{threads} * kWidth * held) return false;
-      f.template operator()<Row<threads, kWidth, held>>();
+    const auto with = [&]<int threads, int packs = held>() {
+      if (lines.n > int64_t{threads} * kWidth * packs) return false;
+      f.template operator()<Row<threads, kWidth, packs>>();
       return true;
     };
-    return with.template operator()<kWarp>() || with.template operator()<kBlock / 2>() ||
-           with.template operator()<kBlock>() || with.template operator()<2 * kBlock>();
+    return with.template operator()<kWarp, 1>() || with.template operator()<kWarp>() ||
+           with.template operator()<kBlock / 2>() || with.template operator()<kBlock>() ||
+           with.template operator()<2 * kBlock>();
   }
   return false;
 }

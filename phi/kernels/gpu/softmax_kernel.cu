@@ -3,8 +3,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/power_below.h"
 #include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/softmax_terms.h"
 
 namespace phi {
 namespace {
@@ -13,18 +13,13 @@ using gpu::AxisLines;
 
 template <typename T>
 struct SoftmaxRow {
-  using C = compute_t<T>;
   const T* x;
   T* out;
 
   template <typename Row>
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(x);
-    const C most = row.largest(own);
-    const gpu::PowerBelow<T> power{most};
-    const C factor = C(1) / row.sum(power, own);
-    row.write(
-        out, [=](C v) { return power(v) * factor; }, own);
+    gpu::write_shares(row, own, gpu::softmax_sum<T>(row, own), out);
   }
 };
 
@@ -54,12 +49,11 @@ struct LogSoftmaxRow {
   template <typename Row>
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(x);
-    const C most = row.largest(own);
-    const C sum = row.sum(gpu::PowerBelow<T>{most}, own);
+    const gpu::SoftmaxSum<C> terms = gpu::softmax_sum<T>(row, own);
     // Relative to the largest first: the sum's logarithm would be lost beside large numbers.
-    const C rest = std::log(sum);
+    const C rest = std::log(terms.sum);
     row.write(
-        out, [=](C v) { return (v - most) - rest; }, own);
+        out, [=](C v) { return (v - terms.most) - rest; }, own);
   }
 };
 

@@ -19,16 +19,22 @@ struct LargestNumber {
 };
 
 template <typename C>
-struct PlainSum {
-  using Acc = C;
-  static constexpr C kIdentity = 0;
-  PHI_HD static C join(C a, C b) { return a + b; }
+struct Two {
+  C a{};
+  C b{};
+  __device__ Two& operator+=(const Two& other) {
+    a += other.a;
+    b += other.b;
+    return *this;
+  }
 };
 
-template <typename C>
-struct Two {
-  C a;
-  C b;
+/// Of numbers, or of two.
+template <typename Terms>
+struct PlainSum {
+  using Acc = Terms;
+  static constexpr Terms kIdentity{};
+  __device__ static Terms join(Terms x, const Terms& y) { return x += y; }
 };
 
 /// kThreads neighbours: one, a warp, or a whole block of more. The members that join values are
@@ -55,7 +61,7 @@ class Team {
     return value;
   }
 
-  __device__ static double sum(double value) { return join<SumReducer<double>>(value); }
+  __device__ static double sum(double value) { return join<PlainSum<double>>(value); }
 
   /// The largest number among value(0) .. value(n - 1).
   template <typename C, typename Value>

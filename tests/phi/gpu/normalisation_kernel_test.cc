@@ -83,6 +83,26 @@ TEST(GpuNormalisation, LayerNormWithoutWeights) {
   LayerNorm<float>{{5, 33}, DataType::FLOAT32, false, false}.check_forward();
 }
 
+// The mean of rows that are held is a sum of floats, which a second look puts right.
+TEST(GpuNormalisation, RowsFarFromZero) {
+  for (const int64_t n : {96, 512, 4096, 9000}) {
+    for (const double x : {1000.3, 1999.9}) {
+      SCOPED_TRACE(std::to_string(n) + " times " + std::to_string(x));
+      const DenseTensor row = tensor<float>(Values(n, x), {1, n});
+      const DenseTensor weights = tensor<float>(Values(n, 1), {n});
+      const TensorMeta moment{{1}, DataType::FLOAT32};
+      const Arrays left =
+          left_on_gpu({row, weights}, {row.meta(), moment, moment},
+                      [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                        registered<kernels::layer_norm, float>(ctx, in[0], &in[1], nullptr, 1e-5f,
+                                                               1, &out[0], &out[1], &out[2]);
+                      });
+      for (const double y : to_doubles(left[2])) ASSERT_EQ(y, 0);
+      EXPECT_EQ(to_doubles(left[4])[0], 0);
+    }
+  }
+}
+
 template <typename T>
 void check_rms_norm(const Dims& dims, DataType weights) {
   using C = compute_t<T>;

@@ -67,17 +67,29 @@ TEST(GpuSoftmax, ArraysThatBeginBetweenPacks) {
   });
 }
 
+/// `length` elements: those of `row`, each as often as the others, side by side.
+DenseTensor stretched(const Values& row, int64_t length) {
+  Values values;
+  for (int64_t i = 0; i < length; ++i) values.push_back(row[i * std::ssize(row) / length]);
+  return tensor<float>(values, {1, length});
+}
+
+// In rows that are gone through in each way: longer ones once for their largest element and the
+// sum.
 TEST(GpuSoftmax, RareNumbers) {
   const double inf = INFINITY;
   for (const Values& row :
        {Values{1e30, 1e30, -inf, -1e30, 0}, Values{-inf, -inf, -inf, -inf, -inf},
-        Values{1, NAN, 2, 3, 4}, Values{inf, 0, 1, -inf, 2}, Values{NAN, NAN, NAN, NAN, NAN}}) {
-    const DenseTensor x = tensor<float>(row, {1, 5});
-    expect_same_on_gpu({x}, {x.meta(), x.meta()},
-                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                         registered<kernels::softmax, float>(ctx, in[0], 1, &out[0]);
-                         registered<kernels::log_softmax, float>(ctx, in[0], 1, &out[1]);
-                       });
+        Values{-inf, -inf, 1, 2, 3}, Values{1, NAN, 2, 3, 4}, Values{inf, 0, 1, -inf, 2},
+        Values{-3e38, 0, 3e38, -inf, 1}, Values{NAN, NAN, NAN, NAN, NAN}}) {
+    for (const int64_t length : {5, 80, 16400}) {
+      const DenseTensor x = stretched(row, length);
+      expect_same_on_gpu({x}, {x.meta(), x.meta()},
+                         [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                           registered<kernels::softmax, float>(ctx, in[0], 1, &out[0]);
+                           registered<kernels::log_softmax, float>(ctx, in[0], 1, &out[1]);
+                         });
+    }
   }
 }
 

@@ -40,8 +40,10 @@ void choose_along(const DenseTensor& x, int axis, int64_t count, DenseTensor* ou
 template <typename C>
 const auto& select_first(RowOrder<C>& order, const C* row, int64_t n, int64_t k, bool descending,
                          bool sorted) {
-  constexpr int64_t kFew = 12;  // of more than so many times their number
-  if (k * kFew < n) return order.first_few(row, n, k, descending);
+  // Few of many go to their places one by one, in time that grows with their number.
+  constexpr int64_t kFew = 64;
+  constexpr int64_t kShare = 12;
+  if (k <= kFew && k * kShare < n) return order.first_few(row, n, k, descending);
   auto& entries = order.rank(row, n, descending);
   const auto last = entries.begin() + k;
   std::nth_element(entries.begin(), last - 1, entries.end());

@@ -49,8 +49,8 @@ class RowOrder {
     return entries_;
   }
 
-  /// The first `count` >= 1 in order, few of many: elements are looked at one by one only where the
-  /// smallest of a block comes before the last of those found so far.
+  /// The first `count` >= 1 in order, few of many, each put to its place: elements are looked at
+  /// one by one only where the smallest of a block comes before the last of those found so far.
   const std::vector<Entry>& first_few(const C* row, int64_t n, int64_t count, bool descending) {
     constexpr int64_t kBlock = 32;
     std::array<Key, kBlock> keys;

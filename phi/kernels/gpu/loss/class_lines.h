@@ -10,11 +10,8 @@ namespace phi::gpu {
 /// Labels of one kind: weights of all classes, as `soft`, or the numbers of classes.
 template <typename T>
 struct Targets {
-  using C = compute_t<T>;
   const T* soft = nullptr;
   HardLabels hard;
-
-  __device__ C weight(int64_t at) const { return static_cast<C>(soft[at]); }
 };
 
 /// Errors, where the host waits: InvalidArgument with the row and its label.

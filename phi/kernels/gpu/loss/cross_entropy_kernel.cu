@@ -4,8 +4,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/gpu/loss/class_lines.h"
-#include "phi/kernels/gpu/power_below.h"
 #include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/softmax_terms.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -34,23 +34,14 @@ struct Logits {
     return row.sum(term, row.read(targets.soft), own);
   }
   template <typename Row, typename Elements>
-  __device__ C loss(const Row& row, const Elements& own, C most, C sum) const {
-    const C log_sum = std::log(sum);
-    return weigh(row, own, [=](C logit) { return log_sum - (logit - most); });
-  }
-  template <typename Row, typename Elements>
-  __device__ static void write_shares(const Row& row, const Elements& own, C most, C sum,
-                                      T* softmax) {
-    const C factor = C(1) / sum;
-    const gpu::PowerBelow<T> power{most};
-    row.write(
-        softmax, [=](C logit) { return power(logit) * factor; }, own);
+  __device__ C loss(const Row& row, const Elements& own, const gpu::SoftmaxSum<C>& of) const {
+    const C log_sum = std::log(of.sum);
+    return weigh(row, own, [=](C logit) { return log_sum - (logit - of.most); });
   }
 };
 
 template <typename T>
 struct WholeRow {
-  using C = compute_t<T>;
   Logits<T> logits;
   T* softmax;
   T* loss;
@@ -58,11 +49,10 @@ struct WholeRow {
   template <typename Row>
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(logits.input);
-    const C most = row.largest(own);
-    const C sum = row.sum(gpu::PowerBelow<T>{most}, own);
-    const C term = logits.loss(row, own, most, sum);
+    const auto of = gpu::softmax_sum<T>(row, own);
+    const auto term = logits.loss(row, own, of);
     if (row.is_first_thread()) loss[row.line()] = static_cast<T>(term);
-    logits.write_shares(row, own, most, sum, softmax);
+    gpu::write_shares(row, own, of, softmax);
   }
 };
 
@@ -102,11 +92,10 @@ struct TermOfRow {
   template <typename Row>
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(logits.input);
-    const C largest = most[row.line()];
-    const C sum = sums[row.line()];
-    const C term = logits.loss(row, own, largest, sum);
+    const gpu::SoftmaxSum<C> of{most[row.line()], sums[row.line()]};
+    const C term = logits.loss(row, own, of);
     if (row.is_first_thread()) terms[row.line()] = term;
-    logits.write_shares(row, own, largest, sum, softmax);
+    gpu::write_shares(row, own, of, softmax);
   }
 };
 
