@@ -82,13 +82,28 @@ def test_tests_on_demand(git_repo):
 def test_tidy_reads_only_changed_compiled_sources(git_repo):
     new = git_repo.write("phi/core/new.cc", "// fine\n")
     git_repo.write("phi/core/not_built.cc", "// fine\n")
-    git_repo.write("build/compile_commands.json",
-                   f'[{{"file": "{new}"}}, {{"file": "{git_repo.root}/phi/core/old.cc"}}]')
+    git_repo.write("build/compile_commands.json", json.dumps(
+        [{"file": str(file), "command": f"g++ -c {file}"} for file in (new, git_repo.root / "phi/core/old.cc")]))
     git_repo.stand_in("clang-tidy", 'case "$*" in *new.cc) exit 1 ;; esac')
     result = git_repo.run("check", "--no-build", "--tidy")
     assert result.stderr.splitlines()[-1] == "[check] error: failed: clang-tidy"
     (call,) = git_repo.calls_of("clang-tidy")
     assert call.endswith(f" {new}")
+
+
+def test_tidy_reads_precompiled_headers_as_plain_ones(git_repo):
+    new = git_repo.write("phi/core/new.cc", "// fine\n")
+    header = git_repo.write("build/pch/cmake_pch.hxx", "#include <vector>\n")
+    git_repo.write("build/pch/cmake_pch.hxx.gch", "of g++")
+    command = f"g++ -O3 -fpch-preprocess -Winvalid-pch --param=ggc-min-heapsize=1 -Wall -include {header} -c {new}"
+    git_repo.write("build/compile_commands.json", json.dumps([{"file": str(new), "command": command}]))
+    git_repo.stand_in("clang-tidy", 'for file in "$2"/*; do cat "$file" > "build/${file##*/}"; done')
+    assert git_repo.run("check", "--no-build", "--tidy").returncode == 0
+    (entry,) = json.loads((git_repo.root / "build/compile_commands.json").read_text())
+    before, _, after = entry["command"].partition(" -include ")
+    plain, _, after = after.partition(" ")
+    assert before == "g++ -O3 -Wall" and after == f"-c {new}"
+    assert plain != str(header) and (git_repo.root / "build" / plain.rpartition("/")[2]).read_text() == "#include <vector>\n"
 
 
 def test_unknown_base_is_named(git_repo):
