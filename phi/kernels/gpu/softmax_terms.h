@@ -5,20 +5,10 @@
 #include <limits>
 
 #include "phi/kernels/functors/hd.h"
+#include "phi/kernels/gpu/rough_exp2.h"
 #include "phi/kernels/gpu/rows.h"
 
 namespace phi::gpu {
-
-/// 2^x within 2 units of the last place, and 0 instead of subnormal numbers: one instruction.
-PHI_HD float rough_exp2(float x) {
-#ifdef __CUDA_ARCH__
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-#else
-  return std::exp2(x);
-#endif
-}
 
 /// Of elements of T. For 16-bit ones within 1e-5, a hundredth of what their last bit is worth: an
 /// exact one takes three times as many instructions, and memory would wait for them.

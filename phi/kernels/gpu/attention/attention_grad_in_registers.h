@@ -3,11 +3,11 @@
 // formulas and the two kernels are attention_grad.h's.
 #pragma once
 
-#include <cmath>
 #include <limits>
 
 #include "phi/kernels/gpu/attention/attention_grad.h"
 #include "phi/kernels/gpu/attention/register_tiles.h"
+#include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
 
@@ -35,7 +35,7 @@ struct WeightAndSlope {
 
   __device__ WeightAndSlope(float score, float product, const QueryRow& row, float factor,
                             bool is_seen)
-      : weight(is_seen ? std::exp2(score * factor - row.log_sum) : 0.0f),
+      : weight(is_seen ? rough_exp2(score * factor - row.log_sum) : 0.0f),
         slope(is_seen ? weight * (product - row.share) : 0.0f) {}
 };
 

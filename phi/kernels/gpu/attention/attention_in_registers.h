@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "phi/kernels/gpu/attention/register_tiles.h"
+#include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
 
@@ -143,10 +144,10 @@ class AttentionInRegisters {
       most = std::fmax(most, from_neighbour(most, 1));
       most = std::fmax(most, from_neighbour(most, 2));
       const float level = (most == kNone ? 0.0f : most) * factor;
-      const float shrink = std::exp2(most_[half] * factor - level);
+      const float shrink = rough_exp2(most_[half] * factor - level);
       float total = total_[half] * shrink;
       each(scores, half, [&](float& score, int) {
-        score = std::exp2(score * factor - level);
+        score = rough_exp2(score * factor - level);
         total += score;
       });
       most_[half] = most;
