@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "phi/kernels/gpu/attention/attention_grad.h"
-#include "phi/kernels/gpu/attention/register_tiles.h"
+#include "phi/kernels/gpu/attention/run_in_registers.h"
 #include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
@@ -41,7 +41,7 @@ struct WeightAndSlope {
 
 /// Of q: a block takes 64 queries of a head and goes over the keys.
 template <typename T, int kWidth>
-class QueryGradInRegisters {
+class QueryGradInRegisters : public OfQueries {
  public:
   using Tiles = RegisterTiles<T, kWidth>;
   static constexpr int kEdge = Tiles::kEdge;
@@ -136,7 +136,7 @@ class QueryGradInRegisters {
 /// Of k and v: a block takes 64 keys of a key head and goes over the queries of all heads that
 /// share it. Products are transposed: of keys and queries.
 template <typename T, int kWidth>
-class KeyGradsInRegisters {
+class KeyGradsInRegisters : public OfKeys {
  public:
   using Tiles = RegisterTiles<T, kWidth>;
   static constexpr int kEdge = Tiles::kEdge;

@@ -8,13 +8,14 @@
 #include <cmath>
 #include <limits>
 
-#include "phi/kernels/gpu/attention/register_tiles.h"
+#include "phi/kernels/gpu/attention/attention_forward.h"
+#include "phi/kernels/gpu/attention/run_in_registers.h"
 #include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
 
 template <typename T, int kWidth>
-class AttentionInRegisters {
+class AttentionInRegisters : public OfQueries {
  public:
   using Tiles = RegisterTiles<T, kWidth>;
   static constexpr int kEdge = Tiles::kEdge;
@@ -24,17 +25,17 @@ class AttentionInRegisters {
     typename Tiles::Tile values;
   };
 
-  __device__ AttentionInRegisters(const AttentionShape& shape, Memory& memory)
-      : shape_(shape), memory_(memory) {}
+  __device__ AttentionInRegisters(const ForwardArrays<T>& arrays, const AttentionShape& shape,
+                                  Memory& memory)
+      : arrays_(arrays), shape_(shape), memory_(memory) {}
 
   /// The queries from `begin` on of a head.
-  __device__ void run(const T* q, const T* k, const T* v, T* out, float* lse, int64_t b, int64_t h,
-                      int64_t begin) {
+  __device__ void run(int64_t b, int64_t h, int64_t begin) {
     const int64_t rows = shape_.sq - begin;
     const int64_t key_rows = shape_.key_batch(b) * shape_.sk;
-    const HeadRows<T> queries(q, b * shape_.sq + begin, shape_.heads, h, kWidth);
-    const HeadRows<T> keys(k, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
-    const HeadRows<T> values(v, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
+    const HeadRows<T> queries(arrays_.q, b * shape_.sq + begin, shape_.heads, h, kWidth);
+    const HeadRows<T> keys(arrays_.k, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
+    const HeadRows<T> values(arrays_.v, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
     load_queries(queries, rows);
     const int64_t last = begin + (rows < kEdge ? rows : kEdge) - 1;
     attend(keys, values, shape_.keys(b), shape_.visible_keys(b, last), b, begin + Tiles::band());
@@ -44,9 +45,9 @@ class AttentionInRegisters {
       if (query >= shape_.sq) continue;
       const float factor = total_[half] == 0 ? 0.0f : 1 / total_[half];
       const int64_t row = (b * shape_.sq + query) * shape_.heads + h;
-      Tiles::write_row(sums_, half, factor, out + row * kWidth);
-      if (Tiles::thread() == 0 && lse)
-        lse[shape_.row_of(b, h, query)] = most_[half] * scale() + std::log(total_[half]);
+      Tiles::write_row(sums_, half, factor, arrays_.out + row * kWidth);
+      if (Tiles::thread() == 0 && arrays_.lse)
+        arrays_.lse[shape_.row_of(b, h, query)] = most_[half] * scale() + std::log(total_[half]);
     }
   }
 
@@ -160,6 +161,7 @@ class AttentionInRegisters {
     }
   }
 
+  const ForwardArrays<T>& arrays_;
   const AttentionShape& shape_;
   Memory& memory_;
   typename Tiles::Left queries_;

@@ -47,49 +47,12 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(RegisterTiles<T, kWidth>::kThreads, 2)
-    find_query_grad_in_registers(int64_t items, GradArrays<T> arrays, AttentionShape shape) {
-  using Grad = QueryGradInRegisters<T, kWidth>;
-  __shared__ typename Grad::Memory memory;
-  Grad grad(arrays, shape, memory);
-  const int64_t tiles = tiles_of(shape.sq, Grad::kEdge);
-  for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const TileNumber at = tile_number(item, items, tiles);
-    grad.run(at.head / shape.heads, at.head % shape.heads, at.tile * Grad::kEdge);
-  }
-}
-
-/// The first tiles of keys, which most queries see, come first.
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(RegisterTiles<T, kWidth>::kThreads, 2)
-    find_key_grads_in_registers(int64_t items, GradArrays<T> arrays, AttentionShape shape) {
-  using Grads = KeyGradsInRegisters<T, kWidth>;
-  __shared__ typename Grads::Memory memory;
-  Grads grads(arrays, shape, memory);
-  const int64_t tiles = tiles_of(shape.sk, Grads::kEdge);
-  for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const TileNumber at = tile_number(item, items, tiles);
-    grads.run(at.head / shape.kv_heads, at.head % shape.kv_heads,
-              (tiles - 1 - at.tile) * Grads::kEdge);
-  }
-}
-
 template <int kWidth, typename T>
 void launch_in_registers(const GpuContext& ctx, const GradArrays<T>& arrays,
                          const AttentionShape& shape) {
-  using Tiles = RegisterTiles<T, kWidth>;
-  const auto run = [&](auto kernel, int64_t items) {
-    if (items > 0) launch(ctx, kernel, blocks_of(items), Tiles::kThreads, items, arrays, shape);
-  };
-  if (arrays.q_grad) {
-    run(find_query_grad_in_registers<T, kWidth>,
-        shape.batch * shape.heads * tiles_of(shape.sq, Tiles::kEdge));
-  }
-  if (arrays.k_grad || arrays.v_grad) {
-    run(find_key_grads_in_registers<T, kWidth>,
-        shape.kv_batch * shape.kv_heads * tiles_of(shape.sk, Tiles::kEdge));
-  }
+  if (arrays.q_grad) run_in_registers<QueryGradInRegisters<T, kWidth>>(ctx, arrays, shape);
+  if (arrays.k_grad || arrays.v_grad)
+    run_in_registers<KeyGradsInRegisters<T, kWidth>>(ctx, arrays, shape);
 }
 
 template <typename T>

@@ -27,29 +27,6 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(AttentionInRegisters<T, kWidth>::kThreads, 2)
-    attend_in_registers(int64_t items, ForwardArrays<T> arrays, AttentionShape shape) {
-  using Attention = AttentionInRegisters<T, kWidth>;
-  __shared__ typename Attention::Memory memory;
-  Attention attention(shape, memory);
-  const int64_t tiles = tiles_of(shape.sq, Attention::kEdge);
-  for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const TileNumber at = tile_number(item, items, tiles);
-    attention.run(arrays.q, arrays.k, arrays.v, arrays.out, arrays.lse, at.head / shape.heads,
-                  at.head % shape.heads, at.tile * Attention::kEdge);
-  }
-}
-
-template <int kWidth, typename T>
-void launch_in_registers(const GpuContext& ctx, const ForwardArrays<T>& arrays,
-                         const AttentionShape& shape) {
-  using Attention = AttentionInRegisters<T, kWidth>;
-  const int64_t items = shape.batch * shape.heads * tiles_of(shape.sq, Attention::kEdge);
-  launch(ctx, attend_in_registers<T, kWidth>, blocks_of(items), Attention::kThreads, items, arrays,
-         shape);
-}
-
 template <typename T>
 void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
                       const AttentionShape& shape, const AttentionMask<T>& mask,
@@ -61,8 +38,8 @@ void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
   if constexpr (kIs16Bit<T>) {
     const bool needs_weights = mask.data || drops.are_some || arrays.softmax;
     if (!needs_weights && fit_registers<T>(shape, arrays.q, arrays.k, arrays.v, arrays.out)) {
-      return shape.width == 64 ? launch_in_registers<64>(ctx, arrays, shape)
-                               : launch_in_registers<128>(ctx, arrays, shape);
+      return shape.width == 64 ? run_in_registers<AttentionInRegisters<T, 64>>(ctx, arrays, shape)
+                               : run_in_registers<AttentionInRegisters<T, 128>>(ctx, arrays, shape);
     }
   }
   launch(ctx, attend<T>, blocks_of(items), Tile::kThreads, items, arrays, shape, mask, drops);
