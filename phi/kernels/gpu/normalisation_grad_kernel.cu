@@ -70,6 +70,7 @@ struct InputGradRow {
       return dy * s * y;
     }
   }
+  /// The row of x_grad, from the sums of terms and the elements that they are of.
   template <typename Row, typename Sums, typename... Elements>
   __device__ void write(const Row& row, const Normalised<C>& y, const Sums& sums,
                         const Elements&... elements) const {
