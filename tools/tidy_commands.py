@@ -15,6 +15,7 @@ PRECOMPILED = re.compile(r"(?<= -include )\S+\.hxx(?= |$)")
 
 
 def write_commands(build: Path, out: Path) -> None:
+    out = out.resolve()  # commands are run elsewhere
     headers: dict[str, Path] = {}
 
     def plain(header: re.Match) -> str:
