@@ -28,28 +28,6 @@
 
 namespace phi::gpu {
 
-template <typename Terms>
-struct InDouble {
-  using type = double;
-};
-template <typename C>
-struct InDouble<Two<C>> {
-  using type = Two<double>;
-};
-template <typename Terms>
-using in_double_t = typename InDouble<Terms>::type;
-
-/// A number, or two, in another type.
-template <typename To, typename From>
-__device__ To to(const From& x) {
-  if constexpr (std::is_arithmetic_v<To>) {
-    return static_cast<To>(x);
-  } else {
-    using C = decltype(To::a);
-    return {static_cast<C>(x.a), static_cast<C>(x.b)};
-  }
-}
-
 template <typename T, int kWidth>
 __device__ Pack<compute_t<T>, kWidth> wide(const Pack<T, kWidth>& pack) {
   Pack<compute_t<T>, kWidth> result;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "phi/common/hd.h"
 #include "phi/kernels/gpu/reduce.h"
@@ -28,6 +29,28 @@ struct Two {
     return *this;
   }
 };
+
+template <typename Terms>
+struct InDouble {
+  using type = double;
+};
+template <typename C>
+struct InDouble<Two<C>> {
+  using type = Two<double>;
+};
+template <typename Terms>
+using in_double_t = typename InDouble<Terms>::type;
+
+/// A number, or two, in another type.
+template <typename To, typename From>
+__device__ To to(const From& x) {
+  if constexpr (std::is_arithmetic_v<To>) {
+    return static_cast<To>(x);
+  } else {
+    using C = decltype(To::a);
+    return {static_cast<C>(x.a), static_cast<C>(x.b)};
+  }
+}
 
 /// Of numbers, or of two.
 template <typename Terms>
@@ -61,8 +84,6 @@ class Team {
     return value;
   }
 
-  __device__ static double sum(double value) { return join<PlainSum<double>>(value); }
-
   /// The largest number among value(0) .. value(n - 1).
   template <typename C, typename Value>
   __device__ static C largest(int64_t n, const Value& value) {
@@ -73,40 +94,23 @@ class Team {
     return join<R>(most);
   }
 
-  /// The sum of term(0) .. term(n - 1): a few in C, many in double.
-  template <typename C, typename Term>
-  __device__ static double wide_sum(int64_t n, const Term& term) {
-    double sum = 0;
-    C lane = 0;
+  /// The sum of term(0) .. term(n - 1): a few as Terms, a number or a Two, and many in double.
+  template <typename Terms, typename Term>
+  __device__ static in_double_t<Terms> wide_sum(int64_t n, const Term& term) {
+    using Many = in_double_t<Terms>;
+    Many sum{};
+    Terms lane{};
     in_runs(
         index(), n, kThreads, [&](int64_t i) { lane += term(i); },
         [&] {
-          sum += static_cast<double>(lane);
-          lane = 0;
+          sum += to<Many>(lane);
+          lane = Terms{};
         });
-    return Team::sum(sum);
+    return join<PlainSum<Many>>(sum);
   }
   template <typename C, typename Term>
   __device__ static C sum(int64_t n, const Term& term) {
     return static_cast<C>(wide_sum<C>(n, term));
-  }
-
-  /// The sums of two terms, which term(i) gives as a Two<C>.
-  template <typename C, typename Term>
-  __device__ static Two<double> wide_sums(int64_t n, const Term& term) {
-    Two<double> sums{0, 0};
-    Two<C> lanes{0, 0};
-    const auto add = [&](int64_t i) {
-      const Two<C> terms = term(i);
-      lanes.a += terms.a;
-      lanes.b += terms.b;
-    };
-    in_runs(index(), n, kThreads, add, [&] {
-      sums.a += static_cast<double>(lanes.a);
-      sums.b += static_cast<double>(lanes.b);
-      lanes = {0, 0};
-    });
-    return {Team::sum(sums.a), Team::sum(sums.b)};
   }
 
   /// Calls f(i) for 0 <= i < n, each on one thread.

@@ -111,7 +111,7 @@ struct GroupGradient {
       const C g = static_cast<C>(y_grad[at]);
       return scale ? g * scale[images.dims.channel_of(at)] : g;
     };
-    const auto sums = team.template wide_sums<C>(lines.n, [&](int64_t k) {
+    const auto sums = team.template wide_sum<gpu::Two<C>>(lines.n, [&](int64_t k) {
       const int64_t at = first + lines.at(k);
       return Two<C>{g_at(at), (static_cast<C>(x[at]) - mean) * g_at(at)};
     });

@@ -57,7 +57,7 @@ struct NormGradLine {
     const int64_t first = lines.start(line);
     const auto value = [&](int64_t k) { return number(x[first + lines.at(k)]); };
     const auto g = [&](int64_t k) { return number(out_grad[first + lines.at(k)]); };
-    const auto sums = team.template wide_sums<double>(lines.n, [&](int64_t k) {
+    const auto sums = team.template wide_sum<gpu::Two<double>>(lines.n, [&](int64_t k) {
       return Two<double>{value(k) * value(k), value(k) * g(k)};
     });
     const double squares = epsilon + sums.a;
