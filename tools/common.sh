@@ -26,15 +26,13 @@ build_dir() {
 }
 
 # configure_and_build PRESET [TARGET...]: all targets if none is named. AUTOPHI_JOBS limits the
-# number of compilers at once. With CI=true machine code for one kind of GPU is enough.
+# number of compilers at once.
 configure_and_build() {
-  local preset="$1" dir options=()
+  local preset="$1" dir
   shift
-  # PTX besides takes as long again and tells no more of the sources.
-  if [ "${CI:-}" = true ]; then options+=(-DAUTOPHI_CUDA_ARCH=90-real); fi
   dir="$(build_dir "$preset")"
   say "configure: preset $preset in ${dir#"$root"/}"
-  (cd "$root" && cmake --preset "$preset" -DPython3_EXECUTABLE="$python" --log-level=WARNING ${options[@]+"${options[@]}"})
+  (cd "$root" && cmake --preset "$preset" -DPython3_EXECUTABLE="$python" --log-level=WARNING)
   say "build: ${*:-everything}"
   cmake --build "$dir" -j "${AUTOPHI_JOBS:-$(nproc)}" ${@+--target "$@"}
 }

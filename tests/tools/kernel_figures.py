@@ -2,8 +2,8 @@
 
 Usage: kernel_figures.py BUILD_DIR [--table=FILE] [--write]
 
-A row of the table is a kernel as a source calls it, with the worst over its instantiations there: registers, static shared memory
-and stack in bytes, and the occupancy of an sm_90 with blocks of `threads` (in per cent; registers and shared memory
+A row of the table is a kernel as a source calls it, or as all sources of a folder do that are compiled in batches (cmake/cuda.cmake),
+with the worst over its instantiations there: registers, static shared memory and stack in bytes, and the occupancy of an sm_90 with blocks of `threads` (in per cent; registers and shared memory
 decide). A kernel may take less than its row says, not more, where more is another unit of what a multiprocessor hands
 out: 8 registers, 128 bytes of shared memory. A kernel without a row, and a row without a kernel, are errors. The
 first line names the release of ptxas; another one allocates otherwise, so there only rows are compared. --write
@@ -93,14 +93,15 @@ def cached(build: Path, name: str) -> str:
     return re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE).group(1)
 
 
-def cuda_objects(build: Path) -> dict[str, Path]:
-    """The objects that nvcc makes, by source."""
-    found, root = {}, cached(build, "CMAKE_HOME_DIRECTORY")
+def cuda_objects(build: Path) -> list[tuple[str, Path]]:
+    """The objects that nvcc makes, each with its source, or the sources of its folder."""
+    found, root, batches = [], cached(build, "CMAKE_HOME_DIRECTORY"), Path(cached(build, "CMAKE_CACHEFILE_DIR"), "batches")
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])
         if any(Path(word).name == "nvcc" for word in words):
-            source = Path(entry["file"]).relative_to(root).as_posix()
-            found[source] = Path(entry["directory"], words[words.index("-o") + 1])
+            source = Path(entry["file"])
+            name = (source.relative_to(batches).with_name("*.cu") if source.is_relative_to(batches) else source.relative_to(root)).as_posix()
+            found.append((name, Path(entry["directory"], words[words.index("-o") + 1])))
     return found
 
 
@@ -176,13 +177,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     objects = cuda_objects(args.build)
-    files = {source: Path(f"{path}.ptxas") for source, path in objects.items()}
-    missing = [source for source, path in files.items() if not path.exists()]
+    files = [(source, Path(f"{path}.ptxas")) for source, path in objects]
+    missing = [source for source, path in files if not path.exists()]
     if missing:
         print(f"kernel figures: {len(missing)} of {len(files)} objects are not built, {missing[0]}", file=sys.stderr)
         return 2
-    found = {(source, name): kernel for source, path in files.items()
-             for name, kernel in kernels_of(path.read_text(encoding="utf-8")).items()}
+    found: dict[tuple[str, str], Kernel] = {}
+    for source, path in files:
+        for name, kernel in kernels_of(path.read_text(encoding="utf-8")).items():
+            found.setdefault((source, name), Kernel()).join(kernel)
     if not found:
         print(f"kernel figures: this build has no machine code for {ARCHITECTURE}; nothing was compared.")
         return SKIPPED

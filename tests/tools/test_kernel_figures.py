@@ -35,11 +35,12 @@ class Build:
     def __init__(self, folder):
         self.folder, self.table = folder, folder / "table.txt"
         self.release("13.0.88")
-        (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL=/tree\nAUTOPHI_NVCC:FILEPATH={folder}/nvcc\n")
+        (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL=/tree\nCMAKE_CACHEFILE_DIR:INTERNAL={folder}\n"
+                                               f"AUTOPHI_NVCC:FILEPATH={folder}/nvcc\n")
         self.commands("/cuda/bin/nvcc -c /tree/phi/box.cu -o box.o", "/usr/bin/c++ -c /tree/phi/box.cu -o twin.o")
 
     def commands(self, *lines):
-        entries = [{"directory": str(self.folder), "command": line, "file": "/tree/phi/box.cu"} for line in lines]
+        entries = [{"directory": str(self.folder), "command": line, "file": line.split()[2]} for line in lines]
         (self.folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def release(self, number):
@@ -69,6 +70,14 @@ def test_a_row_is_the_worst_of_a_kernel(build):
     assert build.rows() == [["phi/box.cu", "add", "256", "40", "2048", "0", "75"], ["phi/box.cu", "count", "256", "8", "0", "16", "100"]]
     done = build.run()
     assert done.returncode == 0 and "2 kernels, 0 that are not" in done.stdout
+
+
+def test_sources_in_batches_are_one_row_with_their_folder(build):
+    build.commands(*(f"/cuda/bin/nvcc -c {build.folder}/batches/phi/moves/{n}.cu -o {n}.o" for n in range(2)))
+    (build.folder / "0.o.ptxas").write_text(said(ADD_OF_FLOAT, 40, stack=8))
+    (build.folder / "1.o.ptxas").write_text(said(ADD_OF_FLOAT, 41) + said(COUNT, 8))
+    assert build.run("--write").returncode == 0
+    assert [row[:2] + row[3:6] for row in build.rows()] == [["phi/moves/*.cu", "add", "41", "0", "8"], ["phi/moves/*.cu", "count", "8", "0", "0"]]
 
 
 @pytest.mark.parametrize("kernel, words", [

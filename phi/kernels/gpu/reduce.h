@@ -26,21 +26,19 @@ __device__ typename R::Acc join_warp(typename R::Acc value) {
   return value;
 }
 
-/// The values of kThreads neighbouring threads joined, in the first of them.
-template <typename R, int kThreads>
-__device__ typename R::Acc join_threads(typename R::Acc value) {
+/// The values of `threads` neighbours, a warp or a block, joined, in the first of them.
+template <typename R>
+__device__ typename R::Acc join_threads(int threads, typename R::Acc value) {
   value = join_warp<R>(value);
-  if constexpr (kThreads > kWarp) {
-    static_assert(kThreads == kBlock);
-    __shared__ typename R::Acc of_warps[kBlock / kWarp];
-    const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    if (lane == 0) of_warps[warp] = value;
-    __syncthreads();
-    value = lane < kBlock / kWarp ? of_warps[lane] : typename R::Acc(R::kIdentity);
-    if (warp == 0) value = join_warp<R>(value);
-    __syncthreads();  // the array may be written again
-  }
+  if (threads == kWarp) return value;
+  __shared__ typename R::Acc of_warps[kBlock / kWarp];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  if (lane == 0) of_warps[warp] = value;
+  __syncthreads();
+  value = lane < kBlock / kWarp ? of_warps[lane] : static_cast<typename R::Acc>(R::kIdentity);
+  if (warp == 0) value = join_warp<R>(value);
+  __syncthreads();  // the array may be written again
   return value;
 }
 
@@ -72,7 +70,7 @@ __device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add
 template <typename R, typename T>
 __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
                                          int64_t end, int64_t step) {
-  typename R::Acc value = R::kIdentity;
+  auto value = static_cast<typename R::Acc>(R::kIdentity);
   typename R::Lane lane = R::kIdentity;
   const auto add = [&](int64_t at) {
     lane = R::join(lane, lift<R>(static_cast<compute_t<T>>(x[at])));
@@ -93,41 +91,55 @@ __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_
   return value;
 }
 
-/// kThreads threads for each part of an output; neighbours read neighbours.
-template <typename R, int kThreads, typename T, typename Out, typename Finish>
-__global__ void reduce_along(const T* x, ReduceSpace space, Out* out, Finish finish) {
-  const int64_t parts = space.outputs * space.splits;
-  constexpr int kParts = kBlock / kThreads;  // of a block
-  const int own = static_cast<int>(threadIdx.x) / kThreads;
-  const int thread = static_cast<int>(threadIdx.x) % kThreads;
-  for (int64_t first = int64_t{blockIdx.x} * kParts; first < parts;
-       first += int64_t{gridDim.x} * kParts) {
+/// Where parts of outputs go: to others of theirs if they have several, else they are the output.
+template <typename Acc, typename Out, typename Finish>
+struct ReducedPart {
+  Acc* parts;  // null: each output has one
+  Out* out;
+  Finish finish;
+  __device__ void put(int64_t i, Acc value) const {
+    if (parts) {
+      parts[i] = value;
+    } else {
+      out[i] = convert_value<Out>(finish(value));
+    }
+  }
+};
+
+/// `threads`, a warp or a block, for each part of an output; neighbours read neighbours.
+template <typename R, typename T, typename Result>
+__global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result result) {
+  const int64_t count = space.outputs * space.splits;
+  const int of_block = kBlock / threads;
+  const int own = static_cast<int>(threadIdx.x) / threads;
+  const int thread = static_cast<int>(threadIdx.x) % threads;
+  for (int64_t first = int64_t{blockIdx.x} * of_block; first < count;
+       first += int64_t{gridDim.x} * of_block) {
     const int64_t part = first + own;  // all threads go on to where they meet
-    typename R::Acc value = R::kIdentity;
-    if (part < parts) {
+    auto value = static_cast<typename R::Acc>(R::kIdentity);
+    if (part < count) {
       const int64_t split = part % space.splits;
       const int64_t begin = space.elements * split / space.splits;
       const int64_t end = space.elements * (split + 1) / space.splits;
       const T* base = x + space.kept.offsets(part / space.splits).at[0];
-      value = join_elements<R>(base, space.reduced, begin + thread, end, kThreads);
+      value = join_elements<R>(base, space.reduced, begin + thread, end, threads);
     }
-    value = join_threads<R, kThreads>(value);
-    if (part < parts && thread == 0) out[part] = convert_value<Out>(finish(value));
+    value = join_threads<R>(threads, value);
+    if (part < count && thread == 0) result.put(part, value);
   }
 }
 
 /// A thread for each part of an output; neighbours have neighbouring outputs.
-template <typename R, typename T, typename Out, typename Finish>
-__global__ void reduce_across(const T* x, ReduceSpace space, Out* out, Finish finish) {
-  const int64_t parts = space.outputs * space.splits;
-  for (int64_t i = first_item(); i < parts; i += item_stride()) {
+template <typename R, typename T, typename Result>
+__global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
+  const int64_t count = space.outputs * space.splits;
+  for (int64_t i = first_item(); i < count; i += item_stride()) {
     const int64_t output = i % space.outputs;
     const int64_t split = i / space.outputs;
     const int64_t begin = space.elements * split / space.splits;
     const int64_t end = space.elements * (split + 1) / space.splits;
     const T* base = x + space.kept.offsets(output).at[0];
-    out[output * space.splits + split] =
-        convert_value<Out>(finish(join_elements<R>(base, space.reduced, begin, end, 1)));
+    result.put(output * space.splits + split, join_elements<R>(base, space.reduced, begin, end, 1));
   }
 }
 
@@ -136,33 +148,24 @@ template <typename R, typename Out, typename Finish>
 __global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_t splits, Out* out,
                            Finish finish) {
   for (int64_t i = first_item(); i < outputs; i += item_stride()) {
-    typename R::Acc value = R::kIdentity;
+    auto value = static_cast<typename R::Acc>(R::kIdentity);
     for (int64_t s = 0; s < splits; ++s) value = merge<R>(value, parts[i * splits + s]);
     out[i] = convert_value<Out>(finish(value));
   }
 }
 
-/// The value itself, where it stays one of several.
-template <typename Acc>
-struct KeepPart {
-  PHI_HD Acc operator()(Acc value) const { return value; }
-};
-
-template <typename R, typename T, typename Out, typename Finish>
+template <typename R, typename T, typename Result>
 void launch_reduce(const GpuContext& ctx, const T* x, const ReduceSpace& space, bool along,
-                   Out* out, const Finish& finish) {
+                   const Result& result) {
   constexpr int64_t kShort = 512;  // elements that a warp reduces by itself
-  const int64_t parts = space.outputs * space.splits;
+  const int64_t count = space.outputs * space.splits;
   if (!along) {
-    return launch(ctx, reduce_across<R, T, Out, Finish>, blocks_for(ctx, parts), kBlock, x, space,
-                  out, finish);
+    return launch(ctx, reduce_across<R, T, Result>, blocks_for(ctx, count), kBlock, x, space,
+                  result);
   }
-  if (space.elements <= kShort) {
-    return launch(ctx, reduce_along<R, kWarp, T, Out, Finish>, blocks_for(ctx, parts * kWarp),
-                  kBlock, x, space, out, finish);
-  }
-  launch(ctx, reduce_along<R, kBlock, T, Out, Finish>, blocks_for(ctx, parts * kBlock), kBlock, x,
-         space, out, finish);
+  const int threads = space.elements <= kShort ? kWarp : kBlock;
+  launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, count * threads), kBlock, x, space,
+         threads, result);
 }
 
 /// How many parts an output is cut into, so that few outputs keep the GPU busy.
@@ -193,12 +196,14 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
   }
   if (space.outputs == 0) return;
   space.splits = gpu::splits_of(ctx, space, along);
-  if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, out, finish);
   using Acc = typename R::Acc;
-  DenseTensor parts =
-      DenseTensor::empty({{space.outputs, space.splits}, dtype_of<Acc>()}, ctx.place());
+  const gpu::ReducedPart<Acc, Out, Finish> whole{nullptr, out, finish};
+  if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, whole);
+  const int64_t bytes = space.outputs * space.splits * static_cast<int64_t>(sizeof(Acc));
+  DenseTensor parts = DenseTensor::empty({{bytes}, DataType::UINT8}, ctx.place());
   Acc* const memory = static_cast<Acc*>(parts.mutable_raw_data());
-  gpu::launch_reduce<R>(ctx, x, space, along, memory, gpu::KeepPart<Acc>());
+  gpu::launch_reduce<R>(ctx, x, space, along,
+                        gpu::ReducedPart<Acc, Out, Finish>{memory, out, finish});
   gpu::launch(ctx, gpu::join_parts<R, Out, Finish>, gpu::blocks_for(ctx, space.outputs),
               gpu::kBlock, memory, space.outputs, space.splits, out, finish);
 }

@@ -94,6 +94,13 @@ TEST(GpuNorms, LogSumExp) {
                                           1,    NAN,  2,    3,    4,    1e30, -1e30, 1e30, 0,   0},
                                          {4, 5}),
                            {1}, {4});
+  // The largest element so far is another one all the time, and lies in other parts of a line.
+  Values rising(40000);
+  for (size_t i = 0; i < rising.size(); ++i) rising[i] = static_cast<double>(i) / 64 - 200;
+  check_log_sum_exp<float>(tensor<float>(rising, {2, 20000}), {1}, {2});
+  check_log_sum_exp<float>(tensor<float>(rising, {20000, 2}), {0}, {2});
+  rising[15000] = rising[39999] = inf;
+  check_log_sum_exp<float>(tensor<float>(rising, {40000}), {0}, {});
 }
 
 template <typename T>

@@ -6,8 +6,6 @@
 namespace phi {
 namespace {
 
-constexpr int kLabelInput = 1;
-
 template <typename C>
 struct IsCounted {
   C ignored;
@@ -36,6 +34,7 @@ struct Shared {
 template <typename T>
 DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int ignore_index) {
   using C = compute_t<T>;
+  constexpr int kLabelInput = 1;
   DenseTensor counted = DenseTensor::empty({label.dims(), dtype_of<C>()}, ctx.place());
   DenseTensor count = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   DenseTensor share = DenseTensor::empty({{}, dtype_of<C>()}, ctx.place());

@@ -28,7 +28,7 @@ struct ScaleChannel {
 };
 
 template <typename T>
-struct GradTerms {
+struct AffineGradTerms {
   using C = compute_t<T>;
   const T* x;
   const T* out_grad;
@@ -69,7 +69,7 @@ void AffineChannelGradKernel(const Context& ctx, const DenseTensor& x, const Den
   const ChannelDims dims = dims_of(x, data_layout);
   if (scale_grad || bias_grad) {
     DenseTensor sums = DenseTensor::empty({{2, dims.channels}, DataType::FLOAT64}, ctx.place());
-    gpu::channel_sums<C>(ctx, dims, GradTerms<T>{x.data<T>(), out_grad.data<T>()},
+    gpu::channel_sums<C>(ctx, dims, AffineGradTerms<T>{x.data<T>(), out_grad.data<T>()},
                          sums.mutable_data<double>());
     write(ctx, sums.data<double>(), scale_grad);
     write(ctx, sums.data<double>() + dims.channels, bias_grad);

@@ -3,39 +3,48 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/reduce.h"
 
 namespace phi {
 namespace {
 
-/// Relative to the largest element of a line, if that is a number.
-template <typename T>
-struct LogSumExpLine {
-  using C = compute_t<T>;
-  const T* x;
-  T* out;
-  gpu::WalkLines lines;
+/// sum * exp(most): the sum of exponentials, relative to the largest of what was joined. A NaN
+/// makes the sum NaN.
+template <typename C, typename Sum>
+struct ScaledSum {
+  C most;
+  Sum sum;
+  template <typename Other>
+  PHI_HD explicit constexpr operator ScaledSum<C, Other>() const {
+    return {most, static_cast<Other>(sum)};
+  }
+};
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const T* first = x + lines.start(line);
-    const auto value = [&](int64_t k) { return static_cast<C>(first[lines.at(k)]); };
-    const C most = team.template largest<C>(lines.n, value);
-    const C result =
-        std::isfinite(most) ? most + rest(team, value, most) : not_finite(team, value, most);
-    if (team.index() == 0) out[line] = static_cast<T>(result);
+template <typename T>
+struct LogSumExpReducer {
+  using C = compute_t<T>;
+  using Lane = ScaledSum<C, C>;
+  using Acc = ScaledSum<C, double>;
+  /// Of nothing. Not -inf, whose difference to itself is NaN.
+  static constexpr Lane kIdentity = {std::numeric_limits<C>::lowest(), 0};
+
+  PHI_HD static Lane lift(C x) { return {x, C(1)}; }
+  template <typename Sum, typename Other>
+  PHI_HD static ScaledSum<C, Sum> join(const ScaledSum<C, Sum>& a, const Other& b) {
+    // Two infinities of one sign are as far as any other value is from itself.
+    const C by = a.most == b.most ? C(0) : b.most - a.most;
+    const auto less = static_cast<Sum>(std::exp(by > 0 ? -by : by));
+    const auto sum = static_cast<Sum>(b.sum);
+    if (by > 0) return {b.most, a.sum * less + sum};
+    return {a.most, a.sum + sum * less};
   }
-  template <typename Team, typename Value>
-  __device__ C rest(const Team& team, const Value& value, C most) const {
-    return std::log(team.template sum<C>(
-        lines.n, [&](int64_t k) { return fast::exp_or_zero(value(k) - most); }));
-  }
-  template <typename Team, typename Value>
-  __device__ C not_finite(const Team& team, const Value& value, C most) const {
-    const C nans = team.template sum<C>(
-        lines.n, [&](int64_t k) { return value(k) != value(k) ? C(1) : C(0); });
-    return nans > C(0) ? std::numeric_limits<C>::quiet_NaN() : most;
+  PHI_HD static Acc carry(const Acc& a, const Lane& b) { return join(a, b); }
+};
+
+template <typename C>
+struct LogOfSum {
+  PHI_HD C operator()(const ScaledSum<C, double>& of) const {
+    return of.most + std::log(static_cast<C>(of.sum));
   }
 };
 
@@ -44,9 +53,9 @@ struct LogSumExpLine {
 template <typename T, typename Context>
 void LogsumexpKernel(const Context& ctx, const DenseTensor& x, const std::vector<int64_t>& axis,
                      bool reduce_all, DenseTensor* out) {
-  const gpu::WalkLines lines(x.dims(),
-                             normalise_axes(reduce_all ? IntArray() : IntArray(axis), x.dims()));
-  for_each_line(ctx, lines, LogSumExpLine<T>{x.data<T>(), out->mutable_data<T>(), lines});
+  reduce<LogSumExpReducer<T>>(ctx, x.data<T>(), x.dims(),
+                              normalise_axes(reduce_all ? IntArray() : IntArray(axis), x.dims()),
+                              out->mutable_data<T>(), LogOfSum<compute_t<T>>());
 }
 
 PHI_REGISTER_KERNEL(logsumexp, GPU, LogsumexpKernel, Floats);
