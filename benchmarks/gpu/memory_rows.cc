@@ -145,6 +145,9 @@ std::vector<Call> calls_of(DataType dtype, const Extent& extent) {
   std::vector<Call> calls;
   calls.push_back(
       {fmt::format("add {}", name_of(dtype)), {x, dy}, [=] { return Arrays{add(x, dy)}; }});
+  const Tensor bias = drawn({width}, dtype, 8);
+  calls.push_back(
+      {fmt::format("add a bias {}", name_of(dtype)), {x}, [=] { return Arrays{add(x, bias)}; }});
   add_norms(dtype, x, dy, &calls);
   add_softmax(dtype, x, dy, &calls);
   add_cross_entropy(dtype, count, extent.of(32768, 128), &calls);

@@ -43,19 +43,38 @@ __global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... 
   }
 }
 
-/// The same of inputs that broadcast: `walk` says where each of them lies.
-template <typename Out, typename F, typename In, size_t... k>
-__device__ void map_walked(Out* out, int64_t i, const F& f,
-                           const std::array<const In*, sizeof...(k)>& in,
-                           const Offsets<sizeof...(k)>& from, std::index_sequence<k...>) {
-  out[i] = map_element<Out>(f, in[k][from.at[k]]...);
+/// kWidth neighbours, or the one element that stands for them.
+template <int kWidth, typename T>
+__device__ Pack<T, kWidth> walked_pack(const T* from, bool moves) {
+  if (moves) return pack_at<kWidth>(from, 0);
+  Pack<T, kWidth> pack;
+  PHI_UNROLL(16)
+  for (int e = 0; e < kWidth; ++e) pack.element[e] = *from;
+  return pack;
 }
-template <typename Out, typename F, typename In, size_t kInputs>
-__global__ void map_walk(Out* out, int64_t n, F f, std::array<const In*, kInputs> in,
-                         Walk<static_cast<int>(kInputs)> walk) {
-  for (int64_t i = first_item(); i < n; i += item_stride()) {
-    map_walked(out, i, f, in, walk.offsets(i), std::make_index_sequence<kInputs>());
+
+/// The same of inputs that broadcast: `walk` says where each of them lies, of all packs, or of all
+/// elements if there are none.
+template <int kWidth, typename Out, typename F, typename In, size_t... k>
+__device__ void map_walked(Out* out, int64_t packs, int64_t n, const F& f,
+                           const std::array<const In*, sizeof...(k)>& in,
+                           const Walk<static_cast<int>(sizeof...(k))>& walk,
+                           std::index_sequence<k...>) {
+  for (int64_t i = first_item(); i < packs; i += item_stride()) {
+    const Offsets<sizeof...(k)> from = walk.offsets(i);
+    map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f,
+                     walked_pack<kWidth>(in[k] + from.at[k], walk.strides[k][0] != 0)...);
   }
+  if (packs > 0) return;
+  for (int64_t i = first_item(); i < n; i += item_stride()) {
+    const Offsets<sizeof...(k)> from = walk.offsets(i);
+    out[i] = map_element<Out>(f, in[k][from.at[k]]...);
+  }
+}
+template <int kWidth, typename Out, typename F, typename In, size_t kInputs>
+__global__ void map_walk(Out* out, int64_t packs, int64_t n, F f, std::array<const In*, kInputs> in,
+                         Walk<static_cast<int>(kInputs)> walk) {
+  map_walked<kWidth>(out, packs, n, f, in, walk, std::make_index_sequence<kInputs>());
 }
 
 /// All arrays have n elements; out may be one of the others.
@@ -92,15 +111,33 @@ Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kIn
   return walk;
 }
 
+/// Makes a walk of elements one of packs, if all arrays lie so. Along the innermost tensor dim an
+/// input's elements lie side by side, or are one: what stands for a pack is a pack, or an element.
+template <int kWidth, typename In, size_t kInputs>
+bool walk_in_packs(const std::array<const In*, kInputs>& in,
+                   Walk<static_cast<int>(kInputs)>* walk) {
+  if (walk->ndim == 0 || walk->sizes[0] % kWidth != 0) return false;
+  for (size_t k = 0; k < kInputs; ++k) {
+    if (walk->strides[k][0] != 0 && !lie_in_packs<kWidth>(in[k])) return false;
+  }
+  walk->sizes[0] /= kWidth;
+  for (auto& strides : walk->strides) strides[0] *= kWidth;
+  return true;
+}
+
 /// The inputs broadcast to `out_dims`.
 template <typename In, size_t kInputs, typename Out, typename F>
 void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,
                    const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,
                    const F& f) {
+  constexpr int kWidth = is_long<F> ? 1 : pack_width(std::max(sizeof(Out), sizeof(In)));
   const int64_t n = out_dims.numel();
   if (n == 0) return;
-  launch(ctx, map_walk<Out, F, In, kInputs>, blocks_for(ctx, n), kBlock, out, n, f, in,
-         broadcast_walk<kInputs>(dims, out_dims));
+  auto walk = broadcast_walk<kInputs>(dims, out_dims);
+  const bool is_packed = lie_in_packs<kWidth>(out) && walk_in_packs<kWidth>(in, &walk);
+  const int64_t packs = is_packed ? n / kWidth : 0;
+  launch(ctx, map_walk<kWidth, Out, F, In, kInputs>, blocks_for(ctx, is_packed ? packs : n), kBlock,
+         out, packs, n, f, in, walk);
 }
 
 }  // namespace phi::gpu
