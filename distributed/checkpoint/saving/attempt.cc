@@ -13,7 +13,6 @@
 #include <span>
 #include <utility>
 
-#include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/saving/commit.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
@@ -30,12 +29,6 @@ constexpr Microseconds kGrace{10'000'000};
 struct GivenUp {};
 
 std::string receipt_of(const std::string& path) { return path + ".receipt"; }
-
-std::optional<Receipt> find_receipt(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return std::nullopt;
-  return Receipt::decode(read_text(path));
-}
 
 }  // namespace
 
@@ -139,7 +132,7 @@ class Attempt::Run {
     const std::string path = part_path(receipt_of(path_of(rank)), target_.id);
     constexpr Microseconds kLongest{200'000};
     for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
-      if (auto receipt = find_receipt(path)) return *std::move(receipt);
+      if (auto receipt = Receipt::find(path)) return *std::move(receipt);
       pause(time);
     }
   }

@@ -1,8 +1,11 @@
 // JSON, and a last line with its checksum.
 #include "distributed/checkpoint/saving/receipt.h"
 
+#include <filesystem>
+
 #include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/checksum.h"
+#include "phi/common/errors.h"
 
 namespace phi::distributed::checkpoint {
 
@@ -34,6 +37,19 @@ std::optional<Receipt> Receipt::decode(std::string_view text) {
     receipt.sums[name] = sums_of(value);
   }
   return receipt;
+}
+
+std::optional<Receipt> Receipt::find(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;  // most often; no error is made
+  std::string text;
+  try {
+    text = read_text(path);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kNotFound) return std::nullopt;
+    throw;
+  }
+  return decode(text);
 }
 
 }  // namespace phi::distributed::checkpoint

@@ -18,6 +18,9 @@ struct Receipt {
   std::string encode() const;
   /// Nothing while not all of it has come.
   static std::optional<Receipt> decode(std::string_view text);
+  /// That of a file; nothing where it is not, not yet whole, or gone again: a rank whose save fails
+  /// takes it back at any time. Errors: of reading.
+  static std::optional<Receipt> find(const std::string& path);
 };
 
 }  // namespace phi::distributed::checkpoint

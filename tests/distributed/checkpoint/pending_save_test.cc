@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -216,6 +217,29 @@ TEST(Receipt, IsWholeOrNothing) {
     other[size] ^= 1;
     EXPECT_FALSE(Receipt::decode(other)) << size;
   }
+}
+
+// A rank that could not write all of it takes it back while rank 0 looks.
+TEST(Receipt, IsNothingWhereItIsTakenBack) {
+  const TemporaryFolder folder;
+  const std::string path = fs::path(folder.path()) / "receipt";
+  const std::string text = Receipt{7, {}}.encode();
+  std::atomic<bool> goes_on = true;
+  std::thread other([&] {
+    while (goes_on) {
+      std::ofstream(path) << text;
+      fs::remove(path);
+    }
+  });
+  int found = 0;
+  EXPECT_NO_THROW({
+    for (int i = 0; i < 20000; ++i) found += Receipt::find(path).has_value() ? 1 : 0;
+  });
+  goes_on = false;
+  other.join();
+  EXPECT_GT(found, 0);
+  std::ofstream(path) << text;
+  EXPECT_TRUE(Receipt::find(path));
 }
 
 TEST(FolderLock, NamesItsHolder) {
