@@ -1,7 +1,7 @@
 # CUDA: whether this build has it, and how .cu files are compiled.
 #   AUTOPHI_CUDA       AUTO: where nvcc is found. ON: or the configuration fails. OFF: twins of one source stand for it.
 #   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind. All
-#                      machine code is made of the oldest one's PTX, so that a source is compiled once, whatever their number.
+#                      machine code is made of the oldest one's PTX: a source is compiled once, and assembled for each kind.
 set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where nvcc is found), ON or OFF")
 set_property(CACHE AUTOPHI_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(AUTOPHI_CUDA_ARCH "80-virtual;90-real" CACHE STRING "which GPUs, as CMAKE_CUDA_ARCHITECTURES")

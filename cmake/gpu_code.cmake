@@ -1,6 +1,7 @@
 # For which GPUs nvcc compiles. A script of cmake can include it (tests/tools/test_gpu_code.py).
 
-# autophi_gpu_code(RESULT arch...): nvcc's options for these, or an empty list where one is a word (native) that is CMake's to read.
+# autophi_gpu_code(RESULT arch...): nvcc's options for these, or an empty list where CMake is to read them: where one is a word (native), or
+# the oldest of several has features of its own (90a), whose PTX no other kind takes.
 function(autophi_gpu_code result)
   set(${result} "" PARENT_SCOPE)
   if(NOT ARGN)
@@ -8,8 +9,13 @@ function(autophi_gpu_code result)
   endif()
   set(numbers ${ARGN})
   list(TRANSFORM numbers REPLACE "-(real|virtual)$" "")
+  list(REMOVE_DUPLICATES numbers)
   list(SORT numbers COMPARE NATURAL)
   list(GET numbers 0 oldest)
+  list(LENGTH numbers kinds)
+  if(oldest MATCHES "[af]$" AND kinds GREATER 1)
+    return()
+  endif()
   set(options)
   foreach(arch ${ARGN})
     if(NOT arch MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")

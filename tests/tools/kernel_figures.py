@@ -130,8 +130,11 @@ def line_of(cells: list[str]) -> str:
 
 def write_table(path: Path, release: str, found: dict[tuple[str, str], Kernel], old: dict[tuple[str, str], list[int]]):
     lines = [line_of(COLUMNS.split())]
+    # A source that joins the batches of its folder, or leaves them, keeps what its kernels' rows say.
+    of_folder = {(Path(source).parent, kernel): row[0] for (source, kernel), row in old.items()}
     for key, kernel in sorted(found.items()):
-        threads = old.get(key, [256])[0]
+        source, name = key
+        threads = old[key][0] if key in old else of_folder.get((Path(source).parent, name), 256)
         numbers = (threads, kernel.registers, kernel.shared, kernel.stack, occupancy(kernel, threads))
         lines.append(line_of([*key, *map(str, numbers)]))
     path.write_text(f"# ptxas {release}, {ARCHITECTURE}. Written by tests/tools/kernel_figures.py BUILD_DIR --write.\n"

@@ -25,11 +25,13 @@ def options(tmp_path, architectures):
     ("100-real 90-real 86-virtual", ["86 sm_100", "86 sm_90", "86 compute_86"]),
     ("80-virtual 90-virtual 120-real", ["80 compute_80", "90 compute_90", "80 sm_120"]),
     ("90a-real", ["90a sm_90a"]),
+    ("90a-real 90a-virtual", ["90a sm_90a", "90a compute_90a"]),
+    ("80-virtual 90a-real", ["80 compute_80", "80 sm_90a"]),
 ])
 def test_machine_code_is_made_of_the_oldest_ptx(tmp_path, architectures, found):
     assert options(tmp_path, architectures) == found
 
 
-@pytest.mark.parametrize("architectures", ["native", "all-major", "80-virtual native", ""])
-def test_words_are_left_to_cmake(tmp_path, architectures):
+@pytest.mark.parametrize("architectures", ["native", "all-major", "80-virtual native", "90a-real 100a-real", ""])
+def test_what_has_no_common_ptx_is_left_to_cmake(tmp_path, architectures):
     assert options(tmp_path, architectures) == []

@@ -117,6 +117,13 @@ def test_threads_of_a_row_stay(build):
     assert [row[2:4] + row[-1:] for row in build.rows()] == [["1024", "34", "50"], ["256", "5", "100"]]
 
 
+def test_threads_stay_where_a_source_joins_a_batch(build):
+    build.table.write_text(build.table.read_text().replace(" 256 ", " 1024 ", 1))
+    build.commands(f"/cuda/bin/nvcc -c {build.folder}/batches/phi/0.cu -o box.o")
+    assert build.run("--write").returncode == 0
+    assert [row[:3] for row in build.rows()] == [["phi/*.cu", "add", "1024"], ["phi/*.cu", "count", "256"]]
+
+
 def test_another_ptxas_is_held_to_rows_alone(build):
     build.release("13.5.37")
     build.has(said(ADD_OF_FLOAT, 250), said(COUNT, 5))

@@ -67,7 +67,7 @@ void append(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& leng
          cache->mutable_data<T>());
 }
 
-struct HasNoRoom {
+struct HoldsMore {
   int64_t most;
   PHI_HD bool operator()(int64_t held) const { return held < 0 || held > most; }
 };
@@ -111,7 +111,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   places.check_keys();
   const int64_t added = q.dims()[1];
   const int64_t room = k_cache.dims()[1];
-  refuse_elements<int64_t>(ctx, cache_seqlens, gpu::HasNoRoom{room - added},
+  refuse_elements<int64_t>(ctx, cache_seqlens, gpu::HoldsMore{room - added},
                            {.argument = "cache_seqlens",
                             .raise =
                                 [](const Misfit& found) {
