@@ -38,8 +38,8 @@ if(AUTOPHI_HAS_CUDA)
 endif()
 
 # autophi_batches(RESULT dir): the .cu files of a folder of this one as they are compiled, up to five at once: of what is theirs
-# alone they take a second or two each, where CUDA's and the standard's headers take three. By themselves stay those that take long
-# (the property AUTOPHI_ALONE) and those with options of their own.
+# alone they take a second or two each, where CUDA's and the standard's headers take three. By themselves stay those with the
+# property AUTOPHI_ALONE and those with options of their own.
 function(autophi_batches result dir)
   file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cu)
   set(units)

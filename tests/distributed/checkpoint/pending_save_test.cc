@@ -233,11 +233,10 @@ TEST(Receipt, IsNothingWhereItIsTakenBack) {
   });
   int found = 0;
   EXPECT_NO_THROW({
-    for (int i = 0; i < 20000; ++i) found += Receipt::find(path).has_value() ? 1 : 0;
+    for (int i = 0; i < 20000 || found < 100; ++i) found += Receipt::find(path) ? 1 : 0;
   });
   goes_on = false;
   other.join();
-  EXPECT_GT(found, 0);
   std::ofstream(path) << text;
   EXPECT_TRUE(Receipt::find(path));
 }
