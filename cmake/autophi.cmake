@@ -223,6 +223,23 @@ function(autophi_gpu_test name)
   autophi_test(${name} ${ARGN})
   autophi_link_shared(${name} autophi_with_gpus_on_cpu)
   set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
+  cmake_parse_arguments(ARG "" "" "ARGS" ${ARGN})
+  autophi_ptx_test(${name}_in_ptx CONFIGURATIONS ptx COMMAND ${name} ${ARG_ARGS})
+endfunction()
+
+# autophi_ptx_test(NAME [CONFIGURATIONS ptx] COMMAND program argument...): a program of GPUs on the CPU once more, whose
+# kernels are run by their PTX, as it lies in the library that nvcc has helped to build. Label gpu_ptx. With CONFIGURATIONS
+# ptx it is left to tools/test --gpu ptx.
+function(autophi_ptx_test name)
+  if(NOT AUTOPHI_HAS_CUDA OR NOT TARGET cuda_on_cpu_ptx)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "COMMAND" ${ARGN})
+  add_test(NAME ${name} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 LABELS gpu_ptx
+                       ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1;AUTOPHI_CUDA_PTX=$<TARGET_FILE:autophi_shared>")
+  list(GET ARG_COMMAND 0 program)
+  add_dependencies(gpu_ptx_tests ${program} autophi_shared)
 endfunction()
 
 # autophi_nccl_test(NAME as for autophi_test): a test of communication whose ranks are threads with GPUs of the twin
@@ -234,6 +251,7 @@ function(autophi_nccl_test name)
   autophi_test(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE test_nccl_ranks)
   set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
+  autophi_ptx_test(${name}_in_ptx CONFIGURATIONS ptx COMMAND ${name})
 endfunction()
 
 # autophi_race_test(NAME SOURCES file... DEPS target...): a test of threads against each other (label

@@ -20,6 +20,7 @@ DEFINE_string(differences, "", "a file, or a folder of files, of differences tha
 DEFINE_string(ops, "", "libraries of operators to load first, with commas between");
 DEFINE_bool(list, false, "print the operators");
 DEFINE_bool(document, false, "print the page docs/operators.md");
+DEFINE_string(place, "cpu", "where recorded calls run: cpu or gpu");
 DEFINE_int32(draws, 4, "placements of a call's tensors that are drawn on --mesh");
 
 namespace {
@@ -32,13 +33,15 @@ constexpr const char* kHelp =
     "  autophi op --list                          the operators, with tensors and attributes\n"
     "  autophi op --document                      the page docs/operators.md\n"
     "  autophi op --cases=PATH,... [FILE.yaml ...] [--differences=PATH] [--mesh=2x2 [--draws=4]]\n"
+    "                                             [--place=gpu]\n"
     "                                             run recorded calls (files FILE.yaml with\n"
     "                                             FILE.safetensors beside them, or folders of\n"
     "                                             them) and compare answers and gradients;\n"
     "                                             status 0 if all agree\n"
     "\n"
     "With --mesh the tensors are distributed, as many times as --draws says, on threads of this\n"
-    "process. --ops=LIB.so,... loads libraries of operators first.\n";
+    "process. With --place=gpu calls run on a GPU, on a mesh each rank's on its own; those that\n"
+    "have no kernel there are counted. --ops=LIB.so,... loads libraries of operators first.\n";
 
 std::vector<std::string> parts_of(const std::string& list) {
   std::vector<std::string> parts;
@@ -56,6 +59,10 @@ phi::op_tool::CheckOptions check_options() {
   if (FLAGS_draws < 1) throw UsageError(fmt::format("--draws is {}; 1 is the least.", FLAGS_draws));
   options.placements = static_cast<size_t>(FLAGS_draws);
   options.differences = FLAGS_differences;
+  if (FLAGS_place != "cpu" && FLAGS_place != "gpu") {
+    throw UsageError(fmt::format("--place is '{}'; there are cpu and gpu.", FLAGS_place));
+  }
+  options.on_gpus = FLAGS_place == "gpu";
   return options;
 }
 
@@ -64,6 +71,7 @@ int run(std::vector<std::string> files, void (*load)(const char* path)) {
   const bool checks = !files.empty();
   phi::cli::check_flag_is_read({"differences", checks, "--cases"}, !FLAGS_differences.empty());
   phi::cli::check_flag_is_read({"mesh", checks, "--cases"}, !FLAGS_mesh.empty());
+  phi::cli::check_flag_is_read({"place", checks, "--cases"}, FLAGS_place != "cpu");
   if (FLAGS_list + FLAGS_document + checks != 1) {
     throw UsageError(
         "give --list, --document, or --cases with files of recorded calls; see autophi op --help.");
@@ -83,8 +91,8 @@ int run(std::vector<std::string> files, void (*load)(const char* path)) {
 }  // namespace
 
 int op_command(int argc, char** argv, void (*load)(const char* path)) {
-  static const std::array<std::string, 7> flags = {"cases", "differences", "ops", "document",
-                                                   "list",  "draws",       "mesh"};
+  static const std::array<std::string, 8> flags = {"cases", "differences", "ops",  "document",
+                                                   "list",  "draws",       "mesh", "place"};
   if (phi::cli::asks_for_help(argc, argv)) {
     std::fputs(kHelp, stdout);
     return 0;

@@ -18,6 +18,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
+#include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"
 
 namespace phi::testing {
@@ -218,20 +219,39 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
 /// Of ranks that waited in vain: another one may have refused the call, but it left them there.
 bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
 
-std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Run::Place& place,
-                         const Run::Place& place_like, const Whole& whole) {
+/// A GPU need not have every kernel; the CPU has those of all recorded calls.
+bool is_missing(const Error& error) {
+  return error.code() == ErrorCode::kUnimplemented &&
+         RankContext::current().place().kind != DeviceKind::CPU;
+}
+
+/// Where a run's tensors lie.
+struct Layout {
+  Run::Place place;
+  Run::Place place_like;  // of cotangents
+  Whole whole;
+  bool is_shared =
+      false;  // a GPU tells its own rank alone what it refuses: the others must be told
+};
+
+std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Layout& layout) {
   try {
-    const Run run(call, names, place);
+    const Run run(call, names, layout.place);
+    // A device says late what it refuses: when it is waited for.
+    Device& device = Device::of(RankContext::current().place());
+    device.wait();
     if (call.refused == RecordedCall::Refused::kCall) {
       return "expected to be refused, got an answer";
     }
     if (call.refused == RecordedCall::Refused::kDtype) return "";
-    const std::string wrong = wrong_outputs(call, names, run, whole);
-    return wrong.empty() ? wrong_gradients(call, run, place_like, whole) : wrong;
+    std::string wrong = wrong_outputs(call, names, run, layout.whole);
+    if (wrong.empty()) wrong = wrong_gradients(call, run, layout.place_like, layout.whole);
+    device.wait();
+    return wrong;
   } catch (const Error& error) {
-    if (is_late(error)) throw;
-    return call.refused == RecordedCall::Refused::kNo ? fmt::format("refused: {}", error.what())
-                                                      : "";
+    const bool answers = call.refused == RecordedCall::Refused::kNo;
+    if (is_late(error) || layout.is_shared || (answers && is_missing(error))) throw;
+    return answers ? fmt::format("refused: {}", error.what()) : "";
   }
 }
 
@@ -265,8 +285,12 @@ Freedom freedom_of(std::string_view op, std::string_view output) {
 }
 
 std::string wrong_of(const RecordedCall& call, const CallNames& names) {
+  const Place& here = RankContext::current().place();
+  const auto placed = [&here](const Tensor& x) {
+    return x.place() == here ? x : Tensor(DenseTensor::from(x.meta(), x.dense().raw_data()));
+  };
   const auto as_it_is = [](const Tensor& x) { return x; };
-  return wrong_of_run(call, names, as_it_is, as_it_is, as_it_is);
+  return wrong_of_run(call, names, {placed, placed, as_it_is});
 }
 
 std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
@@ -282,6 +306,7 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
   for (const PlacementChoice& placements : choices) {
     bool is_refused = false;  // by the rank that holds a wrong value, which ends the program
     const auto on_rank = [&](distributed::World& world) {
+      if (choice.on_gpus) distributed::use_gpu({.messages = distributed::GpuMessages::kHost});
       size_t next = 0;
       const auto place = [&](const Tensor& x) {
         return distributed::shard_tensor(x, mesh, placements[next++]);
@@ -292,7 +317,8 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
       const auto whole = [&](const Tensor& x) {
         return x.is_dist() ? distributed::reshard(x.detach(), mesh, {}).local() : x;
       };
-      const std::string wrong = wrong_of_run(call, names, place, replicated, whole);
+      const std::string wrong =
+          wrong_of_run(call, names, {place, replicated, whole, choice.on_gpus});
       const std::lock_guard lock(mutex);
       is_refused |= call.refused == RecordedCall::Refused::kCall && wrong.empty();
       if (!wrong.empty() && first.empty()) {
@@ -303,6 +329,9 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
     try {
       distributed::run_ranks(mesh.size(), on_rank);
     } catch (const Error& error) {
+      const bool answers = call.refused == RecordedCall::Refused::kNo;
+      if (choice.on_gpus && answers && error.code() == ErrorCode::kUnimplemented) throw;
+      if (choice.on_gpus && !answers) is_refused = true;
       if (is_late(error)) is_refused = false;
       if (first.empty()) first = fmt::format("{}: {}", to_string(placements), error.what());
     }

@@ -9,6 +9,7 @@
 
 #include "api/call/named_call.h"
 #include "api/rules/op_rule.h"
+#include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/op_def.h"
 #include "tools/op/document.h"
@@ -48,17 +49,38 @@ struct Count {
   int failed = 0;
   int agree = 0;   // though listed as differences
   int differ = 0;  // as listed
+  int absent = 0;  // no kernel on GPUs
 };
+
+std::string wrong_of(const RecordedCase& c, const testing::CallNames& names,
+                     const CheckOptions& options) {
+  if (!options.mesh) return testing::wrong_of(c.call, names);
+  return testing::wrong_of_distributed(
+      c.call, names,
+      {.mesh = *options.mesh, .placements = options.placements, .on_gpus = options.on_gpus});
+}
+
+// None where GPUs have no kernel for the call.
+std::optional<std::string> wrong_if_there(const RecordedCase& c, const testing::CallNames& names,
+                                          const CheckOptions& options) {
+  try {
+    return wrong_of(c, names, options);
+  } catch (const Error& error) {
+    if (!options.on_gpus || error.code() != ErrorCode::kUnimplemented) throw;
+    return std::nullopt;
+  }
+}
 
 void check_file(const RecordedFile& file, const CheckOptions& options,
                 const Differences& differences, Count& count, std::FILE* out) {
   const auto listed = differences.find(file.op);
   for (const RecordedCase& c : file.cases) {
-    const std::string wrong =
-        !options.mesh
-            ? testing::wrong_of(c.call, file.names)
-            : testing::wrong_of_distributed(
-                  c.call, file.names, {.mesh = *options.mesh, .placements = options.placements});
+    const std::optional<std::string> found = wrong_if_there(c, file.names, options);
+    if (!found) {
+      ++count.absent;
+      continue;
+    }
+    const std::string& wrong = *found;
     if (listed != differences.end() && listed->second.contains(c.id)) {
       ++(wrong.empty() ? count.agree : count.differ);
       continue;
@@ -88,12 +110,14 @@ int check_recorded(const std::vector<std::string>& paths, const CheckOptions& op
                    std::FILE* out) {
   const Differences differences = load_differences(options.differences);
   Count count;
+  if (options.on_gpus && !options.mesh) distributed::use_gpu();
   for (const std::string& path : yaml::files_of(paths)) {
     check_path(path, options, differences, count, out);
   }
   if (count.agree + count.differ > 0) {
     fmt::print(out, "listed differences: {} differ, {} agree\n", count.differ, count.agree);
   }
+  if (options.on_gpus) fmt::print(out, "without a kernel on GPUs: {}\n", count.absent);
   fmt::print(out, "{} passed, {} failed\n", count.passed, count.failed);
   return count.failed;
 }

@@ -14,10 +14,12 @@ struct CheckOptions {
   std::optional<distributed::ProcessMesh> mesh;  // none: in one process
   std::string differences;                       // a file, or a folder of files: known differences
   size_t placements = 4;                         // drawn on the mesh for each call
+  bool on_gpus = false;                          // each rank on its own
 };
 
-/// Runs the cases of files, or of all files of folders, prints what fails and "N passed, M failed".
-/// Returns how many failed.
+/// Runs the cases of files, or of all files of folders, prints what fails and "N passed, M failed";
+/// on GPUs also how many calls have no kernel there. Returns how many failed.
+/// Errors: of use_gpu.
 int check_recorded(const std::vector<std::string>& paths, const CheckOptions& options,
                    std::FILE* out);
 

@@ -160,7 +160,7 @@ class Reader {
       if (entry.second.IsNull()) {  // the default, which a function is given too
         const AttributeKind kind = kind_of(name, names);
         if (!names.is_operator && kind == AttributeKind::kPlace)
-          result.emplace_back(name, std::string("cpu"));
+          result.emplace_back(name, Place().to_string());
         if (!names.is_operator && kind == AttributeKind::kDataType) {
           result.emplace_back(name, DataType::UNDEFINED);
         }

@@ -51,7 +51,7 @@ struct MaskedDims {
         of_array(gpu::broadcast_walk<1>({&dims}, full)) {}
 };
 
-struct IsTrue {
+struct IsTrueOfMask {
   const bool* mask;
   gpu::Walk<1> walk;
   PHI_HD bool operator()(int64_t i) const { return mask[walk.offsets(i).at[0]]; }
@@ -76,7 +76,7 @@ struct SourceOf {
 /// The gradients of chosen elements at their places, zeros elsewhere.
 template <typename T>
 struct PutBack {
-  IsTrue is_true;
+  IsTrueOfMask is_true;
   const int64_t* before;
   const T* out_grad;
   int64_t count;
@@ -104,7 +104,7 @@ void MaskedSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTen
   using W = width_t<T>;
   const MaskedDims dims(x.dims(), mask.dims());
   const gpu::Chosen chosen =
-      gpu::choose(ctx, dims.full.numel(), IsTrue{mask.data<bool>(), dims.of_mask});
+      gpu::choose(ctx, dims.full.numel(), IsTrueOfMask{mask.data<bool>(), dims.of_mask});
   *out = DenseTensor::empty({{chosen.count()}, x.dtype(), out->meta().layout}, ctx.place());
   index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
              TakeChosen<W>{static_cast<const W*>(x.raw_data()), chosen.places.data<int64_t>(),
@@ -118,7 +118,7 @@ void MaskedSelectGradKernel(const Context& ctx, const DenseTensor& mask,
   const int64_t n = x_grad->numel();
   if (n == 0) return;
   const MaskedDims dims(x_grad->dims(), mask.dims());
-  const IsTrue is_true{mask.data<bool>(), dims.of_mask};
+  const IsTrueOfMask is_true{mask.data<bool>(), dims.of_mask};
   const DenseTensor before = gpu::running_sums(ctx, dims.full.numel(), is_true);
   if (x_grad->dims() == dims.full) {
     return index_loop(

@@ -144,9 +144,8 @@ std::string threads_at(State state) {
   fail(fmt::format("{}, in {}", text, where_now()));
 }
 
-// Fresh shared memory holds NaN, in each block anew.
 void spoil_shared_memory() {
-  for (const SharedArray& array : shared_arrays(now.grid->kernel)) {
+  for (const SharedArray& array : now.grid->shared) {
     std::memset(array.begin, kNaNByte, array.size);
   }
 }

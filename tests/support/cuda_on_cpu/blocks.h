@@ -9,6 +9,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "support/cuda_on_cpu/symbols.h"
 
 namespace cuda_on_cpu {
 
@@ -20,6 +23,7 @@ struct Grid {
   dim3 blocks;
   dim3 threads;
   const std::function<void()>* body;
+  std::vector<SharedArray> shared;  // fresh ones hold NaN, in each block anew
 };
 void run_grid(const Grid& grid);
 

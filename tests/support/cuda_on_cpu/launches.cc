@@ -7,6 +7,7 @@
 #include "cuda_on_cpu/launch.h"
 #include "support/cuda_on_cpu/blocks.h"
 #include "support/cuda_on_cpu/capture.h"
+#include "support/cuda_on_cpu/code.h"
 #include "support/cuda_on_cpu/failure.h"
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/limits.h"
@@ -63,8 +64,8 @@ void run_launch(Gpu& device, const Grid& grid) {
 
 }  // namespace
 
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
-                   std::function<void()> body) {
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
+                   std::vector<Argument> arguments) {
   return call([&] {
     const cudaError_t found = check_stream(config.stream);
     if (found != cudaSuccess) return found;
@@ -76,13 +77,15 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     if (supported != cudaSuccess) return supported;
     check_shared(kernel);
     Gpu& device = gpu(config.stream->device);
-    return enqueue(config.stream, {.name = "kernel " + function_name(kernel),
-                                   .run =
-                                       [&device, kernel, blocks = config.gridDim,
-                                        threads = config.blockDim, body = std::move(body)] {
-                                         run_launch(device, {kernel, blocks, threads, &body});
-                                       },
-                                   .devices = {device.index}});
+    Code code = code_of(kernel, std::move(body), std::move(arguments));
+    return enqueue(config.stream,
+                   {.name = "kernel " + function_name(kernel),
+                    .run =
+                        [&device, kernel, blocks = config.gridDim, threads = config.blockDim,
+                         code = std::move(code)] {
+                          run_launch(device, {kernel, blocks, threads, &code.thread, code.shared});
+                        },
+                    .devices = {device.index}});
   });
 }
 

@@ -16,6 +16,14 @@
 #include <sstream>
 
 namespace cuda_on_cpu {
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? text.get() : name;
+}
+
 namespace {
 
 // One file: names are mangled, addresses are those within the file.
@@ -56,13 +64,6 @@ Symbols read_symbols(const std::string& file) {
     }
   }
   return found;
-}
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
 }
 
 struct Kernel {

@@ -9,6 +9,8 @@ namespace cuda_on_cpu {
 
 /// The name of the function at this address, demangled; the address where it was stripped.
 std::string function_name(const void* address);
+/// As C++ has it; a name that is none of C++'s stays as it is.
+std::string demangled(const std::string& name);
 
 /// The __shared__ variables that stand in the kernel itself. Those of functions that it calls are
 /// not known: nvcc and ptxas, which know all, refuse what is too much.

@@ -49,7 +49,7 @@ Places<Index> places_of(const DenseTensor& places, const Dims& image) {
           image.numel(2, image.ndim())};
 }
 
-struct IsOutside {
+struct IsOutsideImage {
   int64_t size;
   PHI_HD bool operator()(int64_t place) const { return place < -1 || place >= size; }
 };
@@ -58,7 +58,7 @@ template <typename Index>
 void refuse_outside(const GpuContext& ctx, const DenseTensor& places, const Dims& image,
                     const char* name) {
   const int64_t size = image.numel(2, image.ndim());
-  refuse_elements<Index>(ctx, places, IsOutside{size},
+  refuse_elements<Index>(ctx, places, IsOutsideImage{size},
                          {.argument = name,
                           .raise =
                               [](const Misfit& found) {
@@ -70,7 +70,7 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& places, const Dims
 
 template <typename Index>
 struct CountOutside {
-  IsOutside is_outside;
+  IsOutsideImage is_outside;
   PHI_HD int64_t operator()(Index place) const { return is_outside(place) ? 1 : 0; }
 };
 struct IsSet {

@@ -1,0 +1,36 @@
+// Asks the source of other code, where one is wanted.
+#include "support/cuda_on_cpu/code.h"
+
+#include <cstdlib>
+
+#include "support/cuda_on_cpu/failure.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+CodeSource& other_source() {
+  static CodeSource source = nullptr;
+  return source;
+}
+
+bool is_other_wanted() {
+  static const char* const library = std::getenv("AUTOPHI_CUDA_PTX");
+  return library != nullptr && *library != '\0';
+}
+
+}  // namespace
+
+void set_code_source(CodeSource source) { other_source() = source; }
+
+Code code_of(const void* kernel, std::function<void()> body, std::vector<Argument> arguments) {
+  Code compiled{std::move(body), shared_arrays(kernel)};
+  if (!is_other_wanted()) return compiled;
+  if (other_source() == nullptr) {
+    fail(
+        "AUTOPHI_CUDA_PTX is set, but this program cannot run PTX: it was linked without "
+        "tests/support/cuda_on_cpu/ptx, which needs zstd (libzstd-dev) when it is built");
+  }
+  return other_source()(function_name(kernel), std::move(compiled), std::move(arguments));
+}
+
+}  // namespace cuda_on_cpu

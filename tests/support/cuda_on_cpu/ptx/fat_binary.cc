@@ -1,0 +1,109 @@
+// Reads fat binaries: a header, then entries with a header each. NVIDIA documents neither; what is
+// read here is what nvcc 13 writes, and what cuda-fatbin-decompression found out.
+#include "support/cuda_on_cpu/ptx/fat_binary.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <zstd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "support/cuda_on_cpu/failure.h"
+
+namespace cuda_on_cpu::ptx {
+namespace {
+
+struct Header {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t header_size;
+  uint64_t size;  // of the entries
+};
+constexpr uint32_t kMagic = 0xba55ed50;
+
+struct Entry {
+  uint16_t kind;
+  uint16_t version;
+  uint32_t header_size;
+  uint64_t size;  // with what fills it up
+  uint32_t packed_size;
+  uint32_t unknown[5];
+  uint64_t flags;
+  uint64_t reserved;
+  uint64_t unpacked_size;
+};
+static_assert(sizeof(Entry) == 64);
+constexpr uint16_t kPtx = 1;
+constexpr uint64_t kPackedByZstd = 0x8000;
+constexpr uint64_t kPackedByLz4 = 0x2000;
+
+template <class T>
+T read(std::string_view bytes, size_t at, const std::string& file) {
+  T value;
+  if (at > bytes.size() || bytes.size() - at < sizeof(T)) {
+    fail(fmt::format("the section .nv_fatbin of {} ends too early", file));
+  }
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+std::string_view section(std::string_view file, std::string_view wanted) {
+  if (file.size() < sizeof(ElfW(Ehdr)) || !file.starts_with(ELFMAG)) return {};
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(file.data());
+  const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(file.data() + header->e_shoff);
+  const char* names = file.data() + sections[header->e_shstrndx].sh_offset;
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (names + sections[i].sh_name == wanted) {
+      return file.substr(sections[i].sh_offset, sections[i].sh_size);
+    }
+  }
+  return {};
+}
+
+std::string text_of(const Entry& entry, std::string_view bytes, const std::string& file) {
+  if ((entry.flags & kPackedByLz4) != 0) {
+    fail(fmt::format(
+        "the PTX in {} is packed by LZ4, which is not read here; nvcc 13 packs by zstd", file));
+  }
+  if ((entry.flags & kPackedByZstd) == 0) return std::string(bytes.substr(0, entry.size));
+  std::string text(entry.unpacked_size, '\0');
+  const size_t size = ZSTD_decompress(text.data(), text.size(), bytes.data(), entry.packed_size);
+  if (ZSTD_isError(size) != 0 || size != text.size()) {
+    fail(fmt::format("the PTX in {} cannot be unpacked: {}", file, ZSTD_getErrorName(size)));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> read_ptx(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream contents;
+  contents << stream.rdbuf();
+  if (!stream) fail(fmt::format("{} cannot be read", file));
+  const std::string bytes = contents.str();
+  const std::string_view binaries = section(bytes, ".nv_fatbin");
+  std::vector<std::string> texts;
+  for (size_t at = 0; at + sizeof(Header) <= binaries.size();) {
+    const auto header = read<Header>(binaries, at, file);
+    if (header.magic != kMagic) {  // what fills the section up between binaries
+      at += sizeof(uint64_t);
+      continue;
+    }
+    const size_t end = at + header.header_size + header.size;
+    for (at += header.header_size; at < end;) {
+      const auto entry = read<Entry>(binaries, at, file);
+      const std::string_view data = binaries.substr(at + entry.header_size, entry.size);
+      if (entry.kind == kPtx) texts.push_back(text_of(entry, data, file));
+      at += entry.header_size + entry.size;
+    }
+  }
+  return texts;
+}
+
+}  // namespace cuda_on_cpu::ptx

@@ -1,0 +1,388 @@
+// From the text of a function to its instructions. Every operand becomes a slot; what a name means
+// is looked up in the braces around it, the function's parameters, and the module.
+#include "support/cuda_on_cpu/ptx/function_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <unordered_map>
+
+#include "support/cuda_on_cpu/block_state.h"
+#include "support/cuda_on_cpu/failure.h"
+#include "support/cuda_on_cpu/ptx/declaration.h"
+#include "support/cuda_on_cpu/ptx/instruction_set.h"
+
+namespace cuda_on_cpu::ptx {
+namespace {
+
+// What a register holds before it is written: NaN as a number, no address.
+constexpr uint64_t kUnwritten = 0xffff'dead'ffff'dead;
+
+uint32_t (*special_value(std::string_view name))() {
+  static const std::unordered_map<std::string_view, uint32_t (*)()> values{
+      {"%tid.x", [] { return threadIdx.x; }},
+      {"%tid.y", [] { return threadIdx.y; }},
+      {"%tid.z", [] { return threadIdx.z; }},
+      {"%ctaid.x", [] { return blockIdx.x; }},
+      {"%ctaid.y", [] { return blockIdx.y; }},
+      {"%ctaid.z", [] { return blockIdx.z; }},
+      {"%ntid.x", [] { return blockDim.x; }},
+      {"%ntid.y", [] { return blockDim.y; }},
+      {"%ntid.z", [] { return blockDim.z; }},
+      {"%nctaid.x", [] { return gridDim.x; }},
+      {"%nctaid.y", [] { return gridDim.y; }},
+      {"%nctaid.z", [] { return gridDim.z; }},
+      {"%laneid", [] { return static_cast<uint32_t>(now.current % kWarp); }},
+  };
+  const auto found = values.find(name);
+  return found == values.end() ? nullptr : found->second;
+}
+
+// The bits of a number: 12, -3, 0xff, 0f3F800000, 0d3FF0000000000000.
+std::optional<uint64_t> number(std::string_view token) {
+  const bool negative = token.starts_with('-');
+  const std::string digits(token.substr(negative ? 1 : 0));
+  if (digits.empty() || digits[0] < '0' || digits[0] > '9') return std::nullopt;
+  const bool bits =
+      digits.size() > 2 && std::string_view("fFdD").find(digits[1]) != std::string::npos;
+  char* end = nullptr;
+  const uint64_t value =
+      bits ? std::strtoull(digits.c_str() + 2, &end, 16) : std::strtoull(digits.c_str(), &end, 0);
+  if (*end == 'U') ++end;
+  if (*end != '\0') return std::nullopt;
+  return negative ? 0 - value : value;
+}
+
+// The opcode as rows have it. Where memory lies and how it is cached is no matter here.
+std::string row_name(std::string_view opcode) {
+  const bool is_access = opcode.starts_with("ld.") || opcode.starts_with("st.") ||
+                         opcode.starts_with("atom.") || opcode.starts_with("wmma.load.") ||
+                         opcode.starts_with("ldmatrix.");
+  std::string name(opcode);
+  const auto drop = [&name](std::string_view part) {
+    const size_t at = name.find(part);
+    if (at == std::string::npos) return;
+    const size_t end = at + part.size();
+    if (end == name.size() || name[end] == '.') name.erase(at, part.size());
+  };
+  if (is_access) {
+    for (const char* part : {".global", ".shared", ".local", ".param", ".const", ".nc"}) drop(part);
+  }
+  drop(".uni");
+  return name;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, Module& module) : tokens_(text), module_(module) {}
+
+  std::unique_ptr<Function> read() {
+    read_head();
+    while (!tokens_.is("{") && !tokens_.is(";")) tokens_.take();  // .maxntid and the like
+    if (!tokens_.skip("{")) return nullptr;
+    scopes_.emplace_back();
+    while (!scopes_.empty()) read_statement();
+    finish();
+    return std::move(function_);
+  }
+
+ private:
+  struct Scope {
+    std::unordered_map<std::string, Slot> registers;
+    std::unordered_map<std::string, size_t> variables;  // their offset in the call's memory
+  };
+  struct Range {  // "%r<10>"
+    Slot first;
+    size_t count;
+  };
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(fmt::format("line {} of the PTX of {}: {}", tokens_.line(), function_->name, what));
+  }
+
+  // ---- the head ----
+
+  void read_head() {
+    while (tokens_.is(".visible") || tokens_.is(".weak") || tokens_.is(".extern")) tokens_.take();
+    function_->is_kernel = tokens_.take() == ".entry";
+    scopes_.emplace_back();  // of the parameters
+    if (!function_->is_kernel && tokens_.is("(")) read_variables(function_->results);
+    function_->name = tokens_.take();
+    if (tokens_.is("(")) read_variables(function_->parameters);
+  }
+
+  // "(.param .b64 a, .param .b64 b)"
+  void read_variables(std::vector<Function::Variable>& to) {
+    tokens_.take();
+    while (!tokens_.skip(")")) {
+      const Declaration declared = read_declaration(tokens_);
+      if (function_->is_kernel) {
+        parameters_.emplace(declared.name, to.size());
+        to.push_back({0, declared.size});
+      } else {
+        to.push_back({declare(declared), declared.size});
+      }
+      tokens_.skip(",");
+    }
+  }
+
+  // ---- statements ----
+
+  void read_statement() {
+    const std::string_view first = tokens_.now();
+    if (first.empty()) refuse("the text ends in the function");
+    if (tokens_.skip("{")) {
+      scopes_.emplace_back();
+    } else if (tokens_.skip("}")) {
+      scopes_.pop_back();
+      if (scopes_.size() == 1) scopes_.pop_back();  // that was the body
+    } else if (first == ".reg") {
+      read_registers();
+    } else if (first == ".local" || first == ".param") {
+      declare(read_declaration(tokens_));
+      end_statement();
+    } else if (first.starts_with('.')) {  // .pragma, .loc; .shared and .global are the module's
+      while (!tokens_.skip(";")) tokens_.take();
+    } else {
+      read_instruction_or_label();
+    }
+  }
+
+  void end_statement() {
+    if (!tokens_.skip(";")) refuse(fmt::format("; is missing before {}", tokens_.now()));
+  }
+
+  void read_registers() {
+    tokens_.take();
+    tokens_.take();  // the type
+    do {
+      const std::string name(tokens_.take());
+      if (tokens_.skip("<")) {
+        const auto count = static_cast<size_t>(number(tokens_.take()).value_or(0));
+        tokens_.skip(">");
+        ranges_[name] = {new_slot(kUnwritten, count), count};
+      } else {
+        scopes_.back().registers[name] = new_slot(kUnwritten);
+      }
+    } while (tokens_.skip(","));
+    end_statement();
+  }
+
+  size_t declare(const Declaration& declared) {
+    size_t& end = function_->memory;
+    end = (end + declared.alignment - 1) / declared.alignment * declared.alignment;
+    const size_t offset = end;
+    end += declared.size;
+    scopes_.back().variables[declared.name] = offset;
+    return offset;
+  }
+
+  void read_instruction_or_label() {
+    Instruction instruction;
+    instruction.line = tokens_.line();
+    if (tokens_.skip("@")) {
+      instruction.guarded = true;
+      instruction.guard_value = !tokens_.skip("!");
+      instruction.guard = operand(tokens_.take());
+    }
+    const std::string opcode(tokens_.take());
+    if (tokens_.skip(":")) {
+      labels_[opcode] = function_->code.size();
+      return;
+    }
+    read_operands(opcode, instruction);
+    function_->code.push_back(instruction);
+  }
+
+  // ---- instructions ----
+
+  void read_operands(const std::string& opcode, Instruction& instruction) {
+    std::string row = row_name(opcode);
+    first_operands_.push_back(function_->operands.size());
+    if (row == "bra") {
+      jumps_.emplace_back(function_->code.size(), tokens_.take());
+    } else if (row == "call") {
+      read_call(instruction);
+    } else {
+      size_t parts = 0;  // of the operand in braces
+      bool parts_first = false;
+      for (size_t i = 0; !tokens_.is(";"); ++i) {
+        if (tokens_.is("{")) {
+          parts = read_parts();
+          parts_first = i == 0;
+        } else {
+          read_operand(instruction);
+        }
+        if (!tokens_.skip(",") && !tokens_.is(";")) {
+          refuse(fmt::format("{} is not expected after {}", tokens_.now(), opcode));
+        }
+      }
+      if (parts != 0 && row.starts_with("mov.")) {
+        row += fmt::format(".{}pack{}", parts_first ? "un" : "", parts);
+      }
+    }
+    end_statement();
+    instruction.run = find_instruction(row);
+    if (instruction.run == nullptr) refuse(fmt::format("the instruction {} is not known", opcode));
+  }
+
+  void add_operand(Slot slot) { function_->operands.push_back(slot); }
+
+  // "{%r1, %r2}"
+  size_t read_parts() {
+    size_t count = 0;
+    tokens_.take();
+    while (!tokens_.skip("}")) {
+      add_operand(operand(tokens_.take()));
+      ++count;
+      tokens_.skip(",");
+    }
+    return count;
+  }
+
+  // "%r1", "12", "name", "name+8", "%r1|%p1", "[%rd1+8]"
+  void read_operand(Instruction& instruction) {
+    if (tokens_.skip("[")) {
+      const std::string_view base = tokens_.take();
+      if (tokens_.skip("+")) instruction.offset = static_cast<int64_t>(read_number());
+      if (!tokens_.skip("]")) refuse("] is missing");
+      add_operand(operand(base));
+      return;
+    }
+    const std::string_view token = tokens_.take();
+    const int64_t offset = tokens_.skip("+") ? static_cast<int64_t>(read_number()) : 0;
+    add_operand(operand(token, offset));
+    if (tokens_.skip("|")) add_operand(operand(tokens_.take()));
+  }
+
+  uint64_t read_number() {
+    const std::string_view token = tokens_.take();
+    const auto value = number(token);
+    if (!value) refuse(fmt::format("{} is no number", token));
+    return *value;
+  }
+
+  // "(result), name, (argument, argument)" or "name, (argument)"
+  void read_call(Instruction& instruction) {
+    if (tokens_.skip("(")) {
+      while (!tokens_.skip(")")) {
+        add_operand(operand(tokens_.take()));
+        tokens_.skip(",");
+      }
+      tokens_.skip(",");
+    }
+    instruction.callee = &module_.function(std::string(tokens_.take()));
+    tokens_.skip(",");
+    if (!tokens_.skip("(")) return;
+    while (!tokens_.skip(")")) {
+      add_operand(operand(tokens_.take()));
+      tokens_.skip(",");
+    }
+    const auto& inner = instruction.callee->shared;
+    function_->shared.insert(function_->shared.end(), inner.begin(), inner.end());
+  }
+
+  // ---- what names mean ----
+
+  Slot new_slot(uint64_t value, size_t count = 1) {
+    const size_t first = function_->slots.size();
+    function_->slots.resize(first + count, value);
+    return static_cast<Slot>(first);
+  }
+
+  Slot constant(uint64_t value) {
+    const auto [known, fresh] = constants_.try_emplace(value, 0);
+    if (fresh) known->second = new_slot(value);
+    return known->second;
+  }
+
+  Slot operand(std::string_view token, int64_t offset = 0) {
+    if (const auto value = number(token)) return constant(*value);
+    const std::string name(token);
+    if (token == "_") return new_slot(kUnwritten);  // what nobody wants
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+      if (const auto it = scope->registers.find(name); it != scope->registers.end()) {
+        return it->second;
+      }
+      if (const auto it = scope->variables.find(name); it != scope->variables.end()) {
+        const Slot slot = new_slot(kUnwritten);
+        function_->addresses.push_back({slot, it->second + static_cast<size_t>(offset)});
+        return slot;
+      }
+    }
+    if (const auto slot = numbered_register(name)) return *slot;
+    if (const auto it = parameters_.find(name); it != parameters_.end()) {
+      const Slot slot = new_slot(kUnwritten);
+      function_->given.push_back({slot, it->second, offset});
+      return slot;
+    }
+    if (auto* const value = special_value(token)) {
+      const auto [known, fresh] = specials_.try_emplace(name, 0);
+      if (fresh) {
+        known->second = new_slot(kUnwritten);
+        function_->specials.push_back({known->second, value});
+      }
+      return known->second;
+    }
+    return variable_of_module(name, offset);
+  }
+
+  std::optional<Slot> numbered_register(const std::string& name) const {
+    const size_t digits = name.find_last_not_of("0123456789") + 1;
+    const auto range = ranges_.find(name.substr(0, digits));
+    if (digits == name.size() || range == ranges_.end()) return std::nullopt;
+    const size_t index = std::strtoull(name.c_str() + digits, nullptr, 10);
+    if (index >= range->second.count) return std::nullopt;
+    return static_cast<Slot>(range->second.first + index);
+  }
+
+  Slot variable_of_module(const std::string& name, int64_t offset) {
+    const ModuleVariable* const variable = module_.variable(name);
+    if (variable == nullptr) refuse(fmt::format("nothing has the name {}", name));
+    if (variable->is_shared) {
+      auto& shared = function_->shared;
+      const bool known = std::any_of(shared.begin(), shared.end(), [&](const SharedArray& array) {
+        return array.begin == variable->address;
+      });
+      if (!known) shared.push_back({variable->address, variable->size});
+    }
+    return constant(reinterpret_cast<uint64_t>(variable->address) + static_cast<uint64_t>(offset));
+  }
+
+  // Addresses of what has its final place.
+  void finish() {
+    Function& done = *function_;
+    first_operands_.push_back(done.operands.size());
+    done.code.push_back({.run = find_instruction("ret")});
+    for (size_t i = 0; i < done.code.size(); ++i) {
+      done.code[i].slots = done.operands.data() + first_operands_[i];
+    }
+    for (const auto& [at, label] : jumps_) {
+      const auto target = labels_.find(label);
+      if (target == labels_.end()) refuse(fmt::format("there is no label {}", label));
+      done.code[at].target = done.code.data() + target->second;
+    }
+  }
+
+  Tokens tokens_;
+  Module& module_;
+  std::unique_ptr<Function> function_ = std::make_unique<Function>();
+  std::vector<Scope> scopes_;
+  std::unordered_map<std::string, Range> ranges_;
+  std::unordered_map<std::string, size_t> parameters_;  // of a kernel, by number
+  std::unordered_map<uint64_t, Slot> constants_;
+  std::unordered_map<std::string, Slot> specials_;
+  std::unordered_map<std::string, size_t> labels_;
+  std::vector<std::pair<size_t, std::string>> jumps_;
+  std::vector<size_t> first_operands_;  // of each instruction
+};
+
+}  // namespace
+
+std::unique_ptr<Function> read_function(std::string_view text, Module& module) {
+  return Reader(text, module).read();
+}
+
+}  // namespace cuda_on_cpu::ptx
