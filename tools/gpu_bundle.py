@@ -11,10 +11,11 @@ import shutil
 import subprocess
 
 MOST_BYTES = 60_000_000
-PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests", "gpu_bench")
+PROGRAMS = ("op_parity_test", "gradient_test", "gpu_recorded_calls", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 MPI_PROGRAM = "gpu_messages_mpi_tests"
 OF_NCCL = ("gpu_messages_tests", MPI_PROGRAM)  # where the build has it
 TABLES = "tests/api/ops"
+RECORDED = ("recorded", "differences")  # folders there
 CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
@@ -92,7 +93,8 @@ def copy_programs(build, folder):
 
 def copy_checks(root, folder):
     """The tables of calls that the programs go through, gpu_check itself, and PyTorch's side of a step."""
-    for table in [*root.glob(f"{TABLES}/*.yaml"), *root.glob(f"{TABLES}/refusals/*.yaml")]:
+    recorded = (file for name in RECORDED for file in root.glob(f"{TABLES}/{name}/*.*"))
+    for table in [*root.glob(f"{TABLES}/*.yaml"), *root.glob(f"{TABLES}/refusals/*.yaml"), *recorded]:
         target = folder / table.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(table, target)

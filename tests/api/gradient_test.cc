@@ -51,6 +51,15 @@ TEST_P(Gradients, AreTheSameDistributed) {
   expect_parity_everywhere(of_gradients(chosen_cases(GetParam())), FLAGS_seed, GetParam().sampling);
 }
 
+TEST_P(Gradients, AreTheSameInEveryDtype) {
+  for (ParityCase test : chosen_cases(GetParam())) {
+    if (!is_differentiable(test)) continue;
+    // Whole numbers have none.
+    test.call = [call = test.call](const List& in) { return gradients(call, in); };
+    expect_same_in_every_dtype(test);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Tables, Gradients, ::testing::ValuesIn(op_tables()),
                          ::testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Tables, SmoothGradients, ::testing::ValuesIn(smooth_tables()),

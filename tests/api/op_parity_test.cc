@@ -43,6 +43,11 @@ TEST_P(OpParity, DistributedIsTheSame) {
 TEST_P(OpParity, PlainTensorsAreTheSameOnTheDevice) {
   for (const ParityCase& test : chosen_cases(GetParam())) expect_same_on_device(test);
 }
+
+// The tables' rows have the usual dtypes, and kernels many more.
+TEST_P(OpParity, PlainTensorsAreTheSameInEveryDtype) {
+  for (const ParityCase& test : chosen_cases(GetParam())) expect_same_in_every_dtype(test);
+}
 INSTANTIATE_TEST_SUITE_P(Tables, OpParity, ::testing::ValuesIn(op_tables()),
                          [](const auto& info) { return std::string(info.param.name); });
 

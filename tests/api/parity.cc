@@ -1,13 +1,19 @@
 // The comparison of distributed and single-process calls.
 #include "tests/api/parity.h"
 
+#include <fmt/format.h>
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "api/testing/difference.h"
+#include "api/testing/recorded_values.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "tests/support/closed_device.h"
 #include "tests/support/take_gpu.h"
 
@@ -34,6 +40,27 @@ std::vector<Tensor> here(const std::vector<Tensor>& inputs) {
     copies.emplace_back(DenseTensor::from(x.meta(), x.dense().raw_data()));
   }
   return copies;
+}
+
+// None where the CPU refuses it.
+std::optional<ParityCase> in_dtype(const ParityCase& test, DataType dtype) {
+  const auto is_usual = [](const Tensor& x) { return is_inexact(x.dtype()); };
+  auto usual = std::ranges::find_if(test.inputs, is_usual);
+  if (usual == test.inputs.end()) usual = test.inputs.begin();
+  if (usual == test.inputs.end() || usual->dtype() == dtype) return std::nullopt;
+  ParityCase other = test;
+  other.name += fmt::format(" in {}", name_of(dtype));
+  other.tolerance = std::max(test.tolerance, usual_tolerance(dtype));
+  const DataType before = usual->dtype();
+  try {
+    for (Tensor& x : other.inputs) {
+      if (x.dtype() == before) x = x.to(dtype);
+    }
+    other.call(other.inputs);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return other;
 }
 
 }  // namespace
@@ -68,6 +95,13 @@ void expect_same_on_device(const ParityCase& test) {
     EXPECT_EQ(actual[i].place(), context.place()) << "output " << i;
     // The same kernels give the same bits; those of GPUs round differently.
     expect_same_values(actual[i], expected[i], FLAGS_place == "gpu" ? test.tolerance : 0);
+  }
+}
+
+void expect_same_in_every_dtype(const ParityCase& test) {
+  for (int dtype = 1; dtype < kNumDataTypes; ++dtype) {
+    const auto other = in_dtype(test, static_cast<DataType>(dtype));
+    if (other && has_kernels_here(*other)) expect_same_on_device(*other);
   }
 }
 

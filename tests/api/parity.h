@@ -12,7 +12,8 @@
 #include "phi/core/rank_context.h"
 
 /// Where ranks compute: "cpu" (the default); "closed", a device for each whose memory the host
-/// cannot touch (support/closed_device.h); "gpu", a GPU for each. Expected values come from the CPU.
+/// cannot touch (support/closed_device.h); "gpu", a GPU for each. Expected values come from the
+/// CPU.
 DECLARE_string(place);
 
 namespace phi::testing {
@@ -38,6 +39,10 @@ bool has_kernels_here(const ParityCase& test);
 
 /// The same call on plain tensors of the place that --place says (below), against one on the CPU.
 void expect_same_on_device(const ParityCase& test);
+
+/// The same with arguments of each other dtype that the CPU takes and the device has kernels for,
+/// in the place of the usual one: that of the first argument that has fractions, or of the first.
+void expect_same_in_every_dtype(const ParityCase& test);
 
 /// Whether the whole values agree; dtype, shape and elements, NaN with NaN.
 void expect_same_values(const Tensor& actual, const Tensor& expected, double tolerance);

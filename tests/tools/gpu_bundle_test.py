@@ -34,6 +34,8 @@ def check_programs(bundle, tables):
         ours = [line for line in run("ldd", program).splitlines() if "libautophi" in line]
         assert ours and all(f"{bundle}/" in line for line in ours), f"{program.name} takes {ours}"
     assert "GpuAttention" in run(bundle / "bin/gpu_kernel_tests", "--gtest_list_tests")
+    calls = bundle / "bin/gpu_recorded_calls"
+    assert run(calls, f"--cases={tables}/recorded/relu.yaml", f"--differences={tables}/differences").endswith(" passed, 0 failed\n")
     # What the programs go through are the bundle's tables.
     parity = bundle / "bin/op_parity_test"
     run(parity, "--op=relu", "--gtest_brief=1", AUTOPHI_OP_TABLES=str(tables))

@@ -37,7 +37,7 @@ NVIDIA_SMI = """case "$1" in
 *) echo '12, python, 300 MiB';;
 esac
 """
-PROGRAMS = ("op_parity_test", "gradient_test", "random_program_test", "gpu_kernel_tests")
+PROGRAMS = ("op_parity_test", "gpu_recorded_calls", "gradient_test", "random_program_test", "gpu_kernel_tests")
 
 
 def program(path, text):
@@ -117,7 +117,7 @@ def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path, monkeypatch
     assert record["nvidia_smi"]["gpus"][0] | {"driver_version": "580.65.06", "clocks.sm": "210 MHz"} == record["nvidia_smi"]["gpus"][0]
     assert record["nvidia_smi"]["processes"] == ["12, python, 300 MiB"]
     assert "\nA GPU, driver 580.65.06 for CUDA 13.1, " in done.stdout
-    assert results(tmp_path) == ["failed with status 3", "passed", "skipped: it does not say why",
+    assert results(tmp_path) == ["failed with status 3", "passed", "passed", "skipped: it does not say why",
                                  f"{tmp_path / 'build/bin/gpu_kernel_tests'} cannot be started: Permission denied",
                                  "skipped: this build has no NCCL", *["skipped: this build has no NCCL, or no MPI"] * 2]
 
@@ -138,7 +138,7 @@ def test_a_rank_that_is_killed_must_end_the_others(tmp_path, monkeypatch):
         monkeypatch.setenv("KILLED", str(status))
         monkeypatch.setenv("WORD", word)
         done = check(tmp_path, "--quick")
-        assert results(tmp_path) == [*["passed"] * 6, result], done.stderr
+        assert results(tmp_path) == [*["passed"] * 7, result], done.stderr
     assert 'fmt::print("rank {} ends itself' in (ROOT / "tests/distributed/comm/nccl_killed_test.cc").read_text()
 
 
@@ -147,7 +147,7 @@ def test_messages_need_nccl(tmp_path):
     (tmp_path / "lib/libnccl.so.2").write_text("")
     done = check(tmp_path, "--quick")
     assert done.returncode == 0 and "cannot be loaded (" not in done.stdout.split("..")[0]
-    assert results(tmp_path)[4].startswith("skipped: NCCL, 2.27 or newer, cannot be loaded (") and "libnccl.so.2: " in results(tmp_path)[4]
+    assert results(tmp_path)[5].startswith("skipped: NCCL, 2.27 or newer, cannot be loaded (") and "libnccl.so.2: " in results(tmp_path)[5]
 
 
 def test_libraries_are_found_where_toolkits_and_wheels_have_them(tmp_path, monkeypatch):
@@ -252,7 +252,7 @@ def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
     assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention", "nothing", "a step", "llama", "a larger llama"]
     options = (tmp_path / "out/compute-sanitizer_racecheck.log").read_text()
     assert options.startswith("--tool=racecheck --error-exitcode=1 --report-api-errors=no --print-limit=20 ")
-    assert len(record["parts"]) == 13
+    assert len(record["parts"]) == 14
     assert "0.90 of itself without gaps (9.0 us)\n" in done.stdout  # for which no goal is set
     assert "0.95 of PyTorch (190.0 us), goal 0.90 met" in done.stdout and record["timed"][5]["ratio"] == 0.95
     for word, status, note in (("PyTorch is not here", 78, "skipped: PyTorch is not here"), ("", 1, "failed with status 1"),
@@ -284,8 +284,8 @@ def test_parts_have_their_time_together(tmp_path):
     program(tmp_path / "build/bin/gradient_test", "exec sleep 20\n")
     done = check(tmp_path, "--quick", "--seconds=2")
     told = results(tmp_path)
-    assert done.returncode == 1 and told[:2] == ["passed", "took more than 2 s"], told
-    assert told[2:4] == ["no time was left for it"] * 2 and sum(part["seconds"] for part in record_of(tmp_path)["parts"]) < 10
+    assert done.returncode == 1 and told[:3] == ["passed", "passed", "took more than 2 s"], told
+    assert told[3:5] == ["no time was left for it"] * 2 and sum(part["seconds"] for part in record_of(tmp_path)["parts"]) < 10
 
 
 # As mpirun it gives what it starts a process group of its own.
@@ -309,7 +309,7 @@ def test_what_a_part_has_started_ends_with_it(tmp_path):
     for name, trap, then in (("gradient_test", "", "exit 0"), ("random_program_test", "trap '' TERM;", "exec sleep 60")):
         (tmp_path / "build/bin" / name).write_text(STARTS_ANOTHER.format(trap=trap, pid=tmp_path / name, then=then))
     check(tmp_path, "--quick", "--seconds=2")
-    assert results(tmp_path)[1] == "passed" and results(tmp_path)[2].startswith("took more than ")
+    assert results(tmp_path)[2] == "passed" and results(tmp_path)[3].startswith("took more than ")
     assert not any(is_there((tmp_path / name).read_text().strip()) for name in ("gradient_test", "random_program_test"))
 
 
@@ -333,7 +333,7 @@ def test_a_benchmark_that_ends_early_leaves_the_rows_that_it_has_printed(tmp_pat
         program(tmp_path / "build/bin/gpu_bench", f"{ROWS}echo '{{\"what\": '\n{then}\n")
         assert check(tmp_path, "--seconds=3").returncode == 1
         assert [row["what"] for row in record_of(tmp_path)["timed"]][:4] == ["matmul", "add", "attention", "nothing"]
-        assert results(tmp_path)[7].startswith(result)
+        assert results(tmp_path)[8].startswith(result)
 
 
 def test_rows_of_an_earlier_check_are_not_taken(tmp_path):
@@ -341,7 +341,7 @@ def test_rows_of_an_earlier_check_are_not_taken(tmp_path):
     program(tmp_path / "build/bin/gpu_bench", ROWS)
     check(tmp_path)
     check(tmp_path, "--seconds=0")
-    assert results(tmp_path)[7] == "no time was left for it" and record_of(tmp_path)["timed"] == []
+    assert results(tmp_path)[8] == "no time was left for it" and record_of(tmp_path)["timed"] == []
 
 
 def built(tmp_path, most=""):
