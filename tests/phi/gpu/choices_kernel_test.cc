@@ -68,7 +68,7 @@ TEST(GpuOrder, GradientsGoBack) {
   });
 }
 
-TEST(GpuSelect, ChoicesAndSums) {
+TEST(GpuSelect, Choices) {
   for_each_type(EveryType(), []<typename T>() {
     const DataType t = dtype_of<T>();
     SCOPED_TRACE(name_of(t));
@@ -77,15 +77,45 @@ TEST(GpuSelect, ChoicesAndSums) {
         {{{4, 5, 7}, t}}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
           registered<kernels::where, T>(ctx, in[0], in[1], in[2], &out[0]);
         });
-    Arrays terms;
-    for (uint32_t k = 0; k < 70; ++k) terms.push_back(drawn(t, {67}, k));
-    for (const size_t count : {1u, 2u, 32u, 70u}) {
-      expect_same_on_gpu(terms, {{{67}, t}},
-                         [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                           std::vector<const DenseTensor*> list;
-                           for (size_t k = 0; k < count; ++k) list.push_back(&in[k]);
-                           registered<kernels::add_n, T>(ctx, list, &out[0]);
-                         });
+  });
+}
+
+// Whole packs, and some elements more.
+constexpr int64_t kSizes[] = {96, 67};
+
+TEST(GpuSelect, ChoicesOfEqualDims) {
+  for_each_type(EveryType(), []<typename T>() {
+    for (const int64_t n : kSizes) {
+      const DataType t = dtype_of<T>();
+      SCOPED_TRACE(std::to_string(n) + " of " + std::string(name_of(t)));
+      const Arrays in = {drawn(DataType::BOOL, {n}, 1, 0, 2), drawn(t, {n}, 2), drawn(t, {n}, 3)};
+      const auto choose = [](const KernelContext& ctx, Arrays& own, Arrays& out) {
+        registered<kernels::where, T>(ctx, own[0], own[1], own[2], &out[0]);
+        registered<kernels::where, T>(ctx, moved_by_one(own[0]), own[1], own[2], &out[1]);
+      };
+      expect_same_on_gpu(in, {{{n}, t}, {{n}, t}}, choose);
+    }
+  });
+}
+
+TEST(GpuSelect, Sums) {
+  for_each_type(EveryType(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    for (const int64_t n : kSizes) {
+      Arrays terms;
+      for (uint32_t k = 0; k < 70; ++k) terms.push_back(drawn(t, {n}, k));
+      for (const size_t count : {1u, 2u, 32u, 70u}) {
+        SCOPED_TRACE(std::to_string(count) + " arrays of " + std::string(name_of(t)));
+        const auto add = [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+          std::vector<const DenseTensor*> list;
+          for (size_t k = 0; k < count; ++k) list.push_back(&in[k]);
+          registered<kernels::add_n, T>(ctx, list, &out[0]);
+          const DenseTensor apart = moved_by_one(in[0]);
+          list[0] = &apart;
+          registered<kernels::add_n, T>(ctx, list, &out[1]);
+        };
+        expect_same_on_gpu(terms, {{{n}, t}, {{n}, t}}, add);
+      }
     }
   });
 }

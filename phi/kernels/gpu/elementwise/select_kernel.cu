@@ -10,15 +10,22 @@
 namespace phi {
 namespace {
 
-template <typename W>
 struct SelectFunctor {
+  template <typename W>
+  PHI_HD W operator()(bool condition, W x, W y) const {
+    return condition ? x : y;
+  }
+};
+
+template <typename W>
+struct SelectAt {
   const bool* condition;
   const W* x;
   const W* y;
   gpu::Walk<3> walk;
   PHI_HD W operator()(int64_t i) const {
     const gpu::Offsets<3> at = walk.offsets(i);
-    return condition[at.at[0]] ? x[at.at[1]] : y[at.at[2]];
+    return SelectFunctor()(condition[at.at[0]], x[at.at[1]], y[at.at[2]]);
   }
 };
 
@@ -41,11 +48,43 @@ struct SumOfTerms {
   }
 };
 
-template <typename T, typename C>
+template <typename T>
 struct Rounded {
   SumOfTerms<T> sum;
   PHI_HD T operator()(int64_t i) const { return static_cast<T>(sum(i)); }
 };
+
+/// The same of neighbours, with nothing before.
+template <typename T, int kWidth>
+struct PackOfSums {
+  using C = compute_t<T>;
+  SumOfTerms<T> sum;
+  __device__ gpu::Pack<T, kWidth> operator()(int64_t i) const {
+    gpu::Pack<C, kWidth> sums;
+    for (int k = 0; k < sum.terms; ++k) {
+      const gpu::Pack<T, kWidth> term = gpu::pack_at<kWidth>(sum.x[k], i);
+      PHI_UNROLL(16)
+      for (int e = 0; e < kWidth; ++e) {
+        const auto value = static_cast<C>(term.element[e]);
+        sums.element[e] = k == 0 ? value : AddFunctor<C>()(sums.element[e], value);
+      }
+    }
+    gpu::Pack<T, kWidth> rounded;
+    PHI_UNROLL(16)
+    for (int e = 0; e < kWidth; ++e) rounded.element[e] = static_cast<T>(sums.element[e]);
+    return rounded;
+  }
+};
+
+template <typename T>
+void add_terms(const GpuContext& ctx, const SumOfTerms<T>& sum, T* out, int64_t n) {
+  constexpr int kWidth = gpu::pack_width(sizeof(T));
+  bool in_packs = kWidth > 1 && n % kWidth == 0 && !sum.before && gpu::lie_in_packs<kWidth>(out);
+  for (int k = 0; k < sum.terms; ++k) in_packs &= gpu::lie_in_packs<kWidth>(sum.x[k]);
+  if (!in_packs) return index_loop(ctx, out, n, Rounded<T>{sum});
+  index_loop(ctx, reinterpret_cast<gpu::Pack<T, kWidth>*>(out), n / kWidth,
+             PackOfSums<T, kWidth>{sum});
+}
 
 struct LerpFunctor {
   template <typename C>
@@ -61,11 +100,16 @@ template <typename T, typename Context>
 void WhereKernel(const Context& ctx, const DenseTensor& condition, const DenseTensor& x,
                  const DenseTensor& y, DenseTensor* out) {
   using W = width_t<T>;
-  const auto walk = gpu::broadcast_walk<3>({&condition.dims(), &x.dims(), &y.dims()}, out->dims());
-  index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
-             SelectFunctor<W>{static_cast<const bool*>(condition.raw_data()),
-                              static_cast<const W*>(x.raw_data()),
-                              static_cast<const W*>(y.raw_data()), walk});
+  const auto* c = static_cast<const bool*>(condition.raw_data());
+  const auto* a = static_cast<const W*>(x.raw_data());
+  const auto* b = static_cast<const W*>(y.raw_data());
+  auto* to = static_cast<W*>(out->mutable_raw_data());
+  const Dims& dims = out->dims();
+  if (condition.dims() == dims && x.dims() == dims && y.dims() == dims) {
+    return gpu::map(ctx, to, dims.numel(), SelectFunctor(), c, a, b);
+  }
+  const auto walk = gpu::broadcast_walk<3>({&condition.dims(), &x.dims(), &y.dims()}, dims);
+  index_loop(ctx, to, dims.numel(), SelectAt<W>{c, a, b, walk});
 }
 
 /// The sum of `inputs`, all of out's dims; 16-bit floats are added as float and rounded once.
@@ -80,7 +124,7 @@ void AddNKernel(const Context& ctx, std::span<const DenseTensor* const> inputs, 
     const auto here = inputs.first(std::min<size_t>(kTerms, inputs.size()));
     for (const DenseTensor* input : here) sum.x[sum.terms++] = input->data<T>();
     inputs = inputs.subspan(here.size());
-    if (inputs.empty()) return index_loop(ctx, out->mutable_data<T>(), n, Rounded<T, C>{sum});
+    if (inputs.empty()) return add_terms(ctx, sum, out->mutable_data<T>(), n);
     DenseTensor next = DenseTensor::empty({out->dims(), dtype_of<C>()}, ctx.place());
     index_loop(ctx, next.mutable_data<C>(), n, sum);
     running = next;
