@@ -31,4 +31,9 @@ __device__ Pack<T, kWidth> pack_at(const T* array, int64_t i) {
   return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];
 }
 
+template <int kWidth, typename T>
+__device__ void put_pack(T* array, int64_t i, const Pack<T, kWidth>& pack) {
+  reinterpret_cast<Pack<T, kWidth>*>(array)[i] = pack;
+}
+
 }  // namespace phi::gpu

@@ -6,24 +6,32 @@
 namespace phi::testing {
 namespace {
 
-/// A part of a tensor of [5, 9, 7]: rows of it are not whole blocks of four.
+/// A part of a tensor, of 72 elements.
 class Part final : public LaunchView {
  public:
+  explicit Part(const ShardBox& box) : box_(box) {}
   const ShardBox& input_box(int) const override { return box_; }
   const ShardBox& output_box(int) const override { return box_; }
   void combine_over(int, int, CombineKind, DenseTensor*) const override {}
 
  private:
-  ShardBox box_{{5, 9, 7}, {{1, 2, 3}, {3, 6, 4}}};
+  ShardBox box_;
 };
+
+/// Rows that are not whole blocks of four; blocks one behind the other; and neighbours that begin
+/// within a block.
+const Part kParts[] = {Part({{5, 9, 7}, {{1, 2, 3}, {3, 6, 4}}}),
+                       Part({{5, 6, 4}, {{2, 0, 0}, {3, 6, 4}}}),
+                       Part({{1, 3, 77}, {{0, 0, 3}, {1, 1, 72}}})};
 
 template <typename T, typename Call>
 void expect_draws(const Call& call, double roundings) {
-  const Part part;
   for (const Dims& dims : {Dims{}, Dims{0}, Dims{1}, Dims{1027}, Dims{5, 9, 7}}) {
     expect_same_on_gpu({}, {{dims, dtype_of<T>()}}, call, roundings);
   }
-  expect_same_on_gpu({}, {{{3, 6, 4}, dtype_of<T>()}}, call, roundings, &part);
+  for (const Part& part : kParts) {
+    expect_same_on_gpu({}, {{part.output_box(0).box.size, dtype_of<T>()}}, call, roundings, &part);
+  }
 }
 
 TEST(GpuRandom, UniformValuesAreTheCpusBits) {
@@ -49,14 +57,14 @@ TEST(GpuRandom, GaussianValuesAreTheCpusWithinRounding) {
 }
 
 TEST(GpuRandom, DropoutKeepsTheSameElements) {
-  const Part part;
-  for_each_type(Floats(), [&]<typename T>() {
+  for_each_type(Floats(), []<typename T>() {
     const TensorMeta meta{{3, 6, 4}, dtype_of<T>()};
     const DenseTensor x = drawn(meta.dtype, meta.dims, 1);
     const std::vector<TensorMeta> outputs = {meta, {meta.dims, DataType::UINT8}};
     for (const bool is_test : {false, true}) {
       for (const LaunchView* view :
-           {static_cast<const LaunchView*>(nullptr), static_cast<const LaunchView*>(&part)}) {
+           {static_cast<const LaunchView*>(nullptr), static_cast<const LaunchView*>(&kParts[0]),
+            static_cast<const LaunchView*>(&kParts[1])}) {
         expect_same_on_gpu(
             {x, tensor<int32_t>({-12}, {1})}, outputs,
             [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
@@ -67,6 +75,10 @@ TEST(GpuRandom, DropoutKeepsTheSameElements) {
             0, view);
       }
     }
+    expect_same_on_gpu({x}, outputs, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+      registered<kernels::dropout, T>(ctx, moved_by_one(in[0]), nullptr, Scalar(0.4), false,
+                                      std::string("upscale_in_train"), 5, false, &out[0], &out[1]);
+    });
     const DenseTensor mask = drawn(DataType::UINT8, meta.dims, 4);
     expect_same_on_gpu({mask, x}, {meta}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
       registered<kernels::dropout_grad, T>(ctx, in[0], in[1], Scalar(0.25), false,

@@ -120,8 +120,8 @@ void RReluKernel(const Context& ctx, const DenseTensor& x, float lower, float up
   if (is_test || lower == upper) {
     fill(ctx, slopes, n, convert_value<T>((C(lower) + C(upper)) / C(2)));
   } else {
-    gpu::draw(ctx, ctx.output_box(1, noise->dims()), gpu::seed_source(seed), RandomUse::kUniform,
-              gpu::DrawUniform<T>(lower, upper, slopes));
+    gpu::draw_to(ctx, ctx.output_box(1, noise->dims()), gpu::seed_source(seed), RandomUse::kUniform,
+                 slopes, gpu::DrawUniform<T>(lower, upper));
   }
   index_loop(ctx, slopes, n, KnownSlope<T>{x.data<T>(), slopes});
   binary_loop(ctx, x.data<T>(), noise->data<T>(), out->mutable_data<T>(), n, MultiplyFunctor<C>());

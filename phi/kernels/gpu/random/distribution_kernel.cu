@@ -95,9 +95,8 @@ struct DrawBinomial {
 template <typename T>
 struct DrawTruncated {
   TruncatedNormal draw;
-  T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    out[i] = convert_value<T>(draw(gpu::word_of(block, w)));
+  PHI_HD T operator()(const PhiloxBlock& block, int w) const {
+    return convert_value<T>(draw(gpu::word_of(block, w)));
   }
 };
 
@@ -156,9 +155,9 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
 template <typename T, typename Context>
 void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
                                    float b, DenseTensor* out) {
-  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed),
-            RandomUse::kTruncatedGaussian,
-            DrawTruncated<T>{TruncatedNormal(mean, std, a, b), out->mutable_data<T>()});
+  gpu::draw_to(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed),
+               RandomUse::kTruncatedGaussian, out->mutable_data<T>(),
+               DrawTruncated<T>{TruncatedNormal(mean, std, a, b)});
 }
 
 PHI_REGISTER_KERNEL(binomial, GPU, BinomialKernel, Floats);

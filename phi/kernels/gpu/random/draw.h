@@ -8,6 +8,7 @@
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/functors/philox.h"
+#include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
 
@@ -30,6 +31,11 @@ struct GlobalIndex {
   int64_t first = 0;
   Walk<1> walk;
   PHI_HD int64_t of(int64_t i) const { return first + walk.offsets(i).at[0]; }
+  /// The part's neighbours are the tensor's, and a block of words begins with its first element.
+  bool lies_in_blocks() const {
+    const bool is_dense = walk.ndim == 0 || (walk.ndim == 1 && walk.strides[0][0] == 1);
+    return is_dense && first % 4 == 0;
+  }
 };
 inline GlobalIndex global_index(const ShardBox& where) {
   const Dims strides = where.global.strides();
@@ -48,13 +54,19 @@ PHI_HD uint32_t word_of(const PhiloxBlock& block, int w) {
   return (w & 2) != 0 ? high : low;
 }
 
-/// Calls f(i, the block of words of element i, which of them is its own) for each of n elements.
-/// Four neighbours, which mostly share a block, are a thread's.
+/// Calls f.put<k>(i, block, w) for all of n elements: for k of them from i on, whose words are
+/// those of the block from w on. The first `fours` times four are drawn four at a time, 4 being all
+/// words of a block; of the others four neighbours, which mostly share a block, are a thread's.
 template <typename F>
-__global__ void draw_blocks(GlobalIndex index, int64_t n, SeedSource seed, RandomUse use, F f) {
+__global__ void draw_blocks(GlobalIndex index, int64_t fours, int64_t n, SeedSource seed,
+                            RandomUse use, F f) {
   const PhiloxKey key = seed.key();
-  const int64_t fours = (n + 3) / 4;
   for (int64_t four = first_item(); four < fours; four += item_stride()) {
+    const auto number = static_cast<uint64_t>(index.first / 4 + four);
+    f.template put<4>(4 * four, philox(philox_counter(number, use), key), 0);
+  }
+  const int64_t all = (n + 3) / 4;
+  for (int64_t four = fours + first_item(); four < all; four += item_stride()) {
     int64_t drawn = -1;
     PhiloxBlock block{};
     PHI_UNROLL(4)
@@ -66,18 +78,41 @@ __global__ void draw_blocks(GlobalIndex index, int64_t n, SeedSource seed, Rando
         drawn = global / 4;
         block = philox(philox_counter(static_cast<uint64_t>(drawn), use), key);
       }
-      f(i, block, static_cast<int>(global % 4));
+      f.template put<1>(i, block, static_cast<int>(global % 4));
     }
   }
 }
 
+/// F: put<k> as above, and lie_in_fours(), whether each array that it goes through takes packs
+/// of 4.
 template <typename F>
 void draw(const GpuContext& ctx, const ShardBox& where, const SeedSource& seed, RandomUse use,
           const F& f) {
   const int64_t n = where.box.numel();
   if (n == 0) return;
-  launch(ctx, draw_blocks<F>, blocks_for(ctx, (n + 3) / 4), kBlock, global_index(where), n, seed,
-         use, f);
+  const GlobalIndex index = global_index(where);
+  const int64_t fours = index.lies_in_blocks() && f.lie_in_fours() ? n / 4 : 0;
+  launch(ctx, draw_blocks<F>, blocks_for(ctx, (n + 3) / 4), kBlock, index, fours, n, seed, use, f);
+}
+
+/// What most of them draw: `value(block, w)` is that of an element of `out`.
+template <typename T, typename Value>
+struct DrawTo {
+  T* out;
+  Value value;
+  bool lie_in_fours() const { return lie_in_packs<4>(out); }
+  template <int kCount>
+  __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
+    Pack<T, kCount> pack;
+    PHI_UNROLL(4)
+    for (int e = 0; e < kCount; ++e) pack.element[e] = value(block, w + e);
+    put_pack<kCount>(out + i, 0, pack);
+  }
+};
+template <typename T, typename Value>
+void draw_to(const GpuContext& ctx, const ShardBox& where, const SeedSource& seed, RandomUse use,
+             T* out, const Value& value) {
+  draw(ctx, where, seed, use, DrawTo<T, Value>{out, value});
 }
 
 }  // namespace phi::gpu

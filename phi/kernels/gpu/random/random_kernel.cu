@@ -17,12 +17,11 @@ struct DrawGaussian {
   using C = compute_t<T>;
   C mean;
   C std;
-  T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+  PHI_HD T operator()(const PhiloxBlock& block, int w) const {
     float first;
     float second;
     normal_pair(gpu::word_of(block, w & 2), gpu::word_of(block, (w & 2) + 1), &first, &second);
-    out[i] = static_cast<T>(mean + std * static_cast<C>((w & 1) != 0 ? second : first));
+    return static_cast<T>(mean + std * static_cast<C>((w & 1) != 0 ? second : first));
   }
 };
 
@@ -34,23 +33,28 @@ struct Drop {
   const T* x;
   T* out;
   uint8_t* mask;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+  bool lie_in_fours() const { return gpu::lie_in_packs<4>(x, out, mask); }
+  template <int kCount>
+  __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     using C = compute_t<T>;
-    const bool keep = gpu::word_of(block, w) >= threshold;
-    out[i] = static_cast<T>(keep ? static_cast<C>(x[i]) * factor : C(0));
-    mask[i] = keep ? 1 : 0;
+    const auto from = gpu::pack_at<kCount>(x + i, 0);
+    gpu::Pack<T, kCount> to;
+    gpu::Pack<uint8_t, kCount> kept;
+    PHI_UNROLL(4)
+    for (int e = 0; e < kCount; ++e) {
+      const bool keep = gpu::word_of(block, w + e) >= threshold;
+      to.element[e] = static_cast<T>(keep ? static_cast<C>(from.element[e]) * factor : C(0));
+      kept.element[e] = keep ? 1 : 0;
+    }
+    gpu::put_pack<kCount>(out + i, 0, to);
+    gpu::put_pack<kCount>(mask + i, 0, kept);
   }
 };
 
-template <typename T>
+template <typename C>
 struct KeepScaled {
-  const uint8_t* kept;
-  const T* x;
-  compute_t<T> factor;
-  PHI_HD T operator()(int64_t i) const {
-    using C = compute_t<T>;
-    return static_cast<T>(kept[i] != 0 ? static_cast<C>(x[i]) * factor : C(0));
-  }
+  C factor;
+  PHI_HD C operator()(uint8_t kept, C x) const { return kept != 0 ? x * factor : C(0); }
 };
 
 gpu::SeedSource seed_of(const DenseTensor* seed_tensor, int seed) {
@@ -78,8 +82,8 @@ void scale_all(const GpuContext& ctx, const DenseTensor& x, double factor, Dense
 template <typename T, typename Context>
 void GaussianKernel(const Context& ctx, float mean, float std, int seed, DenseTensor* out) {
   PHI_CHECK(std >= 0.0f, errors::InvalidArgument("std is {}, but it must be at least 0.", std));
-  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kGaussian,
-            DrawGaussian<T>{mean, std, out->mutable_data<T>()});
+  gpu::draw_to(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kGaussian,
+               out->mutable_data<T>(), DrawGaussian<T>{mean, std});
 }
 
 /// Errors: InvalidArgument if min > max.
@@ -90,8 +94,8 @@ void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int
   const auto high = max.to<double>();
   PHI_CHECK(low <= high, errors::InvalidArgument(
                              "min is {} and max is {}: max must be at least min.", low, high));
-  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kUniform,
-            gpu::DrawUniform<T>(low, high, out->mutable_data<T>()));
+  gpu::draw_to(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kUniform,
+               out->mutable_data<T>(), gpu::DrawUniform<T>(low, high));
 }
 
 /// As on the CPU; a seed_tensor is read on the GPU.
@@ -120,9 +124,9 @@ void DropoutGradKernel(const Context& ctx, const DenseTensor& mask, const DenseT
                        DenseTensor* x_grad) {
   const double factor = kept_factor(p.to<double>(), is_test, mode);
   if (is_test) return scale_all<T>(ctx, out_grad, factor, x_grad);
-  index_loop(
-      ctx, x_grad->mutable_data<T>(), x_grad->numel(),
-      KeepScaled<T>{mask.data<uint8_t>(), out_grad.data<T>(), static_cast<compute_t<T>>(factor)});
+  using C = compute_t<T>;
+  gpu::map(ctx, x_grad->mutable_data<T>(), x_grad->numel(), KeepScaled<C>{static_cast<C>(factor)},
+           mask.data<uint8_t>(), out_grad.data<T>());
 }
 
 PHI_REGISTER_KERNEL(gaussian, GPU, GaussianKernel, Floats);

@@ -15,19 +15,26 @@ template <typename T>
 struct DrawBernoulli {
   const T* x;
   T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    const auto p = static_cast<double>(x[i]);
-    const bool is_one = static_cast<double>(gpu::word_of(block, w)) < p * 0x1p32;
-    out[i] = convert_value<T>(is_one ? 1.0f : 0.0f);
+  bool lie_in_fours() const { return gpu::lie_in_packs<4>(x, out); }
+  template <int kCount>
+  __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
+    const auto from = gpu::pack_at<kCount>(x + i, 0);
+    gpu::Pack<T, kCount> to;
+    PHI_UNROLL(4)
+    for (int e = 0; e < kCount; ++e) {
+      const auto p = static_cast<double>(from.element[e]);
+      const bool is_one = static_cast<double>(gpu::word_of(block, w + e)) < p * 0x1p32;
+      to.element[e] = convert_value<T>(is_one ? 1.0f : 0.0f);
+    }
+    gpu::put_pack<kCount>(out + i, 0, to);
   }
 };
 
 template <typename T>
 struct DrawExponential {
   double rate;
-  T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
-    out[i] = convert_value<T>(-std::log(unit_of(gpu::word_of(block, w))) / rate);
+  PHI_HD T operator()(const PhiloxBlock& block, int w) const {
+    return convert_value<T>(-std::log(unit_of(gpu::word_of(block, w))) / rate);
   }
 };
 
@@ -39,13 +46,20 @@ struct DrawWhole {
   uint64_t seed;
   gpu::GlobalIndex index;
   T* out;
-  PHI_HD void operator()(int64_t i, const PhiloxBlock& block, int w) const {
+  bool lie_in_fours() const { return gpu::lie_in_packs<4>(out); }
+  template <int kCount>
+  __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     const auto number = static_cast<uint64_t>(index.of(i) / 4);
     const PhiloxBlock lower =
         philox(philox_counter(number, RandomUse::kIntegerLow), philox_key(seed));
-    const uint64_t carry = gpu::word_of(lower, w) * numbers >> 32;
-    const uint64_t value = (gpu::word_of(block, w) * numbers + carry) >> 32;
-    out[i] = static_cast<T>(low + static_cast<int64_t>(value));
+    gpu::Pack<T, kCount> to;
+    PHI_UNROLL(4)
+    for (int e = 0; e < kCount; ++e) {
+      const uint64_t carry = gpu::word_of(lower, w + e) * numbers >> 32;
+      const uint64_t value = (gpu::word_of(block, w + e) * numbers + carry) >> 32;
+      to.element[e] = static_cast<T>(low + static_cast<int64_t>(value));
+    }
+    gpu::put_pack<kCount>(out + i, 0, to);
   }
 };
 
@@ -63,8 +77,8 @@ void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTe
 template <typename T, typename Context>
 void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, int seed,
                        DenseTensor* out) {
-  gpu::draw(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kExponential,
-            DrawExponential<T>{lam, out->mutable_data<T>()});
+  gpu::draw_to(ctx, ctx.output_box(0, out->dims()), gpu::seed_source(seed), RandomUse::kExponential,
+               out->mutable_data<T>(), DrawExponential<T>{lam});
 }
 
 /// Whole numbers from low to below high.

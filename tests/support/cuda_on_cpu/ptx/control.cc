@@ -20,6 +20,7 @@ const Instruction* call(const Instruction& self, Frame& frame) {
                 parameter.size);
   }
   run(inner);
+  frame.instructions += inner.instructions;
   slot = self.slots;
   for (const auto& result : callee.results) {
     std::memcpy(get<std::byte*>(frame, *slot++), inner.memory.data() + result.offset, result.size);

@@ -6,12 +6,17 @@
 
 #include "support/cuda_on_cpu/blocks.h"
 #include "support/cuda_on_cpu/failure.h"
+#include "support/cuda_on_cpu/ptx/counts.h"
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 
 namespace cuda_on_cpu::ptx {
 namespace {
 
-std::byte* aligned(std::byte* address, size_t size, const Instruction& self, const Frame& frame) {
+std::byte* checked(std::byte* address, size_t size, const Instruction& self, Frame& frame) {
+  if (kCounts) {
+    const auto number = static_cast<size_t>(&self - frame.function->code.data());
+    count_access(*frame.function, self, frame.visits[number]++, address, size);
+  }
   if (reinterpret_cast<uintptr_t>(address) % size == 0) return address;
   fail(fmt::format(
       "{} bytes at {}, which is no multiple of that, in line {} of the PTX of {}, in {}", size,
@@ -20,7 +25,7 @@ std::byte* aligned(std::byte* address, size_t size, const Instruction& self, con
 
 template <class T, size_t count>
 const Instruction* load(const Instruction& self, Frame& frame) {
-  const std::byte* from = aligned(address_of(self, frame, count), count * sizeof(T), self, frame);
+  const std::byte* from = checked(address_of(self, frame, count), count * sizeof(T), self, frame);
   for (size_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, from + i * sizeof(T), sizeof(T));
@@ -31,7 +36,7 @@ const Instruction* load(const Instruction& self, Frame& frame) {
 
 template <class T, size_t count>
 const Instruction* store(const Instruction& self, Frame& frame) {
-  std::byte* to = aligned(address_of(self, frame, 0), count * sizeof(T), self, frame);
+  std::byte* to = checked(address_of(self, frame, 0), count * sizeof(T), self, frame);
   for (size_t i = 0; i < count; ++i) {
     const T value = get<T>(frame, self.slots[i + 1]);
     std::memcpy(to + i * sizeof(T), &value, sizeof(T));
@@ -54,7 +59,7 @@ void add_accesses(Rows& rows, const std::string& type) {
 // One thread of the process runs at a time: nothing comes between.
 template <class T, auto body>
 const Instruction* update(const Instruction& self, Frame& frame) {
-  std::byte* at = aligned(address_of(self, frame, 1), sizeof(T), self, frame);
+  std::byte* at = checked(address_of(self, frame, 1), sizeof(T), self, frame);
   T before;
   std::memcpy(&before, at, sizeof(T));
   const T after = body(before, get<T>(frame, self.slots[2]));

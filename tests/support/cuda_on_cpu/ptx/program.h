@@ -69,9 +69,11 @@ struct Function {
 /// A call of a function by one thread.
 struct Frame {
   const Function* function;
-  std::vector<uint64_t> slots;
-  std::vector<std::byte> memory;
+  std::vector<uint64_t> slots = {};
+  std::vector<std::byte> memory = {};
   bool carry = false;
+  size_t instructions = 0;          // run, where somebody counts (counts.h),
+  std::vector<size_t> visits = {};  // and of each instruction that reads or writes
 };
 
 /// Runs a kernel for the thread that is due (block_state.h).

@@ -1,4 +1,5 @@
 // Runs functions.
+#include "support/cuda_on_cpu/ptx/counts.h"
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 
 namespace cuda_on_cpu::ptx {
@@ -14,7 +15,9 @@ Frame frame_of(const Function& function) {
 
 void run(Frame& frame) {
   const Instruction* at = frame.function->code.data();
+  if (kCounts) frame.visits.resize(frame.function->code.size());
   while (at != nullptr) {
+    ++frame.instructions;
     const bool due = !at->guarded || get<bool>(frame, at->guard) == at->guard_value;
     at = due ? at->run(*at, frame) : at + 1;
   }
@@ -26,7 +29,9 @@ void run_kernel(const Function& kernel, const std::vector<Argument>& arguments) 
     put<const std::byte*>(frame, slot,
                           static_cast<const std::byte*>(arguments[parameter].address) + offset);
   }
+  if (kCounts) count_begin(kernel);
   run(frame);
+  if (kCounts) count_end(frame.instructions);
 }
 
 Instruction::Run find_instruction(const std::string& opcode) {

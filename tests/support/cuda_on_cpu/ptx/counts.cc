@@ -1,0 +1,154 @@
+// Accesses of the lanes of a warp by one instruction, at the same turn of a loop, are one request.
+// What a GPU makes of it: of global memory as many sectors of 32 bytes as it touches; of shared
+// memory one pass after the other, each of up to 128 bytes with no bank asked for two words.
+#include "support/cuda_on_cpu/ptx/counts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "support/cuda_on_cpu/block_state.h"
+#include "support/cuda_on_cpu/gpu.h"
+#include "support/cuda_on_cpu/ptx/kernels.h"
+
+namespace cuda_on_cpu::ptx {
+namespace {
+
+constexpr uintptr_t kSector = 32;
+constexpr uintptr_t kWord = 4;
+constexpr size_t kBanks = 32;
+constexpr size_t kPass = kBanks * kWord;  // bytes
+
+const char* counts_file() {
+  const char* const file = std::getenv("AUTOPHI_CUDA_PTX_COUNTS");
+  return file != nullptr && *file != '\0' ? file : nullptr;
+}
+
+struct Access {
+  int warp;
+  const Instruction* instruction;
+  size_t nth;
+  uintptr_t address;
+  size_t size;
+  bool is_shared;
+
+  auto request() const { return std::tuple(warp, instruction, nth); }
+};
+
+struct Counts {
+  uint64_t threads = 0;
+  uint64_t instructions = 0;
+  uint64_t global_bytes = 0;  // that threads ask for
+  uint64_t global_sectors = 0;
+  uint64_t shared_passes = 0;
+  uint64_t shared_passes_at_best = 0;
+};
+
+void add_global(Counts& counts, std::span<const Access> request) {
+  std::set<uintptr_t> sectors;
+  for (const Access& access : request) {
+    counts.global_bytes += access.size;
+    for (uintptr_t at = access.address / kSector;
+         at <= (access.address + access.size - 1) / kSector; ++at) {
+      sectors.insert(at);
+    }
+  }
+  counts.global_sectors += sectors.size();
+}
+
+// Lanes that ask for more than a word take turns: as many at a time as a pass has room for.
+void add_shared(Counts& counts, std::span<const Access> request) {
+  const size_t lanes = kPass / std::max<size_t>(request[0].size, kWord);
+  for (size_t first = 0; first < request.size(); first += lanes) {
+    std::array<std::set<uintptr_t>, kBanks> words;
+    for (const Access& access : request.subspan(first, std::min(lanes, request.size() - first))) {
+      for (uintptr_t word = access.address / kWord;
+           word <= (access.address + access.size - 1) / kWord; ++word) {
+        words[word % kBanks].insert(word);
+      }
+    }
+    size_t passes = 0;
+    for (const auto& bank : words) passes = std::max(passes, bank.size());
+    counts.shared_passes += passes;
+    ++counts.shared_passes_at_best;
+  }
+}
+
+class Counter {
+ public:
+  ~Counter() {
+    std::ofstream out(counts_file());
+    for (const auto& [name, counts] : kernels_) {
+      out << fmt::format(
+          "{{\"kernel\": \"{}\", \"threads\": {}, \"instructions\": {}, \"global_bytes\": {}, "
+          "\"global_sectors\": {}, \"shared_passes\": {}, \"shared_passes_at_best\": {}}}\n",
+          name, counts.threads, counts.instructions, counts.global_bytes, counts.global_sectors,
+          counts.shared_passes, counts.shared_passes_at_best);
+    }
+  }
+
+  void begin_thread(const Function& kernel) {
+    if (kernel_ == &kernel) return;
+    kernel_ = &kernel;
+    counts_ = &kernels_[common_name(demangled(kernel.name))];
+  }
+  void end_thread(size_t instructions) {
+    ++counts_->threads;
+    counts_->instructions += instructions;
+    if (++ended_ == now.size) end_block();
+  }
+  void add(const Access& access) { accesses_.push_back(access); }
+
+ private:
+  void end_block() {
+    ended_ = 0;
+    std::ranges::stable_sort(accesses_, {}, &Access::request);
+    for (auto begin = accesses_.begin(); begin != accesses_.end();) {
+      const auto end = std::find_if(begin, accesses_.end(), [&](const Access& other) {
+        return other.request() != begin->request();
+      });
+      const std::span request(begin, end);
+      begin->is_shared ? add_shared(*counts_, request) : add_global(*counts_, request);
+      begin = end;
+    }
+    accesses_.clear();
+  }
+
+  std::map<std::string, Counts> kernels_;
+  const Function* kernel_ = nullptr;
+  Counts* counts_ = nullptr;
+  int ended_ = 0;  // threads of the block
+  std::vector<Access> accesses_;
+};
+
+Counter& counter() {
+  static Counter all;
+  return all;
+}
+
+}  // namespace
+
+const bool kCounts = counts_file() != nullptr;
+
+void count_begin(const Function& kernel) { counter().begin_thread(kernel); }
+void count_end(size_t instructions) { counter().end_thread(instructions); }
+
+void count_access(const Function& function, const Instruction& instruction, size_t nth,
+                  const std::byte* address, size_t size) {
+  const bool is_shared = std::ranges::any_of(function.shared, [&](const SharedArray& array) {
+    return address >= array.begin && address < array.begin + array.size;
+  });
+  if (!is_shared && gpu_of(address) == nullptr) return;  // the thread's own, or a parameter
+  counter().add({now.current / kWarp, &instruction, nth, reinterpret_cast<uintptr_t>(address), size,
+                 is_shared});
+}
+
+}  // namespace cuda_on_cpu::ptx
