@@ -118,6 +118,15 @@ TEST_F(OpCommand, AnswersOnAMeshAreTheSame) {
       AllOf(HasSubstr("on "), HasSubstr("rank"), HasSubstr("0 passed, 1 failed")));
 }
 
+// What they answer there is a test of the program with GPUs (tests/api/ops).
+TEST_F(OpCommand, GpusAreAskedFor) {
+  const std::string cases = write_cases(kRight);
+  EXPECT_THAT(run({"--cases=" + cases, "--place=tpu"}).err,
+              HasSubstr("--place is 'tpu'; there are cpu and gpu."));
+  EXPECT_THAT(run({"--list", "--place=gpu"}).err, HasSubstr("--place goes with --cases"));
+  EXPECT_EQ(run({"--cases=" + cases, "--place=cpu"}).out, "1 passed, 0 failed\n");
+}
+
 TEST_F(OpCommand, OperatorsThatAreNotThereFailWhole) {
   const Printed r = run({write_cases(kRight, "no_such_operator")});
   EXPECT_THAT(r.out,

@@ -34,6 +34,7 @@ const char* counts_file() {
 
 struct Access {
   int warp;
+  int lane;
   const Instruction* instruction;
   size_t nth;
   uintptr_t address;
@@ -41,15 +42,6 @@ struct Access {
   bool is_shared;
 
   auto request() const { return std::tuple(warp, instruction, nth); }
-};
-
-struct Counts {
-  uint64_t threads = 0;
-  uint64_t instructions = 0;
-  uint64_t global_bytes = 0;  // that threads ask for
-  uint64_t global_sectors = 0;
-  uint64_t shared_passes = 0;
-  uint64_t shared_passes_at_best = 0;
 };
 
 void add_global(Counts& counts, std::span<const Access> request) {
@@ -64,17 +56,18 @@ void add_global(Counts& counts, std::span<const Access> request) {
   counts.global_sectors += sectors.size();
 }
 
-// Lanes that ask for more than a word take turns: as many at a time as a pass has room for.
+// Lanes that ask for more than a word take turns: as many neighbours as a pass has room for.
 void add_shared(Counts& counts, std::span<const Access> request) {
   const size_t lanes = kPass / std::max<size_t>(request[0].size, kWord);
-  for (size_t first = 0; first < request.size(); first += lanes) {
-    std::array<std::set<uintptr_t>, kBanks> words;
-    for (const Access& access : request.subspan(first, std::min(lanes, request.size() - first))) {
-      for (uintptr_t word = access.address / kWord;
-           word <= (access.address + access.size - 1) / kWord; ++word) {
-        words[word % kBanks].insert(word);
-      }
+  std::map<size_t, std::array<std::set<uintptr_t>, kBanks>> turns;
+  for (const Access& access : request) {
+    auto& words = turns[static_cast<size_t>(access.lane) / lanes];
+    for (uintptr_t word = access.address / kWord;
+         word <= (access.address + access.size - 1) / kWord; ++word) {
+      words[word % kBanks].insert(word);
     }
+  }
+  for (const auto& [turn, words] : turns) {
     size_t passes = 0;
     for (const auto& bank : words) passes = std::max(passes, bank.size());
     counts.shared_passes += passes;
@@ -95,6 +88,7 @@ class Counter {
     }
   }
 
+  const std::map<std::string, Counts>& kernels() const { return kernels_; }
   void begin_thread(const Function& kernel) {
     if (kernel_ == &kernel) return;
     kernel_ = &kernel;
@@ -147,8 +141,10 @@ void count_access(const Function& function, const Instruction& instruction, size
     return address >= array.begin && address < array.begin + array.size;
   });
   if (!is_shared && gpu_of(address) == nullptr) return;  // the thread's own, or a parameter
-  counter().add({now.current / kWarp, &instruction, nth, reinterpret_cast<uintptr_t>(address), size,
-                 is_shared});
+  counter().add({now.current / kWarp, now.current % kWarp, &instruction, nth,
+                 reinterpret_cast<uintptr_t>(address), size, is_shared});
 }
+
+const std::map<std::string, Counts>& counted() { return counter().kernels(); }
 
 }  // namespace cuda_on_cpu::ptx

@@ -4,10 +4,22 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include "support/cuda_on_cpu/ptx/program.h"
 
 namespace cuda_on_cpu::ptx {
+
+struct Counts {
+  uint64_t threads = 0;
+  uint64_t instructions = 0;
+  uint64_t global_bytes = 0;    // that threads read and write,
+  uint64_t global_sectors = 0;  // and sectors of 32 bytes that warps touch for it, at each request
+  uint64_t shared_passes = 0;
+  uint64_t shared_passes_at_best = 0;  // if no bank were asked for two words
+};
 
 /// Whether anybody counts, decided when the program starts.
 extern const bool kCounts;
@@ -18,5 +30,7 @@ void count_end(size_t instructions);
 /// The thread that is due reads or writes here. `nth` is how often it has come to the instruction.
 void count_access(const Function& function, const Instruction& instruction, size_t nth,
                   const std::byte* address, size_t size);
+/// Of each kernel, by its name, up to the last block that has ended.
+const std::map<std::string, Counts>& counted();
 
 }  // namespace cuda_on_cpu::ptx
