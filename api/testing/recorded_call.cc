@@ -219,10 +219,15 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
 /// Of ranks that waited in vain: another one may have refused the call, but it left them there.
 bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
 
-/// A GPU need not have every kernel; the CPU has those of all recorded calls.
+/// A GPU need not have every kernel (kernel_registry.cc); the CPU has those of all recorded calls.
 bool is_missing(const Error& error) {
-  return error.code() == ErrorCode::kUnimplemented &&
-         RankContext::current().place().kind != DeviceKind::CPU;
+  const std::string_view text = error.what();
+  return error.code() == ErrorCode::kUnimplemented && text.find("kernel '") != text.npos &&
+         text.find(" on gpu") != text.npos;
+}
+/// A missing kernel answers nothing, but may be why a dtype is refused.
+bool is_no_answer(const RecordedCall& call, const Error& error) {
+  return call.refused != RecordedCall::Refused::kDtype && is_missing(error);
 }
 
 /// Where a run's tensors lie.
@@ -249,9 +254,9 @@ std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const
     device.wait();
     return wrong;
   } catch (const Error& error) {
-    const bool answers = call.refused == RecordedCall::Refused::kNo;
-    if (is_late(error) || layout.is_shared || (answers && is_missing(error))) throw;
-    return answers ? fmt::format("refused: {}", error.what()) : "";
+    if (is_late(error) || layout.is_shared || is_no_answer(call, error)) throw;
+    return call.refused == RecordedCall::Refused::kNo ? fmt::format("refused: {}", error.what())
+                                                      : "";
   }
 }
 
@@ -329,9 +334,8 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
     try {
       distributed::run_ranks(mesh.size(), on_rank);
     } catch (const Error& error) {
-      const bool answers = call.refused == RecordedCall::Refused::kNo;
-      if (choice.on_gpus && answers && error.code() == ErrorCode::kUnimplemented) throw;
-      if (choice.on_gpus && !answers) is_refused = true;
+      if (first.empty() && is_no_answer(call, error)) throw;
+      if (choice.on_gpus && call.refused != RecordedCall::Refused::kNo) is_refused = true;
       if (is_late(error)) is_refused = false;
       if (first.empty()) first = fmt::format("{}: {}", to_string(placements), error.what());
     }

@@ -74,6 +74,21 @@ TEST(PtxCounts, PassesOfSharedMemory) {
   EXPECT_EQ(passes("v4.u32 {%r5, %r6, %r7, %r8}", 32), std::pair(8ul, 4ul));
 }
 
+// Each lane names a row of 16 bytes of one of four matrices, whose eight rows are read at once.
+TEST(PtxCounts, PassesOfMatrices) {
+  const auto passes = [](int stride) {
+    const Counts counts = counts_of(
+        fmt::format("mov.u32 %r1, %tid.x;\nmul.lo.s32 %r2, %r1, {};\nmov.u32 %r3, values;\n"
+                    "add.s32 %r4, %r3, %r2;\n"
+                    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%r5, %r6, %r7, %r8}}, [%r4];",
+                    stride),
+        ".shared .align 16 .b8 values[4096];\n");
+    return std::pair(counts.shared_passes, counts.shared_passes_at_best);
+  };
+  EXPECT_EQ(passes(16), std::pair(4ul, 4ul));
+  EXPECT_EQ(passes(128), std::pair(32ul, 4ul));
+}
+
 // The turns of a loop are requests of their own.
 TEST(PtxCounts, TurnsOfALoop) {
   const Counts counts = counts_of("mov.u32 %r9, 0;\n$L__again:\n" + load("u32 %r5", 4) +

@@ -30,6 +30,9 @@ TEST(PtxKernels, NamesOfBothCompilers) {
 constexpr const char* kOfAll = ".visible .entry _Z4fillPf(\n.param .u64 a\n)\n{\nret;\n}\n";
 constexpr const char* kOfOne =
     "\n.entry _ZN12_GLOBAL__N_14fillEPf(\n.param .u64 a\n)\n{\nret;\n}\n";
+constexpr const char* kOfAnother =
+    "\n.entry _ZN16_GLOBAL__N__1_cu4fillEPf(\n.param .u64 a\n)\n{\nret;\n}\n";
+constexpr const char* kOverloaded = "\n.entry _Z4fillPi(\n.param .u64 a\n)\n{\nret;\n}\n";
 
 TEST(PtxKernels, InstancesInSeveralTextsAreOne) {
   Kernels kernels({std::string("\n") + kOfAll, std::string("\n") + kOfAll});
@@ -37,10 +40,13 @@ TEST(PtxKernels, InstancesInSeveralTextsAreOne) {
   EXPECT_EQ(kernels.find("fill(float*)").name, "_Z4fillPf");
 }
 
-TEST(PtxKernelsDeathTest, OneNameInTwoSources) {
+TEST(PtxKernelsDeathTest, OneNameOfTwo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(Kernels({kOfOne, kOfOne}).find("(anonymous namespace)::fill(float*)"),
-               "2 sources have a kernel \\(anonymous namespace\\)::fill: rename");
+  EXPECT_DEATH(
+      Kernels({kOfOne, kOfAnother}).find("(anonymous namespace)::fill(float*)"),
+      "the kernel \\(anonymous namespace\\)::fill is there twice, as .*12.* and .*16.*: rename");
+  EXPECT_DEATH(Kernels({std::string("\n") + kOfAll, kOverloaded}).find("fill(float*)"),
+               "the kernel fill is there twice, as _Z4fillPf and _Z4fillPi");
   EXPECT_DEATH(Kernels({kOfOne}).find("empty(float*)"), "there is no PTX of the kernel empty");
 }
 
@@ -50,6 +56,9 @@ TEST(PtxKernelsDeathTest, Files) {
   const auto text = std::filesystem::temp_directory_path() / "no_library.txt";
   std::ofstream(text) << "no library";
   EXPECT_THAT(read_ptx(text), SizeIs(0));
+  std::ofstream(text) << "\x7f"
+                         "ELF, and no more";
+  EXPECT_DEATH(read_ptx(text), "no_library.txt ends too early, or is no library");
   std::filesystem::remove(text);
 }
 

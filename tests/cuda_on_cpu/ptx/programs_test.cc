@@ -24,6 +24,10 @@ setp.eq.s32 %p2, %r1, 10;
             55u);
 }
 
+TEST(PtxPrograms, LinesOfTheSourceAreLeftOut) {
+  EXPECT_EQ(value_of("mov.u64 %rd9, 1;\n.loc 1 7 3\nadd.s64 %rd9, %rd9, 4;"), 5u);
+}
+
 TEST(PtxPrograms, BracesHideNames) {
   EXPECT_EQ(value_of("{\n.reg .b32 %temp;\nmov.b64 {%temp, %r1}, 0x100000002;\n}\n"
                      "{ .reg .b32 %temp; mov.u32 %temp, 7; cvt.u64.u32 %rd2, %temp; }\n"
@@ -153,13 +157,16 @@ TEST_F(PtxDeathTest, MisalignedAddress) {
 
 TEST_F(PtxDeathTest, UnknownInstruction) {
   EXPECT_DEATH(value_of("lop9.b32 %r1, %r2, %r3;"),
-               "line 15 of the PTX of run: the instruction lop9.b32 is not known");
+               "line 14 of the PTX of run: the instruction lop9.b32 is not known");
+  EXPECT_DEATH(value_of("bar.sync 1;"), "line 14 .*: the instruction bar.sync is not known");
+  EXPECT_DEATH(value_of("shfl.sync.up.b32 %r1, %r2, 1, 0, -1;"), "shfl.sync.up.b32 is not known");
 }
 
 TEST_F(PtxDeathTest, UnknownNames) {
   EXPECT_DEATH(value_of("mov.u64 %rd9, %rd99;"), "nothing has the name %rd99");
   EXPECT_DEATH(value_of("bra $L__nowhere;"), "there is no label \\$L__nowhere");
   EXPECT_DEATH(cuda_on_cpu::ptx::Module("").function("run"), "PTX has no function run");
+  EXPECT_DEATH(cuda_on_cpu::ptx::Module("\n.entry run(").function("run"), "a text of PTX ends");
 }
 
 TEST_F(PtxDeathTest, BarrierThatSomeThreadsMiss) {

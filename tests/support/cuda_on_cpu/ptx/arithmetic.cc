@@ -1,4 +1,5 @@
-// Arithmetic and bits. Sums and products of integers wrap; quotients by zero are what GPUs give.
+// Arithmetic and bits. Sums and products of integers wrap; what PTX leaves open, quotients
+// by zero and what remains of them, is all ones.
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -23,7 +24,7 @@ T quotient(T a, T b) {
 }
 template <class T>
 T remainder(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return 0;
   }

@@ -135,8 +135,11 @@ const bool kCounts = counts_file() != nullptr;
 void count_begin(const Function& kernel) { counter().begin_thread(kernel); }
 void count_end(size_t instructions) { counter().end_thread(instructions); }
 
-void count_access(const Function& function, const Instruction& instruction, size_t nth,
-                  const std::byte* address, size_t size) {
+void count_access(const Instruction& instruction, Frame& frame, const std::byte* address,
+                  size_t size) {
+  const Function& function = *frame.function;
+  const auto number = static_cast<size_t>(&instruction - function.code.data());
+  const size_t nth = frame.visits[number]++;
   const bool is_shared = std::ranges::any_of(function.shared, [&](const SharedArray& array) {
     return address >= array.begin && address < array.begin + array.size;
   });

@@ -1,5 +1,6 @@
 // What kernels do, counted while their PTX runs: instructions, and how well the accesses of a warp
-// share transactions. AUTOPHI_CUDA_PTX_COUNTS names the file for it, a line of JSON for each
+// share transactions (wmma.load, whose order is the hardware's, is left out).
+// AUTOPHI_CUDA_PTX_COUNTS names the file for it, a line of JSON for each
 // kernel.
 #pragma once
 
@@ -27,9 +28,9 @@ extern const bool kCounts;
 /// A thread of the kernel begins, and ends having run this many instructions.
 void count_begin(const Function& kernel);
 void count_end(size_t instructions);
-/// The thread that is due reads or writes here. `nth` is how often it has come to the instruction.
-void count_access(const Function& function, const Instruction& instruction, size_t nth,
-                  const std::byte* address, size_t size);
+/// The thread that is due reads or writes here.
+void count_access(const Instruction& instruction, Frame& frame, const std::byte* address,
+                  size_t size);
 /// Of each kernel, by its name, up to the last block that has ended.
 const std::map<std::string, Counts>& counted();
 

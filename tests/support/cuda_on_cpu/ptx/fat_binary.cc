@@ -7,6 +7,7 @@
 #include <link.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -42,25 +43,32 @@ constexpr uint16_t kPtx = 1;
 constexpr uint64_t kPackedByZstd = 0x8000;
 constexpr uint64_t kPackedByLz4 = 0x2000;
 
+std::string_view part(std::string_view bytes, size_t at, size_t size, const std::string& file) {
+  if (at > bytes.size() || bytes.size() - at < size) {
+    fail(fmt::format("{} ends too early, or is no library", file));
+  }
+  return bytes.substr(at, size);
+}
 template <class T>
 T read(std::string_view bytes, size_t at, const std::string& file) {
   T value;
-  if (at > bytes.size() || bytes.size() - at < sizeof(T)) {
-    fail(fmt::format("the section .nv_fatbin of {} ends too early", file));
-  }
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  std::memcpy(&value, part(bytes, at, sizeof(T), file).data(), sizeof(T));
   return value;
 }
 
-std::string_view section(std::string_view file, std::string_view wanted) {
-  if (file.size() < sizeof(ElfW(Ehdr)) || !file.starts_with(ELFMAG)) return {};
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(file.data());
-  const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(file.data() + header->e_shoff);
-  const char* names = file.data() + sections[header->e_shstrndx].sh_offset;
-  for (int i = 0; i < header->e_shnum; ++i) {
-    if (names + sections[i].sh_name == wanted) {
-      return file.substr(sections[i].sh_offset, sections[i].sh_size);
-    }
+std::string_view section(std::string_view bytes, std::string_view wanted, const std::string& file) {
+  if (!bytes.starts_with(ELFMAG)) return {};
+  const auto header = read<ElfW(Ehdr)>(bytes, 0, file);
+  const auto section_at = [&](size_t i) {
+    return read<ElfW(Shdr)>(bytes, header.e_shoff + i * sizeof(ElfW(Shdr)), file);
+  };
+  const auto names = section_at(header.e_shstrndx);
+  const std::string_view text = part(bytes, names.sh_offset, names.sh_size, file);
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    const auto found = section_at(i);
+    const std::string_view name = part(text, found.sh_name, text.size() - found.sh_name, file);
+    if (name.substr(0, name.find('\0')) != wanted) continue;
+    return part(bytes, found.sh_offset, found.sh_size, file);
   }
   return {};
 }
@@ -72,7 +80,8 @@ std::string text_of(const Entry& entry, std::string_view bytes, const std::strin
   }
   if ((entry.flags & kPackedByZstd) == 0) return std::string(bytes.substr(0, entry.size));
   std::string text(entry.unpacked_size, '\0');
-  const size_t size = ZSTD_decompress(text.data(), text.size(), bytes.data(), entry.packed_size);
+  const size_t size = ZSTD_decompress(
+      text.data(), text.size(), part(bytes, 0, entry.packed_size, file).data(), entry.packed_size);
   if (ZSTD_isError(size) != 0 || size != text.size()) {
     fail(fmt::format("the PTX in {} cannot be unpacked: {}", file, ZSTD_getErrorName(size)));
   }
@@ -87,7 +96,7 @@ std::vector<std::string> read_ptx(const std::string& file) {
   contents << stream.rdbuf();
   if (!stream) fail(fmt::format("{} cannot be read", file));
   const std::string bytes = contents.str();
-  const std::string_view binaries = section(bytes, ".nv_fatbin");
+  const std::string_view binaries = section(bytes, ".nv_fatbin", file);
   std::vector<std::string> texts;
   for (size_t at = 0; at + sizeof(Header) <= binaries.size();) {
     const auto header = read<Header>(binaries, at, file);
@@ -98,9 +107,10 @@ std::vector<std::string> read_ptx(const std::string& file) {
     const size_t end = at + header.header_size + header.size;
     for (at += header.header_size; at < end;) {
       const auto entry = read<Entry>(binaries, at, file);
-      const std::string_view data = binaries.substr(at + entry.header_size, entry.size);
+      const size_t begin = at + entry.header_size;
+      const std::string_view data = part(binaries, begin, entry.size, file);
       if (entry.kind == kPtx) texts.push_back(text_of(entry, data, file));
-      at += entry.header_size + entry.size;
+      at = begin + std::max<size_t>(entry.size, 1);
     }
   }
   return texts;

@@ -98,9 +98,10 @@ class Reader {
     size_t count;
   };
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail(fmt::format("line {} of the PTX of {}: {}", tokens_.line(), function_->name, what));
+  [[noreturn]] void refuse_at(int line, const std::string& what) const {
+    fail(fmt::format("line {} of the PTX of {}: {}", line, function_->name, what));
   }
+  [[noreturn]] void refuse(const std::string& what) const { refuse_at(tokens_.line(), what); }
 
   // ---- the head ----
 
@@ -132,7 +133,6 @@ class Reader {
 
   void read_statement() {
     const std::string_view first = tokens_.now();
-    if (first.empty()) refuse("the text ends in the function");
     if (tokens_.skip("{")) {
       scopes_.emplace_back();
     } else if (tokens_.skip("}")) {
@@ -143,7 +143,9 @@ class Reader {
     } else if (first == ".local" || first == ".param") {
       declare(read_declaration(tokens_));
       end_statement();
-    } else if (first.starts_with('.')) {  // .pragma, .loc; .shared and .global are the module's
+    } else if (first == ".loc" || first == ".file") {
+      tokens_.skip_line();
+    } else if (first.starts_with('.')) {  // .pragma; .shared and .global are the module's
       while (!tokens_.skip(";")) tokens_.take();
     } else {
       read_instruction_or_label();
@@ -225,7 +227,18 @@ class Reader {
     }
     end_statement();
     instruction.run = find_instruction(row);
-    if (instruction.run == nullptr) refuse(fmt::format("the instruction {} is not known", opcode));
+    if (instruction.run == nullptr || !has_known_form(row)) {
+      refuse_at(instruction.line, fmt::format("the instruction {} is not known", opcode));
+    }
+  }
+
+  // Forms that no row tells apart: shuffles that do not say whether they were in range, and
+  // barriers of some threads or with another number.
+  bool has_known_form(const std::string& row) const {
+    const auto& operands = function_->operands;
+    const size_t count = operands.size() - first_operands_.back();
+    if (row.starts_with("shfl.")) return count == 6;
+    return row != "bar.sync" || (count == 1 && function_->slots[operands.back()] == 0);
   }
 
   void add_operand(Slot slot) { function_->operands.push_back(slot); }
@@ -273,15 +286,20 @@ class Reader {
       }
       tokens_.skip(",");
     }
-    instruction.callee = &module_.function(std::string(tokens_.take()));
+    const Function& callee = module_.function(std::string(tokens_.take()));
     tokens_.skip(",");
-    if (!tokens_.skip("(")) return;
-    while (!tokens_.skip(")")) {
-      add_operand(operand(tokens_.take()));
-      tokens_.skip(",");
+    if (tokens_.skip("(")) {
+      while (!tokens_.skip(")")) {
+        add_operand(operand(tokens_.take()));
+        tokens_.skip(",");
+      }
     }
-    const auto& inner = instruction.callee->shared;
-    function_->shared.insert(function_->shared.end(), inner.begin(), inner.end());
+    const size_t given = function_->operands.size() - first_operands_.back();
+    if (given != callee.results.size() + callee.parameters.size()) {
+      refuse(fmt::format("{} has not {} results and arguments", callee.name, given));
+    }
+    instruction.callee = &callee;
+    function_->shared.insert(function_->shared.end(), callee.shared.begin(), callee.shared.end());
   }
 
   // ---- what names mean ----

@@ -51,11 +51,6 @@ std::string without_internal_namespace(std::string name) {
   return name;
 }
 
-bool is_of_one_source(const std::string& mangled) {
-  return mangled.find("_GLOBAL__N_") != std::string::npos ||
-         mangled.find("_INTERNAL_") != std::string::npos;
-}
-
 }  // namespace
 
 std::string common_name(const std::string& demangled) {
@@ -78,9 +73,11 @@ const Function& Kernels::find(const std::string& name) {
   const auto found = by_name_.find(common);
   if (found == by_name_.end()) fail(fmt::format("there is no PTX of the kernel {}", common));
   const Definition& first = found->second.front();
-  if (found->second.size() > 1 && is_of_one_source(first.mangled)) {
-    fail(fmt::format("{} sources have a kernel {}: rename what it is made of in one of them",
-                     found->second.size(), common));
+  for (const Definition& other : found->second) {
+    if (other.mangled == first.mangled) continue;
+    fail(fmt::format(
+        "the kernel {} is there twice, as {} and {}: rename what one of them is made of", common,
+        first.mangled, other.mangled));
   }
   return first.module->function(first.mangled);
 }

@@ -15,8 +15,8 @@ class Kernels {
  public:
   explicit Kernels(const std::vector<std::string>& texts);
 
-  /// The kernel of this name, demangled (`function_name`). Fails where there is none, or where
-  /// sources that were compiled apart have two of the name that differ.
+  /// The kernel of this name, demangled (`function_name`). Fails where there is none, or where two
+  /// have it: overloads, and what stands in unnamed namespaces of sources that were compiled apart.
   const Function& find(const std::string& name);
   /// Their names without parameters, in order.
   std::vector<std::string> names() const;

@@ -13,10 +13,7 @@ namespace cuda_on_cpu::ptx {
 namespace {
 
 std::byte* checked(std::byte* address, size_t size, const Instruction& self, Frame& frame) {
-  if (kCounts) {
-    const auto number = static_cast<size_t>(&self - frame.function->code.data());
-    count_access(*frame.function, self, frame.visits[number]++, address, size);
-  }
+  if (kCounts) count_access(self, frame, address, size);
   if (reinterpret_cast<uintptr_t>(address) % size == 0) return address;
   fail(fmt::format(
       "{} bytes at {}, which is no multiple of that, in line {} of the PTX of {}, in {}", size,

@@ -9,6 +9,7 @@
 #include "phi/common/half.h"
 #include "phi/gpu/tensor_core.h"
 #include "support/cuda_on_cpu/block_state.h"
+#include "support/cuda_on_cpu/ptx/counts.h"
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 
 namespace cuda_on_cpu::ptx {
@@ -22,7 +23,9 @@ using phi::gpu::Pair;
 template <auto load>
 const Instruction* load_matrices(const Instruction& self, Frame& frame) {
   Pair to[4];
-  load(address_of(self, frame, 4), to, kFile, self.line);
+  const std::byte* row = address_of(self, frame, 4);
+  if (kCounts) count_access(self, frame, row, 16);  // of a matrix; eight lanes name one
+  load(row, to, kFile, self.line);
   for (size_t i = 0; i < 4; ++i) put<Pair>(frame, self.slots[i], to[i]);
   return &self + 1;
 }

@@ -1,6 +1,10 @@
 // Splits PTX into tokens.
 #include "support/cuda_on_cpu/ptx/tokens.h"
 
+#include <algorithm>
+
+#include "support/cuda_on_cpu/failure.h"
+
 namespace cuda_on_cpu::ptx {
 namespace {
 
@@ -13,9 +17,15 @@ bool is_of_word(char c) {
 }  // namespace
 
 std::string_view Tokens::take() {
+  if (now_.empty()) fail("a text of PTX ends within a declaration or a function");
   const std::string_view token = now_;
   next();
   return token;
+}
+
+void Tokens::skip_line() {
+  at_ = std::min(text_.find('\n', at_), text_.size());
+  next();
 }
 
 bool Tokens::skip(std::string_view token) {

@@ -12,8 +12,10 @@ class Tokens {
   /// Empty at the end of the text. A word may hold letters, digits and _ $ % .; a number its sign.
   std::string_view now() const { return now_; }
   bool is(std::string_view token) const { return now_ == token; }
-  /// The token, and on to the next one.
+  /// The token, and on to the next one. Fails at the end of the text.
   std::string_view take();
+  /// On to the first token of the next line.
+  void skip_line();
   /// Goes on if it is this token.
   bool skip(std::string_view token);
   int line() const { return line_; }

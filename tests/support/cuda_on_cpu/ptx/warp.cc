@@ -37,6 +37,8 @@ bool is_in_range(Exchange kind, int operand, int width) {
       return place >= operand;
     case Exchange::kDown:
       return place + operand < width;
+    case Exchange::kXor:
+      return (place ^ operand) < width;
     default:
       return true;
   }
