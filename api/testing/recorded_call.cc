@@ -38,7 +38,7 @@ bool can_have_gradient(const Tensor& x) { return x.defined() && is_inexact(x.dty
 AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {
   std::vector<double> values;
   visit_dtype(x.dtype(), [&]<typename T>() {
-    for (const T& v : x.to_vector<T>()) values.push_back(static_cast<double>(convert_number(v)));
+    for (const T v : x.to_vector<T>()) values.push_back(static_cast<double>(convert_number(v)));
   });
   const bool whole = !is_floating(x.dtype());
   if (kind == AttributeKind::kInts) return std::vector<int64_t>(values.begin(), values.end());
@@ -183,8 +183,8 @@ std::string wrong_outputs(const RecordedCall& call, const CallNames& names, cons
     for (size_t i = 0; i < got.size(); ++i) {
       if (!expected.values[i].defined()) continue;
       const std::string what = expected.is_list ? fmt::format("{}[{}]", name, i) : name;
-      const std::string wrong = wrong_element(call, what, got[i].defined() ? whole(got[i]) : got[i],
-                                              expected.values[i], freedom_of(call.op, name));
+      std::string wrong = wrong_element(call, what, got[i].defined() ? whole(got[i]) : got[i],
+                                        expected.values[i], freedom_of(call.op, name));
       if (!wrong.empty()) return wrong;
     }
   }
@@ -209,8 +209,7 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
       continue;
     }
     if (!value.defined() && is_zero(expected)) continue;
-    const std::string wrong =
-        wrong_element(call, "gradient of " + name, value, expected, Freedom::kNone);
+    std::string wrong = wrong_element(call, "gradient of " + name, value, expected, Freedom::kNone);
     if (!wrong.empty()) return wrong;
   }
   return "";

@@ -36,6 +36,7 @@ Place place_of_rank(int64_t rank) {
 // As plain tensors of the current rank's place.
 std::vector<Tensor> here(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> copies;
+  copies.reserve(inputs.size());
   for (const Tensor& x : inputs) {
     copies.emplace_back(DenseTensor::from(x.meta(), x.dense().raw_data()));
   }

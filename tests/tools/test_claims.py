@@ -87,7 +87,7 @@ def test_an_op_is_named_in_the_files_that_the_page_lists(op, first, last):
 # Explanations and checks are told of calls by the interface that captures have. A device writes launches down, and CUDA's
 # events are recorded in streams: other words for other things.
 CAPTURES = re.compile(r"api/capture/|api/explain/(explainer|check_\w+)\.|api/call/(call|call_recorder|launch|outputs)\.|api/stablehlo/(lowering|shape)\.cc"
-                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|api/testing/recorded_|tools/autophi\.cc"
+                      r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
                       r"|phi/core/device/(device|launch_record)\.|phi/gpu/(gpu_device|recording|copy_streams)\.|distributed/comm/world\.|distributed/comm/nccl/(event|line|records|nccl_world|watchdog)\.")
 
 

@@ -33,7 +33,7 @@ def test_races_do_not_follow_what_was_chosen(repo, args):
     assert "tsan" not in "".join(repo.calls)
 
 
-@pytest.mark.parametrize("kind", ["asan", "tsan"])
+@pytest.mark.parametrize("kind", ["asan", "tsan", "ptx"])
 def test_gpus_under_sanitizers(repo, kind):
     repo.stand_in("setarch", 'shift; exec "$@"')
     assert repo.run("test", "--gpu", kind, "-R", "kernels").returncode == 0
@@ -46,7 +46,7 @@ def test_gpus_under_sanitizers(repo, kind):
 
 def test_gpus_under_another_sanitizer(repo):
     result = repo.run("test", "--gpu", "msan")
-    assert result.returncode != 0 and "--gpu takes asan or tsan, not 'msan'" in result.stderr
+    assert result.returncode != 0 and "--gpu takes asan, tsan or ptx, not 'msan'" in result.stderr
     assert repo.calls_of("ctest") == []
 
 

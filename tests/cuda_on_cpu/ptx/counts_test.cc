@@ -13,24 +13,27 @@ namespace {
 using cuda_on_cpu::ptx::counted;
 using cuda_on_cpu::ptx::Counts;
 
+Counts counted_so_far() {
+  const auto it = counted().find("run");
+  return it == counted().end() ? Counts{} : it->second;
+}
+
 // What a warp has done that runs these lines; `from` are 4 KiB of a GPU.
 Counts counts_of(const std::string& lines, const std::string& before = "") {
   Session gpu;
   auto* from = gpu.allocate<std::byte>(4096);
   EXPECT_WORKS(cudaStreamSynchronize(gpu.stream));
-  const auto earlier = counted();
+  const Counts earlier = counted_so_far();
   cuda_on_cpu::gpu(0).arena.open();
   run_block(kernel_of(lines, before), 32, nullptr, from);
   cuda_on_cpu::gpu(0).arena.close();
-  Counts counts = counted().at("run");
-  if (const auto it = earlier.find("run"); it != earlier.end()) {
-    counts.threads -= it->second.threads;
-    counts.instructions -= it->second.instructions;
-    counts.global_bytes -= it->second.global_bytes;
-    counts.global_sectors -= it->second.global_sectors;
-    counts.shared_passes -= it->second.shared_passes;
-    counts.shared_passes_at_best -= it->second.shared_passes_at_best;
-  }
+  Counts counts = counted_so_far();
+  counts.threads -= earlier.threads;
+  counts.instructions -= earlier.instructions;
+  counts.global_bytes -= earlier.global_bytes;
+  counts.global_sectors -= earlier.global_sectors;
+  counts.shared_passes -= earlier.shared_passes;
+  counts.shared_passes_at_best -= earlier.shared_passes_at_best;
   return counts;
 }
 

@@ -8,8 +8,6 @@
 namespace cuda_on_cpu_test {
 namespace {
 
-using ::testing::ElementsAre;
-
 TEST(PtxPrograms, Loop) {
   EXPECT_EQ(value_of(R"(mov.u64 %rd9, 0;
 mov.u32 %r1, 0;

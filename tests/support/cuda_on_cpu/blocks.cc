@@ -108,7 +108,8 @@ bool run_warp(Warp& warp) {
       int lane = begin + k;
       if (lane >= warp.lanes) lane -= warp.lanes;
       if (backward) lane = warp.lanes - 1 - lane;
-      const State state = now.threads[static_cast<size_t>(warp.first + lane)].state;
+      const State state =
+          now.threads[static_cast<size_t>(warp.first) + static_cast<size_t>(lane)].state;
       if (state != State::kFresh && state != State::kReady) continue;
       run_thread(warp, lane);
       again = moved = true;

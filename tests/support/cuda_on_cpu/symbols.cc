@@ -79,7 +79,8 @@ std::vector<SharedArray> variables_in(const std::string& function, const Symbols
   const std::string prefix = "_ZZ" + function.substr(2) + "E";
   for (auto it = symbols.zeroed.lower_bound(prefix);
        it != symbols.zeroed.end() && it->first.starts_with(prefix); ++it) {
-    found.push_back({reinterpret_cast<std::byte*>(base + it->second.address), it->second.size});
+    auto* const begin = reinterpret_cast<std::byte*>(base);  // NOLINT(performance-no-int-to-ptr)
+    found.push_back({begin + it->second.address, it->second.size});
   }
   return found;
 }
@@ -88,7 +89,7 @@ Kernel look_up(const void* address) {
   static std::map<std::string, Symbols>& files = *new std::map<std::string, Symbols>;
   Dl_info info{};
   link_map* map = nullptr;
-  const Kernel unknown{fmt::format("at {}", address), {}};
+  Kernel unknown{fmt::format("at {}", address), {}};
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return unknown;
   const std::string file = map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
   auto [symbols, fresh] = files.try_emplace(file);

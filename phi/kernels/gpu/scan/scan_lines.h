@@ -53,22 +53,27 @@ __device__ Prefix<State> scan_team(const Team&, State own) {
 }
 
 /// Steps along a line of n elements: state(k) is that of element k alone, store(k, before, joined)
-/// takes the states of the elements before k, and of those and k.
+/// takes the states of the elements before k, and of those and k. Each state is asked for once.
 template <typename Scan, typename Team, typename StateOf, typename Store>
 __device__ void scan_line(const Team& team, int64_t n, const StateOf& state, const Store& store) {
-  constexpr int64_t kNeighbours = 4;
-  constexpr int64_t kTile = Team::kSize * kNeighbours;
+  constexpr int kNeighbours = 4;
+  constexpr int64_t kTile = int64_t{Team::kSize} * kNeighbours;
   auto carried = Scan::start();
   for (int64_t tile = 0; tile < n; tile += kTile) {
     const int64_t begin = tile + team.index() * kNeighbours;
-    const int64_t end = begin + kNeighbours < n ? begin + kNeighbours : n;
+    decltype(carried) states[kNeighbours];
     auto own = Scan::start();
-    for (int64_t k = begin; k < end; ++k) own = Scan::merge(own, state(k));
+    PHI_UNROLL(4)
+    for (int e = 0; e < kNeighbours; ++e) {
+      if (begin + e < n) own = Scan::merge(own, states[e] = state(begin + e));
+    }
     const auto prefix = scan_team<Scan>(team, own);
     auto running = Scan::merge(carried, prefix.before);
-    for (int64_t k = begin; k < end; ++k) {
-      const auto joined = Scan::merge(running, state(k));
-      store(k, running, joined);
+    PHI_UNROLL(4)
+    for (int e = 0; e < kNeighbours; ++e) {
+      if (begin + e >= n) break;
+      const auto joined = Scan::merge(running, states[e]);
+      store(begin + e, running, joined);
       running = joined;
     }
     carried = Scan::merge(carried, prefix.all);

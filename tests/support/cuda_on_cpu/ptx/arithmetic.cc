@@ -161,14 +161,18 @@ auto rounded(Body body) {
   std::fesetround(before);
   return result;
 }
-// The compiler knows nothing of these, so it moves none out of the rounding.
+// Volatile, so that no compiler moves them out of the rounding.
 template <class T>
-[[gnu::noipa]] T sum(T a, T b) {
-  return a + b;
+T sum(T a, T b) {
+  const volatile T first = a;
+  const volatile T result = first + b;
+  return result;
 }
 template <class T>
-[[gnu::noipa]] T fused(T a, T b, T c) {
-  return std::fma(a, b, c);
+T fused(T a, T b, T c) {
+  const volatile T first = a;
+  const volatile T result = std::fma(static_cast<T>(first), b, c);
+  return result;
 }
 
 template <class T>

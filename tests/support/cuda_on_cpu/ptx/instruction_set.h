@@ -51,6 +51,7 @@ void put(Frame& frame, Slot slot, T value) {
 
 /// The address that a memory operand, whose register is number `operand`, names.
 inline std::byte* address_of(const Instruction& self, const Frame& frame, size_t operand) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): registers hold addresses as numbers.
   return reinterpret_cast<std::byte*>(get<uint64_t>(frame, self.slots[operand]) +
                                       static_cast<uint64_t>(self.offset));
 }

@@ -5,6 +5,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <fmt/format.h>
 
 #include "phi/common/half.h"
 #include "phi/gpu/tensor_core.h"
@@ -116,9 +117,11 @@ const Instruction* multiply_tile(const Instruction& self, Frame& frame) {
 template <class Kind>
 void add_loads(Rows& rows, const std::string& type) {
   for (const char* use : {"a", "b", "c"}) {
-    const std::string begin = std::string("wmma.load.") + use + ".sync.aligned.";
-    rows[begin + "row.m16n16k16." + type] = load_tile<Kind, true>;
-    rows[begin + "col.m16n16k16." + type] = load_tile<Kind, false>;
+    const auto name = [&](const char* order) {
+      return fmt::format("wmma.load.{}.sync.aligned.{}.m16n16k16.{}", use, order, type);
+    };
+    rows[name("row")] = load_tile<Kind, true>;
+    rows[name("col")] = load_tile<Kind, false>;
   }
 }
 
