@@ -12,6 +12,7 @@
 #include "api/call/named_call.h"
 #include "api/generated/ops/assign.h"
 #include "api/rules/op_rule.h"
+#include "api/testing/missing_kernel.h"
 #include "api/testing/placement_choices.h"
 #include "api/testing/recorded_values.h"
 #include "distributed/api.h"
@@ -218,15 +219,9 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
 /// Of ranks that waited in vain: another one may have refused the call, but it left them there.
 bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
 
-/// A GPU need not have every kernel (kernel_registry.cc); the CPU has those of all recorded calls.
-bool is_missing(const Error& error) {
-  const std::string_view text = error.what();
-  return error.code() == ErrorCode::kUnimplemented && text.find("kernel '") != text.npos &&
-         text.find(" on gpu") != text.npos;
-}
-/// A missing kernel answers nothing, but may be why a dtype is refused.
+/// A kernel that GPUs lack answers nothing, but may be why a dtype is refused.
 bool is_no_answer(const RecordedCall& call, const Error& error) {
-  return call.refused != RecordedCall::Refused::kDtype && is_missing(error);
+  return call.refused != RecordedCall::Refused::kDtype && is_missing_on_gpus(error);
 }
 
 /// Where a run's tensors lie.
@@ -234,8 +229,8 @@ struct Layout {
   Run::Place place;
   Run::Place place_like;  // of cotangents
   Whole whole;
-  bool is_shared =
-      false;  // a GPU tells its own rank alone what it refuses: the others must be told
+  /// A GPU tells its own rank alone what it refuses: the others must be told.
+  bool is_on_gpus_of_ranks = false;
 };
 
 std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Layout& layout) {
@@ -253,7 +248,7 @@ std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const
     device.wait();
     return wrong;
   } catch (const Error& error) {
-    if (is_late(error) || layout.is_shared || is_no_answer(call, error)) throw;
+    if (is_late(error) || layout.is_on_gpus_of_ranks || is_no_answer(call, error)) throw;
     return call.refused == RecordedCall::Refused::kNo ? fmt::format("refused: {}", error.what())
                                                       : "";
   }

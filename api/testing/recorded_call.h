@@ -52,8 +52,8 @@ CallNames names_of_call(std::string_view op);
 enum class Freedom : uint8_t { kNone, kColumnFactors, kRowFactors };
 Freedom freedom_of(std::string_view op, std::string_view output);
 
-/// Empty if the call answers as recorded, else what was expected and what came. It is called
-/// where the rank computes (distributed::use_gpu); recorded tensors lie there or on the CPU.
+/// Empty if the call answers as recorded, else what was expected and what came. The call
+/// runs where the rank computes (distributed::use_gpu); recorded tensors lie there or on the CPU.
 /// Errors: Unimplemented on a GPU that has no kernel for the call.
 std::string wrong_of(const RecordedCall& call, const CallNames& names);
 
@@ -64,6 +64,7 @@ struct MeshChoice {
   bool on_gpus = false;  // a GPU for each rank, messages through the host
 };
 /// The same of the call with its tensors, which lie on the CPU, distributed on thread ranks.
+/// Errors: as above, and of use_gpu.
 std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
                                  const MeshChoice& choice);
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "api/testing/difference.h"
+#include "api/testing/missing_kernel.h"
 #include "api/testing/recorded_values.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
@@ -74,9 +75,7 @@ bool has_kernels_here(const ParityCase& test) {
   try {
     test.call(here(test.inputs));
   } catch (const Error& error) {
-    const std::string_view text = error.what();
-    // Some have none there, some fewer dtypes.
-    if (text.find("is not there for ") == text.npos || text.find(" on gpu:") == text.npos) throw;
+    if (!is_missing_on_gpus(error)) throw;
     return false;
   }
   return true;

@@ -31,38 +31,16 @@ T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 
+template <class T, class Signed, class Unsigned>
+using AsSigned = std::conditional_t<std::is_signed_v<T>, Signed, Unsigned>;
 template <class T>
-struct Wide;
-template <>
-struct Wide<int16_t> {
-  using Type = int32_t;
-};
-template <>
-struct Wide<uint16_t> {
-  using Type = uint32_t;
-};
-template <>
-struct Wide<int32_t> {
-  using Type = int64_t;
-};
-template <>
-struct Wide<uint32_t> {
-  using Type = uint64_t;
-};
-template <>
-struct Wide<int64_t> {
-  using Type = __int128;
-};
-template <>
-struct Wide<uint64_t> {
-  using Type = unsigned __int128;
-};
-template <class T>
-using WideOf = typename Wide<T>::Type;
+using WideOf = std::conditional_t<sizeof(T) == 2, AsSigned<T, int32_t, uint32_t>,
+                                  AsSigned<T, int64_t, uint64_t>>;
 
 template <class T>
 T high_half(T a, T b) {
-  return static_cast<T>((WideOf<T>{a} * WideOf<T>{b}) >> (8 * sizeof(T)));
+  using Whole = AsSigned<T, __int128, unsigned __int128>;
+  return static_cast<T>((Whole{a} * Whole{b}) >> (8 * sizeof(T)));
 }
 
 // T is signed or not as the name of the type says; sums are made of unsigned numbers, which wrap.

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
-#include <set>
+#include <unordered_map>
 
 #include "support/cuda_on_cpu/code.h"
 #include "support/cuda_on_cpu/failure.h"
@@ -25,22 +25,28 @@ void check_sizes(const Function& kernel, const std::vector<Argument>& arguments)
   fail(fmt::format("the parameters of {} have other sizes in PTX than for g++", kernel.name));
 }
 
-// Adds the kernel's name to the file that AUTOPHI_CUDA_PTX_RAN names, once in each process.
+// Adds the kernel's name to the file that AUTOPHI_CUDA_PTX_RAN names.
 void note(const std::string& name) {
   static const char* const file = std::getenv("AUTOPHI_CUDA_PTX_RAN");
-  static std::set<std::string>& known = *new std::set<std::string>;
-  if (file == nullptr || !known.insert(name).second) return;
-  std::ofstream(file, std::ios::app) << common_name(name) + "\n" << std::flush;
+  if (file == nullptr) return;
+  std::ofstream out(file, std::ios::app);
+  if (!(out << common_name(name) + "\n" << std::flush)) {
+    fail(fmt::format("{} cannot be written", file));
+  }
 }
 
 const Function& chosen_kernel(const std::string& name, const std::vector<Argument>& arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   static Kernels& kernels = *new Kernels(read_ptx(std::getenv("AUTOPHI_CUDA_PTX")));
-  const Function& kernel = kernels.find(name);
-  check_sizes(kernel, arguments);
-  note(name);
-  return kernel;
+  static auto& known = *new std::unordered_map<std::string, const Function*>;
+  const auto [kernel, fresh] = known.try_emplace(name, nullptr);
+  if (fresh) {
+    kernel->second = &kernels.find(name);
+    check_sizes(*kernel->second, arguments);
+    note(name);
+  }
+  return *kernel->second;
 }
 
 Code code_in_ptx(const std::string& kernel, Code compiled, std::vector<Argument> arguments) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/cuda_on_cpu/block_state.h"
+#include "support/cuda_on_cpu/failure.h"
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/ptx/kernels.h"
 
@@ -86,6 +87,7 @@ class Counter {
           name, counts.threads, counts.instructions, counts.global_bytes, counts.global_sectors,
           counts.shared_passes, counts.shared_passes_at_best);
     }
+    if (!out.flush()) explain(fmt::format("{} cannot be written", counts_file()));
   }
 
   const std::map<std::string, Counts>& kernels() const { return kernels_; }
@@ -110,7 +112,11 @@ class Counter {
         return other.request() != begin->request();
       });
       const std::span request(begin, end);
-      begin->is_shared ? add_shared(*counts_, request) : add_global(*counts_, request);
+      if (begin->is_shared) {
+        add_shared(*counts_, request);
+      } else {
+        add_global(*counts_, request);
+      }
       begin = end;
     }
     accesses_.clear();

@@ -14,6 +14,10 @@ size_t size_of_type(std::string_view type) {
   return bits % 8 == 0 ? bits / 8 : 0;
 }
 
+void skip_linkage(Tokens& tokens) {
+  while (tokens.is(".visible") || tokens.is(".weak") || tokens.is(".extern")) tokens.take();
+}
+
 Declaration read_declaration(Tokens& tokens) {
   Declaration found;
   found.space = tokens.take();

@@ -17,6 +17,8 @@ struct Declaration {
 
 /// Reads up to the token behind it, the first being its space.
 Declaration read_declaration(Tokens& tokens);
+/// Past .visible, .weak and .extern.
+void skip_linkage(Tokens& tokens);
 /// Bytes of a type: 4 for .f32. 0 if it is none.
 size_t size_of_type(std::string_view type);
 

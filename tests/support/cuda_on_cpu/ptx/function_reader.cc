@@ -106,7 +106,7 @@ class Reader {
   // ---- the head ----
 
   void read_head() {
-    while (tokens_.is(".visible") || tokens_.is(".weak") || tokens_.is(".extern")) tokens_.take();
+    skip_linkage(tokens_);
     function_->is_kernel = tokens_.take() == ".entry";
     scopes_.emplace_back();  // of the parameters
     if (!function_->is_kernel && tokens_.is("(")) read_variables(function_->results);
@@ -212,7 +212,7 @@ class Reader {
       bool parts_first = false;
       for (size_t i = 0; !tokens_.is(";"); ++i) {
         if (tokens_.is("{")) {
-          parts = read_parts();
+          parts = read_list("}");
           parts_first = i == 0;
         } else {
           read_operand(instruction);
@@ -243,13 +243,11 @@ class Reader {
 
   void add_operand(Slot slot) { function_->operands.push_back(slot); }
 
-  // "{%r1, %r2}"
-  size_t read_parts() {
+  // "{%r1, %r2}", "(a, b)": from the sign that opens it to `end`. Returns how many there are.
+  size_t read_list(std::string_view end) {
     size_t count = 0;
-    tokens_.take();
-    while (!tokens_.skip("}")) {
+    for (tokens_.take(); !tokens_.skip(end); ++count) {
       add_operand(operand(tokens_.take()));
-      ++count;
       tokens_.skip(",");
     }
     return count;
@@ -279,21 +277,11 @@ class Reader {
 
   // "(result), name, (argument, argument)" or "name, (argument)"
   void read_call(Instruction& instruction) {
-    if (tokens_.skip("(")) {
-      while (!tokens_.skip(")")) {
-        add_operand(operand(tokens_.take()));
-        tokens_.skip(",");
-      }
-      tokens_.skip(",");
-    }
+    if (tokens_.is("(")) read_list(")");
+    tokens_.skip(",");
     const Function& callee = module_.function(std::string(tokens_.take()));
     tokens_.skip(",");
-    if (tokens_.skip("(")) {
-      while (!tokens_.skip(")")) {
-        add_operand(operand(tokens_.take()));
-        tokens_.skip(",");
-      }
-    }
+    if (tokens_.is("(")) read_list(")");
     const size_t given = function_->operands.size() - first_operands_.back();
     if (given != callee.results.size() + callee.parameters.size()) {
       refuse(fmt::format("{} has not {} results and arguments", callee.name, given));

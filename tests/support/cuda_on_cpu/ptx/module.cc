@@ -59,7 +59,7 @@ void Module::look_for_names() {
   const std::string_view text = text_;
   for (size_t at = text.find("\n."); at != std::string_view::npos; at = text.find("\n.", at + 1)) {
     Tokens tokens(text.substr(at + 1, std::min<size_t>(text.find('\n', at + 1), text.size()) - at));
-    while (tokens.is(".visible") || tokens.is(".weak") || tokens.is(".extern")) tokens.take();
+    skip_linkage(tokens);
     if (tokens.is(".entry") || tokens.is(".func")) {
       const bool is_kernel = tokens.take() == ".entry";
       if (tokens.skip("(")) {
@@ -93,7 +93,7 @@ const ModuleVariable* Module::variable(const std::string& name) {
   const auto place = variable_places_.find(name);
   if (place == variable_places_.end()) return nullptr;
   Tokens tokens(std::string_view(text_).substr(place->second));
-  while (tokens.is(".visible") || tokens.is(".weak") || tokens.is(".extern")) tokens.take();
+  skip_linkage(tokens);
   const Declaration declared = read_declaration(tokens);
   ModuleVariable& variable = variables_[name];
   variable.size = declared.size;
