@@ -213,6 +213,18 @@ function(autophi_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
 
+# autophi_runs_kernels(test...): tests of GPUs on the CPU which note the kernels that they run, for kernels_are_all_run
+# (tests/cuda_on_cpu/ptx/kernels_run.cc).
+function(autophi_runs_kernels)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels_run)
+  foreach(test ${ARGN})
+    set(names ${PROJECT_BINARY_DIR}/kernels_run/${test}.txt)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT_MODIFICATION AUTOPHI_CUDA_RAN=set:${names})
+    set_property(GLOBAL APPEND PROPERTY AUTOPHI_RUNS_KERNELS ${test})
+    set_property(GLOBAL APPEND PROPERTY AUTOPHI_KERNELS_RUN ${names})
+  endforeach()
+endfunction()
+
 # autophi_gpu_test(NAME as for autophi_test): a test of the top floor whose GPUs are the CPU's: the same sources, compiled
 # by the C++ compiler and run by the twin (tests/support/cuda_on_cpu). Label gpu_on_cpu; nothing where CUDA's headers are
 # not.
@@ -223,6 +235,7 @@ function(autophi_gpu_test name)
   autophi_test(${name} ${ARGN})
   autophi_link_shared(${name} autophi_with_gpus_on_cpu)
   set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
+  autophi_runs_kernels(${name})
   cmake_parse_arguments(ARG "" "" "ARGS" ${ARGN})
   autophi_ptx_test(${name}_in_ptx CONFIGURATIONS ptx COMMAND ${name} ${ARG_ARGS})
 endfunction()
@@ -251,6 +264,7 @@ function(autophi_nccl_test name)
   autophi_test(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE test_nccl_ranks)
   set_tests_properties(${name} PROPERTIES LABELS gpu_on_cpu)
+  autophi_runs_kernels(${name})
   autophi_ptx_test(${name}_in_ptx CONFIGURATIONS ptx COMMAND ${name})
 endfunction()
 
@@ -300,8 +314,9 @@ function(autophi_compile_on_cpu name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   foreach(source ${ARG_SOURCES})
     if(source MATCHES "\\.cu$")
-      # A copy of the source's properties for this folder only: elsewhere nvcc compiles the file.
-      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
+      # A copy of the source's properties for this folder only: elsewhere nvcc compiles the file. What a batch includes is
+      # included once, so that others cannot mean another type by a name of an unnamed namespace.
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++;-Wno-subobject-linkage")
     endif()
   endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})

@@ -1,15 +1,22 @@
 // How two values are combined in a reduction between ranks, on every device.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "distributed/placement/placement.h"
+#include "phi/common/complex.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
 #include "phi/common/hd.h"
 
 namespace phi::distributed {
+
+template <typename A>
+PHI_HD bool is_nan(A a) {
+  return a != a;
+}
 
 // Signed overflow wraps, as it does in the kernels that made the values.
 template <typename A>
@@ -20,6 +27,14 @@ PHI_HD A add(A a, A b) {
     return a + b;
   }
 }
+// Compilers may fuse either product of a sum of two, on one device one, on another the other: here
+// one is, everywhere, so that ranks on GPUs have the bits of those on CPUs.
+template <typename R>
+PHI_HD Complex<R> multiply(Complex<R> a, Complex<R> b) {
+  const Complex<R> product(std::fma(a.real(), b.real(), -(a.imag() * b.imag())),
+                           std::fma(a.real(), b.imag(), a.imag() * b.real()));
+  return is_nan(product.real() + product.imag()) ? a * b : product;  // infinities
+}
 template <typename A>
 PHI_HD A multiply(A a, A b) {
   if constexpr (std::is_integral_v<A>) {
@@ -28,11 +43,6 @@ PHI_HD A multiply(A a, A b) {
     return a * b;
   }
 }
-template <typename A>
-PHI_HD bool is_nan(A a) {
-  return a != a;
-}
-
 /// NaN wins in max and min.
 template <ReduceKind kKind, typename A>
 PHI_HD A combine(A a, A b) {

@@ -158,7 +158,8 @@ inline std::vector<int64_t> places_in_row(int64_t n) {
 /// First, last, middle, and one twice.
 inline std::vector<double> legal_ids(int64_t extent) {
   const auto last = static_cast<double>(extent - 1);
-  return {0, last, static_cast<double>(extent / 2), last};
+  const int64_t middle = extent / 2;
+  return {0, last, static_cast<double>(middle), last};
 }
 
 /// One past the last, one before the first, and the ends of the id's type.

@@ -1,11 +1,13 @@
-// The arithmetic of reductions on a GPU: a thread has one element of all inputs at a time, so each
-// is read once, in the order of positions, and the output written once.
-#include <vector>
+// The arithmetic of reductions on a GPU: a thread has one element of all inputs at a time, or 16
+// bytes of them, so each is read once, in the order of positions, and the output written once.
+#include <algorithm>
+#include <span>
 
 #include "distributed/comm/combine.h"
 #include "distributed/comm/nccl/reduce.h"
 #include "phi/core/device/host_array.h"
 #include "phi/gpu/launch.h"
+#include "phi/gpu/pack.h"
 
 namespace phi::distributed {
 namespace {
@@ -18,25 +20,44 @@ struct Inputs {
   const void* const* many;  // null: they are few
   int count;
 
-  __device__ const void* at(int j) const { return many ? many[j] : few[j]; }
+  template <int kWidth, typename T>
+  __device__ gpu::Pack<T, kWidth> pack(int j, int64_t i) const {
+    return gpu::pack_at<kWidth>(static_cast<const T*>(many ? many[j] : few[j]), i);
+  }
 };
 
-template <typename T, ReduceKind kKind>
-__global__ void reduce_kernel(Inputs inputs, T* out, int64_t count) {
+/// Pack i of the output. Those of several inputs are asked for at once.
+template <int kWidth, ReduceKind kKind, typename T>
+__device__ void reduce_pack(const Inputs& inputs, T* out, int64_t i) {
   using A = accumulator_t<T>;
-  for (int64_t i = gpu::first_item(); i < count; i += gpu::item_stride()) {
-    A value = static_cast<A>(static_cast<const T*>(inputs.at(0))[i]);
-    for (int j = 1; j < inputs.count; ++j) {
-      value = combine<kKind, A>(value, static_cast<A>(static_cast<const T*>(inputs.at(j))[i]));
+  const gpu::Pack<T, kWidth> first = inputs.pack<kWidth, T>(0, i);
+  A values[kWidth];
+  PHI_UNROLL(16)
+  for (int e = 0; e < kWidth; ++e) values[e] = static_cast<A>(first.element[e]);
+  PHI_UNROLL(2)
+  for (int j = 1; j < inputs.count; ++j) {
+    const gpu::Pack<T, kWidth> next = inputs.pack<kWidth, T>(j, i);
+    PHI_UNROLL(16)
+    for (int e = 0; e < kWidth; ++e) {
+      values[e] = combine<kKind, A>(values[e], static_cast<A>(next.element[e]));
     }
-    out[i] = reduced<kKind, T>(value, inputs.count);
   }
+  gpu::Pack<T, kWidth> result;
+  PHI_UNROLL(16)
+  for (int e = 0; e < kWidth; ++e) result.element[e] = reduced<kKind, T>(values[e], inputs.count);
+  gpu::put_pack(out, i, result);
 }
 
+/// `packs` whole packs, and what is left behind them, element by element.
 template <typename T, ReduceKind kKind>
-void launch_kind(gpu::GpuDevice& device, const Inputs& inputs, T* out, int64_t count) {
-  gpu::launch(device, reduce_kernel<T, kKind>, gpu::blocks_for(device, count), gpu::kBlock, inputs,
-              out, count);
+__global__ void reduce_kernel(Inputs inputs, T* out, int64_t packs, int64_t count) {
+  constexpr int kWidth = gpu::pack_width(sizeof(T));
+  for (int64_t i = gpu::first_item(); i < packs; i += gpu::item_stride()) {
+    reduce_pack<kWidth, kKind>(inputs, out, i);
+  }
+  for (int64_t i = packs * kWidth + gpu::first_item(); i < count; i += gpu::item_stride()) {
+    reduce_pack<1, kKind>(inputs, out, i);
+  }
 }
 
 }  // namespace
@@ -56,8 +77,16 @@ void reduce_on_gpu(gpu::GpuDevice& device, std::span<const void* const> inputs, 
     given.many = reinterpret_cast<const void* const*>(table.data());
   }
   visit_any_dtype(dtype, [&]<typename T>() {
+    constexpr int kWidth = gpu::pack_width(sizeof(T));
+    T* const to = static_cast<T*>(out);
+    const bool in_packs =
+        gpu::lie_in_packs<kWidth>(to) && std::ranges::all_of(inputs, [](const void* in) {
+          return gpu::lie_in_packs<kWidth>(static_cast<const T*>(in));
+        });
+    const int64_t packs = in_packs ? count / kWidth : 0;
+    const unsigned blocks = gpu::blocks_for(device, in_packs ? packs + count % kWidth : count);
     visit_reduce_kind<T>(kind, [&]<ReduceKind kKind>() {
-      launch_kind<T, kKind>(device, given, static_cast<T*>(out), count);
+      gpu::launch(device, reduce_kernel<T, kKind>, blocks, gpu::kBlock, given, to, packs, count);
     });
   });
 }

@@ -25,7 +25,7 @@ struct SizeClass {
       const size_t steps = request == 0 ? 1 : (request + 63) / 64;
       return {static_cast<int>(steps) - 1, steps * 64};
     }
-    const int exponent = std::bit_width(request - 1) - 1;
+    const auto exponent = static_cast<int>(std::bit_width(request - 1)) - 1;
     const size_t base = size_t{1} << exponent;
     const size_t step = base / 8;
     const size_t steps = (request - 1 - base) / step + 1;

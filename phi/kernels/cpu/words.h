@@ -15,6 +15,7 @@
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/even_dims.h"
 
 /// The kind of device that a table's kernels are registered for.
 #define PHI_DEVICE CPU
@@ -41,6 +42,27 @@ template <typename T, size_t kInputs, typename F>
 void nary_loop(const CpuContext&, const DenseTensor* const (&inputs)[kInputs], DenseTensor* out,
                F f) {
   nary_loop<T>(inputs, out, f);
+}
+
+/// Inputs of `out_dims`. Errors: Internal where one has others.
+template <typename T, size_t kInputs, typename Out, typename F>
+void even_loop(const CpuContext&, const std::array<const DenseTensor*, kInputs>& inputs, Out* out,
+               const Dims& out_dims, F f) {
+  check_even(inputs, out_dims);
+  nary_loop<T>(inputs, out, out_dims, f);
+}
+
+template <typename T, size_t kInputs, typename F>
+void even_loop(const CpuContext& ctx, const DenseTensor* const (&inputs)[kInputs], DenseTensor* out,
+               F f) {
+  even_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
+}
+
+/// Inputs of which one at least broadcasts.
+template <typename T, size_t kInputs, typename Out, typename F>
+void broadcast_loop(const CpuContext&, const std::array<const DenseTensor*, kInputs>& inputs,
+                    Out* out, const Dims& out_dims, F f) {
+  nary_loop<T>(inputs, out, out_dims, f);
 }
 
 /// out[i] = x[i], in another type; the arrays must not overlap.

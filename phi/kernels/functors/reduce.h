@@ -35,10 +35,11 @@ PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
   }
 }
 
-template <typename T>
-struct SumReducer {
-  using Lane = std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>;
-  using Acc = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+/// By the type that is added up: int64, float or double.
+template <typename N>
+struct SumOfNumbersReducer {
+  using Lane = N;
+  using Acc = std::conditional_t<std::is_integral_v<N>, int64_t, double>;
   static constexpr Lane kIdentity = 0;
   PHI_HD static Lane join(Lane a, Lane b) { return AddFunctor<Lane>()(a, b); }
   PHI_HD static Acc carry(Acc sum, Lane block) {
@@ -46,6 +47,10 @@ struct SumReducer {
   }
   PHI_HD static Acc merge(Acc a, Acc b) { return AddFunctor<Acc>()(a, b); }
 };
+/// Of elements of T.
+template <typename T>
+using SumReducer =
+    SumOfNumbersReducer<std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>>;
 
 /// NaN wins; the largest of nothing is -inf, or the lowest integer.
 template <typename T>

@@ -179,8 +179,8 @@ __global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out*
   out[column] = static_cast<Out>(static_cast<compute_t<Out>>(sum));
 }
 
-/// The parts of one gradient's sums; none where it is not wanted.
-template <typename P>
+/// The parts of the sums of one gradient, of T or its computing type; none where it is not wanted.
+template <typename T, typename P>
 class WeightSums {
  public:
   WeightSums(const GpuContext& ctx, DenseTensor* grad, int64_t n, int64_t count)
@@ -191,10 +191,12 @@ class WeightSums {
   void finish() {
     if (!parts_.defined()) return;
     const auto blocks = static_cast<unsigned>((n_ + gpu::kWarp - 1) / gpu::kWarp);
-    gpu::visit_floating(grad_->dtype(), [&]<typename Out>() {
+    const auto join_to = [&]<typename Out>() {
       gpu::launch(ctx_, join_weight_parts<P, Out>, blocks, gpu::kBlock, parts_.data<P>(), n_,
                   count_, grad_->mutable_data<Out>());
-    });
+    };
+    if (grad_->dtype() == dtype_of<T>()) return join_to.template operator()<T>();
+    join_to.template operator()<compute_t<T>>();
   }
 
  private:
@@ -226,8 +228,8 @@ void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
                      const InputGradRow<T, Norm>& input, const Gradients& to) {
   if (to.scale || to.bias) {
     const int64_t splits = splits_of_rows(ctx, rows.count, rows.n);
-    WeightSums<double> scale(ctx, to.scale, rows.n, splits);
-    WeightSums<double> bias(ctx, to.bias, rows.n, splits);
+    WeightSums<T, double> scale(ctx, to.scale, rows.n, splits);
+    WeightSums<T, double> bias(ctx, to.bias, rows.n, splits);
     gpu::launch(ctx, sum_weight_terms<T, Norm>, gpu::blocks_for(ctx, rows.n * splits), gpu::kBlock,
                 input.x, input.out_grad, input.norm, rows.count, rows.n, splits,
                 WeightParts<double>{scale.parts(), bias.parts()});
@@ -255,8 +257,8 @@ void gradients_together(const GpuContext& ctx, const AxisLines& rows,
                         const InputGradRow<T, Norm>& input, const Gradients& to) {
   using C = compute_t<T>;
   const int64_t parts = parts_of_rows<Row>(ctx, rows.count);
-  WeightSums<C> scale(ctx, to.scale, rows.n, parts);
-  WeightSums<C> bias(ctx, to.bias, rows.n, parts);
+  WeightSums<T, C> scale(ctx, to.scale, rows.n, parts);
+  WeightSums<T, C> bias(ctx, to.bias, rows.n, parts);
   gpu::launch(ctx, gradients_of_rows<Row, T, Norm>,
               gpu::blocks_for_lines(ctx, parts, Row::kThreads, Row::kBlockThreads),
               Row::kBlockThreads, rows, parts, input, WeightParts<C>{scale.parts(), bias.parts()});

@@ -155,17 +155,19 @@ __global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_
 }
 
 template <typename R, typename T, typename Result>
-void launch_reduce(const GpuContext& ctx, const T* x, const ReduceSpace& space, bool along,
-                   const Result& result) {
+void launch_along(const GpuContext& ctx, const T* x, const ReduceSpace& space,
+                  const Result& result) {
   constexpr int64_t kShort = 512;  // elements that a warp reduces by itself
-  const int64_t count = space.outputs * space.splits;
-  if (!along) {
-    return launch(ctx, reduce_across<R, T, Result>, blocks_for(ctx, count), kBlock, x, space,
-                  result);
-  }
   const int threads = space.elements <= kShort ? kWarp : kBlock;
-  launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, count * threads), kBlock, x, space,
-         threads, result);
+  launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, space.outputs * space.splits * threads),
+         kBlock, x, space, threads, result);
+}
+
+template <typename R, typename T, typename Result>
+void launch_across(const GpuContext& ctx, const T* x, const ReduceSpace& space,
+                   const Result& result) {
+  launch(ctx, reduce_across<R, T, Result>, blocks_for(ctx, space.outputs * space.splits), kBlock, x,
+         space, result);
 }
 
 /// How many parts an output is cut into, so that few outputs keep the GPU busy.
@@ -176,6 +178,21 @@ inline int64_t splits_of(const GpuContext& ctx, const ReduceSpace& space, bool a
   const int64_t least = along ? kLeast : kLeast / kBlock;
   const int64_t wanted = std::max<int64_t>(1, threads / std::max<int64_t>(1, busy));
   return std::clamp<int64_t>(space.elements / least, 1, wanted);
+}
+
+/// reduce_to(where) with what takes the parts of the outputs of `space`, then the parts joined.
+template <typename R, typename Out, typename Finish, typename Reduce>
+void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const Finish& finish,
+              const Reduce& reduce_to) {
+  using Acc = typename R::Acc;
+  using Part = ReducedPart<Acc, Out, Finish>;
+  if (space.splits == 1) return reduce_to(Part{nullptr, out, finish});
+  const int64_t bytes = space.outputs * space.splits * static_cast<int64_t>(sizeof(Acc));
+  DenseTensor parts = DenseTensor::empty({{bytes}, DataType::UINT8}, ctx.place());
+  Acc* const memory = static_cast<Acc*>(parts.mutable_raw_data());
+  reduce_to(Part{memory, out, finish});
+  launch(ctx, join_parts<R, Out, Finish>, blocks_for(ctx, space.outputs), kBlock, memory,
+         space.outputs, space.splits, out, finish);
 }
 
 }  // namespace gpu
@@ -196,16 +213,29 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
   }
   if (space.outputs == 0) return;
   space.splits = gpu::splits_of(ctx, space, along);
-  using Acc = typename R::Acc;
-  const gpu::ReducedPart<Acc, Out, Finish> whole{nullptr, out, finish};
-  if (space.splits == 1) return gpu::launch_reduce<R>(ctx, x, space, along, whole);
-  const int64_t bytes = space.outputs * space.splits * static_cast<int64_t>(sizeof(Acc));
-  DenseTensor parts = DenseTensor::empty({{bytes}, DataType::UINT8}, ctx.place());
-  Acc* const memory = static_cast<Acc*>(parts.mutable_raw_data());
-  gpu::launch_reduce<R>(ctx, x, space, along,
-                        gpu::ReducedPart<Acc, Out, Finish>{memory, out, finish});
-  gpu::launch(ctx, gpu::join_parts<R, Out, Finish>, gpu::blocks_for(ctx, space.outputs),
-              gpu::kBlock, memory, space.outputs, space.splits, out, finish);
+  gpu::join_all<R>(ctx, space, out, finish, [&](const auto& result) {
+    if (along) return gpu::launch_along<R>(ctx, x, space, result);
+    gpu::launch_across<R>(ctx, x, space, result);
+  });
+}
+
+/// out[i] = finish(row i of x [rows, n] joined), converted.
+template <typename R, typename T, typename Out, typename Finish = ConvertFunctor<Out>>
+void reduce_rows(const GpuContext& ctx, const T* x, int64_t rows, int64_t n, Out* out,
+                 const Finish& finish = {}) {
+  if (rows == 0) return;
+  gpu::ReduceSpace space{{}, {}, rows, n, 1};
+  space.kept.append(rows, {n});
+  space.reduced.append(n, {1});
+  space.splits = gpu::splits_of(ctx, space, /*along=*/true);
+  gpu::join_all<R>(ctx, space, out, finish,
+                   [&](const auto& result) { gpu::launch_along<R>(ctx, x, space, result); });
+}
+
+/// *out = finish(n elements joined), converted.
+template <typename R, typename T, typename Out, typename Finish = ConvertFunctor<Out>>
+void reduce_all(const GpuContext& ctx, const T* x, int64_t n, Out* out, const Finish& finish = {}) {
+  reduce_rows<R>(ctx, x, 1, n, out, finish);
 }
 
 }  // namespace phi

@@ -23,8 +23,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "phi/gpu/pack.h"
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
 

@@ -26,6 +26,13 @@ struct PowerBelow {
   }
 };
 
+/// Relative to the largest of the elements so far, or here: while all are -inf their terms are 0,
+/// as beside any number.
+template <typename T>
+__device__ PowerBelow<T> terms_below(compute_t<T> most) {
+  return {most == -std::numeric_limits<compute_t<T>>::infinity() ? compute_t<T>(0) : most};
+}
+
 /// The largest element of a row, and the sum of the terms.
 template <typename C>
 struct SoftmaxSum {
@@ -42,7 +49,7 @@ struct RunningSum {
   double sum = 0;
 
   __device__ void raise(C to) {
-    sum *= static_cast<double>(terms(to)(most));
+    sum *= static_cast<double>(terms_below<T>(to)(most));
     most = to;
   }
   template <int kWidth>
@@ -51,20 +58,16 @@ struct RunningSum {
     PHI_UNROLL(16)
     for (int e = 0; e < kWidth; ++e) largest = LargestNumber<C>::join(largest, pack.element[e]);
     if (largest > most) raise(largest);
-    const auto term = terms(most);
+    const auto term = terms_below<T>(most);
     C few = 0;
     PHI_UNROLL(16)
     for (int e = 0; e < kWidth; ++e) few += term(pack.element[e]);
     sum += static_cast<double>(few);
   }
-  /// While all elements are -inf their terms are 0, as beside any number.
-  __device__ static PowerBelow<T> terms(C most) {
-    return {most == -std::numeric_limits<C>::infinity() ? C(0) : most};
-  }
 };
 
-/// Of a row's elements of T. A NaN, +inf, or nothing but -inf: the shares are NaN whatever they
-/// are.
+/// Of a row's elements of T. A NaN or +inf: the sum is NaN. Nothing but -inf: it is 0, and the
+/// shares are NaN whatever it is.
 template <typename T, typename Row, typename Elements>
 __device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& own) {
   using C = compute_t<T>;
@@ -76,7 +79,7 @@ __device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& 
     return {most, static_cast<C>(row.template join<PlainSum<double>>(running.sum))};
   } else {
     const C most = row.largest(own);
-    return {most, row.sum(PowerBelow<T>{most}, own)};
+    return {most, row.sum(terms_below<T>(most), own)};
   }
 }
 

@@ -9,7 +9,10 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/kernels/even_dims.h"
+#include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/gpu/elementwise/map.h"
+#include "phi/kernels/gpu/moves/cast.h"
 #include "phi/kernels/gpu/moves/fill.h"
 #include "phi/kernels/gpu/reduce.h"
 #include "phi/kernels/gpu/refuse.h"
@@ -40,19 +43,41 @@ void binary_loop(const GpuContext& ctx, const T* x, const Dims& x_dims, const T*
   gpu::map_broadcast<T, 2>(ctx, {x, y}, {&x_dims, &y_dims}, out, out_dims, f);
 }
 
-/// out[i] = f(a[i], b[i], c[i], ..) of inputs that broadcast to `out_dims`.
+/// out[i] = f(a[i], b[i], c[i], ..) of inputs of `out_dims`. Errors: Internal where one has others.
 template <typename T, size_t kInputs, typename Out, typename F>
-void nary_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
+void even_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
                Out* out, const Dims& out_dims, F f) {
+  check_even(inputs, out_dims);
+  std::apply(
+      [&](auto*... in) { gpu::map(ctx, out, out_dims.numel(), f, in->template data<T>()...); },
+      inputs);
+}
+
+template <typename T, size_t kInputs, typename F>
+void even_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs], DenseTensor* out,
+               F f) {
+  even_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
+}
+
+/// out[i] = f(a[i], b[i], c[i], ..) of inputs of which one at least broadcasts to `out_dims`.
+template <typename T, size_t kInputs, typename Out, typename F>
+void broadcast_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
+                    Out* out, const Dims& out_dims, F f) {
   std::array<const T*, kInputs> data;
   std::array<const Dims*, kInputs> dims;
   for (size_t k = 0; k < kInputs; ++k) {
     data[k] = inputs[k]->template data<T>();
     dims[k] = &inputs[k]->dims();
   }
-  const bool is_even = std::ranges::all_of(dims, [&](const Dims* own) { return *own == out_dims; });
-  if (!is_even) return gpu::map_broadcast<T, kInputs>(ctx, data, dims, out, out_dims, f);
-  std::apply([&](auto*... in) { gpu::map(ctx, out, out_dims.numel(), f, in...); }, data);
+  gpu::map_broadcast<T, kInputs>(ctx, data, dims, out, out_dims, f);
+}
+
+/// The same, whether or not one does.
+template <typename T, size_t kInputs, typename Out, typename F>
+void nary_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
+               Out* out, const Dims& out_dims, F f) {
+  if (is_even(inputs, out_dims)) return even_loop<T>(ctx, inputs, out, out_dims, f);
+  broadcast_loop<T>(ctx, inputs, out, out_dims, f);
 }
 
 template <typename T, size_t kInputs, typename F>
@@ -64,7 +89,8 @@ void nary_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs
 /// out[i] = x[i], in another type; the arrays must not overlap unless they are one.
 template <typename From, typename To>
 void convert(const GpuContext& ctx, const From* x, To* out, int64_t n) {
-  gpu::map(ctx, out, n, ConvertFunctor<To>(), x);
+  static_assert(dtype_of<From>() != DataType::UNDEFINED && dtype_of<To>() != DataType::UNDEFINED);
+  gpu::cast_elements(ctx, x, dtype_of<From>(), out, dtype_of<To>(), n);
 }
 
 /// out[i] = value.

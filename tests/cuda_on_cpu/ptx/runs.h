@@ -18,7 +18,8 @@ namespace cuda_on_cpu_test {
 inline void run_block(const std::string& text, unsigned threads, void* to, const void* from) {
   cuda_on_cpu::ptx::Module module(text);
   const auto& kernel = module.function("run");
-  const std::vector<cuda_on_cpu::Argument> arguments{{&to, sizeof to}, {&from, sizeof from}};
+  const std::vector<cuda_on_cpu::Argument> arguments{cuda_on_cpu::argument(to),
+                                                     cuda_on_cpu::argument(from)};
   const std::function<void()> thread = [&] { cuda_on_cpu::ptx::run_kernel(kernel, arguments); };
   cuda_on_cpu::run_grid({nullptr, dim3(1), dim3(threads), &thread, kernel.shared});
 }

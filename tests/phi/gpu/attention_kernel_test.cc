@@ -17,6 +17,7 @@ const Problem kProblems[] = {
     {.sq = 66, .sk = 130, .heads = 2, .kv_heads = 1, .width = 8, .value_width = 16, .causal = true},
     {.sq = 3, .sk = 70, .width = 136, .value_width = 130, .causal = true},
     {.sq = 5, .sk = 3, .width = 65, .value_width = 64},
+    {.sq = 2, .sk = 3, .width = 8, .value_width = 1030},
     {.sq = 70, .sk = 20, .causal = true},  // early queries see nothing
     {.sq = 1, .sk = 129, .causal = true},
     {.sq = 65, .sk = 67, .mask_kind = 1},

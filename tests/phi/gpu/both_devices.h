@@ -6,6 +6,7 @@
 //   });
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -48,7 +49,8 @@ inline DenseTensor drawn(DataType dtype, const Dims& dims, uint32_t seed, double
   }
   return visit_dtype(dtype, [&]<typename T>() {
     const bool is_unsigned = std::is_integral_v<T> && !std::is_signed_v<T>;
-    return tensor<T>(random_values(dims.numel(), seed, is_unsigned ? 0 : low, high), dims);
+    return tensor<T>(
+        random_values(dims.numel(), seed, is_unsigned ? std::max(low, 0.0) : low, high), dims);
   });
 }
 

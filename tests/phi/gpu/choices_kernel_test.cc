@@ -172,12 +172,13 @@ TEST(GpuSelect, LearnedSlopes) {
           {"channel", "NHWC", {2}},
           {"element", "NCHW", {1, 4, 5, 2}}}) {
       const DenseTensor alpha = drawn(t, weights, 3);
-      expect_same_on_gpu({x, alpha, g}, {x.meta(), x.meta(), alpha.meta()},
-                         [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                           registered<kernels::prelu, T>(ctx, in[0], in[1], format, mode, &out[0]);
-                           registered<kernels::prelu_grad, T>(ctx, in[0], in[1], in[2], format,
-                                                              mode, &out[1], &out[2]);
-                         });
+      expect_same_on_gpu(
+          {x, alpha, g}, {x.meta(), x.meta(), alpha.meta()},
+          [mode = mode, format = format](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            registered<kernels::prelu, T>(ctx, in[0], in[1], format, mode, &out[0]);
+            registered<kernels::prelu_grad, T>(ctx, in[0], in[1], in[2], format, mode, &out[1],
+                                               &out[2]);
+          });
     }
   });
 }
@@ -222,15 +223,18 @@ TEST(GpuRope, PairsAreRotatedAndBack) {
     const DataType t = dtype_of<T>();
     for (const bool adjacent : {false, true}) {
       for (const bool time_major : {false, true}) {
-        for (const int kind : {0, 1, 2}) {  // angles; those of ids; tables with ids
+        for (const int kind :
+             {0, 1, 2, 3}) {  // angles; those of ids; tables with ids of each dtype
           const Dims dims = time_major ? Dims{9, 2, 3, 8} : Dims{2, 9, 3, 8};
           const Dims few = time_major ? Dims{9, 2, 1, 8} : Dims{2, 9, 1, 8};
           Values ids(18);
           for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<double>(i * 7 % 12);
           const Arrays in = {drawn(t, dims, 1), drawn(t, few, 2),
-                             kind == 2 ? drawn(t, {12, 8}, 3) : DenseTensor(),
-                             kind == 2 ? drawn(t, {12, 8}, 4) : DenseTensor(),
-                             kind > 0 ? tensor<int64_t>(ids, {2, 9}) : DenseTensor()};
+                             kind >= 2 ? drawn(t, {12, 8}, 3) : DenseTensor(),
+                             kind >= 2 ? drawn(t, {12, 8}, 4) : DenseTensor(),
+                             kind == 0   ? DenseTensor()
+                             : kind == 3 ? tensor<int32_t>(ids, {2, 9})
+                                         : tensor<int64_t>(ids, {2, 9})};
           const auto given = [](DenseTensor& x) { return x.defined() ? &x : nullptr; };
           expect_same_on_gpu(
               in, {in[0].meta(), in[1].meta(), in[0].meta(), in[1].meta()},

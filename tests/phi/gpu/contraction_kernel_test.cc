@@ -110,7 +110,7 @@ TEST(GpuContraction, ChainsAreTheCpus) {
 TEST(GpuContraction, BilinearFormsAreTheCpus) {
   for_each_type(phi::Floats(), []<typename T>() {
     const DataType t = dtype_of<T>();
-    for (const int64_t n : {5, 0}) {
+    for (const int64_t n : {5, 1, 0}) {
       for (const bool has_bias : {true, false}) {
         const Arrays in{drawn(t, {n, 3}, 1, -1, 1), drawn(t, {n, 4}, 2, -1, 1),
                         drawn(t, {6, 3, 4}, 3, -1, 1), drawn(t, {1, 6}, 4, -1, 1),
@@ -164,6 +164,7 @@ void expect_same_quantized(int64_t k, int64_t n, int group) {
 TEST(GpuContraction, WeightsOfEightBitsAreTheCpus) {
   for_each_type(phi::Floats(), []<typename T>() {
     expect_same_quantized<T>(70, 5, -1);
+    expect_same_quantized<T>(1100, 3, -1);
     expect_same_quantized<T>(128, 6, 64);
     expect_same_quantized<T>(100, 3, 64);  // the last group is shorter
     expect_same_quantized<T>(0, 3, -1);

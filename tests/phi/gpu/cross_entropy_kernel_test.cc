@@ -1,6 +1,9 @@
 // Softmax with cross entropy and its gradient on GPUs, beside the CPU's.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "phi/generated/kernels/loss.h"
 #include "tests/phi/gpu/both_devices.h"
 #include "tests/support/error_matchers.h"
@@ -14,7 +17,8 @@ struct Case {
 };
 const std::vector<Case> kCases = {{{0, 4}, 1},     {{1, 1}, 1},       {{5, 33}, -1}, {{3, 1101}, 1},
                                   {{4, 30, 5}, 1}, {{2, 3, 4100}, 1}, {{7, 48}, 1},  {{3, 1032}, 1},
-                                  {{2, 2056}, -1}, {{1, 16400}, 1}};
+                                  {{2, 2056}, -1}, {{1, 16400}, 1},   {{2, 512}, 1}, {{1, 8000}, 1},
+                                  {{1, 16000}, 1}};
 
 template <typename T>
 class CrossEntropy {
@@ -84,15 +88,63 @@ TEST(GpuCrossEntropy, WholeClasses) {
   });
 }
 
-// Of a rank that holds classes 16 to 49 of 60; what it would combine stays its own.
+/// A rank that holds the classes from 16 on; no rank of the others has a logit above 3, and one has
+/// that.
+class ClassesFrom16 : public FakeView {
+ public:
+  explicit ClassesFrom16(const Dims& dims, int axis) {
+    Dims global = dims;
+    global[axis] += 16;
+    inputs = {part(global, axis, 16, global[axis]), part(global, axis, 16, global[axis])};
+  }
+  void combine_over(int, int, CombineKind kind, DenseTensor* values) const override {
+    if (kind != CombineKind::kMax) return;
+    const DenseTensor own = values->place() == CPUPlace() ? *values : downloaded(*values);
+    Values most = to_doubles(own);
+    for (double& m : most) m = std::max(m, 3.0);
+    const auto of = [&]<typename C>() { return tensor<C>(most, own.dims()); };
+    const DenseTensor all =
+        own.dtype() == DataType::FLOAT64 ? of.operator()<double>() : of.operator()<float>();
+    auto* to = static_cast<std::byte*>(values->mutable_raw_data());
+    Device::of(values->place()).copy_from_host(to, all.raw_data(), all.nbytes());
+  }
+};
+
 TEST(GpuCrossEntropy, ShardedClasses) {
-  FakeView view;
-  view.inputs = {part({5, 60}, 1, 16, 49), part({5, 60}, 1, 16, 49)};
-  const Case test{{5, 33}, 1};
-  for (const bool soft : {false, true}) {
-    for (const bool use_softmax : {false, true}) {
-      CrossEntropy<float>(test, soft, use_softmax, &view).check();
-      CrossEntropy<float>(test, soft, use_softmax, &view).check_gradient();
+  for_each_type(Floats(), []<typename T>() {
+    for (const Case& test : kCases) {
+      if (test.dims.numel() == 0) continue;
+      const ClassesFrom16 view(test.dims, test.axis < 0 ? test.dims.ndim() - 1 : test.axis);
+      for (const bool soft : {false, true}) {
+        for (const bool use_softmax : {false, true}) {
+          SCOPED_TRACE(test.dims.to_string() + (soft ? " soft" : " hard") +
+                       (use_softmax ? "" : " probabilities"));
+          CrossEntropy<T>(test, soft, use_softmax, &view).check();
+          CrossEntropy<T>(test, soft, use_softmax, &view).check_gradient();
+        }
+      }
+    }
+  });
+}
+
+// Of which this rank has some: -inf alone, which counts as nothing beside others' logits, inf, NaN.
+TEST(GpuCrossEntropy, RareNumbersAmongShardedClasses) {
+  const double inf = INFINITY;
+  for (const Values& row : {Values{-inf, -inf, -inf, -inf}, Values{-inf, NAN, -inf, -inf},
+                            Values{inf, 0, -inf, 1}, Values{-inf, 2, 5, -inf}}) {
+    for (const int64_t length : {4, 80, 16400}) {
+      Values logits;
+      for (int64_t i = 0; i < length; ++i) logits.push_back(row[i * 4 / length]);
+      const Dims dims{1, length};
+      const ClassesFrom16 view(dims, 1);
+      expect_same_on_gpu(
+          {tensor<float>(logits, dims), tensor<int64_t>({17}, {1, 1})},
+          {{dims, DataType::FLOAT32}, {{1, 1}, DataType::FLOAT32}},
+          [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            registered<kernels::cross_entropy_with_softmax, float>(ctx, in[0], in[1], false, true,
+                                                                   true, -100, 1, &out[0], &out[1]);
+          },
+          1, &view);
     }
   }
 }

@@ -191,7 +191,7 @@ TEST(GpuDataDependent, SegmentsArePooled) {
 TEST(GpuDataDependent, ValuesAreCounted) {
   for_each_type(SignedIntegers(), []<typename T>() {
     const DataType t = dtype_of<T>();
-    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{700}}) {
+    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{700}, Dims{20000}}) {
       const DenseTensor x = drawn(t, dims, 1, 0, 30);
       expect_found({x}, DataType::INT64, 1, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
         registered<kernels::bincount, T>(ctx, in[0], nullptr, Scalar(5), &out[0]);

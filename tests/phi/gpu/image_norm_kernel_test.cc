@@ -128,5 +128,23 @@ TEST(GpuImageNorm, OfInstances) {
   for_each_type(Floats(), []<typename T>() { for_each_case<T>(check_instance_norm<T>); });
 }
 
+// Sums of channels that a thread has, a warp, a block.
+TEST(GpuImageNorm, AffineChannels) {
+  for_each_type(Floats(), []<typename T>() {
+    const DataType t = dtype_of<T>();
+    for (const Dims& dims : {Dims{1, 3, 2, 1}, Dims{2, 3, 4, 5}, Dims{2, 3, 30, 20}}) {
+      SCOPED_TRACE(dims.to_string());
+      const Arrays in = {drawn(t, dims, 1), drawn(t, {3}, 2), drawn(t, dims, 3)};
+      expect_same_on_gpu(
+          in, {in[0].meta(), in[1].meta(), in[1].meta()},
+          [](const KernelContext& ctx, Arrays& x, Arrays& out) {
+            registered<kernels::affine_channel_grad, T>(ctx, x[0], x[1], x[2], std::string("NCHW"),
+                                                        &out[0], &out[1], &out[2]);
+          },
+          4);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -205,10 +205,11 @@ TEST(GpuCreation, FullAndArange) {
   for_each_type(Numbers(), []<typename T>() {
     for (const auto& [start, step] :
          {std::pair{Scalar(-3), Scalar(2)}, std::pair{Scalar(0.5), Scalar(0.3)}}) {
-      expect_same_on_gpu({}, {{{301}, dtype_of<T>()}},
-                         [&](const KernelContext& ctx, Arrays&, Arrays& out) {
-                           registered<kernels::arange, T>(ctx, start, step, &out[0]);
-                         });
+      expect_same_on_gpu(
+          {}, {{{301}, dtype_of<T>()}},
+          [start = start, step = step](const KernelContext& ctx, Arrays&, Arrays& out) {
+            registered<kernels::arange, T>(ctx, start, step, &out[0]);
+          });
     }
   });
 }
@@ -258,6 +259,11 @@ TEST(GpuCreation, ValuesOfAttributesAndPositions) {
     expect_same_on_gpu({drawn(meta.dtype, meta.dims, 1, 0, 90)}, {meta},
                        [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<kernels::shard_index, T>(ctx, in[0], 91, 4, 2, 7, &out[0]);
+                       });
+    expect_same_on_gpu({}, {{{2, 10}, meta.dtype}, {{2, 6}, meta.dtype}},
+                       [](const KernelContext& ctx, Arrays&, Arrays& out) {
+                         registered<kernels::tril_indices, T>(ctx, 4, 5, 0, &out[0]);
+                         registered<kernels::triu_indices, T>(ctx, 3, 5, 2, &out[1]);
                        });
   });
 }

@@ -7,9 +7,9 @@ namespace {
 
 // No row, empty rows; rows of one element, of a warp and of a block; many rows of few; in packs of
 // 16 bytes, rows held by a warp and by blocks of each size, and longer ones.
-const std::vector<Dims> kRows = {{0, 4},    {0, 8},    {3, 0},    {1, 1},    {5, 33},
-                                 {300, 3},  {3, 1101}, {200, 40}, {3, 512},  {50, 1032},
-                                 {3, 2056}, {2, 4104}, {2, 8200}, {1, 16400}};
+const std::vector<Dims> kRows = {{0, 4},    {0, 8},    {3, 0},    {1, 1},     {5, 33},
+                                 {300, 3},  {3, 1101}, {200, 40}, {3, 512},   {50, 1032},
+                                 {3, 2056}, {2, 4104}, {2, 8200}, {1, 16400}, {3, 200}};
 
 /// dtypes of scale and bias: x's, or float32 beside 16-bit x.
 template <typename T>
@@ -58,6 +58,14 @@ struct LayerNorm {
           registered<kernels::layer_norm_grad, T>(ctx, given[0], has_scale ? &given[1] : nullptr,
                                                   given[2], given[3], given[4], 1e-5f, 1, nullptr,
                                                   nullptr, &out[0]);
+        },
+        4);
+    expect_same_on_gpu(
+        in, {grads[0]},
+        [&](const KernelContext& ctx, Arrays& given, Arrays& out) {
+          registered<kernels::layer_norm_grad, T>(ctx, given[0], has_scale ? &given[1] : nullptr,
+                                                  given[2], given[3], given[4], 1e-5f, 1, &out[0],
+                                                  nullptr, nullptr);
         },
         4);
   }
@@ -119,6 +127,13 @@ void check_rms_norm(const Dims& dims, DataType weights) {
       [](const KernelContext& ctx, Arrays& given, Arrays& out) {
         registered<kernels::rms_norm_grad, T>(ctx, given[0], given[1], given[2], given[3], &out[0],
                                               &out[1]);
+      },
+      4);
+  expect_same_on_gpu(
+      behind, {in[0].meta()},
+      [](const KernelContext& ctx, Arrays& given, Arrays& out) {
+        registered<kernels::rms_norm_grad, T>(ctx, given[0], given[1], given[2], given[3], &out[0],
+                                              nullptr);
       },
       4);
 }

@@ -177,10 +177,27 @@ TEST(GpuNorms, Traces) {
   });
 }
 
+// Diagonals that a block has.
+TEST(GpuNorms, LongTraces) {
+  for_each_type(Numbers(), []<typename T>() {
+    const DenseTensor x = drawn(dtype_of<T>(), {1100, 1030}, 1);
+    expect_same_on_gpu({x}, {{{}, dtype_of<T>()}},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::trace, T>(ctx, in[0], -3, 0, 1, &out[0]);
+                       });
+  });
+  for_each_type(Floats(), []<typename T>() {
+    expect_same_on_gpu({drawn(dtype_of<T>(), {}, 1)}, {{{1100, 1030}, dtype_of<T>()}},
+                       [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                         registered<kernels::trace_grad, T>(ctx, in[0], 2, 0, 1, &out[0]);
+                       });
+  });
+}
+
 TEST(GpuNorms, Clipping) {
   for_each_type(Floats(), []<typename T>() {
     for (const float most : {3.0f, 1e6f}) {
-      for (const Dims& dims : {Dims{}, Dims{0}, Dims{300, 7}}) {
+      for (const Dims& dims : {Dims{}, Dims{0}, Dims{300, 7}, Dims{20000}}) {
         const DenseTensor x = drawn(dtype_of<T>(), dims, 1);
         expect_same_on_gpu({x}, {x.meta()}, [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
           registered<kernels::clip_by_norm, T>(ctx, in[0], most, &out[0]);

@@ -153,10 +153,12 @@ TEST(GpuOptimizer, AdaptiveSteps) {
                                     given(x[2]), 0.9f, 0.99f, 1e-6f, &x[0], &x[7], &x[8], &x[9],
                                     &x[3], &x[4], given(x[2]));
     });
-    same([=](const KernelContext& ctx, Arrays& x, Arrays&) {
-      registered<kernels::ftrl, T>(ctx, x[0], x[3], x[4], x[1], x[6], 0.1f, 0.2f, -0.5f, &x[0],
-                                   &x[3], &x[4]);
-    });
+    for (const float power : {-0.5f, -0.7f}) {
+      same([=](const KernelContext& ctx, Arrays& x, Arrays&) {
+        registered<kernels::ftrl, T>(ctx, x[0], x[3], x[4], x[1], x[6], 0.1f, 0.2f, power, &x[0],
+                                     &x[3], &x[4]);
+      });
+    }
   });
 }
 

@@ -141,12 +141,13 @@ TEST(ProductsOnGpus, ColumnsAreThoseOfTheCpu) {
 }
 
 template <typename T>
-void expect_sum_with_product(const Dims& added, int64_t inner) {
+void expect_sum_with_product(const Dims& added, int64_t inner, int64_t rows = 5,
+                             int64_t columns = 3) {
   SCOPED_TRACE(std::string(name_of(dtype_of<T>())) + " " + added.to_string());
   const DenseTensor input = drawn(dtype_of<T>(), added, 1);
-  const DenseTensor x = drawn(dtype_of<T>(), {5, inner}, 2);
-  const DenseTensor y = drawn(dtype_of<T>(), {inner, 3}, 3);
-  const DenseTensor grad = drawn(dtype_of<T>(), {5, 3}, 4);
+  const DenseTensor x = drawn(dtype_of<T>(), {rows, inner}, 2);
+  const DenseTensor y = drawn(dtype_of<T>(), {inner, columns}, 3);
+  const DenseTensor grad = drawn(dtype_of<T>(), {rows, columns}, 4);
   expect_same_on_gpu(
       {input, x, y}, {grad.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
         registered<kernels::addmm, T>(ctx, in[0], in[1], in[2], 0.5f, -2.0f, &out[0]);
@@ -164,6 +165,7 @@ TEST(ProductsOnGpus, AreAddedToWhatBroadcasts) {
       expect_sum_with_product<T>(added, 7);
     expect_sum_with_product<T>({3}, 0);
   });
+  for_each_type(Floats(), []<typename T>() { expect_sum_with_product<T>({1}, 2, 90, 100); });
 }
 
 TEST(ProductsOnGpus, NothingIsReadOfAProductThatCountsZeroTimes) {

@@ -130,6 +130,19 @@ TEST(GpuSampling, DistributionsAreTheCpus) {
   });
 }
 
+// Of lines that a warp has, and a block.
+TEST(GpuSampling, SharesOfMany) {
+  for_each_type(Floats(), []<typename T>() {
+    for (const int64_t n : {40, 1100}) {
+      const TensorMeta meta{{2, n}, dtype_of<T>()};
+      expect_same_on_gpu({drawn(meta.dtype, meta.dims, 1, 1, 30)}, {meta},
+                         [](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                           registered<kernels::dirichlet, T>(ctx, in[0], -9, &out[0]);
+                         });
+    }
+  });
+}
+
 TEST(GpuSampling, TruncatedTailsAreTheCpus) {
   struct Range {
     float mean, std, a, b;

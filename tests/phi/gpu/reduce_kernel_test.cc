@@ -68,9 +68,12 @@ TEST(GpuReduce, Sums) {
 }
 
 TEST(GpuReduce, SumsOfCasts) {
-  for (const DataType to : {DataType::FLOAT64, DataType::FLOAT32, DataType::BFLOAT16,
-                            DataType::INT32, DataType::UINT8, DataType::BOOL}) {
+  for (const DataType to :
+       {DataType::FLOAT64, DataType::FLOAT32, DataType::BFLOAT16, DataType::FLOAT16,
+        DataType::INT32, DataType::INT16, DataType::INT8, DataType::UINT8, DataType::BOOL}) {
     expect_same<kernels::sum, float>(to);
+    expect_same<kernels::sum, bfloat16>(to);
+    expect_same<kernels::sum, float16>(to);
     expect_same<kernels::sum, int32_t>(to);
     expect_same<kernels::sum, bool>(to);
   }
@@ -151,7 +154,7 @@ TEST(GpuReduce, ToTheDimsOfAnother) {
 TEST(GpuReduce, SumOfSquares) {
   for_each_type(Floats(), []<typename T>() {
     const DataType out = std::is_same_v<T, double> ? DataType::FLOAT64 : DataType::FLOAT32;
-    for (const Dims& dims : {Dims{}, Dims{0}, Dims{1}, Dims{257}, Dims{30, 1000}}) {
+    for (const Dims& dims : {Dims{}, Dims{0}, Dims{1}, Dims{257}, Dims{30, 1000}, Dims{20000}}) {
       expect_same_on_gpu({drawn(dtype_of<T>(), dims, 2)}, {{{}, out}},
                          [](const KernelContext& ctx, Arrays& in, Arrays& result) {
                            registered<kernels::squared_l2_norm, T>(ctx, in[0], &result[0]);

@@ -221,18 +221,18 @@ TEST(GpuSequences, HeadsOfARankAreTheCpus) {
   }
 }
 
-/// A step of batch 3 with 2 heads, a cache of 70 positions; what is behind the lengths is NaN.
+/// A step of batch 3 with 2 heads, a cache of `room` positions; what is behind the lengths is NaN.
 template <typename T>
-Arrays decoding_inputs(const std::vector<double>& held, bool with_mask) {
-  constexpr int64_t kRoom = 70, kWidth = 5;
-  DenseTensor cache = drawn(dtype_of<T>(), {2, 3, 2, kRoom, kWidth}, 2, -1, 1);
+Arrays decoding_inputs(const std::vector<double>& held, bool with_mask, int64_t room = 70,
+                       int64_t width = 5) {
+  DenseTensor cache = drawn(dtype_of<T>(), {2, 3, 2, room, width}, 2, -1, 1);
   for (int64_t line = 0; line < 12; ++line) {
     const auto n = static_cast<int64_t>(held[static_cast<size_t>(line / 2 % 3)]);
-    for (int64_t i = n * kWidth; i < kRoom * kWidth; ++i)
-      cache.mutable_data<T>()[line * kRoom * kWidth + i] = from_double<T>(NAN);
+    for (int64_t i = n * width; i < room * width; ++i)
+      cache.mutable_data<T>()[line * room * width + i] = from_double<T>(NAN);
   }
-  return {drawn(dtype_of<T>(), {3, 3 * 2 * kWidth}, 1, -1, 1), cache,
-          drawn(dtype_of<T>(), {3, 2, kWidth}, 3, -1, 1),
+  return {drawn(dtype_of<T>(), {3, 6 * width}, 1, -1, 1), cache,
+          drawn(dtype_of<T>(), {3, 2, width}, 3, -1, 1),
           with_mask ? drawn(dtype_of<T>(), {3, 1, 1, 40}, 4, -1, 1) : DenseTensor(),
           tensor<int32_t>(held, {3, 1})};
 }
@@ -251,6 +251,13 @@ TYPED_TEST(GpuSequencesTest, DecodingIsTheCpus) {
   expect_same_on_gpu(decoding_inputs<T>({0, 33, 69}, true), outputs, call(false, true), kRoundings);
   expect_same_on_gpu(decoding_inputs<T>({39, 39, 39}, true), outputs, call(true, false),
                      kRoundings);
+  // Positions and widths that a thread has, or a block.
+  expect_same_on_gpu(decoding_inputs<T>({0, 1, 2}, false, 3), outputs, call(true, true),
+                     kRoundings);
+  expect_same_on_gpu(decoding_inputs<T>({0, 700, 1099}, false, 1100), outputs, call(true, true),
+                     kRoundings);
+  expect_same_on_gpu(decoding_inputs<T>({0, 3, 4}, false, 5, 1030), {{{3, 2060}, dtype_of<T>()}},
+                     call(true, true), kRoundings);
 }
 
 TEST(GpuDecoding, ACacheWithoutRoomIsRefused) {
@@ -288,8 +295,9 @@ TYPED_TEST(GpuSequencesTest, SoftmaxesOfTrianglesAreTheCpus) {
     registered<kernels::fused_softmax_mask_upper_triangle, T>(ctx, in[0], &out[0]);
     registered<kernels::fused_softmax_mask_upper_triangle_grad, T>(ctx, in[0], in[1], &out[1]);
   };
-  for (const int64_t n : {1, 5, 40, 0}) {
-    const TensorMeta meta{{2, 2, n, n}, dtype_of<T>()};
+  for (const int64_t n : {1, 5, 40, 0, 1030}) {
+    const int64_t heads = n > 1000 ? 1 : 2;
+    const TensorMeta meta{{heads, heads, n, n}, dtype_of<T>()};
     expect_same_on_gpu({drawn(meta.dtype, meta.dims, 1), drawn(meta.dtype, meta.dims, 2)},
                        {meta, meta}, call);
   }

@@ -8,10 +8,10 @@ namespace {
 // Lines of one element, of a warp and of a block, with rest; along the last tensor dim and others;
 // rows in packs of 16 bytes, held by a warp and by blocks of each size, and longer ones.
 const std::vector<std::pair<Dims, int>> kLines = {
-    {{}, -1},          {{1}, 0},        {{0, 3}, 1},     {{3, 0}, 1},     {{5, 1}, -1},
-    {{70, 3}, 1},      {{3, 33}, 1},    {{2, 1025}, -1}, {{5, 40, 7}, 1}, {{300, 2}, 0},
-    {{2, 3, 9000}, 1}, {{70, 8}, 1},    {{3, 1024}, -1}, {{2, 1032}, 1},  {{1, 2056}, 1},
-    {{1, 4104}, 1},    {{2, 8200}, -1}, {{1, 16400}, 1}};
+    {{}, -1},          {{1}, 0},       {{0, 3}, 1},     {{3, 0}, 1},     {{5, 1}, -1},
+    {{70, 3}, 1},      {{3, 33}, 1},   {{2, 1025}, -1}, {{5, 40, 7}, 1}, {{300, 2}, 0},
+    {{2, 3, 9000}, 1}, {{70, 8}, 1},   {{2, 512}, 1},   {{3, 1024}, -1}, {{2, 1032}, 1},
+    {{1, 2056}, 1},    {{1, 4104}, 1}, {{2, 8200}, -1}, {{1, 16400}, 1}};
 
 template <typename Name, typename T>
 void expect_same_lines() {

@@ -28,21 +28,21 @@ TEST(GpuStatistics, Histograms) {
   for_each_type(SignedNumbers(), []<typename T>() {
     const DataType t = dtype_of<T>();
     SCOPED_TRACE(name_of(t));
-    for (const Dims& dims : {Dims{}, Dims{0}, Dims{700}, Dims{5, 9}}) {
+    for (const Dims& dims : {Dims{}, Dims{0}, Dims{700}, Dims{5, 9}, Dims{20000}}) {
       const Arrays in = {drawn(t, dims, 1, -8, 8), drawn(t, dims, 2)};
       for (const auto& [min, max] : {std::pair{0, 0}, std::pair{-5, 3}}) {
         expect_same_on_gpu(
             in, {{{13}, DataType::INT64}, {{13}, DataType::FLOAT32}},
-            [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
+            [&, min = min, max = max](const KernelContext& ctx, Arrays& in, Arrays& out) {
               registered<kernels::histogram, T>(ctx, in[0], nullptr, 13, min, max, false, &out[0]);
               registered<kernels::histogram, T>(ctx, in[0], &in[1], 13, min, max, false, &out[1]);
             },
             0);
-        expect_same_on_gpu(in, {{{13}, DataType::FLOAT32}},
-                           [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                             registered<kernels::histogram, T>(ctx, in[0], nullptr, 13, min, max,
-                                                               true, &out[0]);
-                           });
+        expect_same_on_gpu(
+            in, {{{13}, DataType::FLOAT32}},
+            [&, min = min, max = max](const KernelContext& ctx, Arrays& in, Arrays& out) {
+              registered<kernels::histogram, T>(ctx, in[0], nullptr, 13, min, max, true, &out[0]);
+            });
       }
     }
     // One value alone.
@@ -129,7 +129,10 @@ TEST(GpuStatistics, Searches) {
     if constexpr (kIsFloat<T>) values = with<T>(values, {NAN, -0.0f, INFINITY});
     Values rising;
     for (int row = 0; row < 3; ++row) {
-      for (int k = 0; k < 17; ++k) rising.push_back(row + k / 3);
+      for (int k = 0; k < 17; ++k) {
+        const int step = k / 3;
+        rising.push_back(row + step);
+      }
     }
     DenseTensor rows = tensor<T>(rising, {3, 17});
     if constexpr (kIsFloat<T>) rows.mutable_data<T>()[16] = T(NAN);
@@ -166,11 +169,11 @@ TEST(GpuStatistics, CrossProducts) {
 
 TEST(GpuStatistics, Accuracy) {
   const Arrays in = {
-      drawn(DataType::FLOAT32, {300, 3}, 1), drawn(DataType::INT64, {300, 3}, 2, 0, 9),
-      drawn(DataType::INT64, {300, 1}, 3, 0, 9), drawn(DataType::INT32, {300, 3}, 2, 0, 9),
-      drawn(DataType::INT32, {300, 1}, 3, 0, 9)};
+      drawn(DataType::FLOAT32, {9000, 3}, 1), drawn(DataType::INT64, {9000, 3}, 2, 0, 9),
+      drawn(DataType::INT64, {9000, 1}, 3, 0, 9), drawn(DataType::INT32, {9000, 3}, 2, 0, 9),
+      drawn(DataType::INT32, {9000, 1}, 3, 0, 9)};
   FakeView view;
-  view.inputs = {part({700, 3}, 0, 100, 400)};
+  view.inputs = {part({20000, 3}, 0, 100, 9100)};
   for (const LaunchView* where :
        {static_cast<const LaunchView*>(nullptr), static_cast<const LaunchView*>(&view)}) {
     expect_same_on_gpu(
@@ -195,7 +198,7 @@ TEST(GpuStatistics, ChecksOfNumbers) {
     };
     const DenseTensor x = drawn(t, {700}, 1);
     const DenseTensor wrong = with<T>(drawn(t, {9, 70}, 2), {NAN, INFINITY, 0.0f, -INFINITY});
-    for (const DenseTensor& good : {x, drawn(t, {}, 1)})
+    for (const DenseTensor& good : {x, drawn(t, {}, 1), drawn(t, {20000}, 1)})
       expect_same_on_gpu({good}, outputs, check(0));
     for (const DenseTensor& any : {wrong, tensor<T>({NAN, NAN}, {2}), drawn(t, {0}, 1)}) {
       expect_same_on_gpu({any}, outputs, check(1));
@@ -270,6 +273,7 @@ TEST(GpuSampling, Choices) {
       expect_same_on_gpu({weights}, {{{6, 9}, DataType::INT64}}, choose);
       expect_same_on_gpu({weights}, {{{6, 9}, DataType::INT64}}, choose, 1, &view);
       expect_same_on_gpu({drawn(t, {70}, 2, 0, 4)}, {{{5}, DataType::INT64}}, choose);
+      expect_same_on_gpu({drawn(t, {9000}, 2, 0, 4)}, {{{5}, DataType::INT64}}, choose);
       for (const Values& wrong : {Values{1, -1}, {NAN, 1}, {INFINITY, 1}, {0, 0}}) {
         expect_same_refusal({tensor<T>(wrong, {2})}, {{{1}, DataType::INT64}}, choose);
       }

@@ -178,6 +178,7 @@ class Ranks {
 
   void run(const std::function<void(int rank)>& body) {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(size_));
     for (int rank = 0; rank < size_; ++rank) threads.emplace_back(body, rank);
     for (auto& thread : threads) thread.join();
   }
@@ -186,8 +187,9 @@ class Ranks {
     const Values mine = to_doubles(*values);
     {
       std::lock_guard lock(mutex_);
-      if (total_.empty()) total_.assign(mine.size(), kind == CombineKind::kMax ? -INFINITY : 0);
-      for (size_t i = 0; i < mine.size(); ++i) {
+      const bool is_first = total_.empty();
+      if (is_first) total_ = mine;
+      for (size_t i = 0; i < mine.size() && !is_first; ++i) {
         total_[i] = kind == CombineKind::kMax ? std::max(total_[i], mine[i]) : total_[i] + mine[i];
       }
     }

@@ -22,15 +22,17 @@ bool is_other_wanted() {
 
 void set_code_source(CodeSource source) { other_source() = source; }
 
-Code code_of(const void* kernel, std::function<void()> body, std::vector<Argument> arguments) {
-  Code compiled{std::move(body), shared_arrays(kernel)};
-  if (!is_other_wanted()) return compiled;
+Code code_of(const void* kernel, Call call, std::shared_ptr<const Arguments> arguments) {
+  if (!is_other_wanted()) {
+    return {[kernel, call, held = std::move(arguments)] { call(kernel, held->addresses()); },
+            shared_arrays(kernel)};
+  }
   if (other_source() == nullptr) {
     fail(
         "AUTOPHI_CUDA_PTX is set, but this program cannot run PTX: it was linked without "
         "tests/support/cuda_on_cpu/ptx, which needs zstd (libzstd-dev) when it is built");
   }
-  return other_source()(function_name(kernel), std::move(compiled), std::move(arguments));
+  return other_source()(function_name(kernel), std::move(arguments));
 }
 
 }  // namespace cuda_on_cpu

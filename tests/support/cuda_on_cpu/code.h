@@ -2,10 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "cuda_on_cpu/launch.h"
+#include "support/cuda_on_cpu/arguments.h"
 #include "support/cuda_on_cpu/symbols.h"
 
 namespace cuda_on_cpu {
@@ -15,13 +16,12 @@ struct Code {
   std::vector<SharedArray> shared;  // of its block
 };
 
-/// Other code for the kernel of this name, instead of `compiled`, whose thread keeps the arguments.
-using CodeSource = Code (*)(const std::string& kernel, Code compiled,
-                            std::vector<Argument> arguments);
+/// Other code for the kernel of this name.
+using CodeSource = Code (*)(const std::string& kernel, std::shared_ptr<const Arguments> arguments);
 /// Before main: the library of ptx/ calls it where it is linked. AUTOPHI_CUDA_PTX says that it is
 /// to be asked.
 void set_code_source(CodeSource source);
 
-Code code_of(const void* kernel, std::function<void()> body, std::vector<Argument> arguments);
+Code code_of(const void* kernel, Call call, std::shared_ptr<const Arguments> arguments);
 
 }  // namespace cuda_on_cpu

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 
 #include "cuda_on_cpu/launch.h"
+#include "support/cuda_on_cpu/arguments.h"
 #include "support/cuda_on_cpu/blocks.h"
 #include "support/cuda_on_cpu/capture.h"
 #include "support/cuda_on_cpu/code.h"
@@ -12,6 +15,7 @@
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/limits.h"
 #include "support/cuda_on_cpu/memory.h"
+#include "support/cuda_on_cpu/ran.h"
 #include "support/cuda_on_cpu/settings.h"
 #include "support/cuda_on_cpu/streams.h"
 #include "support/cuda_on_cpu/symbols.h"
@@ -54,18 +58,30 @@ void check_shared(const void* kernel) {
                    bytes, kSharedPerBlock));
 }
 
+void check_pointers(const void* kernel, std::span<const Argument> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].is_pointer) continue;
+    const void* const pointer = *static_cast<const void* const*>(arguments[i].address);
+    if (pointer == nullptr || gpu_of(pointer) != nullptr || is_pinned(pointer)) continue;
+    fail(fmt::format("argument {} of kernel {} points to pageable memory of the host", i + 1,
+                     function_name(kernel)));
+  }
+}
+
 void run_launch(Gpu& device, const Grid& grid) {
   const auto planted = static_cast<cudaError_t>(settings().planted.exchange(cudaSuccess));
   if (planted != cudaSuccess) device.sticky = planted;
   if (device.sticky != cudaSuccess) return;  // nothing runs there any more
+  note_run(grid.kernel);
   run_grid(grid);
   ++settings().launches;
 }
 
 }  // namespace
 
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
-                   std::vector<Argument> arguments) {
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, Call call_kernel,
+                   std::span<const Argument> given) {
+  check_pointers(kernel, given);
   return call([&] {
     const cudaError_t found = check_stream(config.stream);
     if (found != cudaSuccess) return found;
@@ -77,7 +93,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
     if (supported != cudaSuccess) return supported;
     check_shared(kernel);
     Gpu& device = gpu(config.stream->device);
-    Code code = code_of(kernel, std::move(body), std::move(arguments));
+    Code code = code_of(kernel, call_kernel, std::make_shared<const Arguments>(given));
     return enqueue(config.stream,
                    {.name = "kernel " + function_name(kernel),
                     .run =
@@ -87,12 +103,6 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::fu
                         },
                     .devices = {device.index}});
   });
-}
-
-void check_argument(const void* kernel, int index, const void* pointer) {
-  if (pointer == nullptr || gpu_of(pointer) != nullptr || is_pinned(pointer)) return;
-  fail(fmt::format("argument {} of kernel {} points to pageable memory of the host", index,
-                   function_name(kernel)));
 }
 
 }  // namespace cuda_on_cpu

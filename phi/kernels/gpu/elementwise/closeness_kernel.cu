@@ -17,10 +17,7 @@ void all_pairs(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& y
   DenseTensor holds = DenseTensor::empty({{n}, DataType::BOOL}, ctx.place());
   auto* each = holds.mutable_data<bool>();
   binary_loop(ctx, x.data<T>(), y.data<T>(), each, n, f);
-  AxisSet all;
-  all.add(0);
-  reduce<AllReducer<bool>>(ctx, static_cast<const bool*>(each), Dims{n}, all,
-                           out->mutable_data<bool>(), ConvertFunctor<bool>());
+  reduce_all<AllReducer<bool>>(ctx, static_cast<const bool*>(each), n, out->mutable_data<bool>());
 }
 
 IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {

@@ -5,11 +5,11 @@
 #include <cstdint>
 
 #include "phi/gpu/launch.h"
+#include "phi/gpu/pack.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/broadcast_dims.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/rare_form.h"
-#include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
 

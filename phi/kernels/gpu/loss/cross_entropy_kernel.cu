@@ -1,5 +1,6 @@
 // Softmax with cross entropy on GPUs, over whole or sharded classes.
 #include <cmath>
+#include <limits>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
@@ -56,28 +57,30 @@ struct WholeRow {
   }
 };
 
-// Of sharded classes: what is combined between these three.
+// Of sharded classes: what is combined between these two. Each rank's sum is relative to its own
+// largest logit, so that it reads its classes once for both.
 template <typename T>
-struct MostOfRow {
+struct SumOfRow {
+  using C = compute_t<T>;
   Logits<T> logits;
-  compute_t<T>* most;
+  C* own_most;
+  C* most;
+  C* sums;
   template <typename Row>
   __device__ void operator()(const Row& row) const {
-    const auto value = row.largest(row.read(logits.input));
-    if (row.is_first_thread()) most[row.line()] = value;
+    const auto of = gpu::softmax_sum<T>(row, row.read(logits.input));
+    if (!row.is_first_thread()) return;
+    own_most[row.line()] = most[row.line()] = of.most;
+    sums[row.line()] = of.sum;
   }
 };
 
-template <typename T>
-struct SumOfRow {
-  Logits<T> logits;
-  const compute_t<T>* most;
-  compute_t<T>* sums;
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
-    const gpu::PowerBelow<T> power{most[row.line()]};
-    const auto value = row.sum(power, row.read(logits.input));
-    if (row.is_first_thread()) sums[row.line()] = value;
+/// A rank's sum relative to the largest logit of all ranks.
+template <typename C>
+struct Rebased {
+  PHI_HD C operator()(C sum, C own_most, C most) const {
+    const bool is_nothing = own_most == -std::numeric_limits<C>::infinity();
+    return is_nothing ? sum : sum * std::exp(own_most - most);
   }
 };
 
@@ -124,12 +127,14 @@ template <typename T>
 void sharded_rows(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& logits, int axis,
                   T* softmax, T* loss) {
   using C = compute_t<T>;
+  RowNumbers<C> own_most(ctx, lines.count);
   RowNumbers<C> most(ctx, lines.count);
   RowNumbers<C> sums(ctx, lines.count);
   RowNumbers<C> terms(ctx, lines.count);
-  visit(ctx, lines, logits, softmax, MostOfRow<T>{logits, most.data()});
+  visit(ctx, lines, logits, softmax,
+        SumOfRow<T>{logits, own_most.data(), most.data(), sums.data()});
   most.combine(ctx, 0, axis, CombineKind::kMax);
-  visit(ctx, lines, logits, softmax, SumOfRow<T>{logits, most.data(), sums.data()});
+  gpu::map(ctx, sums.data(), lines.count, Rebased<C>(), sums.data(), own_most.data(), most.data());
   sums.combine(ctx, 0, axis, CombineKind::kSum);
   visit(ctx, lines, logits, softmax,
         TermOfRow<T>{logits, most.data(), sums.data(), softmax, terms.data()});

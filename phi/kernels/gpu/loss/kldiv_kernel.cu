@@ -35,11 +35,11 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      const std::string& reduction, bool log_target, DenseTensor* out) {
   using C = compute_t<T>;
   const KLDivLossFunctor<C> term{log_target};
-  if (reduction == "none") return nary_loop<T>(ctx, {&x, &label}, out, term);
+  if (reduction == "none") return even_loop<T>(ctx, {&x, &label}, out, term);
   DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
-  nary_loop<T>(ctx, std::array{&x, &label}, terms.mutable_data<C>(), x.dims(), term);
-  reduce<SumReducer<C>>(ctx, terms.data<C>(), x.dims(), AxisSet::all(x.ndim()),
-                        out->mutable_data<T>(), DividedBy{divisor(ctx, x, reduction)});
+  even_loop<T>(ctx, std::array{&x, &label}, terms.mutable_data<C>(), x.dims(), term);
+  reduce_all<SumReducer<C>>(ctx, terms.data<C>(), x.numel(), out->mutable_data<T>(),
+                            DividedBy{divisor(ctx, x, reduction)});
 }
 
 template <typename T, typename Context>

@@ -122,10 +122,8 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   DenseTensor sums = DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place());
   double* const losses = terms.mutable_data<double>();
   run(losses, losses + rows, losses + 2 * rows);
-  AxisSet axes;
-  axes.add(1);
-  reduce<SumReducer<double>>(ctx, terms.data<double>(), terms.dims(), axes,
-                             sums.mutable_data<double>(), ConvertFunctor<double>());
+  reduce_rows<SumReducer<double>>(ctx, terms.data<double>(), kSums, rows,
+                                  sums.mutable_data<double>());
   const bool is_mean = reduction == "mean";
   for (int d = 0; is_mean && ctx.view() && d < label.ndim(); ++d)
     ctx.view()->combine_over(kLabelInput, d, CombineKind::kSum, &sums);

@@ -19,17 +19,6 @@ struct ShareOf {
   }
 };
 
-/// A functor of losses whose scale lies in the GPU's memory; a null one is 1.
-template <template <typename> typename Functor, typename C>
-struct Shared {
-  C ignored;
-  const C* share;
-  template <typename... Rest>
-  PHI_HD C operator()(C x, C label, Rest... rest) const {
-    return Functor<C>{ignored, share ? *share : C(1)}(x, label, rest...);
-  }
-};
-
 /// One over the number of labels, on all ranks, that are not ignored.
 template <typename T>
 DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int ignore_index) {
@@ -38,25 +27,34 @@ DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int 
   DenseTensor counted = DenseTensor::empty({label.dims(), dtype_of<C>()}, ctx.place());
   DenseTensor count = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   DenseTensor share = DenseTensor::empty({{}, dtype_of<C>()}, ctx.place());
-  nary_loop<T>(ctx, std::array{&label}, counted.mutable_data<C>(), label.dims(),
+  even_loop<T>(ctx, std::array{&label}, counted.mutable_data<C>(), label.dims(),
                IsCounted<C>{static_cast<C>(ignore_index)});
-  reduce<SumReducer<C>>(ctx, counted.data<C>(), label.dims(), AxisSet::all(label.ndim()),
-                        count.mutable_data<double>(), ConvertFunctor<double>());
+  reduce_all<SumReducer<C>>(ctx, counted.data<C>(), label.numel(), count.mutable_data<double>());
   for (int d = 0; ctx.view() && d < label.ndim(); ++d)
     ctx.view()->combine_over(kLabelInput, d, CombineKind::kSum, &count);
   unary_loop(ctx, count.data<double>(), share.mutable_data<C>(), 1, ShareOf<C>());
   return share;
 }
 
-template <typename T, template <typename> typename Functor, size_t kInputs>
-void shared_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs],
-                 const DenseTensor& label, bool normalize, int ignore_index, DenseTensor* out) {
+/// A functor of losses whose scale lies in the GPU's memory, if it is not 1.
+template <typename T, template <typename> typename Functor>
+class Shared {
+ public:
   using C = compute_t<T>;
-  const DenseTensor share = normalize ? share_of_label<T>(ctx, label, ignore_index) : DenseTensor();
-  nary_loop<T>(ctx, inputs, out,
-               Shared<Functor, C>{static_cast<C>(ignore_index),
-                                  normalize ? share.template data<C>() : nullptr});
-}
+  /// `share` is empty, or outlives the launch.
+  Shared(int ignore_index, const DenseTensor& share)
+      : ignored_(static_cast<C>(ignore_index)),
+        share_(share.defined() ? share.data<C>() : nullptr) {}
+
+  template <typename... Rest>
+  PHI_HD C operator()(C x, C label, Rest... rest) const {
+    return Functor<C>{ignored_, share_ ? *share_ : C(1)}(x, label, rest...);
+  }
+
+ private:
+  C ignored_;
+  const C* share_;
+};
 
 }  // namespace
 
@@ -64,11 +62,10 @@ template <typename T, typename Context>
 void SigmoidCrossEntropyWithLogitsKernel(const Context& ctx, const DenseTensor& x,
                                          const DenseTensor& label, const DenseTensor* pos_weight,
                                          bool normalize, int ignore_index, DenseTensor* out) {
-  const auto loop = [&](const auto&... inputs) {
-    shared_loop<T, SigmoidCrossEntropyFunctor>(ctx, {inputs...}, label, normalize, ignore_index,
-                                               out);
-  };
-  pos_weight ? loop(&x, &label, pos_weight) : loop(&x, &label);
+  const auto share = normalize ? share_of_label<T>(ctx, label, ignore_index) : DenseTensor();
+  const Shared<T, SigmoidCrossEntropyFunctor> loss(ignore_index, share);
+  if (pos_weight) return nary_loop<T>(ctx, {&x, &label, pos_weight}, out, loss);
+  even_loop<T>(ctx, {&x, &label}, out, loss);
 }
 
 template <typename T, typename Context>
@@ -77,11 +74,10 @@ void SigmoidCrossEntropyWithLogitsGradKernel(const Context& ctx, const DenseTens
                                              const DenseTensor* pos_weight,
                                              const DenseTensor& out_grad, bool normalize,
                                              int ignore_index, DenseTensor* x_grad) {
-  const auto loop = [&](const auto&... inputs) {
-    shared_loop<T, SigmoidCrossEntropyGradFunctor>(ctx, {inputs...}, label, normalize, ignore_index,
-                                                   x_grad);
-  };
-  pos_weight ? loop(&x, &label, pos_weight, &out_grad) : loop(&x, &label, &out_grad);
+  const auto share = normalize ? share_of_label<T>(ctx, label, ignore_index) : DenseTensor();
+  const Shared<T, SigmoidCrossEntropyGradFunctor> grad(ignore_index, share);
+  if (pos_weight) return nary_loop<T>(ctx, {&x, &label, pos_weight, &out_grad}, x_grad, grad);
+  even_loop<T>(ctx, {&x, &label, &out_grad}, x_grad, grad);
 }
 
 PHI_REGISTER_KERNEL(sigmoid_cross_entropy_with_logits, GPU, SigmoidCrossEntropyWithLogitsKernel,

@@ -43,9 +43,13 @@ void DotKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, D
   DenseTensor products = DenseTensor::empty({x.dims(), dtype_of<Sum>()}, ctx.place());
   Sum* const terms = products.mutable_data<Sum>();
   index_loop(ctx, terms, x.numel(), RowProduct<T>{x.data<T>(), y.data<T>()});
-  AxisSet last;
-  last.add(x.ndim() - 1);
-  sum_over(ctx, terms, x.dims(), last, out->mutable_data<T>());
+  if constexpr (kIsComplex<T>) {
+    AxisSet last;
+    last.add(x.ndim() - 1);
+    sum_over(ctx, terms, x.dims(), last, out->mutable_data<T>());
+  } else {
+    reduce_rows<SumReducer<Sum>>(ctx, terms, out->numel(), x.dims().back(), out->mutable_data<T>());
+  }
 }
 
 template <typename T, typename Context>

@@ -74,9 +74,9 @@ void PartialSumKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                       DenseTensor* out) {
   using C = sum_t<T>;
   const int64_t width = out->dims()[1];
-  constexpr bool kIsOwn = std::is_same_v<C, T>;
+  constexpr bool kIsOwn = sizeof(C) == sizeof(T);  // integers are summed without sign
   DenseTensor wide =
-      DenseTensor::empty({out->dims(), kIsOwn ? out->dtype() : DataType::INT64}, ctx.place());
+      DenseTensor::empty({out->dims(), kIsOwn ? out->dtype() : dtype_of<C>()}, ctx.place());
   C* sums = static_cast<C*>(kIsOwn ? out->mutable_raw_data() : wide.mutable_raw_data());
   const C* before = nullptr;
   for (const DenseTensor* part : x) {

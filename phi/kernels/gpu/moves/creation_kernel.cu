@@ -49,17 +49,10 @@ void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, D
   index_loop(ctx, to, out->numel(), ArangeFunctor<T, C>{first, start.to<C>(), step.to<C>()});
 }
 
-/// x in out's dtype; T is x's. Values as on the CPU.
+/// x in out's dtype. Values as on the CPU.
 template <typename T, typename Context>
 void CastKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
-  const T* from = x.data<T>();
-  visit_any_dtype(out->dtype(), [&]<typename To>() {
-    if constexpr (std::is_same_v<T, To>) {
-      keep(ctx, x, out);
-    } else {
-      convert(ctx, from, out->mutable_data<To>(), x.numel());
-    }
-  });
+  gpu::cast(ctx, x, out);
 }
 
 /// A copy.

@@ -1,6 +1,7 @@
 // Kernels that fill arrays with values that attributes say, on GPUs. Each writes the part of the
 // global tensor that is here.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
 #include "phi/generated/kernels/filling.h"
+#include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/value_on_host.h"
@@ -124,30 +126,30 @@ void triangle_indices(const GpuContext& ctx, const Triangle& triangle, DenseTens
              TriangleIndex<T>{triangle, here.size[1], here.offset[0], here.offset[1]});
 }
 
-/// Ones below a row's length.
-template <typename To>
+/// Ones below a row's length, by their width.
+template <typename W>
 struct BelowLength {
   const double* lengths;
   int64_t width;
-  PHI_HD To operator()(int64_t i) const {
+  W one;
+  PHI_HD W operator()(int64_t i) const {
     const int64_t row = i / width;
-    return To(static_cast<double>(i - row * width) < lengths[row] ? 1 : 0);
+    return static_cast<double>(i - row * width) < lengths[row] ? one : W{};
   }
 };
 
 /// The largest of an array, on the host, which waits.
 double largest_of(const GpuContext& ctx, const DenseTensor& x) {
   DenseTensor most = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
-  reduce<MaxReducer<double>>(ctx, x.data<double>(), x.dims(), AxisSet::all(x.ndim()),
-                             most.mutable_data<double>(), ConvertFunctor<double>());
+  reduce_all<MaxReducer<double>>(ctx, x.data<double>(), x.numel(), most.mutable_data<double>());
   return gpu::value_on_host<double>(most);
 }
 
-/// The only element of an array, for all.
-template <typename T, typename From>
+/// The only element of an array, for all, by its width.
+template <typename W>
 struct OnlyElement {
-  const From* value;
-  PHI_HD T operator()(int64_t) const { return convert_value<T>(*value); }
+  const W* value;
+  PHI_HD W operator()(int64_t) const { return *value; }
 };
 
 template <typename T>
@@ -197,9 +199,11 @@ void FullIntArrayKernel(const Context& ctx, const std::vector<int64_t>& value, D
 /// value has one element, of any dtype.
 template <typename T, typename Context>
 void FullWithTensorKernel(const Context& ctx, const DenseTensor& value, DenseTensor* out) {
-  visit_any_dtype(value.dtype(), [&]<typename From>() {
-    index_loop(ctx, out->mutable_data<T>(), out->numel(), OnlyElement<T, From>{value.data<From>()});
-  });
+  DenseTensor element = DenseTensor::empty({{}, out->dtype()}, ctx.place());
+  gpu::cast(ctx, value, &element);
+  using W = width_t<T>;
+  index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
+             OnlyElement<W>{static_cast<const W*>(element.raw_data())});
 }
 
 /// As many values as the global tensor has elements.
@@ -214,8 +218,9 @@ void AssignValueKernel(const Context& ctx, const std::vector<Scalar>& values, De
 template <typename T, typename Context>
 void EyeKernel(const Context& ctx, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
-  index_loop(ctx, out->mutable_data<T>(), out->numel(),
-             OnDiagonal<T>{here.size[1], here.offset[0] - here.offset[1], T(1)});
+  using W = width_t<T>;
+  index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
+             OnDiagonal<W>{here.size[1], here.offset[0] - here.offset[1], std::bit_cast<W>(T(1))});
 }
 
 template <typename T, typename Context>
@@ -269,8 +274,9 @@ void SequenceMaskKernel(const Context& ctx, const DenseTensor& x, const Scalar& 
   }
   if (y->numel() == 0) return;
   visit_any_dtype(y->dtype(), [&]<typename To>() {
-    index_loop(ctx, y->template mutable_data<To>(), y->numel(),
-               BelowLength<To>{lengths.data<double>(), width});
+    using W = width_t<To>;
+    index_loop(ctx, static_cast<W*>(y->mutable_raw_data()), y->numel(),
+               BelowLength<W>{lengths.data<double>(), width, std::bit_cast<W>(To(1))});
   });
 }
 

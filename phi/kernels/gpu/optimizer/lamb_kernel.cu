@@ -69,9 +69,7 @@ __global__ void follow_direction(LambUpdate<T> x, int64_t n) {
 /// The sum of squares of a flat array.
 template <typename C>
 void sum_squares(const GpuContext& ctx, const C* x, int64_t n, double* sum) {
-  AxisSet all;
-  all.add(0);
-  reduce<SumOfSquaresReducer<C>>(ctx, x, Dims{n}, all, sum, ConvertFunctor<double>());
+  reduce_all<SumOfSquaresReducer<C>>(ctx, x, n, sum);
 }
 
 /// The weights that the step is taken on, in the computing type.
@@ -114,9 +112,9 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   }
   const Number power1(beta1_pow);
   const Number power2(beta2_pow);
-  take_step<C>(ctx, {weights, grads, nullptr, &direction, nullptr},
-               {State{moment1, moment1_out}, State{moment2, moment2_out}},
-               LambMaker<C>{beta1, beta2, power1, power2, epsilon, weight_decay, skip});
+  const std::array states = {State{moment1, moment1_out}, State{moment2, moment2_out}};
+  gpu::launch_step<C, C>(ctx, {weights, grads, nullptr, &direction, nullptr}, states,
+                         LambMaker<C>{beta1, beta2, power1, power2, epsilon, weight_decay, skip});
   DenseTensor sums = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
   const bool adapts = weight_decay > 0 || always_adapt;
   if (adapts) {

@@ -34,11 +34,6 @@ struct MostReducer : MaxReducer<double> {
   PHI_HD static double lift(double x) { return x == x ? kSign * x : kIdentity; }
 };
 
-template <typename R, typename T, typename Out>
-void reduce_all(const GpuContext& ctx, const DenseTensor& x, Out* out) {
-  reduce<R>(ctx, x.data<T>(), x.dims(), AxisSet::all(x.ndim()), out, ConvertFunctor<Out>());
-}
-
 /// The largest number, the smallest, the mean of n.
 struct Summary {
   const int64_t* nans;
@@ -64,12 +59,14 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
   DenseTensor extremes = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
   auto* counts = stats->mutable_data<int64_t>();
   auto* most = extremes.mutable_data<double>();
-  reduce_all<KindReducer<Nans>, T>(ctx, tensor, counts);
-  reduce_all<KindReducer<Infinities>, T>(ctx, tensor, counts + 1);
-  reduce_all<KindReducer<Zeros>, T>(ctx, tensor, counts + 2);
-  reduce_all<MostReducer<1>, T>(ctx, tensor, most);
-  reduce_all<MostReducer<-1>, T>(ctx, tensor, most + 1);
-  reduce_all<SumReducer<double>, T>(ctx, tensor, sum.mutable_data<double>());
+  const T* x = tensor.data<T>();
+  const int64_t n = tensor.numel();
+  reduce_all<KindReducer<Nans>>(ctx, x, n, counts);
+  reduce_all<KindReducer<Infinities>>(ctx, x, n, counts + 1);
+  reduce_all<KindReducer<Zeros>>(ctx, x, n, counts + 2);
+  reduce_all<MostReducer<1>>(ctx, x, n, most);
+  reduce_all<MostReducer<-1>>(ctx, x, n, most + 1);
+  reduce_all<SumReducer<double>>(ctx, x, n, sum.mutable_data<double>());
   for (int d = 0; ctx.view() && d < tensor.ndim(); ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, stats);
     ctx.view()->combine_over(0, d, CombineKind::kSum, &sum);

@@ -83,10 +83,8 @@ DenseTensor checked_weights(const GpuContext& ctx, const DenseTensor& x, int64_t
   convert(ctx, x.data<T>(), weights.mutable_data<double>(), x.numel());
   refuse_elements<double>(ctx, weights, IsNoWeight(), {.argument = "x", .raise = throw_no_weight});
   DenseTensor possible = DenseTensor::empty({{rows}, DataType::INT64}, ctx.place());
-  AxisSet classes;
-  classes.add(1);
-  reduce<CountReducer<double>>(ctx, weights.data<double>(), dims, classes,
-                               possible.mutable_data<int64_t>(), ConvertFunctor<int64_t>());
+  reduce_rows<CountReducer<double>>(ctx, weights.data<double>(), rows, dims[1],
+                                    possible.mutable_data<int64_t>());
   refuse_elements<int64_t>(ctx, possible, IsBelow{needed},
                            {.argument = "x", .raise = throw_too_few, .extent = needed});
   return weights;

@@ -6,9 +6,9 @@
 
 #include "phi/core/box.h"
 #include "phi/gpu/launch.h"
+#include "phi/gpu/pack.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/functors/philox.h"
-#include "phi/kernels/gpu/pack.h"
 
 namespace phi::gpu {
 

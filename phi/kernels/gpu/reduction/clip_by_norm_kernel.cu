@@ -32,8 +32,7 @@ void ClipByNormKernel(const Context& ctx, const DenseTensor& x, float max_norm, 
   using C = compute_t<T>;
   DenseTensor sum = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   DenseTensor factor = DenseTensor::empty({{}, dtype_of<C>()}, ctx.place());
-  reduce<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.dims(), AxisSet::all(x.ndim()),
-                                 sum.mutable_data<double>(), ConvertFunctor<double>());
+  reduce_all<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.numel(), sum.mutable_data<double>());
   for (int d = 0; ctx.view() && d < x.ndim(); ++d)
     ctx.view()->combine_over(0, d, CombineKind::kSum, &sum);
   unary_loop(ctx, sum.data<double>(), factor.mutable_data<C>(), 1, ClippingFactor<C>{max_norm});

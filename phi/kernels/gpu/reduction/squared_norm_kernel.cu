@@ -8,8 +8,7 @@ namespace phi {
 template <typename T, typename Context>
 void SquaredL2NormKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   using Out = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  reduce<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.dims(), AxisSet::all(x.ndim()),
-                                 out->mutable_data<Out>(), ConvertFunctor<Out>());
+  reduce_all<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.numel(), out->mutable_data<Out>());
 }
 
 PHI_REGISTER_KERNEL(squared_l2_norm, GPU, SquaredL2NormKernel, Floats);

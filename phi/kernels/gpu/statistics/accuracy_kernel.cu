@@ -48,8 +48,7 @@ void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
     find_hits<int64_t>(ctx, indices, label, &hits);
   }
   auto* found = correct->mutable_data<int32_t>();
-  reduce<SumReducer<int32_t>>(ctx, hits.data<int32_t>(), hits.dims(), AxisSet::all(1), found,
-                              ConvertFunctor<int32_t>());
+  reduce_all<SumReducer<int32_t>>(ctx, hits.data<int32_t>(), hits.numel(), found);
   unary_loop(ctx, found, accuracy->mutable_data<float>(), 1, Quotient{static_cast<float>(rows)});
   fill(ctx, total->mutable_data<int32_t>(), 1, static_cast<int32_t>(x.dims()[0]));
 }

@@ -82,9 +82,8 @@ DenseTensor bounds_of(const GpuContext& ctx, const DenseTensor& input, int min, 
     refuse_elements<T>(ctx, input, IsNotFinite<T>(),
                        {.argument = "input", .raise = throw_not_finite_bins});
   }
-  const AxisSet all = AxisSet::all(input.ndim());
-  reduce<MinReducer<T>>(ctx, input.data<T>(), input.dims(), all, to, ConvertFunctor<C>());
-  reduce<MaxReducer<T>>(ctx, input.data<T>(), input.dims(), all, to + 1, ConvertFunctor<C>());
+  reduce_all<MinReducer<T>>(ctx, input.data<T>(), input.numel(), to);
+  reduce_all<MaxReducer<T>>(ctx, input.data<T>(), input.numel(), to + 1);
   return bounds;
 }
 
@@ -106,8 +105,7 @@ template <typename C>
 void make_density(const GpuContext& ctx, const DenseTensor& bounds, DenseTensor* out) {
   DenseTensor total = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   auto* sums = out->mutable_data<float>();
-  reduce<SumReducer<double>>(ctx, sums, out->dims(), AxisSet::all(1), total.mutable_data<double>(),
-                             ConvertFunctor<double>());
+  reduce_all<SumReducer<double>>(ctx, sums, out->numel(), total.mutable_data<double>());
   const C* range = bounds.data<C>();
   index_loop(ctx, sums, out->numel(),
              DensityOf<C>{sums, total.data<double>(), range, range + 1, out->numel()});
@@ -126,8 +124,7 @@ void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor*
     refuse_elements<T>(ctx, x, IsNoBin<T>(), {.argument = "x", .raise = throw_no_bin});
     convert(ctx, x.data<T>(), places.mutable_data<int64_t>(), n);
     DenseTensor most = DenseTensor::empty({{}, DataType::INT64}, ctx.place());
-    reduce<MaxReducer<T>>(ctx, x.data<T>(), x.dims(), AxisSet::all(x.ndim()),
-                          most.mutable_data<int64_t>(), ConvertFunctor<int64_t>());
+    reduce_all<MaxReducer<T>>(ctx, x.data<T>(), n, most.mutable_data<int64_t>());
     bins = std::max(bins, gpu::value_on_host<int64_t>(most) + 1);
   }
   *out = DenseTensor::empty({{bins}, out->dtype(), out->meta().layout}, ctx.place());

@@ -41,8 +41,7 @@ int64_t segments_of(const GpuContext& ctx, const DenseTensor& ids) {
   auto* places = wrong.mutable_data<int64_t>();
   index_loop(ctx, places, n, WrongAt{ids.data<int64_t>()});
   DenseTensor first = DenseTensor::empty({{}, DataType::INT64}, ctx.place());
-  reduce<MinReducer<int64_t>>(ctx, places, wrong.dims(), AxisSet::all(1),
-                              first.mutable_data<int64_t>(), ConvertFunctor<int64_t>());
+  reduce_all<MinReducer<int64_t>>(ctx, places, n, first.mutable_data<int64_t>());
   const auto at = gpu::value_on_host<int64_t>(first);
   if (at != kNone) {
     throw errors::InvalidArgument(

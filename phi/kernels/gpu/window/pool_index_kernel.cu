@@ -86,10 +86,8 @@ void check_indices(const GpuContext& ctx, const DenseTensor& indices, const Dims
   unary_loop(ctx, indices.data<Index>(), outside.mutable_data<int64_t>(), indices.numel(),
              CountOutside<Index>{{image.numel(2, image.ndim())}});
   DenseTensor flag = DenseTensor::empty({{1}, DataType::INT64}, ctx.place());
-  AxisSet all;
-  for (int d = 0; d < indices.ndim(); ++d) all.add(d);
-  reduce<SumReducer<int64_t>>(ctx, outside.data<int64_t>(), indices.dims(), all,
-                              flag.mutable_data<int64_t>(), ConvertFunctor<int64_t>());
+  reduce_all<SumReducer<int64_t>>(ctx, outside.data<int64_t>(), indices.numel(),
+                                  flag.mutable_data<int64_t>());
   for (int d = 0; d < 2; ++d) ctx.view()->combine_over(1, d, CombineKind::kMax, &flag);
   refuse_elements<int64_t>(ctx, flag, IsSet(), {.argument = "indices", .raise = [](const Misfit&) {
                                                   throw_outside_image_elsewhere();

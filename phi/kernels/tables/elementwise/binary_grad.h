@@ -19,16 +19,21 @@ PHI_DEFINE_BINARY_GRAD_KERNEL_(FMax)
 PHI_DEFINE_BINARY_GRAD_KERNEL_(FMin)
 PHI_DEFINE_BINARY_GRAD_KERNEL_(ElementwisePow)
 PHI_DEFINE_BINARY_GRAD_KERNEL_(Remainder)
-PHI_DEFINE_BINARY_GRAD_KERNEL_(Atan2)
 PHI_DEFINE_BINARY_GRAD_KERNEL_(CopySign)
 PHI_DEFINE_BINARY_GRAD_KERNEL_(Heaviside)
 #undef PHI_DEFINE_BINARY_GRAD_KERNEL_
+
+template <typename T, typename Context>
+void Atan2GradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {
+  even_binary_grad<T>(ctx, x, y, out_grad, x_grad, y_grad, Atan2GradFunctor<compute_t<T>>());
+}
 
 /// Of y alone: the derivative by x has no closed form.
 template <typename T, typename Context>
 void GammaInccGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                          const DenseTensor& out_grad, DenseTensor* y_grad) {
-  nary_loop<T>(ctx, {&x, &y, &out_grad}, y_grad, GammaInccGradFunctor<compute_t<T>>());
+  even_loop<T>(ctx, {&x, &y, &out_grad}, y_grad, GammaInccGradFunctor<compute_t<T>>());
 }
 
 PHI_REGISTER_KERNEL(minimum_grad, PHI_DEVICE, MinimumGradKernel, Floats);

@@ -1,5 +1,5 @@
-// Powers, remainders, angles and other functions of two inputs. Inputs broadcast to
-// out's dims; out may be the first input.
+// Powers, remainders, angles and other functions of two inputs, which broadcast to out's dims but
+// for those of an even_loop; out may be the first input.
 #pragma once
 
 #include <cmath>
@@ -67,7 +67,6 @@ PHI_DEFINE_BINARY_KERNEL_(ElementwisePow)
 PHI_DEFINE_BINARY_KERNEL_(CopySign)
 PHI_DEFINE_BINARY_KERNEL_(Heaviside)
 PHI_DEFINE_BINARY_KERNEL_(NextAfter)
-PHI_DEFINE_BINARY_KERNEL_(GammaIncc)
 #undef PHI_DEFINE_BINARY_KERNEL_
 
 /// Errors: InvalidArgument for an integer 0 in y.
@@ -86,14 +85,20 @@ void FloorDivideKernel(const Context& ctx, const DenseTensor& x, const DenseTens
   binary<T>(ctx, x, y, out, Quotient<compute_t<T>, FloorDivideFunctor>());
 }
 
+template <typename T, typename Context>
+void GammaInccKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                     DenseTensor* out) {
+  even_loop<T>(ctx, {&x, &y}, out, GammaInccFunctor<compute_t<T>>());
+}
+
 /// Of integers in double.
 template <typename T, typename Context>
 void Atan2Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   if constexpr (std::is_integral_v<T>) {
-    binary_loop(ctx, x.data<T>(), y.data<T>(), out->mutable_data<double>(), out->numel(),
-                AngleOfIntegersFunctor<T>());
+    even_loop<T>(ctx, std::array{&x, &y}, out->mutable_data<double>(), out->dims(),
+                 AngleOfIntegersFunctor<T>());
   } else {
-    binary<T>(ctx, x, y, out, Atan2Functor<compute_t<T>>());
+    even_loop<T>(ctx, {&x, &y}, out, Atan2Functor<compute_t<T>>());
   }
 }
 

@@ -52,17 +52,28 @@ void broadcast_grad(const Context& ctx, const DenseTensor& x, const DenseTensor&
   if (grad->dims() == dims) return nary_loop<T>(ctx, {&x, &y, &out_grad}, grad, f);
   using C = compute_t<T>;
   DenseTensor terms = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
-  nary_loop<T>(ctx, std::array{&x, &y, &out_grad}, terms.mutable_data<C>(), dims, f);
+  broadcast_loop<T>(ctx, std::array{&x, &y, &out_grad}, terms.mutable_data<C>(), dims, f);
   sum_to<C, T>(ctx, terms.data<C>(), dims, grad);
 }
 
-/// Both gradients, by the functions `dx` and `dy` of a functor.
+/// Both gradients, by the functions `dx` and `dy` of a functor. A null one is not computed.
 template <typename T, typename Context, typename Functor>
 void binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                  const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad,
                  Functor functor) {
   broadcast_grad<T>(ctx, x, y, out_grad, x_grad, detail::FirstGradient<Functor>{functor});
   broadcast_grad<T>(ctx, x, y, out_grad, y_grad, detail::SecondGradient<Functor>{functor});
+}
+
+/// The same of a kernel that does not broadcast.
+template <typename T, typename Context, typename Functor>
+void even_binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                      const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad,
+                      Functor functor) {
+  if (x_grad)
+    even_loop<T>(ctx, {&x, &y, &out_grad}, x_grad, detail::FirstGradient<Functor>{functor});
+  if (y_grad)
+    even_loop<T>(ctx, {&x, &y, &out_grad}, y_grad, detail::SecondGradient<Functor>{functor});
 }
 
 }  // namespace phi

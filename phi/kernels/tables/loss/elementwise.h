@@ -31,52 +31,52 @@ template <typename T, typename Context>
 void BceLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    DenseTensor* out) {
   refuse_elements<T>(ctx, input, IsNoProbability<T>(), {.raise = throw_no_probability});
-  nary_loop<T>(ctx, {&input, &label}, out, BceLossFunctor<compute_t<T>>());
+  even_loop<T>(ctx, {&input, &label}, out, BceLossFunctor<compute_t<T>>());
 }
 
 template <typename T, typename Context>
 void BceLossGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                        const DenseTensor& out_grad, DenseTensor* input_grad) {
-  nary_loop<T>(ctx, {&input, &label, &out_grad}, input_grad, BceLossGradFunctor<compute_t<T>>());
+  even_loop<T>(ctx, {&input, &label, &out_grad}, input_grad, BceLossGradFunctor<compute_t<T>>());
 }
 
 template <typename T, typename Context>
 void HuberLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                      float delta, DenseTensor* out) {
-  nary_loop<T>(ctx, {&input, &label}, out, HuberLossFunctor<compute_t<T>>{delta});
+  even_loop<T>(ctx, {&input, &label}, out, HuberLossFunctor<compute_t<T>>{delta});
 }
 
 template <typename T, typename Context>
 void HuberLossGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                          const DenseTensor& out_grad, float delta, DenseTensor* input_grad,
                          DenseTensor* label_grad) {
-  binary_grad<T>(ctx, input, label, out_grad, input_grad, label_grad,
-                 HuberLossGradFunctor<compute_t<T>>{delta});
+  even_binary_grad<T>(ctx, input, label, out_grad, input_grad, label_grad,
+                      HuberLossGradFunctor<compute_t<T>>{delta});
 }
 
 template <typename T, typename Context>
 void HingeLossKernel(const Context& ctx, const DenseTensor& logits, const DenseTensor& labels,
                      DenseTensor* loss) {
-  nary_loop<T>(ctx, {&logits, &labels}, loss, HingeLossFunctor<compute_t<T>>());
+  even_loop<T>(ctx, {&logits, &labels}, loss, HingeLossFunctor<compute_t<T>>());
 }
 
 template <typename T, typename Context>
 void HingeLossGradKernel(const Context& ctx, const DenseTensor& logits, const DenseTensor& labels,
                          const DenseTensor& loss_grad, DenseTensor* logits_grad) {
-  nary_loop<T>(ctx, {&logits, &labels, &loss_grad}, logits_grad,
+  even_loop<T>(ctx, {&logits, &labels, &loss_grad}, logits_grad,
                HingeLossGradFunctor<compute_t<T>>());
 }
 
 template <typename T, typename Context>
 void LogLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    float epsilon, DenseTensor* out) {
-  nary_loop<T>(ctx, {&input, &label}, out, LogLossFunctor<compute_t<T>>{epsilon});
+  even_loop<T>(ctx, {&input, &label}, out, LogLossFunctor<compute_t<T>>{epsilon});
 }
 
 template <typename T, typename Context>
 void LogLossGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                        const DenseTensor& out_grad, float epsilon, DenseTensor* input_grad) {
-  nary_loop<T>(ctx, {&input, &label, &out_grad}, input_grad,
+  even_loop<T>(ctx, {&input, &label, &out_grad}, input_grad,
                LogLossGradFunctor<compute_t<T>>{epsilon});
 }
 

@@ -15,10 +15,17 @@ inline constexpr bool kCastsOnReading = std::is_same_v<T, To> || std::is_same_v<
                                         (std::is_integral_v<T> && std::is_integral_v<To> &&
                                          !std::is_same_v<To, bool>);
 
-// All integers are summed alike.
-template <typename To>
-using SumReducerFor =
-    SumReducer<std::conditional_t<std::is_integral_v<To>, int64_t, compute_t<To>>>;
+// Integers are summed in int64, whatever To is.
+template <typename To, typename T, typename Context>
+void sum_as(const Context& ctx, const T* x, const Dims& dims, AxisSet axes, DenseTensor* out) {
+  using Sum = std::conditional_t<std::is_integral_v<To>, int64_t, To>;
+  constexpr bool kIsSum = std::is_same_v<Sum, To>;
+  DenseTensor sums =
+      kIsSum ? *out : DenseTensor::empty({out->dims(), dtype_of<Sum>()}, ctx.place());
+  reduce<SumReducer<To>>(ctx, x, dims, axes, sums.template mutable_data<Sum>(),
+                         ConvertFunctor<Sum>());
+  if constexpr (!kIsSum) convert(ctx, sums.data<Sum>(), out->mutable_data<To>(), out->numel());
+}
 
 // The number of elements of the whole tensor that one mean is of.
 inline int64_t global_count(const ShardBox& where, AxisSet axes) {
@@ -73,10 +80,7 @@ template <typename T, typename Context>
 void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
   visit_dtype(out->dtype(), [&]<typename To>() {
-    const auto sum = [&](const auto* from) {
-      reduce<SumReducerFor<To>>(ctx, from, x.dims(), axes, out->mutable_data<To>(),
-                                ConvertFunctor<To>());
-    };
+    const auto sum = [&](const auto* from) { sum_as<To>(ctx, from, x.dims(), axes, out); };
     if constexpr (kCastsOnReading<T, To>) {
       sum(x.data<T>());
     } else {

@@ -29,7 +29,7 @@ struct AttentionProblem {
     const RareMask rare =
         rare_mask < 0 ? RareMask() : rare_masks(sq, sk)[static_cast<size_t>(rare_mask)];
     for (size_t i = 0; i < mask.size(); ++i) {
-      if (rare_mask < 0 ? i % 5 == 0 : rare.hidden[i]) mask[i] = -INFINITY;
+      if (rare_mask < 0 ? i % 5 == 0 : rare.hidden[i]) mask[i] = -double{INFINITY};
     }
     return mask;
   }

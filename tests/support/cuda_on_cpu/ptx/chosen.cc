@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <mutex>
 #include <unordered_map>
 
@@ -16,7 +15,7 @@ namespace cuda_on_cpu::ptx {
 namespace {
 
 // Where sizes differ, the library was made of other sources, or the compilers do not agree.
-void check_sizes(const Function& kernel, const std::vector<Argument>& arguments) {
+void check_sizes(const Function& kernel, std::span<const Argument> arguments) {
   bool same = kernel.parameters.size() == arguments.size();
   for (size_t i = 0; same && i < arguments.size(); ++i) {
     same = kernel.parameters[i].size == arguments[i].size;
@@ -25,17 +24,7 @@ void check_sizes(const Function& kernel, const std::vector<Argument>& arguments)
   fail(fmt::format("the parameters of {} have other sizes in PTX than for g++", kernel.name));
 }
 
-// Adds the kernel's name to the file that AUTOPHI_CUDA_PTX_RAN names.
-void note(const std::string& name) {
-  static const char* const file = std::getenv("AUTOPHI_CUDA_PTX_RAN");
-  if (file == nullptr) return;
-  std::ofstream out(file, std::ios::app);
-  if (!(out << common_name(name) + "\n" << std::flush)) {
-    fail(fmt::format("{} cannot be written", file));
-  }
-}
-
-const Function& chosen_kernel(const std::string& name, const std::vector<Argument>& arguments) {
+const Function& chosen_kernel(const std::string& name, std::span<const Argument> arguments) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   static Kernels& kernels = *new Kernels(read_ptx(std::getenv("AUTOPHI_CUDA_PTX")));
@@ -44,17 +33,13 @@ const Function& chosen_kernel(const std::string& name, const std::vector<Argumen
   if (fresh) {
     kernel->second = &kernels.find(name);
     check_sizes(*kernel->second, arguments);
-    note(name);
   }
   return *kernel->second;
 }
 
-Code code_in_ptx(const std::string& kernel, Code compiled, std::vector<Argument> arguments) {
-  const Function& chosen = chosen_kernel(kernel, arguments);
-  // The compiled thread keeps what the arguments point to.
-  return {[&chosen, kept = std::move(compiled.thread), arguments = std::move(arguments)] {
-            run_kernel(chosen, arguments);
-          },
+Code code_in_ptx(const std::string& kernel, std::shared_ptr<const Arguments> arguments) {
+  const Function& chosen = chosen_kernel(kernel, arguments->each());
+  return {[&chosen, held = std::move(arguments)] { run_kernel(chosen, held->each()); },
           chosen.shared};
 }
 

@@ -35,9 +35,9 @@ void add_moves(Rows& rows) {
   add_move<bool>(rows, {"mov.pred"});
   add_move<uint16_t>(rows, {"mov.b16", "mov.u16", "mov.s16"});
   add_move<uint32_t>(rows, {"mov.b32", "mov.u32", "mov.s32", "mov.f32"});
-  add_move<uint64_t>(
-      rows, {"mov.b64", "mov.u64", "mov.s64", "mov.f64", "cvta.shared.u64", "cvta.local.u64",
-             "cvta.global.u64", "cvta.to.global.u64", "cvta.to.shared.u64", "cvta.to.local.u64"});
+  add_move<uint64_t>(rows, {"mov.b64", "mov.u64", "mov.s64", "mov.f64", "cvta.shared.u64",
+                            "cvta.local.u64", "cvta.param.u64", "cvta.global.u64",
+                            "cvta.to.global.u64", "cvta.to.shared.u64", "cvta.to.local.u64"});
   rows["mov.b32.pack2"] = pack<uint16_t, 2>;
   rows["mov.b32.unpack2"] = unpack<uint16_t, 2>;
   rows["mov.b32.pack4"] = pack<uint8_t, 4>;

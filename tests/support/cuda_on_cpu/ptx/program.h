@@ -77,7 +77,7 @@ struct Frame {
 };
 
 /// Runs a kernel for the thread that is due (block_state.h).
-void run_kernel(const Function& kernel, const std::vector<Argument>& arguments);
+void run_kernel(const Function& kernel, std::span<const Argument> arguments);
 /// Runs a function to its end; its parameters are in the frame's memory.
 void run(Frame& frame);
 Frame frame_of(const Function& function);

@@ -23,7 +23,7 @@ void run(Frame& frame) {
   }
 }
 
-void run_kernel(const Function& kernel, const std::vector<Argument>& arguments) {
+void run_kernel(const Function& kernel, std::span<const Argument> arguments) {
   Frame frame = frame_of(kernel);
   for (const auto& [slot, parameter, offset] : kernel.given) {
     put<const std::byte*>(frame, slot,

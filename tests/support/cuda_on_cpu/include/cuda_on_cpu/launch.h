@@ -1,36 +1,58 @@
 // cudaLaunchKernelEx with the toolkit's signature. Arguments are converted to the kernel's types
-// and kept by value until the kernel runs.
+// and kept by value until the kernel runs. What is a template here is compiled for each of several
+// thousand kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <functional>
-#include <memory>
-#include <tuple>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace cuda_on_cpu {
 
-/// A copy of an argument, of its parameter's type.
+/// An argument, of its parameter's type.
 struct Argument {
   const void* address;
   size_t size;
+  size_t alignment;
+  bool is_pointer;  // to data
 };
-/// Puts a kernel into the stream of `config`; `body` is one of its threads, and holds the
-/// arguments.
-cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, std::function<void()> body,
-                   std::vector<Argument> arguments);
-/// Ends the test unless argument number `index` lies where a kernel may read or is null.
-void check_argument(const void* kernel, int index, const void* pointer);
+
+/// Calls a kernel with the arguments at these addresses.
+using Call = void (*)(const void* kernel, const void* const* arguments);
+
+/// Puts a kernel into the stream of `config`, with copies of the arguments. Ends the test where a
+/// pointer is neither null nor to memory that a kernel may read.
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, Call call,
+                   std::span<const Argument> arguments);
 
 template <class T>
-void check_argument_of(const void* kernel, int index, const T& argument) {
-  if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
-    check_argument(kernel, index, argument);
-  }
+Argument argument(const T& value) {
+  return {&value, sizeof(T), alignof(T),
+          std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>};
 }
+
+template <class... Parameters>
+struct KernelOf {
+  using Pointer = void (*)(Parameters...);
+
+  static void call(const void* kernel, const void* const* arguments) {
+    call(reinterpret_cast<Pointer>(const_cast<void*>(kernel)), arguments,
+         std::index_sequence_for<Parameters...>());
+  }
+  template <size_t... i>
+  static void call(Pointer kernel, const void* const* arguments, std::index_sequence<i...>) {
+    kernel(*static_cast<const Parameters*>(arguments[i])...);
+  }
+  static cudaError_t launch(const cudaLaunchConfig_t& config, Pointer kernel,
+                            const Parameters&... parameters) {
+    const std::array<Argument, sizeof...(Parameters)> arguments{argument(parameters)...};
+    return cuda_on_cpu::launch(config, reinterpret_cast<const void*>(kernel), &call, arguments);
+  }
+};
 
 }  // namespace cuda_on_cpu
 
@@ -42,17 +64,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   static_assert(
       (sizeof(Parameters) + ... + 0) <= 32764,
       "kernel parameters take at most 32764 bytes, as CUDA has it from 12.1 and sm_70 on");
-  return [&](Parameters... given) {
-    const void* address = reinterpret_cast<const void*>(kernel);
-    [[maybe_unused]] int index = 0;
-    (cuda_on_cpu::check_argument_of(address, ++index, given), ...);
-    const auto held = std::make_shared<const std::tuple<Parameters...>>(given...);
-    std::vector<cuda_on_cpu::Argument> copies = std::apply(
-        [](const Parameters&... copy) {
-          return std::vector<cuda_on_cpu::Argument>{{&copy, sizeof(copy)}...};
-        },
-        *held);
-    return cuda_on_cpu::launch(
-        *config, address, [kernel, held] { std::apply(kernel, *held); }, std::move(copies));
-  }(std::forward<Arguments>(arguments)...);
+  return cuda_on_cpu::KernelOf<Parameters...>::launch(*config, kernel,
+                                                      std::forward<Arguments>(arguments)...);
 }

@@ -1,0 +1,28 @@
+// Whether the inputs of a loop over elements all have the dims of what is computed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "phi/common/errors.h"
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+template <size_t kInputs>
+bool is_even(const std::array<const DenseTensor*, kInputs>& inputs, const Dims& dims) {
+  return std::ranges::all_of(inputs, [&](const DenseTensor* in) { return in->dims() == dims; });
+}
+
+/// Of kernels that do not broadcast: shape functions have refused other dims. Errors: Internal.
+template <size_t kInputs>
+void check_even(const std::array<const DenseTensor*, kInputs>& inputs, const Dims& dims) {
+  for (const DenseTensor* in : inputs) {
+    PHI_CHECK(in->dims() == dims,
+              errors::Internal("an input {} of a kernel that does not broadcast is computed "
+                               "with dims {}.",
+                               in->meta().to_string(), dims.to_string()));
+  }
+}
+
+}  // namespace phi
