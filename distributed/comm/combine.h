@@ -43,6 +43,7 @@ PHI_HD A multiply(A a, A b) {
     return a * b;
   }
 }
+
 /// NaN wins in max and min.
 template <ReduceKind kKind, typename A>
 PHI_HD A combine(A a, A b) {

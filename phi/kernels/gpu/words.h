@@ -107,9 +107,7 @@ void index_loop(const GpuContext& ctx, Out* out, int64_t n, F f) {
 
 /// x's bytes, where `out` is not x's buffer anyway.
 inline void keep(const GpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
-  const auto* from = static_cast<const std::byte*>(x.raw_data());
-  auto* to = static_cast<std::byte*>(out->mutable_raw_data());
-  if (from != to && x.nbytes() > 0) gpu::GpuDevice::of(ctx.place()).copy(to, from, x.nbytes());
+  gpu::keep_bytes(ctx, x.raw_data(), out->mutable_raw_data(), x.nbytes());
 }
 
 }  // namespace phi

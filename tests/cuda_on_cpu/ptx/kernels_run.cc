@@ -1,9 +1,11 @@
 // Whether tests run each kernel that nvcc has compiled, but for one that nobody launches.
 //   kernels_run LIBRARY NAMES...: the library, and files of the names of kernels that tests have run
-// (AUTOPHI_CUDA_RAN). Ends with 1 and the names where some were run by none.
+// (AUTOPHI_CUDA_RAN). Ends with 1 and the names where some were run by none; else it deletes the
+// files, so that the next check is of what ran after this one.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <span>
@@ -50,5 +52,7 @@ int main(int argc, char** argv) {
     fmt::print("no test runs {}\n", kernel);
   }
   fmt::print("{} of {} kernels are run\n", kernels.size() - missing, kernels.size());
-  return missing == 0 ? 0 : 1;
+  if (missing > 0) return 1;
+  for (const char* file : arguments.subspan(2)) std::filesystem::remove(file);
+  return 0;
 }

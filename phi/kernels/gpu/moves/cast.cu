@@ -4,19 +4,16 @@
 #include "phi/kernels/gpu/moves/cast.h"
 
 namespace phi::gpu {
-namespace {
 
-void keep_elements(const GpuContext& ctx, const void* x, void* out, size_t bytes) {
+void keep_bytes(const GpuContext& ctx, const void* x, void* out, size_t bytes) {
   if (x == out || bytes == 0) return;
   GpuDevice::of(ctx.place())
       .copy(static_cast<std::byte*>(out), static_cast<const std::byte*>(x), bytes);
 }
 
-}  // namespace
-
 void cast_elements(const GpuContext& ctx, const void* x, DataType from, void* out, DataType to,
                    int64_t n) {
-  if (from == to) return keep_elements(ctx, x, out, static_cast<size_t>(n) * size_of(to));
+  if (from == to) return keep_bytes(ctx, x, out, static_cast<size_t>(n) * size_of(to));
   visit_any_dtype(from, [&]<typename From>() {
     visit_any_dtype(to, [&]<typename To>() {
       if constexpr (!std::is_same_v<From, To>)
