@@ -144,6 +144,31 @@ class ColumnReduction {
   Lane lanes_[kColumnTile];
 };
 
+/// `value` and the rows of one output that has several: short ones in batches.
+template <typename T, typename Lane, typename Acc>
+Acc reduce_pieces(const T* x, const ReducePlan& plan, Acc value,
+                  const ReduceFunctions<compute_t<T>, Lane, Acc>& f) {
+  const bool is_short = plan.inner <= kBlockLength<T, Lane>;
+  Lane joined[kBlockBatch];
+  const T* pieces[kBlockBatch];
+  int64_t waiting = 0;
+  const auto join_waiting = [&] {
+    join_blocks(pieces, waiting, plan.inner, f, joined);
+    value = f.carry_all(value, joined, waiting);
+    waiting = 0;
+  };
+  plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
+    if (!is_short) {
+      value = reduce_row(x + at[0], plan.inner, value, f);
+      return;
+    }
+    pieces[waiting] = x + at[0];
+    if (++waiting == kBlockBatch) join_waiting();
+  });
+  if (waiting > 0) join_waiting();
+  return value;
+}
+
 /// reduce_loop along rows: short ones in batches, others one by one.
 template <typename T, typename Lane, typename Acc>
 void reduce_rows(const T* x, const ReducePlan& plan,
@@ -173,11 +198,7 @@ void reduce_rows(const T* x, const ReducePlan& plan,
       rows[waiting] = x + kept[0];
       if (++waiting == kBlockBatch) reduce_waiting();
     } else {
-      Acc value = Acc(f.identity);
-      plan.reduced.for_each([&](const std::array<int64_t, 1>& at) {
-        value = reduce_row(x + kept[0] + at[0], plan.inner, value, f);
-      });
-      values[filled++] = value;
+      values[filled++] = reduce_pieces(x + kept[0], plan, Acc(f.identity), f);
     }
     if (filled == kColumnTile) store_filled();
   });

@@ -74,27 +74,29 @@ inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
 
-/// Row r of a [rows, n] array as numbers of the computing type: in place for float and double,
-/// converted into a buffer for 16-bit T.
+/// Row r of an array of rows of n elements, each `stride` behind the one before, as numbers of the
+/// computing type: in place for float and double, converted into a buffer for 16-bit T.
 template <typename T>
 class RowReader {
  public:
   using C = compute_t<T>;
-  RowReader(const T* data, int64_t n) : data_(data), n_(n) {
+  RowReader(const T* data, int64_t n) : RowReader(data, n, n) {}
+  RowReader(const T* data, int64_t n, int64_t stride) : data_(data), n_(n), stride_(stride) {
     if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
   }
   const C* row(int64_t r) {
     if constexpr (kIs16Bit<T>) {
-      convert(data_ + r * n_, buffer_.get(), n_);
+      convert(data_ + r * stride_, buffer_.get(), n_);
       return buffer_.get();
     } else {
-      return data_ + r * n_;
+      return data_ + r * stride_;
     }
   }
 
  private:
   const T* data_;
   int64_t n_;
+  int64_t stride_;
   std::unique_ptr<C[]> buffer_;
 };
 
@@ -103,23 +105,25 @@ template <typename T>
 class RowWriter {
  public:
   using C = compute_t<T>;
-  RowWriter(T* data, int64_t n) : data_(data), n_(n) {
+  RowWriter(T* data, int64_t n) : RowWriter(data, n, n) {}
+  RowWriter(T* data, int64_t n, int64_t stride) : data_(data), n_(n), stride_(stride) {
     if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
   }
   C* row(int64_t r) {
     if constexpr (kIs16Bit<T>) {
       return buffer_.get();
     } else {
-      return data_ + r * n_;
+      return data_ + r * stride_;
     }
   }
   void done(int64_t r) {
-    if constexpr (kIs16Bit<T>) convert(buffer_.get(), data_ + r * n_, n_);
+    if constexpr (kIs16Bit<T>) convert(buffer_.get(), data_ + r * stride_, n_);
   }
 
  private:
   T* data_;
   int64_t n_;
+  int64_t stride_;
   std::unique_ptr<C[]> buffer_;
 };
 

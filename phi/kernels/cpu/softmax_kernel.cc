@@ -70,26 +70,29 @@ inline void softmax_grad_rows(const T* out, const T* out_grad, int64_t rows, int
   }
 }
 
+constexpr int64_t kGradColumns = 1024;
+
 /// The gradient down the columns [0, width) of [n, stride] arrays.
 template <typename T>
-void softmax_grad_columns(const T* out, const T* out_grad, int64_t n, int64_t stride, int64_t width,
-                          T* x_grad) {
+inline void softmax_grad_columns(const T* out, const T* out_grad, int64_t n, int64_t stride,
+                                 int64_t width, T* x_grad) {
   using C = compute_t<T>;
-  C y[kBlockColumns];
-  C g[kBlockColumns];
-  C sums[kBlockColumns] = {};
-  const auto read = [&](int64_t k) {
-    convert(out + k * stride, y, width);
-    convert(out_grad + k * stride, g, width);
-  };
+  RowReader<T> outs(out, width, stride);
+  RowReader<T> grads(out_grad, width, stride);
+  RowWriter<T> writer(x_grad, width, stride);
+  C sums[kGradColumns] = {};
   for (int64_t k = 0; k < n; ++k) {
-    read(k);
+    const C* y = outs.row(k);
+    const C* g = grads.row(k);
     for (int64_t i = 0; i < width; ++i) sums[i] += y[i] * g[i];
   }
   for (int64_t k = 0; k < n; ++k) {
-    read(k);
-    for (int64_t i = 0; i < width; ++i) y[i] *= g[i] - sums[i];
-    convert(y, x_grad + k * stride, width);
+    const C* y = outs.row(k);
+    const C* g = grads.row(k);
+    C* to = writer.row(k);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < width; ++i) to[i] = y[i] * (g[i] - sums[i]);
+    writer.done(k);
   }
 }
 
@@ -121,8 +124,10 @@ void SoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   T* to = x_grad->mutable_data<T>();
   if (view.inner == 1)
     return run_widest<compute_t<T>>([=] { softmax_grad_rows(y, g, view.outer, view.n, to); });
-  view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
-    softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
+  run_widest<compute_t<T>>([=] {
+    view.for_each_block(kGradColumns, [&](int64_t start, int64_t width) {
+      softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
+    });
   });
 }
 

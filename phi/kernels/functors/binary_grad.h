@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_power.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -31,9 +33,11 @@ struct FMinGradFunctor {
 /// x^0 does not depend on x, nor 0^y on a y that is not negative.
 template <typename T>
 struct ElementwisePowGradFunctor {
-  PHI_HD T dx(T x, T y, T g) const { return y == T(0) ? T(0) : g * y * std::pow(x, y - T(1)); }
+  PHI_HD T dx(T x, T y, T g) const {
+    return y == T(0) ? T(0) : fast::scaled_pow(static_cast<double>(g) * y, x, y - T(1));
+  }
   PHI_HD T dy(T x, T y, T g) const {
-    return x == T(0) && y >= T(0) ? T(0) : g * std::log(x) * std::pow(x, y);
+    return x == T(0) && y >= T(0) ? T(0) : g * fast::log(x) * fast::pow(x, y);
   }
 };
 

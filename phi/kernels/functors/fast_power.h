@@ -60,28 +60,38 @@ PHI_HD double wide_exp(double x) {
 
 }  // namespace detail
 
-/// What hangs on y alone is masks of bits: as conditions, an exponent that a loop has in common
-/// would be a jump to many loops, of which none is vectorised.
-PHI_HD float pow(float x, float y) {
+/// factor * x^y for a y that a float or a double holds, rounded once: the power may be greater or
+/// smaller than any float where the product is one. What hangs on y alone is masks of bits: as
+/// conditions, an exponent that a loop has in common would be a jump to many loops, of which none
+/// is vectorised.
+template <typename Y>
+PHI_HD float scaled_pow(double factor, float x, Y y) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr uint32_t kOne = 0x3f800000u;
-  const float half = 0.5f * y;
+  const Y half = Y(0.5) * y;
   const bool is_whole = std::floor(y) == y;
   const uint32_t sign = is_whole & (std::floor(half) != half) ? 0x80000000u : 0u;
   const uint32_t none = is_whole ? 0u : 0x7fc00000u;  // a NaN, of a negative number
-  const uint32_t kept = y == 0.0f ? 0u : ~0u;
-  const uint32_t of_unit = std::fabs(y) == static_cast<float>(kInf) ? 0u : ~0u;  // of x = -1
+  const uint32_t kept = y == Y(0) ? 0u : ~0u;
+  const uint32_t of_unit = std::fabs(y) == static_cast<Y>(kInf) ? 0u : ~0u;  // of x = -1
 
   const double magnitude = std::fabs(x);
   const double finite = detail::wide_log(magnitude);   // subnormal floats are normal doubles
   double log = magnitude < kInf ? finite : magnitude;  // inf and NaN are their own logarithms
   log = magnitude == 0.0 ? -kInf : log;
-  auto bits = std::bit_cast<uint32_t>(static_cast<float>(detail::wide_exp(y * log)));
-  bits |= std::bit_cast<uint32_t>(x) & sign;
+  const double exponent = y * log;
+  double power = detail::wide_exp(exponent);
+  power = exponent == kInf ? kInf : power;  // times 0 it is NaN
+  power = exponent == -kInf ? 0.0 : power;
+  auto bits = std::bit_cast<uint32_t>(static_cast<float>(factor * power));
+  bits ^= std::bit_cast<uint32_t>(x) & sign;
   bits |= (x < 0.0f) & (magnitude < kInf) ? none : 0u;
+  const auto one = std::bit_cast<uint32_t>(static_cast<float>(factor));
   const uint32_t unchanged = x == 1.0f ? 0u : (x == -1.0f ? kept & of_unit : kept);
-  return std::bit_cast<float>((bits & unchanged) | (kOne & ~unchanged));
+  return std::bit_cast<float>((bits & unchanged) | (one & ~unchanged));
 }
+PHI_HD double scaled_pow(double factor, double x, double y) { return factor * std::pow(x, y); }
+
+PHI_HD float pow(float x, float y) { return scaled_pow(1.0, x, y); }
 PHI_HD double pow(double x, double y) { return std::pow(x, y); }
 
 }  // namespace phi::fast

@@ -7,6 +7,7 @@
 
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/fast_normal.h"
+#include "phi/kernels/functors/fast_power.h"
 
 namespace phi {
 
@@ -99,13 +100,10 @@ struct PowHalfGradFunctor {
   }
 };
 
-/// In double, which holds the power where only its product with `exponent` is a float.
 template <typename T>
 struct PowGradFunctor {
   double exponent;
-  PHI_HD T operator()(T x, T g) const {
-    return static_cast<T>(g * exponent * std::pow(static_cast<double>(x), exponent - 1.0));
-  }
+  PHI_HD T operator()(T x, T g) const { return fast::scaled_pow(g * exponent, x, exponent - 1.0); }
 };
 
 }  // namespace phi

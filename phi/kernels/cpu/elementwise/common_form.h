@@ -35,10 +35,12 @@ template <typename T>
 struct SigmoidFunctor;
 template <typename T>
 struct SiluFunctor;
+template <typename T>
+struct SiluGradFunctor;
 
 namespace detail {
 
-/// F(x) where rare_sign(x) is not negative; most functors have none.
+/// F(x..) where rare_sign(x..) is not negative; most functors have none.
 template <typename F>
 struct CommonForm;
 
@@ -85,6 +87,15 @@ struct CommonForm<SigmoidFunctor<float>> : WithinExp {
 template <>
 struct CommonForm<SiluFunctor<float>> : WithinExp {
   float operator()(float x) const { return x * fast::sigmoid_inside(x); }
+};
+
+template <>
+struct CommonForm<SiluGradFunctor<float>> {
+  static int32_t rare_sign(float x, float) { return WithinExp::rare_sign(x); }
+  float operator()(float x, float g) const {
+    const float s = fast::sigmoid_inside(x);
+    return g * s * (1.0f + x * (1.0f - s));
+  }
 };
 
 template <>

@@ -8,6 +8,8 @@
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {
@@ -81,15 +83,18 @@ void PReluGradKernel(const Context&, const DenseTensor& x, const DenseTensor& al
   T* to = x_grad ? x_grad->mutable_data<T>() : nullptr;
   for_each_run(blocks, [&](int64_t at, int64_t w) {
     const C slope = weights[static_cast<size_t>(w)];
-    double sum = 0.0;
-    for (int64_t i = at; i < at + blocks.inner; ++i) {
-      const C value = convert_value<C>(xs[i]);
-      const C g = convert_value<C>(gs[i]);
-      const bool passes = value > C(0);
-      if (to) to[i] = convert_value<T>(passes ? g : slope * g);
-      sum += passes ? 0.0 : static_cast<double>(g * value);
-    }
-    sums[static_cast<size_t>(w)] += sum;
+    const auto grad = [=](int64_t i) {
+      const C g = convert_value<C>(gs[at + i]);
+      return convert_value<T>(convert_value<C>(xs[at + i]) > C(0) ? g : slope * g);
+    };
+    const auto of_slope = [=](int64_t i) {
+      const C value = convert_value<C>(xs[at + i]);
+      return static_cast<double>(value > C(0) ? C(0) : convert_value<C>(gs[at + i]) * value);
+    };
+    sums[static_cast<size_t>(w)] += run_widest<C>([=, n = blocks.inner] {
+      for (int64_t i = 0; to && i < n; ++i) to[at + i] = grad(i);
+      return row_sum<double>(n, of_slope);
+    });
   });
   if (alpha_grad) convert(sums.data(), alpha_grad->mutable_data<T>(), alpha_grad->numel());
 }

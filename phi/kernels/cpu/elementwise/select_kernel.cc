@@ -64,6 +64,34 @@ void select(const DenseTensor& condition, const DenseTensor& x, const DenseTenso
   });
 }
 
+/// to = the sum of n elements of each input, from `begin` on.
+template <typename T>
+void add_block(std::span<const DenseTensor* const> inputs, int64_t begin, int64_t n, T* to) {
+  using C = compute_t<T>;
+  const AddFunctor<C> add;
+  const auto add_to = [=](const C* a, const C* b, C* sum) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) sum[i] = add(a[i], b[i]);
+  };
+  const T* first = inputs[0]->data<T>() + begin;
+  if constexpr (kIs16Bit<T>) {
+    C sum[kConvertBlock];
+    C term[kConvertBlock];
+    convert(first, sum, n);
+    for (const DenseTensor* input : inputs.subspan(1)) {
+      convert(input->data<T>() + begin, term, n);
+      add_to(sum, term, sum);
+    }
+    convert(sum, to, n);
+  } else {
+    if (inputs.size() == 1 && to != first) std::copy_n(first, n, to);
+    for (const DenseTensor* input : inputs.subspan(1)) {
+      add_to(first, input->data<T>() + begin, to);
+      first = to;
+    }
+  }
+}
+
 }  // namespace
 
 /// x where `condition` (bool), else y.
@@ -76,22 +104,10 @@ void WhereKernel(const Context&, const DenseTensor& condition, const DenseTensor
 /// The sum of `inputs`, all of out's dims.
 template <typename T, typename Context>
 void AddNKernel(const Context&, std::span<const DenseTensor* const> inputs, DenseTensor* out) {
-  using C = compute_t<T>;
-  const AddFunctor<C> add;
-  T* result = out->mutable_data<T>();
-  const int64_t n = out->numel();
   // Block by block, so that the running sum stays in the cache (and in float for 16-bit floats).
-  C sum[kConvertBlock];
-  C term[kConvertBlock];
-  for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
-    const int64_t count = std::min(kConvertBlock, n - begin);
-    convert(inputs[0]->data<T>() + begin, sum, count);
-    for (const DenseTensor* input : inputs.subspan(1)) {
-      convert(input->data<T>() + begin, term, count);
-      for (int64_t i = 0; i < count; ++i) sum[i] = add(sum[i], term[i]);
-    }
-    convert(sum, result + begin, count);
-  }
+  const int64_t n = out->numel();
+  for (int64_t begin = 0; begin < n; begin += kConvertBlock)
+    add_block<T>(inputs, begin, std::min(kConvertBlock, n - begin), out->mutable_data<T>() + begin);
 }
 
 /// x + weight * (y - x).

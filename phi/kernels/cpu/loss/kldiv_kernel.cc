@@ -4,8 +4,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/cpu/elementwise/nary_loop.h"
-#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/functors/losses.h"
+#include "phi/kernels/functors/reduce.h"
 
 namespace phi {
 namespace {
@@ -17,6 +18,16 @@ double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string
   return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
 }
 
+/// f(term), where `log_target` is known to the compiler: as a member it keeps loops from vectors.
+template <typename C, typename F>
+void with_term(bool log_target, F&& f) {
+  if (log_target) {
+    f([](C x, C label) { return KLDivLossFunctor<C>{true}(x, label); });
+  } else {
+    f([](C x, C label) { return KLDivLossFunctor<C>{false}(x, label); });
+  }
+}
+
 }  // namespace
 
 /// The local sum over global counts, so that the results of ranks add up.
@@ -24,14 +35,16 @@ template <typename T, typename Context>
 void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
                      const std::string& reduction, bool log_target, DenseTensor* out) {
   using C = compute_t<T>;
-  const KLDivLossFunctor<C> term{log_target};
-  if (reduction == "none") return nary_loop<T>({&x, &label}, out, term);
-  const T* xs = x.data<T>();
-  const T* labels = label.data<T>();
-  const double sum = row_sum<double>(x.numel(), [=](int64_t i) {
-    return static_cast<double>(term(static_cast<C>(xs[i]), static_cast<C>(labels[i])));
+  if (reduction == "none")
+    return with_term<C>(log_target, [&](auto term) { nary_loop<T>({&x, &label}, out, term); });
+  DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  C* const to = terms.mutable_data<C>();
+  with_term<C>(log_target, [&](auto term) {
+    nary_loop<T>(std::array{&x, &label}, to, x.dims(), term);
   });
-  *out->mutable_data<T>() = convert_value<T>(sum / divisor(ctx, x, reduction));
+  const double by = divisor(ctx, x, reduction);
+  reduce<SumReducer<C>>(ctx, to, x.dims(), AxisSet::all(x.ndim()), out->mutable_data<T>(),
+                        [by](double sum) { return sum / by; });
 }
 
 template <typename T, typename Context>
@@ -39,9 +52,12 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          const DenseTensor& out_grad, const std::string& reduction, bool log_target,
                          DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const KLDivLossGradFunctor<C> grad{log_target};
   const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
-  nary_loop<T>({&label, &out_grad}, x_grad, [=](C a, C g) { return grad(a, g * share); });
+  const auto run = [&](auto grad) {
+    nary_loop<T>({&label, &out_grad}, x_grad, [=](C a, C g) { return grad(a, g * share); });
+  };
+  if (log_target) return run([](C a, C g) { return KLDivLossGradFunctor<C>{true}(a, g); });
+  run([](C a, C g) { return KLDivLossGradFunctor<C>{false}(a, g); });
 }
 
 PHI_REGISTER_KERNEL(kldiv_loss, CPU, KLDivLossKernel, Floats);

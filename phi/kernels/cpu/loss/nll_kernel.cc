@@ -21,13 +21,16 @@ template <typename T, typename L, typename F>
 void each_label(const L* labels, const ClassLayout& layout, const DenseTensor* weight,
                 int64_t ignore_index, F f) {
   using C = compute_t<T>;
-  for (int64_t r = 0; r < layout.rows(); ++r) {
-    const int64_t label = labels[r];
-    if (label == ignore_index) continue;
-    if (label < 0 || label >= layout.classes)
-      throw_wrong_label(r, label, layout.classes, ignore_index);
-    const int64_t at = (r / layout.inner * layout.classes + label) * layout.inner;
-    f(r, at + r % layout.inner, weight ? static_cast<C>(weight->data<T>()[label]) : C(1));
+  const T* weights = weight ? weight->data<T>() : nullptr;
+  int64_t r = 0;
+  for (int64_t first = 0; r < layout.rows(); first += layout.classes * layout.inner) {
+    for (int64_t i = 0; i < layout.inner; ++i, ++r) {
+      const int64_t label = labels[r];
+      if (label == ignore_index) continue;
+      if (label < 0 || label >= layout.classes)
+        throw_wrong_label(r, label, layout.classes, ignore_index);
+      f(r, first + label * layout.inner + i, weights ? static_cast<C>(weights[label]) : C(1));
+    }
   }
 }
 
@@ -60,13 +63,17 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
       to[r] = static_cast<T>(-w * static_cast<C>(data[at]));
     });
   }
-  CombinedSums<kSums> sums(ctx);
+  double loss = 0;
+  double weights = 0;
   const SharedRefusal refusal([&] {
     each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
-      sums[0] -= static_cast<double>(w) * static_cast<double>(data[at]);
-      sums[1] += static_cast<double>(w);
+      loss -= static_cast<double>(w) * static_cast<double>(data[at]);
+      weights += static_cast<double>(w);
     });
   });
+  CombinedSums<kSums> sums(ctx);
+  sums[0] = loss;
+  sums[1] = weights;
   sums[2] = static_cast<double>(refusal.count());
   if (reduction == "mean") {
     sums.combine(ctx, kLabelInput, label.ndim());

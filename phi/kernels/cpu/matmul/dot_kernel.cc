@@ -3,6 +3,7 @@
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -22,8 +23,11 @@ void DotKernel(const Context&, const DenseTensor& x, const DenseTensor& y, Dense
   for (int64_t r = 0; r < out->numel(); ++r) {
     const T* a = x.data<T>() + r * n;
     const T* b = y.data<T>() + r * n;
-    to[r] = static_cast<T>(row_sum<C>(
-        n, [=](int64_t i) { return static_cast<C>(static_cast<C>(a[i]) * static_cast<C>(b[i])); }));
+    to[r] = static_cast<T>(run_widest<C>([=] {
+      return row_sum<C>(n, [=](int64_t i) {
+        return static_cast<C>(static_cast<C>(a[i]) * static_cast<C>(b[i]));
+      });
+    }));
   }
 }
 

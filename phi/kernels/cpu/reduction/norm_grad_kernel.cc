@@ -5,8 +5,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/reduction/beside_reduced.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/norm_grad.h"
 
 namespace phi {
@@ -17,32 +17,10 @@ template <typename T, typename F>
 void reduced_grad(const DenseTensor& x, const DenseTensor& out, const DenseTensor& out_grad,
                   AxisSet axes, DenseTensor* x_grad, F f) {
   using C = compute_t<T>;
-  if (x.numel() == 0) return;
-  Dims reduced = x.dims();
-  for (int d = 0; d < reduced.ndim(); ++d) {
-    if (axes.has(d)) reduced[d] = 1;
-  }
-  const T* xs = x.data<T>();
-  const T* outs = out.data<T>();
-  const T* grads = out_grad.data<T>();
-  T* to = x_grad->mutable_data<T>();
-  const Broadcast<1> rows(x.dims(), {&reduced});
-  const int64_t step = rows.inner_stride(0);
-  run_widest<C>([=, &rows] {
-    rows.for_each_row([&](int64_t at, const std::array<int64_t, 1>& from, int64_t count) {
-      const T* norms = outs + from[0];
-      const T* gs = grads + from[0];
-      const auto one = [&](int64_t i, int64_t k) {
-        to[at + i] = static_cast<T>(
-            f(static_cast<C>(xs[at + i]), static_cast<C>(norms[k]), static_cast<C>(gs[k])));
-      };
-      if (step == 0) {
-        for (int64_t i = 0; i < count; ++i) one(i, 0);
-      } else {
-        for (int64_t i = 0; i < count; ++i) one(i, i);
-      }
-    });
-  });
+  const ComputeArray<C> outs(&out);
+  const ComputeArray<C> grads(&out_grad);
+  loop_beside<T>(x.dims(), axes, std::array{x.data<T>()}, std::array{outs.data(), grads.data()},
+                 x_grad->mutable_data<T>(), f);
 }
 
 }  // namespace

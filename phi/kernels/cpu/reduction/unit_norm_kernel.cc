@@ -1,46 +1,18 @@
-// Ops that scale rows to a length: norm to 1, renorm to one at the most; and their gradients.
+// Ops that scale rows to a length: norm to 1, renorm to one at the most; and their gradients. What
+// rows are reduced to is in double.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
-#include "phi/kernels/cpu/gathered_rows.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/cpu/reduction/beside_reduced.h"
+#include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/norm_grad.h"
+#include "phi/kernels/tables/reduction/p_norm.h"
 
 namespace phi {
 namespace {
-
-/// An array over one tensor dim, or over all others, as rows in the computing type: of x, and of a
-/// tensor like it.
-template <typename T>
-class RowPair {
- public:
-  using C = compute_t<T>;
-  RowPair(const DenseTensor& x, AxisSet axes) : places_(x.dims(), axes), x_(x.data<T>()) {}
-
-  /// Calls f(number of the row, x(k), store(k, value)).
-  template <typename F>
-  void for_each(T* to, F&& f) const {
-    std::vector<int64_t> offsets(static_cast<size_t>(places_.length()));
-    places_.for_each_element([&](int64_t k, int64_t offset) { offsets[k] = offset; });
-    places_.for_each_row([&](int64_t r, int64_t first) {
-      const auto x = [&](int64_t k) { return static_cast<double>(C(x_[first + offsets[k]])); };
-      const auto store = [&](int64_t k, double value) {
-        to[first + offsets[k]] = static_cast<T>(static_cast<C>(value));
-      };
-      const auto like = [&](const T* other, int64_t k) {
-        return static_cast<double>(C(other[first + offsets[k]]));
-      };
-      f(r, x, store, like);
-    });
-  }
-  int64_t length() const { return places_.length(); }
-
- private:
-  RowPlaces places_;
-  const T* x_;
-};
 
 AxisSet one_axis(int axis, const Dims& dims) { return normalise_axes(IntArray({axis}), dims); }
 
@@ -52,16 +24,81 @@ AxisSet all_but(int axis, const Dims& dims) {
   return axes;
 }
 
-template <typename X>
-double p_norm(int64_t n, double p, X x) {
-  if (std::isinf(p)) {
-    double most = 0;
-    for (int64_t k = 0; k < n; ++k) most = MaximumFunctor<double>()(most, std::fabs(x(k)));
-    return most;
+/// One number for each place that `axes` leaves of `dims`.
+std::vector<double> one_per_row(const Dims& dims, AxisSet axes) {
+  int64_t count = 1;
+  for (int d = 0; d < dims.ndim(); ++d) count *= axes.has(d) ? 1 : dims[d];
+  return std::vector<double>(static_cast<size_t>(count));
+}
+
+template <typename T>
+std::vector<double> sums_of_squares(const CpuContext& ctx, const DenseTensor& x, AxisSet axes) {
+  std::vector<double> sums = one_per_row(x.dims(), axes);
+  reduce<SumOfSquaresReducer<T>>(ctx, x.data<T>(), x.dims(), axes, sums.data(),
+                                 ConvertFunctor<double>());
+  return sums;
+}
+
+/// The sums over `axes` of x * y.
+template <typename T>
+std::vector<double> dot_products(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
+                                 AxisSet axes) {
+  using C = compute_t<T>;
+  std::vector<double> sums = one_per_row(x.dims(), axes);
+  DenseTensor products = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
+  binary_loop(x.data<T>(), y.data<T>(), products.mutable_data<C>(), x.numel(),
+              [](C a, C b) { return a * b; });
+  reduce<SumReducer<C>>(ctx, products.data<C>(), x.dims(), axes, sums.data(),
+                        ConvertFunctor<double>());
+  return sums;
+}
+
+/// Powers of floats may be greater than any float.
+template <typename T>
+std::vector<double> p_norms(const CpuContext& ctx, const DenseTensor& x, AxisSet axes, float p) {
+  std::vector<double> norms = one_per_row(x.dims(), axes);
+  if (p == 1 || p == 2 || std::isinf(p)) {
+    p_norm<T>(ctx, x, axes, p, norms.data());
+  } else {
+    DenseTensor wide = DenseTensor::empty({x.dims(), DataType::FLOAT64}, ctx.place());
+    convert(x.data<T>(), wide.mutable_data<double>(), x.numel());
+    p_norm<double>(ctx, wide, axes, p, norms.data());
   }
-  double sum = 0;
-  for (int64_t k = 0; k < n; ++k) sum += p == 2 ? x(k) * x(k) : std::pow(std::fabs(x(k)), p);
-  return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+  return norms;
+}
+
+/// out = x times the factor of its row: in the computing type, or in double where that does not
+/// hold one of them.
+template <typename T>
+void scale_rows(const DenseTensor& x, AxisSet axes, const std::vector<double>& factors,
+                DenseTensor* out) {
+  using C = compute_t<T>;
+  const auto is_held = [](double factor) {
+    return factor >= std::numeric_limits<C>::min() && factor <= std::numeric_limits<C>::max();
+  };
+  T* to = out->mutable_data<T>();
+  const std::array from{x.data<T>()};
+  if (std::ranges::all_of(factors, is_held)) {
+    const std::vector<C> held(factors.begin(), factors.end());
+    return loop_beside<T>(x.dims(), axes, from, std::array{held.data()}, to,
+                          [](C value, C factor) { return value * factor; });
+  }
+  loop_beside<T>(x.dims(), axes, from, std::array{factors.data()}, to,
+                 [](C value, double factor) { return static_cast<double>(value) * factor; });
+}
+
+/// RenormGradKernel, where `slope(x, norm)` is what an element adds to its norm.
+template <typename T, typename Slope>
+void renorm_grad(const DenseTensor& x, const DenseTensor& out_grad, AxisSet axes,
+                 const std::vector<double>& norms, const std::vector<double>& products,
+                 double max_norm, DenseTensor* x_grad, Slope slope) {
+  const auto grad = [=](double value, double g, double norm, double product) {
+    const double factor = max_norm / norm;
+    const double scaled = g * factor - product * factor / norm * slope(value, norm, 1.0);
+    return norm > max_norm ? scaled : g;
+  };
+  loop_beside<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
+                 std::array{norms.data(), products.data()}, x_grad->mutable_data<T>(), grad);
 }
 
 }  // namespace
@@ -69,77 +106,59 @@ double p_norm(int64_t n, double p, X x) {
 /// out = x / norm, where norm = sqrt(sum of squares along `axis` + epsilon), which is not given if
 /// `is_test`.
 template <typename T, typename Context>
-void NormKernel(const Context&, const DenseTensor& x, int axis, float epsilon, bool is_test,
+void NormKernel(const Context& ctx, const DenseTensor& x, int axis, float epsilon, bool is_test,
                 DenseTensor* out, DenseTensor* norm) {
-  const RowPair<T> rows(x, one_axis(axis, x.dims()));
-  const int64_t n = rows.length();
-  rows.for_each(out->mutable_data<T>(), [&](int64_t r, auto x_at, auto store, auto) {
-    double sum = epsilon;
-    for (int64_t k = 0; k < n; ++k) sum += x_at(k) * x_at(k);
-    const double length = std::sqrt(sum);
-    for (int64_t k = 0; k < n; ++k) store(k, x_at(k) / length);
-    if (!is_test) norm->mutable_data<T>()[r] = static_cast<T>(static_cast<compute_t<T>>(length));
-  });
+  const AxisSet axes = one_axis(axis, x.dims());
+  std::vector<double> lengths = sums_of_squares<T>(ctx, x, axes);
+  for (double& length : lengths) length = std::sqrt(epsilon + length);
+  if (!is_test)
+    convert(lengths.data(), norm->mutable_data<T>(), static_cast<int64_t>(lengths.size()));
+  for (double& length : lengths) length = 1.0 / length;
+  scale_rows<T>(x, axes, lengths, out);
 }
 
 /// x_grad = (out_grad - out * sum(out * out_grad)) / norm.
 template <typename T, typename Context>
-void NormGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad, int axis,
+void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad, int axis,
                     float epsilon, DenseTensor* x_grad) {
-  if (x.numel() == 0) return;
-  const RowPair<T> rows(x, one_axis(axis, x.dims()));
-  const int64_t n = rows.length();
-  const T* grads = out_grad.data<T>();
-  rows.for_each(x_grad->mutable_data<T>(), [&](int64_t, auto x_at, auto store, auto like) {
-    double squares = epsilon;
-    double product = 0;
-    for (int64_t k = 0; k < n; ++k) {
-      squares += x_at(k) * x_at(k);
-      product += x_at(k) * like(grads, k);
-    }
-    const double length = std::sqrt(squares);
-    for (int64_t k = 0; k < n; ++k)
-      store(k, (like(grads, k) - x_at(k) * (product / squares)) / length);
-  });
+  const AxisSet axes = one_axis(axis, x.dims());
+  std::vector<double> by_length = sums_of_squares<T>(ctx, x, axes);
+  std::vector<double> slopes = dot_products<T>(ctx, x, out_grad, axes);
+  for (size_t r = 0; r < slopes.size(); ++r) {
+    const double squares = epsilon + by_length[r];
+    by_length[r] = 1.0 / std::sqrt(squares);
+    slopes[r] *= by_length[r] / squares;
+  }
+  loop_beside<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
+                 std::array<const double*, 2>{by_length.data(), slopes.data()},
+                 x_grad->mutable_data<T>(),
+                 [](double value, double g, double factor, double slope) {
+                   return g * factor - value * slope;
+                 });
 }
 
 /// Each slice along `axis` whose p-norm is above `max_norm` is scaled down to that.
 template <typename T, typename Context>
-void RenormKernel(const Context&, const DenseTensor& x, float p, int axis, float max_norm,
+void RenormKernel(const Context& ctx, const DenseTensor& x, float p, int axis, float max_norm,
                   DenseTensor* out) {
-  if (x.numel() == 0) return;
-  const RowPair<T> rows(x, all_but(axis, x.dims()));
-  const int64_t n = rows.length();
-  rows.for_each(out->mutable_data<T>(), [&](int64_t, auto x_at, auto store, auto) {
-    const double norm = p_norm(n, p, x_at);
-    const double factor = norm > max_norm ? max_norm / norm : 1.0;
-    for (int64_t k = 0; k < n; ++k) store(k, x_at(k) * factor);
-  });
+  const AxisSet axes = all_but(axis, x.dims());
+  std::vector<double> factors = p_norms<T>(ctx, x, axes, p);
+  for (double& norm : factors) norm = norm > max_norm ? max_norm / norm : 1.0;
+  scale_rows<T>(x, axes, factors, out);
 }
 
 template <typename T, typename Context>
-void RenormGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad, float p,
-                      int axis, float max_norm, DenseTensor* x_grad) {
-  if (x.numel() == 0) return;
-  const RowPair<T> rows(x, all_but(axis, x.dims()));
-  const int64_t n = rows.length();
-  const T* grads = out_grad.data<T>();
-  rows.for_each(x_grad->mutable_data<T>(), [&](int64_t, auto x_at, auto store, auto like) {
-    const double norm = p_norm(n, p, x_at);
-    if (!(norm > max_norm)) {
-      for (int64_t k = 0; k < n; ++k) store(k, like(grads, k));
-      return;
-    }
-    double product = 0;
-    for (int64_t k = 0; k < n; ++k) product += x_at(k) * like(grads, k);
-    const double factor = max_norm / norm;
-    const double by_norm = product * factor / norm;
-    const auto of_norm = [&](double value) {  // what an element adds to its norm
-      if (std::isinf(p)) return ExtremeMagnitudeGrad<double>()(value, norm, 1);
-      return PowerNormGrad<double>{p}(value, norm, 1);
-    };
-    for (int64_t k = 0; k < n; ++k) store(k, like(grads, k) * factor - by_norm * of_norm(x_at(k)));
-  });
+void RenormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
+                      float p, int axis, float max_norm, DenseTensor* x_grad) {
+  const AxisSet axes = all_but(axis, x.dims());
+  const std::vector<double> norms = p_norms<T>(ctx, x, axes, p);
+  const std::vector<double> products = dot_products<T>(ctx, x, out_grad, axes);
+  const auto by = [&](auto slope) {
+    renorm_grad<T>(x, out_grad, axes, norms, products, max_norm, x_grad, slope);
+  };
+  if (p == 2) return by(EuclideanNormGrad<double>());
+  if (std::isinf(p)) return by(ExtremeMagnitudeGrad<double>());
+  by(PowerNormGrad<double>{p});
 }
 
 PHI_REGISTER_KERNEL(norm, CPU, NormKernel, Floats);
