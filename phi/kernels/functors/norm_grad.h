@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_power.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -39,7 +40,7 @@ struct PowerNormGrad {
   T p;
   PHI_HD T operator()(T x, T norm, T grad) const {
     if (x == T(0) || norm == T(0)) return T(0);
-    return grad * sign_of(x) * std::pow(std::fabs(x) / norm, p - T(1));
+    return grad * sign_of(x) * fast::pow(std::fabs(x) / norm, p - T(1));
   }
 };
 

@@ -1,5 +1,6 @@
 // spectral_norm and its gradient on the CPU.
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -10,8 +11,9 @@
 namespace phi {
 namespace {
 
-/// weight as the matrix [outer extents of `dim` first]: element (r, (o, i)) lies at
-/// (o * rows + r) * inner + i. All in double.
+/// weight as the matrix [extent of `dim`, all others], in double: `outer` blocks of `rows` runs of
+/// `inner` neighbours. Where the runs would be of one element, `dim` being the last, the array is
+/// one block of the transposed matrix.
 class Matrix {
  public:
   template <typename T>
@@ -21,34 +23,61 @@ class Matrix {
     outer_ = weight.dims().numel(0, axis);
     rows_ = weight.dims()[axis];
     inner_ = weight.dims().numel(axis + 1, weight.ndim());
+    is_transposed_ = inner_ == 1;
+    if (!is_transposed_) return;
+    inner_ = rows_;
+    rows_ = outer_;
+    outer_ = 1;
   }
-  int64_t columns() const { return outer_ * inner_; }
 
-  /// Calls f(row, column, element's place).
-  template <typename F>
-  void for_each(F f) const {
-    int64_t at = 0;
-    for (int64_t o = 0; o < outer_; ++o) {
-      for (int64_t r = 0; r < rows_; ++r) {
-        for (int64_t i = 0; i < inner_; ++i) f(r, o * inner_ + i, at++);
-      }
-    }
-  }
   std::vector<double> times(const std::vector<double>& v) const {
-    std::vector<double> result(rows_);
-    for_each([&](int64_t r, int64_t c, int64_t at) { result[r] += values_[at] * v[c]; });
-    return result;
+    return is_transposed_ ? by_runs(v) : by_rows(v);
   }
   std::vector<double> transposed_times(const std::vector<double>& u) const {
-    std::vector<double> result(columns());
-    for_each([&](int64_t r, int64_t c, int64_t at) { result[c] += values_[at] * u[r]; });
-    return result;
+    return is_transposed_ ? by_rows(u) : by_runs(u);
   }
-  double operator[](int64_t at) const { return values_[at]; }
+  /// f(place of a run, how many elements it has, its row's number, its columns' numbers) for each
+  /// run, of u and v, which have a number for each row and each column.
+  template <typename F>
+  void for_each_run(const double* u, const double* v, F f) const {
+    if (is_transposed_) std::swap(u, v);
+    int64_t at = 0;
+    for (int64_t o = 0; o < outer_; ++o) {
+      for (int64_t r = 0; r < rows_; ++r, at += inner_) f(at, inner_, u[r], v + o * inner_);
+    }
+  }
+  const double* values() const { return values_.data(); }
 
  private:
+  /// A number for each row: its product with x, which has one for each column.
+  std::vector<double> by_rows(const std::vector<double>& x) const {
+    std::vector<double> result(static_cast<size_t>(rows_));
+    const double* run = values_.data();
+    for (int64_t o = 0; o < outer_; ++o) {
+      const double* with = x.data() + o * inner_;
+      for (int64_t r = 0; r < rows_; ++r, run += inner_)
+        result[r] += row_sum<double>(inner_, [=](int64_t i) { return run[i] * with[i]; });
+    }
+    return result;
+  }
+  /// A number for each column: the sum of the rows, each times its element of x.
+  std::vector<double> by_runs(const std::vector<double>& x) const {
+    std::vector<double> result(static_cast<size_t>(outer_ * inner_));
+    const double* run = values_.data();
+    for (int64_t o = 0; o < outer_; ++o) {
+      double* to = result.data() + o * inner_;
+      for (int64_t r = 0; r < rows_; ++r, run += inner_) {
+        const double factor = x[r];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < inner_; ++i) to[i] += run[i] * factor;
+      }
+    }
+    return result;
+  }
+
   std::vector<double> values_;
   int64_t outer_, rows_, inner_;
+  bool is_transposed_;
 };
 
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
@@ -93,7 +122,9 @@ void SpectralNormKernel(const Context&, const DenseTensor& weight, const DenseTe
   const Matrix matrix(weight, weight.data<T>(), dim);
   const Largest found = largest_of<T>(matrix, u, v, power_iters, eps);
   T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < weight.numel(); ++i) to[i] = convert_value<T>(matrix[i] / found.sigma);
+  const double* from = matrix.values();
+  const double factor = 1 / found.sigma;
+  for (int64_t i = 0; i < weight.numel(); ++i) to[i] = convert_value<T>(from[i] * factor);
 }
 
 /// u and v count as constants: weight_grad = (out_grad - <out_grad, weight> / sigma * u v^T) /
@@ -105,13 +136,19 @@ void SpectralNormGradKernel(const Context&, const DenseTensor& weight, const Den
   const Matrix matrix(weight, weight.data<T>(), dim);
   const Matrix given(weight, out_grad.data<T>(), dim);
   const Largest found = largest_of<T>(matrix, u, v, power_iters, eps);
-  double product = 0;
-  for (int64_t i = 0; i < weight.numel(); ++i) product += given[i] * matrix[i];
+  const double* gs = given.values();
+  const double* weights = matrix.values();
+  const double product =
+      row_sum<double>(weight.numel(), [=](int64_t i) { return gs[i] * weights[i]; });
   T* to = weight_grad->mutable_data<T>();
-  matrix.for_each([&](int64_t r, int64_t c, int64_t at) {
-    const double along = product / found.sigma * found.u[r] * found.v[c];
-    to[at] = convert_value<T>((given[at] - along) / found.sigma);
-  });
+  const double factor = 1 / found.sigma;
+  matrix.for_each_run(found.u.data(), found.v.data(),
+                      [=](int64_t at, int64_t n, double of_row, const double* of_columns) {
+                        const double along = product * factor * of_row;
+                        for (int64_t i = 0; i < n; ++i)
+                          to[at + i] =
+                              convert_value<T>((gs[at + i] - along * of_columns[i]) * factor);
+                      });
 }
 
 PHI_REGISTER_KERNEL(spectral_norm, CPU, SpectralNormKernel, Floats);

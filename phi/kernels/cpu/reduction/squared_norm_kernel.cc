@@ -5,6 +5,7 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -12,9 +13,11 @@ namespace {
 // The sum of squares of n numbers: lanes in double, which hold the square of any float.
 template <typename C>
 double squared_row(const C* x, int64_t n) {
-  return row_sum<double>(n, [x](int64_t i) {
-    const auto value = static_cast<double>(x[i]);
-    return value * value;
+  return run_widest<C>([=] {
+    return row_sum<double>(n, [x](int64_t i) {
+      const auto value = static_cast<double>(x[i]);
+      return value * value;
+    });
   });
 }
 

@@ -16,7 +16,8 @@
 
 namespace phi {
 
-/// The arrays of one step of one sample.
+/// The arrays of one step of one sample, which overlap nowhere, but that a state may be in place.
+/// By value, so that nothing that a loop stores could change them.
 template <typename C>
 struct CellStep {
   const C* gates;
@@ -47,13 +48,15 @@ struct PlainCell {
   static constexpr int kKept = 0;
   static constexpr bool kHasCell = false;
 
-  static void forward(const CellStep<C>& s, int64_t n) {
+  static void forward(CellStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C sum = s.gates[i] + s.hh[i];
       s.next_h[i] = kRelu ? std::max(sum, C(0)) : fast::tanh(sum);
     }
   }
-  static void backward(const CellGradStep<C>& s, int64_t n) {
+  static void backward(CellGradStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C y = s.next_h[i];
       const C slope = kRelu ? (y > C(0) ? C(1) : C(0)) : C(1) - y * y;
@@ -71,7 +74,8 @@ struct LstmCell {
   static constexpr int kKept = 5;
   static constexpr bool kHasCell = true;
 
-  static void forward(const CellStep<C>& s, int64_t n) {
+  static void forward(CellStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C in = fast::sigmoid(s.gates[i] + s.hh[i]);
       const C forget = fast::sigmoid(s.gates[n + i] + s.hh[n + i]);
@@ -87,7 +91,8 @@ struct LstmCell {
       s.next_h[i] = out * fast::tanh(c);
     }
   }
-  static void backward(const CellGradStep<C>& s, int64_t n) {
+  static void backward(CellGradStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C in = s.kept[i];
       const C forget = s.kept[n + i];
@@ -115,7 +120,8 @@ struct GruCell {
   static constexpr int kKept = 4;
   static constexpr bool kHasCell = false;
 
-  static void forward(const CellStep<C>& s, int64_t n) {
+  static void forward(CellStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C reset = fast::sigmoid(s.gates[i] + s.hh[i]);
       const C update = fast::sigmoid(s.gates[n + i] + s.hh[n + i]);
@@ -127,7 +133,8 @@ struct GruCell {
       s.next_h[i] = update * s.h[i] + (C(1) - update) * candidate;
     }
   }
-  static void backward(const CellGradStep<C>& s, int64_t n) {
+  static void backward(CellGradStep<C> s, int64_t n) {
+#pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const C reset = s.kept[i];
       const C update = s.kept[n + i];

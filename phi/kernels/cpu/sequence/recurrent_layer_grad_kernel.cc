@@ -8,6 +8,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/sequence/recurrent_cells.h"
 #include "phi/kernels/cpu/sequence/recurrent_layer.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -60,9 +61,10 @@ void step_back(const RecurrentSteps& s, int64_t t, const Arrays<C>& a, StepBuffe
       c = before >= 0 ? a.kept + (row_before * Cell::kKept + 4) * n : a.cell + b * n;
     C* dh = a.dh + b * n;
     for (int64_t i = 0; i < n; ++i) dh[i] += a.out_grad[row * n + i];
-    Cell::backward({a.kept + row * Cell::kKept * n, h, c, a.out + row * n, dh,
-                    Cell::kHasCell ? a.dc + b * n : nullptr, dgates, dhh},
-                   n);
+    C* dc = Cell::kHasCell ? a.dc + b * n : nullptr;
+    const CellGradStep<C> arrays{
+        a.kept + row * Cell::kKept * n, h, c, a.out + row * n, dh, dc, dgates, dhh};
+    run_widest<C>([=] { Cell::backward(arrays, n); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/sequence/recurrent_cells.h"
 #include "phi/kernels/cpu/sequence/recurrent_layer.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
@@ -50,8 +51,9 @@ void run(const RecurrentSteps& s, const Arrays<C>& a) {
         continue;
       }
       C* c = Cell::kHasCell ? a.c + b * n : nullptr;
-      Cell::forward({a.gates + row * width, hh.data() + b * width, a.h + b * n, c, c, out, kept},
-                    n);
+      const CellStep<C> step{
+          a.gates + row * width, hh.data() + b * width, a.h + b * n, c, c, out, kept};
+      run_widest<C>([=] { Cell::forward(step, n); });
       std::copy_n(out, n, a.h + b * n);
     }
   }

@@ -6,6 +6,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/convert_value.h"
+#include "phi/kernels/functors/fast_power.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi {
@@ -23,7 +24,7 @@ struct RootOfPowers {
 template <typename C>
 struct PowerOfMagnitude {
   C p;
-  PHI_HD C operator()(C value) const { return std::pow(std::fabs(value), p); }
+  PHI_HD C operator()(C value) const { return fast::pow(std::fabs(value), p); }
 };
 
 template <typename R, typename T, typename Context, typename Out>
