@@ -26,11 +26,12 @@ inline void softmax_rows(const T* x, int64_t rows, int64_t n, T* out) {
   }
 }
 
-constexpr int64_t kBlockColumns = 64;
+constexpr int64_t kBlockColumns = 256;
 
 /// Softmax down the columns [0, width) of an [n, stride] array; `block` holds n * kBlockColumns.
 template <typename T, typename C>
-void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t width, C* block, T* out) {
+inline void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t width, C* block,
+                            T* out) {
   C most[kBlockColumns];
   C sums[kBlockColumns] = {};
   std::fill_n(most, kBlockColumns, -std::numeric_limits<C>::infinity());
@@ -107,9 +108,11 @@ void SoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* 
   T* to = out->mutable_data<T>();
   if (view.inner == 1)
     return run_widest<compute_t<T>>([=] { softmax_rows(from, view.outer, view.n, to); });
-  std::vector<compute_t<T>> block(view.n * kBlockColumns);
-  view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
-    softmax_columns(from + start, view.n, view.inner, width, block.data(), to + start);
+  std::vector<compute_t<T>> buffer(view.n * kBlockColumns);
+  run_widest<compute_t<T>>([=, block = buffer.data()] {
+    view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
+      softmax_columns(from + start, view.n, view.inner, width, block, to + start);
+    });
   });
 }
 

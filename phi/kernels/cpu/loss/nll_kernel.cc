@@ -15,32 +15,64 @@ constexpr int kClassAxis = 1;
 constexpr int kLabelInput = 1;
 constexpr int kSums = 3;  // of losses, of weights, and of ranks that refuse a label
 
+/// Errors: InvalidArgument with the first row whose label is no class, and its label.
+template <typename L>
+void check_labels(const L* labels, const ClassLayout& layout, int64_t ignore_index) {
+  const L* const end = labels + layout.rows();
+  L least = 0;
+  L most = 0;
+  for (const L* label = labels; label != end; ++label) {
+    least = std::min(least, *label);
+    most = std::max(most, *label);
+  }
+  if (least >= 0 && most < layout.classes) return;
+  const L* const wrong = std::find_if(labels, end, [&](int64_t label) {
+    return label != ignore_index && (label < 0 || label >= layout.classes);
+  });
+  if (wrong != end) throw_wrong_label(wrong - labels, *wrong, layout.classes, ignore_index);
+}
+
 /// Calls f(row, position of its class in the array, the class's weight) for each row whose label
-/// is not ignored. Errors: InvalidArgument with the row and its label.
-template <typename T, typename L, typename F>
-void each_label(const L* labels, const ClassLayout& layout, const DenseTensor* weight,
-                int64_t ignore_index, F f) {
-  using C = compute_t<T>;
-  const T* weights = weight ? weight->data<T>() : nullptr;
+/// is not ignored, and returns it. A function of its own, which calls no other: what f adds up
+/// stays in registers.
+template <typename C, typename T, typename L, typename F>
+[[gnu::noinline]] F visit_labels(const L* labels, const ClassLayout& layout, const T* weights,
+                                 int64_t ignore_index, F f) {
   int64_t r = 0;
   for (int64_t first = 0; r < layout.rows(); first += layout.classes * layout.inner) {
     for (int64_t i = 0; i < layout.inner; ++i, ++r) {
       const int64_t label = labels[r];
       if (label == ignore_index) continue;
-      if (label < 0 || label >= layout.classes)
-        throw_wrong_label(r, label, layout.classes, ignore_index);
       f(r, first + label * layout.inner + i, weights ? static_cast<C>(weights[label]) : C(1));
     }
   }
+  return f;
 }
 
+/// The same of any labels. Errors: those of check_labels, before f is called.
 template <typename T, typename F>
-void each_label(const DenseTensor& label, const ClassLayout& layout, const DenseTensor* weight,
-                int64_t ignore_index, F f) {
-  if (label.dtype() == DataType::INT32)
-    return each_label<T>(label.data<int32_t>(), layout, weight, ignore_index, f);
-  each_label<T>(label.data<int64_t>(), layout, weight, ignore_index, f);
+F each_label(const DenseTensor& label, const ClassLayout& layout, const DenseTensor* weight,
+             int64_t ignore_index, F f) {
+  const auto visit = [&](const auto* labels) {
+    check_labels(labels, layout, ignore_index);
+    const T* weights = weight ? weight->data<T>() : nullptr;
+    return visit_labels<compute_t<T>>(labels, layout, weights, ignore_index, f);
+  };
+  return label.dtype() == DataType::INT32 ? visit(label.data<int32_t>())
+                                          : visit(label.data<int64_t>());
 }
+
+/// The sums of weighted losses and of weights.
+template <typename T>
+struct SumLosses {
+  const T* input;
+  double loss = 0;
+  double weights = 0;
+  void operator()(int64_t, int64_t at, compute_t<T> w) {
+    loss -= static_cast<double>(w) * static_cast<double>(input[at]);
+    weights += static_cast<double>(w);
+  }
+};
 
 }  // namespace
 
@@ -59,21 +91,17 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   if (reduction == "none") {
     std::fill_n(to, out->numel(), T(0));
     *total = T(0);
-    return each_label<T>(label, layout, weight, ignore_index, [=](int64_t r, int64_t at, C w) {
+    each_label<T>(label, layout, weight, ignore_index, [=](int64_t r, int64_t at, C w) {
       to[r] = static_cast<T>(-w * static_cast<C>(data[at]));
     });
+    return;
   }
-  double loss = 0;
-  double weights = 0;
-  const SharedRefusal refusal([&] {
-    each_label<T>(label, layout, weight, ignore_index, [&](int64_t, int64_t at, C w) {
-      loss -= static_cast<double>(w) * static_cast<double>(data[at]);
-      weights += static_cast<double>(w);
-    });
-  });
+  SumLosses<T> local{data};
+  const SharedRefusal refusal(
+      [&] { local = each_label<T>(label, layout, weight, ignore_index, local); });
   CombinedSums<kSums> sums(ctx);
-  sums[0] = loss;
-  sums[1] = weights;
+  sums[0] = local.loss;
+  sums[1] = local.weights;
   sums[2] = static_cast<double>(refusal.count());
   if (reduction == "mean") {
     sums.combine(ctx, kLabelInput, label.ndim());

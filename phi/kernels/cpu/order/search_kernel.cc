@@ -1,6 +1,4 @@
 // searchsorted on the CPU.
-#include <algorithm>
-
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/cpu/convert.h"
@@ -18,6 +16,20 @@ bool is_less(T a, T b) {
   return x < y || (y != y && x == x);
 }
 
+/// How many of n elements, sorted, are `before` the place that is looked for. Without jumps: which
+/// half is next cannot be foretold.
+template <typename T, typename Before>
+int64_t count_before(const T* first, int64_t n, Before before) {
+  if (n == 0) return 0;
+  const T* at = first;
+  while (n > 1) {
+    const int64_t half = n / 2;
+    at += before(at[half - 1]) ? half : 0;
+    n -= half;
+  }
+  return at - first + (before(*at) ? 1 : 0);
+}
+
 template <typename T, typename Index>
 void search(const DenseTensor& sequence, const DenseTensor& values, bool right, Index* out) {
   const int64_t n = sequence.dims()[sequence.ndim() - 1];
@@ -28,9 +40,10 @@ void search(const DenseTensor& sequence, const DenseTensor& values, bool right, 
   const T* value = values.data<T>();
   for (int64_t i = 0; i < values.numel(); ++i) {
     const T* first = is_one ? begin : begin + i / per_row * n;
-    const T* found = right ? std::upper_bound(first, first + n, value[i], is_less<T>)
-                           : std::lower_bound(first, first + n, value[i], is_less<T>);
-    out[i] = static_cast<Index>(found - first);
+    const T v = value[i];
+    const int64_t found = right ? count_before(first, n, [v](T x) { return !is_less(v, x); })
+                                : count_before(first, n, [v](T x) { return is_less(x, v); });
+    out[i] = static_cast<Index>(found);
   }
 }
 
