@@ -299,5 +299,37 @@ TEST(UnaryGradKernel, RandomFloatsOfAllMagnitudes) {
   sweep_slopes<float>(random_bits_of_float(200'000, kSeed));
 }
 
+// The power in double, as it may be beyond float where the gradient is not; 0 times infinity is
+// NaN.
+TEST(UnaryGradKernel, PowGradIsRightAtAllEnds) {
+  const Values xs = {0.0,   -0.0,  1.0,      -1.0,      2.5,   -2.5, 1e-42, 3e38,
+                     -3e38, 1e-30, INFINITY, -INFINITY, 0.999, 700,  NAN,   -1e-20};
+  const Values gs = {1.0, -1.0, 0.0, 1e-30, 1e30, INFINITY, NAN};
+  for (const double y : {1.7, -0.3, 1.0, 4.0, 5.0, -2.0, 1e-30, 12.5, 0.25, -40.0}) {
+    for (const double g : gs) {
+      const auto n = static_cast<int64_t>(xs.size());
+      const DenseTensor x = tensor<float>(xs, {n});
+      DenseTensor dx = blank<float>({n});
+      registered<kernels::pow_grad, float>(KernelContext(), x, tensor<float>(Values(n, g), {n}), y,
+                                           &dx);
+      const Values got = to_doubles(dx);
+      const Values at = to_doubles(x);
+      for (size_t i = 0; i < at.size(); ++i) {
+        const long double power = std::pow(static_cast<long double>(at[i]), y - 1.0L);
+        const auto expected = static_cast<float>(static_cast<float>(g) * (y * power));
+        const std::string what =
+            fmt::format("x = {}, y = {}, g = {}: {}, not {}", at[i], y, g, got[i], expected);
+        if (std::isnan(expected)) {
+          EXPECT_TRUE(std::isnan(got[i])) << what;
+        } else if (std::isinf(expected) || expected == 0) {
+          EXPECT_EQ(got[i], expected) << what;
+        } else {
+          EXPECT_LE(std::abs(got[i] - expected), 2e-7 * std::abs(expected) + 2e-45) << what;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

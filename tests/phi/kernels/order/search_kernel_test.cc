@@ -1,0 +1,73 @@
+// searchsorted against the standard library's binary searches.
+#include <algorithm>
+#include <limits>
+
+#include "phi/core/registered_kernel.h"
+#include "phi/generated/kernels/order.h"
+#include "tests/phi/kernels/dense_oracle.h"
+
+namespace phi::testing {
+namespace {
+
+// NaN is larger than all numbers.
+bool is_less(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+
+Values places_of(const Values& sequence, int64_t n, const Values& values, int64_t per_row,
+                 bool right) {
+  Values places;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto row = static_cast<int64_t>(i) / per_row;
+    const auto first = sequence.begin() + row * n;
+    const auto last = first + n;
+    const auto found = right ? std::upper_bound(first, last, values[i], is_less)
+                             : std::lower_bound(first, last, values[i], is_less);
+    places.push_back(static_cast<double>(found - first));
+  }
+  return places;
+}
+
+template <typename T>
+void check(const Values& sequence, const Dims& dims, const Values& values, const Dims& out) {
+  const int64_t per_row = dims.ndim() == 1 ? out.numel() : out.back();
+  for (const bool right : {false, true}) {
+    DenseTensor places = blank<int64_t>(out);
+    registered<kernels::searchsorted, T>(KernelContext(), tensor<T>(sequence, dims),
+                                         tensor<T>(values, out), right, &places);
+    EXPECT_EQ(to_doubles(places), places_of(sequence, dims.back(), values, per_row, right))
+        << dims.to_string() << (right ? " right" : " left");
+  }
+}
+
+template <typename T>
+void check_lengths() {
+  for (int64_t n = 0; n <= 40; ++n) {
+    Values sequence = random_values(n, static_cast<uint32_t>(n), -8, 8);
+    for (double& v : sequence) v = std::floor(v);  // with equal ones
+    std::sort(sequence.begin(), sequence.end());
+    Values values;
+    for (int v = -9; v <= 9; ++v) values.push_back(v);
+    check<T>(sequence, {n}, values, {static_cast<int64_t>(values.size())});
+  }
+}
+
+TEST(SearchKernel, FindsThePlacesOfBinarySearches) {
+  check_lengths<float>();
+  check_lengths<double>();
+  check_lengths<bfloat16>();
+  check_lengths<int32_t>();
+  check_lengths<int64_t>();
+}
+
+TEST(SearchKernel, HasASequencePerRow) {
+  check<float>({1, 3, 5, 2, 2, 9}, {2, 3}, {3, 0, 2, 2, 9, 10}, {2, 3});
+}
+
+TEST(SearchKernel, NanIsLargerThanAllNumbers) {
+  const Values sequence = {-INFINITY, -1, 0, 0, INFINITY, NAN, NAN};
+  const Values values = {NAN, INFINITY, -INFINITY, -0.0, 0.5, -2};
+  check<float>(sequence, {7}, values, {6});
+  check<double>(sequence, {7}, values, {6});
+}
+
+}  // namespace
+}  // namespace phi::testing
