@@ -51,17 +51,20 @@ void GpuDevice::make_current() const {
 }
 
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
+  const size_t rounded = SmallBlocks::rounded(nbytes);
   if (Recording* const open = recording()) [[unlikely]]
-    return open->allocate(nbytes);
+    return open->allocate(rounded);
+  if (std::byte* const block = small_blocks_.take(nbytes)) return block;
   make_current();
   void* memory = nullptr;
-  cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
+  cudaError_t status = cudaMallocFromPoolAsync(&memory, rounded, pool_, compute_);
   if (status == cudaErrorMemoryAllocation) [[unlikely]] {
     (void)cudaGetLastError();
     // Pieces that are too small may be together what is asked for.
+    for (std::byte* block : small_blocks_.release()) give_back(block);
     wait();
     check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
-    status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute_);
+    status = cudaMallocFromPoolAsync(&memory, rounded, pool_, compute_);
   }
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
@@ -71,10 +74,14 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
   return static_cast<std::byte*>(memory);
 }
 
-void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t) {
+void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
   Recording* const open = recording_.load(std::memory_order_relaxed);
   if (open && open->is_of_this_thread()) [[unlikely]]
     return open->free(memory);
+  if (!small_blocks_.keep(memory, nbytes)) give_back(memory);
+}
+
+void GpuDevice::give_back(std::byte* memory) {
   // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
@@ -87,7 +94,7 @@ std::string GpuDevice::about_memory() const {
   size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   const uint64_t reserved = pool_bytes(pool_, cudaMemPoolAttrReservedMemCurrent);
-  const uint64_t used = pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent);
+  const uint64_t used = pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent) - small_blocks_.nbytes();
   return fmt::format(
       "Of {} bytes of the GPU {} are free; this process has {}, of which {} are cached. Share the "
       "job out to more ranks, take smaller micro-batches, or let it swap (memory.device of a job).",

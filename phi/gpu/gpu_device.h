@@ -20,6 +20,7 @@
 #include "phi/gpu/misfits.h"
 #include "phi/gpu/products.h"
 #include "phi/gpu/recording.h"
+#include "phi/gpu/small_blocks.h"
 
 namespace phi::gpu {
 
@@ -36,6 +37,8 @@ class GpuDevice final : public Device {
   std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
   /// In the order of the compute stream: what was queued before may still use it.
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
+  /// To the driver's pool, whatever its size, in that order too.
+  void give_back(std::byte* memory);
   std::string about_memory() const override;
   void copy_to_host(void* host, const std::byte* memory, size_t n) override;
   void copy_from_host(std::byte* memory, const void* host, size_t n) override;
@@ -96,6 +99,7 @@ class GpuDevice final : public Device {
   int multiprocessors_ = 0;
   cudaStream_t compute_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
+  SmallBlocks small_blocks_;
   std::unique_ptr<Misfits> misfits_;
   Products products_;
   LaunchLog log_;

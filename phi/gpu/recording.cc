@@ -27,7 +27,7 @@ class GraphRecord final : public LaunchRecord {
     account_->add(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
   }
   ~GraphRecord() override {
-    for (std::byte* piece : memory_.pieces) device_.free(*account_, piece, 0);
+    for (std::byte* piece : memory_.pieces) device_.give_back(piece);
     account_->remove(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
   }
   GraphRecord(const GraphRecord&) = delete;

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "phi/core/box_copy.h"
@@ -151,6 +154,104 @@ TEST_F(OnTheTwin, MemoryThatIsNotThereIsTold) {
                                       "has [0-9]+, of which [0-9]+ are cached. Share the job out "
                                       "to more ranks, take smaller micro-batches, or let it swap "
                                       "\\(memory.device of a job\\)."));
+}
+
+// GPUs that are first asked for while it lives keep small blocks, or take AUTOPHI_GPU_MEMORY's
+// word.
+class GpuMemory {
+ public:
+  explicit GpuMemory(const char* word) : before_(std::getenv(kName)) { setenv(kName, word, 1); }
+  ~GpuMemory() { setenv(kName, before_.c_str(), 1); }
+
+ private:
+  static constexpr const char* kName = "AUTOPHI_GPU_MEMORY";
+  std::string before_;
+};
+
+const void* place_of_new(int64_t n, int gpu) {
+  return DenseTensor::empty({{n}, DataType::FLOAT32}, GPUPlace(gpu)).raw_data();
+}
+
+TEST_F(OnTheTwin, SmallBlocksAreKeptForTheNextOfTheirSize) {
+  const GpuMemory memory("blocks");
+  const void* const first = place_of_new(100, 4);
+  EXPECT_EQ(place_of_new(98, 4), first);
+  EXPECT_NE(place_of_new(200, 4), first);
+  EXPECT_EQ(place_of_new(100, 4), first);
+  const DenseTensor holds_it = DenseTensor::empty({{100}, DataType::FLOAT32}, GPUPlace(4));
+  EXPECT_EQ(holds_it.raw_data(), first);
+  EXPECT_NE(place_of_new(100, 4), first);
+  // Accounts count what tensors hold, not what is kept.
+  EXPECT_EQ(memory_stats(GPUPlace(4)).current, 400);
+}
+
+// The kernel that reads x is queued before x ends, and its memory is written afterwards.
+TEST_F(OnTheTwin, AKeptBlockIsWrittenAfterItsReaders) {
+  const GpuMemory memory("blocks");
+  const Place place = GPUPlace(6);
+  const KernelContext ctx(place);
+  DenseTensor sum = DenseTensor::empty({{300}, DataType::FLOAT32}, place);
+  DenseTensor y = DenseTensor::empty(sum.meta(), place);
+  gpu::GpuDevice& device = gpu::GpuDevice::of(place);
+  std::vector<float> ones(300, 1.0f);
+  for (DenseTensor* x : {&sum, &y})
+    device.copy_from_host(static_cast<std::byte*>(x->mutable_raw_data()), ones.data(), 1200);
+  for (int i = 0; i < 20; ++i) {
+    DenseTensor x = DenseTensor::empty(sum.meta(), place);
+    registered<kernels::add, float>(ctx, y, y, &x);
+    registered<kernels::add, float>(ctx, sum, x, &sum);
+  }
+  std::vector<float> got(300);
+  device.copy_to_host(got.data(), static_cast<const std::byte*>(sum.raw_data()), 1200);
+  EXPECT_THAT(got, Each(41));
+}
+
+TEST_F(OnTheTwin, KeptBlocksGiveWayWhereThereIsNoRoom) {
+  const GpuMemory memory("blocks");
+  constexpr size_t kMiB = size_t{1} << 20;
+  const auto make = [](size_t nbytes) {
+    DenseTensor x =
+        DenseTensor::empty({{static_cast<int64_t>(nbytes)}, DataType::INT8}, GPUPlace(5));
+    (void)x.raw_data();
+    return x;
+  };
+  (void)make(1);
+  Device& device = Device::of(GPUPlace(5));
+  cuda_on_cpu::set_memory_limit(100 * kMiB);
+  {
+    std::vector<DenseTensor> all;
+    for (int i = 0; i < 60; ++i) all.push_back(make(kMiB));
+  }
+  device.wait();
+  long total = 0, free = 0, reserved = 0, cached = 0;
+  ASSERT_EQ(std::sscanf(device.about_memory().c_str(),
+                        "Of %ld bytes of the GPU %ld are free; this process has %ld, of which %ld",
+                        &total, &free, &reserved, &cached),
+            4);
+  EXPECT_GE(cached, static_cast<long>(60 * kMiB));
+  EXPECT_EQ(cached, reserved);
+  (void)make(90 * kMiB);
+}
+
+TEST_F(OnTheTwin, KeptBlocksHaveALimit) {
+  const GpuMemory memory("blocks");
+  gpu::SmallBlocks blocks;
+  std::vector<std::byte> bytes(65);  // stand for blocks
+  for (size_t i = 0; i < 64; ++i) EXPECT_TRUE(blocks.keep(&bytes[i], gpu::SmallBlocks::kLargest));
+  EXPECT_FALSE(blocks.keep(&bytes[64], 1));
+  EXPECT_EQ(blocks.nbytes(), gpu::SmallBlocks::kMost);
+  EXPECT_EQ(blocks.take(gpu::SmallBlocks::kLargest), &bytes[63]);
+  EXPECT_FALSE(blocks.keep(&bytes[64], gpu::SmallBlocks::kLargest + 1));
+  EXPECT_EQ(blocks.release().size(), 63u);
+  EXPECT_EQ(blocks.take(gpu::SmallBlocks::kLargest), nullptr);
+  EXPECT_EQ(blocks.nbytes(), 0u);
+}
+
+TEST_F(OnTheTwin, AnotherWordForMemoryIsRefused) {
+  const GpuMemory memory("heap");
+  EXPECT_THAT([] { Device::of(GPUPlace(2)); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "AUTOPHI_GPU_MEMORY is 'heap'; it takes blocks or pool."));
 }
 
 TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {

@@ -18,6 +18,10 @@ constexpr int64_t kPatienceMs = 20'000;
 
 std::atomic<uint64_t> generation{1};  // counts settings of the seed
 
+// What a tensor gives back is to be the allocator's, which sees uses of it: a library that keeps
+// small blocks would hide them.
+const bool gives_memory_back = setenv("AUTOPHI_GPU_MEMORY", "pool", /*overwrite=*/0) == 0;
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
