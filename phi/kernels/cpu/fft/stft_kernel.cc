@@ -18,15 +18,9 @@ struct Frames {
         frequencies(out[1]),
         frames(out[2]),
         hop(hop_length) {}
-  /// `f(begin of the frame, index of its first frequency)`
-  template <typename F>
-  void for_each(F&& f) const {
-    for (int64_t s = 0; s < count; ++s) {
-      for (int64_t j = 0; j < frames; ++j) {
-        f(s * length + j * hop, s * frequencies * frames + j);
-      }
-    }
-  }
+  bool empty() const { return count * frames == 0 || n == 0; }
+  LineStrides in_signals() const { return {length, hop, 1}; }
+  LineStrides in_frequencies() const { return {frequencies * frames, 1, frames}; }
   int64_t count, length, n, frequencies, frames, hop;
 };
 
@@ -35,44 +29,43 @@ R scale_of(bool normalized, int64_t n) {
   return normalized ? 1 / std::sqrt(static_cast<R>(n)) : R(1);
 }
 
+/// Frames [count, frames, n] times the window are added up to signals.
+template <typename R>
+void add_frames(const Frames& s, const R* frames, const R* window, R* signals) {
+  for (int64_t i = 0; i < s.count * s.frames; ++i, frames += s.n) {
+    R* to = signals + i / s.frames * s.length + i % s.frames * s.hop;
+    for (int64_t t = 0; t < s.n; ++t) to[t] += frames[t] * window[t];
+  }
+}
+
 }  // namespace
 
 /// `normalized` divides by the root of a frame's length.
 template <typename T, typename Context>
 void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window, int hop_length,
                 bool normalized, DenseTensor* out) {
-  using C = Complex<T>;
   const Frames s(x.dims(), out->dims(), window.numel(), hop_length);
-  const T* signal = x.data<T>();
-  const T* weights = window.data<T>();
-  C* to = out->mutable_data<C>();
-  LineTransform<T> transform(s.n, true);
-  std::vector<std::complex<T>> in(static_cast<size_t>(s.n)), found(in.size());
+  if (s.empty()) return;
   const T scale = scale_of<T>(normalized, s.n);
-  s.for_each([&](int64_t begin, int64_t first) {
-    for (int64_t t = 0; t < s.n; ++t) in[t] = signal[begin + t] * weights[t];
-    transform.run(in.data(), found.data());
-    for (int64_t k = 0; k < s.frequencies; ++k) to[first + k * s.frames] = found[k] * scale;
-  });
+  LineTransform<T> transform(s.n, true, LineKind::kReal);
+  transform.of_real({s.count, s.frames, s.in_signals(), s.in_frequencies()}, window.data<T>(),
+                    {s.frequencies, scale, scale}, x.data<T>(), out->mutable_data<Complex<T>>());
 }
 
 template <typename T, typename Context>
 void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor& out_grad,
                     int hop_length, bool normalized, DenseTensor* x_grad) {
-  using C = Complex<T>;
   const Frames s(x_grad->dims(), out_grad.dims(), window.numel(), hop_length);
-  const T* weights = window.data<T>();
-  const C* g = out_grad.data<C>();
   T* to = x_grad->mutable_data<T>();
   std::fill_n(to, x_grad->numel(), T(0));
-  LineTransform<T> transform(s.n, false);
-  std::vector<std::complex<T>> in(static_cast<size_t>(s.n)), found(in.size());
+  if (s.empty()) return;
   const T scale = scale_of<T>(normalized, s.n);
-  s.for_each([&](int64_t begin, int64_t first) {
-    for (int64_t k = 0; k < s.frequencies; ++k) in[k] = g[first + k * s.frames];
-    transform.run(in.data(), found.data());
-    for (int64_t t = 0; t < s.n; ++t) to[begin + t] += found[t].real() * weights[t] * scale;
-  });
+  LineTransform<T> transform(s.n, false, LineKind::kReal);
+  std::vector<T> frames(static_cast<size_t>(s.count * s.frames * s.n));
+  const LineStrides behind_each_other{s.frames * s.n, s.n, 1};
+  transform.to_real({s.count, s.frames, s.in_frequencies(), behind_each_other},
+                    {s.frequencies, scale, scale / 2}, out_grad.data<Complex<T>>(), frames.data());
+  add_frames(s, frames.data(), window.data<T>(), to);
 }
 
 using Reals = TypeList<float, double>;

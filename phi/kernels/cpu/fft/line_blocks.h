@@ -1,0 +1,157 @@
+// Lines of arrays, L at a time, in and out of blocks: rows of L lanes, of which row t has element t
+// of each line, and of complex lines row 2t the real parts and row 2t + 1 the imaginary ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "phi/kernels/cpu/fft/lanes.h"
+#include "phi/kernels/cpu/fft/line_grid.h"
+
+namespace phi {
+
+/// Where up to L lines begin. Lanes without a line have the first one's place.
+template <int L>
+struct Places {
+  PHI_LANES Places(const LineGrid& grid, const LineStrides& strides, int64_t first) {
+    step = strides.step;
+    count = static_cast<int>(std::min<int64_t>(L, grid.outer * grid.inner - first));
+    int64_t o = first / grid.inner, i = first % grid.inner;
+    neighbours = strides.inner == 1 && count == L && i + L <= grid.inner;
+    for (int l = 0; l < L; ++l) {
+      begin[l] = l < count ? o * strides.outer + i * strides.inner : begin[0];
+      if (++i == grid.inner) ++o, i = 0;
+    }
+  }
+  int64_t begin[L];
+  int64_t step;
+  int count;
+  bool neighbours;  // L lines, each one element behind the one before
+};
+
+namespace detail {
+
+/// From L rows of x to `rows` rows of the block, `apart` rows from each other, in whole squares:
+/// the number of rows that these make.
+template <typename R, int L>
+PHI_LANES int64_t gather_squares(const R* x, const Places<L>& at, int64_t parts, int64_t rows,
+                                 int64_t apart, Lanes<R, L>* block) {
+  const int64_t whole = rows / L * L;
+  for (int64_t t = 0; t < whole; t += L) {
+    Lanes<R, L> square[L];
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) square[l] = Lanes<R, L>::at(x + at.begin[l] * parts + t);
+    transpose(square);
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) block[(t + l) * apart] = square[l];
+  }
+  return whole;
+}
+
+template <typename R, int L>
+PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at, int64_t parts,
+                                  int64_t rows, int64_t apart, R* out) {
+  const int64_t whole = rows / L * L;
+  for (int64_t t = 0; t < whole; t += L) {
+    Lanes<R, L> square[L];
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) square[l] = block[(t + l) * apart];
+    transpose(square);
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) {
+      if (l < at.count) square[l].put(out + at.begin[l] * parts + t);
+    }
+  }
+  return whole;
+}
+
+}  // namespace detail
+
+/// `rows` elements of real lines, into each `apart`-th row.
+template <typename R, int L>
+PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_t apart,
+                           lanes_t<R, L>* block) {
+  int64_t t = 0;
+  if constexpr (L > 1) {
+    if (at.neighbours) {
+      const R* from = x + at.begin[0];
+      for (; t < rows; ++t) block[t * apart] = Lanes<R, L>::at(from + t * at.step);
+    } else if (at.step == 1) {
+      t = detail::gather_squares(x, at, 1, rows, apart, block);
+    }
+  }
+  for (R* to = reinterpret_cast<R*>(block); t < rows; ++t) {
+    for (int l = 0; l < L; ++l) to[t * apart * L + l] = x[at.begin[l] + t * at.step];
+  }
+}
+
+/// Of each `apart`-th row.
+template <typename R, int L>
+PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int64_t rows,
+                            int64_t apart, R* out) {
+  int64_t t = 0;
+  if constexpr (L > 1) {
+    if (at.neighbours) {
+      R* to = out + at.begin[0];
+      for (; t < rows; ++t) block[t * apart].put(to + t * at.step);
+    } else if (at.step == 1) {
+      t = detail::scatter_squares(block, at, 1, rows, apart, out);
+    }
+  }
+  for (const R* from = reinterpret_cast<const R*>(block); t < rows; ++t) {
+    for (int l = 0; l < at.count; ++l) out[at.begin[l] + t * at.step] = from[t * apart * L + l];
+  }
+}
+
+/// `count` complex elements, whose parts lie behind each other at x.
+template <typename R, int L>
+PHI_LANES void gather_complex(const R* x, const Places<L>& at, int64_t count,
+                              lanes_t<R, L>* block) {
+  int64_t t = 0;
+  if constexpr (L > 1) {
+    if (at.neighbours) {
+      const R* from = x + 2 * at.begin[0];
+      for (; t < count; ++t, from += 2 * at.step) {
+        separate(Lanes<R, L>::at(from), Lanes<R, L>::at(from + L), &block[2 * t],
+                 &block[2 * t + 1]);
+      }
+    } else if (at.step == 1) {
+      t = detail::gather_squares(x, at, 2, 2 * count, 1, block) / 2;
+    }
+  }
+  for (R* to = reinterpret_cast<R*>(block); t < count; ++t) {
+    for (int l = 0; l < L; ++l) {
+      const R* from = x + 2 * (at.begin[l] + t * at.step);
+      to[2 * t * L + l] = from[0];
+      to[(2 * t + 1) * L + l] = from[1];
+    }
+  }
+}
+
+template <typename R, int L>
+PHI_LANES void scatter_complex(const lanes_t<R, L>* block, const Places<L>& at, int64_t count,
+                               R* out) {
+  int64_t t = 0;
+  if constexpr (L > 1) {
+    if (at.neighbours) {
+      R* to = out + 2 * at.begin[0];
+      for (; t < count; ++t, to += 2 * at.step) {
+        Lanes<R, L> first, second;
+        interleave(block[2 * t], block[2 * t + 1], &first, &second);
+        first.put(to);
+        second.put(to + L);
+      }
+    } else if (at.step == 1) {
+      t = detail::scatter_squares(block, at, 2, 2 * count, 1, out) / 2;
+    }
+  }
+  for (const R* from = reinterpret_cast<const R*>(block); t < count; ++t) {
+    for (int l = 0; l < at.count; ++l) {
+      R* to = out + 2 * (at.begin[l] + t * at.step);
+      to[0] = from[2 * t * L + l];
+      to[1] = from[(2 * t + 1) * L + l];
+    }
+  }
+}
+
+}  // namespace phi
