@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "phi/kernels/cpu/convert.h"
@@ -25,8 +26,14 @@ class PieceMoves {
   /// to[..] = from[..] for all elements of all pieces. W: an integer as wide as an element.
   template <typename W>
   void copy(const W* from, W* to) const {
-    for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
-      copy_row(from + source, step.from, to + at, step.to, count);
+    for_each_rows([&](int64_t at, int64_t source, const Rows& rows) {
+      if (rows.step.to == 1 && rows.step.from == 1) {
+        copy_rows(from + source, to + at, rows);
+        return;
+      }
+      rows.for_each(at, source, [&](int64_t row_at, int64_t row_source) {
+        copy_row(from + row_source, rows.step.from, to + row_at, rows.step.to, rows.count);
+      });
     });
   }
   /// The gradient of a copy: from[..] += grad[..], which stands where `to` does.
@@ -50,6 +57,40 @@ class PieceMoves {
   using Walk = StridedWalk<2, 2 * kMaxNdim>;
   using Loop = Pieces::Loop;
 
+  // Rows of `count` elements, `step` apart, each row `row_step` behind the one before.
+  struct Rows {
+    int64_t count;
+    Strides step;
+    int64_t turns = 1;
+    Strides row_step{0, 0};
+    template <typename F>
+    void for_each(int64_t at, int64_t source, F&& f) const {
+      for (int64_t r = 0; r < turns; ++r) f(at + r * row_step.to, source + r * row_step.from);
+    }
+  };
+
+  // Rows whose elements lie behind each other; of few bytes without a call each.
+  template <typename W>
+  static void copy_rows(const W* from, W* to, const Rows& rows) {
+    const size_t nbytes = static_cast<size_t>(rows.count) * sizeof(W);
+    const auto copy_all = [&](auto size) {
+      rows.for_each(0, 0,
+                    [&](int64_t at, int64_t source) { copy_bytes(to + at, from + source, size); });
+    };
+    switch (nbytes) {
+      case 16:
+        return copy_all(std::integral_constant<size_t, 16>());
+      case 32:
+        return copy_all(std::integral_constant<size_t, 32>());
+      case 64:
+        return copy_all(std::integral_constant<size_t, 64>());
+      case 128:
+        return copy_all(std::integral_constant<size_t, 128>());
+      default:
+        return copy_all(nbytes);
+    }
+  }
+
   template <typename W>
   static void copy_row(const W* from, int64_t from_step, W* to, int64_t to_step, int64_t count) {
     if (to_step == 1 && from_step == 1) {
@@ -66,6 +107,16 @@ class PieceMoves {
   // Calls f(offset in to, offset in from, count, steps) for each row of each piece.
   template <typename F>
   void for_each_row(F&& f) const {
+    for_each_rows([&](int64_t at, int64_t source, const Rows& rows) {
+      rows.for_each(at, source, [&](int64_t row_at, int64_t row_source) {
+        f(row_at, row_source, rows.count, rows.step);
+      });
+    });
+  }
+
+  // Calls f(offset in to, offset in from, rows) for some rows at a time.
+  template <typename F>
+  void for_each_rows(F&& f) const {
     const bool together = goes_together();
     const size_t chosen_loops = loops_.size() - (together ? 1 : 0);
     std::vector<size_t> chosen(chosen_loops, 0);
@@ -115,7 +166,7 @@ class PieceMoves {
     walk.for_each([&](const std::array<int64_t, 2>& at) {
       for (const IndexRun& run : loops_.back().runs) {
         f(first.to + at[0] + run.to * strides.to, first.from + at[1] + run.from * strides.from,
-          run.count, Strides{strides.to, run.step * strides.from});
+          Rows{run.count, Strides{strides.to, run.step * strides.from}});
       }
     });
   }
@@ -124,18 +175,20 @@ class PieceMoves {
   void walk_piece(std::span<const size_t> chosen, F&& f) const {
     Walk walk;
     const Strides first = begin_walk(chosen, &walk);
-    int64_t count = 1;
-    Strides step{1, 1};
-    if (walk.ndim() > 0) {
-      const int row = row_loop(walk);
-      count = walk.size(row);
-      step = {walk.stride(row, 0), walk.stride(row, 1)};
-      walk.remove(row);
-    }
-    if (count == 0) return;
-    walk.for_each([&](const std::array<int64_t, 2>& at) {
-      f(first.to + at[0], first.from + at[1], count, step);
-    });
+    Rows rows{1, {1, 1}};
+    if (walk.ndim() > 0) rows.count = take_loop(row_loop(walk), &walk, &rows.step);
+    if (walk.ndim() > 0) rows.turns = take_loop(walk.ndim() - 1, &walk, &rows.row_step);
+    if (rows.count == 0) return;
+    walk.for_each(
+        [&](const std::array<int64_t, 2>& at) { f(first.to + at[0], first.from + at[1], rows); });
+  }
+
+  // Takes a loop out of the walk: its turns.
+  static int64_t take_loop(int loop, Walk* walk, Strides* step) {
+    const int64_t turns = walk->size(loop);
+    *step = {walk->stride(loop, 0), walk->stride(loop, 1)};
+    walk->remove(loop);
+    return turns;
   }
 
   // The loop to run innermost: the last one, unless it is short and the one around it is not.

@@ -75,6 +75,25 @@ TEST(Pieces, ARollOfLongRowsGoesThereAndBack) {
   for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(sums[i], in[i] + 1);
 }
 
+// Those of 4, 8, 16 and 32 elements have loops of their own.
+TEST(Pieces, WindowsOfAnyLengthAreCopied) {
+  constexpr int64_t kWindows = 5, kGroups = 3, kStep = 3, kExtent = 60;
+  const Values in = counting(kGroups * kExtent);
+  for (int64_t length = 1; length <= 40; ++length) {
+    Pieces windows;
+    windows.append(kGroups, {kWindows * length, kExtent});
+    windows.append(kWindows, {length, kStep});
+    windows.append(length, {1, 1});
+    Values expected;
+    for (int64_t i = 0; i < kGroups * kWindows * length; ++i) {
+      const int64_t from =
+          i / length / kWindows * kExtent + i / length % kWindows * kStep + i % length;
+      expected.push_back(in[static_cast<size_t>(from)]);
+    }
+    EXPECT_EQ(copied(windows, in, expected.size()), expected) << length;
+  }
+}
+
 TEST(Pieces, ALoopThatStandsStillRepeats) {
   Pieces pieces;
   pieces.append(20, {2, 1});
