@@ -76,18 +76,15 @@ inline void run_in_lanes(F f) {
 }
 
 namespace detail {
-// A vector's constants from the indices of its elements.
-template <typename V, typename F, size_t... I>
-PHI_LANES V vector_of(F f, std::index_sequence<I...>) {
-  return V{f(static_cast<int>(I))...};
-}
 /// Elements f(0), f(1).. of a and b, one behind the other.
+template <typename R, int L, typename F, int... I>
+PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F,
+                           std::integer_sequence<int, I...>) {
+  return Lanes<R, L>::of(__builtin_shufflevector(a.v, b.v, F()(I)...));
+}
 template <typename R, int L, typename F>
 PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F f) {
-  using Index = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
-  typedef Index Indices __attribute__((vector_size(L * sizeof(Index))));
-  return Lanes<R, L>::of(
-      __builtin_shuffle(a.v, b.v, vector_of<Indices>(f, std::make_index_sequence<L>())));
+  return pick(a, b, f, std::make_integer_sequence<int, L>());
 }
 }  // namespace detail
 
