@@ -147,7 +147,8 @@ class Bluestein final : public LineMethod<R, L> {
       : n_(n), padded_(padded(n)), there_(LineMethod<R, L>::of(padded_, true)) {
     for (int64_t t = 0; t < n; ++t) {
       // t^2 modulo 2n keeps the angle exact.
-      const auto square = static_cast<int64_t>(static_cast<__int128>(t) * t % (2 * n));
+      const auto square =
+          static_cast<int64_t>(static_cast<__int128>(t) * t % (2 * static_cast<__int128>(n)));
       const double turns = static_cast<double>(square) / (2 * static_cast<double>(n));
       chirp_.push_back(C(unit(forward ? -turns : turns)));
     }
