@@ -182,12 +182,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: op_bench CALLS.yaml [NUMBER]\n");
     return 2;
   }
-  const YAML::Node rows = phi::yaml::load(phi::yaml::read_text(argv[1], "list of calls"), argv[1]);
-  if (argc == 3) {
-    const size_t number = std::stoul(argv[2]);
-    time_row(rows[number], number);
-    return 0;
+  try {
+    const YAML::Node rows =
+        phi::yaml::load(phi::yaml::read_text(argv[1], "list of calls"), argv[1]);
+    const size_t first = argc == 3 ? std::stoul(argv[2]) : 0;
+    const size_t end = argc == 3 ? first + 1 : rows.size();
+    for (size_t i = first; i < end; ++i) time_row(rows[i], i);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "op_bench: {}\n", error.what());
+    return 1;
   }
-  for (size_t i = 0; i < rows.size(); ++i) time_row(rows[i], i);
   return 0;
 }
