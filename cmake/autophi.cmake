@@ -240,6 +240,17 @@ function(autophi_gpu_test name)
   autophi_ptx_test(${name}_in_ptx CONFIGURATIONS ptx COMMAND ${name} ${ARG_ARGS})
 endfunction()
 
+# autophi_gpu_blocks_test(NAME [variable=value..]): an autophi_gpu_test once more with small blocks of memory kept
+# (phi/gpu/small_blocks.h), which the twin forbids elsewhere: uses of what was given back would not be seen.
+function(autophi_gpu_blocks_test name)
+  if(NOT TARGET ${name})
+    return()
+  endif()
+  add_test(NAME ${name}_in_blocks COMMAND ${name})
+  set_tests_properties(${name}_in_blocks PROPERTIES TIMEOUT 300 LABELS gpu_on_cpu
+                       ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1;AUTOPHI_GPU_MEMORY=blocks;${ARGN}")
+endfunction()
+
 # autophi_ptx_test(NAME [CONFIGURATIONS ptx] COMMAND program argument...): a program of GPUs on the CPU once more, whose
 # kernels are run by their PTX, as it lies in the library that nvcc has helped to build. Label gpu_ptx. With CONFIGURATIONS
 # ptx it is left to tools/test --gpu ptx.
