@@ -1,10 +1,12 @@
 // bincount and histogram on the CPU.
 #include <algorithm>
+#include <limits>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/bins.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -52,15 +54,54 @@ BinRange<compute_t<T>> range_of(const CpuContext& ctx, const DenseTensor& input,
   return BinRange<C>::of(least, most);
 }
 
+/// The bins of n floats, -1 for none, in a loop of vectors; false where one's share overflows on
+/// the way, which that does not see to.
+template <typename C>
+bool find_bins(const C* values, int64_t n, const BinRange<C>& range, int32_t bins,
+               int32_t* places) {
+  const C least = range.least;
+  const C most = range.most;
+  const C count = static_cast<C>(bins);
+  return run_widest<C>([=] {
+    uint32_t overflow = 0;  // not a bool, of which g++ 12 makes no vectors
+    for (int64_t i = 0; i < n; ++i) {
+      const C x = values[i];
+      const bool is_held = (x >= least) & (x <= most);
+      const C share = is_held ? (x - least) * count / (most - least) : C(0);
+      overflow |= share - share != 0 ? 1u : 0u;
+      const auto place = static_cast<int32_t>(share);
+      places[i] = is_held ? std::min(place, bins - 1) : -1;
+    }
+    return overflow == 0;
+  });
+}
+
 template <typename T, typename Sum, typename Weight>
 void fill_bins(const DenseTensor& input, const BinRange<compute_t<T>>& range, int64_t bins,
                Sum* sums, Weight weight) {
   using C = compute_t<T>;
   std::fill_n(sums, bins, Sum(0));
   const T* values = input.data<T>();
-  for (int64_t i = 0; i < input.numel(); ++i) {
-    const C value = static_cast<C>(values[i]);
-    if (range.holds(value)) sums[range.bin(value, bins)] += weight(i);
+  const auto fill_slowly = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const C value = static_cast<C>(values[i]);
+      if (range.holds(value)) sums[range.bin(value, bins)] += weight(i);
+    }
+  };
+  if (std::is_integral_v<C> || bins > std::numeric_limits<int32_t>::max())
+    return fill_slowly(0, input.numel());
+  C block[kConvertBlock];
+  int32_t places[kConvertBlock];
+  for (int64_t begin = 0; begin < input.numel(); begin += kConvertBlock) {
+    const int64_t n = std::min(kConvertBlock, input.numel() - begin);
+    convert(values + begin, block, n);
+    if (!find_bins(block, n, range, static_cast<int32_t>(bins), places)) {
+      fill_slowly(begin, begin + n);
+      continue;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (places[i] >= 0) sums[places[i]] += weight(begin + i);
+    }
   }
 }
 
