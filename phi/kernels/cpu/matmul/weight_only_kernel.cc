@@ -1,13 +1,17 @@
 // Weights of 8 bits on the CPU: made of matrices, back, and multiplied with.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/quantized.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/quantize.h"
 
 namespace phi {
@@ -27,13 +31,142 @@ void for_each_group(int64_t k, int group_size, F f) {
     f(Group{begin / size, begin, std::min(begin + size, k)});
 }
 
+/// A weight of weight_only_linear: whole numbers [n, k], and scales [groups, n].
+template <typename C>
+struct Weight {
+  const int8_t* data;
+  const C* scales;
+  int64_t n;
+  int64_t k;
+  int group_size;
+
+  Weight(const DenseTensor& weight, const DenseTensor& scale, int size)
+      : data(weight.data<int8_t>()),
+        scales(scale.data<C>()),
+        n(weight.dims()[0]),
+        k(weight.dims()[1]),
+        group_size(size) {}
+};
+
+/// Rows of x up to which multiply_few_rows is the faster way. Products of matrices have
+/// instructions of their own for bfloat16, and those of double want no more memory than arithmetic.
+template <typename T>
+constexpr int64_t kFewRows = std::is_same_v<T, bfloat16> || std::is_same_v<T, double> ? 16 : 32;
+
+/// Columns [begin, end) of out for kRows rows of x.
+template <int kRows, typename T, typename C>
+inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const C* x, const T* bias,
+                          T* out) {
+  for (int64_t c = begin; c < end; ++c) {
+    RowProducts<kRows, C> products;
+    for_each_group(w.k, w.group_size, [&](const Group& group) {
+      add_row_products(group.end - group.begin, x + group.begin, w.k,
+                       w.data + c * w.k + group.begin, w.scales[group.index * w.n + c], &products);
+    });
+    const C shift = bias ? static_cast<C>(bias[c]) : C(0);
+    for (int r = 0; r < kRows; ++r) out[r * w.n + c] = convert_value<T>(products.sum(r) + shift);
+  }
+}
+
+/// out [m, n] = x [m, k] times the weight, plus bias unless that is null: rows of x stay in the
+/// first cache for some of the weight's rows, which stay in the second for all of x.
+template <typename T, typename C>
+void multiply_few_rows(const Weight<C>& w, int64_t m, const C* x, const T* bias, T* out) {
+  constexpr int64_t kColumns = 32;
+  run_widest<C>([=] {
+    for (int64_t begin = 0; begin < w.n; begin += kColumns) {
+      const int64_t end = std::min(begin + kColumns, w.n);
+      for (int64_t r = 0; r < m; r += kWeightRows) {
+        const C* rows = x + r * w.k;
+        T* to = out + r * w.n;
+        switch (m - r) {
+          case 1:
+            multiply_rows<1>(w, begin, end, rows, bias, to);
+            break;
+          case 2:
+            multiply_rows<2>(w, begin, end, rows, bias, to);
+            break;
+          case 3:
+            multiply_rows<3>(w, begin, end, rows, bias, to);
+            break;
+          default:
+            multiply_rows<kWeightRows>(w, begin, end, rows, bias, to);
+        }
+      }
+    }
+  });
+}
+
 /// Whole numbers below 256 are exact in all floats: the product with them rounds as that of x does.
 template <typename T>
-std::vector<T> widened(const DenseTensor& weight) {
-  const int8_t* from = weight.data<int8_t>();
-  std::vector<T> wide(static_cast<size_t>(weight.numel()));
-  for (size_t i = 0; i < wide.size(); ++i) wide[i] = convert_value<T>(static_cast<float>(from[i]));
-  return wide;
+void widen(const int8_t* from, int64_t count, T* to) {
+  if constexpr (kIs16Bit<T>) {
+    float floats[kConvertBlock];
+    for (int64_t i = 0; i < count; i += kConvertBlock) {
+      const int64_t size = std::min(kConvertBlock, count - i);
+      convert(from + i, floats, size);
+      convert(floats, to + i, size);
+    }
+  } else {
+    convert(from, to, count);
+  }
+}
+
+/// Rows [row, row + rows) of the weight, elements [begin, end) of each, all of group `group`.
+struct Block {
+  int64_t row;
+  int64_t rows;
+  int64_t group;
+  int64_t begin;
+  int64_t end;
+  int64_t size() const { return end - begin; }
+};
+
+/// Calls f(Block, what it holds as T) for blocks of the weight of kRows rows, each row's from first
+/// to last: they stay in the second cache for their products.
+template <int64_t kRows, typename T, typename C, typename F>
+void for_each_block(const Weight<C>& w, F f) {
+  constexpr int64_t kElements = (1 << 20) / (kRows * sizeof(T));
+  const int64_t longest = std::min(kElements, group_rows(w.k, w.group_size));
+  std::vector<T> wide(static_cast<size_t>(std::min(kRows, w.n) * longest));
+  for (int64_t row = 0; row < w.n; row += kRows) {
+    const int64_t rows = std::min(kRows, w.n - row);
+    for_each_group(w.k, w.group_size, [&](const Group& group) {
+      for (int64_t begin = group.begin; begin < group.end; begin += longest) {
+        const Block block{row, rows, group.index, begin, std::min(begin + longest, group.end)};
+        for (int64_t r = 0; r < rows; ++r) {
+          widen(w.data + (row + r) * w.k + begin, block.size(), wide.data() + r * block.size());
+        }
+        f(block, wide.data());
+      }
+    });
+  }
+}
+
+/// As multiply_few_rows, of any rows, in products of matrices.
+template <typename T, typename C>
+void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T* out) {
+  constexpr int64_t kRows = 128;  // fewer make slow products
+  std::vector<C> product;
+  std::vector<C> sum;
+  for_each_block<kRows, T>(w, [&](const Block& block, const T* wide) {
+    const int64_t n = block.rows;
+    if (block.begin == 0) sum.assign(static_cast<size_t>(m * n), C(0));
+    product.resize(sum.size());
+    const GemmShape shape{.m = m, .n = n, .k = block.size(), .trans_b = true};
+    gemm<T>(shape, 1, x + block.begin, w.k, wide, block.size(), 0, product.data(), n);
+    const C* factors = w.scales + block.group * w.n + block.row;
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t c = 0; c < n; ++c) sum[r * n + c] += product[r * n + c] * factors[c];
+    }
+    if (block.end < w.k) return;
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t c = 0; c < n; ++c) {
+        const C shift = bias ? static_cast<C>(bias[block.row + c]) : C(0);
+        out[r * w.n + block.row + c] = convert_value<T>(sum[r * n + c] + shift);
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -87,29 +220,16 @@ void WeightOnlyLinearKernel(const Context&, const DenseTensor& x, const DenseTen
                             const DenseTensor* bias, const DenseTensor& weight_scale,
                             int group_size, DenseTensor* out) {
   using C = compute_t<T>;
-  const int64_t n = weight.dims()[0];
-  const int64_t k = weight.dims()[1];
+  const Weight<C> w(weight, weight_scale, group_size);
   const int64_t m = x.dims().numel(0, x.ndim() - 1);
-  const std::vector<T> wide = widened<T>(weight);
-  const C* scales = weight_scale.data<C>();
-  std::vector<C> product(static_cast<size_t>(m * n));
-  std::vector<C> sum(static_cast<size_t>(m * n));
-  for_each_group(k, group_size, [&](const Group& group) {
-    const GemmShape shape{.m = m, .n = n, .k = group.end - group.begin, .trans_b = true};
-    gemm<T>(shape, 1, x.data<T>() + group.begin, k, wide.data() + group.begin, k, 0, product.data(),
-            n);
-    const C* factors = scales + group.index * n;
-    for (int64_t r = 0; r < m; ++r) {
-      for (int64_t c = 0; c < n; ++c) sum[r * n + c] += product[r * n + c] * factors[c];
-    }
-  });
+  const T* shifts = bias ? bias->data<T>() : nullptr;
   T* to = out->mutable_data<T>();
-  for (int64_t r = 0; r < m; ++r) {
-    for (int64_t c = 0; c < n; ++c) {
-      const C shift = bias ? static_cast<C>(bias->data<T>()[c]) : C(0);
-      to[r * n + c] = convert_value<T>(sum[r * n + c] + shift);
-    }
+  const bool is_short = group_rows(w.k, group_size) < kWeightLanes;  // for vectors
+  if (w.k == 0 || (m <= kFewRows<T> && !is_short)) {
+    const ComputeArray<C> rows(&x);
+    return multiply_few_rows(w, m, rows.data(), shifts, to);
   }
+  multiply_blocks(w, m, x.data<T>(), shifts, to);
 }
 
 /// x_grad = (out_grad * scale) times the whole numbers, group by group of its columns.
@@ -118,24 +238,25 @@ void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
                                 const DenseTensor& weight_scale, const DenseTensor& out_grad,
                                 int group_size, DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const int64_t n = weight.dims()[0];
-  const int64_t k = weight.dims()[1];
+  const Weight<C> w(weight, weight_scale, group_size);
   const int64_t m = out_grad.dims().numel(0, out_grad.ndim() - 1);
-  const std::vector<C> wide = widened<C>(weight);
-  const C* scales = weight_scale.data<C>();
   const T* grads = out_grad.data<T>();
-  std::vector<C> scaled(static_cast<size_t>(m * n));
-  std::vector<C> sum(static_cast<size_t>(m * k));
-  for_each_group(k, group_size, [&](const Group& group) {
+  constexpr int64_t kRows = 512;  // which are added up: fewer bring the sums from memory more often
+  std::vector<C> scaled;
+  std::vector<C> sum(static_cast<size_t>(m * w.k));
+  for_each_block<kRows, C>(w, [&](const Block& block, const C* wide) {
+    const int64_t n = block.rows;
+    scaled.resize(static_cast<size_t>(m * n));
+    const C* factors = w.scales + block.group * w.n + block.row;
     for (int64_t r = 0; r < m; ++r) {
       for (int64_t c = 0; c < n; ++c)
-        scaled[r * n + c] = static_cast<C>(grads[r * n + c]) * scales[group.index * n + c];
+        scaled[r * n + c] = static_cast<C>(grads[r * w.n + block.row + c]) * factors[c];
     }
-    const GemmShape shape{.m = m, .n = group.end - group.begin, .k = n};
-    gemm<C>(shape, 1, scaled.data(), n, wide.data() + group.begin, k, 0, sum.data() + group.begin,
-            k);
+    const GemmShape shape{.m = m, .n = block.size(), .k = n};
+    gemm<C>(shape, 1, scaled.data(), n, wide, block.size(), block.row == 0 ? 0 : 1,
+            sum.data() + block.begin, w.k);
   });
-  convert(sum.data(), x_grad->mutable_data<T>(), m * k);
+  convert(sum.data(), x_grad->mutable_data<T>(), m * w.k);
 }
 
 PHI_REGISTER_KERNEL(weight_quantize, CPU, WeightQuantizeKernel, Floats);

@@ -1,0 +1,75 @@
+// Rows of x times weights of 8 bits, which are read once and become floats in registers: with few
+// rows, reading the weights takes the time, and a byte is a quarter of a float.
+//
+//   RowProducts<4, float> products;
+//   add_row_products(k, x, k, weight + c * k, scales[c], &products);
+#pragma once
+
+#include <cstdint>
+
+namespace phi {
+
+/// Rows of x that add_row_products takes at once: their sums fill AVX-512's registers.
+inline constexpr int kWeightRows = 4;
+/// Elements at once: bytes of a register of AVX-512, for g++ 12 vectorises no shorter loop that
+/// widens them. What is left is multiplied element by element.
+inline constexpr int kWeightLanes = 64;
+
+/// The products of kRows rows with a row of the weight, in lanes until sum().
+template <int kRows, typename C>
+struct RowProducts {
+  static constexpr int kLanes = kWeightLanes / 4;
+  C lanes[kRows][kLanes] = {};
+  C rest[kRows] = {};
+
+  /// By halves. Not unrolled: g++ 12 makes no vectors of loops that it has unrolled.
+  C sum(int row) const {
+    C half[kLanes / 2];
+#pragma GCC unroll 1
+    for (int lane = 0; lane < 8; ++lane) half[lane] = lanes[row][lane] + lanes[row][lane + 8];
+#pragma GCC unroll 1
+    for (int lane = 0; lane < 4; ++lane) half[lane] += half[lane + 4];
+    return (half[0] + half[1]) + (half[2] + half[3]) + rest[row];
+  }
+};
+
+/// Adds scale times the products of the k elements of each row of x with those of `weight`.
+template <int kRows, typename C>
+inline void add_row_products(int64_t k, const C* x, int64_t ldx, const int8_t* weight, C scale,
+                             RowProducts<kRows, C>* products) {
+  int64_t i = 0;
+  if (k >= kWeightLanes) {
+    C lanes[kRows][kWeightLanes];  // begun with products: clearing costs as much
+    C wide[kWeightLanes];
+    for (int lane = 0; lane < kWeightLanes; ++lane) wide[lane] = static_cast<C>(weight[lane]);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      for (int lane = 0; lane < kWeightLanes; ++lane)
+        lanes[r][lane] = wide[lane] * x[r * ldx + lane];
+    }
+    for (i = kWeightLanes; i + kWeightLanes <= k; i += kWeightLanes) {
+      for (int lane = 0; lane < kWeightLanes; ++lane) wide[lane] = static_cast<C>(weight[i + lane]);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        for (int lane = 0; lane < kWeightLanes; ++lane)
+          lanes[r][lane] += wide[lane] * x[r * ldx + i + lane];
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const C* l = lanes[r];
+#pragma GCC unroll 1
+      for (int lane = 0; lane < 16; ++lane)
+        products->lanes[r][lane] +=
+            scale * ((l[lane] + l[lane + 16]) + (l[lane + 32] + l[lane + 48]));
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    C rest = C(0);
+    for (int64_t j = i; j < k; ++j) rest += static_cast<C>(weight[j]) * x[r * ldx + j];
+    products->rest[r] += scale * rest;
+  }
+}
+
+}  // namespace phi
