@@ -3,6 +3,9 @@
 //
 // A rank has whole images of some channels and some of the places; gradients that sum over what it
 // lacks are partial sums.
+//
+// Images are turned so that the channels of a pixel lie side by side: what is around a place is
+// then four or eight rows, which all channels weigh alike.
 #include <algorithm>
 #include <vector>
 
@@ -10,6 +13,8 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/transpose_matrix.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/image/sampling.h"
 
 namespace phi {
@@ -20,11 +25,201 @@ using sampling::Corner;
 using sampling::Placing;
 using sampling::Sampling;
 
-/// Calls f(image, place, what is around it) for all places of all images.
-template <typename C, typename F>
-void for_each_place(const Sampling& s, const C* grid, const Placing& placing, F f) {
-  for (int64_t i = 0; i < s.n; ++i) {
-    for (int64_t p = 0; p < s.places; ++p, grid += s.spatial) f(i, p, Around<C>(grid, s, placing));
+/// Places that are sampled at a time.
+constexpr int64_t kBlock = 64;
+
+/// Calls f(first, count) for blocks of all places of an image.
+template <typename F>
+void for_each_block(const Sampling& s, F f) {
+  for (int64_t begin = 0; begin < s.places; begin += kBlock)
+    f(begin, std::min(kBlock, s.places - begin));
+}
+
+/// Room for a turned image. Behind the last pixel lies one of zeros, which stands for those
+/// outside.
+template <typename C>
+std::vector<C> turned_image(const Sampling& s) {
+  return std::vector<C>(static_cast<size_t>((s.pixels + 1) * s.c), C(0));
+}
+
+/// What is around a place: rows of a turned image, the one of zeros for what is outside.
+template <int kCorners, typename C>
+struct CornerRows {
+  int64_t offset[kCorners];
+  C weight[kCorners];
+  C slopes[kCorners][3];
+
+  CornerRows(const C* coordinates, const Sampling& s, const Placing& placing) {
+    for (int k = 0; k < kCorners; ++k) {
+      offset[k] = s.pixels * s.c;
+      weight[k] = C(0);
+      for (C& slope : slopes[k]) slope = C(0);
+    }
+    Around<C>(coordinates, s, placing).for_each(s, [&](const Corner<C>& corner) {
+      const int k = corner.number % kCorners;
+      offset[k] = corner.offset * s.c;
+      weight[k] = corner.weight;
+      for (int d = 0; d < 3; ++d) slopes[k][d] = corner.slopes[d];
+    });
+  }
+};
+
+/// to [count, c]: a turned image at `count` places.
+template <int kCorners, typename C>
+void sample(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
+            const C* image, C* to) {
+  run_widest<C>([=] {
+    for (int64_t p = 0; p < count; ++p) {
+      const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
+#pragma GCC ivdep
+      for (int64_t c = 0; c < s.c; ++c) {
+        C sum = C(0);
+#pragma GCC unroll 8
+        for (int k = 0; k < kCorners; ++k) sum += around.weight[k] * image[around.offset[k] + c];
+        to[p * s.c + c] = sum;
+      }
+    }
+  });
+}
+
+/// As sample for an image as it is, to [c, places]: for few places, which turning would not pay.
+template <typename C>
+void sample_planes(const Sampling& s, const Placing& placing, const C* coordinates, const C* image,
+                   C* to) {
+  std::vector<C> sums(static_cast<size_t>(s.c));
+  for (int64_t p = 0; p < s.places; ++p) {
+    std::ranges::fill(sums, C(0));
+    Around<C>(coordinates + p * s.spatial, s, placing).for_each(s, [&](const Corner<C>& corner) {
+      for (int64_t c = 0; c < s.c; ++c)
+        sums[c] += corner.weight * image[c * s.pixels + corner.offset];
+    });
+    for (int64_t c = 0; c < s.c; ++c) to[c * s.places + p] = sums[c];
+  }
+}
+
+/// The sum of term(i) for i < n: rows are short, and its lanes too.
+template <typename C, typename Term>
+inline C short_row_sum(int64_t n, Term term) {
+  constexpr int kLanes = 8;
+  C lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+  }
+  C half[4];
+#pragma GCC unroll 1
+  for (int lane = 0; lane < 4; ++lane) half[lane] = lanes[lane] + lanes[lane + 4];
+  C sum = (half[0] + half[1]) + (half[2] + half[3]);
+  for (; i < n; ++i) sum += term(i);
+  return sum;
+}
+
+/// Adds the gradients of places, `given` [count, c], to those of a turned image.
+template <int kCorners, typename C>
+void add_image_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
+                     const C* given, C* image_grad) {
+  run_widest<C>([=] {
+    for (int64_t p = 0; p < count; ++p) {
+      const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
+      for (int k = 0; k < kCorners; ++k) {
+        C* sums = image_grad + around.offset[k];
+#pragma GCC ivdep
+        for (int64_t c = 0; c < s.c; ++c) sums[c] += around.weight[k] * given[p * s.c + c];
+      }
+    }
+  });
+}
+
+/// grid_grad [count, spatial], of a turned image.
+template <int kCorners, typename C>
+void make_grid_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
+                     const C* given, const C* image, C* grid_grad) {
+  run_widest<C>([=] {
+    for (int64_t p = 0; p < count; ++p) {
+      const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
+      for (int d = 0; d < s.spatial; ++d) {
+        C slopes[kCorners];
+        for (int k = 0; k < kCorners; ++k) slopes[k] = around.slopes[k][2 - d];
+        grid_grad[p * s.spatial + d] = short_row_sum<C>(s.c, [&](int64_t c) {
+          C slope = C(0);
+#pragma GCC unroll 8
+          for (int k = 0; k < kCorners; ++k) slope += slopes[k] * image[around.offset[k] + c];
+          return given[p * s.c + c] * slope;
+        });
+      }
+    }
+  });
+}
+
+template <int kCorners, typename T>
+void sample_images(const Sampling& s, const Placing& placing, const T* x,
+                   const compute_t<T>* coordinates, T* out) {
+  using C = compute_t<T>;
+  RowReader<T> images(x, s.c * s.pixels);
+  RowWriter<T> samples(out, s.c * s.places);
+  const bool are_few = s.places * kCorners < s.pixels;
+  std::vector<C> image = are_few ? std::vector<C>() : turned_image<C>(s);
+  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
+    C* to = samples.row(i);
+    if (are_few) {
+      sample_planes(s, placing, coordinates, images.row(i), to);
+    } else {
+      transpose_matrix(images.row(i), s.pixels, image.data(), s.c, s.c, s.pixels);
+      for_each_block(s, [&](int64_t begin, int64_t count) {
+        sample<kCorners>(s, placing, count, coordinates + begin * s.spatial, image.data(),
+                         block.data());
+        transpose_matrix(block.data(), s.c, to + begin, s.places, count, s.c);
+      });
+    }
+    samples.done(i);
+  }
+}
+
+/// x_grad, unless that is null.
+template <int kCorners, typename T>
+void make_image_grads(const Sampling& s, const Placing& placing, const compute_t<T>* coordinates,
+                      const T* out_grad, T* x_grad) {
+  using C = compute_t<T>;
+  if (!x_grad) return;
+  RowReader<T> grads(out_grad, s.c * s.places);
+  RowWriter<T> image_grads(x_grad, s.c * s.pixels);
+  std::vector<C> sums = turned_image<C>(s);
+  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
+    const C* given = grads.row(i);
+    std::ranges::fill(sums, C(0));
+    for_each_block(s, [&](int64_t begin, int64_t count) {
+      transpose_matrix(given + begin, s.places, block.data(), s.c, s.c, count);
+      add_image_grads<kCorners>(s, placing, count, coordinates + begin * s.spatial, block.data(),
+                                sums.data());
+    });
+    transpose_matrix(sums.data(), s.c, image_grads.row(i), s.pixels, s.pixels, s.c);
+    image_grads.done(i);
+  }
+}
+
+/// grid_grad, unless that is null.
+template <int kCorners, typename T>
+void make_all_grid_grads(const Sampling& s, const Placing& placing, const T* x,
+                         const compute_t<T>* coordinates, const T* out_grad, T* grid_grad) {
+  using C = compute_t<T>;
+  if (!grid_grad) return;
+  RowReader<T> images(x, s.c * s.pixels);
+  RowReader<T> grads(out_grad, s.c * s.places);
+  RowWriter<T> grid_grads(grid_grad, s.places * s.spatial);
+  std::vector<C> image = turned_image<C>(s);
+  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
+    const C* given = grads.row(i);
+    C* to = grid_grads.row(i);
+    transpose_matrix(images.row(i), s.pixels, image.data(), s.c, s.c, s.pixels);
+    for_each_block(s, [&](int64_t begin, int64_t count) {
+      transpose_matrix(given + begin, s.places, block.data(), s.c, s.c, count);
+      make_grid_grads<kCorners>(s, placing, count, coordinates + begin * s.spatial, block.data(),
+                                image.data(), to + begin * s.spatial);
+    });
+    grid_grads.done(i);
   }
 }
 
@@ -34,26 +229,11 @@ template <typename T, typename Context>
 void GridSampleKernel(const Context&, const DenseTensor& x, const DenseTensor& grid,
                       const std::string& mode, const std::string& padding_mode, bool align_corners,
                       DenseTensor* out) {
-  using C = compute_t<T>;
   const Sampling s(x.dims(), grid.dims());
-  const T* images = x.data<T>();
-  T* to = out->mutable_data<T>();
-  const ComputeArray<C> coordinates(&grid);
-  std::vector<C> sums(static_cast<size_t>(s.c));
-  for_each_place(s, coordinates.data(), Placing{mode, padding_mode, align_corners},
-                 [&](int64_t image, int64_t place, const Around<C>& around) {
-                   std::ranges::fill(sums, C(0));
-                   const T* from = images + image * s.c * s.pixels;
-                   around.for_each(s, [&](const Corner<C>& corner) {
-                     for (int64_t c = 0; c < s.c; ++c) {
-                       sums[c] +=
-                           corner.weight * convert_value<C>(from[c * s.pixels + corner.offset]);
-                     }
-                   });
-                   for (int64_t c = 0; c < s.c; ++c) {
-                     to[(image * s.c + c) * s.places + place] = convert_value<T>(sums[c]);
-                   }
-                 });
+  const Placing placing(mode, padding_mode, align_corners);
+  const ComputeArray<compute_t<T>> coordinates(&grid);
+  const auto sample_all = s.spatial == 2 ? sample_images<4, T> : sample_images<8, T>;
+  sample_all(s, placing, x.data<T>(), coordinates.data(), out->mutable_data<T>());
 }
 
 template <typename T, typename Context>
@@ -61,33 +241,15 @@ void GridSampleGradKernel(const Context&, const DenseTensor& x, const DenseTenso
                           const DenseTensor& out_grad, const std::string& mode,
                           const std::string& padding_mode, bool align_corners, DenseTensor* x_grad,
                           DenseTensor* grid_grad) {
-  using C = compute_t<T>;
   const Sampling s(x.dims(), grid.dims());
-  const ComputeArray<C> images(&x);
-  const ComputeArray<C> coordinates(&grid);
-  const ComputeArray<C> g(&out_grad);
-  std::vector<C> image_sums(x_grad ? static_cast<size_t>(x.numel()) : 0, C(0));
-  std::vector<C> grid_sums(grid_grad ? static_cast<size_t>(grid.numel()) : 0, C(0));
-  for_each_place(s, coordinates.data(), Placing{mode, padding_mode, align_corners},
-                 [&](int64_t image, int64_t place, const Around<C>& around) {
-                   const C* from = images.data() + image * s.c * s.pixels;
-                   const C* given = g.data() + image * s.c * s.places + place;
-                   around.for_each(s, [&](const Corner<C>& corner) {
-                     C along = C(0);
-                     for (int64_t c = 0; c < s.c; ++c) {
-                       const C each = given[c * s.places];
-                       if (x_grad)
-                         image_sums[(image * s.c + c) * s.pixels + corner.offset] +=
-                             corner.weight * each;
-                       along += each * from[c * s.pixels + corner.offset];
-                     }
-                     if (!grid_grad) return;
-                     C* sums = grid_sums.data() + (image * s.places + place) * s.spatial;
-                     for (int d = 0; d < s.spatial; ++d) sums[d] += corner.slopes[2 - d] * along;
-                   });
-                 });
-  if (x_grad) convert(image_sums.data(), x_grad->mutable_data<T>(), x.numel());
-  if (grid_grad) convert(grid_sums.data(), grid_grad->mutable_data<T>(), grid.numel());
+  const Placing placing(mode, padding_mode, align_corners);
+  const ComputeArray<compute_t<T>> coordinates(&grid);
+  T* to_image = x_grad ? x_grad->mutable_data<T>() : nullptr;
+  T* to_grid = grid_grad ? grid_grad->mutable_data<T>() : nullptr;
+  const auto make_image = s.spatial == 2 ? make_image_grads<4, T> : make_image_grads<8, T>;
+  const auto make_grid = s.spatial == 2 ? make_all_grid_grads<4, T> : make_all_grid_grads<8, T>;
+  make_image(s, placing, coordinates.data(), out_grad.data<T>(), to_image);
+  make_grid(s, placing, x.data<T>(), coordinates.data(), out_grad.data<T>(), to_grid);
 }
 
 PHI_REGISTER_KERNEL(grid_sample, CPU, GridSampleKernel, Floats);
