@@ -1,6 +1,8 @@
-// nonzero, masked_select and unique against hand-made results and sorted sets.
+// nonzero, masked_select, unique and unique_consecutive against hand-made results and sorted sets.
 
+#include <limits>
 #include <map>
+#include <random>
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/data_dependent.h"
@@ -88,6 +90,58 @@ TEST(UniqueKernel, FlattenedEqualsASortedSet) {
   for (int i = 0; i < 60; ++i) EXPECT_EQ(out[static_cast<int>(inverse[i])], x[i]);
 }
 
+// Against a map. Integers close together are counted, others sorted, in few bits or in all.
+template <typename T>
+void check_integers(const std::vector<T>& x) {
+  const auto n = static_cast<int64_t>(x.size());
+  DenseTensor given = blank<T>({n});
+  std::copy(x.begin(), x.end(), given.mutable_data<T>());
+  std::map<T, std::vector<int64_t>> places;
+  for (int64_t i = 0; i < n; ++i) places[x[i]].push_back(i);
+  const Unique u = unique<T>(given, {}, DataType::INT64);
+  ASSERT_EQ(u.out.numel(), std::ssize(places));
+  ASSERT_EQ(u.inverse.numel(), n);
+  int64_t g = 0;
+  for (const auto& [value, at] : places) {
+    EXPECT_EQ(u.out.data<T>()[g], value);
+    EXPECT_EQ(u.indices.data<int64_t>()[g], at.front());
+    EXPECT_EQ(u.counts.data<int64_t>()[g], std::ssize(at));
+    for (const int64_t i : at) EXPECT_EQ(u.inverse.data<int64_t>()[i], g);
+    ++g;
+  }
+}
+
+template <typename T>
+std::vector<T> drawn_integers(int64_t n, T least, T most) {
+  std::mt19937 engine(7);
+  std::uniform_int_distribution<int64_t> draw(static_cast<int64_t>(least),
+                                              static_cast<int64_t>(most));
+  std::vector<T> values(n);
+  std::generate(values.begin(), values.end(), [&] { return static_cast<T>(draw(engine)); });
+  return values;
+}
+
+TEST(UniqueKernel, IntegersCloseTogetherAndFarApart) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int kLeast32 = std::numeric_limits<int32_t>::min();
+  constexpr int kMost32 = std::numeric_limits<int32_t>::max();
+  for (const int64_t n : {1, 2, 40, 2000}) {
+    check_integers(drawn_integers<int64_t>(n, -20, 20));
+    check_integers(drawn_integers<int64_t>(n, kMost - 5, kMost));
+    check_integers(drawn_integers<int64_t>(n, kLeast, kLeast + 9));
+    check_integers(drawn_integers<int64_t>(n, kLeast, kLeast + (int64_t{1} << 32) - 1));
+    check_integers(drawn_integers<int64_t>(n, -(int64_t{1} << 32), int64_t{1} << 31));
+    check_integers(drawn_integers<int64_t>(n, kLeast, kMost));
+    check_integers(drawn_integers<int32_t>(n, -20, 20));
+    check_integers(drawn_integers<int32_t>(n, kLeast32, kMost32));
+    check_integers(drawn_integers<uint8_t>(n, 0, 255));
+  }
+  check_integers<int64_t>({kMost, kLeast, 0, kMost, kLeast});
+  check_integers<int64_t>({0, (int64_t{1} << 32) - 1, 0}), check_integers<int64_t>({});
+  check_integers<int32_t>({kMost32, kLeast32, kMost32});
+}
+
 TEST(UniqueKernel, SlicesAlongAnAxis) {
   const Values x = {2, 1, 2, 0, 5, 0};
   const Unique rows = unique<int64_t>(tensor<int64_t>(x, {3, 2}), {0}, DataType::INT64);
@@ -117,6 +171,31 @@ TEST(UniqueKernel, OutputsNotAskedForAreNull) {
   registered<kernels::unique, bool>(KernelContext(), tensor<bool>({1, 0, 1}, {3}), false, false,
                                     false, {}, DataType::INT64, &out, nullptr, nullptr, nullptr);
   EXPECT_EQ(to_doubles(out), Values({0, 1}));
+}
+
+template <typename T>
+void check_runs(const Values& x, const Values& out, const Values& index, const Values& counts) {
+  const auto [om, im, cm] =
+      UniqueConsecutiveInferMeta({{std::ssize(x)}, dtype_of<T>()}, true, true, {}, DataType::INT32);
+  DenseTensor o = unmade(om), i = unmade(*im), c = unmade(*cm);
+  registered<kernels::unique_consecutive, T>(KernelContext(), tensor<T>(x, {std::ssize(x)}), true,
+                                             true, {}, DataType::INT32, &o, &i, &c);
+  EXPECT_EQ(to_doubles(o).size(), out.size());
+  expect_close(to_doubles(o), out, 0);
+  EXPECT_EQ(to_doubles(i), index);
+  EXPECT_EQ(to_doubles(c), counts);
+}
+
+TEST(UniqueConsecutiveKernel, RunsOfEqualElements) {
+  const auto check = []<typename T>(T) {
+    check_runs<T>({1, 1, 0, 1, 1, 1, 0}, {1, 0, 1, 0}, {0, 0, 1, 2, 2, 2, 3}, {2, 1, 3, 1});
+    check_runs<T>({1}, {1}, {0}, {1});
+    check_runs<T>({0, 0, 0}, {0}, {0, 0, 0}, {3});
+    check_runs<T>({}, {}, {}, {});
+  };
+  check(float()), check(double()), check(bfloat16()), check(float16());
+  check(bool()), check(uint8_t()), check(int32_t()), check(int64_t());
+  check_runs<float>({NAN, NAN, 1, -0.0, 0}, {NAN, NAN, 1, -0.0}, {0, 1, 2, 3, 3}, {1, 1, 1, 2});
 }
 
 TEST(DataDependentInferMeta, ShapesAndErrors) {

@@ -30,6 +30,11 @@ void assign_items(const DenseTensor& x, const ItemsOf<T>& from, int64_t count, C
   dims[from.at] = count;
   *out = DenseTensor::empty({dims, x.dtype(), out->meta().layout}, x.place());
   T* to = out->mutable_data<T>();
+  if (from.items.outer == 1 && from.items.inner == 1) {
+    const T* items = from.items.data;
+    for (int64_t g = 0; g < count; ++g) to[g] = items[chosen(g)];
+    return;
+  }
   for (int64_t o = 0; o < from.items.outer; ++o) {
     for (int64_t g = 0; g < count; ++g)
       to = std::copy_n(from.items.part(o, chosen(g)), from.items.inner, to);

@@ -1,4 +1,5 @@
 // unique_consecutive on the CPU: of runs of equal items the first stays.
+#include <memory>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -15,13 +16,26 @@ void UniqueConsecutiveKernel(const Context&, const DenseTensor& x, bool return_i
                              DenseTensor* out, DenseTensor* index, DenseTensor* counts) {
   const ItemsOf<T> from(x, axis);
   const int64_t n = from.items.items;
-  std::vector<int64_t> starts;
+  const auto starts = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
   std::vector<int64_t> run_of(return_inverse ? static_cast<size_t>(n) : 0);
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || !are_equal(from.items, i - 1, i)) starts.push_back(i);
-    if (return_inverse) run_of[i] = static_cast<int64_t>(starts.size()) - 1;
+  int64_t runs = 0;
+  // Written always and counted if it is one: where runs end is nothing that a branch can foresee.
+  const auto find_runs = [&](auto differ) {
+    for (int64_t i = 0; i < n; ++i) {
+      starts[runs] = i;
+      runs += i == 0 || differ(i - 1, i) ? 1 : 0;
+      if (return_inverse) run_of[i] = runs - 1;
+    }
+  };
+  const Items<T>& items = from.items;
+  if (items.outer == 1 && items.inner == 1) {
+    using C = compute_t<T>;
+    find_runs([x = items.data](int64_t i, int64_t j) {
+      return static_cast<C>(x[i]) != static_cast<C>(x[j]);
+    });
+  } else {
+    find_runs([&](int64_t i, int64_t j) { return !are_equal(items, i, j); });
   }
-  const auto runs = static_cast<int64_t>(starts.size());
   assign_items(
       x, from, runs, [&](int64_t r) { return starts[r]; }, out);
   if (return_inverse && index) {

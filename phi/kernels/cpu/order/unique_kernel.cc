@@ -1,6 +1,9 @@
 // unique on the CPU: items (elements, or slices along an axis) are sorted by index, then grouped.
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -44,9 +47,48 @@ Groups group_elements(const T* x, int64_t n) {
   return groups;
 }
 
+/// Of numbers below `limit`, which number(i) gives, by how many there are of each.
+template <typename Number>
+Groups group_by_counts(int64_t n, uint64_t limit, Number number) {
+  std::vector<int64_t> ends(limit, 0);
+  for (int64_t i = 0; i < n; ++i) ++ends[number(i)];
+  Groups groups;
+  int64_t begin = 0;
+  for (int64_t& end : ends) {  // now the starts; filling moves each up to its end
+    if (end > 0) groups.starts.push_back(begin);
+    begin += std::exchange(end, begin);
+  }
+  groups.starts.push_back(n);
+  groups.order.resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) groups.order[ends[number(i)]++] = i;
+  return groups;
+}
+
+/// Of integers: those that lie close together are counted, and others sorted, in 32 bits if the
+/// distance between them allows it.
+template <typename T>
+Groups group_integers(const T* x, int64_t n) {
+  if (n == 0) return group_elements(x, n);
+  const auto [least, most] = std::minmax_element(x, x + n);
+  const auto base = static_cast<uint64_t>(*least);
+  const uint64_t distance = static_cast<uint64_t>(*most) - base;
+  const auto above = [=](int64_t i) { return static_cast<uint64_t>(x[i]) - base; };
+  if (distance < 2 * static_cast<uint64_t>(n)) return group_by_counts(n, distance + 1, above);
+  if (sizeof(T) <= 4 || distance > std::numeric_limits<uint32_t>::max())
+    return group_elements(x, n);
+  constexpr uint32_t kSign = uint32_t{1} << 31;  // unsigned order as signed
+  std::vector<int32_t> narrow(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i)
+    narrow[i] = static_cast<int32_t>(static_cast<uint32_t>(above(i)) ^ kSign);
+  return group_elements(narrow.data(), n);
+}
+
 template <typename T>
 Groups group(const Items<T>& x) {
-  if (x.outer == 1 && x.inner == 1) return group_elements(x.data, x.items);
+  if (x.outer == 1 && x.inner == 1) {
+    if constexpr (std::is_integral_v<T>) return group_integers(x.data, x.items);
+    return group_elements(x.data, x.items);
+  }
   Groups groups;
   groups.order.resize(x.items);
   std::iota(groups.order.begin(), groups.order.end(), int64_t{0});
