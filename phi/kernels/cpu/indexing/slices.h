@@ -13,6 +13,7 @@
 
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/slices.h"
@@ -181,6 +182,40 @@ class SliceSums {
   std::unique_ptr<C[]> term_;
 };
 
+/// As SliceSums for slices of one element, which are added one by one where they belong: to sort
+/// them would cost more.
+template <typename T>
+void sum_elements(SumsFrom start, const Slices& slices, Places places, const T* there,
+                  const T* from, T* x) {
+  using C = compute_t<T>;
+  const auto count = static_cast<int64_t>(places.size());
+  const int64_t* place = places.data();
+  const bool here = are_here(places);
+  RowWriter<T> rows(x, slices.extent);
+  for (int64_t outer = 0; outer < slices.outer; ++outer, from += count, there += slices.extent) {
+    C* sums = rows.row(outer);
+    if (start == SumsFrom::kZero) {
+      std::fill_n(sums, slices.extent, C(0));
+    } else if (static_cast<const void*>(there) != sums) {
+      convert(there, sums, slices.extent);
+    }
+    if (start == SumsFrom::kWritten) fill_slices({1, slices.extent, 1}, places, C(0), sums);
+    const auto add = [=](int64_t i) {
+      C& sum = sums[place[i]];
+      sum = AddFunctor<C>()(sum, static_cast<C>(from[i]));
+    };
+    if (here) {
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < count; ++i) add(i);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        if (place[i] >= 0) add(i);
+      }
+    }
+    rows.done(outer);
+  }
+}
+
 // The same as words of tables of kernels (gpu/indexing/slices.h has the GPUs').
 
 template <typename W>
@@ -199,6 +234,7 @@ void clear_slices(const CpuContext&, const Slices& slices, Places places, T* x) 
 template <typename T>
 void add_slices(const CpuContext&, SumsFrom start, const Slices& slices, Places places,
                 const T* there, const T* from, T* x) {
+  if (slices.inner == 1) return sum_elements(start, slices, places, there, from, x);
   SliceSums<T>(slices, places).run(start, there, from, x);
 }
 

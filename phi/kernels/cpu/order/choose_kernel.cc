@@ -1,11 +1,15 @@
 // argsort, topk, kthvalue and mode on the CPU: lines along an axis are ordered, and some of each
 // are given with their places. The gradient of all puts back what was chosen.
+#include <algorithm>
+#include <vector>
+
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/order/row_order.h"
+#include "phi/kernels/cpu/rows.h"
 
 namespace phi {
 namespace {
@@ -69,25 +73,47 @@ int64_t most_frequent(const Entries& entries) {
   return place;
 }
 
+/// Apart from the loops, which it would slow down.
+[[noreturn, gnu::cold, gnu::noinline]] void throw_outside_line(int64_t place, int64_t n) {
+  throw errors::InvalidArgument(
+      "indices hold {}, but there are {} elements along the axis; give those of the forward call.",
+      place, n);
+}
+
+/// One of n places. Errors: InvalidArgument for another.
+inline int64_t checked_place(int64_t place, int64_t n) {
+  if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(n)) [[unlikely]]
+    throw_outside_line(place, n);
+  return place;
+}
+
+/// sums [n, inner] = the gradients [count, inner] at their places along the axis, each checked on
+/// its way: what adds up waits for memory.
+template <typename T, typename Index, typename C>
+void sum_at_places(const Index* places, const T* grads, const AxisView& view, int64_t count,
+                   C* sums) {
+  const int64_t n = view.n;
+  const int64_t inner = view.inner;
+  std::fill_n(sums, n * inner, C(0));
+  if (inner == 1) {
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < count; ++k)
+      sums[checked_place(places[k], n)] += static_cast<C>(grads[k]);
+    return;
+  }
+  for (int64_t k = 0; k < count; ++k, places += inner, grads += inner) {
+    for (int64_t i = 0; i < inner; ++i)
+      sums[checked_place(places[i], n) * inner + i] += static_cast<C>(grads[i]);
+  }
+}
+
 template <typename T, typename Index>
-void put_back(const Index* indices, const T* grads, const AxisView& view, int64_t count, T* to) {
-  using C = compute_t<T>;
-  std::vector<C> line(static_cast<size_t>(view.n));
+void put_back(const Index* places, const T* grads, const AxisView& view, int64_t count, T* to) {
+  RowWriter<T> lines(to, view.n * view.inner);
   for (int64_t o = 0; o < view.outer; ++o) {
-    for (int64_t i = 0; i < view.inner; ++i) {
-      std::fill(line.begin(), line.end(), C(0));
-      for (int64_t k = 0; k < count; ++k) {
-        const int64_t at = (o * count + k) * view.inner + i;
-        const auto place = static_cast<int64_t>(indices[at]);
-        PHI_CHECK(place >= 0 && place < view.n,
-                  errors::InvalidArgument("indices hold {}, but there are {} elements along the "
-                                          "axis; give those of the forward call.",
-                                          place, view.n));
-        line[place] += static_cast<C>(grads[at]);
-      }
-      T* first = to + view.start(o, i);
-      for (int64_t k = 0; k < view.n; ++k) first[k * view.inner] = static_cast<T>(line[k]);
-    }
+    const int64_t at = o * count * view.inner;
+    sum_at_places(places + at, grads + at, view, count, lines.row(o));
+    lines.done(o);
   }
 }
 
