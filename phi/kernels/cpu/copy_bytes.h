@@ -19,6 +19,7 @@ inline void copy_bytes(void* to, const void* from, size_t nbytes) {
   };
   constexpr size_t kBlock = 4 * sizeof(Place);
   constexpr size_t kLeast = 1024;  // what is shorter goes in registers in memcpy too
+  constexpr size_t kShort = 256;   // such a copy takes no longer than the call of memcpy
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
   auto* out = static_cast<std::byte*>(to);
   const auto* in = static_cast<const std::byte*>(from);
@@ -32,6 +33,13 @@ inline void copy_bytes(void* to, const void* from, size_t nbytes) {
       y[2].bytes = c;
       y[3].bytes = d;
     }
+  }
+  if (nbytes >= sizeof(Place) && nbytes <= kShort) {
+    const size_t last = nbytes - sizeof(Place);
+    for (size_t i = 0; i < last; i += sizeof(Place))
+      reinterpret_cast<Place*>(out + i)->bytes = reinterpret_cast<const Place*>(in + i)->bytes;
+    reinterpret_cast<Place*>(out + last)->bytes = reinterpret_cast<const Place*>(in + last)->bytes;
+    return;
   }
   std::memcpy(out, in, nbytes);
 }

@@ -40,9 +40,7 @@ class PieceMoves {
   template <typename T, typename C>
   void add_back(const T* grad, C* from) const {
     for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
-      for (int64_t i = 0; i < count; ++i) {
-        from[source + i * step.from] += static_cast<C>(grad[at + i * step.to]);
-      }
+      add_row(grad + at, step.to, from + source, step.from, count);
     });
   }
   /// The gradient where no element is moved twice: from[..] = grad[..].
@@ -56,6 +54,7 @@ class PieceMoves {
  private:
   using Walk = StridedWalk<2, 2 * kMaxNdim>;
   using Loop = Pieces::Loop;
+  static constexpr int64_t kShort = 8;  // elements
 
   // Rows of `count` elements, `step` apart, each row `row_step` behind the one before.
   struct Rows {
@@ -104,6 +103,17 @@ class PieceMoves {
     }
   }
 
+  template <typename T, typename C>
+  static void add_row(const T* grad, int64_t grad_step, C* from, int64_t from_step, int64_t count) {
+    if (grad_step == 1 && from_step == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) from[i] += static_cast<C>(grad[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        from[i * from_step] += static_cast<C>(grad[i * grad_step]);
+    }
+  }
+
   // Calls f(offset in to, offset in from, count, steps) for each row of each piece.
   template <typename F>
   void for_each_row(F&& f) const {
@@ -138,11 +148,14 @@ class PieceMoves {
   // Whether the runs of the last loop go side by side, row after row: a piece for itself would
   // bring their lines from memory once for each run.
   bool goes_together() const {
-    constexpr int64_t kLong = 64;  // elements
-    if (loops_.empty() || loops_.back().runs.size() < 2) return false;
+    constexpr int64_t kLong = 16;  // elements
+    return !loops_.empty() && loops_.back().runs.size() > 1 && row_length() >= kLong;
+  }
+  // Elements of all runs of the last loop.
+  int64_t row_length() const {
     int64_t count = 0;
     for (const IndexRun& run : loops_.back().runs) count += run.count;
-    return count >= kLong;
+    return count;
   }
 
   // The loops of the runs chosen, and where they begin.
@@ -158,17 +171,34 @@ class PieceMoves {
     return first;
   }
 
+  // Blocks of rows, which stay in the first cache from run to run.
   template <typename F>
   void walk_rows(std::span<const size_t> chosen, F&& f) const {
+    constexpr int64_t kBlock = 2048;  // elements
+    constexpr int64_t kMostRows = 16;
+    const int64_t most = std::clamp<int64_t>(kBlock / row_length(), 1, kMostRows);
     Walk walk;
     const Strides first = begin_walk(chosen, &walk);
-    const Strides& strides = loops_.back().strides;
+    int64_t rows = 1;
+    Strides row{0, 0};
+    if (walk.ndim() > 0) rows = take_loop(walk.ndim() - 1, &walk, &row);
     walk.for_each([&](const std::array<int64_t, 2>& at) {
-      for (const IndexRun& run : loops_.back().runs) {
-        f(first.to + at[0] + run.to * strides.to, first.from + at[1] + run.from * strides.from,
-          Rows{run.count, Strides{strides.to, run.step * strides.from}});
+      for (int64_t r = 0; r < rows; r += most) {
+        const Strides begin{first.to + at[0] + r * row.to, first.from + at[1] + r * row.from};
+        for (const IndexRun& run : loops_.back().runs)
+          walk_block(run, begin, std::min(most, rows - r), row, f);
       }
     });
+  }
+
+  // One run of the last loop in `rows` rows, or in its columns if it is short.
+  template <typename F>
+  void walk_block(const IndexRun& run, Strides begin, int64_t rows, Strides row, F& f) const {
+    const Strides& strides = loops_.back().strides;
+    const Strides step{strides.to, run.step * strides.from};
+    const bool is_short = run.count < kShort;
+    f(begin.to + run.to * strides.to, begin.from + run.from * strides.from,
+      is_short ? Rows{rows, row, run.count, step} : Rows{run.count, step, rows, row});
   }
 
   template <typename F>
@@ -193,7 +223,6 @@ class PieceMoves {
 
   // The loop to run innermost: the last one, unless it is short and the one around it is not.
   static int row_loop(const Walk& walk) {
-    constexpr int64_t kShort = 8;
     const int last = walk.ndim() - 1;
     return last > 0 && walk.size(last) < kShort && walk.size(last - 1) > walk.size(last) ? last - 1
                                                                                          : last;

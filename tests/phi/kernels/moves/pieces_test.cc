@@ -94,6 +94,29 @@ TEST(Pieces, WindowsOfAnyLengthAreCopied) {
   }
 }
 
+// Runs of one element beside long ones, in more rows than go side by side at a time.
+TEST(Pieces, ReflectedEdgesOfManyRows) {
+  constexpr int64_t kPlanes = 2, kRows = 37, kColumns = 21, kWide = kColumns + 2;
+  Pieces pieces;
+  pieces.append(kPlanes, {(kRows + 1) * kWide, kRows * kColumns});
+  pieces.append({{0, 1, 1, 1}, {1, 0, kRows, 1}}, {kWide, kColumns});
+  pieces.append({{0, 1, 1, 1}, {1, 0, kColumns, 1}, {kColumns + 1, kColumns - 2, 1, 1}}, {1, 1});
+  const Values in = counting(kPlanes * kRows * kColumns);
+  const Values out = copied(pieces, in, kPlanes * (kRows + 1) * kWide);
+  Values expected_sums(in.size(), 0);
+  for (int64_t i = 0; i < std::ssize(out); ++i) {
+    const int64_t row = i / kWide % (kRows + 1), column = i % kWide - 1;
+    const int64_t from_row = row == 0 ? 1 : row - 1;
+    const int64_t from_column = column < 0 ? 1 : column < kColumns ? column : kColumns - 2;
+    const int64_t from = (i / kWide / (kRows + 1) * kRows + from_row) * kColumns + from_column;
+    ASSERT_EQ(out[static_cast<size_t>(i)], in[static_cast<size_t>(from)]) << i;
+    expected_sums[static_cast<size_t>(from)] += out[static_cast<size_t>(i)];
+  }
+  Values sums(in.size(), 0);
+  PieceMoves(pieces).add_back(out.data(), sums.data());
+  EXPECT_EQ(sums, expected_sums);
+}
+
 TEST(Pieces, ALoopThatStandsStillRepeats) {
   Pieces pieces;
   pieces.append(20, {2, 1});
