@@ -7,20 +7,45 @@
 namespace phi {
 namespace {
 
+/// kRows rows [in] to rows [out], so that taps are read once for all of them.
+template <int kEach, int kRows, typename C>
+void resample_rows(const Taps<C>& taps, const C* x, C* y) {
+  const int64_t* from = taps.from.data();
+  const C* weight = taps.weight.data();
+  for (int64_t o = 0; o < taps.out; ++o, from += kEach, weight += kEach) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const C* row = x + r * taps.in;
+      C sum = weight[0] * row[from[0]];
+#pragma GCC unroll 4
+      for (int k = 1; k < kEach; ++k) sum += weight[k] * row[from[k]];
+      y[r * taps.out + o] = sum;
+    }
+  }
+}
+
+/// `count` rows of elements.
+template <int kEach, typename C>
+void resample_elements(const Taps<C>& taps, int64_t count, const C* x, C* y) {
+  constexpr int kRows = 4;
+  for (; count >= kRows; count -= kRows, x += kRows * taps.in, y += kRows * taps.out)
+    resample_rows<kEach, kRows>(taps, x, y);
+  for (; count > 0; --count, x += taps.in, y += taps.out) resample_rows<kEach, 1>(taps, x, y);
+}
+
 template <typename C>
 void resample(const CpuContext&, const Taps<C>& taps, int64_t outer, int64_t inner, const C* x,
               C* y) {
   const int64_t each = taps.each;
+  if (inner == 1) {
+    if (each == 1) return resample_elements<1>(taps, outer, x, y);
+    if (each == 2) return resample_elements<2>(taps, outer, x, y);
+    return resample_elements<4>(taps, outer, x, y);
+  }
   for (int64_t i = 0; i < outer; ++i, x += taps.in * inner) {
     const int64_t* from = taps.from.data();
     const C* weight = taps.weight.data();
     for (int64_t o = 0; o < taps.out; ++o, y += inner, from += each, weight += each) {
-      if (inner == 1) {
-        C sum = weight[0] * x[from[0]];
-        for (int64_t k = 1; k < each; ++k) sum += weight[k] * x[from[k]];
-        *y = sum;
-        continue;
-      }
       const C* row = x + from[0] * inner;
 #pragma GCC ivdep
       for (int64_t j = 0; j < inner; ++j) y[j] = weight[0] * row[j];

@@ -23,9 +23,23 @@ struct Vectors {
   }
 };
 
+/// Of vectors whose elements lie side by side: each is read once.
+template <typename T>
+void cross_in_rows(const Vectors<T>& x, const Vectors<T>& y, int64_t count, T* out) {
+#pragma GCC unroll 4
+  for (int64_t v = 0; v < 3 * count; v += 3) {
+    const auto x0 = x.at(v), x1 = x.at(v + 1), x2 = x.at(v + 2);
+    const auto y0 = y.at(v), y1 = y.at(v + 1), y2 = y.at(v + 2);
+    out[v] = static_cast<T>(x1 * y2 - x2 * y1);
+    out[v + 1] = static_cast<T>(x2 * y0 - x0 * y2);
+    out[v + 2] = static_cast<T>(x0 * y1 - x1 * y0);
+  }
+}
+
 template <typename T>
 void cross(const Vectors<T>& x, const Vectors<T>& y, const Dims& dims, int axis, T* out) {
   const int64_t outer = dims.numel(0, axis), inner = dims.numel(axis + 1, dims.ndim());
+  if (inner == 1) return cross_in_rows(x, y, outer, out);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t e = 0; e < 3; ++e) {
       const int64_t base = o * 3 * inner;

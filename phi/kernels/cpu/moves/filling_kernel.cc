@@ -69,11 +69,14 @@ void triangle_indices(const Context& ctx, int rows, const Triangle& triangle, De
   for (int64_t r = 0, at = 0; r < rows && at < last; ++r) {
     const int64_t begin = triangle.begin(r);
     const int64_t end = triangle.end(r);
-    for (int64_t c = begin + std::max<int64_t>(0, first - at); c < end; ++c) {
-      const int64_t i = at + c - begin - first;
-      if (i >= here.size[1]) break;
-      for (int64_t line = 0; line < here.size[0]; ++line) {
-        to[line * here.size[1] + i] = static_cast<T>(here.offset[0] + line == 0 ? r : c);
+    const int64_t from = begin + std::max<int64_t>(0, first - at);
+    T* part = to + at + from - begin - first;
+    const int64_t count = std::min(end - from, to + here.size[1] - part);
+    for (int64_t line = 0; line < here.size[0]; ++line, part += here.size[1]) {
+      if (here.offset[0] + line == 0) {
+        for (int64_t i = 0; i < count; ++i) part[i] = static_cast<T>(r);
+      } else {
+        for (int64_t i = 0; i < count; ++i) part[i] = static_cast<T>(from + i);
       }
     }
     at += std::max<int64_t>(0, end - begin);
