@@ -78,6 +78,26 @@ PHI_HD PhiloxBlock philox_counter(uint64_t block, RandomUse use) {
            static_cast<uint32_t>(use), 0u}};
 }
 
+/// philox() with each word in 64 bits, whose upper halves are anything: in loops over counters
+/// products then take the lanes of their factors. Without jumps, so that such loops vectorise.
+struct PhiloxWideBlock {
+  uint64_t word[4];
+};
+PHI_HD PhiloxWideBlock philox_wide(PhiloxWideBlock counter, PhiloxKey key) {
+  uint64_t* c = counter.word;
+  PHI_UNROLL(10)
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const uint64_t product0 = static_cast<uint64_t>(static_cast<uint32_t>(c[0])) * 0xD2511F53u;
+    const uint64_t product1 = static_cast<uint64_t>(static_cast<uint32_t>(c[2])) * 0xCD9E8D57u;
+    c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
+    c[1] = product1;
+    c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
+    c[3] = product0;
+    detail::philox_bump(key);
+  }
+  return counter;
+}
+
 /// `kLanes` counters at once, word by word: words[w][lane]. Round by round over all lanes, which is
 /// the order that compilers vectorise.
 template <int kLanes>

@@ -6,6 +6,7 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/random_values.h"
 
 namespace phi {
@@ -16,16 +17,15 @@ template <typename C>
 [[gnu::noinline]] void gaussian_batch(const BatchBlocks& blocks, uint64_t seed, C mean, C std,
                                       BatchValues<C>* values) {
   const BatchWords random(blocks, seed, RandomUse::kGaussian);
-  // Box-Muller: words 0 and 1 make elements 0 and 1, words 2 and 3 the others.
-  alignas(32) float z[4][kBatchBlocks];
-  for (int pair = 0; pair < 4; pair += 2) {
-    for (int s = 0; s < kBatchBlocks; ++s) {
-      normal_pair(random.words[pair][s], random.words[pair + 1][s], &z[pair][s], &z[pair + 1][s]);
+  run_widest<C>([words = random.words.data(), mean, std, to = values->data()] {
+#pragma GCC ivdep
+    for (int i = 0; i < kBatchValues; i += 2) {
+      float z[2];
+      normal_pair(words[i], words[i + 1], &z[0], &z[1]);
+      to[i] = mean + std * static_cast<C>(z[0]);
+      to[i + 1] = mean + std * static_cast<C>(z[1]);
     }
-  }
-  for (int s = 0; s < kBatchBlocks; ++s) {
-    for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = mean + std * static_cast<C>(z[w][s]);
-  }
+  });
 }
 
 template <typename C>
@@ -33,14 +33,15 @@ template <typename C>
                                      BatchValues<C>* values) {
   const BatchWords random(blocks, seed, RandomUse::kUniform);
   const C below_max = std::nextafter(max, min);
-  for (int s = 0; s < kBatchBlocks; ++s) {
-    for (int w = 0; w < 4; ++w) {
+  run_widest<C>([words = random.words.data(), min, max, below_max, to = values->data()] {
+#pragma GCC ivdep
+    for (int i = 0; i < kBatchValues; ++i) {
       C u;
-      unit_value(random.words[w][s], &u);
+      unit_value(words[i], &u);
       const C value = min + u * (max - min);
-      (*values)[4 * s + w] = value < max ? value : below_max;  // rounding may have met max
+      to[i] = value < max ? value : below_max;  // rounding may have met max
     }
-  }
+  });
 }
 
 template <typename F>

@@ -44,10 +44,7 @@ void drop(const ShardBox& where, uint64_t seed, uint64_t threshold, compute_t<T>
   draw_random<uint32_t>(
       where,
       [&](const BatchBlocks& blocks, BatchValues<uint32_t>* values) {
-        const BatchWords random(blocks, seed, RandomUse::kDropout);
-        for (int s = 0; s < kBatchBlocks; ++s) {
-          for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = random.words[w][s];
-        }
+        *values = BatchWords(blocks, seed, RandomUse::kDropout).words;
       },
       [&](int64_t at, const uint32_t* words, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// Walks a box of a global tensor in batches of Philox blocks, eight at a time.
+// Walks a box of a global tensor in batches of Philox blocks.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,26 @@
 
 namespace phi {
 
-inline constexpr int kBatchBlocks = 8;  // one vector register of 32-bit lanes
+inline constexpr int kBatchBlocks = 32;
 inline constexpr int kBatchValues = 4 * kBatchBlocks;
 
-/// Which blocks a batch draws, and the values of them: value 4 s + w is word w of blocks[s].
+/// Which blocks a batch draws, and the values of them: value 4 s + w is of word w of blocks[s].
 using BatchBlocks = std::array<uint64_t, kBatchBlocks>;
 template <typename Value>
 using BatchValues = std::array<Value, kBatchValues>;
 
-/// The random words of a batch, word by word: words[w][s].
+/// The words of a batch; `turn` is the counters' last word, which tells blocks of one element.
 struct BatchWords {
-  alignas(32) uint32_t words[4][kBatchBlocks];
-
-  BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use) {
-    for (int s = 0; s < kBatchBlocks; ++s) {
-      const PhiloxBlock counter = philox_counter(blocks[s], use);
-      for (int w = 0; w < 4; ++w) words[w][s] = counter.word[w];
-    }
-    philox_lanes(words, philox_key(seed));
-  }
+  BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use, uint32_t turn = 0);
+  alignas(64) BatchValues<uint32_t> words;
 };
+
+/// The numbers of the kBatchBlocks blocks from `first` on.
+inline BatchBlocks blocks_from(uint64_t first) {
+  BatchBlocks blocks;
+  for (size_t s = 0; s < kBatchBlocks; ++s) blocks[s] = first + s;
+  return blocks;
+}
 
 /// Calls f(index in the global tensor, index here, count) for each run of elements of where.box
 /// that follow each other in both.
@@ -85,10 +85,8 @@ class RandomStream {
     const int64_t end = index + count;
     while (index < end) {
       if (index % 4 == 0 && end - index >= kBatchValues) {
-        BatchBlocks blocks;
-        for (int s = 0; s < kBatchBlocks; ++s) blocks[s] = static_cast<uint64_t>(index / 4 + s);
         BatchValues<Value> values;
-        generate_(blocks, &values);
+        generate_(blocks_from(static_cast<uint64_t>(index / 4)), &values);
         sink_(at, values.data(), kBatchValues);
         index += kBatchValues;
         at += kBatchValues;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
@@ -12,6 +11,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/random_parameters.h"
 
@@ -21,47 +21,39 @@ namespace {
 PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
 uint64_t seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
 
-/// `first`, the index here, of n elements, and a value for each.
-template <typename Value>
-using Sink = std::function<void(int64_t first, const Value* values, int64_t n)>;
-
-/// Gives `sink` a word for each element of `where`, many at a time.
-void draw_words(const ShardBox& where, int seed, RandomUse use, const Sink<uint32_t>& sink) {
-  draw_random<uint32_t>(
+/// to[i] = low + a whole number below `numbers`, for each element of `where`: a word of 64 bits,
+/// scaled.
+template <typename T>
+void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* to) {
+  draw_random<T>(
       where,
-      [&](const BatchBlocks& blocks, BatchValues<uint32_t>* values) {
-        const BatchWords random(blocks, seed_bits(seed), use);
-        for (int s = 0; s < kBatchBlocks; ++s) {
-          for (int w = 0; w < 4; ++w) (*values)[4 * s + w] = random.words[w][s];
-        }
-      },
-      sink);
-}
-
-/// A whole number below `numbers` for each element: a word of 64 bits, scaled.
-void draw_whole(const ShardBox& where, int seed, uint64_t numbers, const Sink<uint64_t>& sink) {
-  draw_random<uint64_t>(
-      where,
-      [&](const BatchBlocks& blocks, BatchValues<uint64_t>* values) {
-        const BatchWords high_words(blocks, seed_bits(seed), RandomUse::kInteger);
-        const BatchWords low_words(blocks, seed_bits(seed), RandomUse::kIntegerLow);
-        for (int s = 0; s < kBatchBlocks; ++s) {
-          for (int w = 0; w < 4; ++w) {
+      [=](const BatchBlocks& blocks, BatchValues<T>* values) {
+        const BatchWords high(blocks, seed_bits(seed), RandomUse::kInteger);
+        const BatchWords rest(blocks, seed_bits(seed), RandomUse::kIntegerLow);
+        run_widest<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
+#pragma GCC ivdep
+          for (int i = 0; i < kBatchValues; ++i) {
             // The upper half of the product of the word and `numbers`, which has 32 bits.
-            const uint64_t carry = low_words.words[w][s] * numbers >> 32;
-            (*values)[4 * s + w] = (high_words.words[w][s] * numbers + carry) >> 32;
+            const uint64_t carry = l[i] * numbers >> 32;
+            const uint64_t value = (h[i] * numbers + carry) >> 32;
+            out[i] = static_cast<T>(low + static_cast<int64_t>(value));
           }
-        }
+        });
       },
-      sink);
+      [to](int64_t at, const T* values, int64_t n) { std::copy_n(values, n, to + at); });
 }
 
 /// to[i] = of(word, i), rounded, for each element of `where`.
 template <typename T, typename Of>
 void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
-  draw_words(where, seed, use, [&](int64_t first, const uint32_t* words, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) to[first + i] = convert_value<T>(of(words[i], first + i));
-  });
+  draw_random<uint32_t>(
+      where,
+      [=](const BatchBlocks& blocks, BatchValues<uint32_t>* values) {
+        *values = BatchWords(blocks, seed_bits(seed), use).words;
+      },
+      [=](int64_t at, const uint32_t* words, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) to[at + i] = convert_value<T>(of(words[i], at + i));
+      });
 }
 
 /// What an element draws with a parameter of its own.
@@ -197,13 +189,8 @@ void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, 
 /// Whole numbers from low to below high.
 template <typename T, typename Context>
 void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor* out) {
-  T* to = out->mutable_data<T>();
-  const auto numbers = static_cast<uint64_t>(int64_t{high} - low);
-  draw_whole(ctx.output_box(0, out->dims()), seed, numbers,
-             [&](int64_t first, const uint64_t* values, int64_t n) {
-               for (int64_t i = 0; i < n; ++i)
-                 to[first + i] = static_cast<T>(low + static_cast<int64_t>(values[i]));
-             });
+  draw_whole(ctx.output_box(0, out->dims()), seed, low, static_cast<uint64_t>(int64_t{high} - low),
+             out->mutable_data<T>());
 }
 
 template <typename T, typename Context>
