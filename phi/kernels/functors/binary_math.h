@@ -2,6 +2,7 @@
 // NaN and infinities as in C and in Python's arithmetic, integers without undefined behaviour.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -145,10 +146,23 @@ struct HeavisideFunctor {
   PHI_HD T operator()(T x, T y) const { return x == T(0) ? y : x > T(0) ? T(1) : T(0); }
 };
 
-/// The next number after x on the way to y.
+/// The next number after x on the way to y: of one sign numbers have the order of their bits.
 template <typename T>
 struct NextAfterFunctor {
-  PHI_HD T operator()(T x, T y) const { return std::nextafter(x, y); }
+  PHI_HD T operator()(T x, T y) const {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
+    const Bits from = std::bit_cast<Bits>(x);
+    const Bits to = std::bit_cast<Bits>(y);
+    const Bits beyond = from + 1;
+    const Bits before = from - 1;
+    const Bits above = x > T(0) ? beyond : before;
+    const Bits below = x > T(0) ? before : beyond;
+    Bits next = x < y ? above : below;
+    next = x == T(0) ? (to & kSign) | 1 : next;
+    next = x == y ? to : next;
+    return (x == x) & (y == y) ? std::bit_cast<T>(next) : x + y;
+  }
 };
 
 }  // namespace phi

@@ -38,12 +38,15 @@ enum class RandomUse : uint32_t {
   kClassCenters = 15,
 };
 
+/// What a counter's words 0 and 2 are multiplied by.
+inline constexpr uint32_t kPhiloxFactors[] = {0xD2511F53u, 0xCD9E8D57u};
+
 namespace detail {
 /// One round on the counter's words, in place.
 PHI_HD void philox_round(uint32_t& c0, uint32_t& c1, uint32_t& c2, uint32_t& c3, uint32_t k0,
                          uint32_t k1) {
-  const uint64_t product0 = static_cast<uint64_t>(c0) * 0xD2511F53u;
-  const uint64_t product1 = static_cast<uint64_t>(c2) * 0xCD9E8D57u;
+  const uint64_t product0 = static_cast<uint64_t>(c0) * kPhiloxFactors[0];
+  const uint64_t product1 = static_cast<uint64_t>(c2) * kPhiloxFactors[1];
   c0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ k0;
   c1 = static_cast<uint32_t>(product1);
   c2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ k1;
@@ -76,26 +79,6 @@ PHI_HD PhiloxKey philox_key(uint64_t seed) {
 PHI_HD PhiloxBlock philox_counter(uint64_t block, RandomUse use) {
   return {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
            static_cast<uint32_t>(use), 0u}};
-}
-
-/// philox() with each word in 64 bits, whose upper halves are anything: in loops over counters
-/// products then take the lanes of their factors. Without jumps, so that such loops vectorise.
-struct PhiloxWideBlock {
-  uint64_t word[4];
-};
-PHI_HD PhiloxWideBlock philox_wide(PhiloxWideBlock counter, PhiloxKey key) {
-  uint64_t* c = counter.word;
-  PHI_UNROLL(10)
-  for (int round = 0; round < kPhiloxRounds; ++round) {
-    const uint64_t product0 = static_cast<uint64_t>(static_cast<uint32_t>(c[0])) * 0xD2511F53u;
-    const uint64_t product1 = static_cast<uint64_t>(static_cast<uint32_t>(c[2])) * 0xCD9E8D57u;
-    c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
-    c[1] = product1;
-    c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
-    c[3] = product0;
-    detail::philox_bump(key);
-  }
-  return counter;
 }
 
 /// `kLanes` counters at once, word by word: words[w][lane]. Round by round over all lanes, which is

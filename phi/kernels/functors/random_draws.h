@@ -13,7 +13,13 @@
 
 namespace phi {
 
-/// The random words of one element of a tensor.
+/// Two words as a number in (0, 1), of 53 bits.
+PHI_HD double unit_of(uint32_t high, uint32_t low) {
+  const uint64_t bits = uint64_t{high} << 20 | low >> 12;
+  return (static_cast<double>(static_cast<int64_t>(bits)) + 0.5) * 0x1p-52;
+}
+
+/// The random words of one element of a tensor. Draws take any class that has its unit().
 class ElementWords {
  public:
   PHI_HD ElementWords(uint64_t element, RandomUse use, PhiloxKey key)
@@ -27,16 +33,9 @@ class ElementWords {
     }
     return block_.word[4 - left_--];
   }
-  /// In (0, 1), of 53 bits.
   PHI_HD double unit() {
-    const uint64_t high = next();
-    const uint64_t bits = high << 20 | next() >> 12;
-    return (static_cast<double>(bits) + 0.5) * 0x1p-52;
-  }
-  /// Box-Muller's, one of two.
-  PHI_HD double normal() {
-    const double radius = std::sqrt(-2.0 * std::log(unit()));
-    return radius * std::cos(6.283185307179586 * unit());
+    const uint32_t high = next();
+    return unit_of(high, next());
   }
 
  private:
@@ -45,6 +44,13 @@ class ElementWords {
   PhiloxBlock block_{};
   int left_ = 0;
 };
+
+/// Box-Muller's, one of two.
+template <typename Words>
+PHI_HD double draw_normal(Words& words) {
+  const double radius = std::sqrt(-2.0 * std::log(words.unit()));
+  return radius * std::cos(6.283185307179586 * words.unit());
+}
 
 /// log(k!) beyond (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2, for whole k.
 PHI_HD double stirling_rest(double k) {
@@ -62,10 +68,18 @@ PHI_HD double log_factorial(double k) {
   return (k + 0.5) * std::log(k + 1) - (k + 1) + 0.9189385332046727 + stirling_rest(k);
 }
 
-/// The logarithm of a draw from the gamma distribution of this shape, above 0, and scale 1: small
-/// shapes draw numbers that float64 does not hold. G. Marsaglia and W. Tsang, "A simple method for
-/// generating gamma variables", 2000.
-PHI_HD double draw_log_gamma(ElementWords& words, double shape) {
+/// A draw from a gamma distribution: `factor` exp(`log`), where small shapes draw numbers that
+/// float64 does not hold.
+struct GammaDraw {
+  double factor;
+  double log;
+  PHI_HD double logarithm() const { return std::log(factor) + log; }
+};
+
+/// Of this shape, above 0, and scale 1. G. Marsaglia and W. Tsang, "A simple method for generating
+/// gamma variables", 2000.
+template <typename Words>
+PHI_HD GammaDraw draw_gamma(Words& words, double shape) {
   double boost = 0;
   if (shape < 1) {
     boost = std::log(words.unit()) / shape;
@@ -73,20 +87,31 @@ PHI_HD double draw_log_gamma(ElementWords& words, double shape) {
   }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
+  // Their squeeze accepts without a logarithm; what is taken off is far more than the test after
+  // it, whose terms are as large as d, loses by rounding.
+  const double squeeze = d < 1e4 ? 1 - 1e-9 : 0;
   while (true) {
-    const double x = words.normal();
+    const double x = draw_normal(words);
     const double root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root;
-    if (std::log(words.unit()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
-      return std::log(d * v) + boost;
+    const double u = words.unit();
+    if (u < squeeze - 0.0331 * (x * x) * (x * x) ||
+        std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) {
+      return {d * v, boost};
     }
   }
 }
 
+template <typename Words>
+PHI_HD double draw_log_gamma(Words& words, double shape) {
+  return draw_gamma(words, shape).logarithm();
+}
+
 /// For rates below 10 products of uniform numbers, else W. Hoermann's PTRS, "The transformed
 /// rejection method for generating Poisson random variables", 1993.
-PHI_HD double draw_poisson(ElementWords& words, double rate) {
+template <typename Words>
+PHI_HD double draw_poisson(Words& words, double rate) {
   if (rate < 10) {
     const double limit = std::exp(-rate);
     double product = words.unit();
@@ -94,7 +119,6 @@ PHI_HD double draw_poisson(ElementWords& words, double rate) {
     for (; product > limit; ++k) product *= words.unit();
     return k;
   }
-  const double log_rate = std::log(rate);
   const double b = 0.931 + 2.53 * std::sqrt(rate);
   const double a = -0.059 + 0.02483 * b;
   const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
@@ -106,14 +130,15 @@ PHI_HD double draw_poisson(ElementWords& words, double rate) {
     if (us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
     const double left = std::log(v * inverse_alpha / (a / (us * us) + b));
-    if (left <= k * log_rate - rate - log_factorial(k)) return k;
+    if (left <= k * std::log(rate) - rate - log_factorial(k)) return k;
   }
 }
 
 namespace detail {
 
 /// Jumps from success to success.
-PHI_HD double draw_few_successes(ElementWords& words, double n, double p) {
+template <typename Words>
+PHI_HD double draw_few_successes(Words& words, double n, double p) {
   const double log_q = std::log1p(-p);
   double trials = 0;
   for (double successes = 0;; ++successes) {
@@ -123,7 +148,8 @@ PHI_HD double draw_few_successes(ElementWords& words, double n, double p) {
 }
 
 /// W. Hoermann's BTRS, "The generation of binomial random variates", 1993.
-PHI_HD double draw_many_successes(ElementWords& words, double n, double p) {
+template <typename Words>
+PHI_HD double draw_many_successes(Words& words, double n, double p) {
   const double q = 1 - p;
   const double deviation = std::sqrt(n * p * q);
   const double b = 1.15 + 2.53 * deviation;
@@ -150,7 +176,8 @@ PHI_HD double draw_many_successes(ElementWords& words, double n, double p) {
 }  // namespace detail
 
 /// Of n trials, a whole number, those that succeed with probability p each.
-PHI_HD double draw_binomial(ElementWords& words, double n, double p) {
+template <typename Words>
+PHI_HD double draw_binomial(Words& words, double n, double p) {
   const bool mirrored = p > 0.5;
   const double rarer = mirrored ? 1 - p : p;
   double successes = 0;

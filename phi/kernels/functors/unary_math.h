@@ -164,7 +164,12 @@ struct LogitFunctor {
 template <typename T>
 struct PolygammaFunctor {
   int n;
-  PHI_HD T operator()(T x) const { return static_cast<T>(fast::polygamma(n, x)); }
+  PHI_HD T operator()(T x) const { return fast::polygamma(n, x); }
+};
+
+/// The same of floats for n = 1.
+struct TrigammaFunctor {
+  PHI_HD float operator()(float x) const { return fast::trigamma(x); }
 };
 
 /// What a number has for its argument as a complex one: pi if negative, else 0. NaN stays.

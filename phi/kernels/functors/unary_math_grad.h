@@ -80,7 +80,7 @@ struct TanGradFunctor {
 
 template <typename T>
 struct DigammaGradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g * static_cast<T>(fast::polygamma(1, x)); }
+  PHI_HD T operator()(T x, T g) const { return g * fast::trigamma(x); }
 };
 
 template <typename T>
@@ -91,7 +91,7 @@ struct LgammaGradFunctor {
 template <typename T>
 struct PolygammaGradFunctor {
   int n;
-  PHI_HD T operator()(T x, T g) const { return g * static_cast<T>(fast::polygamma(n + 1, x)); }
+  PHI_HD T operator()(T x, T g) const { return g * fast::polygamma(n + 1, x); }
 };
 
 template <typename T>
@@ -162,13 +162,15 @@ struct HardTanhGradFunctor {
 
 template <typename T>
 struct I0GradFunctor {
-  PHI_HD T operator()(T x, T g) const { return g * static_cast<T>(fast::bessel_i1(x)); }
+  PHI_HD T operator()(T x, T g) const { return g * fast::bessel_i1(x); }
 };
 
 template <typename T>
 struct I0eGradFunctor {
   PHI_HD T operator()(T x, T g) const {
-    const double slope = fast::bessel_i1e(x) - SignFunctor<double>()(x) * fast::bessel_i0e(x);
+    const double wide = x;
+    const double slope =
+        fast::bessel_i1e(wide) - SignFunctor<double>()(wide) * fast::bessel_i0e(wide);
     return g * static_cast<T>(slope);
   }
 };
@@ -177,7 +179,8 @@ struct I0eGradFunctor {
 template <typename T>
 struct I1GradFunctor {
   PHI_HD T operator()(T x, T g) const {
-    const double slope = fast::bessel_i0(x) - fast::bessel_i1(x) / static_cast<double>(x);
+    const double wide = x;
+    const double slope = fast::bessel_i0(wide) - fast::bessel_i1(wide) / wide;
     return g * (x == T(0) ? T(0.5) : static_cast<T>(slope));
   }
 };

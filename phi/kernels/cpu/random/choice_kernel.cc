@@ -8,6 +8,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/random/key_order.h"
+#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
@@ -15,7 +17,20 @@
 namespace phi {
 namespace {
 
-PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
+uint64_t seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
+PhiloxKey key_of(int seed) { return philox_key(seed_bits(seed)); }
+
+/// The keys that a permutation is the order of: the first two words of each place's own.
+struct PermutationKeys {
+  uint64_t seed;
+  void operator()(int64_t first, KeyBatch* keys) const {
+    const BatchWords random(blocks_from(static_cast<uint64_t>(first)), seed,
+                            RandomUse::kPermutation);
+    for (size_t i = 0; i < kKeyBatch; ++i)
+      (*keys)[i] = uint64_t{random.words[4 * i]} << 32 | random.words[4 * i + 1];
+  }
+};
+static_assert(kKeyBatch == kBatchBlocks);
 
 /// A row of weights, and how many of them are not 0.
 class Weights {
@@ -92,17 +107,10 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
 template <typename T, typename Context>
 void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());
-  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(where.global[0]));
-  for (size_t i = 0; i < keys.size(); ++i) {
-    ElementWords words(i, RandomUse::kPermutation, key_of(seed));
-    const uint64_t high = words.next();
-    keys[i] = {high << 32 | words.next(), static_cast<int64_t>(i)};
-  }
-  std::sort(keys.begin(), keys.end());
+  const KeyOrder order(where.global[0], PermutationKeys{seed_bits(seed)});
   T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < out->numel(); ++i) {
-    to[i] = convert_value<T>(keys[static_cast<size_t>(where.box.offset[0] + i)].second);
-  }
+  for (int64_t i = 0; i < out->numel(); ++i)
+    to[i] = convert_value<T>(order[where.box.offset[0] + i]);
 }
 
 using Countable = join_t<AllIntegers, Floats>;

@@ -11,6 +11,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/cpu/random/ready_units.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/random_parameters.h"
@@ -18,7 +19,6 @@
 namespace phi {
 namespace {
 
-PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
 uint64_t seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
 
 /// to[i] = low + a whole number below `numbers`, for each element of `where`: a word of 64 bits,
@@ -57,21 +57,35 @@ void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
 }
 
 /// What an element draws with a parameter of its own.
-using Draw = double (*)(ElementWords& words, double parameter);
+using Draw = double (*)(ReadyUnits& units, double parameter);
 
-/// out[i] = draw(words of the element, parameter of the element), rounded. The draws are compiled
+/// out[i] = draw(units of the element, parameter of the element), rounded. The draws are compiled
 /// for double alone.
 template <typename T>
 void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse use,
                DenseTensor* out, Draw draw) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  for_each_run(where, [&](int64_t index, int64_t at, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      ElementWords words(static_cast<uint64_t>(index + i), use, key_of(seed));
-      to[at + i] = convert_value<T>(draw(words, static_cast<double>(from[at + i])));
-    }
+  for_each_element(where, seed_bits(seed), use, [=](int64_t at, ReadyUnits& units) {
+    to[at] = convert_value<T>(draw(units, static_cast<double>(from[at])));
   });
+}
+
+[[gnu::noinline]] GammaDraw gamma_draw(ReadyUnits& units, double shape) {
+  return draw_gamma(units, shape);
+}
+
+/// The exponential of the draw's logarithm, rounded: without a logarithm where the number itself,
+/// which may be farther from it than a double rounds, cannot be rounded otherwise.
+template <typename T>
+T value_of(const GammaDraw& drawn) {
+  if constexpr (!std::is_same_v<T, double>) {
+    const double close = drawn.log == 0 ? drawn.factor : drawn.factor * std::exp(drawn.log);
+    const T low = convert_value<T>(close * (1 - 1e-12));
+    const T high = convert_value<T>(close * (1 + 1e-12));
+    if (low == high && close > 1e-290) return low;
+  }
+  return convert_value<T>(std::exp(drawn.logarithm()));
 }
 
 template <typename Good>
@@ -123,33 +137,34 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
       }
     });
   });
-  for_each_run(where, [&](int64_t index, int64_t at, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) {
-      ElementWords words(static_cast<uint64_t>(index + i), RandomUse::kBinomial, key_of(seed));
-      const auto [n, probability] = parameters[static_cast<size_t>(at + i)];
-      to[at + i] = truncated<int64_t>(draw_binomial(words, n, probability));
-    }
-  });
+  for_each_element(where, seed_bits(seed), RandomUse::kBinomial,
+                   [&](int64_t at, ReadyUnits& units) {
+                     const auto [n, probability] = parameters[static_cast<size_t>(at)];
+                     to[at] = truncated<int64_t>(draw_binomial(units, n, probability));
+                   });
 }
 
 /// Errors: InvalidArgument for a rate that is negative or not finite.
 template <typename T, typename Context>
 void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kPoisson, out,
-               [](ElementWords& words, double rate) {
+               [](ReadyUnits& units, double rate) {
                  check_parameter<IsRate>(rate, "x");
-                 return draw_poisson(words, rate);
+                 return draw_poisson(units, rate);
                });
 }
 
 /// Errors: InvalidArgument for a shape that is not above 0, or not finite.
 template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
-  draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kGamma, out,
-               [](ElementWords& words, double shape) {
-                 check_parameter<IsShape>(shape, "x");
-                 return std::exp(draw_log_gamma(words, shape));
-               });
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for_each_element(ctx.output_box(0, out->dims()), seed_bits(seed), RandomUse::kGamma,
+                   [=](int64_t at, ReadyUnits& units) {
+                     const auto shape = static_cast<double>(from[at]);
+                     check_parameter<IsShape>(shape, "x");
+                     to[at] = value_of<T>(gamma_draw(units, shape));
+                   });
 }
 
 /// Gamma draws by their sum along the last tensor dim, which is whole; by way of logarithms, as all
@@ -160,14 +175,12 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
   const T* from = alpha.data<T>();
   T* to = out->mutable_data<T>();
   std::vector<double> logs(static_cast<size_t>(alpha.numel()));
-  for_each_run(ctx.output_box(0, out->dims()), [&](int64_t index, int64_t at, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      const auto shape = static_cast<double>(from[at + i]);
-      check_parameter<IsShape>(shape, "alpha");
-      ElementWords words(static_cast<uint64_t>(index + i), RandomUse::kGamma, key_of(seed));
-      logs[static_cast<size_t>(at + i)] = draw_log_gamma(words, shape);
-    }
-  });
+  for_each_element(ctx.output_box(0, out->dims()), seed_bits(seed), RandomUse::kGamma,
+                   [&](int64_t at, ReadyUnits& units) {
+                     const auto shape = static_cast<double>(from[at]);
+                     check_parameter<IsShape>(shape, "alpha");
+                     logs[static_cast<size_t>(at)] = gamma_draw(units, shape).logarithm();
+                   });
   for (auto row = logs.begin(); row != logs.end(); row += width) {
     const double most = *std::max_element(row, row + width);
     double sum = 0;

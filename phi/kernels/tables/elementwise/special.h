@@ -8,6 +8,17 @@
 
 namespace phi {
 
+/// For n of 0 and, of floats, 1 in forms that loops vectorise.
+template <typename T, typename Context>
+void PolygammaKernel(const Context& ctx, const DenseTensor& x, int n, DenseTensor* out) {
+  using C = compute_t<T>;
+  if (n == 0) return detail::map_unary<C, T>(ctx, x, out, DigammaFunctor<C>());
+  if constexpr (std::is_same_v<C, float>) {
+    if (n == 1) return detail::map_unary<C, T>(ctx, x, out, TrigammaFunctor());
+  }
+  detail::map_unary<C, T>(ctx, x, out, PolygammaFunctor<C>{n});
+}
+
 PHI_FLOAT_UNARY_KERNEL(digamma, DigammaFunctor);
 PHI_FLOAT_UNARY_KERNEL(erfinv, ErfinvFunctor);
 PHI_FLOAT_UNARY_KERNEL(i0, I0Functor);
@@ -15,7 +26,7 @@ PHI_FLOAT_UNARY_KERNEL(i0e, I0eFunctor);
 PHI_FLOAT_UNARY_KERNEL(i1, I1Functor);
 PHI_FLOAT_UNARY_KERNEL(i1e, I1eFunctor);
 PHI_FLOAT_UNARY_KERNEL(lgamma, LgammaFunctor);
-PHI_UNARY_KERNEL(polygamma, PolygammaFunctor, Floats, int);
+PHI_REGISTER_KERNEL(polygamma, PHI_DEVICE, PolygammaKernel, Floats);
 
 PHI_UNARY_GRAD_KERNEL(digamma_grad, DigammaGradFunctor, Floats);
 PHI_UNARY_GRAD_KERNEL(erfinv_grad, ErfinvGradFunctor, Floats);
