@@ -1,7 +1,9 @@
 // Random choices among items on the CPU: multinomial and randperm. An item's chance depends on the
 // seed and its index in the global tensor.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -26,8 +28,11 @@ struct PermutationKeys {
   void operator()(int64_t first, KeyBatch* keys) const {
     const BatchWords random(blocks_from(static_cast<uint64_t>(first)), seed,
                             RandomUse::kPermutation);
-    for (size_t i = 0; i < kKeyBatch; ++i)
-      (*keys)[i] = uint64_t{random.words[4 * i]} << 32 | random.words[4 * i + 1];
+    for (size_t i = 0; i < kKeyBatch; ++i) {
+      uint64_t pair;  // at once, the second word in its upper half
+      std::memcpy(&pair, random.words.data() + 4 * i, sizeof(pair));
+      (*keys)[i] = std::rotl(pair, 32);
+    }
   }
 };
 static_assert(kKeyBatch == kBatchBlocks);
@@ -109,8 +114,8 @@ void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());
   const KeyOrder order(where.global[0], PermutationKeys{seed_bits(seed)});
   T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < out->numel(); ++i)
-    to[i] = convert_value<T>(order[where.box.offset[0] + i]);
+  order.for_each(where.box.offset[0], out->numel(),
+                 [to](int64_t i, int64_t place) { to[i] = convert_value<T>(place); });
 }
 
 using Countable = join_t<AllIntegers, Floats>;

@@ -11,7 +11,7 @@
 
 namespace phi {
 
-inline constexpr int kBatchBlocks = 32;
+inline constexpr int kBatchBlocks = 64;
 inline constexpr int kBatchValues = 4 * kBatchBlocks;
 
 /// Which blocks a batch draws, and the values of them: value 4 s + w is of word w of blocks[s].

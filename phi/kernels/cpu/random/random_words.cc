@@ -3,8 +3,6 @@
 #include <immintrin.h>
 #endif
 
-#include <cstring>
-
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -21,71 +19,98 @@ struct Counters {
 
 #ifdef __AVX2__
 
-// A word in each 64 bits of a register, whose upper half is anything: processors multiply the lower
-// halves, which compilers do not see. In vectors of two sizes.
-using Words256 [[gnu::vector_size(32)]] = uint64_t;
-using Words512 [[gnu::vector_size(64)]] = uint64_t;
+// Counters side by side, a word in each 64 bits of a register, whose upper half is anything: there
+// are instructions that multiply lower halves. What works on registers is in functions that have
+// the target's instructions: g++ takes vectors apart that a function has no registers for.
 
-inline void multiply(const Words256& x, uint32_t factor, Words256* product) {
-  *product = reinterpret_cast<Words256>(
-      _mm256_mul_epu32(reinterpret_cast<__m256i>(x), _mm256_set1_epi64x(factor)));
-}
-PHI_WIDE_TARGET inline void multiply(const Words512& x, uint32_t factor, Words512* product) {
+struct Lanes256 {
+  using Words [[gnu::vector_size(32)]] = uint64_t;
+  using Loose [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = uint64_t;
+  Words c[4];
+
+  void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
+    c[0] = *reinterpret_cast<const Loose*>(blocks);
+    c[1] = c[0] >> 32;
+    c[2] = Words{} + use;
+    c[3] = Words{} + turn;
+  }
+  static Words product(Words x, uint32_t factor) {
+    return reinterpret_cast<Words>(
+        _mm256_mul_epu32(reinterpret_cast<__m256i>(x), _mm256_set1_epi64x(factor)));
+  }
+  void do_round(PhiloxKey key) {
+    const Words product0 = product(c[0], kPhiloxFactors[0]);
+    const Words product1 = product(c[2], kPhiloxFactors[1]);
+    c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
+    c[1] = product1;
+    c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
+    c[3] = product0;
+  }
+  void store(uint32_t* to) const {
+    const Words first = (c[0] & 0xffffffffu) | c[1] << 32;
+    const Words second = (c[2] & 0xffffffffu) | c[3] << 32;
+    auto* out = reinterpret_cast<Loose*>(to);
+    out[0] = __builtin_shufflevector(first, second, 0, 4, 1, 5);
+    out[1] = __builtin_shufflevector(first, second, 2, 6, 3, 7);
+  }
+};
+
+struct Lanes512 {
+  using Words [[gnu::vector_size(64)]] = uint64_t;
+  using Loose [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = uint64_t;
+  Words c[4];
+
+  PHI_WIDE_TARGET void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
+    c[0] = *reinterpret_cast<const Loose*>(blocks);
+    c[1] = c[0] >> 32;
+    c[2] = Words{} + use;
+    c[3] = Words{} + turn;
+  }
   // Of all lanes: g++ 12 takes _mm512_mul_epu32 for a use of an uninitialised value.
-  *product = reinterpret_cast<Words512>(
-      _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(x), _mm512_set1_epi64(factor)));
-}
+  PHI_WIDE_TARGET static Words product(Words x, uint32_t factor) {
+    return reinterpret_cast<Words>(
+        _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(x), _mm512_set1_epi64(factor)));
+  }
+  PHI_WIDE_TARGET void do_round(PhiloxKey key) {
+    const Words product0 = product(c[0], kPhiloxFactors[0]);
+    const Words product1 = product(c[2], kPhiloxFactors[1]);
+    c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
+    c[1] = product1;
+    c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
+    c[3] = product0;
+  }
+  PHI_WIDE_TARGET void store(uint32_t* to) const {
+    const Words first = (c[0] & 0xffffffffu) | c[1] << 32;
+    const Words second = (c[2] & 0xffffffffu) | c[3] << 32;
+    auto* out = reinterpret_cast<Loose*>(to);
+    out[0] = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
+    out[1] = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+};
 
-inline void interleave(const Words256& x, const Words256& y, Words256 (&both)[2]) {
-  both[0] = __builtin_shufflevector(x, y, 0, 4, 1, 5);
-  both[1] = __builtin_shufflevector(x, y, 2, 6, 3, 7);
-}
-inline void interleave(const Words512& x, const Words512& y, Words512 (&both)[2]) {
-  both[0] = __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
-  both[1] = __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
-}
-
-/// Four registers' counters at a time, for a product waits for that of the round before.
-template <typename Words>
+/// kTogether of them in turns, for a product waits for that of the round before.
+template <typename Lanes, int kTogether>
 inline void draw(const Counters& counters, uint32_t* to) {
-  constexpr int kTogether = 4;
-  constexpr int kLanes = sizeof(Words) / sizeof(uint64_t);
+  constexpr int kLanes = sizeof(typename Lanes::Words) / sizeof(uint64_t);
   static_assert(kBatchBlocks % (kTogether * kLanes) == 0);
   for (int s = 0; s < kBatchBlocks; s += kTogether * kLanes) {
-    Words c[kTogether][4];
-    for (int i = 0; i < kTogether; ++i) {
-      std::memcpy(&c[i][0], counters.blocks + s + i * kLanes, sizeof(Words));
-      c[i][1] = c[i][0] >> 32;
-      c[i][2] = Words{} + counters.use;
-      c[i][3] = Words{} + counters.turn;
-    }
+    Lanes lanes[kTogether];
+    for (int i = 0; i < kTogether; ++i)
+      lanes[i].begin(counters.blocks + s + i * kLanes, counters.use, counters.turn);
     PhiloxKey key = counters.key;
     PHI_UNROLL(10)
     for (int round = 0; round < kPhiloxRounds; ++round) {
       PHI_UNROLL(4)
-      for (int i = 0; i < kTogether; ++i) {
-        Words products[2];
-        multiply(c[i][0], kPhiloxFactors[0], &products[0]);
-        multiply(c[i][2], kPhiloxFactors[1], &products[1]);
-        c[i][0] = products[1] >> 32 ^ c[i][1] ^ key.word[0];
-        c[i][1] = products[1];
-        c[i][2] = products[0] >> 32 ^ c[i][3] ^ key.word[1];
-        c[i][3] = products[0];
-      }
+      for (int i = 0; i < kTogether; ++i) lanes[i].do_round(key);
       detail::philox_bump(key);
     }
-    for (int i = 0; i < kTogether; ++i) {
-      constexpr uint64_t kLow = 0xffffffffu;
-      Words both[2];
-      interleave((c[i][0] & kLow) | c[i][1] << 32, (c[i][2] & kLow) | c[i][3] << 32, both);
-      std::memcpy(to + 4 * (s + i * kLanes), both, sizeof(both));
-    }
+    for (int i = 0; i < kTogether; ++i) lanes[i].store(to + 4 * (s + i * kLanes));
   }
 }
 
-void draw_base(const Counters& counters, uint32_t* to) { draw<Words256>(counters, to); }
+void draw_base(const Counters& counters, uint32_t* to) { draw<Lanes256, 2>(counters, to); }
 void draw_wide(const Counters& counters, uint32_t* to) {
-  detail::run_wide([=] { draw<Words512>(counters, to); });
+  detail::run_wide([from = &counters, to] { draw<Lanes512, 4>(*from, to); });
 }
 
 #else
