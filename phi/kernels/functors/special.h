@@ -149,9 +149,10 @@ PHI_HD double hurwitz_zeta(int s, double q) {
 /// themselves.
 template <typename Zeta>
 PHI_HD double hurwitz_zeta_below(int s, double q) {
-  const double part = q - std::floor(q);
-  const double left = hurwitz_zeta<Zeta>(s, 1.0 - part) - hurwitz_zeta<Zeta>(s, 1.0 - q);
-  return hurwitz_zeta<Zeta>(s, part) + (s % 2 == 0 ? left : -left);
+  const double above = q - std::floor(q);
+  const double below = std::ceil(q) - q;  // 1 - above, but that numbers near 0 keep their digits
+  const double left = hurwitz_zeta<Zeta>(s, below) - hurwitz_zeta<Zeta>(s, 1.0 - q);
+  return hurwitz_zeta<Zeta>(s, above) + (s % 2 == 0 ? left : -left);
 }
 
 template <typename Zeta>

@@ -1,15 +1,14 @@
 // The order of random keys, by radix: of keys that are spread evenly hardly any two share their
 // highest bits, so that few are left to compare.
 //
-//   const KeyOrder order(n, draw);     // draw(first, &keys): keys of places from `first` on
-//   order.for_each(0, n, [](int64_t i, int64_t place) { .. });  // the place of the i-th key
+//   const KeyOrder order(n, draw);  // draw(first, &keys): keys of places from `first` on
+//   order.for_each(0, n, [&](int64_t i, int64_t place) { out[i] = place; });
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "phi/common/hd.h"
@@ -50,7 +49,7 @@ class KeyOrder {
 
  private:
   static constexpr int64_t kRadixFrom = 512;
-  static constexpr int64_t kRadixTo = std::numeric_limits<uint32_t>::max();
+  static constexpr int64_t kRadixTo = int64_t{1} << 31;  // an entry's digits are all its key's
   static constexpr int kDigitBits = 11;
   static constexpr int kSpareBits = 5;  // of n keys with as many more hardly any two are alike
   using Counts = std::array<uint32_t, size_t{1} << kDigitBits>;

@@ -1,5 +1,6 @@
 // Random words of a batch of Philox blocks.
-#ifdef __x86_64__
+#if defined(__AVX2__) && !defined(__clang__)  // clang knows no target that prefers wide vectors
+#define PHI_HAS_LANES_
 #include <immintrin.h>
 #endif
 
@@ -17,7 +18,7 @@ struct Counters {
   PhiloxKey key;
 };
 
-#ifdef __AVX2__
+#ifdef PHI_HAS_LANES_
 
 // Counters side by side, a word in each 64 bits of a register, whose upper half is anything: there
 // are instructions that multiply lower halves. What works on registers is in functions that have

@@ -10,36 +10,38 @@
 #include <cstdint>
 
 #include "phi/kernels/cpu/random/random_stream.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/random_draws.h"
 
 namespace phi {
 
-/// Of the elements of a batch the numbers that ElementWords::unit() gives first.
+/// The numbers that ElementWords::unit() gives the elements of a batch first.
 struct BatchUnits {
-  static constexpr int kReady = 4;
+  static constexpr int kTurns = 2;
+  static constexpr int kReady = 2 * kTurns;
 
   BatchUnits(const BatchBlocks& elements, uint64_t seed, RandomUse use) {
-    constexpr int kOfTurn = kReady / 2;
-    for (uint32_t turn = 0; turn < 2; ++turn) {
+    for (uint32_t turn = 0; turn < kTurns; ++turn) {
       const BatchWords random(elements, seed, use, turn);
-      for (int s = 0; s < kBatchBlocks; ++s) {
-        for (int k = 0; k < kOfTurn; ++k) {
-          const uint32_t* pair = random.words.data() + 4 * s + 2 * k;
-          units[s][kOfTurn * turn + k] = unit_of(pair[0], pair[1]);
+      run_widest<float>([words = random.words.data(), out = units[0] + 2 * turn] {
+#pragma GCC ivdep
+        for (int s = 0; s < kBatchBlocks; ++s) {
+          out[kReady * s] = unit_of(words[4 * s], words[4 * s + 1]);
+          out[kReady * s + 1] = unit_of(words[4 * s + 2], words[4 * s + 3]);
         }
-      }
+      });
     }
   }
 
   double units[kBatchBlocks][kReady];
 };
 
-/// The numbers that ElementWords::unit() gives, of which `ready` are there.
+/// The numbers that ElementWords::unit() gives, of which the first, `ready`, are there.
 class ReadyUnits {
  public:
   ReadyUnits(const double (&ready)[BatchUnits::kReady], const PhiloxBlock& counter, PhiloxKey key)
       : next_(ready), end_(ready + BatchUnits::kReady), counter_(counter), key_(key) {
-    counter_.word[3] = 2;
+    counter_.word[3] = BatchUnits::kTurns;
   }
   ReadyUnits(const ReadyUnits&) = delete;
   ReadyUnits& operator=(const ReadyUnits&) = delete;

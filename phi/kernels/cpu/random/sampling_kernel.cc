@@ -71,12 +71,13 @@ void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse 
   });
 }
 
+/// For all T.
 [[gnu::noinline]] GammaDraw gamma_draw(ReadyUnits& units, double shape) {
   return draw_gamma(units, shape);
 }
 
-/// The exponential of the draw's logarithm, rounded: without a logarithm where the number itself,
-/// which may be farther from it than a double rounds, cannot be rounded otherwise.
+/// The exponential of the draw's logarithm, rounded. It is within 1e-13 of the number itself, which
+/// mostly says, without a logarithm, how it is rounded to T.
 template <typename T>
 T value_of(const GammaDraw& drawn) {
   if constexpr (!std::is_same_v<T, double>) {

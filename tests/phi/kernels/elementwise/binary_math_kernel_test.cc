@@ -2,8 +2,11 @@
 // closely; all pairs of special ones, and quotients far from 1, as it has them.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <random>
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/binary.h"
@@ -99,6 +102,44 @@ TEST(BinaryMathKernel, WholeNumbersStayWhole) {
   const DenseTensor product = tensor<float>({15, -15, 28, 46, 60, -15}, {6});
   registered<kernels::floor_divide, float>(KernelContext(), product, y, &out);
   EXPECT_EQ(to_doubles(out), (Values{3, -3, 7, 2, 10, -5}));
+}
+
+/// All pairs of rare numbers, numbers with random bits, and pairs of neighbours.
+template <typename T, typename Bits>
+void check_next_after() {
+  std::vector<T> xs, ys;
+  for (const T x : rare_numbers<T>()) {
+    for (const T y : rare_numbers<T>()) {
+      xs.push_back(x);
+      ys.push_back(y);
+    }
+  }
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20000; ++i) {
+    const T x = std::bit_cast<T>(static_cast<Bits>(random()));
+    const T y = std::bit_cast<T>(static_cast<Bits>(random()));
+    for (const T to : {y, -x, x, std::nextafter(x, y)}) {
+      xs.push_back(x);
+      ys.push_back(to);
+    }
+  }
+  const auto n = static_cast<int64_t>(xs.size());
+  DenseTensor out = blank<T>({n});
+  registered<kernels::nextafter, T>(KernelContext(), DenseTensor::from<T>(xs, {n}),
+                                    DenseTensor::from<T>(ys, {n}), &out);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const T got = out.values<T>()[i];
+    const T expected = std::nextafter(xs[i], ys[i]);
+    const bool same = std::isnan(expected)
+                          ? std::isnan(got)
+                          : std::bit_cast<Bits>(got) == std::bit_cast<Bits>(expected);
+    EXPECT_TRUE(same) << xs[i] << " to " << ys[i] << " is " << got << " for " << expected;
+  }
+}
+
+TEST(BinaryMathKernel, NextAfterIsTheStandardLibrarys) {
+  check_next_after<float, uint32_t>();
+  check_next_after<double, uint64_t>();
 }
 
 }  // namespace

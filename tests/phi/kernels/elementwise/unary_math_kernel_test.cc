@@ -99,6 +99,40 @@ TEST(UnaryMathKernel, SpecialFunctions) {
   expect(values_of<kernels::i1e, double>({0.3}), {0.11237756063983882});
 }
 
+/// Floats of both signs from the smallest to the largest, rare ones, and some that are close to
+/// each other, about the numbers where functions change their form.
+Values floats_of_all_sizes() {
+  Values out = rare_floats<float>();
+  for (double x = 1e-45; x < 3e38; x *= 1.07) out.insert(out.end(), {x, -x});
+  for (double x = -110; x < 110; x += 0.0973) out.push_back(x);
+  for (const double x : {6.0, 8.0, 600.0}) {
+    for (int step = -20; step <= 20; ++step) {
+      const double near = x * (1 + step * 0x1p-23);
+      out.insert(out.end(), {near, -near});
+    }
+  }
+  return to_doubles(tensor<float>(out, {static_cast<int64_t>(out.size())}));
+}
+
+/// The float kernel, which takes fewer terms, beside the double one.
+template <typename Name, typename... Attributes>
+void expect_as_in_double(const std::string& name, const Attributes&... attributes) {
+  const Values xs = floats_of_all_sizes();
+  const Values got = values_of<Name, float>(xs, attributes...);
+  const Values expected = values_of<Name, double>(xs, attributes...);
+  for (size_t i = 0; i < xs.size(); ++i)
+    expect_steps<float>(got[i], expected[i], 1, name + "(" + std::to_string(xs[i]) + ")");
+}
+
+TEST(UnaryMathKernel, SpecialFunctionsOfFloatsAreThoseOfDouble) {
+  expect_as_in_double<kernels::i0>("i0");
+  expect_as_in_double<kernels::i0e>("i0e");
+  expect_as_in_double<kernels::i1>("i1");
+  expect_as_in_double<kernels::i1e>("i1e");
+  for (const int n : {1, 2, 3, 10, 40})
+    expect_as_in_double<kernels::polygamma>("polygamma " + std::to_string(n), n);
+}
+
 TEST(UnaryMathKernel, EndsOfSpecialFunctions) {
   EXPECT_EQ(values_of<kernels::digamma>({0.0})[0], -INFINITY);
   EXPECT_TRUE(std::isnan(values_of<kernels::digamma>({-3.0})[0]));

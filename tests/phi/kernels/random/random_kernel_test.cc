@@ -32,17 +32,22 @@ TEST(Philox, KnownAnswers) {
   }
 }
 
-// Element i is word i % 4 of block i / 4, whatever way the vectorised loops take.
+// Element i is word i % 4 of block i / 4, in whole batches and in parts of them.
 TEST(FillUniform, ElementsAreTheWordsOfTheirBlocks) {
   constexpr uint64_t kSeed = 0x123456789abcdefull;
-  constexpr int64_t kFirst = (int64_t{1} << 34) - 13;  // block numbers pass 32 bits
-  const ShardBox where = {{int64_t{1} << 40}, {{kFirst}, {100}}};
-  DenseTensor out = blank<double>({100});
-  fill_uniform(where, 0, 1, kSeed, &out);
-  for (int64_t i = 0; i < 100; ++i) {
-    const auto block = static_cast<uint64_t>((kFirst + i) / 4);
-    const PhiloxBlock words = philox(philox_counter(block, RandomUse::kUniform), philox_key(kSeed));
-    EXPECT_EQ(out.values<double>()[i], words.word[(kFirst + i) % 4] * 0x1p-32) << i;
+  for (const int64_t offset : {0, 4, 13}) {
+    for (const int64_t n : {1, 100, 255, 256, 1500}) {
+      const int64_t first = (int64_t{1} << 34) - offset;  // block numbers pass 32 bits
+      const ShardBox where = {{int64_t{1} << 40}, {{first}, {n}}};
+      DenseTensor out = blank<double>({n});
+      fill_uniform(where, 0, 1, kSeed, &out);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto block = static_cast<uint64_t>((first + i) / 4);
+        const PhiloxBlock words =
+            philox(philox_counter(block, RandomUse::kUniform), philox_key(kSeed));
+        EXPECT_EQ(out.values<double>()[i], words.word[(first + i) % 4] * 0x1p-32) << i;
+      }
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
@@ -164,6 +165,136 @@ TEST(Sampling, PermutationsHaveEachNumberOnce) {
     for (size_t i = 0; i < 3; ++i) ++seen[3 * i + static_cast<size_t>(order.values<int64_t>()[i])];
   }
   for (int count : seen) EXPECT_NEAR(count, 2000, 200);
+}
+
+/// The whole numbers from low to below high as words of 64 bits are scaled.
+Values whole_numbers(int64_t n, int64_t low, int64_t high, int seed) {
+  Values out;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto word = [&](RandomUse use) {
+      const PhiloxKey key = philox_key(static_cast<uint64_t>(int64_t{seed}));
+      return uint64_t{philox(philox_counter(static_cast<uint64_t>(i / 4), use), key).word[i % 4]};
+    };
+    const auto numbers = static_cast<uint64_t>(high - low);
+    const uint64_t carry = word(RandomUse::kIntegerLow) * numbers >> 32;
+    const uint64_t scaled = (word(RandomUse::kInteger) * numbers + carry) >> 32;
+    out.push_back(static_cast<double>(low + static_cast<int64_t>(scaled)));
+  }
+  return out;
+}
+
+TEST(Sampling, IntegersAreScaledWords) {
+  constexpr int kLowest = std::numeric_limits<int>::min();
+  constexpr int kHighest = std::numeric_limits<int>::max();
+  for (const int64_t n : {1, 5, 256, 1001}) {
+    DenseTensor wide = blank<int64_t>({n}), narrow = blank<int8_t>({n});
+    registered<kernels::randint, int64_t>(KernelContext(), kLowest, kHighest, -3, &wide);
+    EXPECT_EQ(to_doubles(wide), whole_numbers(n, kLowest, kHighest, -3)) << n;
+    registered<kernels::randint, int8_t>(KernelContext(), -7, 100, 8, &narrow);
+    EXPECT_EQ(to_doubles(narrow), whole_numbers(n, -7, 100, 8)) << n;
+  }
+}
+
+TEST(Sampling, PermutationsAreTheOrderOfTheirKeys) {
+  for (const int64_t n : {1, 100, 1000, 65536}) {
+    std::vector<std::pair<uint64_t, int64_t>> keys;
+    for (int64_t i = 0; i < n; ++i) {
+      ElementWords words(static_cast<uint64_t>(i), RandomUse::kPermutation, philox_key(17));
+      const uint64_t high = words.next();
+      keys.emplace_back(high << 32 | words.next(), i);
+    }
+    std::sort(keys.begin(), keys.end());
+    DenseTensor out = blank<int64_t>({n});
+    registered<kernels::randperm, int64_t>(KernelContext(), 17, &out);
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(out.values<int64_t>()[i], keys[static_cast<size_t>(i)].second) << n << " " << i;
+  }
+}
+
+/// Parameters of all sizes.
+Values many_parameters(int64_t n, double low, double high) {
+  Values out;
+  for (int64_t i = 0; i < n; ++i) {
+    const double u = static_cast<double>(i) * 0.6180339887498949;
+    out.push_back(low * std::pow(high / low, u - std::floor(u)));
+  }
+  return out;
+}
+
+template <typename Name, typename T>
+DenseTensor drawn_with(const DenseTensor& x) {
+  DenseTensor out = blank<T>(x.dims());
+  registered<Name, T>(KernelContext(), x, 12, &out);
+  return out;
+}
+
+/// What draw(words of element i, parameter i) gives for each.
+template <typename Draw>
+Values drawn_one_by_one(const DenseTensor& x, RandomUse use, Draw draw) {
+  Values out;
+  for (const double parameter : to_doubles(x)) {
+    ElementWords words(out.size(), use, philox_key(12));
+    out.push_back(draw(words, parameter));
+  }
+  return out;
+}
+
+// Rates for which a draw takes one number or many.
+TEST(Sampling, PoissonNumbersAreThoseOfTheirWords) {
+  const auto draw = [](ElementWords& words, double rate) { return draw_poisson(words, rate); };
+  for (const double highest : {1.0, 12.0, 1e5}) {
+    const DenseTensor x = tensor<float>(many_parameters(3000, 1e-3, highest), {3000});
+    EXPECT_EQ(to_doubles(drawn_with<kernels::poisson, float>(x)),
+              drawn_one_by_one(x, RandomUse::kPoisson, draw))
+        << highest;
+  }
+}
+
+/// As Marsaglia and Tsang have it without a squeeze, by its logarithm.
+double plain_gamma(ElementWords& words, double shape) {
+  const double boost = shape < 1 ? std::log(words.unit()) / shape : 0;
+  if (shape < 1) shape += 1;
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = draw_normal(words);
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(words.unit()) < 0.5 * x * x + d - d * v + d * std::log(v))
+      return std::exp(std::log(d * v) + boost);
+  }
+}
+
+constexpr std::pair<double, double> kShapes[] = {{1e-3, 1.0}, {0.5, 2.0}, {1.0, 1e3}, {1e3, 1e8}};
+
+TEST(Sampling, GammaNumbersAreThoseOfTheirWords) {
+  for (const auto& [low, high] : kShapes) {
+    const DenseTensor x = tensor<double>(many_parameters(5000, low, high), {5000});
+    const Values got = to_doubles(drawn_with<kernels::standard_gamma, double>(x));
+    const Values expected = drawn_one_by_one(x, RandomUse::kGamma, plain_gamma);
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 1e-12 * expected[i]) << to_doubles(x)[i];
+  }
+}
+
+/// A narrow dtype's numbers are those of float64 for the same shapes, rounded.
+template <typename T>
+void expect_rounded_gamma(double low, double high) {
+  const DenseTensor x = tensor<T>(many_parameters(5000, low, high), {5000});
+  const DenseTensor wide = tensor<double>(to_doubles(x), {5000});
+  const Values drawn = to_doubles(drawn_with<kernels::standard_gamma, double>(wide));
+  Values expected;
+  for (const double v : drawn) expected.push_back(convert_value<double>(convert_value<T>(v)));
+  EXPECT_EQ(to_doubles(drawn_with<kernels::standard_gamma, T>(x)), expected) << low;
+}
+
+TEST(Sampling, GammaNumbersAreRoundedOnce) {
+  for (const auto& [low, high] : kShapes) {
+    expect_rounded_gamma<float>(low, high);
+    expect_rounded_gamma<bfloat16>(low, high);
+    if (high < 65504) expect_rounded_gamma<float16>(low, high);
+  }
 }
 
 TEST(Multinomial, ChoosesByWeight) {
