@@ -68,10 +68,18 @@ class Weights {
   /// `first` is the index of the row's first class.
   void choose_apart(int64_t first, int seed, int64_t* to, int64_t samples) const {
     std::vector<std::pair<double, int64_t>> waits;
-    for (size_t i = 0; i < weights_.size(); ++i) {
-      if (weights_[i] == 0) continue;
-      ElementWords words(static_cast<uint64_t>(first) + i, RandomUse::kMultinomial, key_of(seed));
-      waits.emplace_back(-std::log(words.unit()) / weights_[i], static_cast<int64_t>(i));
+    waits.reserve(static_cast<size_t>(possible_));
+    const auto classes = std::ssize(weights_);
+    for (int64_t begin = 0; begin < classes; begin += kBatchBlocks) {
+      const BatchWords random(blocks_from(static_cast<uint64_t>(first + begin)), seed_bits(seed),
+                              RandomUse::kMultinomial);
+      const int64_t count = std::min<int64_t>(kBatchBlocks, classes - begin);
+      for (int64_t i = 0; i < count; ++i) {
+        const double weight = weights_[begin + i];
+        const uint32_t* words = random.words.data() + 4 * i;
+        if (weight > 0)
+          waits.emplace_back(-std::log(unit_of(words[0], words[1])) / weight, begin + i);
+      }
     }
     std::partial_sort(waits.begin(), waits.begin() + samples, waits.end());
     for (int64_t i = 0; i < samples; ++i) to[i] = waits[static_cast<size_t>(i)].second;
