@@ -36,11 +36,13 @@ void expect_sorted(int64_t n, Key key, const std::string& what) {
   EXPECT_EQ(wrong, 0) << what << ", " << n;
 }
 
-// Fewer than are sorted by radix, as many, and so many that one more digit is.
-constexpr int64_t kExtents[] = {0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 5000, 131072, 131073};
+// Fewer than are sorted by radix, and as many.
+constexpr int64_t kExtents[] = {0, 1, 2, 3, 63, 64, 65, 511, 512, 513, 3000};
 
 TEST(KeyOrder, OfKeysThatAreSpread) {
   for (const int64_t n : kExtents) expect_sorted(n, spread, "spread");
+  // So many that one more digit counts.
+  for (const int64_t n : {131072, 131073}) expect_sorted(n, spread, "spread");
 }
 
 TEST(KeyOrder, OfKeysWhoseHighestBitsAreAlike) {
