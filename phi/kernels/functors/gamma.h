@@ -28,8 +28,8 @@ PHI_HD double digamma(double x) {
   if (x == 0.0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   double result = 0.0;
   if (x < 0.0) {
-    const double part = x - std::floor(x);
-    if (!(part > 0.0)) return std::numeric_limits<double>::quiet_NaN();
+    const double part = x - std::rint(x);  // exact, near 0 too
+    if (part == 0.0) return std::numeric_limits<double>::quiet_NaN();
     result = -std::numbers::pi / std::tan(std::numbers::pi * part);
     x = 1.0 - x;
   }

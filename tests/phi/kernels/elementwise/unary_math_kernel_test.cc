@@ -136,6 +136,10 @@ TEST(UnaryMathKernel, SpecialFunctionsOfFloatsAreThoseOfDouble) {
 TEST(UnaryMathKernel, EndsOfSpecialFunctions) {
   EXPECT_EQ(values_of<kernels::digamma>({0.0})[0], -INFINITY);
   EXPECT_TRUE(std::isnan(values_of<kernels::digamma>({-3.0})[0]));
+  // The distance to a whole number is exact near 0, too.
+  const double near_zero = values_of<kernels::digamma, double>({-1e-30})[0];
+  EXPECT_NEAR(near_zero, 1e30, 1e15);
+  EXPECT_NEAR(values_of<kernels::digamma>({-1e-30})[0], 1e30, 1e23);
   EXPECT_EQ(values_of<kernels::polygamma>({INFINITY}, 1)[0], 0);
   EXPECT_EQ(values_of<kernels::polygamma>({-2.0}, 1)[0], INFINITY);
   EXPECT_EQ(values_of<kernels::erfinv>({1.0})[0], INFINITY);
