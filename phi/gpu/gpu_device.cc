@@ -51,7 +51,7 @@ void GpuDevice::make_current() const {
 }
 
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
-  const size_t rounded = SmallBlocks::rounded(nbytes);
+  const size_t rounded = small_blocks_.rounded(nbytes);
   if (Recording* const open = recording()) [[unlikely]]
     return open->allocate(rounded);
   if (std::byte* const block = small_blocks_.take(nbytes)) return block;

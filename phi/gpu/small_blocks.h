@@ -29,9 +29,9 @@ class SmallBlocks {
   /// Errors: InvalidArgument for another word.
   SmallBlocks();
 
-  /// What an allocation of `nbytes` takes of the pool, so that its block may be kept.
-  static size_t rounded(size_t nbytes) {
-    return nbytes > kLargest ? nbytes : SizeClass::of(nbytes).nbytes;
+  /// What an allocation of `nbytes` takes of the pool: more, where its block may be kept.
+  size_t rounded(size_t nbytes) const {
+    return keeps_blocks_ && nbytes <= kLargest ? SizeClass::of(nbytes).nbytes : nbytes;
   }
   /// A block for `nbytes`; null where none is kept.
   std::byte* take(size_t nbytes);
