@@ -34,7 +34,7 @@ struct Framing {
 
 /// What frames are added up in; integers wrap.
 template <typename T>
-using frame_sum_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<int64_t>,
-                                       std::type_identity<compute_t<T>>>::type;
+using frame_sum_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<int64_t>,
+                                                std::type_identity<compute_t<T>>>::type;
 
 }  // namespace phi

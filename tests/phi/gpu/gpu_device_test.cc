@@ -26,7 +26,6 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 DenseTensor on_gpu(const std::vector<float>& values, const Dims& dims) {
   DenseTensor x = DenseTensor::empty({dims, DataType::FLOAT32}, GPUPlace(0));
@@ -220,6 +219,7 @@ TEST_F(OnTheTwin, KeptBlocksGiveWayWhereThereIsNoRoom) {
   cuda_on_cpu::set_memory_limit(100 * kMiB);
   {
     std::vector<DenseTensor> all;
+    all.reserve(60);
     for (int i = 0; i < 60; ++i) all.push_back(make(kMiB));
   }
   device.wait();

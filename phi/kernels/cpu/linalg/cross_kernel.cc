@@ -11,8 +11,8 @@ namespace {
 /// Arrays of vectors, whose three elements are `inner` apart; integers wrap.
 template <typename T>
 struct Vectors {
-  using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                               std::type_identity<compute_t<T>>>::type;
+  using C = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                        std::type_identity<compute_t<T>>>::type;
   const T* data;
   bool conjugated = false;
 

@@ -10,8 +10,8 @@ namespace {
 
 /// Integers wrap.
 template <typename T>
-using product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                     std::type_identity<compute_t<T>>>::type;
+using product_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                              std::type_identity<compute_t<T>>>::type;
 
 }  // namespace
 

@@ -27,7 +27,8 @@ class KeyOrder {
  public:
   KeyOrder(int64_t n, Draw draw)
       : n_(n),
-        place_bits_(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(n, 1) - 1))),
+        place_bits_(
+            static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(n, 1) - 1)))),
         draw_(draw),
         entries_(room_.room<uint64_t>(n)) {
     if (n < kRadixFrom || n > kRadixTo) {

@@ -23,9 +23,9 @@ struct BatchUnits {
   BatchUnits(const BatchBlocks& elements, uint64_t seed, RandomUse use) {
     for (uint32_t turn = 0; turn < kTurns; ++turn) {
       const BatchWords random(elements, seed, use, turn);
-      run_widest<float>([words = random.words.data(), out = units[0] + 2 * turn] {
+      run_widest<float>([words = random.words.data(), out = &units[0][2 * turn]] {
 #pragma GCC ivdep
-        for (int s = 0; s < kBatchBlocks; ++s) {
+        for (int64_t s = 0; s < kBatchBlocks; ++s) {
           out[kReady * s] = unit_of(words[4 * s], words[4 * s + 1]);
           out[kReady * s + 1] = unit_of(words[4 * s + 2], words[4 * s + 3]);
         }

@@ -1,5 +1,7 @@
 // Gradients of elementwise functions against differences, and at the ends of their ranges.
 
+#include <limits>
+
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/unary.h"
 #include "tests/phi/kernels/gradient_check.h"
@@ -302,9 +304,11 @@ TEST(UnaryGradKernel, RandomFloatsOfAllMagnitudes) {
 // The power in double, as it may be beyond float where the gradient is not; 0 times infinity is
 // NaN.
 TEST(UnaryGradKernel, PowGradIsRightAtAllEnds) {
-  const Values xs = {0.0,   -0.0,  1.0,      -1.0,      2.5,   -2.5, 1e-42, 3e38,
-                     -3e38, 1e-30, INFINITY, -INFINITY, 0.999, 700,  NAN,   -1e-20};
-  const Values gs = {1.0, -1.0, 0.0, 1e-30, 1e30, INFINITY, NAN};
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const Values xs = {0.0,   -0.0,  1.0,  -1.0,  2.5,   -2.5, 1e-42, 3e38,
+                     -3e38, 1e-30, kInf, -kInf, 0.999, 700,  kNan,  -1e-20};
+  const Values gs = {1.0, -1.0, 0.0, 1e-30, 1e30, kInf, kNan};
   for (const double y : {1.7, -0.3, 1.0, 4.0, 5.0, -2.0, 1e-30, 12.5, 0.25, -40.0}) {
     for (const double g : gs) {
       const auto n = static_cast<int64_t>(xs.size());

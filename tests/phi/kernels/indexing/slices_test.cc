@@ -14,7 +14,7 @@ struct Case {
 };
 
 Values plain(const Case& c, const Values& there, const Values& from) {
-  const auto& [outer, extent, inner] = c.slices;
+  const int64_t outer = c.slices.outer, extent = c.slices.extent, inner = c.slices.inner;
   const auto count = std::ssize(c.places);
   Values sums = c.start == SumsFrom::kZero ? Values(there.size(), 0) : there;
   for (int64_t o = 0; o < outer; ++o) {
@@ -32,7 +32,7 @@ Values plain(const Case& c, const Values& there, const Values& from) {
 
 template <typename T>
 void check(const Case& c) {
-  const auto& [outer, extent, inner] = c.slices;
+  const int64_t outer = c.slices.outer, extent = c.slices.extent, inner = c.slices.inner;
   const Values there = random_values(outer * extent * inner, 1);
   const Values from = random_values(outer * std::ssize(c.places) * inner, 2);
   const Values expected = plain(c, there, from);

@@ -9,6 +9,9 @@
 namespace phi::testing {
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
 // NaN is larger than all numbers.
 bool is_less(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
 
@@ -63,8 +66,8 @@ TEST(SearchKernel, HasASequencePerRow) {
 }
 
 TEST(SearchKernel, NanIsLargerThanAllNumbers) {
-  const Values sequence = {-INFINITY, -1, 0, 0, INFINITY, NAN, NAN};
-  const Values values = {NAN, INFINITY, -INFINITY, -0.0, 0.5, -2};
+  const Values sequence = {-kInf, -1, 0, 0, kInf, kNan, kNan};
+  const Values values = {kNan, kInf, -kInf, -0.0, 0.5, -2};
   check<float>(sequence, {7}, values, {6});
   check<double>(sequence, {7}, values, {6});
 }

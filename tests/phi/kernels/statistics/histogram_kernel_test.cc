@@ -1,6 +1,7 @@
 // histogram against the definition of its bins, element by element: at their edges, beyond them,
 // and where the way to a bin overflows.
 #include <algorithm>
+#include <limits>
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/statistics.h"
@@ -54,9 +55,9 @@ TEST(HistogramKernel, CountsWhatEachBinHolds) {
 
 TEST(HistogramKernel, NanAndInfinityHaveNoBin) {
   Values values = random_values(300, 3, -2, 2);
-  values[5] = NAN;
-  values[150] = INFINITY;
-  values[299] = -INFINITY;
+  values[5] = std::numeric_limits<double>::quiet_NaN();
+  values[150] = std::numeric_limits<double>::infinity();
+  values[299] = -std::numeric_limits<double>::infinity();
   check<float>(values, 10, -1, 1);
   check<double>(values, 10, -1, 1);
 }
