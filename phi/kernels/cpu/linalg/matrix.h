@@ -14,6 +14,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/real_type.h"
 
 namespace phi::linalg {
@@ -42,7 +43,7 @@ class Matrix {
       : rows_(rows), columns_(columns), elements_(static_cast<size_t>(rows * columns)) {}
   static Matrix from(const T* row_major, int64_t rows, int64_t columns) {
     Matrix x(rows, columns);
-    transpose(row_major, rows, columns, x.data());
+    transpose_matrix(row_major, columns, x.data(), rows, rows, columns);
     return x;
   }
   static Matrix identity(int64_t n) {
@@ -50,7 +51,9 @@ class Matrix {
     for (int64_t i = 0; i < n; ++i) x(i, i) = T(1);
     return x;
   }
-  void to(T* row_major) const { transpose(data(), columns_, rows_, row_major); }
+  void to(T* row_major) const {
+    transpose_matrix(data(), rows_, row_major, columns_, columns_, rows_);
+  }
 
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
@@ -97,20 +100,6 @@ class Matrix {
   friend Matrix operator-(Matrix a, const Matrix& b) { return a -= b; }
 
  private:
-  /// to[j][i] = from[i][j], tile by tile, whose lines stay in the first cache.
-  static void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
-    constexpr int64_t kTile = 16;
-    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
-      const int64_t j1 = std::min(j0 + kTile, columns);
-      for (int64_t i0 = 0; i0 < rows; i0 += kTile) {
-        const int64_t i1 = std::min(i0 + kTile, rows);
-        for (int64_t j = j0; j < j1; ++j) {
-          for (int64_t i = i0; i < i1; ++i) to[j * rows + i] = from[i * columns + j];
-        }
-      }
-    }
-  }
-
   int64_t rows_ = 0;
   int64_t columns_ = 0;
   std::vector<T> elements_;
