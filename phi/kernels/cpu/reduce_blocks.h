@@ -16,13 +16,10 @@ namespace phi::detail {
 inline constexpr int64_t kReduceBlock = 1024;  // floats joined in Lane before a carry, at most
 inline constexpr int kReduceLanes = 32;        // independent values of a block
 
-/// Blocks that are reduced side by side, as in each an addition waits for the one before: so many
-/// that their lanes leave half of sixteen registers of 32 bytes.
+/// Blocks that are reduced side by side, as in each an addition waits for the one before. With one
+/// alone g++ 12 keeps the lanes of doubles in memory; more than two of floats leave no registers.
 template <typename R>
-inline constexpr int kAbreast =
-    std::is_integral_v<typename R::Lane>
-        ? 1
-        : std::max<int>(1, 256 / (kReduceLanes * static_cast<int>(sizeof(typename R::Lane))));
+inline constexpr int kAbreast = std::is_integral_v<typename R::Lane> ? 1 : 2;
 
 /// A reducer that has a quicker join for numbers; whether there is a NaN shows in their sum.
 template <typename R>

@@ -35,12 +35,12 @@ PHI_WIDE_ auto run_wide(Loop loop) {
 
 /// Of loops that compute in C: whether they have an AVX-512 form.
 template <typename C>
-inline constexpr bool kHasWideForm = std::is_same_v<C, float>;
+inline constexpr bool kHasWideForm = std::is_floating_point_v<C>;
 
-/// loop(), where C is the type that it computes in: for float it is compiled twice, for the
-/// program's instructions and for AVX-512. Both do the same arithmetic, element for element and in
-/// the lanes of a sum. What loop() calls must be defined inline, for the rest keeps the program's
-/// instructions.
+/// loop(), where C is the type that it computes in: for floating-point numbers it is compiled
+/// twice, for the program's instructions and for AVX-512. Both do the same arithmetic, element for
+/// element and in the lanes of a sum. What loop() calls must be defined inline, for the rest keeps
+/// the program's instructions.
 template <typename C, typename Loop>
 inline auto run_widest(Loop loop) {
   if constexpr (kHasWideForm<C>) {

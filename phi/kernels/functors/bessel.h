@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/fast_power.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -29,15 +30,6 @@ PHI_HD double chebyshev(const double (&coefficients)[kTerms], double t) {
     b0 = 2.0 * t * b1 - b2 + coefficients[i];
   }
   return b0 - t * b1;
-}
-
-/// The polynomial with these coefficients, the highest first.
-template <size_t kTerms>
-PHI_HD double polynomial(const double (&coefficients)[kTerms], double t) {
-  double p = coefficients[0];
-  PHI_UNROLL(32)
-  for (size_t i = 1; i < kTerms; ++i) p = p * t + coefficients[i];
-  return p;
 }
 
 /// exp(-x) I0(x) for x <= 8.
@@ -113,52 +105,44 @@ struct I1Large {
 /// As I0Small.
 struct I0SmallFloat {
   PHI_HD static double at(double t) {
-    constexpr double kCoefficients[] = {
-        4.9179807024730725e-05,  -0.00013592006898095621, 0.00010271931878805943,
-        -0.00020636329707506994, 0.00093523212981164953,  -0.0020461388965098723,
-        0.0035544414024135983,   -0.006605936634764051,   0.01199119818260163,
-        -0.019775351506074058,   0.030168286136064423,    -0.042957250755017919,
-        0.056778814790985566,    -0.069546514129755876,   0.079275044923550447,
-        -0.084962840765336611,   0.087343424581970822,    -0.089043466456308729,
-        0.094515628425160411,    -0.11300432654348828,    0.2070019212239867};
-    return polynomial(kCoefficients, t);
+    return polynomial(t, 4.9179807024730725e-05, -0.00013592006898095621, 0.00010271931878805943,
+                      -0.00020636329707506994, 0.00093523212981164953, -0.0020461388965098723,
+                      0.0035544414024135983, -0.006605936634764051, 0.01199119818260163,
+                      -0.019775351506074058, 0.030168286136064423, -0.042957250755017919,
+                      0.056778814790985566, -0.069546514129755876, 0.079275044923550447,
+                      -0.084962840765336611, 0.087343424581970822, -0.089043466456308729,
+                      0.094515628425160411, -0.11300432654348828, 0.2070019212239867);
   }
 };
 
 /// As I0Large.
 struct I0LargeFloat {
   PHI_HD static double at(double t) {
-    constexpr double kCoefficients[] = {3.3635802235185296e-08, 1.0910232941075882e-07,
-                                        3.0383309086686276e-07, 1.4754756356201013e-06,
-                                        1.1141542189580863e-05, 0.000136217407834547,
-                                        0.0033605520313900634,  0.40217650940530542};
-    return polynomial(kCoefficients, t);
+    return polynomial(t, 3.3635802235185296e-08, 1.0910232941075882e-07, 3.0383309086686276e-07,
+                      1.4754756356201013e-06, 1.1141542189580863e-05, 0.000136217407834547,
+                      0.0033605520313900634, 0.40217650940530542);
   }
 };
 
 /// As I1Small.
 struct I1SmallFloat {
   PHI_HD static double at(double t) {
-    constexpr double kCoefficients[] = {
-        5.984122024648426e-06,   -1.7454720714007641e-05, 1.7599730578225902e-05,
-        -4.0772803880969477e-05, 0.00015715397534503563,  -0.00036844674319097819,
-        0.0007375935634886747,   -0.0015172283196528769,  0.0030091916424835638,
-        -0.0055453093706759101,  0.0095829026194973882,   -0.0155679877622009,
-        0.023686213041875678,    -0.033671970552838743,   0.044674552725048805,
-        -0.055279976798581335,   0.063767404637284961,    -0.068482609105308595,
-        0.068057599896897553,    -0.061124337990074988,   0.044687709875608835};
-    return polynomial(kCoefficients, t);
+    return polynomial(t, 5.984122024648426e-06, -1.7454720714007641e-05, 1.7599730578225902e-05,
+                      -4.0772803880969477e-05, 0.00015715397534503563, -0.00036844674319097819,
+                      0.0007375935634886747, -0.0015172283196528769, 0.0030091916424835638,
+                      -0.0055453093706759101, 0.0095829026194973882, -0.0155679877622009,
+                      0.023686213041875678, -0.033671970552838743, 0.044674552725048805,
+                      -0.055279976798581335, 0.063767404637284961, -0.068482609105308595,
+                      0.068057599896897553, -0.061124337990074988, 0.044687709875608835);
   }
 };
 
 /// As I1Large.
 struct I1LargeFloat {
   PHI_HD static double at(double t) {
-    constexpr double kCoefficients[] = {-3.7856024793316294e-08, -1.2318419674047784e-07,
-                                        -3.5481954165334105e-07, -1.8250069387125121e-06,
-                                        -1.5037047143805947e-05, -0.00021923738535629923,
-                                        -0.0097495772413154318,  0.38939845907447129};
-    return polynomial(kCoefficients, t);
+    return polynomial(t, -3.7856024793316294e-08, -1.2318419674047784e-07, -3.5481954165334105e-07,
+                      -1.8250069387125121e-06, -1.5037047143805947e-05, -0.00021923738535629923,
+                      -0.0097495772413154318, 0.38939845907447129);
   }
 };
 
@@ -172,7 +156,7 @@ PHI_HD double scaled_bessel(double magnitude, double factor) {
 
 /// `scaled` times exp(magnitude), which may overflow though the product does not.
 PHI_HD double unscaled_bessel(double scaled, double magnitude) {
-  const double half = std::exp(0.5 * magnitude);
+  const double half = exp(0.5 * magnitude);
   // Beyond the range of the exponential; NaN stays NaN.
   return magnitude < 1000.0 ? half * scaled * half
                             : magnitude * std::numeric_limits<double>::infinity();

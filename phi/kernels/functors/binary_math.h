@@ -44,25 +44,29 @@ struct ElementwisePowFunctor {
 namespace detail {
 
 /// x = whole * y + rest, with y's sign in a rest that is not 0.
+template <typename T>
 struct FlooredQuotient {
-  float whole;
-  float rest;
+  T whole;
+  T rest;
 };
 
 /// Whether floored_quotient takes x and y: their quotient has bits to spare.
-PHI_HD bool has_short_quotient(float x, float y) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  const float divisor = std::fabs(y);
-  return (std::fabs(x) <= divisor * 0x1p21f) & (divisor > 0.0f) & (divisor <= kMost);
+template <typename T>
+PHI_HD bool has_short_quotient(T x, T y) {
+  constexpr T kShort = T(uint64_t{1} << (std::numeric_limits<T>::digits - 3));
+  const T divisor = std::fabs(y);
+  return (std::fabs(x) <= divisor * kShort) & (divisor > T(0)) &
+         (divisor <= std::numeric_limits<T>::max());
 }
 
 /// A rounded quotient's whole part is too far from 0 by 1 at most; the rest beside it is exact, and
 /// its sign says so, as it does where a quotient below 0 has a fraction.
-PHI_HD FlooredQuotient floored_quotient(float x, float y) {
-  const float whole = std::trunc(x / y);
-  const float rest = std::fma(-whole, y, x);
-  const bool is_above = (rest != 0.0f) & ((rest < 0.0f) != (y < 0.0f));
-  return {is_above ? whole - 1.0f : whole, is_above ? rest + y : rest};
+template <typename T>
+PHI_HD FlooredQuotient<T> floored_quotient(T x, T y) {
+  const T whole = std::trunc(x / y);
+  const T rest = std::fma(-whole, y, x);
+  const bool is_above = (rest != T(0)) & ((rest < T(0)) != (y < T(0)));
+  return {is_above ? whole - T(1) : whole, is_above ? rest + y : rest};
 }
 
 }  // namespace detail
@@ -70,7 +74,7 @@ PHI_HD FlooredQuotient floored_quotient(float x, float y) {
 /// The remainder that has y's sign, as Python's `%`. An integer y is not 0.
 template <typename T>
 struct RemainderFunctor {
-  PHI_HD static bool is_common(T x, T y) requires std::is_same_v<T, float> {
+  PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
     return detail::has_short_quotient(x, y);
   }
   PHI_HD T operator()(T x, T y) const {
@@ -78,11 +82,9 @@ struct RemainderFunctor {
       if (std::is_signed_v<T> && y == T(-1)) return 0;  // x % -1 overflows for the lowest x
       const T rest = static_cast<T>(x % y);
       return rest != 0 && (rest < 0) != (y < 0) ? static_cast<T>(rest + y) : rest;
-    } else if constexpr (std::is_same_v<T, float>) {
-      const float rest = detail::floored_quotient(x, y).rest;
-      return rest == 0.0f ? std::copysign(0.0f, x) : rest;
     } else {
-      return rare(x, y);
+      const T rest = detail::floored_quotient(x, y).rest;
+      return rest == T(0) ? std::copysign(T(0), x) : rest;
     }
   }
   PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
@@ -95,7 +97,7 @@ struct RemainderFunctor {
 /// integer y is not 0.
 template <typename T>
 struct FloorDivideFunctor {
-  PHI_HD static bool is_common(T x, T y) requires std::is_same_v<T, float> {
+  PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
     return detail::has_short_quotient(x, y);
   }
   PHI_HD T operator()(T x, T y) const {
@@ -103,10 +105,8 @@ struct FloorDivideFunctor {
       const T quotient = DivideFunctor<T>()(x, y);
       const bool inexact = y != T(-1) && x % y != 0;
       return inexact && (x < 0) != (y < 0) ? static_cast<T>(quotient - 1) : quotient;
-    } else if constexpr (std::is_same_v<T, float>) {
-      return detail::floored_quotient(x, y).whole;
     } else {
-      return rare(x, y);
+      return detail::floored_quotient(x, y).whole;
     }
   }
   PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {

@@ -1,7 +1,6 @@
 // Exponentials and logarithms near their zeros, of other bases, and the hyperbolic functions, in
-// forms that compilers vectorise, as fast_math.h has others: float by polynomials and by exp and
-// log of there, double by the standard library. Infinities, NaN and -0 come out as from the
-// standard library.
+// forms that compilers vectorise, as fast_math.h has others: by polynomials and by exp and log of
+// there. Infinities, NaN and -0 come out as from the standard library.
 #pragma once
 
 #include <cmath>
@@ -12,19 +11,23 @@
 namespace phi::fast {
 
 /// exp(x) - 1, by halves, which do not overflow before the result does.
-PHI_HD float expm1(float x) {
-  float inside = x < -30.0f ? -30.0f : x;  // NaN passes both comparisons
-  inside = inside > 89.0f ? 89.0f : inside;
-  const auto [half, rest] = detail::split_exponent(inside, -1.0f);
-  const float q = detail::exp_tail(rest) * (rest * rest) + rest;
-  const float y = half * q + (half - 0.5f);
-  return std::fabs(x) < 0x1p-26f ? x : y + y;
+template <typename T>
+PHI_HD T expm1(T x) {
+  using R = detail::Real<T>;
+  T inside = x < R::kExpm1IsMinus1 ? R::kExpm1IsMinus1 : x;  // NaN passes both comparisons
+  inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
+  const auto [half, rest] = detail::split_exponent(inside, T(-1));
+  const T q = detail::exp_tail(rest) * (rest * rest) + rest;
+  const T y = half * q + (half - T(0.5));
+  return std::fabs(x) < R::kExpm1IsX ? x : y + y;
 }
-PHI_HD double expm1(double x) { return std::expm1(x); }
 
-/// exp(x) - 1 for x <= 87, bit for bit as expm1, but that it is 0 at -0.
-PHI_HD float expm1_below(float x) { return expm1_inside(x < -30.0f ? -30.0f : x); }
-PHI_HD double expm1_below(double x) { return std::expm1(x); }
+/// exp(x) - 1 for x <= kExpInside, bit for bit as expm1, but that it is 0 at -0.
+template <typename T>
+PHI_HD T expm1_below(T x) {
+  constexpr T kLowest = detail::Real<T>::kExpm1IsMinus1;
+  return expm1_inside(x < kLowest ? kLowest : x);
+}
 
 namespace detail {
 /// log(1 + x) by y = log(u) for u = 1 + x. What that rounds away is put back by the ratio x / (u -
@@ -41,7 +44,13 @@ PHI_HD float log1p(float x) {
   const float y = log(u);
   return u < std::numeric_limits<float>::infinity() ? detail::log1p_by_log(x, u, y) : y;
 }
-PHI_HD double log1p(double x) { return std::log1p(x); }
+/// log(u) for u = 1 + x and the share of u that it rounds away, which is the logarithm's, too.
+PHI_HD double log1p(double x) {
+  const double u = 1.0 + x;
+  const double lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
+  const double y = detail::log_of(detail::split_normal(u), lost / u);
+  return x == 0.0 ? x : detail::log_ends(u, y);
+}
 
 /// For -1 < x < inf.
 PHI_HD float log1p_inside(float x) {
@@ -61,82 +70,114 @@ PHI_HD float log1p_of_fraction(float x) {
   p = p * z + 2.0000000079f;
   return p * s;
 }
-PHI_HD double log1p_of_fraction(double x) { return std::log1p(x); }
+PHI_HD double log1p_of_fraction(double x) {  // 7e-18
+  const double s = x / (2.0 + x);
+  const double z = s * s;
+  const double p = detail::polynomial(z, 0.1616404561194353, 0.08800738486144674,
+                                      0.12001072809590713, 0.13314144209654935, 0.15385570064958623,
+                                      0.18181789436132859, 0.22222222717427864, 0.2857142856710876,
+                                      0.40000000000014585, 0.6666666666666666);
+  return std::fma(p * z, s, 2.0 * s);
+}
 
 namespace detail {
-PHI_HD float log2_of(SplitFloat x) {
-  return x.exponent + log_polynomial(x.mantissa - 1.0f, 0.0f) * kLog2e;
+template <typename T>
+PHI_HD T log2_of(MantissaAndExponent<T> x) {
+  return x.exponent + log_polynomial(x.mantissa - T(1), T(0)) * Real<T>::kLog2e;
 }
-inline constexpr float kLog10e = 0.43429448190325183f;
 }  // namespace detail
 
 /// Powers of 2 give whole numbers.
-PHI_HD float log2(float x) { return detail::log_ends(x, detail::log2_of(detail::split(x))); }
-PHI_HD double log2(double x) { return std::log2(x); }
+template <typename T>
+PHI_HD T log2(T x) {
+  return detail::log_ends(x, detail::log2_of(detail::split(x)));
+}
 
-PHI_HD float log10(float x) { return log(x) * detail::kLog10e; }
-PHI_HD double log10(double x) { return std::log10(x); }
+PHI_HD float log10(float x) { return log(x) * detail::Real<float>::kLog10e; }
+/// Powers of 10 give whole numbers: the exponent of 2 times log10(2) in two parts (fdlibm).
+PHI_HD double log10(double x) {
+  constexpr double kLog10Of2High = 0.301029995663157;
+  constexpr double kLog10Of2Low = 8.241712586023572e-13;
+  const auto [mantissa, exponent] = detail::split(x);
+  const double of_mantissa =
+      detail::log_polynomial(mantissa - 1.0, 0.0) * detail::Real<double>::kLog10e;
+  const double low = std::fma(exponent, kLog10Of2Low, of_mantissa);
+  return detail::log_ends(x, std::fma(exponent, kLog10Of2High, low));
+}
 
 /// Of positive normal floats.
 PHI_HD float log2_inside(float x) { return detail::log2_of(detail::split_normal(x)); }
-PHI_HD float log10_inside(float x) { return log_inside(x) * detail::kLog10e; }
+PHI_HD float log10_inside(float x) { return log_inside(x) * detail::Real<float>::kLog10e; }
 
 namespace detail {
-/// exp(|x| / 2), whose square may be half as large again as the largest float without harm;
-/// exp(87), whose square is infinite, for more.
-PHI_HD float half_exp(float x) {
-  const float half = 0.5f * std::fabs(x);
-  return exp_inside(half > kExpInside ? kExpInside : half);
+/// exp(|x| / 2), whose square may be half as large again as the largest number without harm;
+/// exp(kExpInside), whose square is infinite, for more.
+template <typename T>
+PHI_HD T half_exp(T x) {
+  constexpr T kMost = Real<T>::kExpInside;
+  const T half = T(0.5) * std::fabs(x);
+  return exp_inside(half > kMost ? kMost : half);
 }
-}  // namespace detail
 
-/// The polynomial interpolates (sinh(x) / x - 1) / x^2 for |x| <= 1 (own fit, relative error 1e-9).
-PHI_HD float sinh(float x) {
-  const float z = x * x;
+/// (sinh(x) / x - 1) / x^2 at z = x^2 for |x| <= 1 (own fit, relative error 1e-9).
+PHI_HD float sinh_tail(float z) {
   float p = 2.8062802582e-6f;
   p = p * z + 1.9838101969e-4f;
   p = p * z + 8.3333396759e-3f;
-  p = p * z + 1.6666666647e-1f;
-  const float e = detail::half_exp(x);
-  const float large = std::copysign((0.5f * e) * e - 0.5f / e / e, x);
-  return std::fabs(x) <= 1.0f ? p * z * x + x : large;
+  return p * z + 1.6666666647e-1f;
 }
-PHI_HD double sinh(double x) { return std::sinh(x); }
-
-PHI_HD float cosh(float x) {
-  const float e = detail::half_exp(x);
-  return (0.5f * e) * e + 0.5f / e / e;
+PHI_HD double sinh_tail(double z) {  // 1e-17
+  return polynomial(z, 7.746178593018827e-13, 1.6057679623801638e-10, 2.5052117695907823e-08,
+                    2.7557319191381816e-06, 0.00019841269841324198, 0.008333333333333299,
+                    0.16666666666666666);
 }
-PHI_HD double cosh(double x) { return std::cosh(x); }
-
-namespace detail {
-inline constexpr float kLn2 = 0.69314718055994531f;
-inline constexpr float kSquareIsHuge = 1e9f;  // 1 is lost beside its square
 }  // namespace detail
 
-PHI_HD float asinh(float x) {
-  const float a = std::fabs(x);
-  const float z = a * a;
-  const float small = log1p(a + z / (1.0f + std::sqrt(z + 1.0f)));
-  const float large = log(a) + detail::kLn2;
-  return std::copysign(a < detail::kSquareIsHuge ? small : large, x);
+template <typename T>
+PHI_HD T sinh(T x) {
+  const T z = x * x;
+  const T p = detail::sinh_tail(z);
+  const T e = detail::half_exp(x);
+  const T large = std::copysign((T(0.5) * e) * e - T(0.5) / e / e, x);
+  return std::fabs(x) <= T(1) ? p * z * x + x : large;
 }
-PHI_HD double asinh(double x) { return std::asinh(x); }
+
+template <typename T>
+PHI_HD T cosh(T x) {
+  const T e = detail::half_exp(x);
+  return (T(0.5) * e) * e + T(0.5) / e / e;
+}
+
+namespace detail {
+template <typename T>
+inline constexpr T kLn2 = T(0.69314718055994530942);
+template <typename T>
+inline constexpr T kSquareIsHuge = T(1e9);  // 1 is lost beside its square
+}  // namespace detail
+
+template <typename T>
+PHI_HD T asinh(T x) {
+  const T a = std::fabs(x);
+  const T z = a * a;
+  const T small = log1p(a + z / (T(1) + std::sqrt(z + T(1))));
+  const T large = log(a) + detail::kLn2<T>;
+  return std::copysign(a < detail::kSquareIsHuge<T> ? small : large, x);
+}
 
 /// NaN below 1.
-PHI_HD float acosh(float x) {
-  const float t = x - 1.0f;
-  const float small = log1p(t + std::sqrt(t * (t + 2.0f)));
-  const float y = x < detail::kSquareIsHuge ? small : log(x) + detail::kLn2;
-  return x < 1.0f ? std::numeric_limits<float>::quiet_NaN() : y;
+template <typename T>
+PHI_HD T acosh(T x) {
+  const T t = x - T(1);
+  const T small = log1p(t + std::sqrt(t * (t + T(2))));
+  const T y = x < detail::kSquareIsHuge<T> ? small : log(x) + detail::kLn2<T>;
+  return x < T(1) ? std::numeric_limits<T>::quiet_NaN() : y;
 }
-PHI_HD double acosh(double x) { return std::acosh(x); }
 
 /// NaN outside [-1, 1].
-PHI_HD float atanh(float x) {
-  const float a = std::fabs(x);
-  return std::copysign(0.5f * log1p(2.0f * a / (1.0f - a)), x);
+template <typename T>
+PHI_HD T atanh(T x) {
+  const T a = std::fabs(x);
+  return std::copysign(T(0.5) * log1p(T(2) * a / (T(1) - a)), x);
 }
-PHI_HD double atanh(double x) { return std::atanh(x); }
 
 }  // namespace phi::fast

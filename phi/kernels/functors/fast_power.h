@@ -1,6 +1,6 @@
-// Logarithms and exponentials of more digits than float has, and powers by them, in forms that
-// compilers vectorise: in double, every choice between cases a select. For functions of float that
-// lose digits on their way; double itself has the standard library.
+// Logarithms and exponentials of more digits than a type has, and powers by them, in forms that
+// compilers vectorise: every choice between cases is a select. Functions of float that lose digits
+// on their way compute in double, powers of double in two doubles.
 //
 //   float y = phi::fast::pow(x, 1.7f);  // within 1 ulp; zeros, infinities, NaN as from std::pow
 #pragma once
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "phi/kernels/functors/fast_parts.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {
@@ -58,40 +59,117 @@ PHI_HD double wide_exp(double x) {
   return mantissa * std::bit_cast<double>((std::bit_cast<uint64_t>(shifted) + 1023u) << 52);
 }
 
+/// A number of about 106 bits, high + low.
+struct TwoDoubles {
+  double high;
+  double low;
+};
+
+/// log(x) of an x > 0, relative error 2^-65: as wide_log, with what each step rounds away.
+PHI_HD TwoDoubles precise_log(double x) {
+  constexpr double kTwoThirds = 0.66666666666666662966;
+  constexpr double kTwoThirdsLow = 3.700743415417188e-17;
+  const auto [mantissa, exponent] = split(x);
+  const double m = mantissa - 1.0;
+  const double below = m + 2.0;
+  const double below_low = m - (below - 2.0);
+  const double inverse = 1.0 / below;
+  const double s = m * inverse;
+  const double s_low = (std::fma(-s, below, m) - s * below_low) * inverse;
+  const double z = s * s;
+  const double z_low = std::fma(s, s, -z) + 2.0 * s * s_low;
+  // log(mantissa) = 2 s + s z q.
+  const double rest = z * polynomial(z, 0.1291361767218225, 0.13285957435193352,
+                                     0.15385574796462032, 0.18181808247544543, 0.2222222227110234,
+                                     0.2857142857133851, 0.40000000000000024);
+  const double q = kTwoThirds + rest;
+  const double q_low = (kTwoThirds - q) + rest + kTwoThirdsLow;
+  const double zq = z * q;
+  const double zq_low = std::fma(z, q, -zq) + std::fma(z_low, q, z * q_low);
+  const double bend = s * zq;
+  const double bend_low = std::fma(s, zq, -bend) + std::fma(s_low, zq, s * zq_low);
+  const double whole = exponent * Real<double>::kLn2High;
+  const double start = whole + 2.0 * s;  // 0 or more than 2 s
+  const double start_low = 2.0 * s - (start - whole);
+  const double high = start + bend;
+  const double high_low = bend - (high - start);
+  const double small = std::fma(exponent, Real<double>::kLn2Low, 2.0 * s_low);
+  return {high, start_low + high_low + (bend_low + small)};
+}
+
+/// exp(high + low): 0 or inf where `high` is infinite.
+PHI_HD double precise_exp(TwoDoubles x) {
+  using R = Real<double>;
+  double inside = x.high < R::kExpIsZero ? R::kExpIsZero : x.high;  // NaN passes both comparisons
+  inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
+  const double shifted = inside * R::kLog2e + R::kRound;
+  const double n = shifted - R::kRound;
+  const double r = (inside - n * R::kLn2High) - std::fma(n, R::kLn2Low, -x.low);
+  const uint64_t power = std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(R::kRound);
+  const double finite = scale_by_pow2(exp_polynomial(r), power);
+  const double y = x.high > R::kExpIsInf ? std::numeric_limits<double>::infinity() : finite;
+  return x.high < R::kExpIsZero ? 0.0 : y;
+}
+
+/// What a logarithm of a magnitude is: `inside`, unless that is 0, infinite or NaN.
+PHI_HD double log_of_magnitude(double magnitude, double inside) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double y = magnitude < kInf ? inside : magnitude;  // inf and NaN are their own logarithms
+  return magnitude == 0.0 ? -kInf : y;
+}
+
+/// magnitude^y for a magnitude that a float holds, relative error 2e-10.
+template <typename Y>
+PHI_HD double pow_of_magnitude(float magnitude, Y y) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double x = magnitude;  // subnormal floats are normal doubles
+  const double exponent = y * log_of_magnitude(x, wide_log(x));
+  double power = wide_exp(exponent);
+  power = exponent == kInf ? kInf : power;  // times 0 it is NaN
+  return exponent == -kInf ? 0.0 : power;
+}
+/// Within 1 ulp.
+PHI_HD double pow_of_magnitude(double magnitude, double y) {
+  const auto [finite, low] = precise_log(magnitude);
+  const double high = log_of_magnitude(magnitude, finite);
+  const double exponent = y * high;
+  return precise_exp({exponent, std::fma(y, high, -exponent) + y * low});
+}
+
 }  // namespace detail
 
-/// factor * x^y for a y that a float or a double holds, rounded once: the power may be greater or
-/// smaller than any float where the product is one. What hangs on y alone is masks of bits: as
-/// conditions, an exponent that a loop has in common would be a jump to many loops, of which none
-/// is vectorised.
-template <typename Y>
-PHI_HD float scaled_pow(double factor, float x, Y y) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+/// factor * x^y for a y that a float or a double holds. Of a float it is rounded once: the power
+/// may be greater or smaller than any float where the product is one. What hangs on y alone is
+/// masks of bits: as conditions, an exponent that a loop has in common would be a jump to many
+/// loops, of which none is vectorised.
+template <typename T, typename Y>
+PHI_HD T scaled_pow(double factor, T x, Y y) {
+  using Bits = typename detail::Real<T>::Bits;
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr Bits kSign = std::bit_cast<Bits>(T(-0.0));
+  constexpr Bits kNan = std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());
+  constexpr Bits kAll = ~Bits{0};
   const Y half = Y(0.5) * y;
   const bool is_whole = std::floor(y) == y;
-  const uint32_t sign = is_whole & (std::floor(half) != half) ? 0x80000000u : 0u;
-  const uint32_t none = is_whole ? 0u : 0x7fc00000u;  // a NaN, of a negative number
-  const uint32_t kept = y == Y(0) ? 0u : ~0u;
-  const uint32_t of_unit = std::fabs(y) == static_cast<Y>(kInf) ? 0u : ~0u;  // of x = -1
+  const Bits sign = is_whole & (std::floor(half) != half) ? kSign : Bits{0};
+  const Bits none = is_whole ? Bits{0} : kNan;  // of a negative number
+  const Bits kept = y == Y(0) ? Bits{0} : kAll;
+  const Bits of_unit =
+      std::fabs(y) == std::numeric_limits<Y>::infinity() ? Bits{0} : kAll;  // of x = -1
 
-  const double magnitude = std::fabs(x);
-  const double finite = detail::wide_log(magnitude);   // subnormal floats are normal doubles
-  double log = magnitude < kInf ? finite : magnitude;  // inf and NaN are their own logarithms
-  log = magnitude == 0.0 ? -kInf : log;
-  const double exponent = y * log;
-  double power = detail::wide_exp(exponent);
-  power = exponent == kInf ? kInf : power;  // times 0 it is NaN
-  power = exponent == -kInf ? 0.0 : power;
-  auto bits = std::bit_cast<uint32_t>(static_cast<float>(factor * power));
-  bits ^= std::bit_cast<uint32_t>(x) & sign;
-  bits |= (x < 0.0f) & (magnitude < kInf) ? none : 0u;
-  const auto one = std::bit_cast<uint32_t>(static_cast<float>(factor));
-  const uint32_t unchanged = x == 1.0f ? 0u : (x == -1.0f ? kept & of_unit : kept);
-  return std::bit_cast<float>((bits & unchanged) | (one & ~unchanged));
+  const T magnitude = std::fabs(x);
+  const double power = detail::pow_of_magnitude(magnitude, y);
+  auto bits = std::bit_cast<Bits>(static_cast<T>(factor * power));
+  bits ^= std::bit_cast<Bits>(x) & sign;
+  bits |= (x < T(0)) & (magnitude < kInf) ? none : Bits{0};
+  const auto one = std::bit_cast<Bits>(static_cast<T>(factor));
+  const Bits unchanged = x == T(1) ? Bits{0} : (x == T(-1) ? kept & of_unit : kept);
+  return std::bit_cast<T>((bits & unchanged) | (one & ~unchanged));
 }
-PHI_HD double scaled_pow(double factor, double x, double y) { return factor * std::pow(x, y); }
 
-PHI_HD float pow(float x, float y) { return scaled_pow(1.0, x, y); }
-PHI_HD double pow(double x, double y) { return std::pow(x, y); }
+template <typename T>
+PHI_HD T pow(T x, T y) {
+  return scaled_pow(1.0, x, y);
+}
 
 }  // namespace phi::fast

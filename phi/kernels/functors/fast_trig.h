@@ -1,14 +1,15 @@
-// Trigonometric functions and their inverses that compilers vectorise, as fast_math.h has others:
-// float by polynomials, double by the standard library.
+// Trigonometric functions and their inverses that compilers vectorise, as fast_math.h has others.
 //
 //   float y = phi::fast::sin(x);  // where is_reducible(x); the error is below 1e-7
 //
-// Ranges and polynomials follow S. Moshier's Cephes library (sinf, asinf, atanf).
+// Ranges, and polynomials of float, follow S. Moshier's Cephes library (sinf, asinf, atanf); those
+// of double interpolate at Chebyshev nodes (own fits).
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "phi/kernels/functors/fast_math.h"
 
@@ -16,124 +17,234 @@ namespace phi::fast {
 
 namespace detail {
 
+/// (sin(a) - a) / a^3 at z = a^2 for |a| <= pi / 4.
+PHI_HD float sin_tail(float z) {
+  float s = -1.9515295891e-4f;
+  s = s * z + 8.3321608736e-3f;
+  return s * z - 1.6666654611e-1f;
+}
+PHI_HD double sin_tail(double z) {  // 6e-18
+  return polynomial(z, -7.586691094197958e-13, 1.6058531516797758e-10, -2.5052106231802837e-08,
+                    2.7557319219337312e-06, -0.00019841269841265063, 0.008333333333333331,
+                    -0.16666666666666666);
+}
+/// cos(a) likewise.
+PHI_HD float cos_polynomial(float z) {
+  float c = 2.443315711809948e-5f;
+  c = c * z - 1.388731625493765e-3f;
+  c = c * z + 4.166664568298827e-2f;
+  return c * z * z - 0.5f * z + 1.0f;
+}
+PHI_HD double cos_polynomial(double z) {  // 1e-18
+  const double p =
+      polynomial(z, -1.1382623647474604e-11, 2.087614614655861e-09, -2.7557317271145144e-07,
+                 2.480158729876456e-05, -0.0013888888888887398, 0.041666666666666664);
+  const double start = std::fma(-0.5, z, 1.0);
+  return start +
+         std::fma(p * z, z, std::fma(-0.5, z, 1.0 - start));  // with what `start` rounds away
+}
+
+/// Quarter turns of pi / 2 are counted in as many bits as T has, so that loops have lanes of one
+/// width.
+template <typename T>
+using Quarter = typename Real<T>::Bits;
+
+/// sin and cos of `quarter` quarter turns and `a` more, |a| <= pi / 4.
+template <typename T>
+PHI_HD void sincos_of(Quarter<T> quarter, T a, T* sine, T* cosine) {
+  const T z = a * a;
+  const T s = sin_tail(z) * z * a + a;
+  const T c = cos_polynomial(z);
+  // A quarter turn swaps sine and cosine; half a turn negates both.
+  const bool swap = (quarter & 1u) != 0;
+  const T sin0 = swap ? c : s;
+  const T cos0 = swap ? s : c;
+  *sine = (quarter & 2u) != 0 ? -sin0 : sin0;
+  *cosine = ((quarter + 1u) & 2u) != 0 ? -cos0 : cos0;
+}
+
 /// Quarter turns of pi / 2, and what is left of `x` beside them.
+template <typename T>
 struct QuarterTurns {
-  uint32_t quarter;
-  float rest;
+  Quarter<T> quarter;
+  T rest;
 };
 
 /// pi / 2 in three parts, of which the first two have so few bits that their products with the
 /// number of quarter turns are exact.
-PHI_HD QuarterTurns quarter_turns(float x) {
-  constexpr float kRound = 12582912.0f;
-  const float shifted = x * 0.63661977236758134f + kRound;
-  const float n = shifted - kRound;
-  const float rest = ((x - n * 1.5703125f) - n * 4.837512969970703e-4f) - n * 7.549789954891e-8f;
-  return {std::bit_cast<uint32_t>(shifted), rest};
+template <typename T>
+struct HalfPi;
+template <>
+struct HalfPi<float> {
+  static constexpr float kFirst = 1.5703125f;
+  static constexpr float kSecond = 4.837512969970703e-4f;
+  static constexpr float kThird = 7.549789954891e-8f;
+};
+template <>
+struct HalfPi<double> {
+  static constexpr double kFirst = 0x1.921fb544p+0;
+  static constexpr double kSecond = 0x1.0b4611a6p-34;
+  static constexpr double kThird = 2.0222662487959506e-21;
+};
+
+template <typename T>
+PHI_HD QuarterTurns<T> quarter_turns(T x) {
+  using Pi = HalfPi<T>;
+  constexpr T kRound = Real<T>::kRound;
+  const T shifted = x * T(0.63661977236758134308) + kRound;
+  const T n = shifted - kRound;
+  const T rest = ((x - n * Pi::kFirst) - n * Pi::kSecond) - n * Pi::kThird;
+  return {std::bit_cast<Quarter<T>>(shifted), rest};
 }
 
-/// asin(x) for |x| <= 1/2.
-PHI_HD float asin_polynomial(float x) {
-  const float z = x * x;
+/// (asin(x) - x) / x^3 at z = x^2 for |x| <= 1/2.
+PHI_HD float asin_tail(float z) {
   float p = 4.2163199048e-2f;
   p = p * z + 2.4181311049e-2f;
   p = p * z + 4.5470025998e-2f;
   p = p * z + 7.4953002686e-2f;
-  p = p * z + 1.6666752422e-1f;
-  return p * z * x + x;
+  return p * z + 1.6666752422e-1f;
 }
+PHI_HD double asin_tail(double z) {  // 6e-18
+  return polynomial(z, 0.028757851367421566, -0.014851887071247204, 0.01740087944269402,
+                    0.005457506718640358, 0.01032281435018578, 0.011479177415184906,
+                    0.013971212973552933, 0.017352392720869973, 0.02237217294214989,
+                    0.030381944138531247, 0.04464285714635543, 0.07499999999998433,
+                    0.16666666666666669);
+}
+/// asin(x) for |x| <= 1/2.
+template <typename T>
+PHI_HD T asin_polynomial(T x) {
+  const T z = x * x;
+  return asin_tail(z) * z * x + x;
+}
+
+template <typename T>
+inline constexpr T kPi = T(3.14159265358979323846);
+/// What pi has beyond that.
+template <typename T>
+inline constexpr T kPiLow = T(1.22464679914735318e-16);
+template <>
+inline constexpr float kPiLow<float> = -8.74227765734758577e-8f;
+template <typename T>
+inline constexpr T kHalfPi = T(1.57079632679489661923);
 
 }  // namespace detail
 
-/// Whether the float functions below take x: not too far from 0, and no NaN.
+/// Whether the functions below take x: not too far from 0, and no NaN.
 PHI_HD bool is_reducible(float x) { return std::fabs(x) <= 8192.0f; }
-PHI_HD bool is_reducible(double) { return true; }
+PHI_HD bool is_reducible(double x) { return std::fabs(x) <= 524288.0; }
 
-PHI_HD float sin(float x) {
-  const detail::QuarterTurns turns = detail::quarter_turns(x);
-  float sine;
-  float cosine;
-  detail::sincos_of(turns.quarter, turns.rest, &sine, &cosine);
-  return x == 0.0f ? x : sine;  // -0 too
+template <typename T>
+PHI_HD T sin(T x) {
+  const auto [quarter, rest] = detail::quarter_turns(x);
+  T sine;
+  T cosine;
+  detail::sincos_of(quarter, rest, &sine, &cosine);
+  return x == T(0) ? x : sine;  // -0 too
 }
-PHI_HD double sin(double x) { return std::sin(x); }
 
-PHI_HD float cos(float x) {
-  const detail::QuarterTurns turns = detail::quarter_turns(x);
-  float sine;
-  float cosine;
-  detail::sincos_of(turns.quarter, turns.rest, &sine, &cosine);
+template <typename T>
+PHI_HD T cos(T x) {
+  const auto [quarter, rest] = detail::quarter_turns(x);
+  T sine;
+  T cosine;
+  detail::sincos_of(quarter, rest, &sine, &cosine);
   return cosine;
 }
-PHI_HD double cos(double x) { return std::cos(x); }
 
-PHI_HD float tan(float x) {
-  const detail::QuarterTurns turns = detail::quarter_turns(x);
-  float sine;
-  float cosine;
-  detail::sincos_of(turns.quarter, turns.rest, &sine, &cosine);
-  return x == 0.0f ? x : sine / cosine;
+template <typename T>
+PHI_HD T tan(T x) {
+  const auto [quarter, rest] = detail::quarter_turns(x);
+  T sine;
+  T cosine;
+  detail::sincos_of(quarter, rest, &sine, &cosine);
+  return x == T(0) ? x : sine / cosine;
 }
-PHI_HD double tan(double x) { return std::tan(x); }
+
+/// sin and cos of 2 pi `turns` for |turns| <= 2^20.
+PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
+  constexpr float kRound = detail::Real<float>::kRound;
+  const float shifted = 4.0f * turns + kRound;
+  const float a = (turns - 0.25f * (shifted - kRound)) * 6.283185307179586f;
+  detail::sincos_of(std::bit_cast<uint32_t>(shifted), a, sine, cosine);
+}
 
 /// NaN outside [-1, 1]. Near the ends by the half angle: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) /
 /// 2)).
-PHI_HD float asin(float x) {
-  const float magnitude = std::fabs(x);
-  const bool outer = magnitude > 0.5f;
-  const float inner = outer ? std::sqrt(0.5f * (1.0f - magnitude)) : magnitude;
-  const float p = detail::asin_polynomial(inner);
-  return std::copysign(outer ? 1.57079632679f - 2.0f * p : p, x);
+template <typename T>
+PHI_HD T asin(T x) {
+  const T magnitude = std::fabs(x);
+  const bool outer = magnitude > T(0.5);
+  const T inner = outer ? std::sqrt(T(0.5) * (T(1) - magnitude)) : magnitude;
+  const T p = detail::asin_polynomial(inner);
+  return std::copysign(outer ? detail::kHalfPi<T> - T(2) * p : p, x);
 }
-PHI_HD double asin(double x) { return std::asin(x); }
 
-PHI_HD float acos(float x) {
-  const float magnitude = std::fabs(x);
-  const bool outer = magnitude > 0.5f;
-  const float inner = outer ? std::sqrt(0.5f * (1.0f - magnitude)) : x;
-  const float p = detail::asin_polynomial(inner);
-  const float near_one = 2.0f * p;
-  const float far = x < 0.0f ? 3.14159265359f - near_one : near_one;
-  return outer ? far : 1.57079632679f - p;
+template <typename T>
+PHI_HD T acos(T x) {
+  const T magnitude = std::fabs(x);
+  const bool outer = magnitude > T(0.5);
+  const T inner = outer ? std::sqrt(T(0.5) * (T(1) - magnitude)) : x;
+  const T p = detail::asin_polynomial(inner);
+  const T near_one = T(2) * p;
+  const T far = x < T(0) ? detail::kPi<T> - near_one : near_one;
+  return outer ? far : detail::kHalfPi<T> - p;
 }
-PHI_HD double acos(double x) { return std::acos(x); }
 
 namespace detail {
-/// atan(above / below) for numbers that are not negative, by one division, with
-/// atan(x) = pi / 4 + atan((x - 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two
-/// infinities; their sum is finite otherwise.
-PHI_HD float atan_of_ratio(float above, float below) {
-  const bool far = above > 2.414213562373095f * below;
-  const bool middle = above > 0.4142135623730950f * below;
-  const float top = far ? -below : (middle ? above - below : above);
-  const float bottom = far ? above : (middle ? above + below : below);
-  const float start = far ? 1.5707963267948966f : (middle ? 0.7853981633974483f : 0.0f);
-  const float t = top / bottom;
-  const float z = t * t;
+
+/// (atan(t) - t) / t^3 at z = t^2 for |t| <= tan(pi / 8).
+PHI_HD float atan_tail(float z) {
   float p = 8.05374449538e-2f;
   p = p * z - 1.38776856032e-1f;
   p = p * z + 1.99777106478e-1f;
-  p = p * z - 3.33329491539e-1f;
-  return start + (p * z * t + t);
+  return p * z - 3.33329491539e-1f;
+}
+PHI_HD double atan_tail(double z) {  // 7e-18
+  return polynomial(z, -0.019175404711104935, 0.03923044778479309, -0.050854078345894844,
+                    0.05858140904866328, -0.06664510525508936, 0.07692183125376892,
+                    -0.0909090457530649, 0.11111111015187018, -0.14285714284665682,
+                    0.19999999999995516, -0.3333333333333333);
+}
+
+/// atan(above / below) for numbers that are not negative, by one division, with
+/// atan(x) = pi / 4 + atan((x - 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two
+/// infinities; their sum is finite otherwise.
+template <typename T>
+PHI_HD T atan_of_ratio(T above, T below) {
+  const bool far = above > T(2.41421356237309504880) * below;
+  const bool middle = above > T(0.41421356237309504880) * below;
+  const T top = far ? -below : (middle ? above - below : above);
+  const T bottom = far ? above : (middle ? above + below : below);
+  const T start = far ? kHalfPi<T> : (middle ? T(0.5) * kHalfPi<T> : T(0));
+  const T t = top / bottom;
+  const T z = t * t;
+  return start + (atan_tail(z) * z * t + t);
 }
 }  // namespace detail
 
-PHI_HD float atan(float x) { return std::copysign(detail::atan_of_ratio(std::fabs(x), 1.0f), x); }
-PHI_HD double atan(double x) { return std::atan(x); }
+template <typename T>
+PHI_HD T atan(T x) {
+  return std::copysign(detail::atan_of_ratio(std::fabs(x), T(1)), x);
+}
 
 /// The angle of the point (x, y), in [-pi, pi]; signs of zeros count as in std::atan2.
-PHI_HD float atan2(float y, float x) {
-  const float height = std::fabs(y);
-  const float width = std::fabs(x);
-  const bool huge = (height > 0x1p126f) | (width > 0x1p126f);
-  const float scale = huge ? 0.25f : 1.0f;  // so that their sum is finite
-  const float ratio = detail::atan_of_ratio(height * scale, width * scale);
-  const float diagonal = height == 0.0f ? 0.0f : 0.7853981633974483f;
-  const float angle = height == width ? diagonal : ratio;
-  // pi - angle, with the digits of pi that one float lacks.
-  const float left = 3.14159274101257324f - (angle + 8.74227765734758577e-8f);
-  return std::copysign(std::signbit(x) ? left : angle, y);
+template <typename T>
+PHI_HD T atan2(T y, T x) {
+  constexpr T kHuge = std::numeric_limits<T>::max() / T(8);
+  const T height = std::fabs(y);
+  const T width = std::fabs(x);
+  const bool huge = (height > kHuge) | (width > kHuge);
+  const T scale = huge ? T(0.25) : T(1);  // so that their sum is finite
+  const T ratio = detail::atan_of_ratio(height * scale, width * scale);
+  const T diagonal = height == T(0) ? T(0) : T(0.5) * detail::kHalfPi<T>;
+  const T angle = height == width ? diagonal : ratio;
+  // pi - angle, with the digits of pi that one number lacks.
+  const T left = detail::kPi<T> - (angle - detail::kPiLow<T>);
+  const bool is_left =
+      std::copysign(T(1), x) < T(0);  // -0 too; std::signbit(double) has no vectors
+  return std::copysign(is_left ? left : angle, y);
 }
-PHI_HD double atan2(double y, double x) { return std::atan2(y, x); }
 
 }  // namespace phi::fast

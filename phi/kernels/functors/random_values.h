@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast_trig.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

@@ -12,51 +12,90 @@
 
 namespace phi::fast {
 
-/// Near 0 erf(x) / x as a polynomial in x^2, which interpolates at the Chebyshev nodes of |x| <= 1
-/// (own fit, relative error 2e-9); farther out by the normal distribution.
-PHI_HD float erf(float x) {
-  const float magnitude = std::fabs(x);
-  const float z = x * x;
+namespace detail {
+/// erf(x) / x at z = x^2 for |x| <= 1 (own fits at the Chebyshev nodes; relative error 2e-9).
+PHI_HD float erf_near_zero(float z) {
   float p = 7.8758750627e-5f;
   p = p * z - 8.0168642872e-4f;
   p = p * z + 5.1890874234e-3f;
   p = p * z - 2.6854212011e-2f;
   p = p * z + 1.1283594715e-1f;
   p = p * z - 3.7612626667e-1f;
-  p = p * z + 1.1283791658f;
-  const float tail = 2.0f * normal_cdf(-std::numbers::sqrt2_v<float> * magnitude);
-  return magnitude <= 1.0f ? p * x : std::copysign(1.0f - tail, x);
+  return p * z + 1.1283791658f;
 }
-PHI_HD double erf(double x) { return std::erf(x); }
+PHI_HD double erf_near_zero(double z) {  // 2e-17
+  return polynomial(z, 5.957176147748911e-11, -1.1372848856791674e-09, 1.4659775274047436e-08,
+                    -1.6350312701054695e-07, 1.6461000484121368e-06, -1.4925595266831182e-05,
+                    0.0001205533111164271, -0.000854832698083379, 0.0052239776248180145,
+                    -0.026866170645076792, 0.11283791670954879, -0.3761263890318375,
+                    1.1283791670955126);
+}
+
+/// 1 - erf(x) for x >= 0.
+template <typename T>
+PHI_HD T erfc_of_positive(T x) {
+  return T(2) * normal_cdf(-std::numbers::sqrt2_v<T> * x);
+}
+}  // namespace detail
+
+/// Near 0 by a polynomial, farther out by the normal distribution.
+template <typename T>
+PHI_HD T erf(T x) {
+  const T magnitude = std::fabs(x);
+  const T far = T(1) - detail::erfc_of_positive(magnitude);
+  return magnitude <= T(1) ? detail::erf_near_zero(x * x) * x : std::copysign(far, x);
+}
 
 namespace detail {
 
-/// M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2010: x times a
-/// polynomial in w = -log(1 - x^2), or in its root for tails. Relative error 4e-7 for |x| < 1.
-template <typename C>
-PHI_HD C erfinv_start(C x) {
-  const C w = -log((C(1) - x) * (C(1) + x));
-  const C near = w - C(2.5);
-  C p = C(2.81022636e-08);
-  p = p * near + C(3.43273939e-07);
-  p = p * near - C(3.5233877e-06);
-  p = p * near - C(4.39150654e-06);
-  p = p * near + C(0.00021858087);
-  p = p * near - C(0.00125372503);
-  p = p * near - C(0.00417768164);
-  p = p * near + C(0.246640727);
-  p = p * near + C(1.50140941);
-  const C far = std::sqrt(w) - C(3);
-  C q = C(-0.000200214257);
-  q = q * far + C(0.000100950558);
-  q = q * far + C(0.00134934322);
-  q = q * far - C(0.00367342844);
-  q = q * far + C(0.00573950773);
-  q = q * far - C(0.0076224613);
-  q = q * far + C(0.00943887047);
-  q = q * far + C(1.00167406);
-  q = q * far + C(2.83297682);
-  return (w < C(5) ? p : q) * x;
+/// erfinv(x) / x by polynomials in w = -log(1 - x^2), or in its root for tails.
+///
+/// M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2010; relative
+/// error 4e-7 for |x| < 1.
+PHI_HD float erfinv_ratio(float w) {
+  const float near = w - 2.5f;
+  float p = 2.81022636e-08f;
+  p = p * near + 3.43273939e-07f;
+  p = p * near - 3.5233877e-06f;
+  p = p * near - 4.39150654e-06f;
+  p = p * near + 0.00021858087f;
+  p = p * near - 0.00125372503f;
+  p = p * near - 0.00417768164f;
+  p = p * near + 0.246640727f;
+  p = p * near + 1.50140941f;
+  const float far = std::sqrt(w) - 3.0f;
+  float q = -0.000200214257f;
+  q = q * far + 0.000100950558f;
+  q = q * far + 0.00134934322f;
+  q = q * far - 0.00367342844f;
+  q = q * far + 0.00573950773f;
+  q = q * far - 0.0076224613f;
+  q = q * far + 0.00943887047f;
+  q = q * far + 1.00167406f;
+  q = q * far + 2.83297682f;
+  return w < 5.0f ? p : q;
+}
+/// The same up to the last double below 1 (own fits at the Chebyshev nodes, 3e-16).
+PHI_HD double erfinv_ratio(double w) {
+  const double near = long_polynomial(
+      w - 4.0, -1.1168195978774143e-24, 1.228781162161373e-23, 8.487882541409227e-23,
+      -1.7468394068978776e-21, 3.577244417051531e-21, 8.835655483310236e-20, -7.688235546052949e-19,
+      7.185330991561527e-19, 3.5877399352261013e-17, -3.294816538165238e-16, 6.59685743941378e-16,
+      1.3789667819341073e-14, -1.5376508499487584e-13, 4.658535161945549e-13, 5.241647247376181e-12,
+      -7.176316783927707e-11, 2.9099536697786377e-10, 1.8500508041931027e-09,
+      -3.3436459557218586e-08, 1.7724372673762563e-07, 4.865424422508944e-07,
+      -1.5515141181745822e-05, 0.00011887778912770732, -0.00020397201750201315,
+      -0.0072210599518378335, 0.22835468533769013, 1.8587791124269735);
+  const double far = long_polynomial(
+      std::sqrt(w) - 4.4183773395330554, 1.1549893397637763e-14, -2.4556923874343426e-14,
+      -2.360139358253425e-13, 9.91111224420032e-13, -3.9956827347005504e-13, -6.569958311700724e-12,
+      2.8481854607496563e-11, -6.984153013587618e-11, 4.154911231412781e-11, 4.748570446044663e-10,
+      -2.3257054705936337e-09, 5.76009632575278e-09, -6.39102596639717e-09, -1.3596128839087326e-08,
+      9.630095789577427e-08, -3.095601975062504e-07, 7.260054625173127e-07, -1.3995417882930417e-06,
+      2.476267329205447e-06, -4.924933489963157e-06, 1.3504473094489363e-05, -4.701248328612482e-05,
+      0.0001658646272377406, -0.00048140449487147307, 0.00043893982617328664, 1.010170404889949,
+      4.262298346499649);
+  return w < 8.0 ? near : far;
 }
 
 /// +-inf at the ends of [-1, 1], NaN outside, `inside` within.
@@ -70,19 +109,10 @@ PHI_HD C erfinv_ends(C x, C inside) {
 
 }  // namespace detail
 
-PHI_HD float erfinv(float x) { return detail::erfinv_ends(x, detail::erfinv_start(x)); }
-
-/// Three of Halley's steps from the same start; beyond 1/2 on erfc, which keeps its accuracy there.
-PHI_HD double erfinv(double x) {
-  const double magnitude = std::fabs(x);
-  if (!(magnitude < 1.0)) return detail::erfinv_ends(x, x);
-  double y = detail::erfinv_start(magnitude);
-  for (int step = 0; step < 3; ++step) {
-    const double off = magnitude > 0.5 ? (1.0 - magnitude) - std::erfc(y) : std::erf(y) - magnitude;
-    const double newton = off * std::exp(y * y) * (0.5 / std::numbers::inv_sqrtpi);
-    y -= newton / (1.0 + y * newton);
-  }
-  return std::copysign(y, x);
+template <typename T>
+PHI_HD T erfinv(T x) {
+  const T w = -log((T(1) - x) * (T(1) + x));
+  return detail::erfinv_ends(x, detail::erfinv_ratio(w) * x);
 }
 
 namespace detail {

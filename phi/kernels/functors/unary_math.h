@@ -57,21 +57,13 @@ PHI_REDUCIBLE_FUNCTOR_(Sin, sin);
 PHI_REDUCIBLE_FUNCTOR_(Tan, tan);
 #undef PHI_REDUCIBLE_FUNCTOR_
 
-/// The same of those whose quick form takes positive floats.
-#define PHI_POSITIVE_FUNCTOR_(Name, function)                             \
-  template <typename T>                                                   \
-  struct Name##Functor {                                                  \
-    PHI_HD static bool is_common(T x) requires std::is_same_v<T, float> { \
-      return fast::is_positive_finite(x);                                 \
-    }                                                                     \
-    PHI_HD T operator()(T x) const {                                      \
-      if constexpr (std::is_same_v<T, float>) {                           \
-        return fast::function##_positive(x);                              \
-      } else {                                                            \
-        return rare(x);                                                   \
-      }                                                                   \
-    }                                                                     \
-    PHI_HD T rare(T x) const { return T(fast::function(x)); }             \
+/// The same of those whose quick form takes positive numbers.
+#define PHI_POSITIVE_FUNCTOR_(Name, function)                                 \
+  template <typename T>                                                       \
+  struct Name##Functor {                                                      \
+    PHI_HD static bool is_common(T x) { return fast::is_positive_finite(x); } \
+    PHI_HD T operator()(T x) const { return fast::function##_positive(x); }   \
+    PHI_HD T rare(T x) const { return T(fast::function(x)); }                 \
   }
 PHI_POSITIVE_FUNCTOR_(Digamma, digamma);
 PHI_POSITIVE_FUNCTOR_(Lgamma, lgamma);

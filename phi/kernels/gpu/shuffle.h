@@ -46,7 +46,7 @@ __device__ T shuffle(const T& value, const From& from) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(unsigned) == 0);
     unsigned words[kWords];
     std::memcpy(words, &value, sizeof(T));
-    PHI_UNROLL(8)
+    PHI_UNROLL(16)
     for (int i = 0; i < kWords; ++i) words[i] = from(words[i]);
     T result;
     std::memcpy(&result, words, sizeof(T));

@@ -131,10 +131,11 @@ TEST(GpuContraction, BilinearFormsAreTheCpus) {
   });
 }
 
-/// A matrix [k, n] with a column of zeros, as groups of `group` rows.
+/// A matrix [k, n] with a column of zeros, as groups of `group` rows, beside `m` rows.
 template <typename T>
-void expect_same_quantized(int64_t k, int64_t n, int group) {
-  SCOPED_TRACE(std::to_string(k) + " " + std::to_string(n) + " " + std::to_string(group));
+void expect_same_quantized(int64_t k, int64_t n, int group, int64_t m = 6) {
+  SCOPED_TRACE(std::to_string(k) + " " + std::to_string(n) + " " + std::to_string(group) + " " +
+               std::to_string(m));
   const DataType t = dtype_of<T>();
   DenseTensor matrix = drawn(t, {k, n}, 1);
   for (int64_t r = 0; r < k && n > 1; ++r) matrix.mutable_data<T>()[r * n + 1] = T(0.0f);
@@ -146,10 +147,10 @@ void expect_same_quantized(int64_t k, int64_t n, int group) {
   };
   expect_same_on_gpu({matrix}, {whole, scale}, quantize, 0);
   const Arrays made = left_on_cpu({matrix}, {whole, scale}, quantize);
-  const Arrays in{made[1], made[2], drawn(t, {2, 3, k}, 2, -1, 1), drawn(t, {n}, 3),
-                  drawn(t, {2, 3, n}, 4, -1, 1)};
+  const Arrays in{made[1], made[2], drawn(t, {m, 1, k}, 2, -1, 1), drawn(t, {n}, 3),
+                  drawn(t, {m, 1, n}, 4, -1, 1)};
   const std::vector<TensorMeta> outputs{
-      matrix.meta(), {{2, 3, n}, t}, {{2, 3, n}, t}, {{2, 3, k}, t}};
+      matrix.meta(), {{m, 1, n}, t}, {{m, 1, n}, t}, {{m, 1, k}, t}};
   expect_same_on_gpu(
       in, outputs,
       [&](const KernelContext& ctx, Arrays& x, Arrays& out) {
@@ -169,6 +170,11 @@ TEST(GpuContraction, WeightsOfEightBitsAreTheCpus) {
     expect_same_quantized<T>(100, 3, 64);  // the last group is shorter
     expect_same_quantized<T>(0, 3, -1);
     expect_same_quantized<T>(4, 0, -1);
+    // A few rows, whose weights are taken as they are, and more.
+    for (const int64_t m : {1, 2, 4, 5, 8, 9}) {
+      expect_same_quantized<T>(208, 5, 64, m);
+      expect_same_quantized<T>(1024 + 16, 2, -1, m);
+    }
   });
 }
 

@@ -78,6 +78,7 @@ void expect_placeless_functors() {
 
 TEST(Wide, AnElementsResultDoesNotDependOnItsPlace) {
   expect_placeless_functors<float>();
+  expect_placeless_functors<double>();
   expect_placeless_functors<bfloat16>();
   expect_placeless_functors<float16>();
 }
@@ -133,8 +134,8 @@ void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
   expect_same_bits(wide, narrow, name);
 }
 
-TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) {
-  using T = float;
+template <typename T>
+void expect_same_bits_in_both_forms() {
   constexpr int64_t kCount = 1003;
   const std::vector<T> xs = numbers<T>(kCount, 3), ys = numbers<T>(kCount, 4);
   const auto same = [&](auto f, const char* name) {
@@ -156,6 +157,14 @@ TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) {
   same(GeluFunctor<T>(), "gelu");
   same(GeluTanhFunctor<T>(), "gelu, tanh");
   same(SiluFunctor<T>(), "silu");
+  same(LogFunctor<T>(), "log");
+  same(Log1pFunctor<T>(), "log1p");
+  same(SinhFunctor<T>(), "sinh");
+  same(AcoshFunctor<T>(), "acosh");
+  same(SinFunctor<T>(), "sin");
+  same(AtanFunctor<T>(), "atan");
+  same(ErfFunctor<T>(), "erf");
+  same(PowFunctor<T>{T(1.7)}, "pow");
   same(AddFunctor<T>(), "add");
   same(GeluGradFunctor<T>(), "gelu_grad");
   same(GeluTanhGradFunctor<T>(), "gelu_grad, tanh");
@@ -184,6 +193,9 @@ TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) {
   reduced(MaxReducer<T>(), "a maximum");
   reduced(SumOfSquaresReducer<T>(), "a reduction in double");
 }
+
+TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_bits_in_both_forms<float>(); }
+TEST(Wide, DoubleLoopsGiveTheSameBitsInBothForms) { expect_same_bits_in_both_forms<double>(); }
 
 TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_wide() asks once

@@ -31,8 +31,10 @@ inline void map_all(R* out, int64_t begin, int64_t end, F f, In... in) {
 /// The same of a block, where f has a rare form.
 template <typename R, typename F, typename... In>
 inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... in) {
-  uint32_t rare = 0;  // as wide as a float: g++ 12 vectorises no loop that folds bools
-  for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? 0u : 1u;
+  // As wide as the numbers: g++ 12 vectorises no loop that folds bools.
+  using Word = std::conditional_t<sizeof(R) == sizeof(uint64_t), uint64_t, uint32_t>;
+  Word rare = 0;
+  for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? Word{0} : Word{1};
   if (rare == 0) return map_all(out, begin, end, f, in...);
   for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
 }

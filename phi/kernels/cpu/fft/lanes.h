@@ -47,11 +47,11 @@ struct alignas(L * sizeof(R)) Lanes {
   Vector v;
 };
 
-/// The lanes of a register: float's where the machine has AVX-512 are the wide ones.
+/// The lanes of a register; where the machine has AVX-512 the wide ones.
 template <typename R>
 inline constexpr int kLanes = 32 / static_cast<int>(sizeof(R));
 template <typename R>
-inline constexpr int kWideLanes = kHasWideForm<R> ? 2 * kLanes<R> : kLanes<R>;
+inline constexpr int kWideLanes = 2 * kLanes<R>;
 
 /// What L lines are computed in.
 template <typename R, int L>

@@ -58,59 +58,63 @@ std::vector<std::complex<V>> twiddles_of(size_t n, bool inverse) {
   return twiddles;
 }
 
+}  // namespace
+
 using FloatLanes = Lanes<float, kLanes<float>>;
 using DoubleLanes = Lanes<double, kLanes<double>>;
-using WideLanes = Lanes<float, kWideLanes<float>>;
-
-}  // namespace
+using WideFloatLanes = Lanes<float, kWideLanes<float>>;
+using WideDoubleLanes = Lanes<double, kWideLanes<double>>;
 }  // namespace phi
 
-template <>
-kissfft<phi::FloatLanes>::kissfft(const size_t n, const bool inverse)
-    : _nfft(n), _inverse(inverse), _twiddles(phi::twiddles_of<phi::FloatLanes>(n, inverse)) {
-  phi::factorise(n, &_stageRadix, &_stageRemainder);
-}
-template <>
-kissfft<phi::DoubleLanes>::kissfft(const size_t n, const bool inverse)
-    : _nfft(n), _inverse(inverse), _twiddles(phi::twiddles_of<phi::DoubleLanes>(n, inverse)) {
-  phi::factorise(n, &_stageRadix, &_stageRemainder);
-}
-template <>
-kissfft<phi::WideLanes>::kissfft(const size_t n, const bool inverse)
-    : _nfft(n), _inverse(inverse), _twiddles(phi::twiddles_of<phi::WideLanes>(n, inverse)) {
-  phi::factorise(n, &_stageRadix, &_stageRemainder);
-}
+#define PHI_TWIDDLES_(V)                                                               \
+  template <>                                                                          \
+  kissfft<phi::V>::kissfft(const size_t n, const bool inverse)                         \
+      : _nfft(n), _inverse(inverse), _twiddles(phi::twiddles_of<phi::V>(n, inverse)) { \
+    phi::factorise(n, &_stageRadix, &_stageRemainder);                                 \
+  }
+PHI_TWIDDLES_(FloatLanes)
+PHI_TWIDDLES_(DoubleLanes)
+PHI_TWIDDLES_(WideFloatLanes)
+PHI_TWIDDLES_(WideDoubleLanes)
+#undef PHI_TWIDDLES_
 
-// As KissFFT has it: what calls itself is not inlined into a function that has the instructions.
-template <>
 #ifdef __x86_64__
-[[gnu::flatten]] PHI_WIDE_TARGET
+#define PHI_WIDE_STAGES_ [[gnu::flatten]] PHI_WIDE_TARGET
+#else
+#define PHI_WIDE_STAGES_
 #endif
-    void
-    kissfft<phi::WideLanes>::transform(const cpx_t* in, cpx_t* out, const size_t stage,
-                                       const size_t fstride, const size_t in_stride) const {
-  const size_t p = _stageRadix[stage], m = _stageRemainder[stage];
-  for (size_t i = 0; i < p; ++i) {
-    const cpx_t* from = in + i * fstride * in_stride;
-    if (m == 1) {
-      out[i] = *from;
-    } else {
-      transform(from, out + i * m, stage + 1, fstride * p, in_stride);
-    }
+// As KissFFT has it: what calls itself is not inlined into a function that has the instructions.
+#define PHI_WIDE_TRANSFORM_(V)                                                               \
+  template <>                                                                                \
+  PHI_WIDE_STAGES_ void kissfft<phi::V>::transform(const cpx_t* in, cpx_t* out,              \
+                                                   const size_t stage, const size_t fstride, \
+                                                   const size_t in_stride) const {           \
+    const size_t p = _stageRadix[stage], m = _stageRemainder[stage];                         \
+    for (size_t i = 0; i < p; ++i) {                                                         \
+      const cpx_t* from = in + i * fstride * in_stride;                                      \
+      if (m == 1) {                                                                          \
+        out[i] = *from;                                                                      \
+      } else {                                                                               \
+        transform(from, out + i * m, stage + 1, fstride * p, in_stride);                     \
+      }                                                                                      \
+    }                                                                                        \
+    switch (p) {                                                                             \
+      case 2:                                                                                \
+        return kf_bfly2(out, fstride, m);                                                    \
+      case 3:                                                                                \
+        return kf_bfly3(out, fstride, m);                                                    \
+      case 4:                                                                                \
+        return kf_bfly4(out, fstride, m);                                                    \
+      case 5:                                                                                \
+        return kf_bfly5(out, fstride, m);                                                    \
+      default:                                                                               \
+        return kf_bfly_generic(out, fstride, m, p);                                          \
+    }                                                                                        \
   }
-  switch (p) {
-    case 2:
-      return kf_bfly2(out, fstride, m);
-    case 3:
-      return kf_bfly3(out, fstride, m);
-    case 4:
-      return kf_bfly4(out, fstride, m);
-    case 5:
-      return kf_bfly5(out, fstride, m);
-    default:
-      return kf_bfly_generic(out, fstride, m, p);
-  }
-}
+PHI_WIDE_TRANSFORM_(WideFloatLanes)
+PHI_WIDE_TRANSFORM_(WideDoubleLanes)
+#undef PHI_WIDE_TRANSFORM_
+#undef PHI_WIDE_STAGES_
 
 namespace phi {
 namespace {
@@ -296,9 +300,7 @@ std::unique_ptr<LineMethod<R, L>> LineMethod<R, L>::of(int64_t n, bool forward) 
   if constexpr (L > 1) {
     return std::make_unique<Kiss<R, L>>(n, forward);
   } else {
-    if constexpr (kHasWideForm<R>) {
-      if (has_wide()) return std::make_unique<LongLine<R, kWideLanes<R>>>(n, forward);
-    }
+    if (has_wide()) return std::make_unique<LongLine<R, kWideLanes<R>>>(n, forward);
     return std::make_unique<LongLine<R, kLanes<R>>>(n, forward);
   }
 }
@@ -308,5 +310,6 @@ template class LineMethod<double, 1>;
 template class LineMethod<float, kLanes<float>>;
 template class LineMethod<double, kLanes<double>>;
 template class LineMethod<float, kWideLanes<float>>;
+template class LineMethod<double, kWideLanes<double>>;
 
 }  // namespace phi

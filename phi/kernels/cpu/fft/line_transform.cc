@@ -178,9 +178,7 @@ SharedBlocks<R> blocks_of(int64_t n, bool forward, LineKind kind) {
   if (is_long_line(complex_length(n, kind))) {
     return std::make_shared<LineBlocks<R, 1>>(n, forward, kind);
   }
-  if constexpr (kHasWideForm<R>) {
-    if (has_wide()) return std::make_shared<LineBlocks<R, kWideLanes<R>>>(n, forward, kind);
-  }
+  if (has_wide()) return std::make_shared<LineBlocks<R, kWideLanes<R>>>(n, forward, kind);
   return std::make_shared<LineBlocks<R, kLanes<R>>>(n, forward, kind);
 }
 

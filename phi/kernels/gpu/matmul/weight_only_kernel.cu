@@ -1,8 +1,10 @@
 // Weights of 8 bits on GPUs: made of matrices, back, and multiplied with. What the operators do is
-// said beside the CPU's kernels.
+// said beside the CPU's kernels. A product of a few rows, such as one token of each sequence, takes
+// the weight's bytes as they are, once; one of many rows is the library's, of a widened weight.
 #include <algorithm>
 
 #include "phi/generated/kernels/quantized.h"
+#include "phi/gpu/pack.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/functors/quantize.h"
 #include "phi/kernels/gpu/lines.h"
@@ -95,6 +97,64 @@ DenseTensor widened(const GpuContext& ctx, const DenseTensor& weight) {
   return wide;
 }
 
+inline constexpr int kWeights = gpu::pack_width(sizeof(int8_t));  // of an access
+inline constexpr int kAtOnce = 4;                                 // rows of a launch
+inline constexpr int64_t kFewRows = 8;                            // that such launches serve well
+
+/// Element `column` of up to kAtOnce rows of x [rows, k] times weight [n, k], with the bias. A pack
+/// of weights lies in one group.
+template <typename T>
+struct WeightColumn {
+  using C = compute_t<T>;
+  const T* x;
+  const int8_t* weight;
+  const C* scale;  // [groups, n]
+  const T* bias;   // null: none
+  T* out;          // [rows, n]
+  int64_t n;
+  int64_t k;
+  int64_t of_group;
+  int rows;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t column) const {
+    C sums[kAtOnce] = {};
+    team.each(k / kWeights, [&](int64_t at) { add_pack(column, at, sums); });
+    const C start = bias ? static_cast<C>(bias[column]) : C(0);
+    PHI_UNROLL(4)
+    for (int r = 0; r < kAtOnce; ++r) {
+      const C sum = team.template join<gpu::PlainSum<C>>(sums[r]);
+      if (team.index() == 0 && r < rows) out[r * n + column] = static_cast<T>(sum + start);
+    }
+  }
+
+ private:
+  static constexpr int kWidth = gpu::pack_width(sizeof(T));
+
+  __device__ void add_pack(int64_t column, int64_t at, C (&sums)[kAtOnce]) const {
+    const gpu::Pack<int8_t, kWeights> weights = gpu::pack_at<kWeights>(weight + column * k, at);
+    const C factor = scale[at * kWeights / of_group * n + column];
+    PHI_UNROLL(4)
+    for (int r = 0; r < kAtOnce; ++r) {
+      if (r < rows) sums[r] += factor * product(weights, x + r * k, at * (kWeights / kWidth));
+    }
+  }
+
+  __device__ static C product(const gpu::Pack<int8_t, kWeights>& weights, const T* row,
+                              int64_t first) {
+    C sum = C(0);
+    PHI_UNROLL(16)
+    for (int p = 0; p < kWeights / kWidth; ++p) {
+      const gpu::Pack<T, kWidth> xs = gpu::pack_at<kWidth>(row, first + p);
+      PHI_UNROLL(16)
+      for (int i = 0; i < kWidth; ++i) {
+        sum += static_cast<C>(xs.element[i]) * static_cast<C>(weights.element[p * kWidth + i]);
+      }
+    }
+    return sum;
+  }
+};
+
 template <typename C>
 DenseTensor matrix(const GpuContext& ctx, int64_t rows, int64_t columns) {
   return DenseTensor::empty({{rows, columns}, dtype_of<C>()}, ctx.place());
@@ -115,6 +175,23 @@ void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const 
   product.out = dtype_of<compute_t<T>>();
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
   device.products().run(device, product, 1.0, a, b, 0.0, c);
+}
+
+/// Whether WeightColumn takes a product of m rows.
+template <typename T>
+bool is_of_few_rows(const DenseTensor& x, const DenseTensor& weight, int64_t m, int64_t of_group) {
+  return m <= kFewRows && weight.dims()[1] % kWeights == 0 && of_group % kWeights == 0 &&
+         gpu::lie_in_packs<kWeights>(weight.data<int8_t>()) &&
+         gpu::lie_in_packs<gpu::pack_width(sizeof(T))>(x.data<T>());
+}
+
+template <typename T>
+void run_weight_columns(const GpuContext& ctx, WeightColumn<T> op, int64_t m) {
+  for (int64_t r = 0; r < m; r += kAtOnce, op.x += kAtOnce * op.k, op.out += kAtOnce * op.n) {
+    op.rows = static_cast<int>(std::min<int64_t>(kAtOnce, m - r));
+    gpu::launch(ctx, gpu::run_lines<gpu::kWarp, WeightColumn<T>>,
+                gpu::blocks_for_lines(ctx, op.n, gpu::kWarp), gpu::kBlock, op.n, op);
+  }
 }
 
 }  // namespace
@@ -152,6 +229,14 @@ void WeightOnlyLinearKernel(const Context& ctx, const DenseTensor& x, const Dens
   const int64_t k = weight.dims()[1];
   const int64_t m = x.dims().numel(0, x.ndim() - 1);
   if (m * n == 0) return;
+  const T* const bias_data = bias ? bias->data<T>() : nullptr;
+  const int64_t of_group = group_rows(k, group_size);
+  if (k > 0 && is_of_few_rows<T>(x, weight, m, of_group)) {
+    return run_weight_columns<T>(ctx,
+                                 {x.data<T>(), weight.data<int8_t>(), weight_scale.data<C>(),
+                                  bias_data, out->mutable_data<T>(), n, k, of_group, 0},
+                                 m);
+  }
   const DenseTensor wide = widened<T>(ctx, weight);
   DenseTensor product = matrix<C>(ctx, m, n);
   DenseTensor sums = matrix<C>(ctx, m, n);
@@ -164,8 +249,7 @@ void WeightOnlyLinearKernel(const Context& ctx, const DenseTensor& x, const Dens
                AddScaled<C>{group == 0 ? nullptr : sum, product.data<C>(),
                             weight_scale.data<C>() + group * n, n});
   });
-  index_loop(ctx, out->mutable_data<T>(), m * n,
-             AddBias<T>{sum, bias ? bias->data<T>() : nullptr, n});
+  index_loop(ctx, out->mutable_data<T>(), m * n, AddBias<T>{sum, bias_data, n});
 }
 
 template <typename T, typename Context>

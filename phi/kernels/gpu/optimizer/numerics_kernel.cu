@@ -13,25 +13,54 @@ namespace {
 
 constexpr int kCounts = 3;
 
-/// How many elements are of a kind.
-template <typename Kind>
-struct KindReducer : SumReducer<int64_t> {
-  PHI_HD static int64_t lift(double x) { return Kind::has(x) ? 1 : 0; }
-};
-struct Nans {
-  PHI_HD static bool has(double x) { return x != x; }
-};
-struct Infinities {
-  PHI_HD static bool has(double x) { return x == x && x - x != 0; }
-};
-struct Zeros {
-  PHI_HD static bool has(double x) { return x == 0; }
+/// Of some elements.
+struct Numerics {
+  int64_t nans;
+  int64_t infinities;
+  int64_t zeros;
+  double most;     // of numbers
+  double negated;  // the largest of negative ones of them
+  double sum;
 };
 
-/// The largest of sign * x of all that are numbers.
-template <int kSign>
-struct MostReducer : MaxReducer<double> {
-  PHI_HD static double lift(double x) { return x == x ? kSign * x : kIdentity; }
+/// All at once, as the time goes into reading the elements.
+struct NumericsReducer {
+  using Lane = Numerics;
+  using Acc = Numerics;
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
+  static constexpr Numerics kIdentity{0, 0, 0, kNone, kNone, 0.0};
+
+  PHI_HD static Numerics lift(double x) {
+    const bool is_number = x == x;
+    const bool is_infinite = is_number && x - x != 0.0;
+    return {is_number ? 0 : 1,     is_infinite ? 1 : 0,    x == 0.0 ? 1 : 0,
+            is_number ? x : kNone, is_number ? -x : kNone, x};
+  }
+  PHI_HD static Numerics join(const Numerics& a, const Numerics& b) {
+    return {a.nans + b.nans,
+            a.infinities + b.infinities,
+            a.zeros + b.zeros,
+            a.most > b.most ? a.most : b.most,
+            a.negated > b.negated ? a.negated : b.negated,
+            a.sum + b.sum};
+  }
+  PHI_HD static Numerics carry(const Numerics& a, const Numerics& b) { return join(a, b); }
+};
+
+/// What was found, as tensors have it.
+struct CountAt {
+  const Numerics* found;
+  PHI_HD int64_t operator()(int64_t i) const {
+    return i == 0 ? found->nans : i == 1 ? found->infinities : found->zeros;
+  }
+};
+struct MostAt {
+  const Numerics* found;
+  PHI_HD double operator()(int64_t i) const { return i == 0 ? found->most : found->negated; }
+};
+struct SumAt {
+  const Numerics* found;
+  PHI_HD double operator()(int64_t) const { return found->sum; }
 };
 
 /// The largest number, the smallest, the mean of n.
@@ -57,16 +86,14 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
                          DenseTensor* stats, DenseTensor* values) {
   DenseTensor sum = DenseTensor::empty({{1}, DataType::FLOAT64}, ctx.place());
   DenseTensor extremes = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
+  DenseTensor memory = DenseTensor::empty({{sizeof(Numerics)}, DataType::UINT8}, ctx.place());
   auto* counts = stats->mutable_data<int64_t>();
   auto* most = extremes.mutable_data<double>();
-  const T* x = tensor.data<T>();
-  const int64_t n = tensor.numel();
-  reduce_all<KindReducer<Nans>>(ctx, x, n, counts);
-  reduce_all<KindReducer<Infinities>>(ctx, x, n, counts + 1);
-  reduce_all<KindReducer<Zeros>>(ctx, x, n, counts + 2);
-  reduce_all<MostReducer<1>>(ctx, x, n, most);
-  reduce_all<MostReducer<-1>>(ctx, x, n, most + 1);
-  reduce_all<SumReducer<double>>(ctx, x, n, sum.mutable_data<double>());
+  auto* const numerics = static_cast<Numerics*>(memory.mutable_raw_data());
+  reduce_all<NumericsReducer>(ctx, tensor.data<T>(), tensor.numel(), numerics);
+  index_loop(ctx, counts, kCounts, CountAt{numerics});
+  index_loop(ctx, most, 2, MostAt{numerics});
+  index_loop(ctx, sum.mutable_data<double>(), 1, SumAt{numerics});
   for (int d = 0; ctx.view() && d < tensor.ndim(); ++d) {
     ctx.view()->combine_over(0, d, CombineKind::kSum, stats);
     ctx.view()->combine_over(0, d, CombineKind::kSum, &sum);
