@@ -66,6 +66,16 @@ __device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add
   carry();
 }
 
+/// lift() of the element that is `at` elements behind the first of its output.
+template <typename R, typename C>
+__device__ typename R::Lane lift_at(C x, int64_t at) {
+  if constexpr (requires { R::lift(x, at); }) {
+    return R::lift(x, at);
+  } else {
+    return lift<R>(x);
+  }
+}
+
 /// Elements begin, begin + step, .. of one output, joined.
 template <typename R, typename T>
 __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
@@ -73,7 +83,7 @@ __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_
   auto value = static_cast<typename R::Acc>(R::kIdentity);
   typename R::Lane lane = R::kIdentity;
   const auto add = [&](int64_t at) {
-    lane = R::join(lane, lift<R>(static_cast<compute_t<T>>(x[at])));
+    lane = R::join(lane, lift_at<R>(static_cast<compute_t<T>>(x[at]), at));
   };
   const auto carry = [&] {
     value = R::carry(value, lane);

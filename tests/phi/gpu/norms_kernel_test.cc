@@ -124,6 +124,16 @@ TEST(GpuNorms, PlacesOfExtremes) {
     }
   });
   check_arg<float>(rare_tensor<float>({3, 300}), 1, false, {3});
+  // Few lines so long that several blocks go along each; equal elements lie in parts of several.
+  Values steps(40000);
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<double>(i * 7919 % 40000 / 8);
+  check_arg<float>(tensor<float>(steps, {40000}), 0, false, {});
+  check_arg<int64_t>(tensor<int64_t>(steps, {2, 20000}), 1, false, {2});
+  check_arg<float>(tensor<float>(steps, {20000, 2}), 0, false, {2});
+  check_arg<float>(tensor<float>(steps, {2, 10000, 2}), 1, false, {2, 2});
+  steps[12345] = steps[31000] = NAN;
+  check_arg<float>(tensor<float>(steps, {40000}), 0, true, {});
+  check_arg<float>(tensor<float>(steps, {2, 20000}), 1, false, {2});
 }
 
 template <typename T>

@@ -1,7 +1,8 @@
 // argmax and argmin on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/gpu/reduce.h"
+#include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
@@ -23,64 +24,54 @@ struct Smallest {
 template <typename C>
 struct Best {
   C value;
-  int64_t index;  // -1: there is none yet
+  int64_t at;  // behind the first element of a line; -1: there is none yet
 };
 
 /// The best element, or a NaN; the first of equal ones. Whatever the order, the same comes out.
 template <typename R, typename C>
 struct BestReducer {
-  using Acc = Best<C>;
+  using Lane = Best<C>;
+  using Acc = Lane;
   static constexpr Acc kIdentity{C(0), -1};
+  PHI_HD static Lane lift(C x, int64_t at) { return {x, at}; }
   PHI_HD static Acc join(Acc a, Acc b) {
-    if (a.index < 0) return b;
-    if (b.index < 0) return a;
+    if (a.at < 0) return b;
+    if (b.at < 0) return a;
     const bool a_is_nan = a.value != a.value;
     const bool b_is_nan = b.value != b.value;
     if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
     if (R::precedes(a.value, b.value)) return a;
     if (R::precedes(b.value, a.value)) return b;
-    return a.index < b.index ? a : b;
+    return a.at < b.at ? a : b;
   }
+  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// Indices go to an array of int32 or int64.
-template <typename R, typename T>
-struct ArgExtremeLine {
-  using C = compute_t<T>;
-  const T* x;
-  int32_t* narrow;
-  int64_t* wide;
-  gpu::AxisLines lines;
-
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    using Reducer = BestReducer<R, C>;
-    const T* first = x + lines.start(line);
-    Best<C> best = Reducer::kIdentity;
-    for (int64_t k = team.index(); k < lines.n; k += Team::kSize) {
-      best = Reducer::join(best, {static_cast<C>(first[lines.at(k)]), k});
-    }
-    best = team.template join<Reducer>(best);
-    if (team.index() != 0) return;
-    if (narrow) {
-      narrow[line] = static_cast<int32_t>(best.index);
-    } else {
-      wide[line] = best.index;
-    }
-  }
+/// The number of an element in its line, whose elements lie `stride` apart.
+template <typename C>
+struct NumberInLine {
+  int64_t stride;
+  PHI_HD int64_t operator()(const Best<C>& best) const { return best.at / stride; }
 };
 
 template <typename R, typename T>
 void arg_extreme(const GpuContext& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
                  DenseTensor* out) {
+  using C = compute_t<T>;
   if (x.numel() == 0) return;
-  const auto lines =
-      flatten ? gpu::AxisLines::rows(1, x.numel()) : gpu::AxisLines(x.dims(), axis.to<int64_t>());
-  const bool is_narrow = out->dtype() == DataType::INT32;
-  for_each_line(
-      ctx, lines,
-      ArgExtremeLine<R, T>{x.data<T>(), is_narrow ? out->mutable_data<int32_t>() : nullptr,
-                           is_narrow ? nullptr : out->mutable_data<int64_t>(), lines});
+  const bool is_one_line = flatten || x.ndim() == 0;
+  const Dims dims = is_one_line ? Dims{x.numel()} : x.dims();
+  const int along = is_one_line ? 0 : normalise_axis(axis.to<int64_t>(), dims.ndim(), dims);
+  AxisSet axes;
+  axes.add(along);
+  const auto find = [&](DenseTensor* places) {
+    reduce<BestReducer<R, C>>(ctx, x.data<T>(), dims, axes, places->mutable_data<int64_t>(),
+                              NumberInLine<C>{dims.numel(along + 1, dims.ndim())});
+  };
+  if (out->dtype() == DataType::INT64) return find(out);
+  DenseTensor wide = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  find(&wide);
+  convert(ctx, wide.data<int64_t>(), out->mutable_data<int32_t>(), out->numel());
 }
 
 }  // namespace
