@@ -4,21 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
+
+#include "phi/kernels/cpu/scratch.h"
 
 namespace phi {
 
 class Workspace {
  public:
   /// 64-byte aligned room for n elements, not initialised; what was here before is lost if it
-  /// grows.
+  /// grows. Errors: std::bad_alloc.
   template <typename T>
   T* room(int64_t n) {
     const auto nbytes = static_cast<size_t>(n) * sizeof(T);
     if (nbytes > size_) {
       block_.reset();
       size_ = 0;
-      block_.reset(static_cast<std::byte*>(::operator new(nbytes, kAlignment)));
+      block_.reset(take_scratch(nbytes));
       size_ = nbytes;
     }
     return data<T>();
@@ -30,9 +31,8 @@ class Workspace {
   }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(std::byte* block) const { ::operator delete(block, kAlignment); }
+    void operator()(std::byte* block) const { give_scratch_back(block); }
   };
   std::unique_ptr<std::byte[], Free> block_;
   size_t size_ = 0;

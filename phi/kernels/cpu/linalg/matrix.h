@@ -14,6 +14,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/real_type.h"
 
@@ -102,7 +103,7 @@ class Matrix {
  private:
   int64_t rows_ = 0;
   int64_t columns_ = 0;
-  std::vector<T> elements_;
+  ScratchVector<T> elements_;
 };
 
 template <typename T>

@@ -1,0 +1,38 @@
+// Blocks of scratch memory: in front of each stands where it goes back to, which may not be the
+// rank that is current then.
+#include "phi/kernels/cpu/scratch.h"
+
+#include <limits>
+#include <new>
+
+#include "phi/core/rank_context.h"
+
+namespace phi {
+namespace {
+
+struct alignas(64) Origin {
+  IntrusivePtr<MemoryAccount> account;
+  size_t nbytes;  // of the block, this included
+};
+
+}  // namespace
+
+std::byte* take_scratch(size_t nbytes) {
+  if (nbytes > std::numeric_limits<size_t>::max() - sizeof(Origin)) throw std::bad_alloc();
+  const size_t total = nbytes + sizeof(Origin);
+  const IntrusivePtr<MemoryAccount>& account = RankContext::current().memory();
+  std::byte* const block = account->blocks().allocate(total);
+  if (!block) throw std::bad_alloc();
+  return reinterpret_cast<std::byte*>(new (block) Origin{account, total} + 1);
+}
+
+void give_scratch_back(std::byte* scratch) {
+  if (!scratch) return;
+  auto* const origin = reinterpret_cast<Origin*>(scratch) - 1;
+  const IntrusivePtr<MemoryAccount> account = origin->account;
+  const size_t total = origin->nbytes;
+  origin->~Origin();
+  account->blocks().free(reinterpret_cast<std::byte*>(origin), total);
+}
+
+}  // namespace phi
