@@ -18,7 +18,7 @@ namespace phi {
 struct MemoryStats {
   int64_t current = 0;        // bytes held by storages now
   int64_t peak = 0;           // most bytes held at once since the last reset_peak
-  int64_t reserved = 0;       // bytes taken from the system: storages' objects, rounding, cache
+  int64_t reserved = 0;       // bytes taken from the system: storages, kernels' scratch, cache
   int64_t peak_reserved = 0;  // most of them at once since the last reset_peak
 };
 
@@ -79,8 +79,8 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   }
   /// Held by who looks at the leases of storages that were made under this account.
   std::atomic_flag& leases() { return leases_; }
-  /// Where storages' objects, and bytes on the CPU, get their memory; `blocks().release()` gives
-  /// back what none uses.
+  /// Where storages' objects, bytes on the CPU and kernels' scratch get their memory;
+  /// `blocks().release()` gives back what none uses.
   BlockCache& blocks() { return blocks_; }
   static void destroy(MemoryAccount* account) { delete account; }
 

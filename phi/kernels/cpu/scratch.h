@@ -2,7 +2,7 @@
 // system's allocator would give what is large back after each call, and have the next one pay for
 // fresh pages.
 //
-//   ScratchVector<double> sums(n);  // a std::vector
+//   ScratchVector<double> sums(100);  // a std::vector
 #pragma once
 
 #include <cstddef>

@@ -82,9 +82,6 @@ struct Real<double> {
   static constexpr double kTanhIs1 = 20.0;
 };
 
-/// |x| of the functions of float that are named .._inside (fast_math.h).
-inline constexpr float kLog2e = Real<float>::kLog2e;
-
 /// 2^n for n within the exponents of normal numbers; anything else is garbage, but no trap.
 PHI_HD float pow2(uint32_t n) { return std::bit_cast<float>((n + 127u) << 23); }
 PHI_HD double pow2(uint64_t n) { return std::bit_cast<double>((n + 1023u) << 52); }

@@ -151,7 +151,7 @@ PHI_HD T scaled_pow(double factor, T x, Y y) {
   constexpr Bits kAll = ~Bits{0};
   const Y half = Y(0.5) * y;
   const bool is_whole = std::floor(y) == y;
-  const Bits sign = is_whole & (std::floor(half) != half) ? kSign : Bits{0};
+  const Bits sign = (is_whole & (std::floor(half) != half)) ? kSign : Bits{0};
   const Bits none = is_whole ? Bits{0} : kNan;  // of a negative number
   const Bits kept = y == Y(0) ? Bits{0} : kAll;
   const Bits of_unit =
@@ -161,7 +161,7 @@ PHI_HD T scaled_pow(double factor, T x, Y y) {
   const double power = detail::pow_of_magnitude(magnitude, y);
   auto bits = std::bit_cast<Bits>(static_cast<T>(factor * power));
   bits ^= std::bit_cast<Bits>(x) & sign;
-  bits |= (x < T(0)) & (magnitude < kInf) ? none : Bits{0};
+  bits |= ((x < T(0)) & (magnitude < kInf)) ? none : Bits{0};
   const auto one = std::bit_cast<Bits>(static_cast<T>(factor));
   const Bits unchanged = x == T(1) ? Bits{0} : (x == T(-1) ? kept & of_unit : kept);
   return std::bit_cast<T>((bits & unchanged) | (one & ~unchanged));

@@ -49,18 +49,23 @@ PHI_HD double cos_polynomial(double z) {  // 1e-18
 template <typename T>
 using Quarter = typename Real<T>::Bits;
 
-/// sin and cos of `quarter` quarter turns and `a` more, |a| <= pi / 4.
 template <typename T>
-PHI_HD void sincos_of(Quarter<T> quarter, T a, T* sine, T* cosine) {
+struct SineAndCosine {
+  T sine;
+  T cosine;
+};
+
+/// Of `quarter` quarter turns and `a` more, |a| <= pi / 4.
+template <typename T>
+PHI_HD SineAndCosine<T> sincos_of(Quarter<T> quarter, T a) {
   const T z = a * a;
   const T s = sin_tail(z) * z * a + a;
   const T c = cos_polynomial(z);
   // A quarter turn swaps sine and cosine; half a turn negates both.
   const bool swap = (quarter & 1u) != 0;
-  const T sin0 = swap ? c : s;
-  const T cos0 = swap ? s : c;
-  *sine = (quarter & 2u) != 0 ? -sin0 : sin0;
-  *cosine = ((quarter + 1u) & 2u) != 0 ? -cos0 : cos0;
+  const T sine = swap ? c : s;
+  const T cosine = swap ? s : c;
+  return {(quarter & 2u) != 0 ? -sine : sine, ((quarter + 1u) & 2u) != 0 ? -cosine : cosine};
 }
 
 /// Quarter turns of pi / 2, and what is left of `x` beside them.
@@ -95,6 +100,12 @@ PHI_HD QuarterTurns<T> quarter_turns(T x) {
   const T n = shifted - kRound;
   const T rest = ((x - n * Pi::kFirst) - n * Pi::kSecond) - n * Pi::kThird;
   return {std::bit_cast<Quarter<T>>(shifted), rest};
+}
+
+template <typename T>
+PHI_HD SineAndCosine<T> sincos(T x) {
+  const auto [quarter, rest] = quarter_turns(x);
+  return sincos_of(quarter, rest);
 }
 
 /// (asin(x) - x) / x^3 at z = x^2 for |x| <= 1/2.
@@ -137,28 +148,18 @@ PHI_HD bool is_reducible(double x) { return std::fabs(x) <= 524288.0; }
 
 template <typename T>
 PHI_HD T sin(T x) {
-  const auto [quarter, rest] = detail::quarter_turns(x);
-  T sine;
-  T cosine;
-  detail::sincos_of(quarter, rest, &sine, &cosine);
+  const T sine = detail::sincos(x).sine;
   return x == T(0) ? x : sine;  // -0 too
 }
 
 template <typename T>
 PHI_HD T cos(T x) {
-  const auto [quarter, rest] = detail::quarter_turns(x);
-  T sine;
-  T cosine;
-  detail::sincos_of(quarter, rest, &sine, &cosine);
-  return cosine;
+  return detail::sincos(x).cosine;
 }
 
 template <typename T>
 PHI_HD T tan(T x) {
-  const auto [quarter, rest] = detail::quarter_turns(x);
-  T sine;
-  T cosine;
-  detail::sincos_of(quarter, rest, &sine, &cosine);
+  const auto [sine, cosine] = detail::sincos(x);
   return x == T(0) ? x : sine / cosine;
 }
 
@@ -167,7 +168,9 @@ PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
   constexpr float kRound = detail::Real<float>::kRound;
   const float shifted = 4.0f * turns + kRound;
   const float a = (turns - 0.25f * (shifted - kRound)) * 6.283185307179586f;
-  detail::sincos_of(std::bit_cast<uint32_t>(shifted), a, sine, cosine);
+  const auto both = detail::sincos_of(std::bit_cast<uint32_t>(shifted), a);
+  *sine = both.sine;
+  *cosine = both.cosine;
 }
 
 /// NaN outside [-1, 1]. Near the ends by the half angle: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) /

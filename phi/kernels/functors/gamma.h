@@ -77,7 +77,7 @@ PHI_HD float lgamma_positive(float x) {
   p = p * z + 1.0 / 12.0;
   const double series = (at - 0.5) * detail::wide_log(at) - at + kHalfLog2Pi + p * inverse;
   const double value = series - detail::wide_log(small ? factors : 1.0);
-  return (x == 1.0f) | (x == 2.0f) ? 0.0f : static_cast<float>(value);
+  return ((x == 1.0f) | (x == 2.0f)) ? 0.0f : static_cast<float>(value);
 }
 
 /// Within 6 ulp, near its zeros, 1 and 2, too. Between those by a polynomial that has them as its

@@ -1,4 +1,4 @@
-// Error functions and trigamma of one value, in forms that compilers vectorise for float, and
+// Error functions of one value and trigamma of a float, in forms that compilers vectorise, and
 // polygamma.
 #pragma once
 

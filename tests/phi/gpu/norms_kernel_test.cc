@@ -126,7 +126,8 @@ TEST(GpuNorms, PlacesOfExtremes) {
   check_arg<float>(rare_tensor<float>({3, 300}), 1, false, {3});
   // Few lines so long that several blocks go along each; equal elements lie in parts of several.
   Values steps(40000);
-  for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<double>(i * 7919 % 40000 / 8);
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i] = std::floor(static_cast<double>(i * 7919 % 40000) / 8);
   check_arg<float>(tensor<float>(steps, {40000}), 0, false, {});
   check_arg<int64_t>(tensor<int64_t>(steps, {2, 20000}), 1, false, {2});
   check_arg<float>(tensor<float>(steps, {20000, 2}), 0, false, {2});

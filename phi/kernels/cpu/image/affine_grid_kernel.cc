@@ -7,6 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/image/affine_coordinates.h"
 
@@ -74,7 +75,7 @@ void AffineGridGradKernel(const Context&, const DenseTensor& output_grad, bool a
   const int64_t rows = dims.back();
   const int64_t size = dims.numel(1, dims.ndim());
   const T* g = output_grad.data<T>();
-  std::vector<C> sums(static_cast<size_t>(input_grad->numel()), C(0));
+  ScratchVector<C> sums(static_cast<size_t>(input_grad->numel()), C(0));
   for_each_place<C>(dims, align_corners, [&](int64_t place, const std::array<C, 4>& at) {
     for (int64_t n = 0; n < dims[0]; ++n) {
       const T* from = g + n * size + place * rows;

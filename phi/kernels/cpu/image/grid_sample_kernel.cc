@@ -13,6 +13,7 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/image/sampling.h"
@@ -38,8 +39,8 @@ void for_each_block(const Sampling& s, F f) {
 /// Room for a turned image. Behind the last pixel lies one of zeros, which stands for those
 /// outside.
 template <typename C>
-std::vector<C> turned_image(const Sampling& s) {
-  return std::vector<C>(static_cast<size_t>((s.pixels + 1) * s.c), C(0));
+ScratchVector<C> turned_image(const Sampling& s) {
+  return ScratchVector<C>(static_cast<size_t>((s.pixels + 1) * s.c), C(0));
 }
 
 /// What is around a place: rows of a turned image, the one of zeros for what is outside.
@@ -158,7 +159,7 @@ void sample_images(const Sampling& s, const Placing& placing, const T* x,
   RowReader<T> images(x, s.c * s.pixels);
   RowWriter<T> samples(out, s.c * s.places);
   const bool are_few = s.places * kCorners < s.pixels;
-  std::vector<C> image = are_few ? std::vector<C>() : turned_image<C>(s);
+  ScratchVector<C> image = are_few ? ScratchVector<C>() : turned_image<C>(s);
   std::vector<C> block(static_cast<size_t>(kBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     C* to = samples.row(i);
@@ -184,7 +185,7 @@ void make_image_grads(const Sampling& s, const Placing& placing, const compute_t
   if (!x_grad) return;
   RowReader<T> grads(out_grad, s.c * s.places);
   RowWriter<T> image_grads(x_grad, s.c * s.pixels);
-  std::vector<C> sums = turned_image<C>(s);
+  ScratchVector<C> sums = turned_image<C>(s);
   std::vector<C> block(static_cast<size_t>(kBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     const C* given = grads.row(i);
@@ -208,7 +209,7 @@ void make_all_grid_grads(const Sampling& s, const Placing& placing, const T* x,
   RowReader<T> images(x, s.c * s.pixels);
   RowReader<T> grads(out_grad, s.c * s.places);
   RowWriter<T> grid_grads(grid_grad, s.places * s.spatial);
-  std::vector<C> image = turned_image<C>(s);
+  ScratchVector<C> image = turned_image<C>(s);
   std::vector<C> block(static_cast<size_t>(kBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     const C* given = grads.row(i);

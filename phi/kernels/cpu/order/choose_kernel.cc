@@ -1,7 +1,6 @@
 // argsort, topk, kthvalue and mode on the CPU: lines along an axis are ordered, and some of each
 // are given with their places. The gradient of all puts back what was chosen.
 #include <algorithm>
-#include <vector>
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
@@ -10,6 +9,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/order/row_order.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/scratch.h"
 
 namespace phi {
 namespace {
@@ -25,7 +25,7 @@ void choose_along(const DenseTensor& x, int axis, int64_t count, DenseTensor* ou
   const T* from = x.data<T>();
   T* values = out->mutable_data<T>();
   auto* places = indices->mutable_data<int64_t>();
-  std::vector<C> line(static_cast<size_t>(view.n));
+  ScratchVector<C> line(static_cast<size_t>(view.n));
   RowOrder<C> order;
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t i = 0; i < view.inner; ++i) {

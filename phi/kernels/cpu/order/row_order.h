@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/functors/order_key.h"
 
 namespace phi {
@@ -43,7 +43,7 @@ class RowOrder {
   using Entry = Ranked<Key>;
 
   /// The elements of a row of n as entries in their order there; `descending` turns that of keys.
-  std::vector<Entry>& rank(const C* row, int64_t n, bool descending = false) {
+  ScratchVector<Entry>& rank(const C* row, int64_t n, bool descending = false) {
     entries_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) entries_[i] = Entry{key_of(row[i], descending), i};
     return entries_;
@@ -51,7 +51,7 @@ class RowOrder {
 
   /// The first `count` >= 1 in order, few of many, each put to its place: elements are looked at
   /// one by one only where the smallest of a block comes before the last of those found so far.
-  const std::vector<Entry>& first_few(const C* row, int64_t n, int64_t count, bool descending) {
+  const ScratchVector<Entry>& first_few(const C* row, int64_t n, int64_t count, bool descending) {
     constexpr int64_t kBlock = 32;
     std::array<Key, kBlock> keys;
     entries_.clear();
@@ -70,7 +70,7 @@ class RowOrder {
   }
 
   /// The row's places in order.
-  const std::vector<Entry>& sort(const C* row, int64_t n, bool descending = false) {
+  const ScratchVector<Entry>& sort(const C* row, int64_t n, bool descending = false) {
     rank(row, n, descending);
     if (n < kRadixFrom) {
       std::sort(entries_.begin(), entries_.end());
@@ -120,8 +120,8 @@ class RowOrder {
   }
   static size_t digit(const Entry& entry, int d) { return (entry.key >> (8 * d)) & 0xff; }
 
-  std::vector<Entry> entries_;
-  std::vector<Entry> other_;
+  ScratchVector<Entry> entries_;
+  ScratchVector<Entry> other_;
 };
 
 }  // namespace phi

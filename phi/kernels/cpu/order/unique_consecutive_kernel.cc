@@ -1,10 +1,11 @@
 // unique_consecutive on the CPU: of runs of equal items the first stays.
-#include <memory>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/cpu/order/items.h"
+#include "phi/kernels/cpu/scratch.h"
+#include "phi/kernels/cpu/workspace.h"
 
 namespace phi {
 
@@ -16,8 +17,9 @@ void UniqueConsecutiveKernel(const Context&, const DenseTensor& x, bool return_i
                              DenseTensor* out, DenseTensor* index, DenseTensor* counts) {
   const ItemsOf<T> from(x, axis);
   const int64_t n = from.items.items;
-  const auto starts = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
-  std::vector<int64_t> run_of(return_inverse ? static_cast<size_t>(n) : 0);
+  Workspace room;
+  int64_t* const starts = room.room<int64_t>(n);
+  ScratchVector<int64_t> run_of(return_inverse ? static_cast<size_t>(n) : 0);
   int64_t runs = 0;
   // Written always and counted if it is one: where runs end is nothing that a branch can foresee.
   const auto find_runs = [&](auto differ) {

@@ -11,6 +11,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/order/items.h"
 #include "phi/kernels/cpu/order/row_order.h"
+#include "phi/kernels/cpu/scratch.h"
 
 namespace phi {
 namespace {
@@ -18,8 +19,8 @@ namespace {
 /// Sorted items in groups of equal ones: group g is order[starts[g]] ... order[starts[g + 1] - 1],
 /// the first occurrence in front.
 struct Groups {
-  std::vector<int64_t> order;
-  std::vector<int64_t> starts;
+  ScratchVector<int64_t> order;
+  ScratchVector<int64_t> starts;
   int64_t size() const { return static_cast<int64_t>(starts.size()) - 1; }
 };
 
@@ -27,7 +28,7 @@ struct Groups {
 template <typename T>
 Groups group_elements(const T* x, int64_t n) {
   using C = compute_t<T>;
-  std::vector<C> widened(kIs16Bit<T> ? static_cast<size_t>(n) : 0);
+  ScratchVector<C> widened(kIs16Bit<T> ? static_cast<size_t>(n) : 0);
   const C* row;
   if constexpr (kIs16Bit<T>) {
     convert(x, widened.data(), n);
@@ -50,7 +51,7 @@ Groups group_elements(const T* x, int64_t n) {
 /// Of numbers below `limit`, which number(i) gives, by how many there are of each.
 template <typename Number>
 Groups group_by_counts(int64_t n, uint64_t limit, Number number) {
-  std::vector<int64_t> ends(limit, 0);
+  ScratchVector<int64_t> ends(limit, 0);
   for (int64_t i = 0; i < n; ++i) ++ends[number(i)];
   Groups groups;
   int64_t begin = 0;
@@ -77,7 +78,7 @@ Groups group_integers(const T* x, int64_t n) {
   if (sizeof(T) <= 4 || distance > std::numeric_limits<uint32_t>::max())
     return group_elements(x, n);
   constexpr uint32_t kSign = uint32_t{1} << 31;  // unsigned order as signed
-  std::vector<int32_t> narrow(static_cast<size_t>(n));
+  ScratchVector<int32_t> narrow(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i)
     narrow[i] = static_cast<int32_t>(static_cast<uint32_t>(above(i)) ^ kSign);
   return group_elements(narrow.data(), n);
@@ -123,7 +124,7 @@ void UniqueKernel(const Context&, const DenseTensor& x, bool return_index, bool 
   if (return_index && indices) assign_integers(dtype, groups.size(), place, first, indices);
   if (return_counts && counts) assign_integers(dtype, groups.size(), place, count, counts);
   if (return_inverse && inverse) {
-    std::vector<int64_t> group_of(from.items.items);
+    ScratchVector<int64_t> group_of(from.items.items);
     for (int64_t g = 0; g < groups.size(); ++g) {
       for (int64_t s = groups.starts[g]; s < groups.starts[g + 1]; ++s)
         group_of[groups.order[s]] = g;

@@ -11,6 +11,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/window/sliding.h"
 
 namespace phi {
@@ -170,7 +171,7 @@ void DeformableConvKernel(const Context&, const DenseTensor& x, const DenseTenso
   using C = compute_t<T>;
   const Deformable<T> d(x, offset, filter, mask, strides, paddings, dilations, deformable_groups);
   const GemmShape shape{.m = d.m / d.groups, .n = d.positions(), .k = d.rows()};
-  std::vector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * d.positions()));
+  ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * d.positions()));
   Sums<C> sums(out);
   for (int64_t i = 0; i < d.n; ++i) {
     d.fill_columns(i, columns.data());
@@ -196,7 +197,7 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
   const int64_t each = d.positions();
   const int64_t group_m = d.m / d.groups;
   const ComputeArray<C> given(&out_grad);
-  std::vector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * each));
+  ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * each));
   Sums<C> x_sums(x_grad);
   Sums<C> offset_sums(offset_grad);
   Sums<C> filter_sums(filter_grad);

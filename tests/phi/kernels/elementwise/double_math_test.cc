@@ -249,8 +249,10 @@ TEST(DoubleMath, PairsOfNumbers) {
 }
 
 TEST(DoubleMath, PairsOfEnds) {
-  const RarePairs<double> pairs({0.0,     -0.0,  1.0,    -1.0,   2.0,        -2.0,      0.5, -0.5,
-                                 3.0,     -3.0,  2.5,    -2.5,   INFINITY,   -INFINITY, NAN, 1e-310,
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const RarePairs<double> pairs({0.0,     -0.0,  1.0,    -1.0,   2.0,        -2.0,   0.5,  -0.5,
+                                 3.0,     -3.0,  2.5,    -2.5,   kInf,       -kInf,  kNan, 1e-310,
                                  -1e-310, 1e300, -1e300, 0x1p53, 0x1p53 + 2, -0x1p53});
   for (const BinaryFunction& row : binary_functions()) {
     expect_within(row, pairs.x, pairs.y);
