@@ -7,14 +7,17 @@
 
 #include "api/generated/ops/adamw_.h"
 #include "api/generated/ops/add.h"
+#include "api/generated/ops/argmax.h"
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/cumsum.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/layer_norm.h"
 #include "api/generated/ops/randint.h"
 #include "api/generated/ops/rms_norm.h"
 #include "api/generated/ops/softmax.h"
+#include "api/generated/ops/weight_only_linear.h"
 #include "benchmarks/gpu/rows.h"
 #include "benchmarks/gpu/stopwatch.h"
 
@@ -37,6 +40,7 @@ struct Call {
   std::string what;
   Arrays read;
   std::function<Arrays()> run;
+  double goal = kGoal;
 };
 
 /// One copy of as many bytes as `moved`, half of them read and half written.
@@ -62,7 +66,7 @@ class Copy {
 
 Row measure(const Place& place, const Extent& extent, const Call& call) {
   Copy copy(place, bytes_of(call.read) + bytes_of(call.run()));
-  Row row{.what = call.what, .beside = "copy", .goal = kGoal};
+  Row row{.what = call.what, .beside = "copy", .goal = call.goal};
   const Beside taken =
       Stopwatch(place, extent).compare([&] { (void)call.run(); }, [&] { copy.run(); });
   row.ours_us = taken.ours * 1e6, row.beside_us = taken.theirs * 1e6, row.ratio = taken.ratio;
@@ -137,6 +141,21 @@ Call adamw_call(int64_t count) {
       }};
 }
 
+/// What a step of generation does with one sequence: one line, one row.
+void add_single_lines(int64_t count, int64_t width, std::vector<Call>* calls) {
+  constexpr double kTwiceRead = 0.60;  // two thirds at the speed of a copy
+  const Tensor line = drawn({count}, DataType::FLOAT32, 9);
+  calls->push_back({"argmax of one line", {line}, [=] { return Arrays{argmax(line, 0)}; }});
+  calls->push_back(
+      {"cumsum of one line", {line}, [=] { return Arrays{cumsum(line, 0)}; }, kTwiceRead});
+  const int64_t columns = static_cast<int64_t>(sizeof(float)) * count / width;
+  const Tensor weight = full({columns, width}, 3, DataType::INT8), scale = full({columns}, 0.5f);
+  const Tensor row = drawn({1, width}, DataType::BFLOAT16, 10);
+  calls->push_back({"weight_only_linear of one row", {weight}, [=] {
+                      return Arrays{weight_only_linear(row, weight, {}, scale)};
+                    }});
+}
+
 std::vector<Call> calls_of(DataType dtype, const Extent& extent) {
   const int64_t count = extent.of(kArrayBytes, 1 << 14) / static_cast<int64_t>(size_of(dtype));
   const int64_t width = extent.of(4096, 64);
@@ -151,7 +170,10 @@ std::vector<Call> calls_of(DataType dtype, const Extent& extent) {
   add_norms(dtype, x, dy, &calls);
   add_softmax(dtype, x, dy, &calls);
   add_cross_entropy(dtype, count, extent.of(32768, 128), &calls);
-  if (dtype == DataType::FLOAT32) calls.push_back(adamw_call(count));
+  if (dtype == DataType::FLOAT32) {
+    calls.push_back(adamw_call(count));
+    add_single_lines(count, width, &calls);
+  }
   return calls;
 }
 

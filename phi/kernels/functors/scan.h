@@ -16,7 +16,7 @@ namespace phi {
 template <typename T>
 struct SumScan {
   using State = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  PHI_HD static State start() { return 0; }
+  PHI_HD static constexpr State start() { return 0; }
   PHI_HD static State join(State sum, T x) { return merge(sum, static_cast<State>(x)); }
   PHI_HD static State merge(State a, State b) { return AddFunctor<State>()(a, b); }
   PHI_HD static T value(State sum) { return static_cast<T>(sum); }
@@ -25,7 +25,7 @@ struct SumScan {
 template <typename T>
 struct ProdScan {
   using State = typename SumScan<T>::State;
-  PHI_HD static State start() { return 1; }
+  PHI_HD static constexpr State start() { return 1; }
   PHI_HD static State join(State product, T x) { return merge(product, static_cast<State>(x)); }
   PHI_HD static State merge(State a, State b) { return MultiplyFunctor<State>()(a, b); }
   PHI_HD static T value(State product) { return static_cast<T>(product); }
@@ -39,7 +39,7 @@ struct LogSumExpScan {
     T most;
     double sum;
   };
-  PHI_HD static State start() { return {std::numeric_limits<T>::lowest(), 0.0}; }
+  PHI_HD static constexpr State start() { return {std::numeric_limits<T>::lowest(), 0.0}; }
   PHI_HD static State join(State state, T x) {
     if (state.sum == 0.0) return {x, 1.0};
     if (x == state.most) return {x, state.sum + 1.0};

@@ -10,10 +10,11 @@ struct Case {
   Dims dims;
   int axis;
 };
-// Lines for a thread, a warp and a block, with rest in the last tile; neighbours and others.
-const std::vector<Case> kCases = {{{}, -1},        {{1}, 0},        {{0, 3}, 1},
-                                  {{3, 0}, 1},     {{40, 3}, 1},    {{3, 150}, 1},
-                                  {{2, 2500}, -1}, {{4, 70, 3}, 1}, {{6, 8200}, 0}};
+// Lines for a thread, a warp, a block and several, with rest in the last tile and part; neighbours
+// and others.
+const std::vector<Case> kCases = {{{}, -1},       {{1}, 0},       {{0, 3}, 1},     {{3, 0}, 1},
+                                  {{40, 3}, 1},   {{3, 150}, 1},  {{2, 2500}, -1}, {{4, 70, 3}, 1},
+                                  {{6, 8200}, 0}, {{2, 9001}, 1}, {{9001, 2}, 0}};
 
 /// Calls check(test, exclusive, reverse).
 template <typename F>

@@ -54,11 +54,12 @@ __device__ Prefix<State> scan_team(const Team&, State own) {
 
 /// Steps along a line of n elements: state(k) is that of element k alone, store(k, before, joined)
 /// takes the states of the elements before k, and of those and k. Each state is asked for once.
+/// `carried` is the state of what lies before the line.
 template <typename Scan, typename Team, typename StateOf, typename Store>
-__device__ void scan_line(const Team& team, int64_t n, const StateOf& state, const Store& store) {
+__device__ void scan_line(const Team& team, int64_t n, const StateOf& state, const Store& store,
+                          decltype(Scan::start()) carried = Scan::start()) {
   constexpr int kNeighbours = 4;
   constexpr int64_t kTile = int64_t{Team::kSize} * kNeighbours;
-  auto carried = Scan::start();
   for (int64_t tile = 0; tile < n; tile += kTile) {
     const int64_t begin = tile + team.index() * kNeighbours;
     decltype(carried) states[kNeighbours];
