@@ -197,6 +197,12 @@ TEST(FastMath, ExpOrZeroIsExpDownToWhereItIsNearlyZero) {
   EXPECT_EQ(fast::exp_or_zero(-87.001f), 0.0f);
   EXPECT_EQ(fast::exp_or_zero(-INFINITY), 0.0f);
   EXPECT_TRUE(std::isnan(fast::exp_or_zero(NAN)));
+  for (double x = -708; x <= 709; x += 0.1) {
+    const double expected = std::exp(x);
+    ASSERT_NEAR(fast::exp_or_zero(x), expected, 3e-16 * expected) << x;
+  }
+  EXPECT_EQ(fast::exp_or_zero(-708.001), 0.0);
+  EXPECT_EQ(fast::exp_or_zero(-std::numeric_limits<double>::infinity()), 0.0);
 }
 
 TEST(FastMath, SinCosOfTurns) {
