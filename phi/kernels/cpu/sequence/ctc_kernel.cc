@@ -6,6 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/sequence/lengths.h"
 #include "phi/kernels/cpu/sequence/log_sum.h"
 
@@ -47,9 +48,9 @@ class Sample {
   }
 
   /// The loss; `grad` gets its gradient, steps * classes numbers.
-  double loss(std::vector<double>* grad) const {
-    const std::vector<double> before = forward();
-    const std::vector<double> after = backward();
+  double loss(ScratchVector<double>* grad) const {
+    const ScratchVector<double> before = forward();
+    const ScratchVector<double> after = backward();
     const int64_t last = (steps_ - 1) * places_ + places_ - 1;
     const double total = log_sum(before[last], places_ > 1 ? before[last - 1] : kImpossible);
     grad->resize(logs_.size());
@@ -69,8 +70,8 @@ class Sample {
   bool skips(int64_t s) const { return s >= 3 && s % 2 == 1 && path_[s] != path_[s - 2]; }
 
   /// Of all ways to place s at step t, with what is emitted there.
-  std::vector<double> forward() const {
-    std::vector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
+  ScratchVector<double> forward() const {
+    ScratchVector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
     sums[0] = log_at(0, 0);
     if (places_ > 1) sums[1] = log_at(0, 1);
     for (int64_t t = 1; t < steps_; ++t) {
@@ -86,8 +87,8 @@ class Sample {
   }
 
   /// Of all ways from there to the end, without what is emitted at step t.
-  std::vector<double> backward() const {
-    std::vector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
+  ScratchVector<double> backward() const {
+    ScratchVector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
     double* last = sums.data() + (steps_ - 1) * places_;
     last[places_ - 1] = 0;
     if (places_ > 1) last[places_ - 2] = 0;
@@ -107,7 +108,7 @@ class Sample {
   int64_t classes_;
   int64_t places_;
   std::vector<int64_t> path_;
-  std::vector<double> logs_;
+  ScratchVector<double> logs_;
 };
 
 }  // namespace
@@ -125,7 +126,7 @@ void WarpctcKernel(const Context&, const DenseTensor& logits, const DenseTensor&
   T* losses = loss->mutable_data<T>();
   T* grads = warpctcgrad->mutable_data<T>();
   std::fill_n(grads, warpctcgrad->numel(), T(0));
-  std::vector<double> grad;
+  ScratchVector<double> grad;
   for (int64_t b = 0; b < batch; ++b) {
     Sample sample(steps[b], classes, labels_of(label, b, counts[b], classes, "logits"), blank);
     losses[b] = T(0);

@@ -10,6 +10,7 @@
 #include "phi/generated/kernels/sequence.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/scratch.h"
 
 namespace phi {
 namespace {
@@ -121,7 +122,7 @@ void HSigmoidLossGradKernel(const Context&, const DenseTensor& x, const DenseTen
   const Tree tree(label, path, code, num_classes, rows);
   const ComputeArray<C> inputs(&x);
   const ComputeArray<C> weights(&w);
-  std::vector<C> dw(static_cast<size_t>(rows * width));
+  ScratchVector<C> dw(static_cast<size_t>(rows * width));
   std::vector<C> dbias(static_cast<size_t>(rows));
   std::vector<C> dx(static_cast<size_t>(width));
   std::vector<Decision> way;

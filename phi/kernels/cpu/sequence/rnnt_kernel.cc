@@ -6,6 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/sequence/lengths.h"
 #include "phi/kernels/cpu/sequence/log_sum.h"
 
@@ -32,8 +33,8 @@ struct Grid {
   double upward(int64_t t, int64_t u) const { return static_cast<double>(logs[upward_at(t, u)]); }
 
   /// Of all ways to each node.
-  std::vector<double> from_start() const {
-    std::vector<double> sums(static_cast<size_t>(steps * nodes_up()));
+  ScratchVector<double> from_start() const {
+    ScratchVector<double> sums(static_cast<size_t>(steps * nodes_up()));
     for (int64_t t = 0; t < steps; ++t) {
       for (int64_t u = 0; u < nodes_up(); ++u) {
         double sum = t == 0 && u == 0 ? 0 : kImpossible;
@@ -46,8 +47,8 @@ struct Grid {
   }
 
   /// Of all ways from each node to the end, which is a blank at the last.
-  std::vector<double> to_end() const {
-    std::vector<double> sums(static_cast<size_t>(steps * nodes_up()));
+  ScratchVector<double> to_end() const {
+    ScratchVector<double> sums(static_cast<size_t>(steps * nodes_up()));
     for (int64_t t = steps - 1; t >= 0; --t) {
       for (int64_t u = nodes_up() - 1; u >= 0; --u) {
         const bool is_last = t == steps - 1 && u == nodes_up() - 1;
@@ -62,8 +63,8 @@ struct Grid {
 
   /// The loss, and into `grads` its gradient: how likely each edge is on the way.
   double run(double emission_weight) const {
-    const std::vector<double> before = from_start();
-    const std::vector<double> after = to_end();
+    const ScratchVector<double> before = from_start();
+    const ScratchVector<double> after = to_end();
     const double total = after[0];
     for (int64_t t = 0; t < steps; ++t) {
       for (int64_t u = 0; u < nodes_up(); ++u) {
