@@ -2,6 +2,7 @@
 // said beside the CPU's kernels. A product of a few rows, such as one token of each sequence, takes
 // the weight's bytes as they are, once; one of many rows is the library's, of a widened weight.
 #include <algorithm>
+#include <bit>
 
 #include "phi/generated/kernels/quantized.h"
 #include "phi/gpu/pack.h"
@@ -113,7 +114,7 @@ struct WeightColumn {
   T* out;          // [rows, n]
   int64_t n;
   int64_t k;
-  int64_t of_group;
+  int group_shift;  // 2 to it packs are a group; a division would take as long as all else
   int rows;
 
   template <typename Team>
@@ -133,7 +134,7 @@ struct WeightColumn {
 
   __device__ void add_pack(int64_t column, int64_t at, C (&sums)[kAtOnce]) const {
     const gpu::Pack<int8_t, kWeights> weights = gpu::pack_at<kWeights>(weight + column * k, at);
-    const C factor = scale[at * kWeights / of_group * n + column];
+    const C factor = scale[(at >> group_shift) * n + column];
     PHI_UNROLL(4)
     for (int r = 0; r < kAtOnce; ++r) {
       if (r < rows) sums[r] += factor * product(weights, x + r * k, at * (kWeights / kWidth));
@@ -177,10 +178,19 @@ void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const 
   device.products().run(device, product, 1.0, a, b, 0.0, c);
 }
 
+/// Of WeightColumn, for groups of `of_group` of k rows; -1 if it takes no such groups.
+int group_shift_of(int64_t of_group, int64_t k) {
+  constexpr int kNone = 62;  // no pack has such a number
+  if (of_group >= k) return kNone;
+  const auto packs = static_cast<uint64_t>(of_group / kWeights);
+  return of_group % kWeights == 0 && std::has_single_bit(packs) ? std::countr_zero(packs) : -1;
+}
+
 /// Whether WeightColumn takes a product of m rows.
 template <typename T>
 bool is_of_few_rows(const DenseTensor& x, const DenseTensor& weight, int64_t m, int64_t of_group) {
-  return m <= kFewRows && weight.dims()[1] % kWeights == 0 && of_group % kWeights == 0 &&
+  const int64_t k = weight.dims()[1];
+  return m <= kFewRows && k % kWeights == 0 && group_shift_of(of_group, k) >= 0 &&
          gpu::lie_in_packs<kWeights>(weight.data<int8_t>()) &&
          gpu::lie_in_packs<gpu::pack_width(sizeof(T))>(x.data<T>());
 }
@@ -232,10 +242,11 @@ void WeightOnlyLinearKernel(const Context& ctx, const DenseTensor& x, const Dens
   const T* const bias_data = bias ? bias->data<T>() : nullptr;
   const int64_t of_group = group_rows(k, group_size);
   if (k > 0 && is_of_few_rows<T>(x, weight, m, of_group)) {
-    return run_weight_columns<T>(ctx,
-                                 {x.data<T>(), weight.data<int8_t>(), weight_scale.data<C>(),
-                                  bias_data, out->mutable_data<T>(), n, k, of_group, 0},
-                                 m);
+    return run_weight_columns<T>(
+        ctx,
+        {x.data<T>(), weight.data<int8_t>(), weight_scale.data<C>(), bias_data,
+         out->mutable_data<T>(), n, k, group_shift_of(of_group, k), 0},
+        m);
   }
   const DenseTensor wide = widened<T>(ctx, weight);
   DenseTensor product = matrix<C>(ctx, m, n);
