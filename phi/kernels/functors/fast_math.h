@@ -1,14 +1,12 @@
 // Elementary functions that compilers vectorise: branch-free polynomials (fast_parts.h) for float
 // and double. Infinities and NaN come out as from the standard library.
 //
-//   float y = phi::fast::exp(x);   // within 2 ulp, subnormal results included
+//   float y = phi::fast::exp(x);   // within 2 ulp (1 of double), subnormal results included
 //
 // Every choice between cases is a select, not a jump.
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 #include "phi/kernels/functors/fast_parts.h"
 #include "phi/kernels/functors/hd.h"
@@ -16,22 +14,13 @@
 namespace phi::fast {
 
 /// Functions named .._inside are those without the name for arguments of a range, bit for bit, in
-/// fewer steps: where ends need no care.
-inline constexpr float kExpInside =
-    detail::Real<float>::kExpInside;  // |x| of exp_inside,
-                                      // sigmoid_inside, expm1_inside
+/// fewer steps: where ends need no care. This is |x| of exp_inside, sigmoid_inside and expm1_inside
+/// of float.
+inline constexpr float kExpInside = detail::Real<float>::kExpInside;
 
 template <typename T>
 PHI_HD T exp(T x) {
-  using R = detail::Real<T>;
-  T inside = x < R::kExpIsZero ? R::kExpIsZero : x;  // NaN passes both comparisons
-  inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
-  const T shifted = inside * R::kLog2e + R::kRound;
-  const T n = shifted - R::kRound;
-  const T r = (inside - n * R::kLn2High) - n * R::kLn2Low;
-  using Bits = typename R::Bits;
-  const Bits power = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(R::kRound);
-  return detail::scale_by_pow2(detail::exp_polynomial(r), power);
+  return detail::exp_of(x);
 }
 
 template <typename T>

@@ -134,6 +134,20 @@ PHI_HD T scale_by_pow2(T p, typename Real<T>::Bits n) {
   return p * pow2(half) * pow2(n - half);
 }
 
+/// exp(x + low), for `low` far smaller.
+template <typename T>
+PHI_HD T exp_of(T x, T low = T(0)) {
+  using R = Real<T>;
+  T inside = x < R::kExpIsZero ? R::kExpIsZero : x;  // NaN passes both comparisons
+  inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
+  const T shifted = inside * R::kLog2e + R::kRound;
+  const T n = shifted - R::kRound;
+  const T r = (inside - n * R::kLn2High) - (n * R::kLn2Low - low);
+  using Bits = typename R::Bits;
+  const Bits power = std::bit_cast<Bits>(shifted) - std::bit_cast<Bits>(R::kRound);
+  return scale_by_pow2(exp_polynomial(r), power);
+}
+
 /// x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for positive finite x.
 template <typename T>
 struct MantissaAndExponent {
