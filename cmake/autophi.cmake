@@ -179,9 +179,11 @@ function(autophi_test_headers name)
 endfunction()
 
 # autophi_test_program(TARGET dep...): how a program of tests, or a part of one, is compiled and linked. What needs the top floor
-# takes the shared library and the top floor's precompiled headers; tests of single layers link these alone.
+# takes the shared library and the top floor's precompiled headers; tests of single layers link these alone. A test that is
+# run by other ranks or on another device too is compiled once: its sources there are the first test's objects.
 function(autophi_test_program target)
   autophi_test_options(${target})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   autophi_reaches(is_top api ${ARGN})
   if(is_top)
     autophi_link_shared(${target})

@@ -31,8 +31,9 @@ if(AUTOPHI_HAS_CUDA)
   if(CCACHE)
     list(APPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
   endif()
-  # The level is that of the host's code, which launches kernels; the GPU's is optimised whatever it is.
-  set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG")
+  # The level is that of the host's code, which launches kernels, and takes a third less than with -O1; the GPU's is
+  # optimised whatever it is.
+  set(CMAKE_CUDA_FLAGS_RELEASE "-Xcompiler=-Og,-finline-functions-called-once -DNDEBUG")
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()

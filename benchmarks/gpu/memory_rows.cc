@@ -10,6 +10,7 @@
 #include "api/generated/ops/argmax.h"
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/cross_entropy_with_softmax.h"
+#include "api/generated/ops/cummax.h"
 #include "api/generated/ops/cumsum.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
@@ -148,6 +149,14 @@ void add_single_lines(int64_t count, int64_t width, std::vector<Call>* calls) {
   calls->push_back({"argmax of one line", {line}, [=] { return Arrays{argmax(line, 0)}; }});
   calls->push_back(
       {"cumsum of one line", {line}, [=] { return Arrays{cumsum(line, 0)}; }, kTwiceRead});
+  constexpr double kTwiceReadWithPlaces = 0.67;  // three quarters
+  calls->push_back({"cummax of one line",
+                    {line},
+                    [=] {
+                      auto [most, places] = cummax(line, 0, DataType::INT32);
+                      return Arrays{most, places};
+                    },
+                    kTwiceReadWithPlaces});
   const int64_t columns = static_cast<int64_t>(sizeof(float)) * count / width;
   const Tensor weight = full({columns, width}, 3, DataType::INT8), scale = full({columns}, 0.5f);
   const Tensor row = drawn({1, width}, DataType::BFLOAT16, 10);

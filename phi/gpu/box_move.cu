@@ -1,11 +1,10 @@
 // Copies of strided elements: one thread per element, or per 16 bytes where runs, strides and
 // addresses allow. Several copies of boxes are one launch.
-#include "phi/gpu/box_move.h"
-
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
+#include "phi/gpu/box_move.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 
@@ -54,16 +53,16 @@ template <typename Loops>
 Move<Loops> move_of(const std::byte* from, std::byte* to, const Loops& walk) {
   Move<Loops> move{from, to, walk, 1, 16};
   auto bits = reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to) |
-              static_cast<uintptr_t>(walk.sizes[0]);
+              static_cast<uintptr_t>(walk.size(0));
   for (int d = 1; d < walk.ndim; ++d) {
     bits |= static_cast<uintptr_t>(walk.strides[0][d] | walk.strides[1][d]);
   }
   while (bits % static_cast<uintptr_t>(move.width) != 0) move.width /= 2;
-  move.walk.sizes[0] /= move.width;
+  move.walk.group(move.width);
   for (int d = 1; d < walk.ndim; ++d) {
     for (auto& strides : move.walk.strides) strides[d] /= move.width;
   }
-  for (int d = 0; d < walk.ndim; ++d) move.n *= move.walk.sizes[d];
+  for (int d = 0; d < walk.ndim; ++d) move.n *= move.walk.size(d);
   return move;
 }
 

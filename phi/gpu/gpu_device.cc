@@ -139,6 +139,12 @@ void GpuDevice::wait() {
   misfits_->check();
 }
 
+void GpuDevice::launched(cudaError_t status) {
+  log_.add();
+  (void)recording();
+  check(status, "a launch");
+}
+
 void GpuDevice::set_failure(std::exception_ptr why) {
   const std::lock_guard lock(failure_mutex_);
   failure_ = std::move(why);

@@ -63,11 +63,7 @@ class GpuDevice final : public Device {
   /// The GPU becomes the one that the calling thread's CUDA calls mean.
   void make_current() const;
   /// Notes a launch, and what CUDA said of it. Errors: Unavailable, naming the last launches.
-  void launched(cudaError_t status) {
-    log_.add();
-    (void)recording();
-    check(status, "a launch");
-  }
+  void launched(cudaError_t status);
   /// From now on whoever waits for the GPU is told this: what it had to do was ended by others, and
   /// its values mean nothing. null: no more. From any thread.
   void set_failure(std::exception_ptr why);

@@ -20,29 +20,31 @@ inline constexpr int kBlock = 256;
 
 /// Enough blocks for one thread per item, and no more than keep the GPU busy: kernels stride by the
 /// grid.
-inline unsigned blocks_for(const GpuDevice& device, int64_t items) {
-  constexpr int kBlocksOfAMultiprocessor = 8;  // of 256 threads: all that it holds at once
-  const int64_t wanted = (items + kBlock - 1) / kBlock;
-  const int64_t most = int64_t{device.multiprocessors()} * kBlocksOfAMultiprocessor;
-  return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, most));
-}
-inline unsigned blocks_for(const KernelContext& ctx, int64_t items) {
-  return blocks_for(GpuDevice::of(ctx.place()), items);
-}
+unsigned blocks_for(const GpuDevice& device, int64_t items);
+unsigned blocks_for(const KernelContext& ctx, int64_t items);
 
-/// Errors: Unavailable, naming the last launches.
-template <typename... Params, typename... Args>
-void launch(GpuDevice& device, void (*kernel)(Params...), dim3 grid, dim3 block, Args&&... args) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.stream = device.compute();
-  device.launched(cudaLaunchKernelEx(&config, kernel, std::forward<Args>(args)...));
-}
-template <typename... Params, typename... Args>
-void launch(const KernelContext& ctx, void (*kernel)(Params...), dim3 grid, dim3 block,
-            Args&&... args) {
-  launch(GpuDevice::of(ctx.place()), kernel, grid, block, std::forward<Args>(args)...);
+/// Packs of `width` elements (phi/gpu/pack.h) among n, none unless they `lie` in packs, and blocks
+/// for one thread per pack and per element that is left; no blocks for no elements.
+struct PackCount {
+  int64_t packs;
+  unsigned blocks;
+};
+PackCount count_packs(const KernelContext& ctx, int64_t n, int width, bool lie);
+
+/// What a launch needs beside its kernel, on a device's compute stream.
+struct LaunchSite {
+  GpuDevice* device;
+  cudaLaunchConfig_t config;
+};
+LaunchSite launch_site(GpuDevice& device, dim3 grid, dim3 block);
+LaunchSite launch_site(const KernelContext& ctx, dim3 grid, dim3 block);
+
+/// `where` is a GpuDevice or a KernelContext. Errors: Unavailable, naming the last launches.
+/// Compilers make this for each kernel: what all launches do is in functions.
+template <typename Where, typename... Params, typename... Args>
+void launch(Where& where, void (*kernel)(Params...), dim3 grid, dim3 block, Args&&... args) {
+  const LaunchSite site = launch_site(where, grid, block);
+  site.device->launched(cudaLaunchKernelEx(&site.config, kernel, std::forward<Args>(args)...));
 }
 
 /// The first item of a thread, and how far apart its items are.

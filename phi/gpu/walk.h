@@ -11,6 +11,7 @@
 
 #include "phi/common/dims.h"
 #include "phi/common/hd.h"
+#include "phi/gpu/divider.h"
 
 namespace phi::gpu {
 
@@ -31,34 +32,45 @@ template <int kOperands, int kLoops = kMaxNdim>
 class Walk {
  public:
   int ndim = 0;  // innermost first; 0: one element
-  int64_t sizes[kLoops];
   int64_t strides[kOperands][kLoops];
+
+  PHI_HD int64_t size(int d) const { return sizes_[d].by(); }
 
   /// Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
   void append(int64_t size, const std::array<int64_t, kOperands>& stride) {
     bool merges = ndim > 0;
     for (int k = 0; merges && k < kOperands; ++k) {
-      merges = stride[k] == strides[k][ndim - 1] * sizes[ndim - 1];
+      merges = stride[k] == strides[k][ndim - 1] * sizes_[ndim - 1].by();
     }
     if (merges) {
-      sizes[ndim - 1] *= size;
+      sizes_[ndim - 1] = Divider(sizes_[ndim - 1].by() * size);
       return;
     }
-    sizes[ndim] = size;
+    sizes_[ndim] = Divider(size);
     for (int k = 0; k < kOperands; ++k) strides[k][ndim] = stride[k];
     ++ndim;
   }
 
+  /// Takes `width` neighbours of the innermost tensor dim, whose size they divide, as one. Strides
+  /// stay.
+  void group(int64_t width) { sizes_[0] = Divider(sizes_[0].by() / width); }
+
+  /// A loop that is not unrolled: kernels that walk are many, and most walks have two or three
+  /// dims.
   PHI_HD Offsets<kOperands> offsets(int64_t i) const {
     Offsets<kOperands> result{};
+    PHI_UNROLL(1)
     for (int d = 0; d < ndim; ++d) {
-      const int64_t outer = d + 1 < ndim ? quotient(i, sizes[d]) : 0;
-      const int64_t index = i - outer * sizes[d];
+      const int64_t outer = d + 1 < ndim ? sizes_[d].quotient(i) : 0;
+      const int64_t index = i - outer * sizes_[d].by();
       for (int k = 0; k < kOperands; ++k) result.at[k] += index * strides[k][d];
       i = outer;
     }
     return result;
   }
+
+ private:
+  Divider sizes_[kLoops];
 };
 
 }  // namespace phi::gpu

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "phi/gpu/divider.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/infermeta/axes.h"
@@ -48,6 +49,7 @@ struct AxisLines {
     n = dims[at];
     inner = dims.numel(at + 1, dims.ndim());
     count = dims.numel(0, at) * inner;
+    if (inner > 1) by_inner_ = Divider(inner);
   }
   /// `rows` lines of neighbours.
   static AxisLines rows(int64_t rows, int64_t n) {
@@ -58,10 +60,15 @@ struct AxisLines {
   }
 
   PHI_HD int64_t start(int64_t line) const {
-    return inner == 1 ? line * n : line / inner * n * inner + line % inner;
+    if (inner == 1) return line * n;
+    const int64_t outer = by_inner_.quotient(line);
+    return outer * n * inner + line - outer * inner;
   }
   PHI_HD int64_t at(int64_t k) const { return k * inner; }
   bool is_contiguous() const { return inner == 1; }
+
+ private:
+  Divider by_inner_ = Divider(1);
 };
 
 /// [outer, count, inner]: line number i is all that lies at place i of the middle.
@@ -71,14 +78,17 @@ struct SliceLines {
   int64_t inner;
 
   SliceLines(int64_t outer, int64_t slices, int64_t inner_extent)
-      : count(slices), n(outer * inner_extent), inner(inner_extent) {}
+      : count(slices), n(outer * inner_extent), inner(inner_extent), by_inner_(inner_extent) {}
 
   PHI_HD int64_t start(int64_t line) const { return line * inner; }
   PHI_HD int64_t at(int64_t k) const {
-    const int64_t block = k / inner;
+    const int64_t block = by_inner_.quotient(k);
     return block * count * inner + (k - block * inner);
   }
   bool is_contiguous() const { return inner > 1 || count == 1; }
+
+ private:
+  Divider by_inner_;
 };
 
 /// The elements over `axes` in row-major order are one line; there is one for each place along the

@@ -46,9 +46,16 @@ __device__ typename R::Acc join_threads(int threads, typename R::Acc value) {
 struct ReduceSpace {
   Walk<1> kept;
   Walk<1> reduced;
-  int64_t outputs;
-  int64_t elements;  // of one output
-  int64_t splits;
+  int64_t outputs = 1;
+  int64_t elements = 1;  // of one output
+  Divider by_outputs;
+  Divider splits;
+
+  /// Cuts each output into parts, so that few outputs keep the GPU busy.
+  void split(const GpuContext& ctx, bool along);
+  int64_t parts() const { return outputs * splits.by(); }
+  __device__ int64_t begin(int64_t split) const { return splits.quotient(elements * split); }
+  __device__ int64_t end(int64_t split) const { return begin(split + 1); }
 };
 
 /// add(i) for i = begin, begin + step, .. below end; carry() after each run of kLaneRun of them,
@@ -119,7 +126,7 @@ struct ReducedPart {
 /// `threads`, a warp or a block, for each part of an output; neighbours read neighbours.
 template <typename R, typename T, typename Result>
 __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result result) {
-  const int64_t count = space.outputs * space.splits;
+  const int64_t count = space.outputs * space.splits.by();
   const int of_block = kBlock / threads;
   const int own = static_cast<int>(threadIdx.x) / threads;
   const int thread = static_cast<int>(threadIdx.x) % threads;
@@ -128,11 +135,11 @@ __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result 
     const int64_t part = first + own;  // all threads go on to where they meet
     auto value = static_cast<typename R::Acc>(R::kIdentity);
     if (part < count) {
-      const int64_t split = part % space.splits;
-      const int64_t begin = space.elements * split / space.splits;
-      const int64_t end = space.elements * (split + 1) / space.splits;
-      const T* base = x + space.kept.offsets(part / space.splits).at[0];
-      value = join_elements<R>(base, space.reduced, begin + thread, end, threads);
+      const int64_t output = space.splits.quotient(part);
+      const int64_t split = part - output * space.splits.by();
+      const T* base = x + space.kept.offsets(output).at[0];
+      value = join_elements<R>(base, space.reduced, space.begin(split) + thread, space.end(split),
+                               threads);
     }
     value = join_threads<R>(threads, value);
     if (part < count && thread == 0) result.put(part, value);
@@ -142,14 +149,13 @@ __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result 
 /// A thread for each part of an output; neighbours have neighbouring outputs.
 template <typename R, typename T, typename Result>
 __global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
-  const int64_t count = space.outputs * space.splits;
+  const int64_t count = space.outputs * space.splits.by();
   for (int64_t i = first_item(); i < count; i += item_stride()) {
-    const int64_t output = i % space.outputs;
-    const int64_t split = i / space.outputs;
-    const int64_t begin = space.elements * split / space.splits;
-    const int64_t end = space.elements * (split + 1) / space.splits;
+    const int64_t split = space.by_outputs.quotient(i);
+    const int64_t output = i - split * space.outputs;
     const T* base = x + space.kept.offsets(output).at[0];
-    result.put(output * space.splits + split, join_elements<R>(base, space.reduced, begin, end, 1));
+    result.put(output * space.splits.by() + split,
+               join_elements<R>(base, space.reduced, space.begin(split), space.end(split), 1));
   }
 }
 
@@ -169,25 +175,25 @@ void launch_along(const GpuContext& ctx, const T* x, const ReduceSpace& space,
                   const Result& result) {
   constexpr int64_t kShort = 512;  // elements that a warp reduces by itself
   const int threads = space.elements <= kShort ? kWarp : kBlock;
-  launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, space.outputs * space.splits * threads),
-         kBlock, x, space, threads, result);
+  launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, space.parts() * threads), kBlock, x,
+         space, threads, result);
 }
 
 template <typename R, typename T, typename Result>
 void launch_across(const GpuContext& ctx, const T* x, const ReduceSpace& space,
                    const Result& result) {
-  launch(ctx, reduce_across<R, T, Result>, blocks_for(ctx, space.outputs * space.splits), kBlock, x,
-         space, result);
+  launch(ctx, reduce_across<R, T, Result>, blocks_for(ctx, space.parts()), kBlock, x, space,
+         result);
 }
 
-/// How many parts an output is cut into, so that few outputs keep the GPU busy.
-inline int64_t splits_of(const GpuContext& ctx, const ReduceSpace& space, bool along) {
+inline void ReduceSpace::split(const GpuContext& ctx, bool along) {
   constexpr int64_t kLeast = 4096;  // elements of a part, or it is not worth a second launch
   const int64_t threads = int64_t{blocks_for(ctx, int64_t{1} << 40)} * kBlock;
-  const int64_t busy = along ? space.outputs * kBlock : space.outputs;
+  const int64_t busy = along ? outputs * kBlock : outputs;
   const int64_t least = along ? kLeast : kLeast / kBlock;
   const int64_t wanted = std::max<int64_t>(1, threads / std::max<int64_t>(1, busy));
-  return std::clamp<int64_t>(space.elements / least, 1, wanted);
+  splits = Divider(std::clamp<int64_t>(elements / least, 1, wanted));
+  by_outputs = Divider(outputs);
 }
 
 /// reduce_to(where) with what takes the parts of the outputs of `space`, then the parts joined.
@@ -196,13 +202,13 @@ void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const F
               const Reduce& reduce_to) {
   using Acc = typename R::Acc;
   using Part = ReducedPart<Acc, Out, Finish>;
-  if (space.splits == 1) return reduce_to(Part{nullptr, out, finish});
-  const int64_t bytes = space.outputs * space.splits * static_cast<int64_t>(sizeof(Acc));
+  if (space.splits.by() == 1) return reduce_to(Part{nullptr, out, finish});
+  const int64_t bytes = space.parts() * static_cast<int64_t>(sizeof(Acc));
   DenseTensor parts = DenseTensor::empty({{bytes}, DataType::UINT8}, ctx.place());
   Acc* const memory = static_cast<Acc*>(parts.mutable_raw_data());
   reduce_to(Part{memory, out, finish});
   launch(ctx, join_parts<R, Out, Finish>, blocks_for(ctx, space.outputs), kBlock, memory,
-         space.outputs, space.splits, out, finish);
+         space.outputs, space.splits.by(), out, finish);
 }
 
 }  // namespace gpu
@@ -211,7 +217,7 @@ void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const F
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {
-  gpu::ReduceSpace space{{}, {}, 1, 1, 1};
+  gpu::ReduceSpace space;
   const Dims strides = dims.strides();
   bool along = true;  // the innermost tensor dim is reduced
   for (int d = dims.ndim() - 1; d >= 0; --d) {
@@ -222,7 +228,7 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
     (is_reduced ? space.elements : space.outputs) *= dims[d];
   }
   if (space.outputs == 0) return;
-  space.splits = gpu::splits_of(ctx, space, along);
+  space.split(ctx, along);
   gpu::join_all<R>(ctx, space, out, finish, [&](const auto& result) {
     if (along) return gpu::launch_along<R>(ctx, x, space, result);
     gpu::launch_across<R>(ctx, x, space, result);
@@ -234,10 +240,12 @@ template <typename R, typename T, typename Out, typename Finish = ConvertFunctor
 void reduce_rows(const GpuContext& ctx, const T* x, int64_t rows, int64_t n, Out* out,
                  const Finish& finish = {}) {
   if (rows == 0) return;
-  gpu::ReduceSpace space{{}, {}, rows, n, 1};
+  gpu::ReduceSpace space;
+  space.outputs = rows;
+  space.elements = n;
   space.kept.append(rows, {n});
   space.reduced.append(n, {1});
-  space.splits = gpu::splits_of(ctx, space, /*along=*/true);
+  space.split(ctx, /*along=*/true);
   gpu::join_all<R>(ctx, space, out, finish,
                    [&](const auto& result) { gpu::launch_along<R>(ctx, x, space, result); });
 }

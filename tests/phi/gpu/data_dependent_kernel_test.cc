@@ -124,6 +124,9 @@ TEST(GpuDataDependent, IndicesAreRepeated) {
     check({3, 2}, 0, tensor<int64_t>({0, 0, 0}, {3}));
     check({0, 2}, 0, tensor<int64_t>({}, {0}));
     check({0, 2}, 0, tensor<int64_t>({-1}, {1}));
+    // So many that several blocks count them.
+    check({9000}, 0, drawn(DataType::INT32, {9000}, 3, 0, 2));
+    check({9000}, 0, drawn(DataType::INT64, {9000}, 3, 0, 2));
   });
 }
 

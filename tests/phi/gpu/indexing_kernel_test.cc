@@ -189,6 +189,8 @@ TEST(GpuIndexing, WhatSeveralIndicesNameIsPut) {
     const DenseTensor columns = indices<int32_t>({2}, 0, 5);
     DenseTensor mask = drawn(DataType::BOOL, {4, 5}, 3, 0, 1);
     for (int64_t i = 0; i < mask.numel(); ++i) mask.mutable_data<bool>()[i] = i % 7 == 2;
+    const DenseTensor line = drawn(t, {9000}, 1);  // so many that several blocks count them
+    const DenseTensor of_line = drawn(DataType::BOOL, line.dims(), 3, 0, 2);
     for (const bool accumulate : {false, true}) {
       expect_same_on_gpu(
           {x, rows, columns, drawn(t, {2, 3}, 2)}, {x.meta(), x.meta(), {{2, 3}, t}},
@@ -198,14 +200,14 @@ TEST(GpuIndexing, WhatSeveralIndicesNameIsPut) {
             registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
           },
           2);
-      expect_same_on_gpu(
-          {x, mask, drawn(t, {3}, 2)}, {x.meta(), x.meta(), {{3}, t}},
-          [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
-            const std::array<const DenseTensor*, 1> list = {&in[1]};
-            registered<kernels::index_put, T>(ctx, in[0], list, in[2], accumulate, &out[0]);
-            registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
-          },
-          2);
+      const auto put = [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+        const std::array<const DenseTensor*, 1> list = {&in[1]};
+        registered<kernels::index_put, T>(ctx, in[0], list, in[2], accumulate, &out[0]);
+        registered<kernels::index_put_grad, T>(ctx, list, in[0], accumulate, &out[1], &out[2]);
+      };
+      expect_same_on_gpu({x, mask, drawn(t, {3}, 2)}, {x.meta(), x.meta(), {{3}, t}}, put, 2);
+      const DenseTensor value = drawn(t, {1}, 2);
+      expect_same_on_gpu({line, of_line, value}, {line.meta(), line.meta(), value.meta()}, put, 2);
     }
   });
 }

@@ -7,26 +7,25 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/moves/pieces.h"
-#include "phi/kernels/element_width.h"
 
 namespace phi {
+
+/// PieceMoves::copy and copy_back of elements of `width` bytes.
+void move_pieces(const Pieces& pieces, const void* from, void* to, size_t width);
+void move_pieces_back(const Pieces& pieces, const void* grad, void* from, size_t width);
 
 /// out = the pieces of x. Elements of out that no piece reaches stay as they are.
 template <typename T>
 void copy_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
-  using W = width_t<T>;
   if (x.numel() == 0 || out->numel() == 0) return;
-  PieceMoves(pieces).copy(static_cast<const W*>(x.raw_data()),
-                          static_cast<W*>(out->mutable_raw_data()));
+  move_pieces(pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
 }
 
 /// x where pieces of `out` came from, if they move no element twice; others stay as they are.
 template <typename T>
 void put_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
-  using W = width_t<T>;
   if (x.numel() == 0 || out->numel() == 0) return;
-  PieceMoves(pieces).copy_back(static_cast<const W*>(x.raw_data()),
-                               static_cast<W*>(out->mutable_raw_data()));
+  move_pieces_back(pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
 }
 
 /// The gradient of pieces that move no element twice: out_grad where it came from, zeros elsewhere.

@@ -38,8 +38,11 @@ __global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... 
   for (int64_t i = first_item(); i < packs; i += item_stride()) {
     map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f, pack_at<kWidth>(in, i)...);
   }
-  for (int64_t i = packs * kWidth + first_item(); i < n; i += item_stride()) {
-    out[i] = map_element<Out>(f, in[i]...);
+  if constexpr (kWidth > 1) {
+    PHI_UNROLL(1)
+    for (int64_t i = packs * kWidth + first_item(); i < n; i += item_stride()) {
+      out[i] = map_element<Out>(f, in[i]...);
+    }
   }
 }
 
@@ -60,15 +63,16 @@ __device__ void map_walked(Out* out, int64_t packs, int64_t n, const F& f,
                            const std::array<const In*, sizeof...(k)>& in,
                            const Walk<static_cast<int>(sizeof...(k))>& walk,
                            std::index_sequence<k...>) {
-  for (int64_t i = first_item(); i < packs; i += item_stride()) {
+  const bool by_packs = kWidth > 1 && packs > 0;
+  const int64_t items = by_packs ? packs : n;
+  for (int64_t i = first_item(); i < items; i += item_stride()) {
     const Offsets<sizeof...(k)> from = walk.offsets(i);
-    map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f,
-                     walked_pack<kWidth>(in[k] + from.at[k], walk.strides[k][0] != 0)...);
-  }
-  if (packs > 0) return;
-  for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const Offsets<sizeof...(k)> from = walk.offsets(i);
-    out[i] = map_element<Out>(f, in[k][from.at[k]]...);
+    if (by_packs) {
+      map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f,
+                       walked_pack<kWidth>(in[k] + from.at[k], walk.strides[k][0] != 0)...);
+    } else {
+      out[i] = map_element<Out>(f, in[k][from.at[k]]...);
+    }
   }
 }
 template <int kWidth, typename Out, typename F, typename In, size_t kInputs>
@@ -82,12 +86,10 @@ template <typename Out, typename F, typename... In>
 void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
   constexpr int kWidth = is_long<F> ? 1 : pack_width(kWidest);
-  if (n == 0) return;
-  const bool is_aligned = lie_in_packs<kWidth>(out, in...);
+  const PackCount count = count_packs(ctx, n, kWidth, lie_in_packs<kWidth>(out, in...));
+  if (count.blocks == 0) return;
   // One kernel serves both: compilers take their time for each.
-  const int64_t packs = is_aligned ? n / kWidth : 0;
-  const int64_t threads = is_aligned ? n / kWidth + n % kWidth : n;
-  launch(ctx, map_packs<kWidth, Out, F, In...>, blocks_for(ctx, threads), kBlock, out, packs, n, f,
+  launch(ctx, map_packs<kWidth, Out, F, In...>, count.blocks, kBlock, out, count.packs, n, f,
          in...);
 }
 
@@ -116,11 +118,11 @@ Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kIn
 template <int kWidth, typename In, size_t kInputs>
 bool walk_in_packs(const std::array<const In*, kInputs>& in,
                    Walk<static_cast<int>(kInputs)>* walk) {
-  if (walk->ndim == 0 || walk->sizes[0] % kWidth != 0) return false;
+  if (walk->ndim == 0 || walk->size(0) % kWidth != 0) return false;
   for (size_t k = 0; k < kInputs; ++k) {
     if (walk->strides[k][0] != 0 && !lie_in_packs<kWidth>(in[k])) return false;
   }
-  walk->sizes[0] /= kWidth;
+  walk->group(kWidth);
   for (auto& strides : walk->strides) strides[0] *= kWidth;
   return true;
 }
@@ -132,12 +134,12 @@ void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& 
                    const F& f) {
   constexpr int kWidth = is_long<F> ? 1 : pack_width(std::max(sizeof(Out), sizeof(In)));
   const int64_t n = out_dims.numel();
-  if (n == 0) return;
   auto walk = broadcast_walk<kInputs>(dims, out_dims);
   const bool is_packed = lie_in_packs<kWidth>(out) && walk_in_packs<kWidth>(in, &walk);
-  const int64_t packs = is_packed ? n / kWidth : 0;
-  launch(ctx, map_walk<kWidth, Out, F, In, kInputs>, blocks_for(ctx, is_packed ? packs : n), kBlock,
-         out, packs, n, f, in, walk);
+  const PackCount count = count_packs(ctx, n, kWidth, is_packed);
+  if (count.blocks == 0) return;
+  launch(ctx, map_walk<kWidth, Out, F, In, kInputs>, count.blocks, kBlock, out, count.packs, n, f,
+         in, walk);
 }
 
 }  // namespace phi::gpu

@@ -1,5 +1,6 @@
 // The gated linear unit with SiLU as its gate, and its gradient, on GPUs.
 #include "phi/generated/kernels/elementwise.h"
+#include "phi/gpu/divider.h"
 #include "phi/kernels/functors/unary.h"
 #include "phi/kernels/functors/unary_grad.h"
 #include "phi/kernels/gpu/words.h"
@@ -12,12 +13,12 @@ template <typename T>
 struct Gated {
   const T* x;
   const T* y;  // null: behind x in its row
-  int64_t half;
+  gpu::Divider half;
 
-  PHI_HD int64_t place(int64_t i) const { return y ? i : i + i / half * half; }
+  PHI_HD int64_t place(int64_t i) const { return y ? i : i + half.quotient(i) * half.by(); }
   PHI_HD compute_t<T> gate(int64_t i) const { return static_cast<compute_t<T>>(x[place(i)]); }
   PHI_HD compute_t<T> value(int64_t i) const {
-    return static_cast<compute_t<T>>(y ? y[i] : x[place(i) + half]);
+    return static_cast<compute_t<T>>(y ? y[i] : x[place(i) + half.by()]);
   }
 };
 
@@ -56,17 +57,19 @@ struct HalvesGradient {
   Gated<T> in;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
-    const int64_t row = i / (2 * in.half);
-    const int64_t column = i - row * 2 * in.half;
-    const int64_t own = row * in.half;
-    return column < in.half ? GateGradient<T>{in, out_grad}(own + column)
-                            : ValueGradient<T>{in, out_grad}(own + column - in.half);
+    const int64_t half = in.half.by();
+    const int64_t row = in.half.quotient(i) / 2;
+    const int64_t column = i - row * 2 * half;
+    const int64_t own = row * half;
+    return column < half ? GateGradient<T>{in, out_grad}(own + column)
+                         : ValueGradient<T>{in, out_grad}(own + column - half);
   }
 };
 
 template <typename T>
 Gated<T> gated(const DenseTensor& x, const DenseTensor* y, const DenseTensor& out) {
-  return {x.data<T>(), y ? y->data<T>() : nullptr, out.dims().ndim() > 0 ? out.dims().back() : 1};
+  return {x.data<T>(), y ? y->data<T>() : nullptr,
+          gpu::Divider(out.dims().ndim() > 0 ? out.dims().back() : 1)};
 }
 
 }  // namespace

@@ -6,28 +6,26 @@ namespace phi::gpu {
 namespace {
 
 template <typename W>
-__global__ void read_named(const W* x, Slices slices, const int64_t* places, int64_t count,
+__global__ void read_named(const W* x, int64_t extent, const int64_t* places, SliceSpace named,
                            int64_t n, W* to) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const int64_t row = quotient(i, slices.inner);
-    const int64_t inner = i - row * slices.inner;
-    const int64_t outer = quotient(row, count);
-    const int64_t place = places[row - outer * count];
-    to[i] = place < 0 ? W{} : x[(outer * slices.extent + place) * slices.inner + inner];
+    const SliceSpace::Place at = named.at(i);
+    const int64_t place = places[at.slice];
+    to[i] = place < 0 ? W{} : x[(at.outer * extent + place) * named.inner.by() + at.inner];
   }
 }
 
 /// From null: zeros.
 template <typename W>
-__global__ void put_named(const W* there, const W* from, Slices slices, int64_t count, int64_t n,
-                          const int64_t* begins, const int64_t* positions, W* x) {
+__global__ void put_named(const W* there, const W* from, SliceSpace slices, int64_t count,
+                          int64_t n, const int64_t* begins, const int64_t* positions, W* x) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const NamedElement at(i, slices, begins);
     W value{};
     if (at.begin == at.end) {
       value = there[i];
     } else if (from) {
-      value = from[(at.outer * count + positions[at.end - 1]) * slices.inner + at.inner];
+      value = from[(at.outer * count + positions[at.end - 1]) * slices.inner.by() + at.inner];
     }
     x[i] = value;
   }
@@ -59,8 +57,9 @@ void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor&
   if (slices.outer * count * slices.inner == 0) return;
   visit_words(slices, width, address(x) | address(to), [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * count * words.inner;
-    launch(ctx, read_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(x), words,
-           places.data<int64_t>(), count, n, static_cast<Word*>(to));
+    launch(ctx, read_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(x),
+           words.extent, places.data<int64_t>(), SliceSpace{Divider(count), Divider(words.inner)},
+           n, static_cast<Word*>(to));
   });
 }
 
@@ -72,8 +71,8 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
   visit_words(slices, width, addresses, [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * words.extent * words.inner;
     launch(ctx, put_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(there),
-           static_cast<const Word*>(from), words, places.numel(), n, named.first(), named.of(),
-           static_cast<Word*>(x));
+           static_cast<const Word*>(from), SliceSpace{Divider(words.extent), Divider(words.inner)},
+           places.numel(), n, named.first(), named.of(), static_cast<Word*>(x));
   });
 }
 

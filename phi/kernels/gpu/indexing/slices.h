@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "phi/gpu/divider.h"
 #include "phi/gpu/launch.h"
-#include "phi/gpu/walk.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/hd.h"
@@ -26,19 +26,35 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
 void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
                   size_t width);
 
-/// Element i of an array as [outer, slice, inner], and the positions that name its slice.
+/// [outer, count, inner], of which an element's place is asked.
+struct SliceSpace {
+  Divider count;
+  Divider inner;
+
+  struct Place {
+    int64_t outer;
+    int64_t slice;
+    int64_t inner;
+  };
+  __device__ Place at(int64_t i) const {
+    const int64_t row = inner.quotient(i);
+    const int64_t outer = count.quotient(row);
+    return {outer, row - outer * count.by(), i - row * inner.by()};
+  }
+};
+
+/// Element i of an array of slices, and the positions that name its slice.
 struct NamedElement {
   int64_t outer;
   int64_t inner;
   int64_t begin;
   int64_t end;
-  __device__ NamedElement(int64_t i, const Slices& slices, const int64_t* begins) {
-    const int64_t row = quotient(i, slices.inner);
-    inner = i - row * slices.inner;
-    outer = quotient(row, slices.extent);
-    const int64_t slice = row - outer * slices.extent;
-    begin = begins[slice];
-    end = begins[slice + 1];
+  __device__ NamedElement(int64_t i, const SliceSpace& slices, const int64_t* begins) {
+    const SliceSpace::Place place = slices.at(i);
+    outer = place.outer;
+    inner = place.inner;
+    begin = begins[place.slice];
+    end = begins[place.slice + 1];
   }
 };
 
@@ -51,7 +67,7 @@ struct SumOfSlices {
 };
 
 template <typename T>
-__global__ void sum_slices(SumOfSlices<T> sum, Slices slices, int64_t n, const int64_t* begins,
+__global__ void sum_slices(SumOfSlices<T> sum, SliceSpace slices, int64_t n, const int64_t* begins,
                            const int64_t* positions, T* x) {
   using C = compute_t<T>;
   for (int64_t i = first_item(); i < n; i += item_stride()) {
@@ -60,16 +76,17 @@ __global__ void sum_slices(SumOfSlices<T> sum, Slices slices, int64_t n, const i
       x[i] = sum.start == SumsFrom::kZero ? T(0.0f) : sum.there[i];
       continue;
     }
-    const T* from = sum.from + at.outer * sum.places * slices.inner + at.inner;
+    const int64_t inner = slices.inner.by();
+    const T* from = sum.from + at.outer * sum.places * inner + at.inner;
     int64_t k = at.begin;
     C total;
     if (sum.start == SumsFrom::kWhatIsThere) {
       total = static_cast<C>(sum.there[i]);
     } else {
-      total = static_cast<C>(from[positions[k++] * slices.inner]);
+      total = static_cast<C>(from[positions[k++] * inner]);
     }
     for (; k < at.end; ++k) {
-      total = AddFunctor<C>()(total, static_cast<C>(from[positions[k] * slices.inner]));
+      total = AddFunctor<C>()(total, static_cast<C>(from[positions[k] * inner]));
     }
     x[i] = static_cast<T>(total);
   }
@@ -83,7 +100,8 @@ void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
   const int64_t n = slices.outer * slices.extent * slices.inner;
   if (n == 0) return;
   launch(ctx, sum_slices<T>, blocks_for(ctx, n), kBlock, SumOfSlices<T>{start, there, from, places},
-         slices, n, named.first(), named.of(), x);
+         SliceSpace{Divider(slices.extent), Divider(slices.inner)}, n, named.first(), named.of(),
+         x);
 }
 
 }  // namespace gpu

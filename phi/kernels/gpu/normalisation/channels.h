@@ -23,11 +23,20 @@ struct ChannelDims {
   ChannelDims(const Dims& dims, int axis)
       : outer(dims.numel(0, axis)),
         channels(dims[axis]),
-        inner(dims.numel(axis + 1, dims.ndim())) {}
+        inner(dims.numel(axis + 1, dims.ndim())),
+        by_channels_(channels),
+        by_inner_(inner) {}
   int64_t numel() const { return outer * channels * inner; }
-  __device__ int64_t channel_of(int64_t at) const { return at / inner % channels; }
+  __device__ int64_t channel_of(int64_t at) const {
+    const int64_t line = by_inner_.quotient(at);
+    return line - by_channels_.quotient(line) * channels;
+  }
   /// The elements of each channel.
   SliceLines lines() const { return {outer, channels, inner}; }
+
+ private:
+  Divider by_channels_;
+  Divider by_inner_;
 };
 
 /// sums[c], and sums[channels + c], = those of two terms over the elements of channel c:

@@ -16,22 +16,25 @@ using gpu::WalkLines;
 /// The images of a batch, and the groups of their channels.
 struct Images {
   ChannelDims dims;  // of the batch
-  int64_t image;     // elements of one
   int64_t groups;
+  gpu::Divider image;     // elements of one
+  gpu::Divider of_group;  // channels
 
   Images(const Dims& x, int axis, int64_t group_count)
-      : dims(x, axis), image(x.numel(1, x.ndim())), groups(group_count) {}
+      : dims(x, axis),
+        groups(group_count),
+        image(x.numel(1, x.ndim())),
+        of_group(groups == 0 ? 0 : dims.channels / groups) {}
   /// Image by image, the elements of each group.
   WalkLines lines(int64_t count) const {
     AxisSet within;
     for (const int d : {1, 3, 4}) within.add(d);
     const int64_t outer = count == 0 ? 0 : dims.outer / count;
-    const int64_t of_group = groups == 0 ? 0 : dims.channels / groups;
-    return {Dims{count, outer, groups, of_group, dims.inner}, within};
+    return {Dims{count, outer, groups, of_group.by(), dims.inner}, within};
   }
   /// The line that holds a position.
   __device__ int64_t line_of(int64_t at, int64_t c) const {
-    return at / image * groups + c / (dims.channels / groups);
+    return image.quotient(at) * groups + of_group.quotient(c);
   }
 };
 

@@ -23,19 +23,21 @@ struct AngleRows {
 };
 
 struct HeadShape {
-  int64_t heads;
-  int64_t dim;
-  int64_t tokens;
-  int64_t batch;
+  gpu::Divider heads;
+  gpu::Divider half;  // of a head's columns
+  gpu::Divider tokens;
+  gpu::Divider batch;
   bool time_major;
   bool adjacent;
   bool has_ids;
 
   /// Of token t of the array the number among positions: of the sequence, or of [batch, tokens].
   PHI_HD int64_t row(int64_t t) const {
-    const int64_t s = time_major ? t / batch : t % tokens;
-    if (!has_ids) return s;
-    return (time_major ? t % batch : t / tokens) * tokens + s;
+    const gpu::Divider& inner = time_major ? batch : tokens;
+    const int64_t outer = inner.quotient(t);
+    const int64_t rest = t - outer * inner.by();
+    if (!has_ids) return time_major ? outer : rest;
+    return time_major ? rest * tokens.by() + outer : t;
   }
 };
 
@@ -44,29 +46,30 @@ template <typename T, typename A>
 __global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
                              AngleRows<A> angles, bool back) {
   using C = compute_t<T>;
-  const int64_t half = shape.dim / 2;
+  const int64_t half = shape.half.by();
+  const int64_t dim = 2 * half;
   for (int64_t i = gpu::first_item(); i < pairs; i += gpu::item_stride()) {
-    const int64_t head = i / half;
+    const int64_t head = shape.half.quotient(i);
     const int64_t pair = i - head * half;
     const int64_t first = shape.adjacent ? 2 * pair : pair;
     const int64_t second = shape.adjacent ? first + 1 : first + half;
-    const int64_t at = shape.row(head / shape.heads);
+    const int64_t at = shape.row(shape.heads.quotient(head));
     int64_t row = at;
     if (angles.is_table) {
       row = angles.positions.at(at) - angles.first_row;
       if (row < 0 || row >= angles.rows) continue;  // refused
     }
-    const int64_t own = row * (angles.is_table ? shape.dim : half);
+    const int64_t own = row * (angles.is_table ? dim : half);
     const int64_t of_first = own + (angles.is_table ? first : pair);
     const int64_t of_second = own + (angles.is_table ? second : pair);
-    const C a = static_cast<C>(x[head * shape.dim + first]);
-    const C b = static_cast<C>(x[head * shape.dim + second]);
+    const C a = static_cast<C>(x[head * dim + first]);
+    const C b = static_cast<C>(x[head * dim + second]);
     const C sin_first = static_cast<C>(angles.sines[back ? of_second : of_first]);
     const C sin_second = static_cast<C>(angles.sines[back ? of_first : of_second]);
     const C sign = back ? C(-1) : C(1);
-    out[head * shape.dim + first] =
+    out[head * dim + first] =
         static_cast<T>(a * static_cast<C>(angles.cosines[of_first]) - sign * b * sin_first);
-    out[head * shape.dim + second] =
+    out[head * dim + second] =
         static_cast<T>(b * static_cast<C>(angles.cosines[of_second]) + sign * a * sin_second);
   }
 }
@@ -109,7 +112,7 @@ void rotate_each(const GpuContext& ctx, const std::array<const DenseTensor*, 3>&
                  const AngleRows<A>& angles, bool back) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || !outputs[i]) continue;
-    shape.heads = inputs[i]->dims()[2];
+    shape.heads = gpu::Divider(inputs[i]->dims()[2]);
     const int64_t pairs = inputs[i]->numel() / 2;
     if (pairs == 0) continue;
     gpu::launch(ctx, rotate_pairs<T, A>, gpu::blocks_for(ctx, pairs), gpu::kBlock,
@@ -127,14 +130,13 @@ void rotate_all(const GpuContext& ctx, const Rotation& how,
   const DenseTensor& q = *inputs[0];
   const DenseTensor* ids = how.position_ids;
   const int seq_dim = how.time_major ? 0 : 1;
-  const HeadShape shape{0,
-                        q.dims()[3],
-                        q.dims()[seq_dim],
-                        q.dims()[1 - seq_dim],
-                        how.time_major,
-                        how.adjacent,
+  const int64_t tokens = q.dims()[seq_dim];
+  const int64_t batch = q.dims()[1 - seq_dim];
+  const HeadShape shape{gpu::Divider(1),      gpu::Divider(q.dims()[3] / 2),
+                        gpu::Divider(tokens), gpu::Divider(batch),
+                        how.time_major,       how.adjacent,
                         ids != nullptr};
-  PHI_CHECK(!ids || (ids->dims()[0] == shape.batch && ids->dims()[1] == shape.tokens),
+  PHI_CHECK(!ids || (ids->dims()[0] == batch && ids->dims()[1] == tokens),
             errors::PreconditionNotMet("position_ids has {} here and q {}; shard its batch and "
                                        "sequence as q's.",
                                        ids->dims().to_string(), q.dims().to_string()));
@@ -145,16 +147,16 @@ void rotate_all(const GpuContext& ctx, const Rotation& how,
     const int row_dim = how.sin->ndim() == 2 ? 0 : 1;
     const int64_t begin = ctx.input_box(3, how.sin->dims()).box.offset[row_dim];
     const int64_t rows = how.sin->dims()[row_dim];
-    check_rows(ctx, ids, positions.first, shape.batch > 0 ? shape.tokens : 0, begin, rows);
+    check_rows(ctx, ids, positions.first, batch > 0 ? tokens : 0, begin, rows);
     return rotate_each<T, T>(ctx, inputs, outputs, shape,
                              {how.sin->data<T>(), how.cos->data<T>(), positions, begin, rows, true},
                              how.back);
   }
-  const int64_t rows = ids ? shape.batch * shape.tokens : shape.tokens;
-  const TensorMeta meta{{rows, shape.dim / 2}, dtype_of<C>()};
+  const int64_t rows = ids ? batch * tokens : tokens;
+  const TensorMeta meta{{rows, shape.half.by()}, dtype_of<C>()};
   DenseTensor sines = DenseTensor::empty(meta, ctx.place());
   DenseTensor cosines = DenseTensor::empty(meta, ctx.place());
-  gpu::rope_angles<C>(ctx, positions, rows, shape.dim / 2, how.base, sines.mutable_data<C>(),
+  gpu::rope_angles<C>(ctx, positions, rows, shape.half.by(), how.base, sines.mutable_data<C>(),
                       cosines.mutable_data<C>());
   rotate_each<T, C>(ctx, inputs, outputs, shape,
                     {sines.data<C>(), cosines.data<C>(), positions, 0, rows, false}, how.back);

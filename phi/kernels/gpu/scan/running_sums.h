@@ -3,74 +3,42 @@
 //
 //   const Chosen chosen = choose(ctx, n, IsTrue{mask});  // the host waits for their number
 //   index_loop(ctx, out, chosen.count(), Take{chosen.places.data<int64_t>(), x});
-//
-// Each block adds up a range, the ranges' sums become where each begins, and each block goes over
-// its range again.
 #pragma once
 
 #include <cstdint>
 
-#include "phi/core/dense_tensor.h"
 #include "phi/kernels/functors/scan.h"
-#include "phi/kernels/gpu/scan/scan_lines.h"
+#include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/gpu/value_on_host.h"
+#include "phi/kernels/gpu/words.h"
 
 namespace phi::gpu {
 
-/// The elements that each of `count` blocks has: [b * size, (b + 1) * size) of n.
-struct SumRanges {
-  int64_t n;
-  int64_t size;
-  int64_t count;
-
-  SumRanges(const GpuContext& ctx, int64_t elements);
-  __device__ int64_t begin() const { return int64_t{blockIdx.x} * size; }
-  __device__ int64_t length() const { return n - begin() < size ? n - begin() : size; }
+template <typename Count>
+struct CountOf {
+  Count count;
+  __device__ int64_t operator()(int64_t, int64_t i) const { return static_cast<int64_t>(count(i)); }
 };
 
-/// Sums of ranges become those of all ranges before each.
-void place_ranges(const GpuContext& ctx, int64_t count, int64_t* sums);
-
-template <typename Count>
-__global__ void add_ranges(SumRanges ranges, Count count, int64_t* sums) {
-  const Team<kBlock> team;
-  int64_t sum = 0;
-  const int64_t begin = ranges.begin();
-  team.each(ranges.length(), [&](int64_t k) { sum += static_cast<int64_t>(count(begin + k)); });
-  sum = team.template join<SumReducer<int64_t>>(sum);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
-}
-
-template <typename Count>
-__global__ void write_running_sums(SumRanges ranges, Count count, const int64_t* before_ranges,
-                                   int64_t* sums) {
-  const int64_t begin = ranges.begin();
-  const int64_t base = before_ranges[blockIdx.x];
-  scan_line<SumScan<int64_t>>(
-      Team<kBlock>(), ranges.length(),
-      [&](int64_t k) { return static_cast<int64_t>(count(begin + k)); },
-      [&](int64_t k, int64_t before, int64_t joined) {
-        sums[begin + k] = base + before;
-        if (begin + k + 1 == ranges.n) sums[ranges.n] = base + joined;
-      });
-}
+struct StoreSum {
+  int64_t n;
+  int64_t* sums;
+  __device__ void operator()(int64_t, int64_t i, int64_t before, int64_t joined) const {
+    sums[i] = before;
+    if (i + 1 == n) sums[n] = joined;
+  }
+};
 
 /// [n + 1]: count(0) + .. + count(i - 1) for each i up to n. Counts are numbers or bool.
 template <typename Count>
 DenseTensor running_sums(const GpuContext& ctx, int64_t n, const Count& count) {
   DenseTensor sums = DenseTensor::empty({{n + 1}, DataType::INT64}, ctx.place());
-  auto* to = sums.mutable_data<int64_t>();
+  auto* const to = sums.mutable_data<int64_t>();
   if (n == 0) {
-    place_ranges(ctx, 0, to);
-    return sums;
+    fill(ctx, to, 1, int64_t{0});
+  } else {
+    scan_parts<SumScan<int64_t>>(ctx, LineParts(ctx, 1, n), CountOf<Count>{count}, StoreSum{n, to});
   }
-  const SumRanges ranges(ctx, n);
-  const auto blocks = static_cast<unsigned>(ranges.count);
-  DenseTensor of_ranges = DenseTensor::empty({{ranges.count + 1}, DataType::INT64}, ctx.place());
-  auto* before = of_ranges.mutable_data<int64_t>();
-  launch(ctx, add_ranges<Count>, blocks, kBlock, ranges, count, before);
-  place_ranges(ctx, ranges.count, before);
-  launch(ctx, write_running_sums<Count>, blocks, kBlock, ranges, count, before, to);
   return sums;
 }
 

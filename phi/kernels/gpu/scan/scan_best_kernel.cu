@@ -2,66 +2,72 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/functors/scan.h"
-#include "phi/kernels/gpu/scan/scan_lines.h"
+#include "phi/kernels/gpu/scan/scan_parts.h"
 
 namespace phi {
 namespace {
 
-/// The best of neighbours; a place of -1 is that of none.
+/// An element and its place in its line; -1 is that of none.
+template <typename C>
+struct Best {
+  C value;
+  int64_t place;
+};
+
+/// The best of elements, which are merged in whatever order.
 template <typename Takes, typename C>
 struct BestScan {
-  struct State {
-    C value;
-    int64_t place;
-  };
-  PHI_HD static State start() { return {C(0), -1}; }
+  using State = Best<C>;
+  PHI_HD static constexpr State start() { return {C(0), -1}; }
   PHI_HD static State merge(State a, State b) {
-    if (a.place < 0) return b;
-    if (b.place < 0) return a;
-    return Takes()(b.value, a.value) ? b : a;
+    const State first = a.place < b.place ? a : b;
+    const State second = a.place < b.place ? b : a;
+    return first.place < 0 || Takes()(second.value, first.value) ? second : first;
   }
 };
 
-template <typename Takes, typename T, typename Index>
-struct BestLine {
-  using C = compute_t<T>;
-  using Scan = BestScan<Takes, C>;
+template <typename T>
+struct BestOf {
   const T* x;
-  T* out;
-  Index* indices;
   gpu::AxisLines lines;
 
-  template <typename Team>
-  __device__ void operator()(const Team& team, int64_t line) const {
-    const int64_t first = lines.start(line);
-    gpu::scan_line<Scan>(
-        team, lines.n,
-        [&](int64_t k) {
-          return typename Scan::State{static_cast<C>(x[first + lines.at(k)]), k};
-        },
-        [&](int64_t k, const auto&, const auto& joined) {
-          out[first + lines.at(k)] = static_cast<T>(joined.value);
-          indices[first + lines.at(k)] = static_cast<Index>(joined.place);
-        });
+  __device__ Best<compute_t<T>> operator()(int64_t line, int64_t k) const {
+    return {static_cast<compute_t<T>>(x[lines.start(line) + lines.at(k)]), k};
   }
 };
 
-template <template <typename> typename Takes, typename T, typename Index>
-void scan_best(const GpuContext& ctx, const DenseTensor& x, int axis, DenseTensor* out,
-               DenseTensor* indices) {
-  const gpu::AxisLines lines(x.dims(), axis);
-  for_each_line(ctx, lines,
-                BestLine<Takes<compute_t<T>>, T, Index>{x.data<T>(), out->mutable_data<T>(),
-                                                        indices->mutable_data<Index>(), lines});
-}
+/// Places are int64 or int32: one of the two arrays is there, as kernels for each would take
+/// compilers their time.
+template <typename T>
+struct StoreBest {
+  T* out;
+  int64_t* wide;
+  int32_t* narrow;
+  gpu::AxisLines lines;
+
+  template <typename State>
+  __device__ void operator()(int64_t line, int64_t k, const State&, const State& best) const {
+    const int64_t at = lines.start(line) + lines.at(k);
+    out[at] = static_cast<T>(best.value);
+    if (wide) {
+      wide[at] = best.place;
+    } else {
+      narrow[at] = static_cast<int32_t>(best.place);
+    }
+  }
+};
 
 template <template <typename> typename Takes, typename T>
 void scan_best(const GpuContext& ctx, const DenseTensor& x, int axis, DenseTensor* out,
                DenseTensor* indices) {
+  using C = compute_t<T>;
   if (x.numel() == 0) return;
-  if (indices->dtype() == DataType::INT32)
-    return scan_best<Takes, T, int32_t>(ctx, x, axis, out, indices);
-  scan_best<Takes, T, int64_t>(ctx, x, axis, out, indices);
+  const gpu::AxisLines lines(x.dims(), axis);
+  const bool is_narrow = indices->dtype() == DataType::INT32;
+  gpu::scan_lines<BestScan<Takes<C>, C>>(
+      ctx, lines, BestOf<T>{x.data<T>(), lines},
+      StoreBest<T>{out->mutable_data<T>(), is_narrow ? nullptr : indices->mutable_data<int64_t>(),
+                   is_narrow ? indices->mutable_data<int32_t>() : nullptr, lines});
 }
 
 }  // namespace

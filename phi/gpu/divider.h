@@ -1,0 +1,46 @@
+// Divider: division by a number that the host knows, as a product and a shift. GPUs have no
+// instruction that divides; 64 bits take them some hundred.
+//
+//   const Divider columns(x.dims()[1]);              // on the host
+//   const int64_t row = columns.quotient(i);         // in a kernel, which takes it by value
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "phi/common/hd.h"
+
+namespace phi::gpu {
+
+/// Exact for all numbers from 0 to 2^63 - 1. Source: Granlund and Montgomery, Division by Invariant
+/// Integers using Multiplication (1994), theorem 4.2, for dividends of 63 bits.
+class Divider {
+ public:
+  /// Not to be used before it is assigned: arrays of them are made at each launch.
+  Divider() = default;
+
+  /// 0 <= by <= 2^62. Of what is divided by 0 there is nothing: extents of empty arrays.
+  explicit Divider(int64_t by) : factor_(0), by_(by), shift_(0) {
+    if (by == 0) return;
+    const auto divisor = static_cast<uint64_t>(by);
+    shift_ = static_cast<int>(std::bit_width(divisor - 1));
+    factor_ = static_cast<uint64_t>((Wide{1} << (63 + shift_)) / divisor) + 1;
+  }
+
+  PHI_HD int64_t by() const { return by_; }
+
+  /// Of i >= 0.
+  PHI_HD int64_t quotient(int64_t i) const {
+    const Wide product = Wide{static_cast<uint64_t>(i) << 1} * factor_;
+    return static_cast<int64_t>(static_cast<uint64_t>(product >> 64) >> shift_);
+  }
+
+ private:
+  using Wide = unsigned __int128;
+
+  uint64_t factor_;
+  int64_t by_;
+  int shift_;
+};
+
+}  // namespace phi::gpu

@@ -1,0 +1,19 @@
+// Pieces that are moved, compiled once per width of an element.
+#include "phi/kernels/cpu/moves/move.h"
+#include "phi/kernels/element_width.h"
+
+namespace phi {
+
+void move_pieces(const Pieces& pieces, const void* from, void* to, size_t width) {
+  visit_width(width, [&]<typename W>() {
+    PieceMoves(pieces).copy(static_cast<const W*>(from), static_cast<W*>(to));
+  });
+}
+
+void move_pieces_back(const Pieces& pieces, const void* grad, void* from, size_t width) {
+  visit_width(width, [&]<typename W>() {
+    PieceMoves(pieces).copy_back(static_cast<const W*>(grad), static_cast<W*>(from));
+  });
+}
+
+}  // namespace phi

@@ -1,0 +1,150 @@
+// Scans of lines in parts, so that a few long lines keep a GPU busy: a block merges the states of a
+// part, those of a line's parts become the states before each, and a block goes over its part
+// again.
+//
+//   struct Squares {
+//     const int64_t* x;
+//     __device__ int64_t operator()(int64_t line, int64_t k) const { return x[k] * x[k]; }
+//   };
+//   struct Write {
+//     int64_t* out;
+//     __device__ void operator()(int64_t line, int64_t k, int64_t before, int64_t joined) const {
+//       out[k] = joined;
+//     }
+//   };
+//   scan_parts<SumScan<int64_t>>(ctx, LineParts(ctx, 1, n), Squares{x}, Write{out});
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "phi/core/dense_tensor.h"
+#include "phi/kernels/gpu/scan/scan_lines.h"
+
+namespace phi::gpu {
+
+/// `lines` of n elements each, all in `count` parts of `size` elements; the last may be shorter.
+struct LineParts {
+  int64_t lines;
+  int64_t n;
+  int64_t count = 1;
+  int64_t size;
+  Divider by_count = Divider(1);
+
+  /// As many as keep a GPU busy, if they are worth their launches. There is a line at least.
+  LineParts(const GpuContext& ctx, int64_t of_lines, int64_t elements)
+      : lines(of_lines), n(elements), size(elements) {
+    constexpr int64_t kLeast = 4096;  // elements of a part
+    const int64_t wanted = std::min<int64_t>(blocks_for(ctx, lines * n) / lines, n / kLeast);
+    if (wanted <= 1) return;
+    size = (n + wanted - 1) / wanted;
+    count = (n + size - 1) / size;
+    by_count = Divider(count);
+  }
+
+  int64_t all() const { return lines * count; }
+  __device__ int64_t line(int64_t part) const { return by_count.quotient(part); }
+  __device__ int64_t begin(int64_t part) const { return (part - line(part) * count) * size; }
+  __device__ int64_t length(int64_t part) const {
+    const int64_t left = n - begin(part);
+    return left < size ? left : size;
+  }
+};
+
+template <typename Scan>
+struct MergeReducer {
+  using Acc = typename Scan::State;
+  static constexpr Acc kIdentity = Scan::start();
+  PHI_HD static Acc join(const Acc& a, const Acc& b) { return Scan::merge(a, b); }
+};
+
+/// merged[part] = its states, merged in whatever order.
+template <typename Scan, typename StateOf>
+struct MergePart {
+  LineParts parts;
+  StateOf state;
+  typename Scan::State* merged;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t part) const {
+    const int64_t line = parts.line(part);
+    const int64_t begin = parts.begin(part);
+    auto all = Scan::start();
+    team.each(parts.length(part),
+              [&](int64_t k) { all = Scan::merge(all, state(line, begin + k)); });
+    all = team.template join<MergeReducer<Scan>>(all);
+    if (team.index() == 0) merged[part] = all;
+  }
+};
+
+/// store(line, k, before, joined) for each element k of a part, as scan_line() does.
+template <typename Scan, typename StateOf, typename Store>
+struct ScanPart {
+  LineParts parts;
+  StateOf state;
+  Store store;
+  const typename Scan::State* before_parts;  // null: lines have one part
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t part) const {
+    const int64_t line = parts.line(part);
+    const int64_t begin = parts.begin(part);
+    scan_line<Scan>(
+        team, parts.length(part), [&](int64_t k) { return state(line, begin + k); },
+        [&](int64_t k, const auto& before, const auto& joined) {
+          store(line, begin + k, before, joined);
+        },
+        before_parts ? before_parts[part] : Scan::start());
+  }
+};
+
+/// The states of each line's parts become those before each.
+template <typename Scan>
+struct PlaceParts {
+  int64_t count;
+  typename Scan::State* states;
+
+  template <typename Team>
+  __device__ void operator()(const Team& team, int64_t line) const {
+    auto* const of_line = states + line * count;
+    scan_line<Scan>(
+        team, count, [&](int64_t k) { return of_line[k]; },
+        [&](int64_t k, const auto& before, const auto&) { of_line[k] = before; });
+  }
+};
+
+/// op(team, item), a block for each.
+template <typename Op>
+void for_each_block(const GpuContext& ctx, int64_t items, const Op& op) {
+  launch(ctx, run_lines<kBlock, Op>, blocks_for_lines(ctx, items, kBlock), kBlock, items, op);
+}
+
+/// state(line, k) is that of an element alone, and may be asked for twice; store(line, k, before,
+/// joined) takes the states of the elements before k of its line, and of those and k.
+template <typename Scan, typename StateOf, typename Store>
+void scan_parts(const GpuContext& ctx, const LineParts& parts, const StateOf& state,
+                const Store& store) {
+  using State = typename Scan::State;
+  using InParts = ScanPart<Scan, StateOf, Store>;
+  if (parts.count == 1) {
+    return for_each_block(ctx, parts.lines, InParts{parts, state, store, nullptr});
+  }
+  const auto bytes = parts.all() * static_cast<int64_t>(sizeof(State));
+  DenseTensor memory = DenseTensor::empty({{bytes}, DataType::UINT8}, ctx.place());
+  auto* const states = static_cast<State*>(memory.mutable_raw_data());
+  for_each_block(ctx, parts.all(), MergePart<Scan, StateOf>{parts, state, states});
+  for_each_block(ctx, parts.lines, PlaceParts<Scan>{parts.count, states});
+  for_each_block(ctx, parts.all(), InParts{parts, state, store, states});
+}
+
+/// scan_parts() along the lines of an array; where they have one part, threads that serve their
+/// length share each.
+template <typename Scan, typename StateOf, typename Store>
+void scan_lines(const GpuContext& ctx, const AxisLines& lines, const StateOf& state,
+                const Store& store) {
+  const LineParts parts(ctx, lines.count, lines.n);
+  if (parts.count > 1) return scan_parts<Scan>(ctx, parts, state, store);
+  for_each_line(ctx, lines, ScanPart<Scan, StateOf, Store>{parts, state, store, nullptr});
+}
+
+}  // namespace phi::gpu
