@@ -15,14 +15,6 @@
 
 namespace phi::gpu {
 
-/// GPUs divide 32 bits several times faster than 64.
-PHI_HD int64_t quotient(int64_t i, int64_t size) {
-  if (static_cast<uint64_t>(i | size) >> 32 == 0) {
-    return static_cast<uint32_t>(i) / static_cast<uint32_t>(size);
-  }
-  return i / size;
-}
-
 template <int kOperands>
 struct Offsets {
   int64_t at[kOperands];

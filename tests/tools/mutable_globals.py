@@ -72,10 +72,13 @@ SHARED = {
     r".*::vlocal__": "glog's: whether a line of VLOG is on",
 }
 # In builds with CUDA.
-OF_CUDA = {r"phi::(gpu::cublaslt|distributed::nccl)\(\)::functions": "constant when loaded"}
+OF_CUDA = {
+    r"phi::(gpu::cublaslt|distributed::nccl)\(\)::functions": "constant when loaded",
+    r"phi::phi_registered_\d+": "that a kernel is registered; written when the program is loaded, and kept by -Og",
+}
 # The compiler's, and those of libraries that are compiled in.
 NOT_OURS = re.compile(r"DW\.ref\.|guard variable for |TLS init function for |std::|fmt::|nlohmann::|\.L|__tls_guard|_ZGR|google::"
-                      r"|fL[A-Z]+::|__gnu_cxx::|__device_stub__|__cuda|__nv_")
+                      r"|fL[A-Z]+::|__gnu_cxx::|__device_stub__|__cuda|__nv_|____nv_")
 
 
 def objects(build: Path) -> list[Path]:

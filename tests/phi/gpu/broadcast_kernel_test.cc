@@ -47,23 +47,29 @@ TEST(GpuBroadcast, OfTwo) {
   });
 }
 
-TEST(GpuBroadcast, OfArraysThatBeginWhereNoPackDoes) {
-  for_each_type(Floats(), []<typename T>() {
-    const DenseTensor x = drawn(dtype_of<T>(), {6, 16}, 1);
-    const Arrays in = {x, drawn(dtype_of<T>(), {16}, 2)};
-    for (const bool first : {true, false}) {
-      expect_same_on_gpu(in, {x.meta()}, [&](const KernelContext& ctx, Arrays& own, Arrays& out) {
-        const DenseTensor a = first ? moved_by_one(own[0]) : own[0];
-        const DenseTensor b = first ? own[1] : moved_by_one(own[1]);
-        registered<kernels::subtract, T>(ctx, a, b, &out[0]);
-      });
-    }
-    // The array of results.
-    expect_same_on_gpu(in, {x.meta()}, [](const KernelContext& ctx, Arrays& own, Arrays& out) {
-      DenseTensor apart = moved_by_one(own[0]);
-      registered<kernels::subtract, T>(ctx, own[0], own[1], &apart);
-      registered<kernels::subtract, T>(ctx, apart, own[1], &out[0]);
+/// y broadcasts to x's dims, or has them.
+template <typename T>
+void check_apart(const Dims& y_dims) {
+  const DenseTensor x = drawn(dtype_of<T>(), {6, 16}, 1);
+  const Arrays in = {x, drawn(dtype_of<T>(), y_dims, 2)};
+  for (const bool first : {true, false}) {
+    expect_same_on_gpu(in, {x.meta()}, [&](const KernelContext& ctx, Arrays& own, Arrays& out) {
+      const DenseTensor a = first ? moved_by_one(own[0]) : own[0];
+      const DenseTensor b = first ? own[1] : moved_by_one(own[1]);
+      registered<kernels::subtract, T>(ctx, a, b, &out[0]);
     });
+  }
+  // The array of results.
+  expect_same_on_gpu(in, {x.meta()}, [](const KernelContext& ctx, Arrays& own, Arrays& out) {
+    DenseTensor apart = moved_by_one(own[0]);
+    registered<kernels::subtract, T>(ctx, own[0], own[1], &apart);
+    registered<kernels::subtract, T>(ctx, apart, own[1], &out[0]);
+  });
+}
+
+TEST(GpuBroadcast, OfArraysThatBeginWhereNoPackDoes) {
+  for_each_type(join_t<Floats, Complexes>(), []<typename T>() {
+    for (const Dims& y : {Dims{16}, Dims{6, 16}}) check_apart<T>(y);
   });
 }
 

@@ -23,7 +23,7 @@ DenseTensor indices(const Dims& dims, int low, int high, uint32_t seed = 9) {
 
 /// Of arrays of T and indices of both dtypes; `call` is a generic lambda.
 template <typename T, typename Call>
-void expect_same(Arrays arrays, const Dims& index, int low, int high,
+void expect_same(const Arrays& arrays, const Dims& index, int low, int high,
                  const std::vector<TensorMeta>& outputs, Call call) {
   for (const bool wide : {false, true}) {
     Arrays in = arrays;

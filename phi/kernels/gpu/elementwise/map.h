@@ -32,17 +32,19 @@ __device__ void map_pack(Pack<Out, kWidth>* out, const F& f, const Pack<In, kWid
   *out = result;
 }
 
-/// `packs` whole packs, and what is left behind them, element by element.
+/// `packs` whole packs, and what is left behind them, element by element; of packs of one there are
+/// none.
 template <int kWidth, typename Out, typename F, typename... In>
 __global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... in) {
-  for (int64_t i = first_item(); i < packs; i += item_stride()) {
-    map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f, pack_at<kWidth>(in, i)...);
-  }
   if constexpr (kWidth > 1) {
-    PHI_UNROLL(1)
-    for (int64_t i = packs * kWidth + first_item(); i < n; i += item_stride()) {
-      out[i] = map_element<Out>(f, in[i]...);
+    for (int64_t i = first_item(); i < packs; i += item_stride()) {
+      map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f, pack_at<kWidth>(in, i)...);
     }
+  }
+  const int64_t rest = kWidth > 1 ? packs * kWidth : 0;
+  PHI_UNROLL(1)
+  for (int64_t i = rest + first_item(); i < n; i += item_stride()) {
+    out[i] = map_element<Out>(f, in[i]...);
   }
 }
 

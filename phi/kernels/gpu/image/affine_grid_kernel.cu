@@ -1,5 +1,6 @@
 // affine_grid on GPUs: where an affine map takes the elements of an image.
 #include "phi/generated/kernels/image.h"
+#include "phi/gpu/space.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/affine_coordinates.h"
@@ -12,7 +13,7 @@ struct AffineGrid {
   int64_t n;
   int64_t rows;  // coordinates of a place
   int64_t places;
-  int64_t extents[3] = {1, 1, 1};  // of x, y, z
+  gpu::Divider extents[3];  // of x, y, z
   bool align_corners;
 
   AffineGrid(const Dims& grid, bool align)
@@ -20,24 +21,27 @@ struct AffineGrid {
         rows(grid.back()),
         places(grid.numel(1, grid.ndim() - 1)),
         align_corners(align) {
-    for (int d = 0; d < grid.ndim() - 2; ++d) extents[d] = grid[grid.ndim() - 2 - d];
+    for (int d = 0; d < 3; ++d) {
+      extents[d] = gpu::Divider(d < grid.ndim() - 2 ? grid[grid.ndim() - 2 - d] : 1);
+    }
   }
 
   /// Coordinate k of a place, and a 1 behind the last.
   template <typename C>
   PHI_HD C coordinate(int64_t place, int64_t k) const {
     if (k == rows) return C(1);
-    int64_t extent = extents[0];
-    int64_t at = place;
-    if (k > 0) {
-      at = gpu::quotient(at, extents[0]);
-      extent = extents[1];
+    int64_t outer = place;
+    int64_t at = 0;
+    int64_t extent = 1;
+    PHI_UNROLL(3)
+    for (int d = 0; d < 3; ++d) {
+      if (d > k) break;
+      extent = extents[d].by();
+      const int64_t rest = extents[d].quotient(outer);
+      at = outer - rest * extent;
+      outer = rest;
     }
-    if (k > 1) {
-      at = gpu::quotient(at, extents[1]);
-      extent = extents[2];
-    }
-    return affine_coordinate<C>(at - gpu::quotient(at, extent) * extent, extent, align_corners);
+    return affine_coordinate<C>(at, extent, align_corners);
   }
 };
 
@@ -45,16 +49,15 @@ struct AffineGrid {
 template <typename T>
 struct MapPlace {
   AffineGrid grid;
+  gpu::Space<2> space;  // [places, rows]
   const T* matrices;
   PHI_HD T operator()(int64_t i) const {
     using C = compute_t<T>;
-    const int64_t r = i % grid.rows;
-    const int64_t place = i / grid.rows % grid.places;
-    const int64_t n = i / grid.rows / grid.places;
-    const T* const row = matrices + (n * grid.rows + r) * (grid.rows + 1);
+    const auto at = space.place(i);
+    const T* const row = matrices + (at.outer * grid.rows + at.along[1]) * (grid.rows + 1);
     C sum = C(0);
     for (int64_t k = 0; k <= grid.rows; ++k)
-      sum += static_cast<C>(row[k]) * grid.coordinate<C>(place, k);
+      sum += static_cast<C>(row[k]) * grid.coordinate<C>(at.along[0], k);
     return static_cast<T>(sum);
   }
 };
@@ -63,16 +66,16 @@ struct MapPlace {
 template <typename T>
 struct MatrixLine {
   AffineGrid grid;
+  gpu::Space<2> space;  // [rows, rows + 1]
   const T* out_grad;
   T* matrix_grad;
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t line) const {
     using C = compute_t<T>;
-    const int64_t k = line % (grid.rows + 1);
-    const int64_t r = line / (grid.rows + 1) % grid.rows;
-    const int64_t n = line / (grid.rows + 1) / grid.rows;
-    const T* const from = out_grad + n * grid.places * grid.rows + r;
+    const auto at = space.place(line);
+    const int64_t k = at.along[1];
+    const T* const from = out_grad + at.outer * grid.places * grid.rows + at.along[0];
     const C sum = team.template sum<C>(grid.places, [&](int64_t place) {
       return static_cast<C>(from[place * grid.rows]) * grid.template coordinate<C>(place, k);
     });
@@ -85,8 +88,9 @@ struct MatrixLine {
 template <typename T, typename Context>
 void AffineGridKernel(const Context& ctx, const DenseTensor& input, bool align_corners,
                       DenseTensor* output) {
+  const AffineGrid grid(output->dims(), align_corners);
   index_loop(ctx, output->mutable_data<T>(), output->numel(),
-             MapPlace<T>{AffineGrid(output->dims(), align_corners), input.data<T>()});
+             MapPlace<T>{grid, gpu::Space<2>({grid.places, grid.rows}), input.data<T>()});
 }
 
 template <typename T, typename Context>
@@ -94,7 +98,8 @@ void AffineGridGradKernel(const Context& ctx, const DenseTensor& output_grad, bo
                           DenseTensor* input_grad) {
   const AffineGrid grid(output_grad.dims(), align_corners);
   gpu::for_each_line(ctx, gpu::AxisLines::rows(input_grad->numel(), grid.places),
-                     MatrixLine<T>{grid, output_grad.data<T>(), input_grad->mutable_data<T>()});
+                     MatrixLine<T>{grid, gpu::Space<2>({grid.rows, grid.rows + 1}),
+                                   output_grad.data<T>(), input_grad->mutable_data<T>()});
 }
 
 PHI_REGISTER_KERNEL(affine_grid, GPU, AffineGridKernel, Floats);

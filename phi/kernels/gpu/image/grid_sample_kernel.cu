@@ -4,6 +4,7 @@
 #include <string>
 
 #include "phi/generated/kernels/image.h"
+#include "phi/gpu/space.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/sampling.h"
@@ -21,15 +22,14 @@ template <typename T>
 struct Sample {
   using C = compute_t<T>;
   Sampling space;
+  gpu::Space<2> places;  // of an image: [c, places]
   Placing placing;
   const T* x;
   const T* grid;
   PHI_HD T operator()(int64_t i) const {
-    const int64_t line = gpu::quotient(i, space.places);
-    const int64_t place = i - line * space.places;
-    const int64_t image = gpu::quotient(line, space.c);
-    const T* const at = grid + (image * space.places + place) * space.spatial;
-    const T* const from = x + line * space.pixels;
+    const auto place = places.place(i);
+    const T* const at = grid + (place.outer * space.places + place.along[1]) * space.spatial;
+    const T* const from = x + (place.outer * space.c + place.along[0]) * space.pixels;
     C sum = C(0);
     Around<C>(at, space, placing).for_each(space, [&](const Corner<C>& corner) {
       sum += corner.weight * static_cast<C>(from[corner.offset]);
@@ -41,15 +41,15 @@ struct Sample {
 /// For each corner of each place of [n, places] the element of [n, pixels] that it names, -1 for
 /// none, and its weight.
 template <typename T>
-__global__ void list_corners(Sampling space, Placing placing, const T* grid, int64_t* elements,
-                             compute_t<T>* weights) {
+__global__ void list_corners(Sampling space, gpu::Divider places, Placing placing, const T* grid,
+                             int64_t* elements, compute_t<T>* weights) {
   using C = compute_t<T>;
   const int corners = space.corners();
   const int64_t n = space.n * space.places;
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     int64_t* const own = elements + i * corners;
     for (int k = 0; k < corners; ++k) own[k] = -1;
-    const int64_t image = gpu::quotient(i, space.places);
+    const int64_t image = places.quotient(i);
     Around<C>(grid + i * space.spatial, space, placing)
         .for_each(space, [&](const Corner<C>& corner) {
           own[corner.number] = image * space.pixels + corner.offset;
@@ -63,18 +63,19 @@ template <typename T>
 struct GatherCorners {
   using C = compute_t<T>;
   Sampling space;
+  gpu::Space<2> pixels;    // of an image: [c, pixels]
   const int64_t* begins;   // of [n, pixels]
   const int64_t* corners;  // in the order of what they name, then of places
   const C* weights;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
-    const int64_t line = gpu::quotient(i, space.pixels);
-    const int64_t pixel = i - line * space.pixels;
-    const int64_t image = gpu::quotient(line, space.c);
-    const int64_t element = image * space.pixels + pixel;
+    const auto at = pixels.place(i);
+    const int64_t image = at.outer;
+    const int64_t line = image * space.c + at.along[0];
+    const int64_t element = image * space.pixels + at.along[1];
     C sum = C(0);
     for (int64_t k = begins[element]; k < begins[element + 1]; ++k) {
-      const int64_t place = corners[k] / space.corners() - image * space.places;
+      const int64_t place = (corners[k] >> space.spatial) - image * space.places;
       sum += weights[corners[k]] * static_cast<C>(out_grad[line * space.places + place]);
     }
     return static_cast<T>(sum);
@@ -83,12 +84,12 @@ struct GatherCorners {
 
 /// The gradient of one place of [n, places].
 template <typename T>
-__global__ void find_grid_grad(Sampling space, Placing placing, const T* x, const T* grid,
-                               const T* out_grad, T* grid_grad) {
+__global__ void find_grid_grad(Sampling space, gpu::Divider places, Placing placing, const T* x,
+                               const T* grid, const T* out_grad, T* grid_grad) {
   using C = compute_t<T>;
   const int64_t n = space.n * space.places;
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
-    const int64_t image = gpu::quotient(i, space.places);
+    const int64_t image = places.quotient(i);
     const int64_t place = i - image * space.places;
     const T* const from = x + image * space.c * space.pixels;
     const T* const given = out_grad + image * space.c * space.places + place;
@@ -119,12 +120,14 @@ void find_image_grad(const GpuContext& ctx, const Sampling& s, const Placing& pl
   DenseTensor elements = DenseTensor::empty({dims, DataType::INT64}, ctx.place());
   DenseTensor weights = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
   if (places > 0) {
-    gpu::launch(ctx, list_corners<T>, gpu::blocks_for(ctx, places), gpu::kBlock, s, placing,
-                grid.data<T>(), elements.mutable_data<int64_t>(), weights.mutable_data<C>());
+    gpu::launch(ctx, list_corners<T>, gpu::blocks_for(ctx, places), gpu::kBlock, s,
+                gpu::Divider(s.places), placing, grid.data<T>(), elements.mutable_data<int64_t>(),
+                weights.mutable_data<C>());
   }
   const auto named = gpu::positions_by_slice(ctx, elements, s.n * s.pixels);
   index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
-             GatherCorners<T>{s, named.first(), named.of(), weights.data<C>(), out_grad.data<T>()});
+             GatherCorners<T>{s, gpu::Space<2>({s.c, s.pixels}), named.first(), named.of(),
+                              weights.data<C>(), out_grad.data<T>()});
 }
 
 }  // namespace
@@ -133,9 +136,10 @@ template <typename T, typename Context>
 void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& grid,
                       const std::string& mode, const std::string& padding_mode, bool align_corners,
                       DenseTensor* out) {
+  const Sampling s(x.dims(), grid.dims());
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
-             Sample<T>{Sampling(x.dims(), grid.dims()), Placing(mode, padding_mode, align_corners),
-                       x.data<T>(), grid.data<T>()});
+             Sample<T>{s, gpu::Space<2>({s.c, s.places}),
+                       Placing(mode, padding_mode, align_corners), x.data<T>(), grid.data<T>()});
 }
 
 /// Either gradient may be absent.
@@ -149,7 +153,7 @@ void GridSampleGradKernel(const Context& ctx, const DenseTensor& x, const DenseT
   if (x_grad && x_grad->numel() > 0) find_image_grad<T>(ctx, s, placing, grid, out_grad, x_grad);
   if (grid_grad && grid_grad->numel() > 0) {
     gpu::launch(ctx, find_grid_grad<T>, gpu::blocks_for(ctx, s.n * s.places), gpu::kBlock, s,
-                placing, x.data<T>(), grid.data<T>(), out_grad.data<T>(),
+                gpu::Divider(s.places), placing, x.data<T>(), grid.data<T>(), out_grad.data<T>(),
                 grid_grad->mutable_data<T>());
   }
 }

@@ -2,6 +2,7 @@
 // each element from the outputs that take it, in their order.
 #include <vector>
 
+#include "phi/gpu/space.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/taps.h"
@@ -9,33 +10,21 @@
 namespace phi {
 namespace {
 
-/// Element i of [outer, n, inner].
-struct LinePlace {
-  int64_t outer;
-  int64_t at;
-  int64_t inner;
-  PHI_HD LinePlace(int64_t i, int64_t n, int64_t inner_extent) {
-    const int64_t row = gpu::quotient(i, inner_extent);
-    inner = i - row * inner_extent;
-    outer = gpu::quotient(row, n);
-    at = row - outer * n;
-  }
-};
-
 template <typename C>
 struct Resample {
   const int64_t* from;  // [out, each]
   const C* weight;      // the same
   int64_t each;
   int64_t in;
-  int64_t out;
-  int64_t inner;
+  gpu::Space<2> space;  // [out, inner]
   const C* x;
   PHI_HD C operator()(int64_t i) const {
-    const LinePlace p(i, out, inner);
-    const C* const line = x + p.outer * in * inner + p.inner;
-    C sum = static_cast<C>(weight[p.at * each] * line[from[p.at * each] * inner]);
-    for (int64_t k = p.at * each + 1; k < (p.at + 1) * each; ++k)
+    const auto place = space.place(i);
+    const int64_t first = place.along[0] * each;
+    const int64_t inner = space.extent(1);
+    const C* const line = x + place.outer * in * inner + place.along[1];
+    C sum = static_cast<C>(weight[first] * line[from[first] * inner]);
+    for (int64_t k = first + 1; k < first + each; ++k)
       sum = static_cast<C>(sum + weight[k] * line[from[k] * inner]);
     return sum;
   }
@@ -46,17 +35,18 @@ struct GatherTaps {
   const int64_t* begins;  // [in + 1]: element i is taken by taps[begins[i]] to taps[begins[i + 1]]
   const int64_t* taps;
   const C* weight;
-  int64_t each;
-  int64_t in;
+  gpu::Divider each;
   int64_t out;
-  int64_t inner;
+  gpu::Space<2> space;  // [in, inner]
   const C* y_grad;
   PHI_HD C operator()(int64_t i) const {
-    const LinePlace p(i, in, inner);
-    const C* const line = y_grad + p.outer * out * inner + p.inner;
+    const auto place = space.place(i);
+    const int64_t at = place.along[0];
+    const int64_t inner = space.extent(1);
+    const C* const line = y_grad + place.outer * out * inner + place.along[1];
     C sum = C(0);
-    for (int64_t k = begins[p.at]; k < begins[p.at + 1]; ++k)
-      sum = static_cast<C>(sum + weight[taps[k]] * line[taps[k] / each * inner]);
+    for (int64_t k = begins[at]; k < begins[at + 1]; ++k)
+      sum = static_cast<C>(sum + weight[taps[k]] * line[each.quotient(taps[k]) * inner]);
     return sum;
   }
 };
@@ -72,9 +62,9 @@ void resample(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, int64_t
   if (outer * inner == 0) return;
   const DenseTensor from = upload(ctx, taps.from);
   const DenseTensor weight = upload(ctx, taps.weight);
-  index_loop(
-      ctx, y, outer * taps.out * inner,
-      Resample<C>{from.data<int64_t>(), weight.data<C>(), taps.each, taps.in, taps.out, inner, x});
+  index_loop(ctx, y, outer * taps.out * inner,
+             Resample<C>{from.data<int64_t>(), weight.data<C>(), taps.each, taps.in,
+                         gpu::Space<2>({taps.out, inner}), x});
 }
 
 template <typename C>
@@ -91,9 +81,10 @@ void resample_grad(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, in
   const DenseTensor all_begins = upload(ctx, begins);
   const DenseTensor all_taps = upload(ctx, order);
   const DenseTensor weight = upload(ctx, taps.weight);
-  index_loop(ctx, x_grad, outer * taps.in * inner,
-             GatherTaps<C>{all_begins.data<int64_t>(), all_taps.data<int64_t>(), weight.data<C>(),
-                           taps.each, taps.in, taps.out, inner, y_grad});
+  index_loop(
+      ctx, x_grad, outer * taps.in * inner,
+      GatherTaps<C>{all_begins.data<int64_t>(), all_taps.data<int64_t>(), weight.data<C>(),
+                    gpu::Divider(taps.each), taps.out, gpu::Space<2>({taps.in, inner}), y_grad});
 }
 
 /// Waits for it.

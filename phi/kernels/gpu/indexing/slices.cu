@@ -6,26 +6,26 @@ namespace phi::gpu {
 namespace {
 
 template <typename W>
-__global__ void read_named(const W* x, int64_t extent, const int64_t* places, SliceSpace named,
+__global__ void read_named(const W* x, int64_t extent, const int64_t* places, Space<2> named,
                            int64_t n, W* to) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const SliceSpace::Place at = named.at(i);
-    const int64_t place = places[at.slice];
-    to[i] = place < 0 ? W{} : x[(at.outer * extent + place) * named.inner.by() + at.inner];
+    const auto at = named.place(i);
+    const int64_t place = places[at.along[0]];
+    to[i] = place < 0 ? W{} : x[(at.outer * extent + place) * named.extent(1) + at.along[1]];
   }
 }
 
 /// From null: zeros.
 template <typename W>
-__global__ void put_named(const W* there, const W* from, SliceSpace slices, int64_t count,
-                          int64_t n, const int64_t* begins, const int64_t* positions, W* x) {
+__global__ void put_named(const W* there, const W* from, Space<2> slices, int64_t count, int64_t n,
+                          const int64_t* begins, const int64_t* positions, W* x) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const NamedElement at(i, slices, begins);
     W value{};
     if (at.begin == at.end) {
       value = there[i];
     } else if (from) {
-      value = from[(at.outer * count + positions[at.end - 1]) * slices.inner.by() + at.inner];
+      value = from[(at.outer * count + positions[at.end - 1]) * slices.extent(1) + at.inner];
     }
     x[i] = value;
   }
@@ -58,8 +58,8 @@ void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor&
   visit_words(slices, width, address(x) | address(to), [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * count * words.inner;
     launch(ctx, read_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(x),
-           words.extent, places.data<int64_t>(), SliceSpace{Divider(count), Divider(words.inner)},
-           n, static_cast<Word*>(to));
+           words.extent, places.data<int64_t>(), Space<2>({count, words.inner}), n,
+           static_cast<Word*>(to));
   });
 }
 
@@ -71,8 +71,8 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
   visit_words(slices, width, addresses, [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * words.extent * words.inner;
     launch(ctx, put_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(there),
-           static_cast<const Word*>(from), SliceSpace{Divider(words.extent), Divider(words.inner)},
-           places.numel(), n, named.first(), named.of(), static_cast<Word*>(x));
+           static_cast<const Word*>(from), Space<2>({words.extent, words.inner}), places.numel(), n,
+           named.first(), named.of(), static_cast<Word*>(x));
   });
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "phi/gpu/divider.h"
 #include "phi/gpu/launch.h"
+#include "phi/gpu/space.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/binary.h"
 #include "phi/kernels/functors/hd.h"
@@ -26,35 +26,19 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
 void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
                   size_t width);
 
-/// [outer, count, inner], of which an element's place is asked.
-struct SliceSpace {
-  Divider count;
-  Divider inner;
-
-  struct Place {
-    int64_t outer;
-    int64_t slice;
-    int64_t inner;
-  };
-  __device__ Place at(int64_t i) const {
-    const int64_t row = inner.quotient(i);
-    const int64_t outer = count.quotient(row);
-    return {outer, row - outer * count.by(), i - row * inner.by()};
-  }
-};
-
-/// Element i of an array of slices, and the positions that name its slice.
+/// Element i of an array [outer, slices, inner], and the positions that name its slice.
 struct NamedElement {
   int64_t outer;
   int64_t inner;
   int64_t begin;
   int64_t end;
-  __device__ NamedElement(int64_t i, const SliceSpace& slices, const int64_t* begins) {
-    const SliceSpace::Place place = slices.at(i);
+  __device__ NamedElement(int64_t i, const Space<2>& slices, const int64_t* begins) {
+    const auto place = slices.place(i);
+    const int64_t slice = place.along[0];
     outer = place.outer;
-    inner = place.inner;
-    begin = begins[place.slice];
-    end = begins[place.slice + 1];
+    inner = place.along[1];
+    begin = begins[slice];
+    end = begins[slice + 1];
   }
 };
 
@@ -67,7 +51,7 @@ struct SumOfSlices {
 };
 
 template <typename T>
-__global__ void sum_slices(SumOfSlices<T> sum, SliceSpace slices, int64_t n, const int64_t* begins,
+__global__ void sum_slices(SumOfSlices<T> sum, Space<2> slices, int64_t n, const int64_t* begins,
                            const int64_t* positions, T* x) {
   using C = compute_t<T>;
   for (int64_t i = first_item(); i < n; i += item_stride()) {
@@ -76,7 +60,7 @@ __global__ void sum_slices(SumOfSlices<T> sum, SliceSpace slices, int64_t n, con
       x[i] = sum.start == SumsFrom::kZero ? T(0.0f) : sum.there[i];
       continue;
     }
-    const int64_t inner = slices.inner.by();
+    const int64_t inner = slices.extent(1);
     const T* from = sum.from + at.outer * sum.places * inner + at.inner;
     int64_t k = at.begin;
     C total;
@@ -100,8 +84,7 @@ void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
   const int64_t n = slices.outer * slices.extent * slices.inner;
   if (n == 0) return;
   launch(ctx, sum_slices<T>, blocks_for(ctx, n), kBlock, SumOfSlices<T>{start, there, from, places},
-         SliceSpace{Divider(slices.extent), Divider(slices.inner)}, n, named.first(), named.of(),
-         x);
+         Space<2>({slices.extent, slices.inner}), n, named.first(), named.of(), x);
 }
 
 }  // namespace gpu

@@ -15,13 +15,13 @@ void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   if (size == 1) return;
   const int last = loops->ndim - 1;
   const bool follows = last >= 0 && loops->first_run[last] == loops->first_run[last + 1] &&
-                       stride.to == loops->strides[last].to * loops->sizes[last] &&
-                       stride.from == loops->strides[last].from * loops->sizes[last];
+                       stride.to == loops->strides[last].to * loops->sizes[last].by() &&
+                       stride.from == loops->strides[last].from * loops->sizes[last].by();
   if (follows) {
-    loops->sizes[last] *= size;
+    loops->sizes[last] = Divider(loops->sizes[last].by() * size);
     return;
   }
-  loops->sizes[loops->ndim] = size;
+  loops->sizes[loops->ndim] = Divider(size);
   loops->strides[loops->ndim] = stride;
   loops->first_run[loops->ndim + 1] = loops->first_run[loops->ndim];
   ++loops->ndim;
@@ -35,7 +35,7 @@ void append_runs(const Loop& loop, PieceLoops* loops) {
     loops->runs[at++] = {turns, run.from * by.from, run.to * by.to, run.step * by.from, by.to};
     turns += run.count;
   }
-  loops->sizes[loops->ndim] = turns;
+  loops->sizes[loops->ndim] = Divider(turns);
   loops->strides[loops->ndim] = {0, 0};
   loops->first_run[++loops->ndim] = at;
 }

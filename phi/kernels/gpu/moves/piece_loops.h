@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "phi/common/dims.h"
 #include "phi/common/hd.h"
-#include "phi/gpu/walk.h"
+#include "phi/gpu/divider.h"
 #include "phi/kernels/pieces.h"
 
 namespace phi::gpu {
@@ -22,7 +23,7 @@ struct PieceLoops {
   };
   Strides first{0, 0};
   int ndim = 0;  // innermost first
-  int64_t sizes[kMaxLoops];
+  Divider sizes[kMaxLoops];
   Strides strides[kMaxLoops];
   int first_run[kMaxLoops + 1];  // those of loop d end where the next one's begin
   Run runs[kMaxRuns];
@@ -30,15 +31,16 @@ struct PieceLoops {
   bool has_runs() const { return first_run[ndim] > 0; }
   int64_t turns() const {
     int64_t n = 1;
-    for (int d = 0; d < ndim; ++d) n *= sizes[d];
+    for (int d = 0; d < ndim; ++d) n *= sizes[d].by();
     return n;
   }
 
   PHI_HD Strides offsets(int64_t i) const {
     Strides at = first;
+    PHI_UNROLL(1)
     for (int d = 0; d < ndim; ++d) {
-      const int64_t outer = d + 1 < ndim ? quotient(i, sizes[d]) : 0;
-      const int64_t turn = i - outer * sizes[d];
+      const int64_t outer = d + 1 < ndim ? sizes[d].quotient(i) : 0;
+      const int64_t turn = i - outer * sizes[d].by();
       i = outer;
       if (first_run[d] == first_run[d + 1]) {
         at.from += turn * strides[d].from;

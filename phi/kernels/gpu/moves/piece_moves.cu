@@ -22,7 +22,7 @@ void move_strided(const GpuContext& ctx, const PieceLoops& loops, const std::byt
   MoveWalk walk;
   walk.append(width, {1, 1});
   for (int d = 0; d < loops.ndim; ++d) {
-    walk.append(loops.sizes[d], {loops.strides[d].from * width, loops.strides[d].to * width});
+    walk.append(loops.sizes[d].by(), {loops.strides[d].from * width, loops.strides[d].to * width});
   }
   move_elements(GpuDevice::of(ctx.place()), from + loops.first.from * width,
                 to + loops.first.to * width, walk);

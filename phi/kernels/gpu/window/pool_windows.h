@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "phi/gpu/walk.h"
+#include "phi/gpu/space.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/window/pool_folds.h"
@@ -39,6 +39,8 @@ struct PoolAxis {
 struct Windows3 {
   int64_t inner;  // channels behind
   PoolAxis axis[3];
+  Space<4> outputs;   // of an image: [windows.., inner]
+  Space<4> elements;  // [extents.., inner]
 
   __device__ int64_t image_size() const {
     return axis[0].extent * axis[1].extent * axis[2].extent * inner;
@@ -78,6 +80,9 @@ class DeviceWindows {
       windows_.axis[d] = {images.extents[d], images.windows(static_cast<int>(d)), of_windows,
                           arrays_.back().data<int32_t>()};
     }
+    const auto& [z, y, x] = windows_.axis;
+    windows_.outputs = Space<4>({z.windows, y.windows, x.windows, images.inner});
+    windows_.elements = Space<4>({z.extent, y.extent, x.extent, images.inner});
   }
   const Windows3& get() const { return windows_; }
 
@@ -92,25 +97,17 @@ struct WindowPlace {
   int64_t at[3];
   int64_t channel;
 
-  __device__ WindowPlace(int64_t i, int64_t inner, int64_t rows, int64_t columns, int64_t depth) {
-    const auto take = [&i](int64_t n) {
-      const int64_t rest = quotient(i, n);
-      const int64_t last = i - rest * n;
-      i = rest;
-      return last;
-    };
-    channel = take(inner);
-    at[2] = take(columns);
-    at[1] = take(rows);
-    at[0] = take(depth);
-    image = i;
+  __device__ WindowPlace(const Space<4>& space, int64_t i) {
+    const auto place = space.place(i);
+    image = place.outer;
+    PHI_UNROLL(3)
+    for (int d = 0; d < 3; ++d) at[d] = place.along[d];
+    channel = place.along[3];
   }
 };
-__device__ inline WindowPlace output_place(const Windows3& w, int64_t i) {
-  return {i, w.inner, w.axis[1].windows, w.axis[2].windows, w.axis[0].windows};
-}
+__device__ inline WindowPlace output_place(const Windows3& w, int64_t i) { return {w.outputs, i}; }
 __device__ inline WindowPlace element_place(const Windows3& w, int64_t i) {
-  return {i, w.inner, w.axis[1].extent, w.axis[2].extent, w.axis[0].extent};
+  return {w.elements, i};
 }
 
 /// f(an element's offset in its image) for those of a window.
