@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "phi/gpu/space.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
 
@@ -24,19 +25,14 @@ struct ChannelDims {
       : outer(dims.numel(0, axis)),
         channels(dims[axis]),
         inner(dims.numel(axis + 1, dims.ndim())),
-        by_channels_(channels),
-        by_inner_(inner) {}
+        space_({channels, inner}) {}
   int64_t numel() const { return outer * channels * inner; }
-  __device__ int64_t channel_of(int64_t at) const {
-    const int64_t line = by_inner_.quotient(at);
-    return line - by_channels_.quotient(line) * channels;
-  }
+  __device__ int64_t channel_of(int64_t at) const { return space_.place(at).along[0]; }
   /// The elements of each channel.
   SliceLines lines() const { return {outer, channels, inner}; }
 
  private:
-  Divider by_channels_;
-  Divider by_inner_;
+  Space<2> space_;
 };
 
 /// sums[c], and sums[channels + c], = those of two terms over the elements of channel c:

@@ -40,12 +40,12 @@ struct SumSpace {
 };
 
 /// The position along dim `d` of which tap `tap` is this element; -1 for none.
-__device__ int64_t position_of(const Sliding& s, const Divider& stride, int d, int64_t element,
+__device__ int64_t position_of(const Sliding& s, const SumSpace& space, int d, int64_t element,
                                int64_t tap) {
   const int64_t from = element + s.window[d].pad_begin - tap * s.window[d].dilation;
   if (from < 0) return -1;
-  const int64_t position = stride.quotient(from);
-  const bool is_one = position * stride.by() == from && position < s.positions[d];
+  const int64_t position = space.strides[d].quotient(from);
+  const bool is_one = position * s.window[d].stride == from && position < s.positions[d];
   return is_one ? position : -1;
 }
 
@@ -56,11 +56,11 @@ __device__ C sum_of_taps(const Sliding& s, const SumSpace& space, const int64_t*
   C sum = 0;
   int64_t row = 0;  // of a tap
   for (int64_t tz = 0; tz < s.window[0].size; ++tz) {
-    const int64_t z = position_of(s, space.strides[0], 0, pixel[0], tz);
+    const int64_t z = position_of(s, space, 0, pixel[0], tz);
     for (int64_t ty = 0; ty < s.window[1].size; ++ty) {
-      const int64_t y = position_of(s, space.strides[1], 1, pixel[1], ty);
+      const int64_t y = position_of(s, space, 1, pixel[1], ty);
       for (int64_t tx = 0; tx < s.window[2].size; ++tx, row += s.num_positions()) {
-        const int64_t x = position_of(s, space.strides[2], 2, pixel[2], tx);
+        const int64_t x = position_of(s, space, 2, pixel[2], tx);
         if (z < 0 || y < 0 || x < 0) continue;
         sum += static_cast<C>(columns[row + (z * s.positions[1] + y) * s.positions[2] + x]);
       }
