@@ -75,9 +75,10 @@ PHI_HD float erfinv_ratio(float w) {
   q = q * far + 2.83297682f;
   return w < 5.0f ? p : q;
 }
-/// The same up to the last double below 1 (own fits at the Chebyshev nodes, 3e-16).
-PHI_HD double erfinv_ratio(double w) {
-  const double near = long_polynomial(
+/// The same up to the last double below 1 (own fits at the Chebyshev nodes, 3e-16), for w < 8 and
+/// beyond.
+PHI_HD double erfinv_ratio_inside(double w) {
+  return long_polynomial(
       w - 4.0, -1.1168195978774143e-24, 1.228781162161373e-23, 8.487882541409227e-23,
       -1.7468394068978776e-21, 3.577244417051531e-21, 8.835655483310236e-20, -7.688235546052949e-19,
       7.185330991561527e-19, 3.5877399352261013e-17, -3.294816538165238e-16, 6.59685743941378e-16,
@@ -86,6 +87,8 @@ PHI_HD double erfinv_ratio(double w) {
       -3.3436459557218586e-08, 1.7724372673762563e-07, 4.865424422508944e-07,
       -1.5515141181745822e-05, 0.00011887778912770732, -0.00020397201750201315,
       -0.0072210599518378335, 0.22835468533769013, 1.8587791124269735);
+}
+PHI_HD double erfinv_ratio(double w) {
   const double far = long_polynomial(
       std::sqrt(w) - 4.4183773395330554, 1.1549893397637763e-14, -2.4556923874343426e-14,
       -2.360139358253425e-13, 9.91111224420032e-13, -3.9956827347005504e-13, -6.569958311700724e-12,
@@ -95,7 +98,7 @@ PHI_HD double erfinv_ratio(double w) {
       2.476267329205447e-06, -4.924933489963157e-06, 1.3504473094489363e-05, -4.701248328612482e-05,
       0.0001658646272377406, -0.00048140449487147307, 0.00043893982617328664, 1.010170404889949,
       4.262298346499649);
-  return w < 8.0 ? near : far;
+  return w < 8.0 ? erfinv_ratio_inside(w) : far;
 }
 
 /// +-inf at the ends of [-1, 1], NaN outside, `inside` within.
@@ -113,6 +116,12 @@ template <typename T>
 PHI_HD T erfinv(T x) {
   const T w = -log((T(1) - x) * (T(1) + x));
   return detail::erfinv_ends(x, detail::erfinv_ratio(w) * x);
+}
+
+/// |x| of erfinv_inside.
+inline constexpr double kErfinvInside = 0.9998;
+PHI_HD double erfinv_inside(double x) {
+  return detail::erfinv_ratio_inside(-log_inside((1.0 - x) * (1.0 + x))) * x;
 }
 
 namespace detail {

@@ -84,19 +84,18 @@ TEST(Wide, AnElementsResultDoesNotDependOnItsPlace) {
 }
 
 /// A block of values that have a common form, `xs`, alone and beside each of `rare`.
-template <typename F>
-void expect_indifferent_to(const std::vector<float>& rare, std::vector<float> xs,
-                           const std::string& name) {
+template <typename F, typename T>
+void expect_indifferent_to(const std::vector<T>& rare, std::vector<T> xs, const std::string& name) {
   static_assert(phi::detail::HasCommonForm<F>);
   const auto n = static_cast<int64_t>(xs.size());
-  std::vector<float> alone(n), beside(n);
+  std::vector<T> alone(n), beside(n);
   unary_loop(xs.data(), alone.data(), n, F());
-  for (float x : rare) {
+  for (T x : rare) {
     EXPECT_LT(phi::detail::CommonForm<F>::rare_sign(x), 0) << name << "(" << x << ")";
     xs[0] = x;
     unary_loop(xs.data(), beside.data(), n, F());
     const F functor;
-    const float expected = functor(x);
+    const T expected = functor(x);
     EXPECT_TRUE(same_number(beside[0], expected)) << name << "(" << x << ") is " << beside[0];
     beside[0] = alone[0];
     expect_same_bits(beside, alone, name + " beside " + std::to_string(x));
@@ -121,7 +120,21 @@ TEST(Wide, AnElementsResultDoesNotDependOnItsNeighbours) {
   expect_indifferent_to<LogFunctor<float>>(no_logarithms, positive, "log");
   expect_indifferent_to<Log2Functor<float>>(no_logarithms, positive, "log2");
   expect_indifferent_to<Log10Functor<float>>(no_logarithms, positive, "log10");
-  expect_indifferent_to<Log1pFunctor<float>>({-1.0f, -2.0f, INFINITY, NAN}, above, "log1p");
+  const std::vector<float> not_above_minus_1 = {-1.0f, -2.0f, INFINITY, NAN};
+  expect_indifferent_to<Log1pFunctor<float>>(not_above_minus_1, above, "log1p");
+}
+
+TEST(Wide, AnElementsInverseErrorFunctionDoesNotDependOnItsNeighbours) {
+  const double edge = std::nextafter(fast::kErfinvInside, 1.0);
+  const std::vector<double> far = {edge, -edge, 0.999999, 1.0 - 1e-16, 1.0, -1.0, 2.0, NAN};
+  std::vector<double> xs = numbers<double>(kConvertBlock, 5);
+  for (double& x : xs) x = std::fmod(x, fast::kErfinvInside);
+  xs[1] = 0.0;
+  xs[2] = fast::kErfinvInside;
+  expect_indifferent_to<ErfinvFunctor<double>>(far, xs, "erfinv");
+  std::vector<double> block(xs.size());
+  unary_loop(xs.data(), block.data(), static_cast<int64_t>(xs.size()), ErfinvFunctor<double>());
+  for (size_t i = 0; i < xs.size(); ++i) EXPECT_EQ(block[i], fast::erfinv(xs[i])) << xs[i];
 }
 
 /// loop(out) in both forms.

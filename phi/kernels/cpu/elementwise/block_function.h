@@ -43,7 +43,8 @@ inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... i
 template <typename R, typename F, typename... In>
 inline void map_block_with_common(R* out, int64_t begin, int64_t end, F f, In... in) {
   using Common = CommonForm<F>;
-  int32_t signs = 0;
+  // As wide as the numbers are.
+  decltype(Common::rare_sign(in(begin)...)) signs = 0;
   for (int64_t i = begin; i < end; ++i) signs |= Common::rare_sign(in(i)...);
   signs >= 0 ? map_all(out, begin, end, Common(), in...) : map_all(out, begin, end, f, in...);
 }

@@ -12,9 +12,12 @@
 #include "phi/kernels/functors/fast_hyperbolic.h"
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/fast_normal.h"
+#include "phi/kernels/functors/special.h"
 
 namespace phi {
 
+template <typename T>
+struct ErfinvFunctor;
 template <typename T>
 struct ExpFunctor;
 template <typename T>
@@ -54,6 +57,9 @@ concept HasCommonForm = requires {
 inline int32_t rare_beyond(float x, float limit) {
   return std::bit_cast<int32_t>(limit) - std::bit_cast<int32_t>(std::fabs(x));
 }
+inline int64_t rare_beyond(double x, double limit) {
+  return std::bit_cast<int64_t>(limit) - std::bit_cast<int64_t>(std::fabs(x));
+}
 
 struct WithinExp {
   static int32_t rare_sign(float x) { return rare_beyond(x, fast::kExpInside); }
@@ -67,6 +73,12 @@ struct PositiveNormal {
     const uint32_t above = std::bit_cast<uint32_t>(Limits::max()) - bits;
     return static_cast<int32_t>(bits | below | above);
   }
+};
+
+template <>
+struct CommonForm<ErfinvFunctor<double>> {
+  static int64_t rare_sign(double x) { return rare_beyond(x, fast::kErfinvInside); }
+  double operator()(double x) const { return fast::erfinv_inside(x); }
 };
 
 template <>
