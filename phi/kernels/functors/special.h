@@ -51,8 +51,8 @@ namespace detail {
 /// erfinv(x) / x by polynomials in w = -log(1 - x^2), or in its root for tails.
 ///
 /// M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2010; relative
-/// error 4e-7 for |x| < 1.
-PHI_HD float erfinv_ratio(float w) {
+/// error 4e-7 for |x| < 1. For w < 5 and beyond.
+PHI_HD float erfinv_ratio_inside(float w) {
   const float near = w - 2.5f;
   float p = 2.81022636e-08f;
   p = p * near + 3.43273939e-07f;
@@ -62,7 +62,9 @@ PHI_HD float erfinv_ratio(float w) {
   p = p * near - 0.00125372503f;
   p = p * near - 0.00417768164f;
   p = p * near + 0.246640727f;
-  p = p * near + 1.50140941f;
+  return p * near + 1.50140941f;
+}
+PHI_HD float erfinv_ratio(float w) {
   const float far = std::sqrt(w) - 3.0f;
   float q = -0.000200214257f;
   q = q * far + 0.000100950558f;
@@ -73,7 +75,7 @@ PHI_HD float erfinv_ratio(float w) {
   q = q * far + 0.00943887047f;
   q = q * far + 1.00167406f;
   q = q * far + 2.83297682f;
-  return w < 5.0f ? p : q;
+  return w < 5.0f ? erfinv_ratio_inside(w) : q;
 }
 /// The same up to the last double below 1 (own fits at the Chebyshev nodes, 3e-16), for w < 8 and
 /// beyond.
@@ -118,10 +120,12 @@ PHI_HD T erfinv(T x) {
   return detail::erfinv_ends(x, detail::erfinv_ratio(w) * x);
 }
 
-/// |x| of erfinv_inside.
-inline constexpr double kErfinvInside = 0.9998;
-PHI_HD double erfinv_inside(double x) {
-  return detail::erfinv_ratio_inside(-log_inside((1.0 - x) * (1.0 + x))) * x;
+/// |x| of erfinv_inside, where one of the two polynomials is enough.
+template <typename T>
+inline constexpr T kErfinvInside = sizeof(T) == sizeof(float) ? T(0.996) : T(0.9998);
+template <typename T>
+PHI_HD T erfinv_inside(T x) {
+  return detail::erfinv_ratio_inside(-log_inside((T(1) - x) * (T(1) + x))) * x;
 }
 
 namespace detail {

@@ -32,7 +32,6 @@ PHI_FAST_FUNCTOR_(Atan, atan);
 PHI_FAST_FUNCTOR_(Atanh, atanh);
 PHI_FAST_FUNCTOR_(Cosh, cosh);
 PHI_FAST_FUNCTOR_(Erf, erf);
-PHI_FAST_FUNCTOR_(Erfinv, erfinv);
 PHI_FAST_FUNCTOR_(Expm1, expm1);
 PHI_FAST_FUNCTOR_(I0, bessel_i0);
 PHI_FAST_FUNCTOR_(I0e, bessel_i0e);
@@ -44,7 +43,16 @@ PHI_FAST_FUNCTOR_(Log2, log2);
 PHI_FAST_FUNCTOR_(Sinh, sinh);
 #undef PHI_FAST_FUNCTOR_
 
-/// The same of those whose quick form takes no argument far from 0.
+template <typename T>
+struct ErfinvFunctor {
+  PHI_HD T operator()(T x) const { return fast::erfinv(x); }
+
+  /// The same, bit for bit, where |x| <= kInside.
+  static constexpr T kInside = fast::kErfinvInside<T>;
+  PHI_HD T inside(T x) const { return fast::erfinv_inside(x); }
+};
+
+/// Functors whose quick form takes no argument far from 0.
 #define PHI_REDUCIBLE_FUNCTOR_(Name, function)                          \
   template <typename T>                                                 \
   struct Name##Functor {                                                \

@@ -12,12 +12,9 @@
 #include "phi/kernels/functors/fast_hyperbolic.h"
 #include "phi/kernels/functors/fast_math.h"
 #include "phi/kernels/functors/fast_normal.h"
-#include "phi/kernels/functors/special.h"
 
 namespace phi {
 
-template <typename T>
-struct ErfinvFunctor;
 template <typename T>
 struct ExpFunctor;
 template <typename T>
@@ -75,10 +72,18 @@ struct PositiveNormal {
   }
 };
 
-template <>
-struct CommonForm<ErfinvFunctor<double>> {
-  static int64_t rare_sign(double x) { return rare_beyond(x, fast::kErfinvInside); }
-  double operator()(double x) const { return fast::erfinv_inside(x); }
+/// Functors that bring it along: inside(x) for |x| <= kInside.
+template <typename F>
+requires requires { F::kInside; }
+struct CommonForm<F> {
+  template <typename T>
+  static auto rare_sign(T x) {
+    return rare_beyond(x, F::kInside);
+  }
+  template <typename T>
+  T operator()(T x) const {
+    return F().inside(x);
+  }
 };
 
 template <>
