@@ -215,6 +215,17 @@ function(autophi_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
 endfunction()
 
+# autophi_on_one_processor(test...): tests whose ranks are threads that wait for each other, one call after the other.
+# On one processor they take half the time: no other one is woken, or told which pages a device has closed. Tests of
+# threads against each other and of transports are not of this kind.
+function(autophi_on_one_processor)
+  foreach(test ${ARGN})
+    if(TEST ${test})
+      set_tests_properties(${test} PROPERTIES PROCESSOR_AFFINITY ON)
+    endif()
+  endforeach()
+endfunction()
+
 # autophi_runs_kernels(test...): tests of GPUs on the CPU which note the kernels that they run, for kernels_are_all_run
 # (tests/cuda_on_cpu/ptx/kernels_run.cc).
 function(autophi_runs_kernels)

@@ -5,7 +5,9 @@
 #include <pthread.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 
 #include "distributed/comm/nccl/ending.h"
 #include "phi/common/errors.h"
@@ -25,20 +27,19 @@ NcclWatchdog::NcclWatchdog(Watched watched) : watched_(std::move(watched)) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-NcclWatchdog::~NcclWatchdog() {
-  stops_ = true;
-  thread_.join();
-}
-
-void NcclWatchdog::run() {
+void NcclWatchdog::run(const std::stop_token& stop) {
   watched_.device.make_current();
-  while (!stops_ && !has_aborted_) {
+  std::mutex nothing;
+  std::unique_lock lock(nothing);
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested() && !has_aborted_) {
     look();
-    std::this_thread::sleep_for(kBetweenLooks);
+    // Whoever ends it does not wait for the next look.
+    stopped.wait_for(lock, stop, kBetweenLooks, [&stop] { return stop.stop_requested(); });
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -30,10 +31,6 @@ class NcclWatchdog {
     std::function<std::string()> failure_of_others;
   };
   explicit NcclWatchdog(Watched watched);
-  /// Looks no more.
-  ~NcclWatchdog();
-  NcclWatchdog(const NcclWatchdog&) = delete;
-  NcclWatchdog& operator=(const NcclWatchdog&) = delete;
 
   /// Ends NCCL's work of this rank for this error. Where NCCL does not let it, the process ends.
   void abort(const Error& why);
@@ -41,15 +38,14 @@ class NcclWatchdog {
   void check() const;
 
  private:
-  void run();
+  void run(const std::stop_token& stop);
   void look();
   void look_at_deadlines(InFlight::Clock::duration deadline);
 
   Watched watched_;
-  std::atomic<bool> stops_{false};
   std::atomic<bool> has_aborted_{false};
   std::exception_ptr error_;  // set before has_aborted_
-  std::thread thread_;
+  std::jthread thread_;       // the last: it looks at the others until it has ended
 };
 
 }  // namespace phi::distributed

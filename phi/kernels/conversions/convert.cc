@@ -16,16 +16,20 @@ void convert_rest(const From* x, To* out, int64_t i, int64_t n) {
 }
 
 #ifdef __AVX2__
-/// What bfloat16's constructor makes of each, in 32 bits.
-inline __m256i rounded_to_bfloat16(__m256 x) {
+/// What bfloat16's constructor makes of each that is not NaN, in 32 bits.
+inline __m256i rounded_numbers(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
-  const __m256i upper = _mm256_srli_epi32(bits, 16);
-  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
-  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+  return _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+}
+
+/// The same of each, whatever it is.
+inline __m256i rounded_to_bfloat16(__m256 x) {
+  const __m256i upper = _mm256_srli_epi32(_mm256_castps_si256(x), 16);
   const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
   const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-  return _mm256_blendv_epi8(rounded, quiet, is_nan);
+  return _mm256_blendv_epi8(rounded_numbers(x), quiet, is_nan);
 }
 #endif
 
@@ -60,9 +64,12 @@ void narrow(const float* x, bfloat16* out, int64_t n) {
   int64_t i = 0;
 #ifdef __AVX2__
   for (; i + 16 <= n; i += 16) {
-    const __m256i low = rounded_to_bfloat16(_mm256_loadu_ps(x + i));
-    const __m256i high = rounded_to_bfloat16(_mm256_loadu_ps(x + i + 8));
-    const __m256i quarters = _mm256_packus_epi32(low, high);  // in order 0, 2, 1, 3
+    const __m256 low = _mm256_loadu_ps(x + i);
+    const __m256 high = _mm256_loadu_ps(x + i + 8);
+    const bool has_nan = _mm256_movemask_ps(_mm256_cmp_ps(low, high, _CMP_UNORD_Q)) != 0;
+    const __m256i quarters =  // in order 0, 2, 1, 3
+        has_nan ? _mm256_packus_epi32(rounded_to_bfloat16(low), rounded_to_bfloat16(high))
+                : _mm256_packus_epi32(rounded_numbers(low), rounded_numbers(high));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
                         _mm256_permute4x64_epi64(quarters, 0xd8));
   }
@@ -106,25 +113,37 @@ PHI_WIDE_TARGET void wide(const float* x, float16* out, int64_t n) {
   _mm256_mask_storeu_epi16(out + i, mask, _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/// The upper halves are what bfloat16's constructor makes of each.
-PHI_WIDE_TARGET inline __m512i rounded_to_bfloat16(__m512 x) {
+/// The upper halves are what bfloat16's constructor makes of each that is not NaN.
+PHI_WIDE_TARGET inline __m512i rounded_numbers(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  const __m512i half = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+  const __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+  const __m512i rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+  return _mm512_mask_add_epi32(rounded, is_odd, bits, _mm512_set1_epi32(0x8000));
+}
+
+/// The same of each, whatever it is.
+PHI_WIDE_TARGET inline __m512i rounded_to_bfloat16(__m512 x) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  return _mm512_mask_or_epi32(_mm512_add_epi32(bits, half), is_nan, bits,
+  return _mm512_mask_or_epi32(rounded_numbers(x), is_nan, _mm512_castps_si512(x),
                               _mm512_set1_epi32(0x400000));
+}
+
+PHI_WIDE_TARGET inline __m512i upper_halves(__m512i low, __m512i high) {
+  const __m512i odd_places =
+      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
+                       25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  return _mm512_permutex2var_epi16(low, odd_places, high);
 }
 
 PHI_WIDE_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
   int64_t i = 0;
-  const __m512i upper_halves =
-      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
-                       25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
   for (; i + 2 * kWide <= n; i += 2 * kWide) {
-    const __m512i low = rounded_to_bfloat16(_mm512_loadu_ps(x + i));
-    const __m512i high = rounded_to_bfloat16(_mm512_loadu_ps(x + i + kWide));
-    _mm512_storeu_si512(out + i, _mm512_permutex2var_epi16(low, upper_halves, high));
+    const __m512 low = _mm512_loadu_ps(x + i);
+    const __m512 high = _mm512_loadu_ps(x + i + kWide);
+    const bool has_nan = _mm512_cmp_ps_mask(low, high, _CMP_UNORD_Q) != 0;
+    _mm512_storeu_si512(out + i,
+                        has_nan ? upper_halves(rounded_to_bfloat16(low), rounded_to_bfloat16(high))
+                                : upper_halves(rounded_numbers(low), rounded_numbers(high)));
   }
   for (; i < n; i += kWide) {
     const __mmask16 mask = n - i >= kWide ? __mmask16(0xffff) : rest_mask(n - i);

@@ -33,6 +33,6 @@ inline void convert(const From* x, To* out, int64_t n) {
 }
 
 /// Elements that a loop over 16-bit floats converts at a time.
-inline constexpr int64_t kConvertBlock = 256;
+inline constexpr int64_t kConvertBlock = 512;
 
 }  // namespace phi

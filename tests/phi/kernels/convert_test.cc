@@ -61,5 +61,18 @@ TEST(Convert, FloatsAreRoundedToBFloat16AsSingleNumbers) {
   expect_all_as_alone<float, bfloat16>(floats_around(every_number<bfloat16>()));
 }
 
+// Loops that look for NaN look at several numbers at once.
+TEST(Convert, OneNaNAmongNumbersIsRoundedAsItIsAlone) {
+  std::vector<float> numbers(70);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1.0f + 0.00391f * static_cast<float>(i);
+  for (const uint32_t nan : {0x7f800001u, 0x7fffffffu, 0xff80ffffu, 0xffffffffu}) {
+    for (size_t at = 0; at < numbers.size(); ++at) {
+      std::vector<float> x = numbers;
+      x[at] = std::bit_cast<float>(nan);
+      expect_each_as_alone<float, bfloat16>(x, 0, x.size());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace phi::testing

@@ -34,16 +34,72 @@ Draw draw(1);
 std::vector<std::unique_ptr<Fiber>> all_fibers;
 std::vector<Fiber*> spare_fibers;
 
-// What each fiber does: it runs the thread that it was given, and the next one when that has ended.
+// The lanes of the warp that runs, in the order of their turns.
+struct Turns {
+  Warp* warp = nullptr;
+  int begin = 0;
+  bool backward = false;
+  int over = 0;
+
+  int next() const {
+    int lane = begin + over;
+    if (lane >= warp->lanes) lane -= warp->lanes;
+    return backward ? warp->lanes - 1 - lane : lane;
+  }
+};
+Turns turns;
+
+Thread& lane_of(const Warp& warp, int lane) {
+  return now.threads[static_cast<size_t>(warp.first) + static_cast<size_t>(lane)];
+}
+
+// The next lane that can run; null after the last.
+Thread* find_next() {
+  for (; turns.over < turns.warp->lanes; ++turns.over) {
+    Thread& thread = lane_of(*turns.warp, turns.next());
+    if (thread.state == State::kFresh || thread.state == State::kReady) return &thread;
+  }
+  return nullptr;
+}
+
+// It runs now, what find_next has found.
+void begin_turn(const Thread& thread) {
+  now.current = turns.warp->first + turns.next();
+  threadIdx = thread.index;
+  ++turns.over;
+}
+
+void end_thread(Thread& thread) {
+  Warp& warp = *turns.warp;
+  thread.state = State::kDone;
+  ++now.done;
+  warp.ended |= 1u << (now.current - warp.first);
+  if (warp.waiting != 0) settle(warp);
+}
+
+// A fiber whose thread has ended goes on with the next one, without the scheduler, if that has not
+// begun.
+bool takes_next(Fiber* fiber) {
+  if (kFibersAreThreads) return false;
+  Thread* const next = find_next();
+  if (next == nullptr || next->state != State::kFresh) return false;
+  begin_turn(*next);
+  next->fiber = fiber;
+  return true;
+}
+
+// What each fiber does: it runs the thread that it was given, and others when that has ended.
 void run_threads() {
   for (;;) {
     order_before(&begin_token);
     (*now.grid->body)();
     order_after(&end_token);
     Thread& ended = now.thread();
-    ended.state = State::kDone;
-    ++now.done;
-    ended.fiber->leave();
+    Fiber* const fiber = ended.fiber;
+    end_thread(ended);
+    if (takes_next(fiber)) continue;
+    if (!kFibersAreThreads) spare_fibers.push_back(fiber);
+    fiber->leave();
   }
 }
 
@@ -63,16 +119,10 @@ Fiber* take_fiber(int thread) {
   return fiber;
 }
 
-void run_thread(Warp& warp, int lane) {
-  now.current = warp.first + lane;
-  Thread& thread = now.thread();
+void run_thread(Thread& thread) {
+  begin_turn(thread);
   if (thread.state == State::kFresh) thread.fiber = take_fiber(now.current);
-  threadIdx = thread.index;
   thread.fiber->resume();
-  if (thread.state != State::kDone) return;
-  if (!kFibersAreThreads) spare_fibers.push_back(thread.fiber);
-  warp.ended |= 1u << lane;
-  if (warp.waiting != 0) settle(warp);
 }
 
 // 0 .. n-1 in the order of the settings.
@@ -104,14 +154,9 @@ bool run_warp(Warp& warp) {
   bool moved = false;
   for (bool again = true; again;) {
     again = false;
-    for (int k = 0; k < warp.lanes; ++k) {
-      int lane = begin + k;
-      if (lane >= warp.lanes) lane -= warp.lanes;
-      if (backward) lane = warp.lanes - 1 - lane;
-      const State state =
-          now.threads[static_cast<size_t>(warp.first) + static_cast<size_t>(lane)].state;
-      if (state != State::kFresh && state != State::kReady) continue;
-      run_thread(warp, lane);
+    turns = {&warp, begin, backward};
+    while (Thread* const thread = find_next()) {
+      run_thread(*thread);
       again = moved = true;
     }
   }
@@ -173,8 +218,10 @@ void run_block() {
   order_before(&end_token);
 }
 
-// The threads and warps of each block.
+// The threads and warps of each block. Mostly they are those of the grid before.
 void set_size(const dim3& size) {
+  if (now.size > 0 && size.x == blockDim.x && size.y == blockDim.y && size.z == blockDim.z) return;
+  blockDim = size;
   now.size = static_cast<int>(size.x * size.y * size.z);
   if (now.threads.size() < static_cast<size_t>(now.size)) {
     now.threads.resize(static_cast<size_t>(now.size));
@@ -196,7 +243,6 @@ Block now;
 void run_grid(const Grid& grid) {
   now.grid = &grid;
   set_size(grid.threads);
-  blockDim = grid.threads;
   gridDim = grid.blocks;
   const uint64_t width = grid.blocks.x;
   const uint64_t height = grid.blocks.y;
@@ -231,7 +277,8 @@ int block_barrier(Vote vote, int predicate, const Site& site) {
     now.site = site;
     now.vote = vote;
     now.votes = 0;
-  } else if (now.site.line != site.line || std::string_view(now.site.file) != site.file) {
+  } else if (now.site.line != site.line ||
+             (now.site.file != site.file && std::string_view(now.site.file) != site.file)) {
     fail(fmt::format("threads of a block wait at different barriers, {}:{} and {}:{}, in {}",
                      now.site.file, now.site.line, site.file, site.line, where_now()));
   }

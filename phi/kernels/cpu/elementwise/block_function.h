@@ -49,12 +49,15 @@ inline void map_block_with_common(R* out, int64_t begin, int64_t end, F f, In...
   signs >= 0 ? map_all(out, begin, end, Common(), in...) : map_all(out, begin, end, f, in...);
 }
 
+/// Elements that take one form of a functor, all of them.
+inline constexpr int64_t kFormBlock = 256;
+
 /// out[i] = f(in(i)...).
 template <typename R, typename F, typename... In>
 inline void map_run(R* out, int64_t n, F f, In... in) {
   const auto for_each_block = [n](auto map) {
-    for (int64_t begin = 0; begin < n; begin += kConvertBlock)
-      map(begin, std::min(begin + kConvertBlock, n));
+    for (int64_t begin = 0; begin < n; begin += kFormBlock)
+      map(begin, std::min(begin + kFormBlock, n));
   };
   if constexpr (HasRareForm<F, std::invoke_result_t<In, int64_t>...>) {
     for_each_block(
