@@ -216,7 +216,7 @@ function(autophi_test name)
 endfunction()
 
 # autophi_on_one_processor(test...): tests whose ranks are threads that wait for each other, one call after the other.
-# On one processor they take half the time: no other one is woken, or told which pages a device has closed. Tests of
+# On one processor they take less, down to a quarter of the time: no other one is woken, or told which pages a device has closed. Tests of
 # threads against each other and of transports are not of this kind.
 function(autophi_on_one_processor)
   foreach(test ${ARGN})

@@ -57,6 +57,9 @@ struct Block {
   std::vector<Warp> warps;
 
   Thread& thread() { return threads[static_cast<size_t>(current)]; }
+  Thread& lane(const Warp& warp, int of_warp) {
+    return threads[static_cast<size_t>(warp.first) + static_cast<size_t>(of_warp)];
+  }
   /// Gives way until another thread or the block lets this one go on.
   void wait(Thread::State state, const Site& site);
 };

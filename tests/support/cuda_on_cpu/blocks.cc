@@ -49,14 +49,10 @@ struct Turns {
 };
 Turns turns;
 
-Thread& lane_of(const Warp& warp, int lane) {
-  return now.threads[static_cast<size_t>(warp.first) + static_cast<size_t>(lane)];
-}
-
 // The next lane that can run; null after the last.
 Thread* find_next() {
   for (; turns.over < turns.warp->lanes; ++turns.over) {
-    Thread& thread = lane_of(*turns.warp, turns.next());
+    Thread& thread = now.lane(*turns.warp, turns.next());
     if (thread.state == State::kFresh || thread.state == State::kReady) return &thread;
   }
   return nullptr;

@@ -39,10 +39,6 @@ const char* name_of(Exchange kind) {
   return "";
 }
 
-Thread& lane_of(const Warp& warp, int lane) {
-  return now.threads[static_cast<size_t>(warp.first + lane)];
-}
-
 template <class Body>
 void for_each_lane(unsigned lanes, Body body) {
   for (; lanes != 0; lanes &= lanes - 1) body(std::countr_zero(lanes));
@@ -50,9 +46,9 @@ void for_each_lane(unsigned lanes, Body body) {
 
 // Ends the test unless these lanes, which wait for each other, wait for the same.
 void check_same(const Warp& warp, unsigned present) {
-  const Thread& a = lane_of(warp, std::countr_zero(present));
+  const Thread& a = now.lane(warp, std::countr_zero(present));
   for_each_lane(present, [&](int lane) {
-    const Thread& b = lane_of(warp, lane);
+    const Thread& b = now.lane(warp, lane);
     if (b.kind == a.kind) return;
     fail(fmt::format("lanes of a warp meet in {} at {}:{} and in {} at {}:{}, in {}",
                      name_of(a.kind), a.site.file, a.site.line, name_of(b.kind), b.site.file,
@@ -83,21 +79,22 @@ void run_together(const Warp& warp, unsigned present) {
   }
   WarpWork::Lanes parts{};
   for_each_lane(present, [&](int lane) {
-    parts[static_cast<size_t>(lane)] = reinterpret_cast<const WarpWork*>(lane_of(warp, lane).value);
+    parts[static_cast<size_t>(lane)] =
+        reinterpret_cast<const WarpWork*>(now.lane(warp, lane).value);
   });
   parts[0]->run(parts);
 }
 
 // Gives each of these lanes what it gets.
 void exchange(const Warp& warp, unsigned present) {
-  const Exchange kind = lane_of(warp, std::countr_zero(present)).kind;
+  const Exchange kind = now.lane(warp, std::countr_zero(present)).kind;
   unsigned votes = 0;
   for_each_lane(present, [&](int lane) {
-    if (lane_of(warp, lane).value != 0) votes |= 1u << lane;
+    if (now.lane(warp, lane).value != 0) votes |= 1u << lane;
   });
   if (kind == Exchange::kTiles) run_together(warp, present);
   for_each_lane(present, [&](int lane) {
-    Thread& self = lane_of(warp, lane);
+    Thread& self = now.lane(warp, lane);
     switch (kind) {
       case Exchange::kSync:
       case Exchange::kTiles:
@@ -113,7 +110,7 @@ void exchange(const Warp& warp, unsigned present) {
         break;
       default: {
         const int from = source(self, lane);
-        self.received = (present >> from & 1) != 0 ? lane_of(warp, from).value : kUndefined;
+        self.received = (present >> from & 1) != 0 ? now.lane(warp, from).value : kUndefined;
       }
     }
   });
@@ -124,11 +121,11 @@ bool finish(Warp& warp, unsigned mask) {
   const unsigned present = mask & ~warp.ended;
   if ((present & ~warp.waiting) != 0) return false;
   bool same = true;
-  for_each_lane(present, [&](int lane) { same &= lane_of(warp, lane).mask == mask; });
+  for_each_lane(present, [&](int lane) { same &= now.lane(warp, lane).mask == mask; });
   if (!same) return false;  // some wait for others
   check_same(warp, present);
   exchange(warp, present);
-  for_each_lane(present, [&](int lane) { lane_of(warp, lane).state = State::kReady; });
+  for_each_lane(present, [&](int lane) { now.lane(warp, lane).state = State::kReady; });
   warp.waiting &= ~present;
   return true;
 }
@@ -149,7 +146,7 @@ void check_call(const Thread& self, int lane) {
 char* token_of(Warp& warp, unsigned mask) {
   char* token = nullptr;
   for_each_lane(warp.waiting & mask, [&](int lane) {
-    const Thread& other = lane_of(warp, lane);
+    const Thread& other = now.lane(warp, lane);
     if (other.mask == mask && other.kind == Exchange::kSync) token = other.token;
   });
   return token != nullptr ? token : &warp.tokens[warp.syncs++ % warp.tokens.size()];
@@ -159,7 +156,7 @@ char* token_of(Warp& warp, unsigned mask) {
 
 void settle(Warp& warp) {
   for_each_lane(warp.waiting, [&](int lane) {
-    if ((warp.waiting >> lane & 1) != 0) finish(warp, lane_of(warp, lane).mask);
+    if ((warp.waiting >> lane & 1) != 0) finish(warp, now.lane(warp, lane).mask);
   });
 }
 

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/elementwise/common_form.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/rare_form.h"
