@@ -46,8 +46,21 @@ SignAndLog<T> sign_and_log(const Lu<T>& lu) {
   return result;
 }
 
+/// Of u's rows, those of zeros.
+template <typename T>
+int64_t zero_rows(const Matrix<T>& u) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < u.rows(); ++i) {
+    bool zero = true;
+    for (int64_t j = i; j < u.columns(); ++j) zero = zero && u(i, j) == T(0);
+    count += zero;
+  }
+  return count;
+}
+
 /// The adjoint of a's adjugate, its determinant's gradient: conj(det) a^-H, and where there is no
-/// inverse by singular values, in whose products each leaves out its own.
+/// inverse by singular values, in whose products each leaves out its own. Two rows less than the
+/// full rank make it zero, of which singular values would leave what they were rounded to.
 template <typename T>
 Matrix<T> cofactors(const Matrix<T>& a) {
   const Lu<T> lu = lu_factor(adjoint(a));
@@ -56,6 +69,7 @@ Matrix<T> cofactors(const Matrix<T>& a) {
     const T det = determinant(lu);
     return scale_columns(lu_solve(lu, Matrix<T>::identity(n)), std::vector<T>(n, det));
   }
+  if (zero_rows(lu.factors) > 1) return Matrix<T>(n, n);
   const auto parts = linalg::svd(a, 'S');
   std::vector<T> products(static_cast<size_t>(n));
   const T sign =

@@ -1,26 +1,8 @@
-// Products, triangular solves and factorisations of LAPACK and BLAS.
+// Products and factorisations of LAPACK and BLAS.
 #include "phi/kernels/cpu/linalg/lapack.h"
 #include "phi/kernels/cpu/linalg/lapack_calls.h"
 
 namespace phi::linalg {
-namespace {
-
-CBLAS_TRANSPOSE blas_op(Op op) {
-  return op == Op::kNone ? CblasNoTrans : op == Op::kTranspose ? CblasTrans : CblasConjTrans;
-}
-
-template <typename T>
-Matrix<T> solve(CBLAS_SIDE side, const Matrix<T>& a, Triangle triangle, Op op, Matrix<T> b) {
-  if (b.rows() == 0 || b.columns() == 0) return b;
-  const T one = 1;
-  Lapack<T>::trsm(CblasColMajor, side, triangle.upper ? CblasUpper : CblasLower, blas_op(op),
-                  triangle.unit ? CblasUnit : CblasNonUnit, extent(b.rows()), extent(b.columns()),
-                  blas_number(one), a.data(), a.stride(), b.data(), b.stride());
-  return b;
-}
-
-}  // namespace
-
 template <typename T>
 Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
   Matrix<T> c(a.rows(), b.columns());
@@ -33,40 +15,6 @@ Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
 }
 
 template <typename T>
-Lu<T> lu_factor(Matrix<T> a) {
-  Lu<T> lu{std::move(a), {}, 0};
-  const int m = extent(lu.factors.rows()), n = extent(lu.factors.columns());
-  const int stride = lu.factors.stride();
-  lu.pivots.resize(static_cast<size_t>(std::min(m, n)));
-  if (!lu.pivots.empty()) {
-    Lapack<T>::getrf(&m, &n, lu.factors.data(), &stride, lu.pivots.data(), &lu.info);
-  }
-  return lu;
-}
-
-template <typename T>
-Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b) {
-  const int n = extent(b.rows()), nrhs = extent(b.columns());
-  const int stride = b.stride();
-  int info = 0;
-  if (n > 0 && nrhs > 0) {
-    Lapack<T>::getrs("N", &n, &nrhs, lu.factors.data(), &stride, lu.pivots.data(), b.data(),
-                     &stride, &info, 1);
-  }
-  return b;
-}
-
-template <typename T>
-Matrix<T> unswap_rows(Matrix<T> x, const std::vector<int>& pivots) {
-  for (auto i = static_cast<int64_t>(pivots.size()) - 1; i >= 0; --i) {
-    const int64_t other = pivots[static_cast<size_t>(i)] - 1;
-    if (other == i) continue;
-    for (int64_t j = 0; j < x.columns(); ++j) std::swap(x(i, j), x(other, j));
-  }
-  return x;
-}
-
-template <typename T>
 bool cholesky_factor(Matrix<T>* a, bool lower) {
   const int n = extent(a->rows());
   int info = 0;
@@ -74,15 +22,6 @@ bool cholesky_factor(Matrix<T>* a, bool lower) {
   if (n > 0) Lapack<T>::potrf(lower ? "L" : "U", &n, a->data(), &stride, &info, 1);
   *a = lower ? tril(std::move(*a)) : triu(std::move(*a));
   return info == 0;
-}
-
-template <typename T>
-Matrix<T> solve_left(const Matrix<T>& a, Triangle triangle, Op op, Matrix<T> b) {
-  return solve(CblasLeft, a, triangle, op, std::move(b));
-}
-template <typename T>
-Matrix<T> solve_right(Matrix<T> b, const Matrix<T>& a, Triangle triangle, Op op) {
-  return solve(CblasRight, a, triangle, op, std::move(b));
 }
 
 template <typename T>
@@ -109,14 +48,9 @@ Qr<T> qr(Matrix<T> a, int64_t columns) {
   return result;
 }
 
-#define PHI_INSTANTIATE(T)                                                   \
-  template Matrix<T> operator*(const Matrix<T>&, const Matrix<T>&);          \
-  template Lu<T> lu_factor(Matrix<T>);                                       \
-  template Matrix<T> lu_solve(const Lu<T>&, Matrix<T>);                      \
-  template Matrix<T> unswap_rows(Matrix<T>, const std::vector<int>&);        \
-  template bool cholesky_factor(Matrix<T>*, bool);                           \
-  template Matrix<T> solve_left(const Matrix<T>&, Triangle, Op, Matrix<T>);  \
-  template Matrix<T> solve_right(Matrix<T>, const Matrix<T>&, Triangle, Op); \
+#define PHI_INSTANTIATE(T)                                          \
+  template Matrix<T> operator*(const Matrix<T>&, const Matrix<T>&); \
+  template bool cholesky_factor(Matrix<T>*, bool);                  \
   template Qr<T> qr(Matrix<T>, int64_t)
 PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);

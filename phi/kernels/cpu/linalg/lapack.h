@@ -23,6 +23,9 @@ Lu<T> lu_factor(Matrix<T> a);
 /// x in a x = b.
 template <typename T>
 Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b);
+/// P x: the swaps of `pivots`.
+template <typename T>
+Matrix<T> swap_rows(Matrix<T> x, const std::vector<int>& pivots);
 /// P^T x: the swaps of `pivots` undone.
 template <typename T>
 Matrix<T> unswap_rows(Matrix<T> x, const std::vector<int>& pivots);

@@ -11,15 +11,12 @@
 #include "phi/kernels/cpu/linalg/matrix.h"
 
 // Texts have their lengths as further arguments at the end.
-#define PHI_LAPACK_OF_ALL(p, T)                                                                \
-  void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);    \
-  void p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, \
-                 const int* pivots, T* b, const int* ldb, int* info, size_t);                  \
-  void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);     \
-  void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work,            \
-                 const int* lwork, int* info);                                                 \
-  void p##gels_(const char* trans, const int* m, const int* n, const int* nrhs, T* a,          \
-                const int* lda, T* b, const int* ldb, T* work, const int* lwork, int* info,    \
+#define PHI_LAPACK_OF_ALL(p, T)                                                             \
+  void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);  \
+  void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work,         \
+                 const int* lwork, int* info);                                              \
+  void p##gels_(const char* trans, const int* m, const int* n, const int* nrhs, T* a,       \
+                const int* lda, T* b, const int* ldb, T* work, const int* lwork, int* info, \
                 size_t);
 
 #define PHI_LAPACK_OF_REAL(p, T)                                                                  \
@@ -83,8 +80,6 @@ struct Lapack;
 #define PHI_LAPACK_MEMBERS(p, T, hermitian, generate)         \
   template <>                                                 \
   struct Lapack<T> {                                          \
-    static constexpr auto getrf = p##getrf_;                  \
-    static constexpr auto getrs = p##getrs_;                  \
     static constexpr auto potrf = p##potrf_;                  \
     static constexpr auto geqrf = p##geqrf_;                  \
     static constexpr auto make_q = p##generate##qr_;          \
@@ -97,6 +92,8 @@ struct Lapack;
     static constexpr auto gelss = p##gelss_;                  \
     static constexpr auto gemm = cblas_##p##gemm;             \
     static constexpr auto trsm = cblas_##p##trsm;             \
+    static constexpr auto largest = cblas_i##p##amax;         \
+    static constexpr auto axpy = cblas_##p##axpy;             \
   };
 PHI_LAPACK_MEMBERS(s, float, sy, org)
 PHI_LAPACK_MEMBERS(d, double, sy, org)

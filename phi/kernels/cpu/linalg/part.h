@@ -1,0 +1,59 @@
+// Parts of matrices in place, for what goes by halves.
+#pragma once
+
+#include "phi/kernels/cpu/linalg/lapack.h"
+#include "phi/kernels/cpu/linalg/lapack_calls.h"
+
+namespace phi::linalg {
+
+/// rows x columns of a matrix that is stored by columns, `stride` elements apart.
+template <typename T>
+struct Part {
+  T* data;
+  int rows;
+  int columns;
+  int stride;
+
+  T& operator()(int i, int j) const { return data[int64_t{j} * stride + i]; }
+  T* column(int j) const { return &(*this)(0, j); }
+  /// What begins at (row, column) and ends before (to_row, to_column).
+  Part part(int row, int column, int to_row, int to_column) const {
+    return {&(*this)(row, column), to_row - row, to_column - column, stride};
+  }
+  Part top(int n) const { return part(0, 0, n, columns); }
+  Part below(int n) const { return part(n, 0, rows, columns); }
+  Part left(int n) const { return part(0, 0, rows, n); }
+  Part right_of(int n) const { return part(0, n, rows, columns); }
+  operator Part<const T>() const { return {data, rows, columns, stride}; }
+};
+
+/// Errors: Internal where an extent is beyond LAPACK's 32 bits.
+template <typename T>
+Part<T> whole(Matrix<T>& a) {
+  return {a.data(), extent(a.rows()), extent(a.columns()), a.stride()};
+}
+template <typename T>
+Part<const T> whole(const Matrix<T>& a) {
+  return {a.data(), extent(a.rows()), extent(a.columns()), a.stride()};
+}
+
+inline CBLAS_TRANSPOSE blas_op(Op op) {
+  return op == Op::kNone ? CblasNoTrans : op == Op::kTranspose ? CblasTrans : CblasConjTrans;
+}
+
+/// c -= op_a(a) op_b(b).
+template <typename T>
+void subtract_product(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T> c) {
+  const int inner = op_a == Op::kNone ? a.columns : a.rows;
+  if (c.rows == 0 || c.columns == 0 || inner == 0) return;
+  const T minus = -1, one = 1;
+  Lapack<T>::gemm(CblasColMajor, blas_op(op_a), blas_op(op_b), c.rows, c.columns, inner,
+                  blas_number(minus), a.data, a.stride, b.data, b.stride, blas_number(one), c.data,
+                  c.stride);
+}
+
+/// op(a) x = b or, not `left`, x op(a) = b, of a triangle of a: x in b's place.
+template <typename T>
+void solve_in_place(bool left, Triangle triangle, Op op, Part<const T> a, Part<T> b);
+
+}  // namespace phi::linalg
