@@ -149,7 +149,8 @@ template <typename R, typename C>
 ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
   using Lane = typename R::Lane;
   using Acc = typename R::Acc;
-  using Form = std::conditional_t<std::is_same_v<C, bool>, float, C>;  // bytes have it, too
+  constexpr bool kFloats = std::is_same_v<C, bool> || std::is_same_v<C, bfloat16>;
+  using Form = std::conditional_t<kFloats, float, C>;  // they have it, too
   // Rows that are read together, so that lanes are loaded and stored once for all of them. Joins
   // that look for NaN would wait for each other.
   constexpr int kTogether = JoinsNumbers<R> ? 1 : 4;

@@ -12,6 +12,7 @@
 #include "phi/core/device/device_context.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/read_type.h"
 #include "phi/kernels/cpu/reduce_blocks.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/strided_walk.h"
@@ -67,8 +68,8 @@ inline constexpr int64_t kBlockLength =
 /// values[k] = the n elements of x[k], no more than a block has, joined.
 template <typename T, typename Lane, typename Acc>
 void join_blocks(const T* const* x, int64_t count, int64_t n,
-                 const ReduceFunctions<compute_t<T>, Lane, Acc>& f, Lane* values) {
-  if constexpr (kIs16Bit<T>) {
+                 const ReduceFunctions<read_t<T>, Lane, Acc>& f, Lane* values) {
+  if constexpr (!std::is_same_v<T, read_t<T>>) {
     constexpr int64_t kTogether = 2;
     float buffer[kTogether][kReduceBlock];
     const float* blocks[kTogether] = {buffer[0], buffer[1]};
@@ -84,8 +85,7 @@ void join_blocks(const T* const* x, int64_t count, int64_t n,
 
 /// `value` and the n elements of a row of any length.
 template <typename T, typename Lane, typename Acc>
-Acc reduce_row(const T* x, int64_t n, Acc value,
-               const ReduceFunctions<compute_t<T>, Lane, Acc>& f) {
+Acc reduce_row(const T* x, int64_t n, Acc value, const ReduceFunctions<read_t<T>, Lane, Acc>& f) {
   const T* blocks[kBlockBatch];
   Lane joined[kBlockBatch];
   while (n > 0) {
@@ -104,7 +104,7 @@ Acc reduce_row(const T* x, int64_t n, Acc value,
 template <typename T, typename Lane, typename Acc>
 class ColumnReduction {
  public:
-  using C = compute_t<T>;
+  using C = read_t<T>;
   explicit ColumnReduction(const ReduceFunctions<C, Lane, Acc>& f) : f_(f) {}
 
   /// Of `n` columns; rows are found by `rows`.
@@ -125,7 +125,7 @@ class ColumnReduction {
 
  private:
   void join_and_carry(const T* const* rows, int64_t count, int64_t n, Acc* values) {
-    if constexpr (kIs16Bit<T>) {
+    if constexpr (!std::is_same_v<T, read_t<T>>) {
       constexpr int64_t kTogether = 4;
       float buffer[kTogether][kColumnTile];
       const float* widened[kTogether] = {buffer[0], buffer[1], buffer[2], buffer[3]};
@@ -147,7 +147,7 @@ class ColumnReduction {
 /// `value` and the rows of one output that has several: short ones in batches.
 template <typename T, typename Lane, typename Acc>
 Acc reduce_pieces(const T* x, const ReducePlan& plan, Acc value,
-                  const ReduceFunctions<compute_t<T>, Lane, Acc>& f) {
+                  const ReduceFunctions<read_t<T>, Lane, Acc>& f) {
   const bool is_short = plan.inner <= kBlockLength<T, Lane>;
   Lane joined[kBlockBatch];
   const T* pieces[kBlockBatch];
@@ -171,8 +171,7 @@ Acc reduce_pieces(const T* x, const ReducePlan& plan, Acc value,
 
 /// reduce_loop along rows: short ones in batches, others one by one.
 template <typename T, typename Lane, typename Acc>
-void reduce_rows(const T* x, const ReducePlan& plan,
-                 const ReduceFunctions<compute_t<T>, Lane, Acc>& f,
+void reduce_rows(const T* x, const ReducePlan& plan, const ReduceFunctions<read_t<T>, Lane, Acc>& f,
                  const StoreFunction<Acc>& store) {
   const bool is_short = plan.reduced.ndim() == 0 && plan.inner <= kBlockLength<T, Lane>;
   Acc values[kColumnTile];
@@ -208,7 +207,7 @@ void reduce_rows(const T* x, const ReducePlan& plan,
 
 template <typename T, typename Lane, typename Acc>
 void reduce_columns(const T* x, const ReducePlan& plan,
-                    const ReduceFunctions<compute_t<T>, Lane, Acc>& f,
+                    const ReduceFunctions<read_t<T>, Lane, Acc>& f,
                     const StoreFunction<Acc>& store) {
   Acc values[kColumnTile];
   int64_t done = 0;
@@ -225,7 +224,7 @@ void reduce_columns(const T* x, const ReducePlan& plan,
 
 template <typename T, typename Lane, typename Acc>
 void reduce(const T* x, const Dims& dims, AxisSet axes,
-            const ReduceFunctions<compute_t<T>, Lane, Acc>& f, const StoreFunction<Acc>& store) {
+            const ReduceFunctions<read_t<T>, Lane, Acc>& f, const StoreFunction<Acc>& store) {
   const ReducePlan plan(dims, axes);
   plan.along_rows ? reduce_rows(x, plan, f, store) : reduce_columns(x, plan, f, store);
 }
@@ -254,7 +253,7 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store)
   const auto run = [](const void* to, int64_t first, Acc* values, int64_t count) {
     (*static_cast<const Store*>(to))(first, values, count);
   };
-  detail::reduce(x, dims, axes, detail::reduce_functions<Widened, compute_t<T>>(),
+  detail::reduce(x, dims, axes, detail::reduce_functions<Widened, read_t<T>>(),
                  detail::StoreFunction<Acc>{run, &store});
 }
 

@@ -74,18 +74,17 @@ inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
 
-/// Row r of an array of rows of n elements, each `stride` behind the one before, as numbers of the
-/// computing type: in place for float and double, converted into a buffer for 16-bit T.
-template <typename T>
+/// Row r of an array of rows of n elements, each `stride` behind the one before, as numbers of C:
+/// in place where they are, else converted into a buffer.
+template <typename T, typename C = compute_t<T>>
 class RowReader {
  public:
-  using C = compute_t<T>;
   RowReader(const T* data, int64_t n) : RowReader(data, n, n) {}
   RowReader(const T* data, int64_t n, int64_t stride) : data_(data), n_(n), stride_(stride) {
-    if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
+    if constexpr (!std::is_same_v<T, C>) buffer_ = std::make_unique_for_overwrite<C[]>(n);
   }
   const C* row(int64_t r) {
-    if constexpr (kIs16Bit<T>) {
+    if constexpr (!std::is_same_v<T, C>) {
       convert(data_ + r * stride_, buffer_.get(), n_);
       return buffer_.get();
     } else {

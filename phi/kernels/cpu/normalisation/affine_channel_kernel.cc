@@ -30,8 +30,9 @@ void AffineChannelKernel(const Context&, const DenseTensor& x, const DenseTensor
   const ComputeArray<C> scales(&scale);
   const ComputeArray<C> biases(&bias);
   const T* xs = x.data<T>();
+  const ChannelDims dims = dims_of(x, data_layout);
   channel_map(
-      dims_of(x, data_layout), xs, xs, out->mutable_data<T>(),
+      dims, {0, dims.channels}, xs, xs, out->mutable_data<T>(),
       [a = scales.data(), b = biases.data()](C v, C, int64_t c) { return v * a[c] + b[c]; });
 }
 
@@ -44,22 +45,18 @@ void AffineChannelGradKernel(const Context&, const DenseTensor& x, const DenseTe
   const ChannelDims dims = dims_of(x, data_layout);
   const T* xs = x.data<T>();
   const T* dys = out_grad.data<T>();
-  if (scale_grad) {
-    std::vector<double> sums(dims.channels);
-    channel_sums(
-        dims, xs, dys, [](C v, C g, int64_t) { return v * g; }, sums.data());
-    write(sums, scale_grad);
-  }
-  if (bias_grad) {
-    std::vector<double> sums(dims.channels);
-    channel_sums(
-        dims, dys, dys, [](C g, C, int64_t) { return g; }, sums.data());
-    write(sums, bias_grad);
-  }
-  if (!x_grad) return;
   const ComputeArray<C> scales(&scale);
-  channel_map(dims, dys, dys, x_grad->mutable_data<T>(),
-              [a = scales.data()](C g, C, int64_t c) { return g * a[c]; });
+  std::vector<double> of_scale(dims.channels), of_bias(dims.channels);
+  const ChannelSum scale_sum{[](C v, C g, int64_t) { return v * g; }, of_scale.data()};
+  const ChannelSum bias_sum{[](C, C g, int64_t) { return g; }, of_bias.data()};
+  for (const ChannelRange range : ranges_in_cache(dims, sizeof(T))) {
+    if (scale_grad || bias_grad) channel_sums(dims, range, xs, dys, scale_sum, bias_sum);
+    if (!x_grad) continue;
+    channel_map(dims, range, dys, dys, x_grad->mutable_data<T>(),
+                [a = scales.data()](C g, C, int64_t c) { return g * a[c]; });
+  }
+  if (scale_grad) write(of_scale, scale_grad);
+  if (bias_grad) write(of_bias, bias_grad);
 }
 
 PHI_REGISTER_KERNEL(affine_channel, CPU, AffineChannelKernel, Floats);

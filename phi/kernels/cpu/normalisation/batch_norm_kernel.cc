@@ -26,15 +26,18 @@ class Batch {
   /// The elements of a channel on all ranks, 1 at the least.
   double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
 
-  /// For each channel on this rank, of all its elements on all ranks. `kSums` terms at once.
-  template <typename T, typename Term>
-  std::vector<double> sums(const T* x, const T* y, Term term) const {
-    DenseTensor sums = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, CPUPlace());
-    double* all = sums.mutable_data<double>();
-    std::fill_n(all, dims_.channels, 0.0);
-    channel_sums(dims_, x, y, term, all);
-    combine(&sums);
-    return {all, all + dims_.channels};
+  /// Where other ranks have parts of the channels, all of them: sums are messages.
+  std::vector<ChannelRange> ranges(size_t element_bytes) const {
+    if (ctx_.view()) return {{0, dims_.channels}};
+    return ranges_in_cache(dims_, element_bytes);
+  }
+  /// The sums of the channels in `range`, one of ranges(), over their elements on all ranks.
+  template <typename T, typename... Terms>
+  void sum(const ChannelRange& range, const T* x, const T* y,
+           const ChannelSum<Terms>&... sums) const {
+    (std::fill(sums.to + range.first, sums.to + range.last, 0.0), ...);
+    channel_sums(dims_, range, x, y, sums...);
+    if (ctx_.view()) (combine(sums.to), ...);
   }
   /// The messages of so many sums.
   void plan_sums(int count) const {
@@ -43,6 +46,12 @@ class Batch {
   }
 
  private:
+  void combine(double* sums) const {
+    DenseTensor all = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, CPUPlace());
+    std::copy_n(sums, dims_.channels, all.mutable_data<double>());
+    combine(&all);
+    std::copy_n(all.data<double>(), dims_.channels, sums);
+  }
   void combine(DenseTensor* sums) const {
     for (int d = 0; ctx_.view() && d < ndim_; ++d)
       if (d != axis_) ctx_.view()->combine_over(0, d, CombineKind::kSum, sums);
@@ -78,17 +87,31 @@ std::vector<double> read(const DenseTensor& x) {
   return values;
 }
 
-/// The array in the computing type.
-template <typename C>
-std::vector<C> as(const std::vector<double>& values) {
-  return {values.begin(), values.end()};
-}
-
 std::vector<double> blended(const std::vector<double>& old, const std::vector<double>& now,
                             double momentum) {
   std::vector<double> result(old.size());
   for (size_t c = 0; c < old.size(); ++c) result[c] = old[c] * momentum + now[c] * (1 - momentum);
   return result;
+}
+
+/// Of the channels in `range` mean and variance of the batch, and in `centre` the mean as it is in
+/// the computing type. The variance is taken around that, and what it lost is taken off again.
+template <typename T, typename C>
+void find_statistics(const Batch& batch, const ChannelRange& range, const T* x, C* centre,
+                     double* means, double* variances, double* rest) {
+  batch.sum(range, x, x, ChannelSum{[](C v, C, int64_t) { return v; }, means});
+  for (int64_t c = range.first; c < range.last; ++c) {
+    centre[c] = static_cast<C>(means[c] / batch.count());
+  }
+  batch.sum(range, x, x, ChannelSum{[centre](C v, C, int64_t c) { return v - centre[c]; }, rest},
+            ChannelSum{[centre](C v, C, int64_t c) { return (v - centre[c]) * (v - centre[c]); },
+                       variances});
+  for (int64_t c = range.first; c < range.last; ++c) {
+    const double lost = rest[c] / batch.count();
+    variances[c] = variances[c] / batch.count() - lost * lost;
+    means[c] = static_cast<double>(centre[c]) + lost;
+    centre[c] = static_cast<C>(means[c]);
+  }
 }
 
 }  // namespace
@@ -108,48 +131,31 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   using C = compute_t<T>;
   const Batch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
-  std::vector<double> means = read(mean);
-  std::vector<double> variances = read(variance);
-  if (uses_batch(is_test, use_global_stats, trainable_statistics)) {
-    std::vector<double> now = batch.sums(xs, xs, [](C v, C, int64_t) { return v; });
-    for (double& m : now) m /= batch.count();
-    const std::vector<C> around = as<C>(now);
-    // Around the mean as it is in the computing type: what it lost is taken off again.
-    const auto off = [m = around.data()](C v, C, int64_t c) { return v - m[c]; };
-    const std::vector<double> rest = batch.sums(xs, xs, off);
-    std::vector<double> spread =
-        batch.sums(xs, xs, [off](C v, C w, int64_t c) { return off(v, w, c) * off(v, w, c); });
-    for (size_t c = 0; c < spread.size(); ++c) {
-      const double lost = rest[c] / batch.count();
-      spread[c] = spread[c] / batch.count() - lost * lost;
-      now[c] = static_cast<double>(around[c]) + lost;
-    }
-    write(blended(means, now, momentum), mean_out);
-    write(blended(variances, spread, momentum), variance_out);
-    means = std::move(now);
-    variances = std::move(spread);
-  } else {
-    write(means, mean_out);
-    write(variances, variance_out);
-  }
+  const std::vector<double> old_means = read(mean), old_variances = read(variance);
+  std::vector<double> means = old_means, variances = old_variances;
+  std::vector<double> rest(means.size()), inverse(means.size());
   const ComputeArray<C> scales(scale);
   const ComputeArray<C> biases(bias);
-  std::vector<double> inverse(means.size());
-  std::vector<C> factor(means.size());
-  std::vector<C> shift(means.size());
-  for (size_t c = 0; c < means.size(); ++c) {
-    const auto channel = static_cast<int64_t>(c);
-    inverse[c] = 1 / std::sqrt(variances[c] + epsilon);
-    factor[c] = static_cast<C>(inverse[c] * number(scales, channel, 1));
-    shift[c] = static_cast<C>(number(biases, channel, 0));
+  std::vector<C> centre(means.begin(), means.end()), factor(means.size()), shift(means.size());
+  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  for (const ChannelRange& range : batch.ranges(sizeof(T))) {
+    if (of_batch) {
+      find_statistics(batch, range, xs, centre.data(), means.data(), variances.data(), rest.data());
+    }
+    for (int64_t c = range.first; c < range.last; ++c) {
+      inverse[c] = 1 / std::sqrt(variances[c] + epsilon);
+      factor[c] = static_cast<C>(inverse[c] * number(scales, c, 1));
+      shift[c] = static_cast<C>(number(biases, c, 0));
+    }
+    channel_map(batch.dims(), range, xs, xs, out->mutable_data<T>(),
+                [m = centre.data(), a = factor.data(), b = shift.data()](C v, C, int64_t c) {
+                  return (v - m[c]) * a[c] + b[c];
+                });
   }
+  write(of_batch ? blended(old_means, means, momentum) : means, mean_out);
+  write(of_batch ? blended(old_variances, variances, momentum) : variances, variance_out);
   write(means, saved_mean);
   write(inverse, saved_variance);
-  const std::vector<C> centre = as<C>(means);
-  channel_map(batch.dims(), xs, xs, out->mutable_data<T>(),
-              [m = centre.data(), a = factor.data(), b = shift.data()](C v, C, int64_t c) {
-                return (v - m[c]) * a[c] + b[c];
-              });
 }
 
 /// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: where the batch's
@@ -166,30 +172,32 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   const Batch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
   const T* dys = out_grad.data<T>();
-  const std::vector<C> centre = as<C>(read(saved_mean));
-  const std::vector<double> inverse = read(saved_variance);
-  std::vector<double> of_g = batch.sums(dys, dys, [](C g, C, int64_t) { return g; });
-  std::vector<double> of_gy =
-      batch.sums(xs, dys, [m = centre.data()](C v, C g, int64_t c) { return (v - m[c]) * g; });
-  for (size_t c = 0; c < of_gy.size(); ++c) of_gy[c] *= inverse[c];
-  if (scale_grad) write(of_gy, scale_grad);
-  if (bias_grad) write(of_g, bias_grad);
-  if (!x_grad) return;
+  const std::vector<double> means = read(saved_mean), inverse = read(saved_variance);
+  const std::vector<C> centre(means.begin(), means.end());
   const ComputeArray<C> scales(scale);
   const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
-  std::vector<C> factor(inverse.size());
-  std::vector<C> average(inverse.size());
-  std::vector<C> slope(inverse.size());
-  for (size_t c = 0; c < inverse.size(); ++c) {
-    factor[c] = static_cast<C>(inverse[c] * number(scales, static_cast<int64_t>(c), 1));
-    average[c] = static_cast<C>(of_batch ? of_g[c] / batch.count() : 0);
-    slope[c] = static_cast<C>(of_batch ? of_gy[c] / batch.count() * inverse[c] : 0);
+  std::vector<double> of_g(inverse.size()), of_gy(inverse.size());
+  std::vector<C> factor(inverse.size()), average(inverse.size()), slope(inverse.size());
+  const ChannelSum g_sum{[](C, C g, int64_t) { return g; }, of_g.data()};
+  const ChannelSum gy_sum{[m = centre.data()](C v, C g, int64_t c) { return (v - m[c]) * g; },
+                          of_gy.data()};
+  for (const ChannelRange& range : batch.ranges(sizeof(T))) {
+    batch.sum(range, xs, dys, g_sum, gy_sum);
+    for (int64_t c = range.first; c < range.last; ++c) {
+      of_gy[c] *= inverse[c];
+      factor[c] = static_cast<C>(inverse[c] * number(scales, c, 1));
+      average[c] = static_cast<C>(of_batch ? of_g[c] / batch.count() : 0);
+      slope[c] = static_cast<C>(of_batch ? of_gy[c] / batch.count() * inverse[c] : 0);
+    }
+    if (!x_grad) continue;
+    channel_map(batch.dims(), range, xs, dys, x_grad->mutable_data<T>(),
+                [m = centre.data(), f = factor.data(), a = average.data(), s = slope.data(),
+                 of_batch](C v, C g, int64_t c) {
+                  return of_batch ? f[c] * (g - a[c] - (v - m[c]) * s[c]) : f[c] * g;
+                });
   }
-  channel_map(batch.dims(), xs, dys, x_grad->mutable_data<T>(),
-              [m = centre.data(), f = factor.data(), a = average.data(), s = slope.data(),
-               of_batch](C v, C g, int64_t c) {
-                return of_batch ? f[c] * (g - a[c] - (v - m[c]) * s[c]) : f[c] * g;
-              });
+  if (scale_grad) write(of_gy, scale_grad);
+  if (bias_grad) write(of_g, bias_grad);
 }
 
 // The messages of the two.

@@ -3,16 +3,22 @@
 // channels.
 //
 //   const ChannelDims dims = ChannelDims::of({2, 3, 5, 5}, channel_axis(4, "NCHW"));
-//   channel_sums(dims, x, x, [](C v, C, int64_t) { return v; }, sums);
-//   channel_map(dims, x, x, out, [=](C v, C, int64_t c) { return v * a[c] + b[c]; });
+//   for (const ChannelRange range : ranges_in_cache(dims, sizeof(T))) {
+//     channel_sums(dims, range, x, x, ChannelSum{[](C v, C, int64_t) { return v; }, sums});
+//     channel_map(dims, range, x, x, out, [=](C v, C, int64_t c) { return v * a[c] + b[c]; });
+//   }
 //
 // 16-bit numbers are computed with in float; sums are kept in double.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/read_type.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -35,72 +41,176 @@ struct ChannelDims {
   bool channels_last() const { return inner == 1; }
   int64_t rows() const { return channels_last() ? outer : outer * channels; }
   int64_t row_size() const { return channels_last() ? channels : inner; }
-  /// The same of one image of the batch that `outer` is; with channels last an image is `part` of
-  /// the outer extent.
   int64_t numel() const { return outer * channels * inner; }
 };
 
+/// Channels [first, last).
+struct ChannelRange {
+  int64_t first;
+  int64_t last;
+};
+
+/// All channels, in ranges of whole `groups` of channels whose elements, and as many beside them,
+/// the second cache keeps from one loop to the next. With channels last there is one range.
+inline std::vector<ChannelRange> ranges_in_cache(const ChannelDims& dims, size_t element_bytes,
+                                                 int64_t group = 1) {
+  constexpr int64_t kBytes = 256 << 10;
+  if (dims.channels_last()) return {{0, dims.channels}};
+  const int64_t group_bytes = group * dims.outer * dims.inner * static_cast<int64_t>(element_bytes);
+  const int64_t step = group * std::max<int64_t>(kBytes / std::max<int64_t>(group_bytes, 1), 1);
+  std::vector<ChannelRange> ranges;
+  for (int64_t c = 0; c < dims.channels; c += step) {
+    ranges.push_back({c, std::min(c + step, dims.channels)});
+  }
+  return ranges;
+}
+
+/// to[c] += the sum of term(x, y, c) over the elements of channel c.
+template <typename Term>
+struct ChannelSum {
+  Term term;
+  double* to;
+};
+template <typename Term>
+ChannelSum(Term, double*) -> ChannelSum<Term>;
+
 namespace detail {
 
-/// Row r. Not inlined: one loop of each term for all dtypes that are computed in C.
-template <typename C, typename Term>
-[[gnu::noinline]] void sum_channel_row(const ChannelDims& dims, int64_t r, const C* x, const C* y,
-                                       const Term& term_of, double* sums) {
-  run_widest<C>([=, term = term_of, channels = dims.channels, inner = dims.inner,
-                 channels_last = dims.channels_last()] {
-    if (channels_last) {
+/// The sums of each term(i) for 0 <= i < n, as row_sum has them.
+template <typename C, typename... Terms>
+inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
+  constexpr int kLanes = 32;
+  std::array<C, sizeof...(Terms)> sums{};
+  int64_t i = 0;
+  if (n >= kLanes) {
+    C lanes[sizeof...(Terms)][kLanes];
+    const auto begin = [&](C* of, const auto& term) {
+      for (int lane = 0; lane < kLanes; ++lane) of[lane] = C(0) + term(lane);
+    };
+    const auto add = [&](C* of, const auto& term) {
+      for (int lane = 0; lane < kLanes; ++lane) of[lane] += term(i + lane);
+    };
+    size_t k = 0;
+    (begin(lanes[k++], terms), ...);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      k = 0;
+      (add(lanes[k++], terms), ...);
+    }
+    for (k = 0; k < sums.size(); ++k) {
+      sums[k] = fold_lanes(lanes[k], [](C a, C b) { return a + b; });
+    }
+  }
+  for (; i < n; ++i) {
+    size_t k = 0;
+    ((sums[k++] += terms(i)), ...);
+  }
+  return sums;
+}
+
+/// Row r, whose elements are computed with as C. Not inlined: one loop of each term for all dtypes
+/// that are read as R.
+template <typename C, typename R, typename... Terms>
+[[gnu::noinline]] void sum_channel_row(const ChannelDims& dims, int64_t r, const R* x, const R* y,
+                                       const ChannelSum<Terms>&... given) {
+  run_widest<C>(
+      [=, channels = dims.channels, inner = dims.inner, channels_last = dims.channels_last()] {
+        if (channels_last) {
+          const auto add = [=](const auto& sum) {
 #pragma GCC ivdep
-      for (int64_t c = 0; c < channels; ++c) sums[c] += static_cast<double>(term(x[c], y[c], c));
+            for (int64_t c = 0; c < channels; ++c) {
+              sum.to[c] += static_cast<double>(sum.term(C(x[c]), C(y[c]), c));
+            }
+          };
+          (add(given), ...);
+        } else {
+          const int64_t c = r % channels;
+          const auto sums =
+              row_sums<C>(inner, [=](int64_t i) { return given.term(C(x[i]), C(y[i]), c); }...);
+          size_t k = 0;
+          ((given.to[c] += static_cast<double>(sums[k++])), ...);
+        }
+      });
+}
+
+/// Which channels the elements of a row belong to: each to the next, or all to one.
+struct RowChannels {
+  int64_t first;
+  bool is_one;
+};
+
+/// n elements of a row.
+template <typename C, typename R, typename F>
+[[gnu::noinline]] void map_channels(RowChannels channels, int64_t n, const R* x, const R* y, C* out,
+                                    const F& functor) {
+  run_widest<C>([=, f = functor] {
+    if (channels.is_one) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) out[i] = f(C(x[i]), C(y[i]), channels.first);
     } else {
-      const int64_t c = r % channels;
-      sums[c] +=
-          static_cast<double>(row_sum<C>(inner, [=](int64_t i) { return term(x[i], y[i], c); }));
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) out[i] = f(C(x[i]), C(y[i]), channels.first + i);
     }
   });
 }
 
-template <typename C, typename F>
-[[gnu::noinline]] void map_channel_row(const ChannelDims& dims, int64_t r, const C* x, const C* y,
-                                       C* out, const F& functor) {
-  run_widest<C>([=, f = functor, channels = dims.channels, inner = dims.inner,
-                 channels_last = dims.channels_last()] {
-    if (channels_last) {
-#pragma GCC ivdep
-      for (int64_t c = 0; c < channels; ++c) out[c] = f(x[c], y[c], c);
-    } else {
-      const int64_t c = r % channels;
-#pragma GCC ivdep
-      for (int64_t i = 0; i < inner; ++i) out[i] = f(x[i], y[i], c);
+/// 16-bit results are converted in blocks.
+template <typename T, typename R, typename F>
+void map_channel_row(RowChannels channels, int64_t n, const R* x, const R* y, T* out, const F& f) {
+  using C = compute_t<T>;
+  if constexpr (std::is_same_v<T, C>) {
+    map_channels<C>(channels, n, x, y, out, f);
+  } else {
+    constexpr int64_t kBlock = 512;
+    C block[kBlock];
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t some = std::min(kBlock, n - i);
+      map_channels<C>(channels, some, x + i, y + i, block, f);
+      convert(block, out + i, some);
+      if (!channels.is_one) channels.first += some;
     }
-  });
+  }
+}
+
+/// `f(r)` for each row of the channels in `range`.
+template <typename F>
+void for_each_row(const ChannelDims& dims, const ChannelRange& range, const F& f) {
+  if (dims.channels_last()) {
+    for (int64_t r = 0; r < dims.outer; ++r) f(r);
+    return;
+  }
+  for (int64_t o = 0; o < dims.outer; ++o) {
+    for (int64_t c = range.first; c < range.last; ++c) f(o * dims.channels + c);
+  }
 }
 
 }  // namespace detail
 
-/// sums[c] += the sum of term(x, y, c) over the elements of channel c. x and y may be one array.
-template <typename T, typename Term>
-void channel_sums(const ChannelDims& dims, const T* x, const T* y, const Term& term, double* sums) {
-  using C = compute_t<T>;
-  RowReader<T> xs(x, dims.row_size());
-  RowReader<T> ys(y, dims.row_size());
-  for (int64_t r = 0; r < dims.rows(); ++r) {
-    const C* xr = xs.row(r);
-    detail::sum_channel_row(dims, r, xr, x == y ? xr : ys.row(r), term, sums);
-  }
+/// The sums of the channels in `range`, in one reading. x and y may be one array.
+template <typename T, typename... Terms>
+void channel_sums(const ChannelDims& dims, const ChannelRange& range, const T* x, const T* y,
+                  const ChannelSum<Terms>&... sums) {
+  RowReader<T, read_t<T>> xs(x, dims.row_size());
+  RowReader<T, read_t<T>> ys(y, dims.row_size());
+  detail::for_each_row(dims, range, [&](int64_t r) {
+    const read_t<T>* xr = xs.row(r);
+    detail::sum_channel_row<compute_t<T>>(dims, r, xr, x == y ? xr : ys.row(r), sums...);
+  });
 }
 
-/// out = f(x, y, c) element by element; out may be x or y.
+/// out = f(x, y, c) element by element of the channels in `range`; out may be x or y.
 template <typename T, typename F>
-void channel_map(const ChannelDims& dims, const T* x, const T* y, T* out, const F& f) {
-  using C = compute_t<T>;
-  RowReader<T> xs(x, dims.row_size());
-  RowReader<T> ys(y, dims.row_size());
-  RowWriter<T> outs(out, dims.row_size());
-  for (int64_t r = 0; r < dims.rows(); ++r) {
-    const C* xr = xs.row(r);
-    detail::map_channel_row(dims, r, xr, x == y ? xr : ys.row(r), outs.row(r), f);
-    outs.done(r);
-  }
+void channel_map(const ChannelDims& dims, const ChannelRange& range, const T* x, const T* y, T* out,
+                 const F& f) {
+  const int64_t n = dims.row_size();
+  const bool is_one = !dims.channels_last();
+  RowReader<T, read_t<T>> xs(x, n);
+  RowReader<T, read_t<T>> ys(y, n);
+  detail::for_each_row(dims, range, [&](int64_t r) {
+    const read_t<T>* xr = xs.row(r);
+    const read_t<T>* yr = x == y ? xr : ys.row(r);
+    const detail::RowChannels channels{is_one ? r % dims.channels : 0, is_one};
+    detail::map_channel_row(channels, n, xr, yr, out + r * n, f);
+  });
 }
 
 }  // namespace phi

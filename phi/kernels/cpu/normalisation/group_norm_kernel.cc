@@ -19,70 +19,94 @@ struct Images {
   Images(const Dims& x, int axis, int64_t group_count) : count(x[0]), groups(group_count) {
     dims = {x.numel(1, axis), x[axis], x.numel(axis + 1, x.ndim())};
   }
-  int64_t per_group() const { return dims.channels / groups; }
+  int64_t per_group() const { return dims.channels / std::max<int64_t>(groups, 1); }
   /// The elements of a group, 1 at the least.
   double elements() const {
     return static_cast<double>(std::max<int64_t>(dims.numel() / std::max<int64_t>(groups, 1), 1));
   }
-  int64_t group_of(int64_t c) const { return c / per_group(); }
-};
-
-/// Sums over channels to sums over groups.
-void fold(const Images& images, const std::vector<double>& channels, std::vector<double>* groups) {
-  std::fill(groups->begin(), groups->end(), 0.0);
-  for (int64_t c = 0; c < images.dims.channels; ++c) (*groups)[images.group_of(c)] += channels[c];
-}
-
-/// Numbers of the computing type for each channel.
-template <typename C>
-struct PerChannel {
-  explicit PerChannel(int64_t channels) : centre(channels), factor(channels), shift(channels) {}
-  std::vector<C> centre;
-  std::vector<C> factor;
-  std::vector<C> shift;
-};
-
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias; `kept(image, group, mean, variance)`
-/// takes the statistics.
-template <typename T, typename Keep>
-void normalise(const Images& images, const DenseTensor& x, const DenseTensor* scale,
-               const DenseTensor* bias, float epsilon, DenseTensor* y, const Keep& kept) {
-  using C = compute_t<T>;
-  const ComputeArray<C> scales(scale);
-  const ComputeArray<C> biases(bias);
-  const int64_t channels = images.dims.channels;
-  const int64_t size = images.dims.numel();
-  std::vector<double> sums(channels);
-  std::vector<double> means(images.groups);
-  std::vector<double> variances(images.groups);
-  PerChannel<C> at(channels);
-  for (int64_t n = 0; n < images.count; ++n) {
-    const T* from = x.data<T>() + n * size;
-    std::fill(sums.begin(), sums.end(), 0.0);
-    channel_sums(
-        images.dims, from, from, [](C v, C, int64_t) { return v; }, sums.data());
-    fold(images, sums, &means);
-    for (double& mean : means) mean /= images.elements();
-    for (int64_t c = 0; c < channels; ++c) at.centre[c] = static_cast<C>(means[images.group_of(c)]);
-    std::fill(sums.begin(), sums.end(), 0.0);
-    channel_sums(
-        images.dims, from, from,
-        [m = at.centre.data()](C v, C, int64_t c) { return (v - m[c]) * (v - m[c]); }, sums.data());
-    fold(images, sums, &variances);
-    for (int64_t g = 0; g < images.groups; ++g) {
-      variances[g] /= images.elements();
-      kept(n, g, means[g], variances[g]);
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-      const double inverse = 1 / std::sqrt(variances[images.group_of(c)] + epsilon);
-      at.factor[c] = static_cast<C>(inverse * (scale ? scales.data()[c] : C(1)));
-      at.shift[c] = bias ? biases.data()[c] : C(0);
-    }
-    channel_map(images.dims, from, from, y->mutable_data<T>() + n * size,
-                [m = at.centre.data(), a = at.factor.data(), b = at.shift.data()](
-                    C v, C, int64_t c) { return (v - m[c]) * a[c] + b[c]; });
+  /// Of whole groups.
+  std::vector<ChannelRange> ranges(size_t element_bytes) const {
+    return ranges_in_cache(dims, element_bytes, per_group());
   }
-}
+  /// `f(c, g)` for each channel in `range` and its group.
+  template <typename F>
+  void for_each(const ChannelRange& range, const F& f) const {
+    if (range.first == range.last) return;
+    for (int64_t g = range.first / per_group(), c = range.first; c < range.last; ++g) {
+      for (const int64_t last = c + per_group(); c < last; ++c) f(c, g);
+    }
+  }
+  /// Sums over the channels in `range` to averages over their groups.
+  void average(const ChannelRange& range, const std::vector<double>& channels,
+               std::vector<double>* groups) const {
+    for_each(range, [&](int64_t, int64_t g) { (*groups)[g] = 0; });
+    for_each(range, [&](int64_t c, int64_t g) { (*groups)[g] += channels[c] / elements(); });
+  }
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, an image after the other.
+template <typename T>
+class Normaliser {
+ public:
+  using C = compute_t<T>;
+  Normaliser(const Images& images, const DenseTensor* scale, const DenseTensor* bias, float epsilon)
+      : images_(images),
+        epsilon_(epsilon),
+        scales_(scale),
+        biases_(bias),
+        sums_(images.dims.channels),
+        means_(images.groups),
+        variances_(images.groups),
+        centre_(images.dims.channels),
+        factor_(images.dims.channels),
+        shift_(images.dims.channels) {}
+
+  /// `kept(image, group, mean, variance)` takes the statistics.
+  template <typename Keep>
+  void run(const DenseTensor& x, DenseTensor* y, const Keep& kept) {
+    const int64_t size = images_.dims.numel();
+    const std::vector<ChannelRange> ranges = images_.ranges(sizeof(T));
+    for (int64_t n = 0; n < images_.count; ++n) {
+      for (const ChannelRange& range : ranges) {
+        normalise(range, x.data<T>() + n * size, y->mutable_data<T>() + n * size);
+      }
+      for (int64_t g = 0; g < images_.groups; ++g) kept(n, g, means_[g], variances_[g]);
+    }
+  }
+
+ private:
+  void normalise(const ChannelRange& range, const T* x, T* y) {
+    average(
+        range, x, [](C v, C, int64_t) { return v; }, &means_);
+    images_.for_each(range, [&](int64_t c, int64_t g) { centre_[c] = static_cast<C>(means_[g]); });
+    const C* m = centre_.data();
+    average(
+        range, x, [m](C v, C, int64_t c) { return (v - m[c]) * (v - m[c]); }, &variances_);
+    images_.for_each(range, [&](int64_t c, int64_t g) {
+      const double inverse = 1 / std::sqrt(variances_[g] + epsilon_);
+      factor_[c] = static_cast<C>(inverse * (scales_.data() ? scales_.data()[c] : C(1)));
+      shift_[c] = biases_.data() ? biases_.data()[c] : C(0);
+    });
+    channel_map(images_.dims, range, x, x, y,
+                [m, a = factor_.data(), b = shift_.data()](C v, C, int64_t c) {
+                  return (v - m[c]) * a[c] + b[c];
+                });
+  }
+
+  template <typename Term>
+  void average(const ChannelRange& range, const T* x, const Term& term,
+               std::vector<double>* groups) {
+    std::fill(sums_.begin() + range.first, sums_.begin() + range.last, 0.0);
+    channel_sums(images_.dims, range, x, x, ChannelSum{term, sums_.data()});
+    images_.average(range, sums_, groups);
+  }
+
+  const Images& images_;
+  double epsilon_;
+  ComputeArray<C> scales_, biases_;
+  std::vector<double> sums_, means_, variances_;
+  std::vector<C> centre_, factor_, shift_;
+};
 
 void write(const std::vector<double>& values, DenseTensor* out) {
   if (!out) return;
@@ -91,69 +115,98 @@ void write(const std::vector<double>& values, DenseTensor* out) {
   });
 }
 
-/// What the gradient of one image takes.
-template <typename C>
-struct Slopes {
-  explicit Slopes(int64_t channels)
-      : centre(channels), factor(channels), average(channels), slope(channels) {}
-  std::vector<C> centre;
-  std::vector<C> factor;   // of the output's gradient
-  std::vector<C> average;  // of g = out_grad * scale over the group, times the inverse deviation
-  std::vector<C> slope;
-};
-
 /// With f = 1 / sqrt(variance + epsilon), h = (x - mean) * f, g = y_grad * scale and averages <.>
 /// over a group: x_grad = f * (g - <g> - h * <g * h>). `mean(image, group)`, `inverse(image,
 /// group)` give mean and f. Each gradient may be null.
 template <typename T, typename Mean, typename Inverse>
-void gradients(const Images& images, const DenseTensor& x, const DenseTensor* scale,
-               const DenseTensor& y_grad, const Mean& mean, const Inverse& inverse,
-               DenseTensor* x_grad, DenseTensor* scale_grad, DenseTensor* bias_grad) {
+class Gradients {
+ public:
   using C = compute_t<T>;
-  const ComputeArray<C> scales(scale);
-  const int64_t channels = images.dims.channels;
-  const int64_t size = images.dims.numel();
-  std::vector<double> of_g(channels), of_gh(channels);
-  std::vector<double> group_g(images.groups), group_gh(images.groups);
-  std::vector<double> scale_sums(channels), bias_sums(channels);
-  Slopes<C> at(channels);
-  for (int64_t n = 0; n < images.count; ++n) {
-    const T* from = x.data<T>() + n * size;
-    const T* dy = y_grad.data<T>() + n * size;
-    for (int64_t c = 0; c < channels; ++c)
-      at.centre[c] = static_cast<C>(mean(n, images.group_of(c)));
-    std::fill(of_g.begin(), of_g.end(), 0.0);
-    std::fill(of_gh.begin(), of_gh.end(), 0.0);
-    channel_sums(
-        images.dims, dy, dy, [](C g, C, int64_t) { return g; }, of_g.data());
-    channel_sums(
-        images.dims, from, dy,
-        [m = at.centre.data()](C v, C g, int64_t c) { return (v - m[c]) * g; }, of_gh.data());
-    for (int64_t c = 0; c < channels; ++c) {
-      of_gh[c] *= inverse(n, images.group_of(c));
-      scale_sums[c] += of_gh[c];
-      bias_sums[c] += of_g[c];
-      const double weight = scale ? static_cast<double>(scales.data()[c]) : 1.0;
-      of_g[c] *= weight;
-      of_gh[c] *= weight;
+  Gradients(const Images& images, const DenseTensor* scale, Mean mean, Inverse inverse)
+      : images_(images),
+        mean_(mean),
+        inverse_(inverse),
+        scales_(scale),
+        of_g_(images.dims.channels),
+        of_gh_(images.dims.channels),
+        scale_sums_(images.dims.channels),
+        bias_sums_(images.dims.channels),
+        group_g_(images.groups),
+        group_gh_(images.groups),
+        centre_(images.dims.channels),
+        factor_(images.dims.channels),
+        average_(images.dims.channels),
+        slope_(images.dims.channels) {}
+
+  void run(const DenseTensor& x, const DenseTensor& y_grad, DenseTensor* x_grad,
+           DenseTensor* scale_grad, DenseTensor* bias_grad) {
+    const int64_t size = images_.dims.numel();
+    const std::vector<ChannelRange> ranges = images_.ranges(sizeof(T));
+    for (int64_t n = 0; n < images_.count; ++n) {
+      const T* from = x.data<T>() + n * size;
+      const T* dy = y_grad.data<T>() + n * size;
+      for (const ChannelRange& range : ranges) {
+        add_up(n, range, from, dy);
+        if (x_grad) map(n, range, from, dy, x_grad->mutable_data<T>() + n * size);
+      }
     }
-    if (!x_grad) continue;
-    fold(images, of_g, &group_g);
-    fold(images, of_gh, &group_gh);
-    for (int64_t c = 0; c < channels; ++c) {
-      const int64_t g = images.group_of(c);
-      const double f = inverse(n, g);
-      at.factor[c] = static_cast<C>(f * (scale ? static_cast<double>(scales.data()[c]) : 1.0));
-      at.average[c] = static_cast<C>(f * group_g[g] / images.elements());
-      at.slope[c] = static_cast<C>(f * f * group_gh[g] / images.elements());
-    }
-    channel_map(
-        images.dims, from, dy, x_grad->mutable_data<T>() + n * size,
-        [m = at.centre.data(), f = at.factor.data(), a = at.average.data(), s = at.slope.data()](
-            C v, C g, int64_t c) { return f[c] * g - a[c] - (v - m[c]) * s[c]; });
+    write(scale_sums_, scale_grad);
+    write(bias_sums_, bias_grad);
   }
-  write(scale_sums, scale_grad);
-  write(bias_sums, bias_grad);
+
+ private:
+  double weight(int64_t c) const {
+    return scales_.data() ? static_cast<double>(scales_.data()[c]) : 1.0;
+  }
+
+  /// The sums of image n.
+  void add_up(int64_t n, const ChannelRange& range, const T* x, const T* dy) {
+    images_.for_each(range, [&](int64_t c, int64_t g) {
+      centre_[c] = static_cast<C>(mean_(n, g));
+      of_g_[c] = of_gh_[c] = 0;
+    });
+    const auto g_term = [](C, C g, int64_t) { return g; };
+    const auto gh_term = [m = centre_.data()](C v, C g, int64_t c) { return (v - m[c]) * g; };
+    channel_sums(images_.dims, range, x, dy, ChannelSum{g_term, of_g_.data()},
+                 ChannelSum{gh_term, of_gh_.data()});
+    images_.for_each(range, [&](int64_t c, int64_t g) {
+      of_gh_[c] *= inverse_(n, g);
+      scale_sums_[c] += of_gh_[c];
+      bias_sums_[c] += of_g_[c];
+      of_g_[c] *= weight(c);
+      of_gh_[c] *= weight(c);
+    });
+  }
+
+  void map(int64_t n, const ChannelRange& range, const T* x, const T* dy, T* dx) {
+    images_.average(range, of_g_, &group_g_);
+    images_.average(range, of_gh_, &group_gh_);
+    images_.for_each(range, [&](int64_t c, int64_t g) {
+      const double f = inverse_(n, g);
+      factor_[c] = static_cast<C>(f * weight(c));
+      average_[c] = static_cast<C>(f * group_g_[g]);
+      slope_[c] = static_cast<C>(f * f * group_gh_[g]);
+    });
+    channel_map(images_.dims, range, x, dy, dx,
+                [m = centre_.data(), f = factor_.data(), a = average_.data(), s = slope_.data()](
+                    C v, C g, int64_t c) { return f[c] * g - a[c] - (v - m[c]) * s[c]; });
+  }
+
+  const Images& images_;
+  Mean mean_;
+  Inverse inverse_;
+  ComputeArray<C> scales_;
+  std::vector<double> of_g_, of_gh_, scale_sums_, bias_sums_, group_g_, group_gh_;
+  std::vector<C> centre_;
+  std::vector<C> factor_;   // of the output's gradient
+  std::vector<C> average_;  // of g over the group, times f
+  std::vector<C> slope_;
+};
+
+template <typename T, typename Mean, typename Inverse>
+Gradients<T, Mean, Inverse> gradients(const Images& images, const DenseTensor* scale, Mean mean,
+                                      Inverse inverse) {
+  return {images, scale, mean, inverse};
 }
 
 }  // namespace
@@ -169,10 +222,11 @@ void GroupNormKernel(const Context&, const DenseTensor& x, const DenseTensor* sc
   const Images images(x.dims(), channel_axis(x.ndim(), data_format), groups);
   C* means = mean->mutable_data<C>();
   C* variances = variance->mutable_data<C>();
-  normalise<T>(images, x, scale, bias, epsilon, y, [=](int64_t n, int64_t g, double m, double v) {
-    means[n * groups + g] = static_cast<C>(m);
-    variances[n * groups + g] = static_cast<C>(v);
-  });
+  Normaliser<T>(images, scale, bias, epsilon)
+      .run(x, y, [=](int64_t n, int64_t g, double m, double v) {
+        means[n * groups + g] = static_cast<C>(m);
+        variances[n * groups + g] = static_cast<C>(v);
+      });
 }
 
 template <typename T, typename Context>
@@ -186,11 +240,11 @@ void GroupNormGradKernel(const Context&, const DenseTensor& x, const DenseTensor
   const C* means = mean.data<C>();
   const C* variances = variance.data<C>();
   gradients<T>(
-      images, x, scale, y_grad, [=](int64_t n, int64_t g) { return means[n * groups + g]; },
+      images, scale, [=](int64_t n, int64_t g) { return means[n * groups + g]; },
       [=](int64_t n, int64_t g) {
         return 1 / std::sqrt(static_cast<double>(variances[n * groups + g]) + epsilon);
-      },
-      x_grad, scale_grad, bias_grad);
+      })
+      .run(x, y_grad, x_grad, scale_grad, bias_grad);
 }
 
 /// saved_variance is 1 / sqrt(variance + epsilon); both saved ones are [images, channels].
@@ -203,11 +257,12 @@ void InstanceNormKernel(const Context&, const DenseTensor& x, const DenseTensor*
   const int64_t channels = x.dims()[1];
   C* means = saved_mean->mutable_data<C>();
   C* inverses = saved_variance->mutable_data<C>();
-  normalise<T>({x.dims(), 1, channels}, x, scale, bias, epsilon, y,
-               [=](int64_t n, int64_t g, double m, double v) {
-                 means[n * channels + g] = static_cast<C>(m);
-                 inverses[n * channels + g] = static_cast<C>(1 / std::sqrt(v + epsilon));
-               });
+  const Images images(x.dims(), 1, channels);
+  Normaliser<T>(images, scale, bias, epsilon)
+      .run(x, y, [=](int64_t n, int64_t g, double m, double v) {
+        means[n * channels + g] = static_cast<C>(m);
+        inverses[n * channels + g] = static_cast<C>(1 / std::sqrt(v + epsilon));
+      });
 }
 
 template <typename T, typename Context>
@@ -219,11 +274,11 @@ void InstanceNormGradKernel(const Context&, const DenseTensor& x, const DenseTen
   const int64_t channels = x.dims()[1];
   const C* means = saved_mean.data<C>();
   const C* inverses = saved_variance.data<C>();
+  const Images images(x.dims(), 1, channels);
   gradients<T>(
-      {x.dims(), 1, channels}, x, scale, y_grad,
-      [=](int64_t n, int64_t g) { return means[n * channels + g]; },
-      [=](int64_t n, int64_t g) { return static_cast<double>(inverses[n * channels + g]); }, x_grad,
-      scale_grad, bias_grad);
+      images, scale, [=](int64_t n, int64_t g) { return means[n * channels + g]; },
+      [=](int64_t n, int64_t g) { return static_cast<double>(inverses[n * channels + g]); })
+      .run(x, y_grad, x_grad, scale_grad, bias_grad);
 }
 
 PHI_REGISTER_KERNEL(group_norm, CPU, GroupNormKernel, Floats);
