@@ -98,6 +98,9 @@ class PieceMoves {
       std::fill_n(to, count, *from);
     } else if (to_step == 1 && from_step == -1) {
       for (int64_t i = 0; i < count; ++i) to[i] = from[-i];
+    } else if (to_step == 1 && from_step == 2) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
     } else {
       for (int64_t i = 0; i < count; ++i) to[i * to_step] = from[i * from_step];
     }
