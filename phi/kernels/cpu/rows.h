@@ -9,7 +9,7 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

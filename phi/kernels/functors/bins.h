@@ -6,7 +6,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/device/misfit.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

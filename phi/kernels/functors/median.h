@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_trig.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/trig.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

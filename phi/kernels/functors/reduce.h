@@ -11,7 +11,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi {
 

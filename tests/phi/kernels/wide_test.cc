@@ -11,10 +11,10 @@
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/reduce_loop.h"
 #include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/functors/elementwise/unary.h"
+#include "phi/kernels/functors/elementwise/unary_grad.h"
+#include "phi/kernels/functors/elementwise/unary_math.h"
 #include "phi/kernels/functors/reduce.h"
-#include "phi/kernels/functors/unary.h"
-#include "phi/kernels/functors/unary_grad.h"
-#include "phi/kernels/functors/unary_math.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {

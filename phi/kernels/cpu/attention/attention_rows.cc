@@ -7,7 +7,7 @@
 #endif
 
 #include "phi/kernels/cpu/wide.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::attention_rows {

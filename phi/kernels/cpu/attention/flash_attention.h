@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "phi/kernels/cpu/attention/attention_tiles.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi {
 

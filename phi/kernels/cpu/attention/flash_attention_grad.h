@@ -14,7 +14,7 @@
 
 #include "phi/kernels/cpu/attention/attention_tiles.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi {
 

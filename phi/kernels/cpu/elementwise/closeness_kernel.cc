@@ -5,8 +5,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/closeness.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/closeness.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/elementwise/closeness.h"
 
 namespace phi {
 namespace {

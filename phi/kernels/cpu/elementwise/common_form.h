@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "phi/kernels/functors/fast_hyperbolic.h"
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_normal.h"
+#include "phi/kernels/functors/fast/hyperbolic.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/normal.h"
 
 namespace phi {
 

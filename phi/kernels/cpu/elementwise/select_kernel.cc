@@ -7,7 +7,7 @@
 #include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/elementwise/nary_loop.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
 namespace {

@@ -3,8 +3,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
-#include "phi/kernels/functors/unary.h"
-#include "phi/kernels/functors/unary_grad.h"
+#include "phi/kernels/functors/elementwise/unary.h"
+#include "phi/kernels/functors/elementwise/unary_grad.h"
 
 namespace phi {
 namespace {

@@ -14,7 +14,7 @@
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/slices.h"
 

@@ -1,5 +1,7 @@
 // LU factorisation with partial pivoting, by halves of columns (Toledo, "Locality of reference in
 // LU decomposition with partial pivoting", 1997), so that products do the most work.
+#include <algorithm>
+
 #include "phi/kernels/cpu/linalg/part.h"
 #include "phi/kernels/cpu/wide.h"
 
@@ -49,7 +51,8 @@ class Elimination {
   void column(int j, int from, int to) {
     const int n = a_.rows - j;
     T* x = &a_(j, j);
-    const int pivot = static_cast<int>(Lapack<T>::largest(n, x, 1));
+    // NaN must not lead out of the column, whatever a kernel of OpenBLAS makes of it.
+    const int pivot = std::min(static_cast<int>(Lapack<T>::largest(n, x, 1)), n - 1);
     lu_.pivots[static_cast<size_t>(j)] = j + pivot + 1;
     if (x[pivot] == T(0)) {
       if (lu_.info == 0) lu_.info = j + 1;

@@ -50,8 +50,8 @@ struct ChannelRange {
   int64_t last;
 };
 
-/// All channels, in ranges of whole `groups` of channels whose elements, and as many beside them,
-/// the second cache keeps from one loop to the next. With channels last there is one range.
+/// All channels, in ranges of whole groups of `group` channels, whose elements, and as many beside
+/// them, the second cache keeps from one loop to the next. With channels last there is one range.
 inline std::vector<ChannelRange> ranges_in_cache(const ChannelDims& dims, size_t element_bytes,
                                                  int64_t group = 1) {
   constexpr int64_t kBytes = 256 << 10;

@@ -8,7 +8,7 @@
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/dropout.h"
-#include "phi/kernels/functors/unary.h"
+#include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {

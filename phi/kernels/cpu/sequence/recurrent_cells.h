@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

@@ -11,7 +11,7 @@
 #include "phi/gpu/launch.h"
 #include "phi/kernels/attention_places.h"
 #include "phi/kernels/functors/attention_dropout.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/attention/warp_tile.h"
 
 namespace phi::gpu {

@@ -8,7 +8,7 @@
 
 #include "phi/generated/kernels/decode_attention.h"
 #include "phi/kernels/attention_places.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/compute_array.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"

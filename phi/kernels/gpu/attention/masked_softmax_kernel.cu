@@ -1,7 +1,7 @@
 // Softmax of attention scores under a mask on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/masked_softmax.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/lines.h"
 
 namespace phi {

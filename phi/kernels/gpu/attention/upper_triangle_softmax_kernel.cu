@@ -1,7 +1,7 @@
 // Softmax of scores whose upper triangle is hidden, and its gradient, on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/lines.h"
 
 namespace phi {

@@ -1,7 +1,7 @@
 // Kernels on GPUs that say whether tensors are close or equal.
 #include "phi/generated/kernels/closeness.h"
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/closeness.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/elementwise/closeness.h"
 #include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/gpu/words.h"
 

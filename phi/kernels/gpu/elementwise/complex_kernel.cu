@@ -2,7 +2,7 @@
 #include <complex>
 
 #include "phi/generated/kernels/complex.h"
-#include "phi/kernels/functors/complex_math.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {

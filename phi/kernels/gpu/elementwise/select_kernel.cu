@@ -4,7 +4,7 @@
 
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {

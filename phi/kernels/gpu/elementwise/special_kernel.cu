@@ -1,6 +1,6 @@
 // Error, gamma and Bessel functions, and their gradients, on GPUs.
-#include "phi/kernels/functors/unary_math.h"
-#include "phi/kernels/functors/unary_math_grad.h"
+#include "phi/kernels/functors/elementwise/unary_math.h"
+#include "phi/kernels/functors/elementwise/unary_math_grad.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi::gpu {

@@ -1,8 +1,8 @@
 // The gated linear unit with SiLU as its gate, and its gradient, on GPUs.
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/gpu/divider.h"
-#include "phi/kernels/functors/unary.h"
-#include "phi/kernels/functors/unary_grad.h"
+#include "phi/kernels/functors/elementwise/unary.h"
+#include "phi/kernels/functors/elementwise/unary_grad.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {

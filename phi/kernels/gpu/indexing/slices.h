@@ -7,7 +7,7 @@
 #include "phi/gpu/launch.h"
 #include "phi/gpu/space.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/slices.h"

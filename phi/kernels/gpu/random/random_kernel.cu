@@ -3,8 +3,8 @@
 
 #include "phi/generated/kernels/random.h"
 #include "phi/kernels/dropout.h"
+#include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/functors/random_values.h"
-#include "phi/kernels/functors/unary.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/uniform.h"
 #include "phi/kernels/gpu/words.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/generated/kernels/activation.h"
-#include "phi/kernels/functors/activation_grad.h"
+#include "phi/kernels/functors/elementwise/activation_grad.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

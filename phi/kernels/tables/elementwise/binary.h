@@ -3,7 +3,7 @@
 #pragma once
 
 #include "phi/generated/kernels/binary.h"
-#include "phi/kernels/functors/binary.h"
+#include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
 namespace {

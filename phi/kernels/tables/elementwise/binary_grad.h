@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/generated/kernels/binary.h"
-#include "phi/kernels/functors/binary_grad.h"
+#include "phi/kernels/functors/elementwise/binary_grad.h"
 #include "phi/kernels/functors/incomplete_gamma.h"
 #include "phi/kernels/tables/elementwise/broadcast_gradients.h"
 

@@ -7,7 +7,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/device/misfit.h"
 #include "phi/generated/kernels/binary.h"
-#include "phi/kernels/functors/binary_math.h"
+#include "phi/kernels/functors/elementwise/binary_math.h"
 #include "phi/kernels/functors/incomplete_gamma.h"
 
 namespace phi {

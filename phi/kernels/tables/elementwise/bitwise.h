@@ -3,7 +3,7 @@
 #pragma once
 
 #include "phi/generated/kernels/bitwise.h"
-#include "phi/kernels/functors/bitwise.h"
+#include "phi/kernels/functors/elementwise/bitwise.h"
 
 namespace phi {
 namespace {

@@ -7,7 +7,7 @@
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/generated/kernels/unary_math.h"
-#include "phi/kernels/functors/complex_math.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

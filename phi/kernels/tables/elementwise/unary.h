@@ -5,7 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/unary.h"
-#include "phi/kernels/functors/unary.h"
+#include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

@@ -3,7 +3,7 @@
 
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/unary.h"
-#include "phi/kernels/functors/unary_grad.h"
+#include "phi/kernels/functors/elementwise/unary_grad.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

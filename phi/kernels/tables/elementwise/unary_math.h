@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/generated/kernels/unary_math.h"
-#include "phi/kernels/functors/unary_math.h"
+#include "phi/kernels/functors/elementwise/unary_math.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

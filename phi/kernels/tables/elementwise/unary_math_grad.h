@@ -4,7 +4,7 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/unary_math.h"
-#include "phi/kernels/functors/unary_math_grad.h"
+#include "phi/kernels/functors/elementwise/unary_math_grad.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {

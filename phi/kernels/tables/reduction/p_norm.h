@@ -6,7 +6,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/fast/power.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi {

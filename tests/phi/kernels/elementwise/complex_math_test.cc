@@ -1,6 +1,6 @@
 // Functions of complex numbers that devices share, beside the standard library's: values within a
 // few roundings, the same branches, infinities and NaN.
-#include "phi/kernels/functors/complex_math.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 
 #include <gtest/gtest.h>
 

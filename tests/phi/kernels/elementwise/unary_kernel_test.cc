@@ -5,8 +5,8 @@
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/unary.h"
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_trig.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/trig.h"
 #include "tests/phi/kernels/dense_oracle.h"
 #include "tests/phi/kernels/elementwise/unary_oracle.h"
 

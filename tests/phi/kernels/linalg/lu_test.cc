@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -170,6 +171,32 @@ TEST(LuFactor, SaysWhichPivotIsFirstToBeZero) {
       EXPECT_EQ(lu_factor(a).info, zero + 1) << n;
     }
   }
+}
+
+template <typename T>
+void check_nan() {
+  const auto nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+  for (const int64_t n : {1, 3, 7, 8, 9, 16, 17, 33, 65, 100}) {
+    std::mt19937 engine(static_cast<uint32_t>(n));
+    for (const bool all : {false, true}) {
+      Matrix<T> a = drawn_matrix<T>(n, n, engine);
+      a(n / 2, n / 3) = nan;
+      if (all) a.fill(nan);
+      const Lu<T> lu = lu_factor(a);
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_GT(lu.pivots[static_cast<size_t>(i)], i) << n;
+        ASSERT_LE(lu.pivots[static_cast<size_t>(i)], n) << n;
+      }
+      EXPECT_FALSE(lu.factors.is_finite()) << n;
+    }
+  }
+}
+
+TEST(LuFactor, SwapsRowsOfTheMatrixAloneWhereThereIsNaN) {
+  check_nan<float>();
+  check_nan<double>();
+  check_nan<complex64>();
+  check_nan<complex128>();
 }
 
 TEST(LuFactor, SolvesForWhatWasMultiplied) {

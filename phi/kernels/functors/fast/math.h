@@ -1,4 +1,4 @@
-// Elementary functions that compilers vectorise: branch-free polynomials (fast_parts.h) for float
+// Elementary functions that compilers vectorise: branch-free polynomials (parts.h) for float
 // and double. Infinities and NaN come out as from the standard library.
 //
 //   float y = phi::fast::exp(x);   // within 2 ulp (1 of double), subnormal results included
@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "phi/kernels/functors/fast_parts.h"
+#include "phi/kernels/functors/fast/parts.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {

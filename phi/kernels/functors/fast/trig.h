@@ -1,4 +1,4 @@
-// Trigonometric functions and their inverses that compilers vectorise, as fast_math.h has others.
+// Trigonometric functions and their inverses that compilers vectorise, as math.h has others.
 //
 //   float y = phi::fast::sin(x);  // where is_reducible(x); the error is below 1e-7
 //
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi::fast {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_normal.h"
-#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/normal.h"
+#include "phi/kernels/functors/fast/power.h"
 
 namespace phi {
 

@@ -1,12 +1,12 @@
 // Exponentials and logarithms near their zeros, of other bases, and the hyperbolic functions, in
-// forms that compilers vectorise, as fast_math.h has others: by polynomials and by exp and log of
+// forms that compilers vectorise, as math.h has others: by polynomials and by exp and log of
 // there. Infinities, NaN and -0 come out as from the standard library.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi::fast {
 

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <limits>
 
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/power.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {

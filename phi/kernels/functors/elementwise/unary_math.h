@@ -10,11 +10,11 @@
 #include <numbers>
 #include <type_traits>
 
-#include "phi/kernels/functors/bessel.h"
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/fast_hyperbolic.h"
-#include "phi/kernels/functors/fast_trig.h"
-#include "phi/kernels/functors/special.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/fast/bessel.h"
+#include "phi/kernels/functors/fast/hyperbolic.h"
+#include "phi/kernels/functors/fast/special.h"
+#include "phi/kernels/functors/fast/trig.h"
 
 namespace phi {
 

@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "phi/common/dtype.h"
-#include "phi/kernels/functors/complex_math.h"
-#include "phi/kernels/functors/unary_math.h"
+#include "phi/kernels/functors/elementwise/unary_math.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 
 namespace phi {
 namespace detail {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <numbers>
 
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_normal.h"
-#include "phi/kernels/functors/gamma.h"
+#include "phi/kernels/functors/fast/gamma.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/normal.h"
 
 namespace phi::fast {
 

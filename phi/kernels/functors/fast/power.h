@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "phi/kernels/functors/fast_parts.h"
+#include "phi/kernels/functors/fast/parts.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "phi/kernels/functors/fast_hyperbolic.h"
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/unary_math.h"
+#include "phi/kernels/functors/elementwise/unary_math.h"
+#include "phi/kernels/functors/fast/hyperbolic.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi {
 

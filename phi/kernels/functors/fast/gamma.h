@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/power.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::fast {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "phi/kernels/functors/fast_math.h"
-#include "phi/kernels/functors/fast_normal.h"
-#include "phi/kernels/functors/fast_power.h"
+#include "phi/kernels/functors/fast/math.h"
+#include "phi/kernels/functors/fast/normal.h"
+#include "phi/kernels/functors/fast/power.h"
 
 namespace phi {
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "phi/kernels/functors/activation.h"
-#include "phi/kernels/functors/unary_grad.h"
-#include "phi/kernels/functors/unary_math_grad.h"
+#include "phi/kernels/functors/elementwise/activation.h"
+#include "phi/kernels/functors/elementwise/unary_grad.h"
+#include "phi/kernels/functors/elementwise/unary_math_grad.h"
 
 namespace phi {
 

@@ -1,4 +1,4 @@
-// What the functions of fast_math.h and its kin consist of, for float and double: the numbers of a
+// What the functions of math.h and its kin consist of, for float and double: the numbers of a
 // type, range reductions and polynomials. A type that has these has the functions.
 //
 // For float the range reductions and the logarithm's polynomial follow S. Moshier's Cephes library

@@ -8,9 +8,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/kernels/functors/binary.h"
-#include "phi/kernels/functors/fast_power.h"
-#include "phi/kernels/functors/fast_trig.h"
+#include "phi/kernels/functors/elementwise/binary.h"
+#include "phi/kernels/functors/fast/power.h"
+#include "phi/kernels/functors/fast/trig.h"
 
 namespace phi {
 

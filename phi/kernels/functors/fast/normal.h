@@ -1,4 +1,4 @@
-// The standard normal distribution and GELU, in forms that compilers vectorise, as fast_math.h has
+// The standard normal distribution and GELU, in forms that compilers vectorise, as math.h has
 // elementary functions.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "phi/kernels/functors/fast_math.h"
+#include "phi/kernels/functors/fast/math.h"
 
 namespace phi::fast {
 
