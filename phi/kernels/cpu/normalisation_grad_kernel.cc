@@ -53,10 +53,11 @@ struct Averages {
 template <bool kCentred, typename C>
 inline Averages<C> row_averages(const C* x, const C* dy, const C* scale, int64_t n, C shift,
                                 C factor) {
-  // Two plain sums over a row in cache: the compiler does not vectorise one loop that makes both.
   const C count = static_cast<C>(std::max<int64_t>(n, 1));
-  const C g = kCentred ? row_sum<C>(n, [=](int64_t i) { return dy[i] * scale[i]; }) : C(0);
-  const C gx = row_sum<C>(n, [=](int64_t i) { return dy[i] * scale[i] * (x[i] - shift); });
+  const auto of_g = [=](int64_t i) { return dy[i] * scale[i]; };
+  const auto of_gx = [=](int64_t i) { return dy[i] * scale[i] * (x[i] - shift); };
+  if constexpr (!kCentred) return {C(0), row_sum<C>(n, of_gx) * factor / count};
+  const auto [g, gx] = row_sums<C>(n, of_g, of_gx);
   return {g / count, gx * factor / count};
 }
 

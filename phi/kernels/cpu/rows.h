@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -29,22 +30,44 @@ inline C fold_lanes(const C (&lanes)[kLanes], Fold fold) {
   return fold(fold(half[0], half[1]), fold(half[2], half[3]));
 }
 
+/// The sum of each term(i) for 0 <= i < n, in one pass.
+template <typename C, typename... Terms>
+inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
+  constexpr int kLanes = 32;
+  std::array<C, sizeof...(Terms)> sums{};
+  int64_t i = 0;
+  if (n >= kLanes) {
+    C lanes[sizeof...(Terms)][kLanes];
+    // Begun with terms: generic code clears memory at the cost of many additions.
+    const auto begin = [&](C* of, const auto& term) {
+      for (int lane = 0; lane < kLanes; ++lane) of[lane] = C(0) + term(lane);
+    };
+    const auto add = [&](C* of, const auto& term) {
+      for (int lane = 0; lane < kLanes; ++lane) of[lane] += term(i + lane);
+    };
+    const auto fold = [](const C(&of)[kLanes], const auto&) {
+      return fold_lanes(of, [](C a, C b) { return a + b; });
+    };
+    size_t k = 0;
+    (begin(lanes[k++], terms), ...);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      k = 0;
+      (add(lanes[k++], terms), ...);
+    }
+    k = 0;
+    sums = {fold(lanes[k++], terms)...};
+  }
+  for (; i < n; ++i) {
+    size_t k = 0;
+    ((sums[k++] += terms(i)), ...);
+  }
+  return sums;
+}
+
 /// The sum of term(i) for 0 <= i < n.
 template <typename C, typename Term>
 inline C row_sum(int64_t n, Term term) {
-  constexpr int kLanes = 32;
-  C sum = C(0);
-  int64_t i = 0;
-  if (n >= kLanes) {
-    C lanes[kLanes];  // begun with terms: generic code clears memory at the cost of many additions
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = C(0) + term(lane);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
-    }
-    sum = fold_lanes(lanes, [](C a, C b) { return a + b; });
-  }
-  for (; i < n; ++i) sum += term(i);
-  return sum;
+  return row_sums<C>(n, term)[0];
 }
 
 /// The largest element that is a number, -inf for none. A NaN shows in row_exp_sum, whatever the

@@ -76,37 +76,6 @@ ChannelSum(Term, double*) -> ChannelSum<Term>;
 
 namespace detail {
 
-/// The sums of each term(i) for 0 <= i < n, as row_sum has them.
-template <typename C, typename... Terms>
-inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
-  constexpr int kLanes = 32;
-  std::array<C, sizeof...(Terms)> sums{};
-  int64_t i = 0;
-  if (n >= kLanes) {
-    C lanes[sizeof...(Terms)][kLanes];
-    const auto begin = [&](C* of, const auto& term) {
-      for (int lane = 0; lane < kLanes; ++lane) of[lane] = C(0) + term(lane);
-    };
-    const auto add = [&](C* of, const auto& term) {
-      for (int lane = 0; lane < kLanes; ++lane) of[lane] += term(i + lane);
-    };
-    size_t k = 0;
-    (begin(lanes[k++], terms), ...);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
-      k = 0;
-      (add(lanes[k++], terms), ...);
-    }
-    for (k = 0; k < sums.size(); ++k) {
-      sums[k] = fold_lanes(lanes[k], [](C a, C b) { return a + b; });
-    }
-  }
-  for (; i < n; ++i) {
-    size_t k = 0;
-    ((sums[k++] += terms(i)), ...);
-  }
-  return sums;
-}
-
 /// Row r, whose elements are computed with as C. Not inlined: one loop of each term for all dtypes
 /// that are read as R.
 template <typename C, typename R, typename... Terms>
