@@ -48,6 +48,13 @@ std::string words_of(const std::exception& error) {
       memory_stats(Tier::kDevice).current, kHowToHaveMoreMemory);
 }
 
+// Whether the process has too little memory, or of something else that the system gives.
+bool is_want(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  if (known) return known->code() == ErrorCode::kResourceExhausted;
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+}
+
 // The table and the report; what cannot be written is added to `faults`.
 void put_out(const JobReport& report, std::vector<std::string>* faults) {
   if (!FLAGS_quiet) std::cout << table(report) << std::flush;
@@ -85,9 +92,8 @@ int run_command(const RunLine& line) {
     std::optional<Setup> setup;
     try {
       if (fault.empty()) setup = prepare(line.file);
-    } catch (const std::bad_alloc&) {
-      throw;  // the process has too little memory, and the job may be right
     } catch (const std::exception& error) {
+      if (is_want(error)) throw;  // and the job may be right
       fault = error.what();
     }
     if (!agree(World::current(), &setup, fault)) return cli::kUsageStatus;

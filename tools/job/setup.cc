@@ -161,6 +161,7 @@ bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
   try {
     if (*setup && !(*setup)->dry) facts = fingerprint(**setup);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kResourceExhausted) throw;
     fault = error.what();  // a file that has changed since it was opened
   }
   if (!all_are_right(world, fault)) return false;

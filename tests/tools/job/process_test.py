@@ -75,6 +75,14 @@ class Process(unittest.TestCase):
             self.assertIn("ulimit -v", outcome.output)
         self.assertEqual((ended[0], ended[-1]), (1, 0))
 
+    def test_a_text_that_finds_no_addresses_is_no_fault_of_the_job(self):
+        text = measure.make_sparse(self.path("text"), 1 << 34)
+        job = self.job(data={"paths": [text]}, mode="train")
+        outcome = measure.run(0, "run", job, address_space=1024 * MIB)
+        self.assertEqual(outcome.status, 1, outcome.output)
+        self.assertIn(f"'{text}' cannot be read: there is no more memory.", outcome.output)
+        self.assertIn("ulimit -v", outcome.output)
+
     def test_a_dry_run_reads_nothing_of_the_text(self):
         text = measure.make_sparse(self.path("text"), 1 << 30)
         job = self.job(data={"paths": [text]}, mode="train")
