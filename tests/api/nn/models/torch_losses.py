@@ -10,6 +10,7 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("torch_losses.txt")
 STEPS = 6
+APART = 5e-6  # PyTorch's own were 2.2e-6 from the file's on another processor, after six steps
 
 try:
     import torch
@@ -148,7 +149,7 @@ def main():
         return 0
     recorded = FILE.read_text(encoding="utf-8").split()
     for here, there in zip(" ".join(lines).split(), recorded, strict=True):
-        if here != there and abs(float(here) - float(there)) > 1e-6:
+        if here != there and abs(float(here) - float(there)) > APART:
             print(f"{here} here, {there} in {FILE}")
             return 1
     return 0
