@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "phi/core/dense_tensor.h"
 #include "phi/kernels/cpu/convert.h"
@@ -96,6 +97,11 @@ inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = fast::exp_or_zero(row[i] - shift);
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
+
+/// What loops read elements of T as: bfloat16 is widened as it is read, by a shift; float16, whose
+/// conversion g++ makes no vectors of, is converted in blocks before.
+template <typename T>
+using read_t = std::conditional_t<std::is_same_v<T, bfloat16>, T, compute_t<T>>;
 
 /// Row r of an array of rows of n elements, each `stride` behind the one before, as numbers of C:
 /// in place where they are, else converted into a buffer.

@@ -13,7 +13,7 @@
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/elementwise/nary_loop.h"
 #include "phi/kernels/cpu/numbers.h"
-#include "phi/kernels/cpu/reduce_loop.h"
+#include "phi/kernels/cpu/reduction/reduce_loop.h"
 #include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/even_dims.h"
 

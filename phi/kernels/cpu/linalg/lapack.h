@@ -1,5 +1,5 @@
-// The factorisations of LAPACK, and the triangular solves of BLAS, for matrices of every element
-// type. All of them throw Internal where an iteration does not come to an end.
+// Factorisations, LAPACK's and our own, and triangular solves for matrices of every element type.
+// All of them throw Internal where an iteration does not come to an end.
 #pragma once
 
 #include <string>

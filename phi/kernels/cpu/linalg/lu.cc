@@ -11,6 +11,15 @@ namespace {
 constexpr int kPanel = 8;  // columns that are eliminated one by one
 constexpr Triangle kUnitLower{.unit = true};
 
+/// The swaps of the pivots [first, last) done to the columns of a.
+template <typename T>
+void swap_in_place(Part<T> a, const std::vector<int>& pivots, int first, int last) {
+  for (int j = 0; j < a.columns; ++j) {
+    T* x = a.column(j);
+    for (int i = first; i < last; ++i) std::swap(x[i], x[pivots[static_cast<size_t>(i)] - 1]);
+  }
+}
+
 template <typename T>
 class Elimination {
  public:
@@ -83,10 +92,7 @@ class Elimination {
 
   /// The swaps of the pivots [first, last) done to the columns [from, to).
   void swap(int first, int last, int from, int to) {
-    for (int j = from; j < to; ++j) {
-      T* x = a_.column(j);
-      for (int i = first; i < last; ++i) std::swap(x[i], x[lu_.pivots[static_cast<size_t>(i)] - 1]);
-    }
+    swap_in_place(a_.part(0, from, a_.rows, to), lu_.pivots, first, last);
   }
 
   Lu<T>& lu_;
@@ -110,11 +116,7 @@ Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b) {
 
 template <typename T>
 Matrix<T> swap_rows(Matrix<T> x, const std::vector<int>& pivots) {
-  for (int64_t j = 0; j < x.columns(); ++j) {
-    for (size_t i = 0; i < pivots.size(); ++i) {
-      std::swap(x(static_cast<int64_t>(i), j), x(pivots[i] - 1, j));
-    }
-  }
+  swap_in_place(whole(x), pivots, 0, extent(std::ssize(pivots)));
   return x;
 }
 

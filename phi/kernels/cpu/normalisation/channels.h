@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/read_type.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 

@@ -1,6 +1,7 @@
 // group_norm and instance_norm with their gradients on the CPU: each image by itself, over groups
 // of its channels. An instance norm has a group for each channel.
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -28,19 +29,29 @@ struct Images {
   std::vector<ChannelRange> ranges(size_t element_bytes) const {
     return ranges_in_cache(dims, element_bytes, per_group());
   }
+  /// `f(g, first, last)` for each group in `range` and its channels [first, last).
+  template <typename F>
+  void for_each_group(const ChannelRange& range, const F& f) const {
+    if (range.first == range.last) return;
+    const int64_t channels = per_group();
+    for (int64_t g = range.first / channels; g * channels < range.last; ++g) {
+      f(g, g * channels, (g + 1) * channels);
+    }
+  }
   /// `f(c, g)` for each channel in `range` and its group.
   template <typename F>
   void for_each(const ChannelRange& range, const F& f) const {
-    if (range.first == range.last) return;
-    for (int64_t g = range.first / per_group(), c = range.first; c < range.last; ++g) {
-      for (const int64_t last = c + per_group(); c < last; ++c) f(c, g);
-    }
+    for_each_group(range, [&](int64_t g, int64_t first, int64_t last) {
+      for (int64_t c = first; c < last; ++c) f(c, g);
+    });
   }
   /// Sums over the channels in `range` to averages over their groups.
   void average(const ChannelRange& range, const std::vector<double>& channels,
                std::vector<double>* groups) const {
-    for_each(range, [&](int64_t, int64_t g) { (*groups)[g] = 0; });
-    for_each(range, [&](int64_t c, int64_t g) { (*groups)[g] += channels[c] / elements(); });
+    for_each_group(range, [&, count = elements()](int64_t g, int64_t first, int64_t last) {
+      const auto begin = channels.begin();
+      (*groups)[g] = std::accumulate(begin + first, begin + last, 0.0) / count;
+    });
   }
 };
 

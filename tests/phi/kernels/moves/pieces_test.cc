@@ -94,6 +94,28 @@ TEST(Pieces, WindowsOfAnyLengthAreCopied) {
   }
 }
 
+template <typename W>
+void expect_every_second_is_copied() {
+  for (int64_t count = 1; count <= 70; ++count) {
+    std::vector<W> from(static_cast<size_t>(2 * count - 1)),
+        to(from.size());  // nothing behind the last
+    std::iota(from.begin(), from.end(), W{1});
+    Pieces pieces;
+    pieces.append({{0, 0, count, 2}}, {1, 1});
+    PieceMoves(pieces).copy(from.data(), to.data());
+    for (int64_t i = 0; i < std::ssize(to); ++i) {
+      ASSERT_EQ(to[i], i < count ? from[2 * i] : W{0}) << count << ", " << i;
+    }
+  }
+}
+
+TEST(Pieces, EverySecondElementIsCopied) {
+  expect_every_second_is_copied<uint8_t>();
+  expect_every_second_is_copied<uint16_t>();
+  expect_every_second_is_copied<uint32_t>();
+  expect_every_second_is_copied<uint64_t>();
+}
+
 // Runs of one element beside long ones, in more rows than go side by side at a time.
 TEST(Pieces, ReflectedEdgesOfManyRows) {
   constexpr int64_t kPlanes = 2, kRows = 37, kColumns = 21, kWide = kColumns + 2;

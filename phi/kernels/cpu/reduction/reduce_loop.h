@@ -12,8 +12,7 @@
 #include "phi/core/device/device_context.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/read_type.h"
-#include "phi/kernels/cpu/reduce_blocks.h"
+#include "phi/kernels/cpu/reduction/reduce_blocks.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/strided_walk.h"
 
