@@ -23,7 +23,12 @@ struct alignas(L * sizeof(R)) Lanes {
   typedef R Vector __attribute__((vector_size(L * sizeof(R))));
 
   PHI_LANES Lanes() : v{} {}
-  PHI_LANES Lanes(R x) : v(x - Vector{}) {}
+  /// A product, of which g++ 12 makes one broadcast; of `x - Vector{}` it makes one per lane.
+  PHI_LANES Lanes(R x) {
+    Vector ones;
+    for (int l = 0; l < L; ++l) ones[l] = 1;
+    v = ones * x;
+  }
   PHI_LANES static Lanes of(const Vector& v) {
     Lanes lanes;
     lanes.v = v;
@@ -102,6 +107,12 @@ PHI_LANES void separate(const Lanes<R, L>& first, const Lanes<R, L>& second, Lan
                         Lanes<R, L>* b) {
   *a = detail::pick(first, second, [](int i) { return 2 * i; });
   *b = detail::pick(first, second, [](int i) { return 2 * i + 1; });
+}
+
+/// The last one first.
+template <typename R, int L>
+PHI_LANES Lanes<R, L> reversed(const Lanes<R, L>& a) {
+  return detail::pick(a, a, [](int i) { return L - 1 - i; });
 }
 
 /// A square: element j of row i becomes element i of row j.

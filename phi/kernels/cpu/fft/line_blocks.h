@@ -29,6 +29,12 @@ struct Places {
   bool neighbours;  // L lines, each one element behind the one before
 };
 
+/// Asks for memory that is read or written soon, while there is something else to do.
+template <typename R>
+PHI_LANES void bring_near(const R* begin, int64_t count) {
+  for (int64_t i = 0; i < count; i += 64 / sizeof(R)) __builtin_prefetch(begin + i, 1);
+}
+
 namespace detail {
 
 /// From L rows of x to `rows` rows of the block, `apart` rows from each other, in whole squares:
@@ -79,6 +85,9 @@ PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_
     } else if (at.step == 1) {
       t = detail::gather_squares(x, at, 1, rows, apart, block);
     }
+  } else if (at.step == 1 && apart == 1) {
+    std::copy_n(x + at.begin[0], rows, block);
+    t = rows;
   }
   for (R* to = reinterpret_cast<R*>(block); t < rows; ++t) {
     for (int l = 0; l < L; ++l) to[t * apart * L + l] = x[at.begin[l] + t * at.step];
@@ -97,9 +106,30 @@ PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int
     } else if (at.step == 1) {
       t = detail::scatter_squares(block, at, 1, rows, apart, out);
     }
+  } else if (at.step == 1 && apart == 1) {
+    std::copy_n(block, rows, out + at.begin[0]);
+    t = rows;
   }
   for (const R* from = reinterpret_cast<const R*>(block); t < rows; ++t) {
     for (int l = 0; l < at.count; ++l) out[at.begin[l] + t * at.step] = from[t * apart * L + l];
+  }
+}
+
+/// L complex lines that are neighbours: `count` rows of L elements, `apart` elements from each
+/// other.
+template <typename R, int L>
+PHI_LANES void gather_neighbours(const R* x, int64_t apart, int64_t count, Lanes<R, L>* block) {
+  for (int64_t t = 0; t < count; ++t, x += 2 * apart) {
+    separate(Lanes<R, L>::at(x), Lanes<R, L>::at(x + L), &block[2 * t], &block[2 * t + 1]);
+  }
+}
+template <typename R, int L>
+PHI_LANES void scatter_neighbours(const Lanes<R, L>* block, int64_t apart, int64_t count, R* out) {
+  for (int64_t t = 0; t < count; ++t, out += 2 * apart) {
+    Lanes<R, L> first, second;
+    interleave(block[2 * t], block[2 * t + 1], &first, &second);
+    first.put(out);
+    second.put(out + L);
   }
 }
 
@@ -110,14 +140,14 @@ PHI_LANES void gather_complex(const R* x, const Places<L>& at, int64_t count,
   int64_t t = 0;
   if constexpr (L > 1) {
     if (at.neighbours) {
-      const R* from = x + 2 * at.begin[0];
-      for (; t < count; ++t, from += 2 * at.step) {
-        separate(Lanes<R, L>::at(from), Lanes<R, L>::at(from + L), &block[2 * t],
-                 &block[2 * t + 1]);
-      }
+      gather_neighbours(x + 2 * at.begin[0], at.step, count, block);
+      t = count;
     } else if (at.step == 1) {
       t = detail::gather_squares(x, at, 2, 2 * count, 1, block) / 2;
     }
+  } else if (at.step == 1) {
+    std::copy_n(x + 2 * at.begin[0], 2 * count, block);
+    t = count;
   }
   for (R* to = reinterpret_cast<R*>(block); t < count; ++t) {
     for (int l = 0; l < L; ++l) {
@@ -134,16 +164,14 @@ PHI_LANES void scatter_complex(const lanes_t<R, L>* block, const Places<L>& at, 
   int64_t t = 0;
   if constexpr (L > 1) {
     if (at.neighbours) {
-      R* to = out + 2 * at.begin[0];
-      for (; t < count; ++t, to += 2 * at.step) {
-        Lanes<R, L> first, second;
-        interleave(block[2 * t], block[2 * t + 1], &first, &second);
-        first.put(to);
-        second.put(to + L);
-      }
+      scatter_neighbours(block, at.step, count, out + 2 * at.begin[0]);
+      t = count;
     } else if (at.step == 1) {
       t = detail::scatter_squares(block, at, 2, 2 * count, 1, out) / 2;
     }
+  } else if (at.step == 1) {
+    std::copy_n(block, 2 * count, out + 2 * at.begin[0]);
+    t = count;
   }
   for (const R* from = reinterpret_cast<const R*>(block); t < count; ++t) {
     for (int l = 0; l < at.count; ++l) {

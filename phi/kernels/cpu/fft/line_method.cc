@@ -1,19 +1,16 @@
-// KissFFT on lanes, long lines as matrices, and Bluestein's way to a power of two.
+// Stages on lanes, a line as a matrix, and Bluestein's way to a power of two.
 #include "phi/kernels/cpu/fft/line_method.h"
 
 #include <cmath>
-#include <kissfft/kissfft.hh>
-#include <numbers>
 #include <vector>
 
 #include "phi/kernels/cpu/fft/line_blocks.h"
+#include "phi/kernels/cpu/fft/stages.h"
 #include "phi/kernels/cpu/workspace.h"
 
 namespace phi {
 namespace {
 
-// Above it a convolution of more than twice the length costs less than KissFFT's sums.
-constexpr int64_t kLargePrime = 64;
 constexpr int64_t kLongLine = 2048;
 
 int64_t largest_prime(int64_t n) {
@@ -24,6 +21,9 @@ int64_t largest_prime(int64_t n) {
   return n > 1 ? n : largest;
 }
 
+/// Whether a convolution of more than twice the length costs less than the stage of a prime factor.
+bool is_convolved(int64_t n) { return largest_prime(n) > kLargestFactor; }
+
 /// The power of two that a convolution with n numbers fits in.
 int64_t padded(int64_t n) {
   int64_t size = 1;
@@ -31,105 +31,17 @@ int64_t padded(int64_t n) {
   return size;
 }
 
-std::complex<double> unit(double turns) { return std::polar(1.0, 2 * std::numbers::pi * turns); }
-
-/// KissFFT's radices: fours, twos, then odd numbers upwards; and what is left after each.
-void factorise(size_t n, std::vector<size_t>* radices, std::vector<size_t>* rests) {
-  size_t p = 4;
-  do {
-    while (n % p != 0) {
-      p = p == 4 ? 2 : p == 2 ? 3 : p + 2;
-      if (p * p > n) p = n;
-    }
-    n /= p;
-    radices->push_back(p);
-    rests->push_back(n);
-  } while (n > 1);
-}
-
-/// Rounded once; KissFFT's own are as exact as their angles in the lanes' type.
-template <typename V>
-std::vector<std::complex<V>> twiddles_of(size_t n, bool inverse) {
-  std::vector<std::complex<V>> twiddles(n);
-  for (size_t i = 0; i < n; ++i) {
-    const auto w = unit((inverse ? 1.0 : -1.0) * static_cast<double>(i) / static_cast<double>(n));
-    twiddles[i] = {V(w.real()), V(w.imag())};
-  }
-  return twiddles;
-}
-
-}  // namespace
-
-using FloatLanes = Lanes<float, kLanes<float>>;
-using DoubleLanes = Lanes<double, kLanes<double>>;
-using WideFloatLanes = Lanes<float, kWideLanes<float>>;
-using WideDoubleLanes = Lanes<double, kWideLanes<double>>;
-}  // namespace phi
-
-#define PHI_TWIDDLES_(V)                                                               \
-  template <>                                                                          \
-  kissfft<phi::V>::kissfft(const size_t n, const bool inverse)                         \
-      : _nfft(n), _inverse(inverse), _twiddles(phi::twiddles_of<phi::V>(n, inverse)) { \
-    phi::factorise(n, &_stageRadix, &_stageRemainder);                                 \
-  }
-PHI_TWIDDLES_(FloatLanes)
-PHI_TWIDDLES_(DoubleLanes)
-PHI_TWIDDLES_(WideFloatLanes)
-PHI_TWIDDLES_(WideDoubleLanes)
-#undef PHI_TWIDDLES_
-
-#ifdef __x86_64__
-#define PHI_WIDE_STAGES_ [[gnu::flatten]] PHI_WIDE_TARGET
-#else
-#define PHI_WIDE_STAGES_
-#endif
-// As KissFFT has it: what calls itself is not inlined into a function that has the instructions.
-#define PHI_WIDE_TRANSFORM_(V)                                                               \
-  template <>                                                                                \
-  PHI_WIDE_STAGES_ void kissfft<phi::V>::transform(const cpx_t* in, cpx_t* out,              \
-                                                   const size_t stage, const size_t fstride, \
-                                                   const size_t in_stride) const {           \
-    const size_t p = _stageRadix[stage], m = _stageRemainder[stage];                         \
-    for (size_t i = 0; i < p; ++i) {                                                         \
-      const cpx_t* from = in + i * fstride * in_stride;                                      \
-      if (m == 1) {                                                                          \
-        out[i] = *from;                                                                      \
-      } else {                                                                               \
-        transform(from, out + i * m, stage + 1, fstride * p, in_stride);                     \
-      }                                                                                      \
-    }                                                                                        \
-    switch (p) {                                                                             \
-      case 2:                                                                                \
-        return kf_bfly2(out, fstride, m);                                                    \
-      case 3:                                                                                \
-        return kf_bfly3(out, fstride, m);                                                    \
-      case 4:                                                                                \
-        return kf_bfly4(out, fstride, m);                                                    \
-      case 5:                                                                                \
-        return kf_bfly5(out, fstride, m);                                                    \
-      default:                                                                               \
-        return kf_bfly_generic(out, fstride, m, p);                                          \
-    }                                                                                        \
-  }
-PHI_WIDE_TRANSFORM_(WideFloatLanes)
-PHI_WIDE_TRANSFORM_(WideDoubleLanes)
-#undef PHI_WIDE_TRANSFORM_
-#undef PHI_WIDE_STAGES_
-
-namespace phi {
-namespace {
-
 template <typename R, int L>
-class Kiss final : public LineMethod<R, L> {
+class LinesAtOnce final : public LineMethod<R, L> {
  public:
-  using C = std::complex<Lanes<R, L>>;
-  Kiss(int64_t n, bool forward) : plan_(static_cast<size_t>(n), !forward) {}
+  LinesAtOnce(int64_t n, bool forward) : stages_(n, forward) {}
   void run(const R* in, R* out) override {
-    plan_.transform(reinterpret_cast<const C*>(in), reinterpret_cast<C*>(out));
+    stages_.run(reinterpret_cast<const V*>(in), reinterpret_cast<V*>(out));
   }
 
  private:
-  kissfft<Lanes<R, L>> plan_;
+  using V = lanes_t<R, L>;
+  Stages<R, L> stages_;
 };
 
 /// The number whose parts lie at z, times w.
@@ -208,49 +120,57 @@ class Bluestein final : public LineMethod<R, L> {
 };
 
 /// One line as a matrix of n1 rows: transforms of its columns, times exp(-2 pi i row column / n),
-/// then transforms of its rows, whose results are the columns of the result.
+/// then transforms of its rows, whose results are the columns of the result. Both take L at once,
+/// the last ones of them some of those before once more where they are not a multiple.
 template <typename R, int L>
-class LongLine final : public LineMethod<R, 1> {
+class LineAlone final : public LineMethod<R, 1> {
  public:
-  LongLine(int64_t n, bool forward)
-      : n1_(divisor(n)),
+  LineAlone(int64_t n, bool forward)
+      : forward_(forward),
+        n1_(rows_of(n)),
         n2_(n / n1_),
-        columns_(LineMethod<R, L>::of(n1_, forward)),
-        rows_(LineMethod<R, L>::of(n2_, forward)) {
-    a_.room<R>(2 * n2_ * L);
-    b_.room<R>(2 * n2_ * L);
-    matrix_.room<R>(2 * n);
-    find_factors(forward);
+        columns_(n1_, forward),
+        rows_(n2_, forward) {
+    const int64_t larger = std::max(n1_, n2_);
+    a_.room<R>(2 * larger * L);
+    b_.room<R>(2 * larger * L);
+    matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
+    find_factors();
   }
   void run(const R* in, R* out) override {
     run_in_lanes<R, L>([this, in, out] {
-      transform_columns(in);
+      transform_columns(in, out);
+      bring_near(in + 2 * n1_ * n2_, 2 * n1_ * n2_);
       transform_rows(out);
     });
   }
 
  private:
   using V = Lanes<R, L>;
-  /// The largest that is not above the root.
-  static int64_t divisor(int64_t n) {
+  /// Few rows keep the columns in registers; the root of a long line keeps both in the caches.
+  static int64_t rows_of(int64_t n) {
+    if (n % L == 0 && n <= kLongLine) return L;
     auto d = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
     while (n % d != 0) --d;
     return d;
   }
-  int64_t groups() const { return (n2_ + L - 1) / L; }
+  static int64_t groups(int64_t count) { return (count + L - 1) / L; }
+  static int64_t first_of(int64_t group, int64_t count) {
+    return std::max<int64_t>(0, std::min(group * L, count - L));
+  }
 
   /// In the order of transform_columns: L columns, row by row. Each is the product of two of few.
-  void find_factors(bool forward) {
+  void find_factors() {
     const int64_t n = n1_ * n2_;
-    const double turn = (forward ? -1.0 : 1.0) / static_cast<double>(n);
+    const double turn = (forward_ ? -1.0 : 1.0) / static_cast<double>(n);
     std::vector<std::complex<double>> fine, coarse;
     for (int64_t i = 0; i < n2_; ++i) fine.push_back(unit(turn * static_cast<double>(i)));
     for (int64_t i = 0; i < n1_; ++i) coarse.push_back(unit(turn * static_cast<double>(i * n2_)));
-    R* to = factors_.room<R>(groups() * n1_ * 2 * L);
-    for (int64_t g = 0; g < groups(); ++g) {
+    R* to = factors_.room<R>(groups(n2_) * n1_ * 2 * L);
+    for (int64_t g = 0; g < groups(n2_); ++g) {
       for (int64_t row = 0; row < n1_; ++row, to += 2 * L) {
         for (int64_t l = 0; l < L; ++l) {
-          const int64_t turns = row * (g * L + l) % n;
+          const int64_t turns = row * (first_of(g, n2_) + l) % n;
           const std::complex<double> w = coarse[turns / n2_] * fine[turns % n2_];
           to[l] = static_cast<R>(w.real());
           to[L + l] = static_cast<R>(w.imag());
@@ -258,50 +178,104 @@ class LongLine final : public LineMethod<R, 1> {
       }
     }
   }
-  PHI_LANES void transform_columns(const R* in) {
-    const LineGrid grid{1, n2_, {0, 1, n2_}, {0, 1, n2_}};
+  PHI_LANES void transform_columns(const R* in, const R* out) {
     const V* w = factors_.data<V>();
-    V* const b = b_.data<V>();
-    for (int64_t c = 0; c < n2_; c += L) {
-      const Places<L> at(grid, grid.from, c);
-      gather_complex<R, L>(in, at, n1_, a_.data<V>());
-      columns_->run(a_.data<R>(), b_.data<R>());
-      for (int64_t row = 0; row < n1_; ++row, w += 2) {
-        const V re = b[2 * row], im = b[2 * row + 1];
-        b[2 * row] = re * w[0] - im * w[1];
-        b[2 * row + 1] = re * w[1] + im * w[0];
+    for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
+      const int64_t column = first_of(g, n2_);
+      bring_near(out + 2 * n1_ * column, 2 * n1_ * std::min<int64_t>(L, n2_ - column));
+      if (n1_ == L && n2_ >= L) {
+        forward_ ? transform_square<true>(in, column, w) : transform_square<false>(in, column, w);
+      } else {
+        transform_any(in, column, w);
       }
-      scatter_complex<R, L>(b, at, n1_, matrix_.data<R>());
+    }
+  }
+  /// L columns of L rows, in registers.
+  template <bool kForward>
+  PHI_LANES void transform_square(const R* in, int64_t column, const V* factors) {
+    std::array<Number<V>, L> x;
+#pragma GCC unroll 16
+    for (int t = 0; t < L; ++t) {
+      const R* const from = in + 2 * (t * n2_ + column);
+      separate(V::at(from), V::at(from + L), &x[t].re, &x[t].im);
+      if constexpr (!kForward) std::swap(x[t].re, x[t].im);
+    }
+    transform_even<R, L>(&x);
+    V re[L], im[L];
+#pragma GCC unroll 16
+    for (int t = 0; t < L; ++t) {
+      if constexpr (!kForward) std::swap(x[t].re, x[t].im);
+      if (t > 0) x[t] = x[t] * Number<V>{factors[2 * t], factors[2 * t + 1]};
+      re[t] = x[t].re;
+      im[t] = x[t].im;
+    }
+    put_transposed(re, im, 0, column);
+  }
+  PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
+    const LineGrid grid{1, n2_, {0, 1, n2_}, {0, 1, n2_}};
+    gather_complex<R, L>(in, Places<L>(grid, grid.from, column), n1_, a_.data<V>());
+    columns_.run(a_.data<V>(), b_.data<V>());
+    for (int64_t g = 0; g < groups(n1_); ++g) {
+      const int64_t row = first_of(g, n1_);
+      V re[L], im[L];
+      for (int i = 0; i < std::min<int64_t>(L, n1_); ++i) {
+        const V* const z = b_.data<V>() + 2 * (row + i);
+        const V* const w = factors + 2 * (row + i);
+        re[i] = z[0] * w[0] - z[1] * w[1];
+        im[i] = z[0] * w[1] + z[1] * w[0];
+      }
+      put_transposed(re, im, g, column);
+    }
+  }
+  /// L rows of L columns into the block of these rows.
+  PHI_LANES void put_transposed(V (&re)[L], V (&im)[L], int64_t group, int64_t column) {
+    V* const to = matrix_.data<V>() + 2 * (group * n2_ + column);
+    transpose(re);
+    transpose(im);
+    const auto columns = static_cast<int>(std::min<int64_t>(L, n2_));
+#pragma GCC unroll 16
+    for (int l = 0; l < L; ++l) {
+      if (l == columns) return;
+      to[2 * l] = re[l];
+      to[2 * l + 1] = im[l];
     }
   }
   PHI_LANES void transform_rows(R* out) {
     const LineGrid grid{1, n1_, {0, n2_, 1}, {0, 1, n1_}};
-    for (int64_t r = 0; r < n1_; r += L) {
-      gather_complex<R, L>(matrix_.data<R>(), Places<L>(grid, grid.from, r), n2_, a_.data<V>());
-      rows_->run(a_.data<R>(), b_.data<R>());
-      scatter_complex<R, L>(b_.data<V>(), Places<L>(grid, grid.to, r), n2_, out);
+    for (int64_t g = 0; g < groups(n1_); ++g) {
+      const V* const block = matrix_.data<V>() + 2 * g * n2_;
+      const int64_t row = first_of(g, n1_);
+      if (n1_ >= L) {
+        rows_.run_to_neighbours(block, b_.data<V>(), out + 2 * row, n1_);
+      } else {
+        rows_.run(block, b_.data<V>());
+        scatter_complex<R, L>(b_.data<V>(), Places<L>(grid, grid.to, row), n2_, out);
+      }
     }
   }
 
+  bool forward_;
   int64_t n1_, n2_;
-  std::unique_ptr<LineMethod<R, L>> columns_, rows_;
+  Stages<R, L> columns_, rows_;
   Workspace a_, b_, matrix_, factors_;
 };
 
 }  // namespace
 
-bool is_long_line(int64_t n) {
-  return (largest_prime(n) > kLargePrime ? padded(n) : n) > kLongLine;
+bool is_long_line(int64_t n) { return (is_convolved(n) ? padded(n) : n) > kLongLine; }
+
+bool is_quicker_alone(int64_t n, int64_t lanes) {
+  return is_long_line(n) || (!is_convolved(n) && n % lanes == 0 && n >= lanes * lanes);
 }
 
 template <typename R, int L>
 std::unique_ptr<LineMethod<R, L>> LineMethod<R, L>::of(int64_t n, bool forward) {
-  if (largest_prime(n) > kLargePrime) return std::make_unique<Bluestein<R, L>>(n, forward);
+  if (is_convolved(n)) return std::make_unique<Bluestein<R, L>>(n, forward);
   if constexpr (L > 1) {
-    return std::make_unique<Kiss<R, L>>(n, forward);
+    return std::make_unique<LinesAtOnce<R, L>>(n, forward);
   } else {
-    if (has_wide()) return std::make_unique<LongLine<R, kWideLanes<R>>>(n, forward);
-    return std::make_unique<LongLine<R, kLanes<R>>>(n, forward);
+    if (has_wide()) return std::make_unique<LineAlone<R, kWideLanes<R>>>(n, forward);
+    return std::make_unique<LineAlone<R, kLanes<R>>>(n, forward);
   }
 }
 

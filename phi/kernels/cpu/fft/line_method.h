@@ -11,16 +11,19 @@ namespace phi {
 template <typename R, int L>
 class LineMethod {
  public:
-  /// KissFFT, whose time goes with the sum of a length's prime factors; for large ones Bluestein's
-  /// convolution. Of one lane: for lengths above kLongLine.
+  /// A stage for each factor; for large primes Bluestein's convolution. Of one lane: where
+  /// is_quicker_alone.
   static std::unique_ptr<LineMethod> of(int64_t n, bool forward);
   virtual ~LineMethod() = default;
   /// `in` and `out` do not overlap and lie as a Workspace has them.
   virtual void run(const R* in, R* out) = 0;
 };
 
-/// Whether lines of n numbers are transformed one by one, with lanes inside: many of them would
-/// fill the caches.
+/// Whether lines of n numbers are transformed one by one wherever they lie: many of them would fill
+/// the caches.
 bool is_long_line(int64_t n);
+/// Whether those whose numbers are neighbours are: as a matrix whose rows and columns fill the
+/// lanes.
+bool is_quicker_alone(int64_t n, int64_t lanes);
 
 }  // namespace phi

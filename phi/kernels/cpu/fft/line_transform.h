@@ -32,7 +32,7 @@ class LineTransform {
  public:
   /// `n` is 1 or more; backward the exponent has the other sign. `kind` says which of the functions
   /// below are called.
-  LineTransform(int64_t n, bool forward, LineKind kind);
+  LineTransform(int64_t n, bool forward, LineKind kind) : n_(n), forward_(forward), kind_(kind) {}
 
   /// times `scale`. The arrays may be the same if the grid's strides are.
   void of_complex(const LineGrid& grid, R scale, const Complex<R>* x, Complex<R>* out);
@@ -54,7 +54,11 @@ class LineTransform {
   };
 
  private:
-  std::shared_ptr<Blocks> blocks_;
+  std::shared_ptr<Blocks> blocks(const LineGrid& grid) const;
+
+  int64_t n_;
+  bool forward_;
+  LineKind kind_;
 };
 
 }  // namespace phi

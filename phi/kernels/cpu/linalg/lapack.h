@@ -2,7 +2,10 @@
 // All of them throw Internal where an iteration does not come to an end.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "phi/kernels/cpu/linalg/matrix.h"
@@ -14,8 +17,13 @@ namespace phi::linalg {
 /// 0.
 template <typename T>
 struct Lu {
+  /// Of a matrix that is factored in its place.
+  explicit Lu(Matrix<T> a)
+      : factors(std::move(a)),
+        pivots(static_cast<size_t>(std::min(factors.rows(), factors.columns()))) {}
+
   Matrix<T> factors;
-  std::vector<int> pivots;
+  SmallArray<int> pivots;
   int info = 0;
 };
 template <typename T>
@@ -25,10 +33,10 @@ template <typename T>
 Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b);
 /// P x: the swaps of `pivots`.
 template <typename T>
-Matrix<T> swap_rows(Matrix<T> x, const std::vector<int>& pivots);
+Matrix<T> swap_rows(Matrix<T> x, std::span<const int> pivots);
 /// P^T x: the swaps of `pivots` undone.
 template <typename T>
-Matrix<T> unswap_rows(Matrix<T> x, const std::vector<int>& pivots);
+Matrix<T> unswap_rows(Matrix<T> x, std::span<const int> pivots);
 
 /// The factor of a Hermitian matrix whose triangle `lower` (or the upper one) is read, the other
 /// triangle 0. False where the matrix is not positive definite.

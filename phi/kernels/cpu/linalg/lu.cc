@@ -13,7 +13,7 @@ constexpr Triangle kUnitLower{.unit = true};
 
 /// The swaps of the pivots [first, last) done to the columns of a.
 template <typename T>
-void swap_in_place(Part<T> a, const std::vector<int>& pivots, int first, int last) {
+void swap_in_place(Part<T> a, std::span<const int> pivots, int first, int last) {
   for (int j = 0; j < a.columns; ++j) {
     T* x = a.column(j);
     for (int i = first; i < last; ++i) std::swap(x[i], x[pivots[static_cast<size_t>(i)] - 1]);
@@ -27,7 +27,6 @@ class Elimination {
 
   void run() {
     const int k = std::min(a_.rows, a_.columns);
-    lu_.pivots.resize(static_cast<size_t>(k));
     columns(0, k);
     if (k < a_.columns) pass_on(0, k, a_.columns);
   }
@@ -60,8 +59,7 @@ class Elimination {
   void column(int j, int from, int to) {
     const int n = a_.rows - j;
     T* x = &a_(j, j);
-    // NaN must not lead out of the column, whatever a kernel of OpenBLAS makes of it.
-    const int pivot = std::min(static_cast<int>(Lapack<T>::largest(n, x, 1)), n - 1);
+    const int pivot = largest(x, n);
     lu_.pivots[static_cast<size_t>(j)] = j + pivot + 1;
     if (x[pivot] == T(0)) {
       if (lu_.info == 0) lu_.info = j + 1;
@@ -70,6 +68,16 @@ class Elimination {
     swap(j, j + 1, from, to);
     divide(x + 1, n - 1, *x);
     for (int c = j + 1; c < to; ++c) subtract_column(x, &a_(j, c), n);
+  }
+
+  /// The first with the largest magnitude. NaN does not lead out of the column.
+  static int largest(const T* x, int n) {
+    if constexpr (!kIsComplex<T>) {
+      int at = 0;
+      for (int i = 1; n <= kPanel && i < n; ++i) at = std::fabs(x[i]) > std::fabs(x[at]) ? i : at;
+      if (n <= kPanel) return at;
+    }
+    return std::min(static_cast<int>(Lapack<T>::largest(n, x, 1)), n - 1);
   }
 
   static void divide(T* x, int n, T divisor) {
@@ -103,7 +111,7 @@ class Elimination {
 
 template <typename T>
 Lu<T> lu_factor(Matrix<T> a) {
-  Lu<T> lu{std::move(a), {}, 0};
+  Lu<T> lu(std::move(a));
   Elimination<T>(&lu).run();
   return lu;
 }
@@ -115,13 +123,13 @@ Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b) {
 }
 
 template <typename T>
-Matrix<T> swap_rows(Matrix<T> x, const std::vector<int>& pivots) {
+Matrix<T> swap_rows(Matrix<T> x, std::span<const int> pivots) {
   swap_in_place(whole(x), pivots, 0, extent(std::ssize(pivots)));
   return x;
 }
 
 template <typename T>
-Matrix<T> unswap_rows(Matrix<T> x, const std::vector<int>& pivots) {
+Matrix<T> unswap_rows(Matrix<T> x, std::span<const int> pivots) {
   for (int64_t j = 0; j < x.columns(); ++j) {
     for (size_t i = pivots.size(); i-- > 0;) {
       std::swap(x(static_cast<int64_t>(i), j), x(pivots[i] - 1, j));
@@ -130,11 +138,11 @@ Matrix<T> unswap_rows(Matrix<T> x, const std::vector<int>& pivots) {
   return x;
 }
 
-#define PHI_INSTANTIATE(T)                                          \
-  template Lu<T> lu_factor(Matrix<T>);                              \
-  template Matrix<T> lu_solve(const Lu<T>&, Matrix<T>);             \
-  template Matrix<T> swap_rows(Matrix<T>, const std::vector<int>&); \
-  template Matrix<T> unswap_rows(Matrix<T>, const std::vector<int>&)
+#define PHI_INSTANTIATE(T)                                       \
+  template Lu<T> lu_factor(Matrix<T>);                           \
+  template Matrix<T> lu_solve(const Lu<T>&, Matrix<T>);          \
+  template Matrix<T> swap_rows(Matrix<T>, std::span<const int>); \
+  template Matrix<T> unswap_rows(Matrix<T>, std::span<const int>)
 PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);
 PHI_INSTANTIATE(complex64);

@@ -51,7 +51,7 @@ Matrix<T> factors_gradient(const Matrix<T>& factors, const Matrix<T>& grad) {
 }
 
 /// Errors: InvalidArgument for a pivot that is no row at or below its own.
-void check_pivots(const std::vector<int>& pivots, int64_t rows, int64_t b) {
+void check_pivots(std::span<const int> pivots, int64_t rows, int64_t b) {
   for (size_t i = 0; i < pivots.size(); ++i) {
     PHI_CHECK(pivots[i] > static_cast<int>(i) && pivots[i] <= rows,
               errors::InvalidArgument("y has pivot {} for row {} of matrix {} (from 0): rows are "

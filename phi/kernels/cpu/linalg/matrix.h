@@ -14,7 +14,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/cpu/scratch.h"
+#include "phi/kernels/cpu/small_array.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/real_type.h"
 
@@ -103,7 +103,7 @@ class Matrix {
  private:
   int64_t rows_ = 0;
   int64_t columns_ = 0;
-  ScratchVector<T> elements_;
+  SmallArray<T> elements_;
 };
 
 template <typename T>
@@ -184,8 +184,9 @@ std::vector<T> vector_of(const DenseTensor& x, int64_t b, int64_t n) {
   const T* from = x.data<T>() + b * n;
   return {from, from + n};
 }
-template <typename T>
-void put_vector(const std::vector<T>& x, int64_t b, DenseTensor* out) {
+template <typename Vector>
+void put_vector(const Vector& x, int64_t b, DenseTensor* out) {
+  using T = typename Vector::value_type;
   std::copy(x.begin(), x.end(), out->mutable_data<T>() + b * static_cast<int64_t>(x.size()));
 }
 

@@ -188,12 +188,36 @@ TYPED_TEST(LineTransformOf, LongerLinesEqualTheirSums) {
   check_all<TypeParam>(64, {60, true});
 }
 
+// Of multiples of the lanes' square: one by one where their numbers are neighbours, and at once
+// where they are not.
+TYPED_TEST(LineTransformOf, LinesOfMultiplesEqualTheirSums) {
+  for (int64_t n : {256, 272, 320, 512, 1040, 2048}) {
+    for (bool beside : {false, true}) check_all<TypeParam>(n, {2, beside});
+  }
+}
+
 // They are transformed one by one; their numbers of columns fill the lanes or do not.
 TYPED_TEST(LineTransformOf, LongLinesEqualTheirSums) {
   for (int64_t n : {4096, 4100, 4375}) check_all<TypeParam>(n, {1, false});
   check_all<TypeParam>(2058, {3, true});
+  check_all<TypeParam>(2197, {1, false});  // 13 rows, fewer than lanes
   check_complex<TypeParam>(2063, {2, true}, true);
   check_real<TypeParam>(2063, {2, false}, false, false);
+}
+
+TYPED_TEST(LineTransformOf, HowManyLinesThereAreMakesNoDifference) {
+  using R = TypeParam;
+  for (int64_t n : {12, 67, 200, 256, 2197}) {
+    const Lay lay{19, false}, alone{1, false};
+    const auto x = random_lines<Complex<R>>(lay.lines * n);
+    std::vector<Complex<R>> out(x.size()), each(x.size());
+    LineTransform<R> transform(n, true, LineKind::kComplex);
+    transform.of_complex(lay.grid(n, n), 1, x.data(), out.data());
+    for (int64_t line = 0; line < lay.lines; ++line) {
+      transform.of_complex(alone.grid(n, n), 1, x.data() + line * n, each.data() + line * n);
+    }
+    EXPECT_EQ(out, each) << n;
+  }
 }
 
 /// Whether each line's numbers are finite where it is not `line`, and none of its own are.

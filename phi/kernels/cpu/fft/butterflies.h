@@ -1,0 +1,108 @@
+// Transforms of a few complex numbers in registers: sum over t of x[t] exp(-2 pi i k t / P) for
+// each k. What longer transforms are made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "phi/kernels/cpu/fft/lanes.h"
+
+namespace phi {
+
+/// A complex number, or one per lane.
+template <typename V>
+struct Number {
+  V re, im;
+
+  PHI_LANES friend Number operator+(const Number& a, const Number& b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  PHI_LANES friend Number operator-(const Number& a, const Number& b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  PHI_LANES friend Number operator*(const Number& a, const Number& b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+namespace detail {
+
+/// cos(2 pi k / 16) for k = 0 to 4.
+inline constexpr double kCosines[] = {1, 0.92387953251128675613, 0.70710678118654752440,
+                                      0.38268343236508977173, 0};
+
+/// z exp(-2 pi i k / p) where p is a power of two up to 16 and k < p / 2. Once k is known to the
+/// compiler there are no factors of 0 and 1.
+template <typename R, typename V>
+PHI_LANES Number<V> turned(const Number<V>& z, int k, int p) {
+  const int sixteenths = k * (16 / p);
+  if (sixteenths == 0) return z;
+  if (sixteenths == 4) return {z.im, V() - z.re};
+  const bool second = sixteenths > 4;
+  const R cosine = static_cast<R>(second ? -kCosines[8 - sixteenths] : kCosines[sixteenths]);
+  const R sine = static_cast<R>(second ? kCosines[sixteenths - 4] : kCosines[4 - sixteenths]);
+  if (cosine == sine) return {(z.re + z.im) * V(cosine), (z.im - z.re) * V(cosine)};
+  if (cosine == -sine) return {(z.im - z.re) * V(sine), (z.re + z.im) * V(cosine)};
+  return {z.re * V(cosine) + z.im * V(sine), z.im * V(cosine) - z.re * V(sine)};
+}
+
+}  // namespace detail
+
+/// P = 1, 2, 4, 8 or 16.
+template <typename R, int P, typename V>
+PHI_LANES void transform_even(std::array<Number<V>, P>* x) {
+  if constexpr (P > 1) {
+    std::array<Number<V>, P / 2> even, odd;
+#pragma GCC unroll 8
+    for (int i = 0; i < P / 2; ++i) {
+      even[i] = (*x)[2 * i];
+      odd[i] = (*x)[2 * i + 1];
+    }
+    transform_even<R, P / 2>(&even);
+    transform_even<R, P / 2>(&odd);
+#pragma GCC unroll 8
+    for (int k = 0; k < P / 2; ++k) {
+      const Number<V> turned = detail::turned<R>(odd[k], k, P);
+      (*x)[k] = even[k] + turned;
+      (*x)[k + P / 2] = even[k] - turned;
+    }
+  }
+}
+
+/// p is odd; `units` has exp(-2 pi i k / p) in its place k up to p / 2. Number k and number p - k
+/// have the same products, which are added for the one and subtracted for the other. `room` is for
+/// p - 1 numbers.
+template <typename V>
+PHI_LANES void transform_odd(int p, const Number<V>* units, Number<V>* x, Number<V>* room) {
+  const int half = p / 2;
+  const Number<V> first = x[0];
+  Number<V>* const sums = room;
+  Number<V>* const differences = room + half;
+#pragma GCC unroll 3
+  for (int t = 1; t <= half; ++t) {
+    sums[t - 1] = x[t] + x[p - t];
+    differences[t - 1] = x[t] - x[p - t];
+    x[0] = x[0] + sums[t - 1];
+  }
+#pragma GCC unroll 3
+  for (int k = 1; k <= half; ++k) {
+    Number<V> along = first, across = {V(), V()};
+#pragma GCC unroll 3
+    for (int t = 1, at = k; t <= half; ++t) {
+      const bool mirrored = at > half;
+      const Number<V>& unit = units[mirrored ? p - at : at];
+      const Number<V>& difference = differences[t - 1];
+      along = {along.re + sums[t - 1].re * unit.re, along.im + sums[t - 1].im * unit.re};
+      across =
+          mirrored
+              ? Number<V>{across.re - difference.re * unit.im, across.im - difference.im * unit.im}
+              : Number<V>{across.re + difference.re * unit.im, across.im + difference.im * unit.im};
+      at = at + k < p ? at + k : at + k - p;
+    }
+    // i times `across`.
+    x[k] = {along.re - across.im, along.im + across.re};
+    x[p - k] = {along.re + across.im, along.im - across.re};
+  }
+}
+
+}  // namespace phi

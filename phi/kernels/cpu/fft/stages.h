@@ -1,0 +1,248 @@
+// The transform of n numbers in as many stages as n has factors, of lines side by side (Cooley and
+// Tukey): of n / p numbers p times, one after the other, so that what is in the first cache stays
+// there, and then p numbers at a time of what these have made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "phi/kernels/cpu/fft/butterflies.h"
+
+namespace phi {
+
+/// Of the factors that have a stage.
+inline constexpr int kLargestFactor = 61;
+
+/// exp(2 pi i turns).
+inline std::complex<double> unit(double turns) {
+  return std::polar(1.0, 2 * std::numbers::pi * turns);
+}
+
+/// n's factors in the order of stages: the largest at the end, where numbers are not turned. Of
+/// powers of two eights and, for what they leave, a 2, a 4 or two.
+inline std::vector<int> factors_of(int64_t n) {
+  if (n == 1 || n == 16) return {static_cast<int>(n)};
+  std::vector<int> factors;
+  const int twos = std::countr_zero(static_cast<uint64_t>(n));
+  const int fours = twos % 3 == 2 ? 1 : twos % 3 == 1 && twos > 1 ? 2 : 0;
+  factors.insert(factors.end(), fours, 4);
+  factors.insert(factors.end(), (twos - 2 * fours) / 3, 8);
+  if (twos == 1) factors.push_back(2);
+  n >>= twos;
+  for (int p = 3; n > 1; p += 2) {
+    for (; n % p == 0; n /= p) factors.push_back(p);
+  }
+  std::sort(factors.begin(), factors.end());
+  return factors;
+}
+
+/// `factor` transforms of `rest` numbers are put together.
+template <typename R>
+struct Stage {
+  Stage(int64_t f, int64_t r) : factor(f), rest(r) {
+    for (int64_t j = 0; j < rest; ++j) {
+      for (int64_t k = 1; k < factor; ++k) turns.push_back(forward_unit(j * k, factor * rest));
+    }
+    for (int64_t k = 0; k < factor; ++k) units.push_back(forward_unit(k, factor));
+  }
+  static Number<R> forward_unit(int64_t k, int64_t n) {
+    const auto w = unit(-static_cast<double>(k) / static_cast<double>(n));
+    return {static_cast<R>(w.real()), static_cast<R>(w.imag())};
+  }
+
+  int64_t factor, rest;
+  std::vector<Number<R>> turns;  // exp(-2 pi i j k / (factor * rest)): of each j < rest, k = 1..
+  std::vector<Number<R>> units;  // exp(-2 pi i k / factor)
+};
+
+namespace detail {
+
+/// Numbers of a block, `step` from each other; the row `real` of each is its real part, the other
+/// of the two its imaginary one. Backward is forward with these exchanged.
+template <typename V>
+struct Rows {
+  V* first;
+  int64_t step;
+  int real;
+  PHI_LANES auto at(int64_t k) const {
+    return Number{first[2 * k * step + real], first[2 * k * step + 1 - real]};
+  }
+  template <typename W>
+  PHI_LANES void put(const Number<W>& z, int64_t k) const {
+    first[2 * k * step + real] = z.re;
+    first[2 * k * step + 1 - real] = z.im;
+  }
+};
+
+/// Numbers of L lines that are neighbours in an array.
+template <typename R, int L>
+struct Neighbours {
+  R* first;
+  int64_t step;
+  int real;
+  PHI_LANES void put(const Number<Lanes<R, L>>& z, int64_t k) const {
+    Lanes<R, L> low, high;
+    real == 0 ? interleave(z.re, z.im, &low, &high) : interleave(z.im, z.re, &low, &high);
+    low.put(first + 2 * k * step);
+    high.put(first + 2 * k * step + L);
+  }
+};
+
+/// The butterflies of a stage, of a factor P that the compiler knows, or of any for 0.
+template <int P, typename R, typename V>
+class Butterfly {
+ public:
+  PHI_LANES explicit Butterfly(const Stage<R>& stage) : stage_(stage) {
+    for (int k = 0; !kEven && k <= size() / 2; ++k) units_[k] = spread(stage.units[k]);
+  }
+  PHI_LANES int size() const { return P > 0 ? P : static_cast<int>(stage_.factor); }
+
+  /// Number j of each transform that is put together; those of number 0 are not turned.
+  template <bool kTurned, typename From, typename To>
+  PHI_LANES void run(int64_t j, const From& from, const To& to) const {
+    std::array<Number<V>, kRoom> x;
+    each(0, [&](int k) { x[k] = from.at(k); });
+    if constexpr (kTurned) {
+      const Number<R>* const turns = stage_.turns.data() + j * (size() - 1) - 1;
+      each(1, [&](int k) { x[k] = x[k] * spread(turns[k]); });
+    }
+    if constexpr (kEven) {
+      transform_even<R, P>(&x);
+    } else {
+      Number<V> room[kRoom];
+      transform_odd(size(), units_, x.data(), room);
+    }
+    each(0, [&](int k) { to.put(x[k], k); });
+  }
+
+ private:
+  static constexpr bool kEven = P > 0 && P % 2 == 0;
+  static constexpr int kRoom = P > 0 ? P : kLargestFactor;
+
+  PHI_LANES static Number<V> spread(const Number<R>& z) { return {V(z.re), V(z.im)}; }
+  template <typename F>
+  PHI_LANES void each(int first, F f) const {
+    if constexpr (P > 0) {
+#pragma GCC unroll 16
+      for (int k = first; k < P; ++k) f(k);
+    } else {
+      for (int k = first; k < size(); ++k) f(k);
+    }
+  }
+
+  const Stage<R>& stage_;
+  Number<V> units_[kRoom / 2 + 1];
+};
+
+/// f(the stage's butterflies).
+template <typename V, typename R, typename F>
+PHI_LANES void with_butterfly(const Stage<R>& stage, F f) {
+  switch (stage.factor) {
+#define PHI_FACTOR_(P) \
+  case P:              \
+    return f(Butterfly<P, R, V>(stage))
+    PHI_FACTOR_(2);
+    PHI_FACTOR_(3);
+    PHI_FACTOR_(4);
+    PHI_FACTOR_(5);
+    PHI_FACTOR_(7);
+    PHI_FACTOR_(8);
+    PHI_FACTOR_(16);
+#undef PHI_FACTOR_
+    default:
+      return f(Butterfly<0, R, V>(stage));
+  }
+}
+
+}  // namespace detail
+
+/// n numbers in blocks as line_blocks.h has them: row 2t of L real parts, row 2t + 1 of imaginary
+/// ones. n's prime factors are up to kLargestFactor.
+template <typename R, int L>
+class Stages {
+ public:
+  using V = lanes_t<R, L>;
+
+  Stages(int64_t n, bool forward) : real_(forward ? 0 : 1) {
+    for (int factor : factors_of(n)) stages_.emplace_back(factor, n /= factor);
+  }
+
+  /// `in` keeps its numbers; `out` is another block.
+  void run(const V* in, V* out) const { run_from(0, in, 1, out); }
+  /// To lines that are neighbours, whose elements are `apart`; `room` is another block.
+  void run_to_neighbours(const V* in, V* room, R* out, int64_t apart) const {
+    if (stages_.size() > 1) {
+      run_parts(0, in, 1, room);
+      in = room;
+    }
+    put_together_there(in, out, apart);
+  }
+
+ private:
+  /// The stages from number `first` on, of numbers that are `step` apart.
+  void run_from(size_t first, const V* in, int64_t step, V* out) const {
+    if (first + 1 == stages_.size()) return run_last(1, in, step, out);
+    run_parts(first, in, step, out);
+    put_together(stages_[first], out);
+  }
+  /// The transforms that stage number `first` puts together, one behind the other.
+  void run_parts(size_t first, const V* in, int64_t step, V* out) const {
+    const Stage<R>& stage = stages_[first];
+    if (first + 2 == stages_.size()) return run_last(stage.factor, in, step, out);
+    for (int64_t k = 0; k < stage.factor; ++k) {
+      run_from(first + 1, in + 2 * k * step, stage.factor * step, out + 2 * k * stage.rest);
+    }
+  }
+
+  // What takes time, in the lanes' instructions.
+  /// The last stage, `count` times.
+  [[gnu::noinline]] void run_last(int64_t count, const V* in, int64_t step, V* out) const {
+    run_in_lanes<R, L>([=, this] {
+      detail::with_butterfly<V>(stages_.back(), [=, this](const auto& butterfly) {
+        for (int64_t i = 0; i < count; ++i) {
+          butterfly.template run<false>(
+              0, detail::Rows<const V>{in + 2 * i * step, count * step, real_},
+              detail::Rows<V>{out + 2 * i * butterfly.size(), 1, real_});
+        }
+      });
+    });
+  }
+  [[gnu::noinline]] void put_together(const Stage<R>& stage, V* block) const {
+    run_in_lanes<R, L>([=, this, &stage] {
+      detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
+        const detail::Rows<V> rows{block, stage.rest, real_};
+        run_all(butterfly, stage.rest, rows, rows, 1);
+      });
+    });
+  }
+  [[gnu::noinline]] void put_together_there(const V* block, R* out, int64_t apart) const {
+    run_in_lanes<R, L>([=, this] {
+      const Stage<R>& stage = stages_.front();
+      detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
+        run_all(butterfly, stage.rest, detail::Rows<const V>{block, stage.rest, real_},
+                detail::Neighbours<R, L>{out, apart * stage.rest, real_}, apart);
+      });
+    });
+  }
+  template <typename B, typename From, typename To>
+  PHI_LANES static void run_all(const B& butterfly, int64_t count, From from, To to,
+                                int64_t to_step) {
+    butterfly.template run<false>(0, from, to);
+    for (int64_t j = 1; j < count; ++j) {
+      from.first += 2;
+      to.first += 2 * to_step;
+      butterfly.template run<true>(j, from, to);
+    }
+  }
+
+  int real_;  // which of a number's two rows is read as its real part
+  std::vector<Stage<R>> stages_;
+};
+
+}  // namespace phi
