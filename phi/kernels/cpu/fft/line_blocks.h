@@ -61,7 +61,10 @@ PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at,
   for (int64_t t = 0; t < whole; t += L) {
     Lanes<R, L> square[L];
 #pragma GCC unroll 16
-    for (int l = 0; l < L; ++l) square[l] = block[(t + l) * apart];
+    for (int l = 0; l < L; ++l) {
+      __builtin_prefetch(out + at.begin[l] * parts + t, 1);  // while they are transposed
+      square[l] = block[(t + l) * apart];
+    }
     transpose(square);
 #pragma GCC unroll 16
     for (int l = 0; l < L; ++l) {

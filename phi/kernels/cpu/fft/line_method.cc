@@ -121,7 +121,8 @@ class Bluestein final : public LineMethod<R, L> {
 
 /// One line as a matrix of n1 rows: transforms of its columns, times exp(-2 pi i row column / n),
 /// then transforms of its rows, whose results are the columns of the result. Both take L at once,
-/// the last ones of them some of those before once more where they are not a multiple.
+/// the last ones of them some of those before once more where they are not a multiple. n is at
+/// least the square of L: there are L columns or more.
 template <typename R, int L>
 class LineAlone final : public LineMethod<R, 1> {
  public:
@@ -140,7 +141,7 @@ class LineAlone final : public LineMethod<R, 1> {
   void run(const R* in, R* out) override {
     run_in_lanes<R, L>([this, in, out] {
       transform_columns(in, out);
-      bring_near(in + 2 * n1_ * n2_, 2 * n1_ * n2_);
+      if (is_short()) bring_near(in + 2 * n1_ * n2_, 2 * n1_ * n2_);  // the next line, perhaps
       transform_rows(out);
     });
   }
@@ -154,6 +155,7 @@ class LineAlone final : public LineMethod<R, 1> {
     while (n % d != 0) --d;
     return d;
   }
+  bool is_short() const { return n1_ * n2_ <= kLongLine; }
   static int64_t groups(int64_t count) { return (count + L - 1) / L; }
   static int64_t first_of(int64_t group, int64_t count) {
     return std::max<int64_t>(0, std::min(group * L, count - L));
@@ -169,11 +171,14 @@ class LineAlone final : public LineMethod<R, 1> {
     R* to = factors_.room<R>(groups(n2_) * n1_ * 2 * L);
     for (int64_t g = 0; g < groups(n2_); ++g) {
       for (int64_t row = 0; row < n1_; ++row, to += 2 * L) {
+        // Row times column, divided by n2.
+        int64_t whole = row * first_of(g, n2_) / n2_, rest = row * first_of(g, n2_) % n2_;
         for (int64_t l = 0; l < L; ++l) {
-          const int64_t turns = row * (first_of(g, n2_) + l) % n;
-          const std::complex<double> w = coarse[turns / n2_] * fine[turns % n2_];
+          const std::complex<double> w = coarse[whole] * fine[rest];
           to[l] = static_cast<R>(w.real());
           to[L + l] = static_cast<R>(w.imag());
+          rest += row;
+          if (rest >= n2_) rest -= n2_, ++whole;
         }
       }
     }
@@ -182,8 +187,10 @@ class LineAlone final : public LineMethod<R, 1> {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
-      bring_near(out + 2 * n1_ * column, 2 * n1_ * std::min<int64_t>(L, n2_ - column));
-      if (n1_ == L && n2_ >= L) {
+      if (is_short()) {
+        bring_near(out + 2 * n1_ * column, 2 * n1_ * std::min<int64_t>(L, n2_ - column));
+      }
+      if (n1_ == L) {
         forward_ ? transform_square<true>(in, column, w) : transform_square<false>(in, column, w);
       } else {
         transform_any(in, column, w);
@@ -212,8 +219,7 @@ class LineAlone final : public LineMethod<R, 1> {
     put_transposed(re, im, 0, column);
   }
   PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
-    const LineGrid grid{1, n2_, {0, 1, n2_}, {0, 1, n2_}};
-    gather_complex<R, L>(in, Places<L>(grid, grid.from, column), n1_, a_.data<V>());
+    gather_neighbours(in + 2 * column, n2_, n1_, a_.data<V>());
     columns_.run(a_.data<V>(), b_.data<V>());
     for (int64_t g = 0; g < groups(n1_); ++g) {
       const int64_t row = first_of(g, n1_);
@@ -232,10 +238,8 @@ class LineAlone final : public LineMethod<R, 1> {
     V* const to = matrix_.data<V>() + 2 * (group * n2_ + column);
     transpose(re);
     transpose(im);
-    const auto columns = static_cast<int>(std::min<int64_t>(L, n2_));
 #pragma GCC unroll 16
     for (int l = 0; l < L; ++l) {
-      if (l == columns) return;
       to[2 * l] = re[l];
       to[2 * l + 1] = im[l];
     }
@@ -255,7 +259,7 @@ class LineAlone final : public LineMethod<R, 1> {
   }
 
   bool forward_;
-  int64_t n1_, n2_;
+  int64_t n1_, n2_;  // n1 is not above n2
   Stages<R, L> columns_, rows_;
   Workspace a_, b_, matrix_, factors_;
 };
