@@ -119,6 +119,8 @@ void transpose_tile(const T* x, int64_t x_stride, T* out, int64_t out_stride, in
     square_columns = columns / kSide * kSide;
     for (int64_t c = 0; c < square_columns; c += kSide) {
       for (int64_t r = 0; r < square_rows; r += kSide) {
+        // Rows of out are pages apart: their lines are asked for before they are written to.
+        for (int64_t i = 0; i < kSide; ++i) __builtin_prefetch(out + (c + i) * out_stride + r, 1);
         Square<W>::transpose(reinterpret_cast<const W*>(x + r * x_stride + c), x_stride,
                              reinterpret_cast<W*>(out + c * out_stride + r), out_stride);
       }
