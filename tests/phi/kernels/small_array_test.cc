@@ -63,9 +63,10 @@ TEST(SmallArray, MayBeAssignedToItself) {
 
 TEST(SmallArray, AnElementIsWhereAVectorLoadsItFrom) {
   for (size_t size : {1, 1000}) {
-    const SmallArray<int64_t> x = counted(size), copy = x;
+    SmallArray<int64_t> x = counted(size);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(x.data()) % 64, 0U);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % 64, 0U);
+    const SmallArray<int64_t> moved = std::move(x);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(moved.data()) % 64, 0U);
   }
 }
 

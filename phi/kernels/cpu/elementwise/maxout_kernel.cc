@@ -1,14 +1,16 @@
 // maxout and label_smooth on the CPU. I. Goodfellow et al., "Maxout Networks", 2013.
 #include <algorithm>
+#include <vector>
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
 
 namespace phi {
 namespace {
 
-/// x as [outer, joined, groups, inner], out as [outer, joined, inner].
+/// x as [rows, groups, inner], out as [rows, inner].
 struct MaxOutBlocks {
   MaxOutBlocks(const Dims& x, int groups_of_x, int axis) : groups(groups_of_x) {
     const int d = normalise_axis(axis, x.ndim(), x);
@@ -20,26 +22,48 @@ struct MaxOutBlocks {
   int64_t inner;
 };
 
+/// The largest of `groups` rows, element by element; NaN wins.
+template <typename C, typename RowOf>
+void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
+  run_widest<C>([&blocks, row_of, most, n = blocks.inner] {
+    std::copy_n(row_of(0), n, most);
+    for (int64_t g = 1; g < blocks.groups; ++g) {
+      const C* const other = row_of(g);
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        const bool stays = (most[i] >= other[i]) | (most[i] != most[i]);
+        most[i] = stays ? most[i] : other[i];
+      }
+    }
+  });
+}
+
+/// Where element i of one of the rows is the first that is the largest or NaN it takes what is left
+/// of the gradient.
+template <typename C>
+void take_gradient(const C* x, const C* most, int64_t n, C* left, C* x_grad) {
+  run_widest<C>([=] {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const bool takes = (x[i] == most[i]) | (x[i] != x[i]);
+      x_grad[i] = takes ? left[i] : C(0);
+      left[i] = takes ? C(0) : left[i];
+    }
+  });
+}
+
 }  // namespace
 
 /// The largest of each `groups` neighbours along `axis`; NaN wins.
 template <typename T, typename Context>
 void MaxOutKernel(const Context&, const DenseTensor& x, int groups, int axis, DenseTensor* out) {
-  using C = compute_t<T>;
   const MaxOutBlocks blocks(x.dims(), groups, axis);
-  const T* from = x.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t r = 0; r < blocks.rows; ++r, to += blocks.inner) {
-    std::copy_n(from, blocks.inner, to);
-    from += blocks.inner;
-    for (int64_t g = 1; g < blocks.groups; ++g, from += blocks.inner) {
-      for (int64_t i = 0; i < blocks.inner; ++i) {
-        const C most = convert_value<C>(to[i]);
-        const C other = convert_value<C>(from[i]);
-        const bool stays = most >= other || most != most;
-        to[i] = stays ? to[i] : from[i];
-      }
-    }
+  RowReader<T> rows(x.data<T>(), blocks.inner);
+  RowWriter<T> results(out->mutable_data<T>(), blocks.inner);
+  for (int64_t r = 0; r < blocks.rows; ++r) {
+    const auto row_of = [&, r](int64_t g) { return rows.row(r * blocks.groups + g); };
+    largest_of_rows(blocks, row_of, results.row(r));
+    results.done(r);
   }
 }
 
@@ -49,18 +73,16 @@ void MaxOutGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
                       const DenseTensor& out_grad, int groups, int axis, DenseTensor* x_grad) {
   using C = compute_t<T>;
   const MaxOutBlocks blocks(x.dims(), groups, axis);
-  const int64_t stride = blocks.inner;
-  const T* xs = x.data<T>();
-  T* to = x_grad->mutable_data<T>();
-  std::fill_n(to, x_grad->numel(), T(0));
-  for (int64_t at = 0; at < blocks.rows * stride; ++at) {
-    const int64_t first = at / stride * stride * blocks.groups + at % stride;
-    const C most = convert_value<C>(out.data<T>()[at]);
-    for (int64_t g = 0; g < blocks.groups; ++g) {
-      const C value = convert_value<C>(xs[first + g * stride]);
-      if (value != most && value == value) continue;
-      to[first + g * stride] = out_grad.data<T>()[at];
-      break;
+  RowReader<T> rows(x.data<T>(), blocks.inner);
+  RowReader<T> largest(out.data<T>(), blocks.inner);
+  RowWriter<T> gradients(x_grad->mutable_data<T>(), blocks.inner);
+  std::vector<C> left(static_cast<size_t>(blocks.inner));
+  for (int64_t r = 0; r < blocks.rows; ++r) {
+    convert(out_grad.data<T>() + r * blocks.inner, left.data(), blocks.inner);
+    const C* const most = largest.row(r);
+    for (int64_t g = r * blocks.groups; g < (r + 1) * blocks.groups; ++g) {
+      take_gradient(rows.row(g), most, blocks.inner, left.data(), gradients.row(g));
+      gradients.done(g);
     }
   }
 }
@@ -77,14 +99,18 @@ void LabelSmoothKernel(const Context& ctx, const DenseTensor& label, const Dense
   const auto kept = static_cast<C>(1.0f - epsilon);
   const auto given = static_cast<C>(epsilon);
   const auto even = static_cast<C>(epsilon / all_classes);
-  const T* from = label.data<T>();
-  const T* prior = prior_dist ? prior_dist->data<T>() : nullptr;
-  T* to = out->mutable_data<T>();
-  for (int64_t row = 0; row < label.numel(); row += classes) {
-    for (int64_t c = 0; c < classes; ++c) {
-      const C more = prior ? given * convert_value<C>(prior[c]) : even;
-      to[row + c] = convert_value<T>(kept * convert_value<C>(from[row + c]) + more);
-    }
+  RowReader<T> labels(label.data<T>(), classes);
+  RowWriter<T> results(out->mutable_data<T>(), classes);
+  std::vector<C> more(static_cast<size_t>(classes), even);
+  if (prior_dist) {
+    convert(prior_dist->data<T>(), more.data(), classes);
+    for (C& share : more) share *= given;
+  }
+  for (int64_t row = 0; row < label.numel() / classes; ++row) {
+    const C* const from = labels.row(row);
+    C* const to = results.row(row);
+    for (int64_t c = 0; c < classes; ++c) to[c] = kept * from[c] + more[c];
+    results.done(row);
   }
 }
 

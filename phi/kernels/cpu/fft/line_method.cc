@@ -202,7 +202,7 @@ class LineAlone final : public LineMethod<R, 1> {
   PHI_LANES void transform_square(const R* in, int64_t column, const V* factors) {
     std::array<Number<V>, L> x;
 #pragma GCC unroll 16
-    for (int t = 0; t < L; ++t) {
+    for (int64_t t = 0; t < L; ++t) {
       const R* const from = in + 2 * (t * n2_ + column);
       separate(V::at(from), V::at(from + L), &x[t].re, &x[t].im);
       if constexpr (!kForward) std::swap(x[t].re, x[t].im);
@@ -210,7 +210,7 @@ class LineAlone final : public LineMethod<R, 1> {
     transform_even<R, L>(&x);
     V re[L], im[L];
 #pragma GCC unroll 16
-    for (int t = 0; t < L; ++t) {
+    for (int64_t t = 0; t < L; ++t) {
       if constexpr (!kForward) std::swap(x[t].re, x[t].im);
       if (t > 0) x[t] = x[t] * Number<V>{factors[2 * t], factors[2 * t + 1]};
       re[t] = x[t].re;
@@ -224,7 +224,7 @@ class LineAlone final : public LineMethod<R, 1> {
     for (int64_t g = 0; g < groups(n1_); ++g) {
       const int64_t row = first_of(g, n1_);
       V re[L], im[L];
-      for (int i = 0; i < std::min<int64_t>(L, n1_); ++i) {
+      for (int64_t i = 0; i < std::min<int64_t>(L, n1_); ++i) {
         const V* const z = b_.data<V>() + 2 * (row + i);
         const V* const w = factors + 2 * (row + i);
         re[i] = z[0] * w[0] - z[1] * w[1];
@@ -239,7 +239,7 @@ class LineAlone final : public LineMethod<R, 1> {
     transpose(re);
     transpose(im);
 #pragma GCC unroll 16
-    for (int l = 0; l < L; ++l) {
+    for (int64_t l = 0; l < L; ++l) {
       to[2 * l] = re[l];
       to[2 * l + 1] = im[l];
     }

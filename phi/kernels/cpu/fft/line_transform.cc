@@ -195,8 +195,9 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   template <typename F>
   PHI_LANES void for_each_pair(const V* from, V* to, F f) const {
     const int64_t half = n_ / 2;
+    const bool wide = L == 1 && half >= int64_t{2} * W;
     if constexpr (L == 1) {
-      for (int64_t k = 1; half >= 2 * W && 2 * k <= half; k += W) {
+      for (int64_t k = 1; wide && 2 * k <= half; k += W) {
         const int64_t opposite = half - k - W + 1;
         Number<Lanes<R, W>> low = numbers_at(from + 2 * k);
         Number<Lanes<R, W>> high = backwards(numbers_at(from + 2 * opposite));
@@ -204,9 +205,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
         put_numbers(low, to + 2 * k);
         put_numbers(backwards(high), to + 2 * opposite);
       }
-      if (half >= 2 * W) return;
     }
-    for (int64_t k = 1; 2 * k <= half; ++k) {
+    for (int64_t k = 1; !wide && 2 * k <= half; ++k) {
       const V* const at = from + 2 * k;
       const V* const opposite = from + 2 * (half - k);
       Number<V> low{at[0], at[1]}, high{opposite[0], opposite[1]};

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
 #include "phi/kernels/cpu/fft/butterflies.h"
@@ -71,7 +72,8 @@ struct Rows {
   int64_t step;
   int real;
   PHI_LANES auto at(int64_t k) const {
-    return Number{first[2 * k * step + real], first[2 * k * step + 1 - real]};
+    const V* const row = first + 2 * k * step;
+    return Number<std::remove_const_t<V>>{row[real], row[1 - real]};
   }
   template <typename W>
   PHI_LANES void put(const Number<W>& z, int64_t k) const {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "phi/kernels/cpu/axis_view.h"
+#include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -49,10 +51,35 @@ void for_each_scan(const AxisView& view, F f) {
   for (; row < view.outer; ++row) f(row * view.n, Rows<1>{view.n, 1, view.n});
 }
 
+template <typename Lines>
+inline constexpr bool kIsRows = !std::is_same_v<Lines, Columns>;
+
+/// Rows of 16-bit floats, a block of each at a time as floats: f(block, rows of it, its first
+/// element's place) puts the results in their places.
+template <typename T, typename Lines, typename F>
+void scan_converted(const T* x, const Lines& rows, bool reverse, T* out, F f) {
+  float block[Lines::width * kConvertBlock];
+  for (int64_t done = 0; done < rows.n; done += kConvertBlock) {
+    const int64_t count = std::min(kConvertBlock, rows.n - done);
+    const int64_t first = reverse ? rows.n - done - count : done;
+    for (int64_t row = 0; row < rows.width; ++row) {
+      convert(x + rows.at(row) + first, block + row * kConvertBlock, count);
+    }
+    f(block, Lines{count, 1, kConvertBlock}, first);
+    for (int64_t row = 0; row < rows.width; ++row) {
+      convert(block + row * kConvertBlock, out + rows.at(row) + first, count);
+    }
+  }
+}
+
 template <typename Scan, typename T, typename Lines>
-void scan_lines(const T* x, const Lines lines, bool exclusive, T* out) {
-  typename Scan::State states[kScanTile];
-  std::fill_n(states, lines.width, Scan::start());
+void scan_lines(const T* x, Lines lines, bool exclusive, bool reverse, typename Scan::State* states,
+                T* out) {
+  if (reverse) {
+    x += (lines.n - 1) * lines.step;
+    out += (lines.n - 1) * lines.step;
+    lines.step = -lines.step;
+  }
   for (int64_t k = 0; k < lines.n; ++k) {
     const T* from = x + k * lines.step;
     T* to = out + k * lines.step;
@@ -66,6 +93,31 @@ void scan_lines(const T* x, const Lines lines, bool exclusive, T* out) {
   }
 }
 
+/// The best element of each line so far, and its place.
+template <typename C, typename Index>
+struct Bests {
+  C value[kScanTile];
+  Index place[kScanTile];
+};
+
+/// Elements from place `first` of the lines on.
+template <typename T, typename C, typename Index, typename Lines, typename Takes>
+void scan_best_lines(const T* x, const Lines& lines, int64_t first, Takes takes,
+                     Bests<C, Index>* best, T* out, Index* index, const Lines& index_lines) {
+  for (int64_t k = 0; k < lines.n; ++k) {
+    const int64_t row = k * lines.step;
+    for (int64_t line = 0; line < lines.width; ++line) {
+      const int64_t at = row + lines.at(line);
+      const C value = static_cast<C>(x[at]);
+      const bool better = first + k == 0 || takes(value, best->value[line]);
+      best->value[line] = better ? value : best->value[line];
+      best->place[line] = better ? static_cast<Index>(first + k) : best->place[line];
+      out[at] = static_cast<T>(best->value[line]);
+      index[row + index_lines.at(line)] = best->place[line];
+    }
+  }
+}
+
 }  // namespace detail
 
 /// out[k] = the elements of a line up to k (with `reverse` from k on) joined, without k itself if
@@ -73,12 +125,17 @@ void scan_lines(const T* x, const Lines lines, bool exclusive, T* out) {
 template <typename Scan, typename T>
 void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T* out) {
   if (view.n == 0) return;
-  detail::for_each_scan<4>(view, [=](int64_t start, auto lines) {
-    if (reverse) {
-      start += (lines.n - 1) * lines.step;
-      lines.step = -lines.step;
+  detail::for_each_scan<4>(view, [=](int64_t start, const auto& lines) {
+    typename Scan::State states[detail::kScanTile];
+    std::fill_n(states, lines.width, Scan::start());
+    if constexpr (kIs16Bit<T> && detail::kIsRows<std::decay_t<decltype(lines)>>) {
+      detail::scan_converted(
+          x + start, lines, reverse, out + start, [&](float* block, const auto& rows, int64_t) {
+            detail::scan_lines<Scan, float>(block, rows, exclusive, reverse, states, block);
+          });
+    } else {
+      detail::scan_lines<Scan, T>(x + start, lines, exclusive, reverse, states, out + start);
     }
-    detail::scan_lines<Scan>(x + start, lines, exclusive, out + start);
   });
 }
 
@@ -86,20 +143,16 @@ void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T
 template <typename Takes, typename T, typename Index>
 void scan_best_loop(const T* x, const AxisView& view, Takes takes, T* out, Index* index) {
   using C = compute_t<T>;
-  detail::for_each_scan<2>(view, [=](int64_t start, const auto lines) {
-    C best[detail::kScanTile];
-    Index places[detail::kScanTile];
-    for (int64_t k = 0; k < lines.n; ++k) {
-      const int64_t row = start + k * lines.step;
-      for (int64_t line = 0; line < lines.width; ++line) {
-        const int64_t at = row + lines.at(line);
-        const C value = static_cast<C>(x[at]);
-        const bool better = k == 0 || takes(value, best[line]);
-        best[line] = better ? value : best[line];
-        places[line] = better ? static_cast<Index>(k) : places[line];
-        out[at] = static_cast<T>(best[line]);
-        index[at] = places[line];
-      }
+  detail::for_each_scan<2>(view, [=](int64_t start, const auto& lines) {
+    detail::Bests<C, Index> best;
+    if constexpr (kIs16Bit<T> && detail::kIsRows<std::decay_t<decltype(lines)>>) {
+      detail::scan_converted(x + start, lines, false, out + start,
+                             [&](float* block, const auto& rows, int64_t first) {
+                               detail::scan_best_lines(block, rows, first, takes, &best, block,
+                                                       index + start + first, lines);
+                             });
+    } else {
+      detail::scan_best_lines(x + start, lines, 0, takes, &best, out + start, index + start, lines);
     }
   });
 }

@@ -5,35 +5,12 @@
 #include <limits>
 #include <memory>
 
-#include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/window/pool_rows.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/window/pool_folds.h"
 
 namespace phi {
-
-/// Rows of an image in the computing type: in place for float and double.
-template <typename T>
-class ImageRows {
- public:
-  using C = compute_t<T>;
-  ImageRows(const T* data, int64_t row_size) : data_(data), size_(row_size) {
-    if constexpr (kIs16Bit<T>) buffer_ = std::make_unique_for_overwrite<C[]>(size_);
-  }
-  const C* at(int64_t offset) {
-    if constexpr (kIs16Bit<T>) {
-      convert(data_ + offset, buffer_.get(), size_);
-      return buffer_.get();
-    } else {
-      return data_ + offset;
-    }
-  }
-
- private:
-  const T* data_;
-  int64_t size_;
-  std::unique_ptr<C[]> buffer_;
-};
 
 /// to[output] = fold.finish(the terms of a window joined, how many elements it counts).
 template <typename T, typename Fold>
@@ -42,24 +19,26 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
   constexpr auto kStart = static_cast<C>(Fold::kStart);
   const int64_t width = images.row_size();
   const int64_t inner = images.inner;
-  ImageRows<T> rows(x, width);
+  RowReader<T> rows(x, width);
   const auto folded = std::make_unique_for_overwrite<C[]>(width);
   const auto totals = std::make_unique_for_overwrite<C[]>(inner);
+  RowWriter<T> results(to, images.output_row_size());
+  int64_t row_of_outputs = 0;
   for_each_output_row(images, [&](const OutputRow& out) {
     C* column = folded.get();
     std::fill_n(column, width, kStart);
-    out.for_each_row([&](int64_t offset, int64_t) {
-      const C* row = rows.at(offset);
+    out.for_each_row([&](int64_t r, int64_t) {
+      const C* row = rows.row(r);
 #pragma GCC ivdep
       for (int64_t i = 0; i < width; ++i) column[i] = fold.join(column[i], fold.term(row[i]));
     });
-    T* target = to + out.output;
+    C* target = results.row(row_of_outputs);
     for (const PoolRange& along : images.ranges[2]) {
       const auto count = static_cast<C>(out.count(along, padded));
       if (inner == 1) {
         C total = kStart;
         for (int64_t i = along.begin; i < along.end; ++i) total = fold.join(total, column[i]);
-        *target++ = convert_value<T>(fold.finish(total, count));
+        *target++ = fold.finish(total, count);
         continue;
       }
       C* total = totals.get();
@@ -69,9 +48,10 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
         for (int64_t k = 0; k < inner; ++k) total[k] = fold.join(total[k], from[k]);
       }
       for (int64_t k = 0; k < inner; ++k) {
-        *target++ = convert_value<T>(fold.finish(total[k], count));
+        *target++ = fold.finish(total[k], count);
       }
     }
+    results.done(row_of_outputs++);
   });
 }
 
@@ -84,7 +64,7 @@ void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share sha
   const int64_t width = images.row_size();
   const int64_t inner = images.inner;
   const int64_t image_size = images.image_size();
-  ImageRows<T> rows(x, width);
+  RowReader<T> rows(x, width);
   const auto shares = std::make_unique_for_overwrite<C[]>(width);
   const auto image = std::make_unique_for_overwrite<C[]>(image_size);
   const int64_t output_size = images.windows(0) * images.windows(1) * images.output_row_size();
@@ -100,15 +80,15 @@ void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share sha
         for (int64_t i = along.begin; i < along.end; ++i) row_shares[i * inner + k] += each;
       }
     }
-    out.for_each_row([&](int64_t offset, int64_t) {
-      const C* row = rows.at(offset);
-      C* target = image.get() + (offset - out.image);
+    out.for_each_row([&](int64_t r, int64_t row_of_image) {
+      const C* row = rows.row(r);
+      C* target = image.get() + row_of_image * width;
 #pragma GCC ivdep
       for (int64_t i = 0; i < width; ++i) target[i] += row_shares[i] * factor(row[i]);
     });
     const bool is_last = (out.output + images.output_row_size()) % output_size == 0;
     if (!is_last) return;
-    convert(image.get(), to + out.image, image_size);
+    convert(image.get(), to + out.image * image_size, image_size);
     std::fill_n(image.get(), image_size, C(0));
   });
 }
@@ -121,15 +101,15 @@ void pool_maxima(const PoolImages& images, const T* x, Give give) {
   using C = compute_t<T>;
   const int64_t width = images.row_size();
   const int64_t inner = images.inner;
-  ImageRows<T> rows(x, width);
+  RowReader<T> rows(x, width);
   const auto most_of = std::make_unique_for_overwrite<C[]>(width);
   const auto row_of = std::make_unique_for_overwrite<int32_t[]>(width);
   for_each_output_row(images, [&](const OutputRow& out) {
     C* most = most_of.get();
     int32_t* where = row_of.get();
     bool is_first = true;
-    out.for_each_row([&](int64_t offset, int64_t row) {
-      const C* from = rows.at(offset);
+    out.for_each_row([&](int64_t r, int64_t row) {
+      const C* from = rows.row(r);
       const auto number = static_cast<int32_t>(row);
       if (is_first) {
         std::copy_n(from, width, most);

@@ -3,7 +3,7 @@
 // dim are folded: work that grows with the sum of a window's extents, not with their product.
 //
 //   for_each_output_row(images, [&](const OutputRow& out) {
-//     out.for_each_row([&](int64_t at, int64_t row) { ... fold the row at `at` ... });
+//     out.for_each_row([&](int64_t i, int64_t) { ... fold row i of all images ... });
 //   });
 #pragma once
 
@@ -18,18 +18,18 @@ struct OutputRow {
   const PoolImages& images;
   const PoolRange& depth;
   const PoolRange& height;
-  int64_t image;   // offset of the image
+  int64_t image;   // its number
   int64_t output;  // offset of the row of outputs
 
   bool is_empty() const { return depth.begin == depth.end || height.begin == height.end; }
-  /// Calls f(offset of a row of the image, its number among the image's rows) for the rows that the
-  /// windows take.
+  /// Calls f(number of a row among those of all images, among those of its own) for the rows that
+  /// the windows take.
   template <typename F>
   void for_each_row(F f) const {
     for (int64_t z = depth.begin; z < depth.end; ++z) {
       for (int64_t y = height.begin; y < height.end; ++y) {
         const int64_t row = z * images.extents[1] + y;
-        f(image + row * images.row_size(), row);
+        f(image * images.extents[0] * images.extents[1] + row, row);
       }
     }
   }
@@ -47,7 +47,7 @@ void for_each_output_row(const PoolImages& images, F f) {
   for (int64_t o = 0; o < images.outer; ++o) {
     for (const PoolRange& depth : images.ranges[0]) {
       for (const PoolRange& height : images.ranges[1]) {
-        f(OutputRow{images, depth, height, o * images.image_size(), output});
+        f(OutputRow{images, depth, height, o, output});
         output += images.output_row_size();
       }
     }
