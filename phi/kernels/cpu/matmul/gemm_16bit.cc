@@ -10,6 +10,7 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
+#include "phi/kernels/cpu/matmul/thin_product.h"
 #include "phi/kernels/threads.h"
 
 namespace phi {
@@ -66,13 +67,14 @@ void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat
   }
 }
 
-/// Splits the longer side of c over the threads that this process may use.
-template <typename Out>
-void multiply_parallel(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
-                       const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
+/// Splits the longer side of c over the threads that this process may use: multiply(part, a, b, c)
+/// for each part.
+template <typename T, typename Out, typename Multiply>
+void in_parallel(const GemmShape& s, const T* a, int64_t lda, const T* b, int64_t ldb, Out* c,
+                 int64_t ldc, Multiply multiply) {
   const int64_t work = s.m * s.n * s.k / kThreadWork;
   const int64_t threads = std::clamp<int64_t>(work, 1, omp_get_max_threads());
-  if (threads == 1) return multiply_columns(isa, s, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (threads == 1) return multiply(s, a, b, c);
   use_one_thread_in_forked_children();
   const bool by_rows = s.m >= s.n;
   const int64_t extent = by_rows ? s.m : s.n;
@@ -81,10 +83,9 @@ void multiply_parallel(GemmIsa isa, const GemmShape& s, float alpha, const bfloa
   for (int64_t begin = 0; begin < extent; begin += step) {
     GemmShape part = s;
     (by_rows ? part.m : part.n) = std::min(step, extent - begin);
-    const bfloat16* rows = by_rows ? a + begin * (s.trans_a ? 1 : lda) : a;
-    const bfloat16* columns = by_rows ? b : b + begin * (s.trans_b ? ldb : 1);
-    multiply_columns(isa, part, alpha, rows, lda, columns, ldb, beta,
-                     c + begin * (by_rows ? ldc : 1), ldc);
+    const T* rows = by_rows ? a + begin * (s.trans_a ? 1 : lda) : a;
+    const T* columns = by_rows ? b : b + begin * (s.trans_b ? ldb : 1);
+    multiply(part, rows, columns, c + begin * (by_rows ? ldc : 1));
   }
 }
 
@@ -140,9 +141,20 @@ void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
 template <typename T, typename Out>
 void gemm_16bit(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
                 float beta, Out* c, int64_t ldc, GemmIsa isa) {
+  if (is_thin(s)) {
+    return in_parallel(s, a, lda, b, ldb, c, ldc,
+                       [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
+                         thin_product(part, alpha, rows, lda, columns, ldb, beta, to, ldc);
+                       });
+  }
   if constexpr (std::is_same_v<T, bfloat16>) {
-    if (isa != GemmIsa::kWiden)
-      return multiply_parallel(isa, s, alpha, a, lda, b, ldb, beta, c, ldc);
+    if (isa != GemmIsa::kWiden) {
+      return in_parallel(s, a, lda, b, ldb, c, ldc,
+                         [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
+                           multiply_columns(isa, part, alpha, rows, lda, columns, ldb, beta, to,
+                                            ldc);
+                         });
+    }
   }
   thread_local Workspace wide_b;
   const int64_t rows = s.trans_b ? s.n : s.k, columns = s.trans_b ? s.k : s.n;

@@ -1,5 +1,6 @@
-// Rows of x times weights of 8 bits, which are read once and become floats in registers: with few
-// rows, reading the weights takes the time, and a byte is a quarter of a float.
+// Rows of x times rows of narrow numbers (weights of 8 bits, 16-bit floats), which are read once
+// and become floats in registers: with few rows, reading them takes the time, and a byte is a
+// quarter of a float.
 //
 //   RowProducts<4, float> products;
 //   add_row_products(k, x, k, weight + c * k, scales[c], &products);
@@ -11,7 +12,7 @@ namespace phi {
 
 /// Rows of x that add_row_products takes at once: their sums fill AVX-512's registers.
 inline constexpr int kWeightRows = 4;
-/// Elements at once: bytes of a register of AVX-512, for g++ 12 vectorises no shorter loop that
+/// Weights at once: bytes of a register of AVX-512, for g++ 12 vectorises no shorter loop that
 /// widens them. What is left is multiplied element by element.
 inline constexpr int kWeightLanes = 64;
 
@@ -34,8 +35,8 @@ struct RowProducts {
 };
 
 /// Adds scale times the products of the k elements of each row of x with those of `weight`.
-template <int kRows, typename C>
-inline void add_row_products(int64_t k, const C* x, int64_t ldx, const int8_t* weight, C scale,
+template <int kRows, typename C, typename W>
+inline void add_row_products(int64_t k, const C* x, int64_t ldx, const W* weight, C scale,
                              RowProducts<kRows, C>* products) {
   int64_t i = 0;
   if (k >= kWeightLanes) {

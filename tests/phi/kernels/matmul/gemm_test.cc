@@ -159,8 +159,31 @@ TEST(Gemm, CIsNotReadWhenBetaIsZeroAndScaledWhenKIsZero) {
 }
 
 TEST(Gemm, ManyColumnsArePackedInSeveralBlocks) {
-  expect_products<bfloat16, bfloat16>(Problem({2, 600, 4200, false, false}));
-  expect_products<bfloat16, bfloat16>(Problem({2, 600, 4200, true, true}));
+  expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, false, false}));
+  expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, true, true}));
+}
+
+// They are read once, not packed: as rows and as columns, with rows that are added alone at the
+// end.
+TEST(Gemm, FewRowsOrColumnsOfALargeMatrix) {
+  for_each_form([](bool trans_a, bool trans_b) {
+    for (const auto& [few, many, k] : {std::array<int64_t, 3>{1, 5, 7},
+                                       {1, 2100, 63},
+                                       {2, 2050, 66},
+                                       {3, 700, 129},
+                                       {4, 300, 257},
+                                       {7, 1100, 64},
+                                       {16, 520, 130}}) {
+      for (const GemmShape& s :
+           {GemmShape{few, many, k, trans_a, trans_b}, GemmShape{many, few, k, trans_a, trans_b}}) {
+        const Problem p(s, 3);
+        expect_products<bfloat16, bfloat16>(p);
+        expect_products<bfloat16, float>(p, 0.5, 1);
+        expect_products<float16, float16>(p, 0.5, -2);
+        expect_products<float16, float>(p);
+      }
+    }
+  });
 }
 
 TEST(Gemm, ThreadsShareRowsOrColumns) {
@@ -169,6 +192,8 @@ TEST(Gemm, ThreadsShareRowsOrColumns) {
   for (const bool transposed : {false, true}) {
     expect_products<bfloat16, bfloat16>(Problem({321, 95, 1700, transposed, transposed}));
     expect_products<bfloat16, float>(Problem({95, 321, 1700, transposed, !transposed}));
+    expect_products<bfloat16, float>(Problem({1, 9000, 5000, false, transposed}));
+    expect_products<bfloat16, float>(Problem({9000, 1, 5000, transposed, false}));
   }
   omp_set_num_threads(threads);
 }

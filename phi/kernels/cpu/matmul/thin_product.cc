@@ -1,0 +1,178 @@
+// Few rows times the lines of a matrix: where a line is a stored row, its product with each of the
+// few; where it is a column, some stored rows at a time are added to the sums of many columns.
+#include "phi/kernels/cpu/matmul/thin_product.h"
+
+#include <algorithm>
+#include <array>
+
+#include "phi/kernels/cpu/matmul/weight_rows.h"
+#include "phi/kernels/cpu/rows.h"
+#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/workspace.h"
+
+namespace phi::detail {
+namespace {
+
+// So many rows at the most, of a matrix whose lines are stored rows and of another, and what the
+// matrix must have for more than one: else tiles take less time, although they pack it. On an Intel
+// Xeon with AVX-512.
+constexpr int64_t kFewByLines = 16;
+constexpr int64_t kFewByColumns = 4;
+constexpr int64_t kLargeMatrix = int64_t{1} << 16;
+constexpr int64_t kColumns = 2048;  // whose sums the first cache holds
+constexpr int64_t kAdded = 4;       // stored rows that are added at once
+
+/// Stored rows of T as loops read them: in place, or float16 converted into a buffer.
+template <typename T>
+class ReadRows {
+ public:
+  using Read = read_t<T>;
+  ReadRows(int64_t count, int64_t n) : n_(n) {
+    if constexpr (!std::is_same_v<T, Read>) buffer_.template room<Read>(count * n);
+  }
+  /// The numbered one of those that are held at a time.
+  const Read* row(const T* from, int64_t n, int64_t number) const {
+    if constexpr (std::is_same_v<T, Read>) {
+      return from;
+    } else {
+      Read* const to = buffer_.template data<Read>() + number * n_;
+      convert(from, to, n);
+      return to;
+    }
+  }
+
+ private:
+  int64_t n_;
+  Workspace buffer_;
+};
+
+template <typename T, typename Out>
+struct ThinProduct {
+  int64_t rows, extent, k;  // few rows against the lines of the matrix
+  const T* few;
+  int64_t few_row, few_step;  // from one of the few to the next, and from element to element
+  const T* matrix;
+  int64_t ld;
+  bool lines_are_rows;
+  float alpha, beta;
+  Out* c;
+  int64_t c_row, c_step;
+
+  void run() const {
+    Workspace widened;
+    float* const wide = widened.room<float>(rows * k);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t p = 0; p < k; ++p) {
+        wide[r * k + p] = static_cast<float>(few[r * few_row + p * few_step]);
+      }
+    }
+    for (int64_t r = 0; r < rows; r += kWeightRows) run_rows(wide + r * k, r);
+  }
+
+ private:
+  void run_rows(const float* wide, int64_t r) const {
+    switch (std::min<int64_t>(kWeightRows, rows - r)) {
+      case 1:
+        return lines_are_rows ? multiply<1>(wide, r) : add_up<1>(wide, r);
+      case 2:
+        return lines_are_rows ? multiply<2>(wide, r) : add_up<2>(wide, r);
+      case 3:
+        return lines_are_rows ? multiply<3>(wide, r) : add_up<3>(wide, r);
+      default:
+        return lines_are_rows ? multiply<4>(wide, r) : add_up<4>(wide, r);
+    }
+  }
+
+  template <int kRows>
+  void multiply(const float* wide, int64_t r) const {
+    const ReadRows<T> reader(1, k);
+    run_widest<float>([=, this, &reader] {
+      for (int64_t j = 0; j < extent; ++j) {
+        RowProducts<kRows, float> products;
+        add_row_products(k, wide, k, reader.row(matrix + j * ld, k, 0), 1.0f, &products);
+        for (int i = 0; i < kRows; ++i) put(r + i, j, products.sum(i));
+      }
+    });
+  }
+
+  template <int kRows>
+  void add_up(const float* wide, int64_t r) const {
+    const ReadRows<T> reader(kAdded, kColumns);
+    alignas(64) std::array<std::array<float, kColumns>, kRows> sums;
+    for (int64_t begin = 0; begin < extent; begin += kColumns) {
+      const int64_t count = std::min(kColumns, extent - begin);
+      run_widest<float>([=, this, &reader, &sums] {
+        for (auto& row : sums) std::fill_n(row.data(), count, 0.0f);
+        int64_t p = 0;
+        for (; p + kAdded <= k; p += kAdded) {
+          add<kRows, kAdded>(reader, wide, p, begin, count, &sums);
+        }
+        for (; p < k; ++p) add<kRows, 1>(reader, wide, p, begin, count, &sums);
+      });
+      for (int i = 0; i < kRows; ++i) {
+        for (int64_t j = 0; j < count; ++j) put(r + i, begin + j, sums[i][j]);
+      }
+    }
+  }
+
+  /// The columns [begin, begin + count) of kCount stored rows from p on, times each of the few's.
+  template <int kRows, int64_t kCount, typename Sums>
+  void add(const ReadRows<T>& reader, const float* wide, int64_t p, int64_t begin, int64_t count,
+           Sums* sums) const {
+    std::array<const read_t<T>*, kCount> rows_at;
+    for (int64_t q = 0; q < kCount; ++q) {
+      rows_at[q] = reader.row(matrix + (p + q) * ld + begin, count, q);
+    }
+    for (int i = 0; i < kRows; ++i) {
+      float* const to = (*sums)[i].data();
+      const float* const factors = wide + i * k + p;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < count; ++j) {
+        float sum = to[j];
+        for (int64_t q = 0; q < kCount; ++q) sum += factors[q] * static_cast<float>(rows_at[q][j]);
+        to[j] = sum;
+      }
+    }
+  }
+
+  void put(int64_t r, int64_t at, float product) const {
+    Out& to = c[r * c_row + at * c_step];
+    to = Out(beta == 0.0f ? alpha * product : alpha * product + beta * static_cast<float>(to));
+  }
+};
+
+}  // namespace
+
+bool is_thin(const GemmShape& s) {
+  const int64_t few = std::min(s.m, s.n);
+  const bool lines_are_rows = s.m <= s.n ? s.trans_b : !s.trans_a;
+  return few == 1 || (few <= (lines_are_rows ? kFewByLines : kFewByColumns) &&
+                      std::max(s.m, s.n) * s.k >= kLargeMatrix);
+}
+
+template <typename T, typename Out>
+void thin_product(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                  float beta, Out* c, int64_t ldc) {
+  ThinProduct<T, Out> product{};
+  if (s.m <= s.n) {
+    product = {
+        s.m,  s.n, s.k, a, s.trans_a ? 1 : lda, s.trans_a ? lda : 1, b, ldb, s.trans_b, alpha,
+        beta, c,   ldc, 1};
+  } else {
+    product = {
+        s.n,  s.m, s.k, b,  s.trans_b ? ldb : 1, s.trans_b ? 1 : ldb, a, lda, !s.trans_a, alpha,
+        beta, c,   1,   ldc};
+  }
+  product.run();
+}
+
+#define PHI_INSTANTIATE(T, Out)                                                                    \
+  template void thin_product(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
+                             Out*, int64_t)
+PHI_INSTANTIATE(bfloat16, bfloat16);
+PHI_INSTANTIATE(bfloat16, float);
+PHI_INSTANTIATE(float16, float16);
+PHI_INSTANTIATE(float16, float);
+#undef PHI_INSTANTIATE
+
+}  // namespace phi::detail
