@@ -40,12 +40,14 @@ void DotGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
   const auto scale_rows = [&](const DenseTensor& other, DenseTensor* grad) {
     if (!grad) return;
     const Conjugated<T> factors(other);
-    T* to = grad->mutable_data<T>();
+    RowReader<T> reader(factors.data(), n);
+    RowWriter<T> writer(grad->mutable_data<T>(), n);
     for (int64_t r = 0; r < out_grad.numel(); ++r) {
       const C scale = static_cast<C>(g[r]);
-      const T* from = factors.data() + r * n;
-      for (int64_t i = 0; i < n; ++i)
-        to[r * n + i] = static_cast<T>(scale * static_cast<C>(from[i]));
+      const C* const from = reader.row(r);
+      C* const to = writer.row(r);
+      for (int64_t i = 0; i < n; ++i) to[i] = scale * from[i];
+      writer.done(r);
     }
   };
   scale_rows(y, x_grad);

@@ -167,9 +167,10 @@ struct PolygammaFunctor {
   PHI_HD T operator()(T x) const { return fast::polygamma(n, x); }
 };
 
-/// The same of floats for n = 1.
+/// The same for n = 1.
+template <typename T>
 struct TrigammaFunctor {
-  PHI_HD float operator()(float x) const { return fast::trigamma(x); }
+  PHI_HD T operator()(T x) const { return fast::trigamma(x); }
 };
 
 /// What a number has for its argument as a complex one: pi if negative, else 0. NaN stays.

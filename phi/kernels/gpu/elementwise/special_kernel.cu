@@ -19,8 +19,8 @@ template <typename T>
 inline constexpr bool is_long<LgammaFunctor<T>> = true;
 template <typename T>
 inline constexpr bool is_long<PolygammaFunctor<T>> = true;
-template <>
-inline constexpr bool is_long<TrigammaFunctor> = true;
+template <typename T>
+inline constexpr bool is_long<TrigammaFunctor<T>> = true;
 template <typename T>
 inline constexpr bool is_long<DigammaGradFunctor<T>> = true;
 template <typename T>

@@ -8,14 +8,12 @@
 
 namespace phi {
 
-/// For n of 0 and, of floats, 1 in forms that loops vectorise.
+/// For n of 0 and 1 in forms that loops vectorise.
 template <typename T, typename Context>
 void PolygammaKernel(const Context& ctx, const DenseTensor& x, int n, DenseTensor* out) {
   using C = compute_t<T>;
   if (n == 0) return detail::map_unary<C, T>(ctx, x, out, DigammaFunctor<C>());
-  if constexpr (std::is_same_v<C, float>) {
-    if (n == 1) return detail::map_unary<C, T>(ctx, x, out, TrigammaFunctor());
-  }
+  if (n == 1) return detail::map_unary<C, T>(ctx, x, out, TrigammaFunctor<C>());
   detail::map_unary<C, T>(ctx, x, out, PolygammaFunctor<C>{n});
 }
 

@@ -89,6 +89,11 @@ TEST(UnaryMathKernel, SpecialFunctions) {
          {-1.9635100260214235, -0.57721566490153286, 0.70315664064524319, 4.6001618527380874});
   expect(values_of<kernels::polygamma, double>({0.75, -0.75, 5.5}, 1),
          {2.5418796476716065, 18.975106932284888, 0.19934238698962766});
+  expect(values_of<kernels::polygamma, double>(
+             {0.5, 9.99, 10, 50, 1e10, -1e-8, -0.25, -3.3, -100.7}, 1),
+         {4.9348022005446793, 0.10527695014824178, 0.10516633568168575, 0.020201333226697126,
+          1.00000000005e-10, 1.0000000000000000e16, 18.541879647671606, 14.817739525515929,
+          15.069532360278807});
   expect(values_of<kernels::polygamma, double>({-20.3, 30}, 2),
          {68.835233657837307, -0.0011487652037285998});
   expect(values_of<kernels::erfinv, double>({0.5, -0.999}),
@@ -142,6 +147,11 @@ TEST(UnaryMathKernel, EndsOfSpecialFunctions) {
   EXPECT_NEAR(values_of<kernels::digamma>({-1e-30})[0], 1e30, 1e23);
   EXPECT_EQ(values_of<kernels::polygamma>({INFINITY}, 1)[0], 0);
   EXPECT_EQ(values_of<kernels::polygamma>({-2.0}, 1)[0], INFINITY);
+  EXPECT_EQ((values_of<kernels::polygamma, double>({INFINITY}, 1)[0]), 0);
+  for (const double pole : {0.0, -0.0, -2.0, -1e17, -HUGE_VAL}) {
+    EXPECT_EQ((values_of<kernels::polygamma, double>({pole}, 1)[0]), INFINITY) << pole;
+  }
+  EXPECT_TRUE(std::isnan(values_of<kernels::polygamma, double>({NAN}, 1)[0]));
   EXPECT_EQ(values_of<kernels::erfinv>({1.0})[0], INFINITY);
   EXPECT_TRUE(std::isnan(values_of<kernels::erfinv>({1.5})[0]));
   EXPECT_EQ(values_of<kernels::i0>({-INFINITY})[0], INFINITY);
