@@ -1,6 +1,7 @@
 // Arrays from one element type to another.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -18,6 +19,9 @@ void convert_16bit(const float* x, float16* out, int64_t n);
 void convert_16bit(const float* x, bfloat16* out, int64_t n);
 }  // namespace detail
 
+/// Elements that a loop over 16-bit floats converts at a time.
+inline constexpr int64_t kConvertBlock = 512;
+
 /// out[i] = x[i] for n elements; the arrays must not overlap.
 template <typename From, typename To>
 inline void convert(const From* x, To* out, int64_t n) {
@@ -26,13 +30,18 @@ inline void convert(const From* x, To* out, int64_t n) {
   } else if constexpr ((kIs16Bit<From> && std::is_same_v<To, float>) ||
                        (std::is_same_v<From, float> && kIs16Bit<To>)) {
     detail::convert_16bit(x, out, n);
+  } else if constexpr (kIs16Bit<From> || kIs16Bit<To>) {
+    // By way of float, as convert_value: loops that do so element by element are no vectors.
+    float block[kConvertBlock];
+    for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
+      const int64_t count = std::min(kConvertBlock, n - begin);
+      convert(x + begin, block, count);
+      convert(block, out + begin, count);
+    }
   } else {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = convert_value<To>(x[i]);
   }
 }
-
-/// Elements that a loop over 16-bit floats converts at a time.
-inline constexpr int64_t kConvertBlock = 512;
 
 }  // namespace phi

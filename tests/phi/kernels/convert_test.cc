@@ -61,6 +61,48 @@ TEST(Convert, FloatsAreRoundedToBFloat16AsSingleNumbers) {
   expect_all_as_alone<float, bfloat16>(floats_around(every_number<bfloat16>()));
 }
 
+/// Of arrays longer and shorter than the blocks of floats that they go by.
+template <typename From, typename To>
+void expect_as_convert_value(const std::vector<From>& numbers) {
+  for (const size_t n : {size_t{1}, size_t{511}, size_t{513}, numbers.size()}) {
+    // The last element is not written to.
+    std::vector<To> out(n + 1, convert_value<To>(3.0f));
+    convert(numbers.data(), out.data(), static_cast<int64_t>(n));
+    for (size_t i = 0; i <= n; ++i) {
+      const To expected = i < n ? convert_value<To>(numbers[i]) : convert_value<To>(3.0f);
+      const bool both_nan = out[i] != out[i] && expected != expected;
+      ASSERT_TRUE(both_nan || out[i] == expected) << i << " of " << n;
+    }
+  }
+}
+
+TEST(Convert, OtherNumbersAreConvertedByWayOfFloat) {
+  const auto halves = every_number<float16>();
+  expect_as_convert_value<float16, bfloat16>(halves);
+  expect_as_convert_value<float16, double>(halves);
+  expect_as_convert_value<float16, int32_t>(halves);
+  expect_as_convert_value<float16, int8_t>(halves);
+  expect_as_convert_value<float16, complex64>(halves);
+  const auto brains = every_number<bfloat16>();
+  expect_as_convert_value<bfloat16, float16>(brains);
+  expect_as_convert_value<bfloat16, int64_t>(brains);
+  expect_as_convert_value<bfloat16, uint8_t>(brains);
+  std::vector<double> doubles;
+  std::vector<int64_t> integers;
+  std::vector<complex128> complex;
+  for (const bfloat16 x : brains) {
+    const double wide = static_cast<double>(static_cast<float>(x)) * (1 + 0x1p-9 + 0x1p-40);
+    doubles.push_back(wide);
+    complex.push_back({wide, 1});
+    integers.push_back(convert_value<int64_t>(wide) + 1);
+  }
+  expect_as_convert_value<double, float16>(doubles);
+  expect_as_convert_value<double, bfloat16>(doubles);
+  expect_as_convert_value<complex128, bfloat16>(complex);
+  expect_as_convert_value<int64_t, float16>(integers);
+  expect_as_convert_value<int64_t, bfloat16>(integers);
+}
+
 // Loops that look for NaN look at several numbers at once.
 TEST(Convert, OneNaNAmongNumbersIsRoundedAsItIsAlone) {
   std::vector<float> numbers(70);

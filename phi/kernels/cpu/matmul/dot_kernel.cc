@@ -20,9 +20,11 @@ void DotKernel(const Context&, const DenseTensor& x, const DenseTensor& y, Dense
   using C = product_t<T>;
   const int64_t n = x.dims().back();
   T* to = out->mutable_data<T>();
+  using Read = read_t<T>;
+  RowReader<T, Read> xs(x.data<T>(), n), ys(y.data<T>(), n);
   for (int64_t r = 0; r < out->numel(); ++r) {
-    const T* a = x.data<T>() + r * n;
-    const T* b = y.data<T>() + r * n;
+    const Read* a = xs.row(r);
+    const Read* b = ys.row(r);
     to[r] = static_cast<T>(run_widest<C>([=] {
       return row_sum<C>(n, [=](int64_t i) {
         return static_cast<C>(static_cast<C>(a[i]) * static_cast<C>(b[i]));

@@ -54,20 +54,30 @@ void for_each_scan(const AxisView& view, F f) {
 template <typename Lines>
 inline constexpr bool kIsRows = !std::is_same_v<Lines, Columns>;
 
-/// Rows of 16-bit floats, a block of each at a time as floats: f(block, rows of it, its first
-/// element's place) puts the results in their places.
+/// Lines of 16-bit floats, as floats: of rows a block of each at a time, of columns an element of
+/// each. f(block, lines in it, their first element's place) puts the results in their places.
 template <typename T, typename Lines, typename F>
-void scan_converted(const T* x, const Lines& rows, bool reverse, T* out, F f) {
-  float block[Lines::width * kConvertBlock];
-  for (int64_t done = 0; done < rows.n; done += kConvertBlock) {
-    const int64_t count = std::min(kConvertBlock, rows.n - done);
-    const int64_t first = reverse ? rows.n - done - count : done;
-    for (int64_t row = 0; row < rows.width; ++row) {
-      convert(x + rows.at(row) + first, block + row * kConvertBlock, count);
+void scan_converted(const T* x, const Lines& lines, bool reverse, T* out, F f) {
+  if constexpr (kIsRows<Lines>) {
+    float block[Lines::width * kConvertBlock];
+    for (int64_t done = 0; done < lines.n; done += kConvertBlock) {
+      const int64_t count = std::min(kConvertBlock, lines.n - done);
+      const int64_t first = reverse ? lines.n - done - count : done;
+      for (int64_t row = 0; row < lines.width; ++row) {
+        convert(x + lines.at(row) + first, block + row * kConvertBlock, count);
+      }
+      f(block, Lines{count, 1, kConvertBlock}, first);
+      for (int64_t row = 0; row < lines.width; ++row) {
+        convert(block + row * kConvertBlock, out + lines.at(row) + first, count);
+      }
     }
-    f(block, Lines{count, 1, kConvertBlock}, first);
-    for (int64_t row = 0; row < rows.width; ++row) {
-      convert(block + row * kConvertBlock, out + rows.at(row) + first, count);
+  } else {
+    float block[kScanTile];
+    for (int64_t done = 0; done < lines.n; ++done) {
+      const int64_t k = reverse ? lines.n - 1 - done : done;
+      convert(x + k * lines.step, block, lines.width);
+      f(block, Columns{1, 0, lines.width}, k);
+      convert(block, out + k * lines.step, lines.width);
     }
   }
 }
@@ -93,27 +103,21 @@ void scan_lines(const T* x, Lines lines, bool exclusive, bool reverse, typename 
   }
 }
 
-/// The best element of each line so far, and its place.
-template <typename C, typename Index>
-struct Bests {
-  C value[kScanTile];
-  Index place[kScanTile];
-};
-
-/// Elements from place `first` of the lines on.
+/// Elements from place `first` of the lines on; `best` and `places` are of each line so far.
 template <typename T, typename C, typename Index, typename Lines, typename Takes>
-void scan_best_lines(const T* x, const Lines& lines, int64_t first, Takes takes,
-                     Bests<C, Index>* best, T* out, Index* index, const Lines& index_lines) {
+void scan_best_lines(const T* x, const Lines lines, int64_t first, Takes takes, C* __restrict best,
+                     Index* __restrict places, T* out, Index* index, const Lines index_lines) {
   for (int64_t k = 0; k < lines.n; ++k) {
     const int64_t row = k * lines.step;
+#pragma GCC ivdep
     for (int64_t line = 0; line < lines.width; ++line) {
       const int64_t at = row + lines.at(line);
       const C value = static_cast<C>(x[at]);
-      const bool better = first + k == 0 || takes(value, best->value[line]);
-      best->value[line] = better ? value : best->value[line];
-      best->place[line] = better ? static_cast<Index>(first + k) : best->place[line];
-      out[at] = static_cast<T>(best->value[line]);
-      index[row + index_lines.at(line)] = best->place[line];
+      const bool better = first + k == 0 || takes(value, best[line]);
+      best[line] = better ? value : best[line];
+      places[line] = better ? static_cast<Index>(first + k) : places[line];
+      out[at] = static_cast<T>(best[line]);
+      index[row + index_lines.at(line)] = places[line];
     }
   }
 }
@@ -128,10 +132,10 @@ void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T
   detail::for_each_scan<4>(view, [=](int64_t start, const auto& lines) {
     typename Scan::State states[detail::kScanTile];
     std::fill_n(states, lines.width, Scan::start());
-    if constexpr (kIs16Bit<T> && detail::kIsRows<std::decay_t<decltype(lines)>>) {
+    if constexpr (kIs16Bit<T>) {
       detail::scan_converted(
-          x + start, lines, reverse, out + start, [&](float* block, const auto& rows, int64_t) {
-            detail::scan_lines<Scan, float>(block, rows, exclusive, reverse, states, block);
+          x + start, lines, reverse, out + start, [&](float* block, const auto& part, int64_t) {
+            detail::scan_lines<Scan, float>(block, part, exclusive, reverse, states, block);
           });
     } else {
       detail::scan_lines<Scan, T>(x + start, lines, exclusive, reverse, states, out + start);
@@ -143,16 +147,20 @@ void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T
 template <typename Takes, typename T, typename Index>
 void scan_best_loop(const T* x, const AxisView& view, Takes takes, T* out, Index* index) {
   using C = compute_t<T>;
-  detail::for_each_scan<2>(view, [=](int64_t start, const auto& lines) {
-    detail::Bests<C, Index> best;
-    if constexpr (kIs16Bit<T> && detail::kIsRows<std::decay_t<decltype(lines)>>) {
-      detail::scan_converted(x + start, lines, false, out + start,
-                             [&](float* block, const auto& rows, int64_t first) {
-                               detail::scan_best_lines(block, rows, first, takes, &best, block,
-                                                       index + start + first, lines);
-                             });
+  detail::for_each_scan<2>(view, [=](int64_t start, const auto lines) {
+    C best[detail::kScanTile];
+    Index places[detail::kScanTile];
+    // Columns of bfloat16 are vectors as they are.
+    if constexpr (kIs16Bit<T> && (detail::kIsRows<std::decay_t<decltype(lines)>> ||
+                                  !std::is_same_v<T, bfloat16>)) {
+      detail::scan_converted(
+          x + start, lines, false, out + start, [&](float* block, const auto& part, int64_t first) {
+            detail::scan_best_lines(block, part, first, takes, best, places, block,
+                                    index + start + first * lines.step, lines);
+          });
     } else {
-      detail::scan_best_lines(x + start, lines, 0, takes, &best, out + start, index + start, lines);
+      detail::scan_best_lines(x + start, lines, 0, takes, best, places, out + start, index + start,
+                              lines);
     }
   });
 }
