@@ -153,17 +153,39 @@ bool is_thin(const GemmShape& s) {
 template <typename T, typename Out>
 void thin_product(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
                   float beta, Out* c, int64_t ldc) {
-  ThinProduct<T, Out> product{};
   if (s.m <= s.n) {
-    product = {
-        s.m,  s.n, s.k, a, s.trans_a ? 1 : lda, s.trans_a ? lda : 1, b, ldb, s.trans_b, alpha,
-        beta, c,   ldc, 1};
+    ThinProduct<T, Out>{.rows = s.m,
+                        .extent = s.n,
+                        .k = s.k,
+                        .few = a,
+                        .few_row = s.trans_a ? 1 : lda,
+                        .few_step = s.trans_a ? lda : 1,
+                        .matrix = b,
+                        .ld = ldb,
+                        .lines_are_rows = s.trans_b,
+                        .alpha = alpha,
+                        .beta = beta,
+                        .c = c,
+                        .c_row = ldc,
+                        .c_step = 1}
+        .run();
   } else {
-    product = {
-        s.n,  s.m, s.k, b,  s.trans_b ? ldb : 1, s.trans_b ? 1 : ldb, a, lda, !s.trans_a, alpha,
-        beta, c,   1,   ldc};
+    ThinProduct<T, Out>{.rows = s.n,
+                        .extent = s.m,
+                        .k = s.k,
+                        .few = b,
+                        .few_row = s.trans_b ? ldb : 1,
+                        .few_step = s.trans_b ? 1 : ldb,
+                        .matrix = a,
+                        .ld = lda,
+                        .lines_are_rows = !s.trans_a,
+                        .alpha = alpha,
+                        .beta = beta,
+                        .c = c,
+                        .c_row = 1,
+                        .c_step = ldc}
+        .run();
   }
-  product.run();
 }
 
 #define PHI_INSTANTIATE(T, Out)                                                                    \
