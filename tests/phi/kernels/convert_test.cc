@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cstring>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace phi::testing {
@@ -30,6 +31,11 @@ std::vector<float> floats_around(const std::vector<T>& numbers) {
   return floats;
 }
 
+template <typename T>
+auto bits_of(T x) {
+  return std::bit_cast<std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>>(x);
+}
+
 template <typename From, typename To>
 void expect_each_as_alone(const std::vector<From>& x, size_t begin, size_t n) {
   const To untouched = To(-1234.5f);
@@ -37,9 +43,9 @@ void expect_each_as_alone(const std::vector<From>& x, size_t begin, size_t n) {
   convert(x.data() + begin, out.data(), static_cast<int64_t>(n));
   for (size_t i = 0; i < n; ++i) {
     const To alone = static_cast<To>(static_cast<float>(x[begin + i]));
-    ASSERT_EQ(std::memcmp(&out[i], &alone, sizeof(To)), 0) << i << " of " << n << " from " << begin;
+    ASSERT_EQ(bits_of(out[i]), bits_of(alone)) << i << " of " << n << " from " << begin;
   }
-  ASSERT_EQ(std::memcmp(&out[n], &untouched, sizeof(To)), 0) << "written behind " << n;
+  ASSERT_EQ(bits_of(out[n]), bits_of(untouched)) << "written behind " << n;
 }
 
 template <typename From, typename To>
