@@ -25,6 +25,21 @@ struct Number {
   }
 };
 
+/// L complex numbers that lie behind each other.
+template <int L, typename R>
+PHI_LANES Number<Lanes<R, L>> numbers_at(const R* x) {
+  Number<Lanes<R, L>> z;
+  separate(Lanes<R, L>::at(x), Lanes<R, L>::at(x + L), &z.re, &z.im);
+  return z;
+}
+template <int L, typename R>
+PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, R* out) {
+  Lanes<R, L> first, second;
+  interleave(z.re, z.im, &first, &second);
+  first.put(out);
+  second.put(out + L);
+}
+
 namespace detail {
 
 /// cos(2 pi k / 16) for k = 0 to 4.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "phi/kernels/cpu/fft/lanes.h"
+#include "phi/kernels/cpu/fft/butterflies.h"
 #include "phi/kernels/cpu/fft/line_grid.h"
 
 namespace phi {
@@ -123,16 +123,15 @@ PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int
 template <typename R, int L>
 PHI_LANES void gather_neighbours(const R* x, int64_t apart, int64_t count, Lanes<R, L>* block) {
   for (int64_t t = 0; t < count; ++t, x += 2 * apart) {
-    separate(Lanes<R, L>::at(x), Lanes<R, L>::at(x + L), &block[2 * t], &block[2 * t + 1]);
+    const auto z = numbers_at<L>(x);
+    block[2 * t] = z.re;
+    block[2 * t + 1] = z.im;
   }
 }
 template <typename R, int L>
 PHI_LANES void scatter_neighbours(const Lanes<R, L>* block, int64_t apart, int64_t count, R* out) {
   for (int64_t t = 0; t < count; ++t, out += 2 * apart) {
-    Lanes<R, L> first, second;
-    interleave(block[2 * t], block[2 * t + 1], &first, &second);
-    first.put(out);
-    second.put(out + L);
+    put_numbers<L>(Number<Lanes<R, L>>{block[2 * t], block[2 * t + 1]}, out);
   }
 }
 

@@ -203,8 +203,7 @@ class LineAlone final : public LineMethod<R, 1> {
     std::array<Number<V>, L> x;
 #pragma GCC unroll 16
     for (int64_t t = 0; t < L; ++t) {
-      const R* const from = in + 2 * (t * n2_ + column);
-      separate(V::at(from), V::at(from + L), &x[t].re, &x[t].im);
+      x[t] = numbers_at<L>(in + 2 * (t * n2_ + column));
       if constexpr (!kForward) std::swap(x[t].re, x[t].im);
     }
     transform_even<R, L>(&x);
@@ -227,8 +226,9 @@ class LineAlone final : public LineMethod<R, 1> {
       for (int64_t i = 0; i < std::min<int64_t>(L, n1_); ++i) {
         const V* const z = b_.data<V>() + 2 * (row + i);
         const V* const w = factors + 2 * (row + i);
-        re[i] = z[0] * w[0] - z[1] * w[1];
-        im[i] = z[0] * w[1] + z[1] * w[0];
+        const Number<V> turned = Number<V>{z[0], z[1]} * Number<V>{w[0], w[1]};
+        re[i] = turned.re;
+        im[i] = turned.im;
       }
       put_transposed(re, im, g, column);
     }
@@ -269,7 +269,7 @@ class LineAlone final : public LineMethod<R, 1> {
 bool is_long_line(int64_t n) { return (is_convolved(n) ? padded(n) : n) > kLongLine; }
 
 bool is_quicker_alone(int64_t n, int64_t lanes) {
-  return is_long_line(n) || (!is_convolved(n) && n % lanes == 0 && n >= lanes * lanes);
+  return n % lanes == 0 && n >= lanes * lanes && !is_convolved(n);
 }
 
 template <typename R, int L>

@@ -12,7 +12,7 @@ template <typename R, int L>
 class LineMethod {
  public:
   /// A stage for each factor; for large primes Bluestein's convolution. Of one lane: where
-  /// is_quicker_alone.
+  /// is_long_line or is_quicker_alone.
   static std::unique_ptr<LineMethod> of(int64_t n, bool forward);
   virtual ~LineMethod() = default;
   /// `in` and `out` do not overlap and lie as a Workspace has them.

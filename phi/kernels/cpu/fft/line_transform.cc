@@ -199,11 +199,11 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     if constexpr (L == 1) {
       for (int64_t k = 1; wide && 2 * k <= half; k += W) {
         const int64_t opposite = half - k - W + 1;
-        Number<Lanes<R, W>> low = numbers_at(from + 2 * k);
-        Number<Lanes<R, W>> high = backwards(numbers_at(from + 2 * opposite));
-        f(&low, &high, numbers_at(reinterpret_cast<const R*>(&factors_[k])));
-        put_numbers(low, to + 2 * k);
-        put_numbers(backwards(high), to + 2 * opposite);
+        Number<Lanes<R, W>> low = numbers_at<W>(from + 2 * k);
+        Number<Lanes<R, W>> high = backwards(numbers_at<W>(from + 2 * opposite));
+        f(&low, &high, numbers_at<W>(reinterpret_cast<const R*>(&factors_[k])));
+        put_numbers<W>(low, to + 2 * k);
+        put_numbers<W>(backwards(high), to + 2 * opposite);
       }
     }
     for (int64_t k = 1; !wide && 2 * k <= half; ++k) {
@@ -216,17 +216,6 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       low_to[0] = low.re, low_to[1] = low.im;
       high_to[0] = high.re, high_to[1] = high.im;
     }
-  }
-  PHI_LANES static Number<Lanes<R, W>> numbers_at(const R* x) {
-    Number<Lanes<R, W>> z;
-    separate(Lanes<R, W>::at(x), Lanes<R, W>::at(x + W), &z.re, &z.im);
-    return z;
-  }
-  PHI_LANES static void put_numbers(const Number<Lanes<R, W>>& z, R* out) {
-    Lanes<R, W> first, second;
-    interleave(z.re, z.im, &first, &second);
-    first.put(out);
-    second.put(out + W);
   }
   PHI_LANES static Number<Lanes<R, W>> backwards(const Number<Lanes<R, W>>& z) {
     return {reversed(z.re), reversed(z.im)};

@@ -67,7 +67,7 @@ namespace detail {
 /// Numbers of a block, `step` from each other; the row `real` of each is its real part, the other
 /// of the two its imaginary one. Backward is forward with these exchanged.
 template <typename V>
-struct Rows {
+struct NumbersOfBlock {
   V* first;
   int64_t step;
   int real;
@@ -84,15 +84,12 @@ struct Rows {
 
 /// Numbers of L lines that are neighbours in an array.
 template <typename R, int L>
-struct Neighbours {
+struct NumbersOfLines {
   R* first;
   int64_t step;
   int real;
   PHI_LANES void put(const Number<Lanes<R, L>>& z, int64_t k) const {
-    Lanes<R, L> low, high;
-    real == 0 ? interleave(z.re, z.im, &low, &high) : interleave(z.im, z.re, &low, &high);
-    low.put(first + 2 * k * step);
-    high.put(first + 2 * k * step + L);
+    put_numbers<L>(real == 0 ? z : Number<Lanes<R, L>>{z.im, z.re}, first + 2 * k * step);
   }
 };
 
@@ -209,8 +206,8 @@ class Stages {
       detail::with_butterfly<V>(stages_.back(), [=, this](const auto& butterfly) {
         for (int64_t i = 0; i < count; ++i) {
           butterfly.template run<false>(
-              0, detail::Rows<const V>{in + 2 * i * step, count * step, real_},
-              detail::Rows<V>{out + 2 * i * butterfly.size(), 1, real_});
+              0, detail::NumbersOfBlock<const V>{in + 2 * i * step, count * step, real_},
+              detail::NumbersOfBlock<V>{out + 2 * i * butterfly.size(), 1, real_});
         }
       });
     });
@@ -218,7 +215,7 @@ class Stages {
   [[gnu::noinline]] void put_together(const Stage<R>& stage, V* block) const {
     run_in_lanes<R, L>([=, this, &stage] {
       detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
-        const detail::Rows<V> rows{block, stage.rest, real_};
+        const detail::NumbersOfBlock<V> rows{block, stage.rest, real_};
         run_all(butterfly, stage.rest, rows, rows, 1);
       });
     });
@@ -227,8 +224,8 @@ class Stages {
     run_in_lanes<R, L>([=, this] {
       const Stage<R>& stage = stages_.front();
       detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
-        run_all(butterfly, stage.rest, detail::Rows<const V>{block, stage.rest, real_},
-                detail::Neighbours<R, L>{out, apart * stage.rest, real_}, apart);
+        run_all(butterfly, stage.rest, detail::NumbersOfBlock<const V>{block, stage.rest, real_},
+                detail::NumbersOfLines<R, L>{out, apart * stage.rest, real_}, apart);
       });
     });
   }

@@ -14,7 +14,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/cpu/small_array.h"
+#include "phi/kernels/cpu/linalg/small_array.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/real_type.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/rows.h"
@@ -21,30 +22,6 @@ constexpr int64_t kFewByColumns = 4;
 constexpr int64_t kLargeMatrix = int64_t{1} << 16;
 constexpr int64_t kColumns = 2048;  // whose sums the first cache holds
 constexpr int64_t kAdded = 4;       // stored rows that are added at once
-
-/// Stored rows of T as loops read them: in place, or float16 converted into a buffer.
-template <typename T>
-class ReadRows {
- public:
-  using Read = read_t<T>;
-  ReadRows(int64_t count, int64_t n) : n_(n) {
-    if constexpr (!std::is_same_v<T, Read>) buffer_.template room<Read>(count * n);
-  }
-  /// The numbered one of those that are held at a time.
-  const Read* row(const T* from, int64_t n, int64_t number) const {
-    if constexpr (std::is_same_v<T, Read>) {
-      return from;
-    } else {
-      Read* const to = buffer_.template data<Read>() + number * n_;
-      convert(from, to, n);
-      return to;
-    }
-  }
-
- private:
-  int64_t n_;
-  Workspace buffer_;
-};
 
 template <typename T, typename Out>
 struct ThinProduct {
@@ -70,6 +47,8 @@ struct ThinProduct {
   }
 
  private:
+  using Readers = std::vector<RowReader<T, read_t<T>>>;
+
   void run_rows(const float* wide, int64_t r) const {
     switch (std::min<int64_t>(kWeightRows, rows - r)) {
       case 1:
@@ -85,11 +64,11 @@ struct ThinProduct {
 
   template <int kRows>
   void multiply(const float* wide, int64_t r) const {
-    const ReadRows<T> reader(1, k);
+    RowReader<T, read_t<T>> reader(matrix, k, ld);
     run_widest<float>([=, this, &reader] {
       for (int64_t j = 0; j < extent; ++j) {
         RowProducts<kRows, float> products;
-        add_row_products(k, wide, k, reader.row(matrix + j * ld, k, 0), 1.0f, &products);
+        add_row_products(k, wide, k, reader.row(j), 1.0f, &products);
         for (int i = 0; i < kRows; ++i) put(r + i, j, products.sum(i));
       }
     });
@@ -97,17 +76,18 @@ struct ThinProduct {
 
   template <int kRows>
   void add_up(const float* wide, int64_t r) const {
-    const ReadRows<T> reader(kAdded, kColumns);
     alignas(64) std::array<std::array<float, kColumns>, kRows> sums;
     for (int64_t begin = 0; begin < extent; begin += kColumns) {
       const int64_t count = std::min(kColumns, extent - begin);
-      run_widest<float>([=, this, &reader, &sums] {
+      Readers readers;
+      for (int64_t q = 0; q < kAdded; ++q) readers.emplace_back(matrix + begin, count, ld);
+      run_widest<float>([=, this, &readers, &sums] {
         for (auto& row : sums) std::fill_n(row.data(), count, 0.0f);
         int64_t p = 0;
         for (; p + kAdded <= k; p += kAdded) {
-          add<kRows, kAdded>(reader, wide, p, begin, count, &sums);
+          add<kRows, kAdded>(&readers, wide, p, count, &sums);
         }
-        for (; p < k; ++p) add<kRows, 1>(reader, wide, p, begin, count, &sums);
+        for (; p < k; ++p) add<kRows, 1>(&readers, wide, p, count, &sums);
       });
       for (int i = 0; i < kRows; ++i) {
         for (int64_t j = 0; j < count; ++j) put(r + i, begin + j, sums[i][j]);
@@ -115,13 +95,12 @@ struct ThinProduct {
     }
   }
 
-  /// The columns [begin, begin + count) of kCount stored rows from p on, times each of the few's.
+  /// `count` columns of kCount stored rows from p on, times each of the few's.
   template <int kRows, int64_t kCount, typename Sums>
-  void add(const ReadRows<T>& reader, const float* wide, int64_t p, int64_t begin, int64_t count,
-           Sums* sums) const {
+  void add(Readers* readers, const float* wide, int64_t p, int64_t count, Sums* sums) const {
     std::array<const read_t<T>*, kCount> rows_at;
     for (int64_t q = 0; q < kCount; ++q) {
-      rows_at[q] = reader.row(matrix + (p + q) * ld + begin, count, q);
+      rows_at[q] = (*readers)[static_cast<size_t>(q)].row(p + q);
     }
     for (int i = 0; i < kRows; ++i) {
       float* const to = (*sums)[i].data();

@@ -23,7 +23,6 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
   const auto folded = std::make_unique_for_overwrite<C[]>(width);
   const auto totals = std::make_unique_for_overwrite<C[]>(inner);
   RowWriter<T> results(to, images.output_row_size());
-  int64_t row_of_outputs = 0;
   for_each_output_row(images, [&](const OutputRow& out) {
     C* column = folded.get();
     std::fill_n(column, width, kStart);
@@ -32,7 +31,7 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
 #pragma GCC ivdep
       for (int64_t i = 0; i < width; ++i) column[i] = fold.join(column[i], fold.term(row[i]));
     });
-    C* target = results.row(row_of_outputs);
+    C* target = results.row(out.row);
     for (const PoolRange& along : images.ranges[2]) {
       const auto count = static_cast<C>(out.count(along, padded));
       if (inner == 1) {
@@ -51,7 +50,7 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
         *target++ = fold.finish(total[k], count);
       }
     }
-    results.done(row_of_outputs++);
+    results.done(out.row);
   });
 }
 
@@ -72,7 +71,7 @@ void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share sha
   for_each_output_row(images, [&](const OutputRow& out) {
     C* row_shares = shares.get();
     std::fill_n(row_shares, width, C(0));
-    int64_t output = out.output;
+    int64_t output = out.output();
     for (const PoolRange& along : images.ranges[2]) {
       const auto count = static_cast<C>(out.count(along, padded));
       for (int64_t k = 0; k < inner; ++k) {
@@ -86,7 +85,7 @@ void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share sha
 #pragma GCC ivdep
       for (int64_t i = 0; i < width; ++i) target[i] += row_shares[i] * factor(row[i]);
     });
-    const bool is_last = (out.output + images.output_row_size()) % output_size == 0;
+    const bool is_last = (out.output() + images.output_row_size()) % output_size == 0;
     if (!is_last) return;
     convert(image.get(), to + out.image * image_size, image_size);
     std::fill_n(image.get(), image_size, C(0));
@@ -124,7 +123,7 @@ void pool_maxima(const PoolImages& images, const T* x, Give give) {
         where[i] = larger ? number : where[i];
       }
     });
-    int64_t output = out.output;
+    int64_t output = out.output();
     for (const PoolRange& along : images.ranges[2]) {
       for (int64_t k = 0; k < inner; ++k, ++output) {
         if (out.is_empty() || along.begin == along.end) {

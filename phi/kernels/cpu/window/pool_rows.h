@@ -18,9 +18,11 @@ struct OutputRow {
   const PoolImages& images;
   const PoolRange& depth;
   const PoolRange& height;
-  int64_t image;   // its number
-  int64_t output;  // offset of the row of outputs
+  int64_t image;  // its number
+  int64_t row;    // number of the row of outputs
 
+  /// Offset of the row of outputs.
+  int64_t output() const { return row * images.output_row_size(); }
   bool is_empty() const { return depth.begin == depth.end || height.begin == height.end; }
   /// Calls f(number of a row among those of all images, among those of its own) for the rows that
   /// the windows take.
@@ -43,12 +45,11 @@ struct OutputRow {
 template <typename F>
 void for_each_output_row(const PoolImages& images, F f) {
   if (images.inner == 0) return;  // a part without channels has no rows
-  int64_t output = 0;
+  int64_t row = 0;
   for (int64_t o = 0; o < images.outer; ++o) {
     for (const PoolRange& depth : images.ranges[0]) {
       for (const PoolRange& height : images.ranges[1]) {
-        f(OutputRow{images, depth, height, o, output});
-        output += images.output_row_size();
+        f(OutputRow{images, depth, height, o, row++});
       }
     }
   }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "phi/kernels/cpu/scratch.h"
 
-namespace phi {
+namespace phi::linalg {
 
 /// Of a size that stays; 64-byte aligned, up to 256 bytes in the array itself, else scratch memory.
 template <typename T>
@@ -70,4 +69,4 @@ class SmallArray {
   alignas(64) std::byte inside_[kInside * sizeof(T)];
 };
 
-}  // namespace phi
+}  // namespace phi::linalg

@@ -1,5 +1,5 @@
 // Small arrays: what is in them when they are copied, moved and assigned, inside and outside.
-#include "phi/kernels/cpu/small_array.h"
+#include "phi/kernels/cpu/linalg/small_array.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace phi {
+namespace phi::linalg {
 namespace {
 
 SmallArray<int64_t> counted(size_t size) {
@@ -71,4 +71,4 @@ TEST(SmallArray, AnElementIsWhereAVectorLoadsItFrom) {
 }
 
 }  // namespace
-}  // namespace phi
+}  // namespace phi::linalg
