@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "phi/kernels/cpu/fft/lanes.h"
+#include "phi/kernels/cpu/lanes.h"
 
 namespace phi {
 
@@ -25,19 +25,35 @@ struct Number {
   }
 };
 
-/// L complex numbers that lie behind each other.
+/// Where each of K lines begins that are transformed together, alone but for each other.
+template <typename X, int K>
+using Lines = std::array<X*, static_cast<size_t>(K)>;
+
+/// L complex numbers that lie behind each other at `offset`, or half as many of each of two lines.
+template <int L, typename R, size_t K>
+PHI_LANES Number<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {
+  static_assert(K == 1 || K == 2);
+  Number<Lanes<R, L>> z;
+  separate(Lanes<R, L>::at(lines[0] + offset),
+           Lanes<R, L>::at(lines[K - 1] + offset + (K == 1 ? L : 0)), &z.re, &z.im);
+  return z;
+}
+template <int L, typename R, size_t K>
+PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, const std::array<R*, K>& lines,
+                           int64_t offset = 0) {
+  static_assert(K == 1 || K == 2);
+  Lanes<R, L> first, second;
+  interleave(z.re, z.im, &first, &second);
+  first.put(lines[0] + offset);
+  second.put(lines[K - 1] + offset + (K == 1 ? L : 0));
+}
 template <int L, typename R>
 PHI_LANES Number<Lanes<R, L>> numbers_at(const R* x) {
-  Number<Lanes<R, L>> z;
-  separate(Lanes<R, L>::at(x), Lanes<R, L>::at(x + L), &z.re, &z.im);
-  return z;
+  return numbers_at<L>(Lines<const R, 1>{x});
 }
 template <int L, typename R>
 PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, R* out) {
-  Lanes<R, L> first, second;
-  interleave(z.re, z.im, &first, &second);
-  first.put(out);
-  second.put(out + L);
+  put_numbers<L>(z, Lines<R, 1>{out});
 }
 
 namespace detail {

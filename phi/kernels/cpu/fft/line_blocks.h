@@ -16,7 +16,8 @@ struct Places {
   PHI_LANES Places(const LineGrid& grid, const LineStrides& strides, int64_t first) {
     step = strides.step;
     count = static_cast<int>(std::min<int64_t>(L, grid.outer * grid.inner - first));
-    int64_t o = first / grid.inner, i = first % grid.inner;
+    int64_t o = first, i = 0;
+    if (grid.inner > 1) o = first / grid.inner, i = first % grid.inner;  // which takes its time
     neighbours = strides.inner == 1 && count == L && i + L <= grid.inner;
     for (int l = 0; l < L; ++l) {
       begin[l] = l < count ? o * strides.outer + i * strides.inner : begin[0];

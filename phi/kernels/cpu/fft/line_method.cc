@@ -35,8 +35,8 @@ template <typename R, int L>
 class LinesAtOnce final : public LineMethod<R, L> {
  public:
   LinesAtOnce(int64_t n, bool forward) : stages_(n, forward) {}
-  void run(const R* in, R* out) override {
-    stages_.run(reinterpret_cast<const V*>(in), reinterpret_cast<V*>(out));
+  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out) override {
+    stages_.run(reinterpret_cast<const V*>(in[0]), reinterpret_cast<V*>(out[0]));
   }
 
  private:
@@ -70,8 +70,8 @@ class Bluestein final : public LineMethod<R, L> {
     }
     find_filter();
   }
-  void run(const R* in, R* out) override {
-    run_in_lanes<R, L>([this, in, out] { convolve(in, out); });
+  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out) override {
+    run_in_lanes<R, L>([this, in, out] { convolve(in[0], out[0]); });
   }
 
  private:
@@ -86,7 +86,7 @@ class Bluestein final : public LineMethod<R, L> {
         std::fill_n(first + (2 * at + 1) * L, L, w.imag());
       }
     }
-    there_->run(first, second);
+    there_->run({first}, {second});
     for (int64_t k = 0; k < padded_; ++k) {
       filter_.push_back({second[2 * k * L], second[(2 * k + 1) * L]});
     }
@@ -101,11 +101,11 @@ class Bluestein final : public LineMethod<R, L> {
       multiply(x + 2 * t, chirp_[t], &first[2 * t], &first[2 * t + 1]);
     }
     for (int64_t t = 2 * n_; t < 2 * padded_; ++t) first[t] = V();
-    there_->run(first_.data<R>(), second_.data<R>());
+    there_->run({first_.data<R>()}, {second_.data<R>()});
     for (int64_t k = 0; k < padded_; ++k) {
       multiply(second + 2 * k, filter_[k], &second[2 * k + 1], &second[2 * k]);
     }
-    there_->run(second_.data<R>(), first_.data<R>());
+    there_->run({second_.data<R>()}, {first_.data<R>()});
     for (int64_t t = 0; t < n_; ++t) {
       const V z[] = {first[2 * t + 1], first[2 * t]};
       multiply(z, chirp_[t], &y[2 * t], &y[2 * t + 1]);
@@ -119,14 +119,15 @@ class Bluestein final : public LineMethod<R, L> {
   Workspace first_, second_;
 };
 
-/// One line as a matrix of n1 rows: transforms of its columns, times exp(-2 pi i row column / n),
-/// then transforms of its rows, whose results are the columns of the result. Both take L at once,
-/// the last ones of them some of those before once more where they are not a multiple. n is at
-/// least the square of L: there are L columns or more.
-template <typename R, int L>
-class LineAlone final : public LineMethod<R, 1> {
+/// A line as a matrix of n1 rows: transforms of its columns, times exp(-2 pi i row column / n),
+/// then transforms of its rows, whose results are the columns of the result. Both take M at once,
+/// the last ones of them some of those before once more where they are not a multiple: M are the
+/// lanes, or half of them where the other half has a second line. n is at least the square of M:
+/// there are M columns or more.
+template <typename R, int L, int K>
+class LinesAlone final : public LineMethod<R, 1, K> {
  public:
-  LineAlone(int64_t n, bool forward)
+  LinesAlone(int64_t n, bool forward)
       : forward_(forward),
         n1_(rows_of(n)),
         n2_(n / n1_),
@@ -138,30 +139,42 @@ class LineAlone final : public LineMethod<R, 1> {
     matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
     find_factors();
   }
-  void run(const R* in, R* out) override {
+  void run(const Lines<const R, K>& in, const Lines<R, K>& out) override {
     run_in_lanes<R, L>([this, in, out] {
-      transform_columns(in, out);
-      if (is_short()) bring_near(in + 2 * n1_ * n2_, 2 * n1_ * n2_);  // the next line, perhaps
-      transform_rows(out);
+      const bool is_square = kSquareFits && n1_ == M && n2_ == M;
+      if (is_square) {
+        for (R* line : out) bring_near(line, 2 * M * M);
+        forward_ ? transform_all<true>(in, out) : transform_all<false>(in, out);
+      } else {
+        transform_columns(in, out);
+      }
+      if (is_short()) {
+        for (const R* line : in) bring_near(line + 2 * K * n1_ * n2_, 2 * n1_ * n2_);  // the next?
+      }
+      if (!is_square) transform_rows(out);
     });
   }
 
  private:
   using V = Lanes<R, L>;
+  static constexpr int M = L / K;
+  static constexpr bool kSquareFits = L > kLanes<R> || M <= 4;  // into 32 registers or 16
+
   /// Few rows keep the columns in registers; the root of a long line keeps both in the caches.
   static int64_t rows_of(int64_t n) {
-    if (n % L == 0 && n <= kLongLine) return L;
+    if (n % M == 0 && n <= kLongLine) return M;
     auto d = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
     while (n % d != 0) --d;
     return d;
   }
   bool is_short() const { return n1_ * n2_ <= kLongLine; }
-  static int64_t groups(int64_t count) { return (count + L - 1) / L; }
+  static int64_t groups(int64_t count) { return (count + M - 1) / M; }
   static int64_t first_of(int64_t group, int64_t count) {
-    return std::max<int64_t>(0, std::min(group * L, count - L));
+    return std::max<int64_t>(0, std::min(group * M, count - M));
   }
 
-  /// In the order of transform_columns: L columns, row by row. Each is the product of two of few.
+  /// In the order of transform_columns: M columns of each line, row by row. Each is the product of
+  /// two of few.
   void find_factors() {
     const int64_t n = n1_ * n2_;
     const double turn = (forward_ ? -1.0 : 1.0) / static_cast<double>(n);
@@ -173,87 +186,122 @@ class LineAlone final : public LineMethod<R, 1> {
       for (int64_t row = 0; row < n1_; ++row, to += 2 * L) {
         // Row times column, divided by n2.
         int64_t whole = row * first_of(g, n2_) / n2_, rest = row * first_of(g, n2_) % n2_;
-        for (int64_t l = 0; l < L; ++l) {
+        for (int64_t m = 0; m < M; ++m) {
           const std::complex<double> w = coarse[whole] * fine[rest];
-          to[l] = static_cast<R>(w.real());
-          to[L + l] = static_cast<R>(w.imag());
+          for (int64_t l = m; l < L; l += M) {
+            to[l] = static_cast<R>(w.real());
+            to[L + l] = static_cast<R>(w.imag());
+          }
           rest += row;
           if (rest >= n2_) rest -= n2_, ++whole;
         }
       }
     }
   }
-  PHI_LANES void transform_columns(const R* in, const R* out) {
+  PHI_LANES void transform_columns(const Lines<const R, K>& in, const Lines<R, K>& out) {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
       if (is_short()) {
-        bring_near(out + 2 * n1_ * column, 2 * n1_ * std::min<int64_t>(L, n2_ - column));
+        const int64_t width = std::min<int64_t>(M, n2_ - column);
+        for (R* line : out) bring_near(line + 2 * n1_ * column, 2 * n1_ * width);
       }
-      if (n1_ == L) {
-        forward_ ? transform_square<true>(in, column, w) : transform_square<false>(in, column, w);
-      } else {
-        transform_any(in, column, w);
+      if (K > 1 || n1_ == M) {  // pairs are short
+        forward_ ? put_square<true>(in, column, w) : put_square<false>(in, column, w);
+      } else if constexpr (K == 1) {
+        transform_any(in[0], column, w);
       }
     }
   }
-  /// L columns of L rows, in registers.
+  /// M columns of M rows, in registers: transformed, turned and transposed.
   template <bool kForward>
-  PHI_LANES void transform_square(const R* in, int64_t column, const V* factors) {
-    std::array<Number<V>, L> x;
+  PHI_LANES void transform_square(const Lines<const R, K>& in, int64_t column, const V* factors,
+                                  V (&re)[M], V (&im)[M]) {
 #pragma GCC unroll 16
-    for (int64_t t = 0; t < L; ++t) {
-      x[t] = numbers_at<L>(in + 2 * (t * n2_ + column));
-      if constexpr (!kForward) std::swap(x[t].re, x[t].im);
+    for (int64_t t = 0; t < M; ++t) {
+      const Number<V> z = numbers_at<L>(in, 2 * (t * n2_ + column));
+      re[t] = z.re;
+      im[t] = z.im;
     }
-    transform_even<R, L>(&x);
-    V re[L], im[L];
+    transform_registers<kForward>(re, im);
 #pragma GCC unroll 16
-    for (int64_t t = 0; t < L; ++t) {
-      if constexpr (!kForward) std::swap(x[t].re, x[t].im);
-      if (t > 0) x[t] = x[t] * Number<V>{factors[2 * t], factors[2 * t + 1]};
-      re[t] = x[t].re;
-      im[t] = x[t].im;
+    for (int64_t t = 1; t < M; ++t) {
+      const Number<V> turned =
+          Number<V>{re[t], im[t]} * Number<V>{factors[2 * t], factors[2 * t + 1]};
+      re[t] = turned.re;
+      im[t] = turned.im;
     }
-    put_transposed(re, im, 0, column);
+    transpose(re);
+    transpose(im);
+  }
+  /// Backward is forward with real and imaginary parts exchanged.
+  template <bool kForward>
+  PHI_LANES static void transform_registers(V (&re)[M], V (&im)[M]) {
+    std::array<Number<V>, M> x;
+#pragma GCC unroll 16
+    for (int64_t t = 0; t < M; ++t) {
+      x[t] = kForward ? Number<V>{re[t], im[t]} : Number<V>{im[t], re[t]};
+    }
+    transform_even<R, M>(&x);
+#pragma GCC unroll 16
+    for (int64_t t = 0; t < M; ++t) {
+      re[t] = kForward ? x[t].re : x[t].im;
+      im[t] = kForward ? x[t].im : x[t].re;
+    }
+  }
+  template <bool kForward>
+  PHI_LANES void put_square(const Lines<const R, K>& in, int64_t column, const V* factors) {
+    V re[M], im[M];
+    transform_square<kForward>(in, column, factors, re, im);
+    put_rows(re, im, 0, column);
+  }
+  /// A line that is one square.
+  template <bool kForward>
+  PHI_LANES void transform_all(const Lines<const R, K>& in, const Lines<R, K>& out) {
+    V re[M], im[M];
+    transform_square<kForward>(in, 0, factors_.data<V>(), re, im);
+    transform_registers<kForward>(re, im);
+#pragma GCC unroll 16
+    for (int64_t t = 0; t < M; ++t) put_numbers<L>(Number<V>{re[t], im[t]}, out, 2 * t * M);
   }
   PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
-    gather_neighbours(in + 2 * column, n2_, n1_, a_.data<V>());
-    columns_.run(a_.data<V>(), b_.data<V>());
+    V* const a = a_.data<V>();
+    gather_neighbours(in + 2 * column, n2_, n1_, a);
+    columns_.run(a, b_.data<V>());
     for (int64_t g = 0; g < groups(n1_); ++g) {
       const int64_t row = first_of(g, n1_);
-      V re[L], im[L];
-      for (int64_t i = 0; i < std::min<int64_t>(L, n1_); ++i) {
+      V re[M], im[M];
+      for (int64_t i = 0; i < std::min<int64_t>(M, n1_); ++i) {
         const V* const z = b_.data<V>() + 2 * (row + i);
         const V* const w = factors + 2 * (row + i);
         const Number<V> turned = Number<V>{z[0], z[1]} * Number<V>{w[0], w[1]};
         re[i] = turned.re;
         im[i] = turned.im;
       }
-      put_transposed(re, im, g, column);
+      transpose(re);
+      transpose(im);
+      put_rows(re, im, g, column);
     }
   }
-  /// L rows of L columns into the block of these rows.
-  PHI_LANES void put_transposed(V (&re)[L], V (&im)[L], int64_t group, int64_t column) {
+  /// M columns into the block of M rows.
+  PHI_LANES void put_rows(const V (&re)[M], const V (&im)[M], int64_t group, int64_t column) {
     V* const to = matrix_.data<V>() + 2 * (group * n2_ + column);
-    transpose(re);
-    transpose(im);
 #pragma GCC unroll 16
-    for (int64_t l = 0; l < L; ++l) {
-      to[2 * l] = re[l];
-      to[2 * l + 1] = im[l];
+    for (int64_t m = 0; m < M; ++m) {
+      to[2 * m] = re[m];
+      to[2 * m + 1] = im[m];
     }
   }
-  PHI_LANES void transform_rows(R* out) {
-    const LineGrid grid{1, n1_, {0, n2_, 1}, {0, 1, n1_}};
+  PHI_LANES void transform_rows(const Lines<R, K>& out) {
     for (int64_t g = 0; g < groups(n1_); ++g) {
       const V* const block = matrix_.data<V>() + 2 * g * n2_;
       const int64_t row = first_of(g, n1_);
-      if (n1_ >= L) {
-        rows_.run_to_neighbours(block, b_.data<V>(), out + 2 * row, n1_);
-      } else {
+      if (K > 1 || n1_ >= L) {
+        rows_.run_to_neighbours(block, b_.data<V>(), out, row, n1_);
+      } else if constexpr (K == 1) {
         rows_.run(block, b_.data<V>());
-        scatter_complex<R, L>(b_.data<V>(), Places<L>(grid, grid.to, row), n2_, out);
+        const LineGrid grid{1, n1_, {0, n2_, 1}, {0, 1, n1_}};
+        scatter_complex<R, L>(b_.data<V>(), Places<L>(grid, grid.to, row), n2_, out[0]);
       }
     }
   }
@@ -264,27 +312,42 @@ class LineAlone final : public LineMethod<R, 1> {
   Workspace a_, b_, matrix_, factors_;
 };
 
+/// Whether rows and columns of lines of n numbers fill `lanes`.
+bool fills(int64_t n, int64_t lanes) { return n % lanes == 0 && n >= lanes * lanes; }
+
 }  // namespace
 
-bool is_long_line(int64_t n) { return (is_convolved(n) ? padded(n) : n) > kLongLine; }
-
-bool is_quicker_alone(int64_t n, int64_t lanes) {
-  return n % lanes == 0 && n >= lanes * lanes && !is_convolved(n);
+template <typename R>
+LineWay line_way(int64_t n, bool neighbours) {
+  // Many long lines would fill the caches, wherever they lie.
+  if ((is_convolved(n) ? padded(n) : n) > kLongLine) return LineWay::kAlone;
+  if (!neighbours || is_convolved(n)) return LineWay::kSideBySide;
+  const int lanes = has_wide() ? kWideLanes<R> : kLanes<R>;
+  // Eight rows and columns take more than 16 registers: for short lines the time that counts.
+  const bool fits = has_wide() || lanes < 8 || n >= 512;
+  if (fills(n, lanes) && fits) return LineWay::kAlone;
+  return lanes >= 8 && fills(n, lanes / 2) ? LineWay::kInPairs : LineWay::kSideBySide;
 }
+template LineWay line_way<float>(int64_t, bool);
+template LineWay line_way<double>(int64_t, bool);
 
-template <typename R, int L>
-std::unique_ptr<LineMethod<R, L>> LineMethod<R, L>::of(int64_t n, bool forward) {
-  if (is_convolved(n)) return std::make_unique<Bluestein<R, L>>(n, forward);
+template <typename R, int L, int K>
+std::unique_ptr<LineMethod<R, L, K>> LineMethod<R, L, K>::of(int64_t n, bool forward) {
+  if constexpr (K == 1) {
+    if (is_convolved(n)) return std::make_unique<Bluestein<R, L>>(n, forward);
+  }
   if constexpr (L > 1) {
     return std::make_unique<LinesAtOnce<R, L>>(n, forward);
   } else {
-    if (has_wide()) return std::make_unique<LineAlone<R, kWideLanes<R>>>(n, forward);
-    return std::make_unique<LineAlone<R, kLanes<R>>>(n, forward);
+    if (has_wide()) return std::make_unique<LinesAlone<R, kWideLanes<R>, K>>(n, forward);
+    return std::make_unique<LinesAlone<R, kLanes<R>, K>>(n, forward);
   }
 }
 
 template class LineMethod<float, 1>;
 template class LineMethod<double, 1>;
+template class LineMethod<float, 1, 2>;
+template class LineMethod<double, 1, 2>;
 template class LineMethod<float, kLanes<float>>;
 template class LineMethod<double, kLanes<double>>;
 template class LineMethod<float, kWideLanes<float>>;

@@ -4,26 +4,29 @@
 #include <cstdint>
 #include <memory>
 
+#include "phi/kernels/cpu/fft/butterflies.h"
+
 namespace phi {
 
-/// Transforms of n complex numbers, L lines at once: row 2t has their real parts, row 2t + 1 the
-/// imaginary ones, of L numbers each. Nothing is divided by n.
-template <typename R, int L>
+/// How lines are transformed: one per lane, or alone, as a matrix whose rows and columns fill the
+/// lanes, or two such, each in half of a register.
+enum class LineWay : uint8_t { kSideBySide, kAlone, kInPairs };
+
+/// The quickest one for lines of n numbers, which are `neighbours` in each line or not.
+template <typename R>
+LineWay line_way(int64_t n, bool neighbours);
+
+/// Transforms of n complex numbers. Nothing is divided by n. L lines at once: row 2t has their real
+/// parts, row 2t + 1 the imaginary ones, of L numbers each. Or, where L is 1, K lines alone.
+template <typename R, int L, int K = 1>
 class LineMethod {
  public:
-  /// A stage for each factor; for large primes Bluestein's convolution. Of one lane: where
-  /// is_long_line or is_quicker_alone.
+  /// A stage for each factor; for large primes Bluestein's convolution.
   static std::unique_ptr<LineMethod> of(int64_t n, bool forward);
   virtual ~LineMethod() = default;
-  /// `in` and `out` do not overlap and lie as a Workspace has them.
-  virtual void run(const R* in, R* out) = 0;
+  /// What is read lies where what is written does, or apart from all of it; of L lines apart, and
+  /// as a Workspace has it.
+  virtual void run(const Lines<const R, K>& in, const Lines<R, K>& out) = 0;
 };
-
-/// Whether lines of n numbers are transformed one by one wherever they lie: many of them would fill
-/// the caches.
-bool is_long_line(int64_t n);
-/// Whether those whose numbers are neighbours are: as a matrix whose rows and columns fill the
-/// lanes.
-bool is_quicker_alone(int64_t n, int64_t lanes);
 
 }  // namespace phi

@@ -21,15 +21,17 @@ int64_t complex_length(int64_t n, LineKind kind) {
   return kind == LineKind::kReal && n % 2 == 0 ? n / 2 : n;
 }
 
-/// L lines at a time, or one, in registers of W lanes.
-template <typename R, int L, int W>
+/// L lines at a time, or K alone, in registers of W lanes.
+template <typename R, int L, int W, int K>
 class LineBlocks final : public LineTransform<R>::Blocks {
  public:
   LineBlocks(int64_t n, bool forward, LineKind kind)
-      : n_(n), method_(LineMethod<R, L>::of(complex_length(n, kind), forward)) {
-    // Room for n / 2 + 1 numbers where n is 1 or 2 as well.
-    a_.room<R>(2 * (n + 1) * L);
-    b_.room<R>(2 * (n + 1) * L);
+      : n_(n), method_(LineMethod<R, L, K>::of(complex_length(n, kind), forward)) {
+    for (Block& block : blocks_) {
+      // Room for n / 2 + 1 numbers where n is 1 or 2 as well.
+      block.a.template room<R>(2 * (n + 1) * L);
+      block.b.template room<R>(2 * (n + 1) * L);
+    }
     if (kind == LineKind::kComplex || n % 2 != 0) return;
     const double turn = (forward ? -2 : 2) * std::numbers::pi / static_cast<double>(n);
     for (int64_t k = 0; k <= n / 4 + W; ++k) {
@@ -38,108 +40,180 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   }
 
   void of_complex(const LineGrid& grid, R scale, const R* x, R* out) override {
-    for_each_block(grid, [=, this](const Places<L>& from, const Places<L>& to) {
-      const R* in = where_it_lies(x, from, 2);
-      if (!in) gather_complex<R, L>(x, from, n_, a());
-      R* const result = where_it_lies(out, to, 2);
-      run_method(in, result);
-      V* const z = result ? reinterpret_cast<V*>(result) : b();
-      if (scale != 1) scale_rows(z, 0, 2 * n_, scale);
-      if (!result) scatter_complex<R, L>(b(), to, n_, out);
-    });
+    run_all(grid, OfComplex{*this, scale, x, out});
   }
   void of_real(const LineGrid& grid, const R* window, const Spectrum<R>& spectrum, const R* x,
                R* out) override {
-    for_each_block(grid, [=, this](const Places<L>& from, const Places<L>& to) {
-      n_ % 2 == 0 ? of_even(window, spectrum, x, from, to, out)
-                  : of_odd(window, spectrum, x, from, to, out);
-    });
+    n_ % 2 == 0 ? run_all(grid, OfEven{*this, window, spectrum, x, out})
+                : run_all(grid, OfOdd{*this, window, spectrum, x, out});
   }
   void to_real(const LineGrid& grid, const Spectrum<R>& spectrum, const R* x, R* out) override {
-    for_each_block(grid, [=, this](const Places<L>& from, const Places<L>& to) {
-      n_ % 2 == 0 ? to_even(spectrum, x, from, to, out) : to_odd(spectrum, x, from, to, out);
-    });
+    n_ % 2 == 0 ? run_all(grid, ToEven{*this, spectrum, x, out})
+                : run_all(grid, ToOdd{*this, spectrum, x, out});
   }
 
  private:
   using V = lanes_t<R, L>;
-  V* a() const { return a_.data<V>(); }
-  V* b() const { return b_.data<V>(); }
-  /// Null for what blocks have.
-  void run_method(const R* in, R* out) {
-    method_->run(in ? in : a_.data<R>(), out ? out : b_.data<R>());
-  }
+  /// Of L lines; what is read, and what is written, unless it lies elsewhere.
+  struct Block {
+    Workspace a, b;
+  };
+  static V* a(const Block& block) { return block.a.template data<V>(); }
+  static V* b(const Block& block) { return block.b.template data<V>(); }
   /// Where a line alone lies as a block would have it; else null.
   template <typename X>
   static X* where_it_lies(X* x, const Places<L>& at, int64_t parts) {
     return L == 1 && at.step == 1 ? x + at.begin[0] * parts : nullptr;
   }
 
-  template <typename F>
-  void for_each_block(const LineGrid& grid, F f) {
-    run_in_lanes<R, W>([=] {
-      for (int64_t first = 0; first < grid.outer * grid.inner; first += L) {
-        f(Places<L>(grid, grid.from, first), Places<L>(grid, grid.to, first));
+  /// What `task` does before and after the transforms, to each block: `read` gives what is
+  /// transformed, `room` where that is written, `write` takes it from there.
+  template <typename Task>
+  void run_all(const LineGrid& grid, const Task& task) {
+    run_in_lanes<R, W>([=, this] {
+      const int64_t lines = grid.outer * grid.inner;
+      for (int64_t first = 0; first < lines; first += L * K) {
+        const auto count = static_cast<int>(std::min<int64_t>(K, (lines - first + L - 1) / L));
+        Lines<const R, K> in;
+        Lines<R, K> out;
+        for (int k = 0; k < count; ++k) {
+          Block& block = blocks_[static_cast<size_t>(k)];
+          in[k] = reinterpret_cast<const R*>(
+              task.read(block, Places<L>(grid, grid.from, first + k * L)));
+          out[k] = reinterpret_cast<R*>(task.room(block, Places<L>(grid, grid.to, first + k * L)));
+        }
+        // Without a second line the first one is transformed once more, to no purpose.
+        for (int k = count; k < K; ++k) in[k] = in[0], out[k] = blocks_[k].b.template data<R>();
+        method_->run(in, out);
+        for (int k = 0; k < count; ++k) {
+          task.write(blocks_[static_cast<size_t>(k)], reinterpret_cast<V*>(out[k]),
+                     Places<L>(grid, grid.to, first + k * L));
+        }
       }
     });
   }
 
-  PHI_LANES void of_even(const R* window, const Spectrum<R>& spectrum, const R* x,
-                         const Places<L>& from, const Places<L>& to, R* out) {
-    const R* in = window ? nullptr : where_it_lies(x, from, 1);
-    if (!in) gather_real<R, L>(x, from, n_, 1, a());
-    if (window) weigh(window, 1);
-    R* const result = spectrum.count > n_ / 2 ? where_it_lies(out, to, 2) : nullptr;
-    if (result) bring_near(result, n_ + 2);
-    run_method(in, nullptr);
-    V* const z = result ? reinterpret_cast<V*>(result) : a();
-    join_halves(b(), spectrum.ends, spectrum.others, z);
-    mirror(z, spectrum.count);
-    if (!result) scatter_complex<R, L>(a(), to, spectrum.count, out);
-  }
-  PHI_LANES void of_odd(const R* window, const Spectrum<R>& spectrum, const R* x,
-                        const Places<L>& from, const Places<L>& to, R* out) {
-    gather_real<R, L>(x, from, n_, 2, a());
-    if (window) weigh(window, 2);
-    for (int64_t t = 0; t < n_; ++t) a()[2 * t + 1] = V();
-    run_method(nullptr, nullptr);
-    scale_spectrum(b(), spectrum.count, spectrum.ends, spectrum.others);
-    scatter_complex<R, L>(b(), to, spectrum.count, out);
-  }
-  PHI_LANES void to_even(const Spectrum<R>& spectrum, const R* x, const Places<L>& from,
-                         const Places<L>& to, R* out) {
-    const int64_t given = std::min(spectrum.count, n_);
-    const R* in = given == n_ / 2 + 1 ? where_it_lies(x, from, 2) : nullptr;
-    if (!in) {
-      gather_complex<R, L>(x, from, given, a());
-      fold(a(), given);
+  struct OfComplex {
+    const LineBlocks& lines;
+    R scale;
+    const R* x;
+    R* out;
+    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+      if (const R* in = where_it_lies(x, from, 2)) return reinterpret_cast<const V*>(in);
+      gather_complex<R, L>(x, from, lines.n_, a(block));
+      return a(block);
     }
-    part_halves(in ? reinterpret_cast<const V*>(in) : a(), spectrum.ends, spectrum.others, b());
-    if (in) bring_near(in + n_ + 2, n_ + 2);  // the next line, perhaps
-    R* const result = where_it_lies(out, to, 1);
-    run_method(b_.data<R>(), result ? result : a_.data<R>());
-    if (!result) scatter_real<R, L>(a(), to, n_, 1, out);
-  }
-  PHI_LANES void to_odd(const Spectrum<R>& spectrum, const R* x, const Places<L>& from,
-                        const Places<L>& to, R* out) {
-    const int64_t given = std::min(spectrum.count, n_);
-    gather_complex<R, L>(x, from, given, a());
-    fold(a(), given);
-    scale_spectrum(a(), n_ / 2 + 1, spectrum.ends, spectrum.others);
-    a()[1] = V();
-    mirror(a(), n_);
-    run_method(nullptr, nullptr);
-    scatter_real<R, L>(b(), to, n_, 2, out);
-  }
-  PHI_LANES void weigh(const R* window, int64_t apart) {
-    for (int64_t t = 0; t < n_; ++t) a()[t * apart] = a()[t * apart] * V(window[t]);
+    PHI_LANES V* room(Block& block, const Places<L>& to) const {
+      R* const result = where_it_lies(out, to, 2);
+      return result ? reinterpret_cast<V*>(result) : b(block);
+    }
+    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+      if (scale != 1) scale_rows(z, 0, 2 * lines.n_, scale);
+      if (z == b(block)) scatter_complex<R, L>(z, to, lines.n_, out);
+    }
+  };
+  struct OfEven {
+    const LineBlocks& lines;
+    const R* window;
+    Spectrum<R> spectrum;
+    const R* x;
+    R* out;
+    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+      const R* in = window ? nullptr : where_it_lies(x, from, 1);
+      if (in) return reinterpret_cast<const V*>(in);
+      gather_real<R, L>(x, from, lines.n_, 1, a(block));
+      if (window) lines.weigh(window, 1, a(block));
+      return a(block);
+    }
+    PHI_LANES V* room(Block& block, const Places<L>& to) const {
+      if (R* const result = place(to)) bring_near(result, lines.n_ + 2);
+      return b(block);
+    }
+    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+      R* const result = place(to);
+      V* const joined = result ? reinterpret_cast<V*>(result) : a(block);
+      lines.join_halves(z, spectrum.ends, spectrum.others, joined);
+      lines.mirror(joined, spectrum.count);
+      if (!result) scatter_complex<R, L>(joined, to, spectrum.count, out);
+    }
+    R* place(const Places<L>& to) const {
+      return spectrum.count > lines.n_ / 2 ? where_it_lies(out, to, 2) : nullptr;
+    }
+  };
+  struct OfOdd {
+    const LineBlocks& lines;
+    const R* window;
+    Spectrum<R> spectrum;
+    const R* x;
+    R* out;
+    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+      V* const z = a(block);
+      gather_real<R, L>(x, from, lines.n_, 2, z);
+      if (window) lines.weigh(window, 2, z);
+      for (int64_t t = 0; t < lines.n_; ++t) z[2 * t + 1] = V();
+      return z;
+    }
+    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
+    PHI_LANES void write(Block&, V* z, const Places<L>& to) const {
+      scale_spectrum(z, spectrum.count, spectrum.ends, spectrum.others);
+      scatter_complex<R, L>(z, to, spectrum.count, out);
+    }
+  };
+  struct ToEven {
+    const LineBlocks& lines;
+    Spectrum<R> spectrum;
+    const R* x;
+    R* out;
+    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+      const int64_t n = lines.n_, given = std::min(spectrum.count, n);
+      const R* in = given == n / 2 + 1 ? where_it_lies(x, from, 2) : nullptr;
+      if (!in) {
+        gather_complex<R, L>(x, from, given, a(block));
+        lines.fold(a(block), given);
+      }
+      lines.part_halves(in ? reinterpret_cast<const V*>(in) : a(block), spectrum.ends,
+                        spectrum.others, b(block));
+      if (in) bring_near(in + K * (n + 2), n + 2);  // the next line, perhaps
+      return b(block);
+    }
+    PHI_LANES V* room(Block& block, const Places<L>& to) const {
+      R* const result = where_it_lies(out, to, 1);
+      return result ? reinterpret_cast<V*>(result) : a(block);
+    }
+    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+      if (z == a(block)) scatter_real<R, L>(z, to, lines.n_, 1, out);
+    }
+  };
+  struct ToOdd {
+    const LineBlocks& lines;
+    Spectrum<R> spectrum;
+    const R* x;
+    R* out;
+    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+      const int64_t n = lines.n_, given = std::min(spectrum.count, n);
+      V* const z = a(block);
+      gather_complex<R, L>(x, from, given, z);
+      lines.fold(z, given);
+      scale_spectrum(z, n / 2 + 1, spectrum.ends, spectrum.others);
+      z[1] = V();
+      lines.mirror(z, n);
+      return z;
+    }
+    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
+    PHI_LANES void write(Block&, V* z, const Places<L>& to) const {
+      scatter_real<R, L>(z, to, lines.n_, 2, out);
+    }
+  };
+
+  PHI_LANES void weigh(const R* window, int64_t apart, V* x) const {
+    for (int64_t t = 0; t < n_; ++t) x[t * apart] = x[t * apart] * V(window[t]);
   }
   PHI_LANES static void scale_rows(V* x, int64_t begin, int64_t end, R factor) {
     const V by(factor);
     for (int64_t i = begin; i < end; ++i) x[i] *= by;
   }
   /// Of an odd n: `ends` for number 0.
-  PHI_LANES void scale_spectrum(V* x, int64_t count, R ends, R others) const {
+  PHI_LANES static void scale_spectrum(V* x, int64_t count, R ends, R others) {
     scale_rows(x, 0, 2, ends);
     scale_rows(x, 2, 2 * count, others);
   }
@@ -222,56 +296,53 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   }
 
   int64_t n_;
-  std::unique_ptr<LineMethod<R, L>> method_;
+  std::unique_ptr<LineMethod<R, L, K>> method_;
   std::vector<std::complex<R>> factors_;  // exp(-2 pi i k / n)
-  Workspace a_, b_;
+  std::array<Block, static_cast<size_t>(K)> blocks_;
 };
 
 template <typename R>
 using SharedBlocks = std::shared_ptr<typename LineTransform<R>::Blocks>;
 
 template <typename R, int W>
-SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, bool alone) {
-  if (alone) return std::make_shared<LineBlocks<R, 1, W>>(n, forward, kind);
-  return std::make_shared<LineBlocks<R, W, W>>(n, forward, kind);
+SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineWay way) {
+  switch (way) {
+    case LineWay::kAlone:
+      return std::make_shared<LineBlocks<R, 1, W, 1>>(n, forward, kind);
+    case LineWay::kInPairs:
+      return std::make_shared<LineBlocks<R, 1, W, 2>>(n, forward, kind);
+    default:
+      return std::make_shared<LineBlocks<R, W, W, 1>>(n, forward, kind);
+  }
 }
 template <typename R>
-SharedBlocks<R> blocks_of(int64_t n, bool forward, LineKind kind, bool alone) {
+SharedBlocks<R> blocks_of(int64_t n, bool forward, LineKind kind, LineWay way) {
   return (has_wide() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
-                                                                              alone);
-}
-
-/// Whether these lines are transformed one by one.
-template <typename R>
-bool are_alone(const LineGrid& grid, int64_t n, LineKind kind) {
-  const int64_t length = complex_length(n, kind);
-  const bool neighbours = grid.from.step == 1 && grid.to.step == 1;
-  return is_long_line(length) ||
-         (neighbours && is_quicker_alone(length, has_wide() ? kWideLanes<R> : kLanes<R>));
+                                                                              way);
 }
 
 /// The last few of a thread that are not too large to keep: their tables take as long as the
 /// transforms of some lines.
 template <typename R>
-SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, bool alone) {
+SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineWay way) {
   struct Kept {
     int64_t n;
     bool forward;
     LineKind kind;
-    bool alone;
+    LineWay way;
     SharedBlocks<R> blocks;
   };
   constexpr int64_t kLongest = 1 << 17;
   thread_local std::array<Kept, 4> kept;
-  if (n > kLongest) return blocks_of<R>(n, forward, kind, alone);
+  if (n > kLongest) return blocks_of<R>(n, forward, kind, way);
   const auto it = std::find_if(kept.begin(), kept.end(), [=](const Kept& k) {
-    return k.blocks && k.n == n && k.forward == forward && k.kind == kind && k.alone == alone;
+    return k.blocks && k.n == n && k.forward == forward && k.kind == kind && k.way == way;
   });
   if (it != kept.end()) {
     std::rotate(kept.begin(), it, it + 1);
   } else {
     std::rotate(kept.begin(), kept.end() - 1, kept.end());
-    kept[0] = {n, forward, kind, alone, blocks_of<R>(n, forward, kind, alone)};
+    kept[0] = {n, forward, kind, way, blocks_of<R>(n, forward, kind, way)};
   }
   return kept[0].blocks;
 }
@@ -281,7 +352,9 @@ SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, bool alon
 template <typename R>
 std::shared_ptr<typename LineTransform<R>::Blocks> LineTransform<R>::blocks(
     const LineGrid& grid) const {
-  return kept_blocks_of<R>(n_, forward_, kind_, are_alone<R>(grid, n_, kind_));
+  const bool neighbours = grid.from.step == 1 && grid.to.step == 1;
+  const LineWay way = line_way<R>(complex_length(n_, kind_), neighbours);
+  return kept_blocks_of<R>(n_, forward_, kind_, way);
 }
 
 template <typename R>

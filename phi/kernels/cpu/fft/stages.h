@@ -26,9 +26,9 @@ inline std::complex<double> unit(double turns) {
 }
 
 /// n's factors in the order of stages: the largest at the end, where numbers are not turned. Of
-/// powers of two eights and, for what they leave, a 2, a 4 or two.
-inline std::vector<int> factors_of(int64_t n) {
-  if (n == 1 || n == 16) return {static_cast<int>(n)};
+/// powers of two eights and, for what they leave, a 2, a 4 or two; `sixteen`: it is one factor.
+inline std::vector<int> factors_of(int64_t n, bool sixteen) {
+  if (n == 1 || (n == 16 && sixteen)) return {static_cast<int>(n)};
   std::vector<int> factors;
   const int twos = std::countr_zero(static_cast<uint64_t>(n));
   const int fours = twos % 3 == 2 ? 1 : twos % 3 == 1 && twos > 1 ? 2 : 0;
@@ -82,14 +82,15 @@ struct NumbersOfBlock {
   }
 };
 
-/// Numbers of L lines that are neighbours in an array.
-template <typename R, int L>
+/// Numbers of lines that are neighbours in an array, or in K of them.
+template <typename R, int L, int K>
 struct NumbersOfLines {
-  R* first;
+  Lines<R, K> arrays;
+  int64_t first;
   int64_t step;
   int real;
   PHI_LANES void put(const Number<Lanes<R, L>>& z, int64_t k) const {
-    put_numbers<L>(real == 0 ? z : Number<Lanes<R, L>>{z.im, z.re}, first + 2 * k * step);
+    put_numbers<L>(real == 0 ? z : Number<Lanes<R, L>>{z.im, z.re}, arrays, 2 * (first + k * step));
   }
 };
 
@@ -169,18 +170,23 @@ class Stages {
   using V = lanes_t<R, L>;
 
   Stages(int64_t n, bool forward) : real_(forward ? 0 : 1) {
-    for (int factor : factors_of(n)) stages_.emplace_back(factor, n /= factor);
+    // Sixteen numbers are in registers where there are 32 of them.
+    constexpr bool kSixteen = L > kLanes<R>;
+    for (int factor : factors_of(n, kSixteen)) stages_.emplace_back(factor, n /= factor);
   }
 
   /// `in` keeps its numbers; `out` is another block.
   void run(const V* in, V* out) const { run_from(0, in, 1, out); }
-  /// To lines that are neighbours, whose elements are `apart`; `room` is another block.
-  void run_to_neighbours(const V* in, V* room, R* out, int64_t apart) const {
+  /// To lines that are neighbours, from number `first` of the arrays on, whose elements are
+  /// `apart`; `room` is another block.
+  template <size_t K>
+  void run_to_neighbours(const V* in, V* room, const std::array<R*, K>& out, int64_t first,
+                         int64_t apart) const {
     if (stages_.size() > 1) {
       run_parts(0, in, 1, room);
       in = room;
     }
-    put_together_there(in, out, apart);
+    put_together_there(in, out, first, apart);
   }
 
  private:
@@ -216,16 +222,18 @@ class Stages {
     run_in_lanes<R, L>([=, this, &stage] {
       detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
         const detail::NumbersOfBlock<V> rows{block, stage.rest, real_};
-        run_all(butterfly, stage.rest, rows, rows, 1);
+        run_all(butterfly, stage.rest, rows, rows, 2);
       });
     });
   }
-  [[gnu::noinline]] void put_together_there(const V* block, R* out, int64_t apart) const {
+  template <size_t K>
+  [[gnu::noinline]] void put_together_there(const V* block, const std::array<R*, K>& out,
+                                            int64_t first, int64_t apart) const {
     run_in_lanes<R, L>([=, this] {
       const Stage<R>& stage = stages_.front();
       detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
         run_all(butterfly, stage.rest, detail::NumbersOfBlock<const V>{block, stage.rest, real_},
-                detail::NumbersOfLines<R, L>{out, apart * stage.rest, real_}, apart);
+                detail::NumbersOfLines<R, L, K>{out, first, apart * stage.rest, real_}, apart);
       });
     });
   }
@@ -235,7 +243,7 @@ class Stages {
     butterfly.template run<false>(0, from, to);
     for (int64_t j = 1; j < count; ++j) {
       from.first += 2;
-      to.first += 2 * to_step;
+      to.first += to_step;
       butterfly.template run<true>(j, from, to);
     }
   }

@@ -1,7 +1,11 @@
 // Determinants, and the logarithms of their magnitude.
+#include <span>
+#include <vector>
+
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
+#include "phi/kernels/cpu/linalg/small_matrices.h"
 
 namespace phi {
 namespace {
@@ -20,30 +24,57 @@ T sign_of_swaps(const Lu<T>& lu) {
   return sign;
 }
 
+/// Numbers whose product is the determinant.
 template <typename T>
-T determinant(const Lu<T>& lu) {
-  T product = sign_of_swaps(lu);
-  for (int64_t i = 0; i < lu.factors.rows(); ++i) product *= lu.factors(i, i);
+std::vector<T> diagonal(const Lu<T>& lu) {
+  std::vector<T> numbers;
+  for (int64_t i = 0; i < lu.factors.rows(); ++i) numbers.push_back(lu.factors(i, i));
+  if (!numbers.empty()) numbers[0] *= sign_of_swaps(lu);
+  return numbers;
+}
+
+template <typename T>
+T product(std::span<const T> numbers) {
+  T product = 1;
+  for (const T x : numbers) product *= x;
   return product;
 }
 
-/// The determinant's magnitude, as a logarithm, and what is left of it, of magnitude 1 or 0.
+template <typename T>
+T determinant(const Lu<T>& lu) {
+  return product<T>(diagonal(lu));
+}
+
+/// A product's magnitude, as a logarithm, and what is left of it, of magnitude 1 or 0.
 template <typename T>
 struct SignAndLog {
-  T sign;
-  real_t<T> log;
+  T sign = 1;
+  real_t<T> log = 0;
 };
 template <typename T>
-SignAndLog<T> sign_and_log(const Lu<T>& lu) {
-  SignAndLog<T> result{sign_of_swaps(lu), 0};
-  for (int64_t i = 0; i < lu.factors.rows(); ++i) {
-    const T x = lu.factors(i, i);
+SignAndLog<T> sign_and_log(std::span<const T> numbers) {
+  SignAndLog<T> result;
+  for (const T x : numbers) {
     using std::abs;
     const real_t<T> magnitude = abs(x);
     result.sign *= magnitude == 0 ? T(0) : x / magnitude;
     result.log += std::log(magnitude);
   }
   return result;
+}
+
+/// f(b, numbers) for each matrix b of x: their product is its determinant.
+template <typename T, typename F>
+void for_each_diagonal(const DenseTensor& x, F f) {
+  const int64_t n = linalg::rows_of(x), count = linalg::matrices_in(x.dims());
+  std::vector<T> diagonals(static_cast<size_t>(count * n));
+  if (linalg::small_diagonals<T>({x.data<T>(), n, count}, diagonals.data())) {
+    for (int64_t b = 0; b < count; ++b) f(b, std::span<const T>(diagonals.data() + b * n, n));
+    return;
+  }
+  for (int64_t b = 0; b < count; ++b) {
+    f(b, std::span<const T>(diagonal(lu_factor(linalg::matrix_of<T>(x, b)))));
+  }
 }
 
 /// Of u's rows, those of zeros.
@@ -93,9 +124,7 @@ Matrix<T> times(Matrix<T> x, T factor) {
 template <typename T, typename Context>
 void DetKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   T* to = out->mutable_data<T>();
-  for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
-    to[b] = determinant(lu_factor(linalg::matrix_of<T>(x, b)));
-  }
+  for_each_diagonal<T>(x, [to](int64_t b, auto numbers) { to[b] = product(numbers); });
 }
 
 template <typename T, typename Context>
@@ -112,11 +141,11 @@ template <typename T, typename Context>
 void SlogdetKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const int64_t count = linalg::matrices_in(x.dims());
   T* to = out->mutable_data<T>();
-  for (int64_t b = 0; b < count; ++b) {
-    const auto [sign, log] = sign_and_log(lu_factor(linalg::matrix_of<T>(x, b)));
+  for_each_diagonal<T>(x, [=](int64_t b, auto numbers) {
+    const auto [sign, log] = sign_and_log(numbers);
     to[b] = sign;
     to[count + b] = log;
-  }
+  });
 }
 
 /// The logarithm's gradient times x^-H; of a complex sign, which turns, its own too. There is none
@@ -131,7 +160,7 @@ void SlogdetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
     const auto inverse = lu_solve(lu_factor(adjoint(a)), Matrix<T>::identity(a.rows()));
     T factor = real_part(g[count + b]);
     if constexpr (kIsComplex<T>) {
-      factor -= T(0, (conj(g[b]) * sign_and_log(lu_factor(a)).sign).imag());
+      factor -= T(0, (conj(g[b]) * sign_and_log<T>(diagonal(lu_factor(a))).sign).imag());
     }
     linalg::put_matrix(times(inverse, factor), b, x_grad);
   }

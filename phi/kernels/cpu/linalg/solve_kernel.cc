@@ -3,6 +3,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/infermeta/linalg.h"
+#include "phi/kernels/cpu/linalg/small_matrices.h"
 #include "phi/kernels/cpu/linalg/systems.h"
 
 namespace phi {
@@ -13,14 +14,17 @@ using linalg::Matrix;
 using linalg::Op;
 using linalg::Triangle;
 
-/// Errors: InvalidArgument for a singular matrix, the b-th of x.
-template <typename T>
-linalg::Lu<T> factors_of(Matrix<T> a, const DenseTensor& x, int64_t b) {
-  auto lu = linalg::lu_factor(std::move(a));
-  PHI_CHECK(lu.info == 0,
+/// Errors: InvalidArgument for matrix b of x, which is singular; there is none for -1.
+void refuse_singular(const DenseTensor& x, int64_t b) {
+  PHI_CHECK(b < 0,
             errors::InvalidArgument("x is {} and its matrix {} (from 0) is singular: there is no "
                                     "inverse, and not one solution; lstsq finds the nearest.",
                                     x.meta().to_string(), b));
+}
+template <typename T>
+linalg::Lu<T> factors_of(Matrix<T> a, const DenseTensor& x, int64_t b) {
+  auto lu = linalg::lu_factor(std::move(a));
+  if (lu.info != 0) refuse_singular(x, b);
   return lu;
 }
 
@@ -59,7 +63,14 @@ struct TriangularSystem {
 
 template <typename T, typename Context>
 void SolveKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  linalg::solve_all<T>(systems_of(ctx, x, y), x, y, out, [&x](int64_t i, Matrix<T> a) {
+  const linalg::Systems systems = systems_of(ctx, x, y);
+  const linalg::SmallMatrices<T> matrices{x.data<T>(), systems.n(), linalg::matrices_in(x.dims())};
+  if (const auto step = systems.side_step()) {
+    const linalg::SmallSides<T> sides{y.data<T>(), systems.columns(), *step};
+    const auto singular = linalg::small_solve<T>(matrices, sides, out->mutable_data<T>());
+    if (singular) return refuse_singular(x, *singular);
+  }
+  linalg::solve_all<T>(systems, x, y, out, [&x](int64_t i, Matrix<T> a) {
     return
         [lu = factors_of(std::move(a), x, i)](Matrix<T> b) { return lu_solve(lu, std::move(b)); };
   });
@@ -106,9 +117,12 @@ void TriangularSolveGradKernel(const Context&, const DenseTensor& x, const Dense
 
 template <typename T, typename Context>
 void InverseKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
-  for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
+  const int64_t n = linalg::rows_of(x), count = linalg::matrices_in(x.dims());
+  const auto singular = linalg::small_inverse<T>({x.data<T>(), n, count}, out->mutable_data<T>());
+  if (singular) return refuse_singular(x, *singular);
+  for (int64_t b = 0; b < count; ++b) {
     const auto lu = factors_of(linalg::matrix_of<T>(x, b), x, b);
-    linalg::put_matrix(lu_solve(lu, Matrix<T>::identity(linalg::rows_of(x))), b, out);
+    linalg::put_matrix(lu_solve(lu, Matrix<T>::identity(n)), b, out);
   }
 }
 

@@ -19,6 +19,7 @@ class Systems {
     const Dims a_batch(std::span(a.begin(), a.end() - 2));
     const Dims b_batch(std::span(b.begin(), b.end() - (vectors ? 1 : 2)));
     const Dims batch = broadcast_batch(a_batch, b_batch);
+    if (a_batch == batch) side_step_ = step_of_sides(batch, b_batch);
     int64_t out_step = batch.numel();
     for (int d = 0; d < batch.ndim(); ++d) {
       out_step /= std::max<int64_t>(batch[d], 1);
@@ -28,6 +29,8 @@ class Systems {
 
   int64_t n() const { return n_; }
   int64_t columns() const { return columns_; }
+  /// Where system k is of matrix k: from its right-hand side to the next one's, which may be 0.
+  std::optional<int64_t> side_step() const { return side_step_; }
   /// `f(i, j, k)`: the k-th solution is of matrix i of a and right-hand side j.
   template <typename F>
   void for_each(F&& f) const {
@@ -49,8 +52,15 @@ class Systems {
     return at < 0 || own[at] == 1 ? 0 : own.numel(at + 1, own.ndim());
   }
 
+  std::optional<int64_t> step_of_sides(const Dims& batch, const Dims& b_batch) const {
+    if (b_batch == batch) return n_ * columns_;
+    if (b_batch.numel() == 1) return 0;
+    return std::nullopt;
+  }
+
   int64_t n_;
   int64_t columns_;
+  std::optional<int64_t> side_step_;
   StridedWalk<3> walk_;
 };
 

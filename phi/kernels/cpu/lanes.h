@@ -1,7 +1,8 @@
-// Numbers of several lines side by side, one per lane of a register: what a transform of one line
-// computes in, to transform all of them at once.
+// Numbers side by side, one per lane of a register: what is computed of one line of an array, or of
+// one small matrix, in them is computed of as many at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -48,6 +49,15 @@ struct alignas(L * sizeof(R)) Lanes {
   PHI_LANES friend Lanes operator+(const Lanes& a, const Lanes& b) { return of(a.v + b.v); }
   PHI_LANES friend Lanes operator-(const Lanes& a, const Lanes& b) { return of(a.v - b.v); }
   PHI_LANES friend Lanes operator*(const Lanes& a, const Lanes& b) { return of(a.v * b.v); }
+  PHI_LANES friend Lanes operator/(const Lanes& a, const Lanes& b) { return of(a.v / b.v); }
+  /// Comparisons give, per lane, what choose() asks for.
+  PHI_LANES friend auto operator<(const Lanes& a, const Lanes& b) { return a.v < b.v; }
+  PHI_LANES friend auto operator==(const Lanes& a, const Lanes& b) { return a.v == b.v; }
+  template <typename Which>
+  PHI_LANES friend Lanes choose(const Which& which, const Lanes& yes, const Lanes& no) {
+    return of(which ? yes.v : no.v);
+  }
+  PHI_LANES friend Lanes magnitude(const Lanes& a) { return choose(a < Lanes(), -a, a); }
 
   Vector v;
 };
@@ -72,11 +82,11 @@ using lanes_t = typename lanes_of<R, L>::type;
 
 /// f() in the instructions that registers of L lanes need, as run_widest has it.
 template <typename R, int L, typename F>
-inline void run_in_lanes(F f) {
+inline auto run_in_lanes(const F& f) {
   if constexpr (L > kLanes<R>) {
-    detail::run_wide(f);
+    return detail::run_wide(f);
   } else {
-    f();
+    return f();
   }
 }
 
@@ -93,12 +103,26 @@ PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F f) {
 }
 }  // namespace detail
 
-/// a0 b0 a1 b1.. in `first`, and how that goes on in `second`.
-template <typename R, int L>
+namespace detail {
+/// Of units of kUnit lanes in kParts parts, the one that is interleave's i-th, in its first result
+/// or its second one.
+template <int kParts, int kUnit, int L>
+constexpr int interleaved(int i, bool is_second) {
+  const int units = L / kParts / kUnit, unit = i / kUnit, in_part = unit % units;
+  const int from = unit - in_part + in_part / 2 + (is_second ? units / 2 : 0);
+  return from * kUnit + i % kUnit + unit % 2 * L;
+}
+}  // namespace detail
+
+/// a0 b0 a1 b1.. in `first`, and how that goes on in `second`: of units of kUnit lanes, in each of
+/// kParts parts of the registers.
+template <int kParts = 1, int kUnit = 1, typename R, int L>
 PHI_LANES void interleave(const Lanes<R, L>& a, const Lanes<R, L>& b, Lanes<R, L>* first,
                           Lanes<R, L>* second) {
-  *first = detail::pick(a, b, [](int i) { return i / 2 + i % 2 * L; });
-  *second = detail::pick(a, b, [](int i) { return L / 2 + i / 2 + i % 2 * L; });
+  *first =
+      detail::pick(a, b, [](int i) { return detail::interleaved<kParts, kUnit, L>(i, false); });
+  *second =
+      detail::pick(a, b, [](int i) { return detail::interleaved<kParts, kUnit, L>(i, true); });
 }
 
 /// The other way.
@@ -115,18 +139,36 @@ PHI_LANES Lanes<R, L> reversed(const Lanes<R, L>& a) {
   return detail::pick(a, a, [](int i) { return L - 1 - i; });
 }
 
-/// A square: element j of row i becomes element i of row j.
-template <typename R, int L>
-PHI_LANES void transpose(Lanes<R, L> (&rows)[L]) {
+namespace detail {
+/// A square of kRows x kRows units, kStep rows from one of its rows to the next.
+template <int kParts, int kUnit, int kStep, int kRows, typename R, int L>
+PHI_LANES void transpose_units(Lanes<R, L>* rows) {
 #pragma GCC unroll 4
-  for (int done = 1; done < L; done *= 2) {
-    Lanes<R, L> next[L];
+  for (int done = 1; done < kRows; done *= 2) {
+    Lanes<R, L> next[kRows];
 #pragma GCC unroll 16
-    for (int i = 0; i < L / 2; ++i) {
-      interleave(rows[i], rows[i + L / 2], &next[2 * i], &next[2 * i + 1]);
+    for (int i = 0; i < kRows / 2; ++i) {
+      interleave<kParts, kUnit>(rows[i * kStep], rows[(i + kRows / 2) * kStep], &next[2 * i],
+                                &next[2 * i + 1]);
     }
 #pragma GCC unroll 16
-    for (int i = 0; i < L; ++i) rows[i] = next[i];
+    for (int i = 0; i < kRows; ++i) rows[i * kStep] = next[i];
+  }
+}
+}  // namespace detail
+
+/// As many squares side by side as fill the registers: element j of a square's row i becomes
+/// element i of its row j. First within 16 bytes, in which AVX2 has each step as one instruction.
+template <typename R, int L, int kRows>
+PHI_LANES void transpose(Lanes<R, L> (&rows)[kRows]) {
+  constexpr int kUnit = std::min<int>(kRows, 16 / sizeof(R));
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; i += kUnit) {
+    detail::transpose_units<L / kUnit, 1, 1, kUnit>(rows + i);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kUnit; ++i) {
+    detail::transpose_units<L / kRows, kUnit, kUnit, kRows / kUnit>(rows + i);
   }
 }
 
