@@ -7,6 +7,24 @@
 #include "phi/common/errors.h"
 
 namespace phi {
+namespace {
+
+bool is_held_by_float(const Scalar& x) {
+  return static_cast<double>(static_cast<float>(x.to<double>())) == x.to<double>();
+}
+
+/// Of numbers that float32 holds, as those of its tensors are, in float32: 0.3f is 3 steps of 0.1f
+/// away, and in double a bit more.
+double steps_between(const Scalar& start, const Scalar& end, const Scalar& step, DataType dtype) {
+  constexpr float kExact = 0x1p23f;  // whole numbers up to here
+  const auto steps = [&]<typename C>(C) { return (end.to<C>() - start.to<C>()) / step.to<C>(); };
+  const bool held = is_held_by_float(start) && is_held_by_float(end) && is_held_by_float(step);
+  const float single = steps(float());
+  const bool counts = dtype == DataType::FLOAT32 && held && std::fabs(single) < kExact;
+  return counts ? static_cast<double>(single) : steps(double());
+}
+
+}  // namespace
 
 TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype) {
   PHI_CHECK(
@@ -39,7 +57,7 @@ TensorMeta ArangeInferMeta(const Scalar& start, const Scalar& end, const Scalar&
     const bool away = (distance > 0) != (by > 0) || distance == 0;
     return {Dims{away ? 0 : static_cast<int64_t>(count)}, dtype};
   }
-  const double count = std::ceil((end.to<double>() - start.to<double>()) / step_value);
+  const double count = std::ceil(steps_between(start, end, step, dtype));
   PHI_CHECK(std::isfinite(count) && std::isfinite(step_value),
             errors::InvalidArgument("start {}, end {} and step {} must be finite numbers.",
                                     start.to_string(), end.to_string(), step.to_string()));

@@ -100,6 +100,9 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> InstanceNormInferMeta(const Tenso
 TensorMeta AffineChannelInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                   const TensorMeta& bias, const std::string& data_layout) {
   check_image(x, 2);
+  PHI_CHECK(data_layout == "NCHW" || data_layout == "NHWC" || data_layout == "AnyLayout",
+            errors::InvalidArgument("data_layout is '{}' for x {}, but it must be NCHW or NHWC.",
+                                    data_layout, x.to_string()));
   const int64_t channels = data_layout == "NCHW" ? x.dims[1] : x.dims.back();
   check_channels(x, channels, &scale, "scale");
   check_channels(x, channels, &bias, "bias");

@@ -42,15 +42,6 @@ void check_method(const TensorMeta& x, const std::string& method) {
                                     x.to_string(), method, found->least, found->most));
 }
 
-// Names differ by the number of spatial dims; NCHW and NHWC stand for any.
-void check_format(const std::string& data_format) {
-  constexpr std::array kNames{"NCL", "NCW", "NCHW", "NCDHW", "NLC", "NWC", "NHWC", "NDHWC"};
-  PHI_CHECK(std::ranges::find(kNames, data_format) != kNames.end(),
-            errors::InvalidArgument("data_format is '{}', but it must be NCHW or NCDHW, where "
-                                    "channels come first, or NHWC or NDHWC, where they are last.",
-                                    data_format));
-}
-
 void check_count(const TensorMeta& tensor, std::string_view name, int64_t least, int64_t most) {
   const int64_t n = tensor.dims.known() ? tensor.numel() : most;
   PHI_CHECK(n == least || n == most,
@@ -88,12 +79,11 @@ Dims resized(const Dims& extents, const Sources& from) {
 TensorMeta interpolated(const TensorMeta& x, const std::string& data_format, const Sources& from,
                         const std::string& method) {
   check_method(x, method);
-  check_format(data_format);
   PHI_CHECK(method == "nearest" || is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but interp_method '{}' gives fractions; cast x, or "
                                     "use nearest.",
                                     x.to_string(), method));
-  const ImageLayout layout = interp_layout(data_format);
+  const ImageLayout layout(data_format);
   const Dims extents = layout.spatial(x.dims);
   for (int64_t extent : extents) {
     PHI_CHECK(extent != 0, errors::InvalidArgument("x is {}, but there is nothing to interpolate "

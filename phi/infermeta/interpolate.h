@@ -28,11 +28,6 @@ TensorMeta PlaneInterpInferMeta(const TensorMeta& x, const TensorMeta* out_size,
                                 int out_d, int out_h, int out_w, const std::vector<double>& scale,
                                 const std::string& interp_method);
 
-/// Where an interpolated image has its channels.
-inline ImageLayout interp_layout(const std::string& data_format) {
-  return ImageLayout(data_format.ends_with('C') ? "NHWC" : "NCHW");
-}
-
 /// One scale for each of `spatial` dims. Errors: InvalidArgument for another number of them, and
 /// for one that is not positive.
 std::vector<double> spatial_scales(std::vector<double> scales, int spatial);

@@ -20,6 +20,19 @@ void check_alike(std::span<const TensorMeta> x, const char* name) {
   }
 }
 
+/// Where shapes may differ.
+void check_one_dtype(std::span<const TensorMeta> x, const char* name) {
+  PHI_CHECK(!x.empty(),
+            errors::InvalidArgument("{} is an empty list; give at least one tensor.", name));
+  for (size_t i = 1; i < x.size(); ++i) {
+    PHI_CHECK(
+        x[i].dtype == x[0].dtype,
+        errors::InvalidArgument("{}[0] is {} and {}[{}] is {}: they must have one dtype; cast "
+                                "one of them.",
+                                name, x[0].to_string(), name, i, x[i].to_string()));
+  }
+}
+
 std::vector<TensorMeta> taken_apart(const TensorMeta& x, int axis) {
   TensorMeta part{Dims(), x.dtype, x.layout};
   for (int d = 0; d < x.dims.ndim(); ++d) {
@@ -77,8 +90,7 @@ std::vector<TensorMeta> UnbindInferMeta(const TensorMeta& input, int axis) {
 }
 
 std::vector<TensorMeta> BroadcastTensorsInferMeta(std::span<const TensorMeta> input) {
-  PHI_CHECK(!input.empty(),
-            errors::InvalidArgument("input is an empty list; give at least one tensor."));
+  check_one_dtype(input, "input");
   Dims all;
   for (const TensorMeta& x : input) all = broadcast_dims(all, x.dims, "input", "another of input");
   std::vector<TensorMeta> out(input.begin(), input.end());
@@ -87,8 +99,7 @@ std::vector<TensorMeta> BroadcastTensorsInferMeta(std::span<const TensorMeta> in
 }
 
 std::vector<TensorMeta> MeshgridInferMeta(std::span<const TensorMeta> inputs) {
-  PHI_CHECK(!inputs.empty(),
-            errors::InvalidArgument("inputs is an empty list; give at least one tensor."));
+  check_one_dtype(inputs, "inputs");
   Dims grid;
   for (size_t i = 0; i < inputs.size(); ++i) {
     PHI_CHECK(

@@ -108,11 +108,13 @@ TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdim
                                     name_of(dtype)));
   AxisSet reduced = AxisSet::all(x.dims.ndim());
   int64_t candidates = x.numel();
-  if (!flatten && x.dims.ndim() > 0) {
-    const int d = normalise_axis(axis.to<int64_t>(), x.dims.ndim(), x.dims);
-    reduced = AxisSet();
-    reduced.add(d);
-    candidates = x.dims[d];
+  if (!flatten) {  // of a 0-D tensor, axes 0 and -1 name nothing
+    const int d = normalise_axis(axis.to<int64_t>(), std::max(x.dims.ndim(), 1), x.dims);
+    if (x.dims.ndim() > 0) {
+      reduced = AxisSet();
+      reduced.add(d);
+      candidates = x.dims[d];
+    }
   }
   PHI_CHECK(candidates != 0,
             errors::InvalidArgument("x {} has no elements along the axis to search; it must have "

@@ -94,9 +94,9 @@ TensorMeta SqueezeInferMeta(const TensorMeta& x, const IntArray& axis) {
       if (x.dims[d] == 1) removed.add(d);
     }
   }
-  for (int64_t a : axis.values()) {
-    const int d = normalise_axis(a, x.dims.ndim(), x.dims);
-    if (x.dims[d] == 1) removed.add(d);
+  for (int64_t a : axis.values()) {  // of a 0-D tensor, axes 0 and -1 name nothing
+    const int d = normalise_axis(a, std::max(x.dims.ndim(), 1), x.dims);
+    if (x.dims.ndim() > 0 && x.dims[d] == 1) removed.add(d);
   }
   return with_dims(x, remove_dims(x.dims, removed));
 }

@@ -105,7 +105,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> AucInferMeta(
   PHI_CHECK(!ins_tag_weight || ins_tag_weight->dtype == DataType::FLOAT32,
             errors::InvalidArgument("ins_tag_weight is {}, but it must be float32; cast it.",
                                     ins_tag_weight ? ins_tag_weight->to_string() : ""));
-  return {TensorMeta{{}, DataType::FLOAT64, x.layout}, stat_pos, stat_neg};
+  const TensorMeta counts{slide_steps == 0 ? Dims{1, room} : Dims{room}, DataType::INT64, x.layout};
+  return {TensorMeta{{}, DataType::FLOAT64, x.layout}, counts, counts};
 }
 
 }  // namespace phi

@@ -66,9 +66,9 @@ TensorMeta PolygammaInferMeta(const TensorMeta& x, int n) {
 }
 
 TensorMeta ClipInferMeta(const TensorMeta& x, const Scalar& min, const Scalar& max) {
-  PHI_CHECK(!(min.to<double>() > max.to<double>()),
-            errors::InvalidArgument("min is {} and max is {} for x {}: min must not be above max; "
-                                    "swap them.",
+  PHI_CHECK(min.to<double>() <= max.to<double>(),
+            errors::InvalidArgument("min is {} and max is {} for x {}: min must not be above max, "
+                                    "nor one of them NaN; swap or replace them.",
                                     min.to_string(), max.to_string(), x.to_string()));
   return x;
 }

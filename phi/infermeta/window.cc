@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "phi/common/errors.h"
@@ -48,6 +49,16 @@ std::vector<int64_t> explicit_paddings(const std::vector<int>& paddings, size_t 
 }
 
 }  // namespace
+
+ImageLayout::ImageLayout(const std::string& data_format)
+    : channels_last(data_format.ends_with('C')) {
+  // Names differ by the number of spatial dims; each stands for any.
+  constexpr std::array kNames{"NCHW", "NCDHW", "NCL", "NCW", "NHWC", "NDHWC", "NLC", "NWC"};
+  PHI_CHECK(std::ranges::find(kNames, data_format) != kNames.end(),
+            errors::InvalidArgument("data_format is '{}', but it must be NCHW or NCDHW, where "
+                                    "channels come first, or NHWC or NDHWC, where they are last.",
+                                    data_format));
+}
 
 Dims ImageLayout::dims(int64_t n, int64_t c, std::span<const int64_t> spatial) const {
   Dims dims{n};

@@ -21,9 +21,9 @@ namespace phi {
 struct ImageLayout {
   bool channels_last;
 
-  /// A format whose last letter is C ("NHWC", "NDHWC", "NLC") has its channels last.
-  explicit ImageLayout(const std::string& data_format)
-      : channels_last(!data_format.empty() && data_format.back() == 'C') {}
+  /// NCHW, NCDHW, NCL or NCW, or the same with channels last: NHWC, NDHWC, NLC, NWC. Errors:
+  /// InvalidArgument for another.
+  explicit ImageLayout(const std::string& data_format);
 
   int channel_dim(int ndim) const { return channels_last ? ndim - 1 : 1; }
   int first_spatial() const { return channels_last ? 1 : 2; }

@@ -112,7 +112,7 @@ SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
 
 SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
   uint32_t given = axis.empty() ? ~0u : 0;
-  for (int64_t a : axis.values()) given |= 1u << normal_axis(a, x.ndim());
+  for (int64_t a : axis.values()) given |= 1u << normal_axis(a, std::max(x.ndim(), 1));
   Names in, out;
   for (int d = 0; d < x.ndim(); ++d) {
     const bool goes = x.shape[d] == 1 && ((given >> d) & 1u);

@@ -1,4 +1,4 @@
-// What random choices refuse, and what is said of it, on each device.
+// What random choices and counts of hits refuse, and what is said of it, on each device.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct IsNoWeight {
       "x holds {}, but weights of classes are finite numbers of at least 0.", found.number);
 }
 
-/// Of the number of weights above 0.
+/// Of the number of weights above 0, or of a label.
 struct IsBelow {
   int64_t least;
   PHI_HD bool operator()(int64_t x) const { return x < least; }
@@ -32,6 +32,13 @@ struct IsBelow {
       "{} of the weights in a row of x are above 0, "
       "but {} classes are to be chosen.",
       found.value, found.extent);
+}
+
+[[noreturn]] inline void throw_no_label(const Misfit& found) {
+  throw errors::InvalidArgument(
+      "label is {} at flat position {} (of this rank), but classes are "
+      "counted from 0.",
+      found.value, found.at);
 }
 
 /// Of a label.

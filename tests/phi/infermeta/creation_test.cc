@@ -40,6 +40,9 @@ TEST(ArangeInferMeta, CountsTheElements) {
       {3, 3, 1, 0},
       {0, 1, 0.1, 10},
       {0.0, 1.05, 0.5, 3},
+      {0.0, 0.3, 0.1, 3},
+      {0.0f, 0.3f, 0.1f, 3},  // a little more than 3 steps, were they of double
+      {0.0, 1e9, 3.0, 333333334},
       {1, 0, -0.25, 4},
       {kHigh - 1, kHigh, 1, 1},
       {kLow, kHigh, kHigh, 3},

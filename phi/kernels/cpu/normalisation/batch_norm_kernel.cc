@@ -23,6 +23,7 @@ class Batch {
     for (int d = 0; d < ndim_; ++d) count_ *= d == axis_ ? 1 : global[d];
   }
   const ChannelDims& dims() const { return dims_; }
+  bool is_empty() const { return count_ == 0; }
   /// The elements of a channel on all ranks, 1 at the least.
   double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
 
@@ -119,8 +120,8 @@ void find_statistics(const Batch& batch, const ChannelRange& range, const T* x, 
 /// out = (x - mean) / sqrt(variance + epsilon) * scale + bias, channel by channel, with mean and
 /// variance (the population's) of the batch in training and the running ones otherwise. mean_out
 /// and variance_out are the running ones, moved on by 1 - momentum where the batch's are used.
-/// saved_mean and saved_variance, which is 1 / sqrt(variance + epsilon), are those that were used.
-/// Ioffe, Szegedy: Batch Normalization, 2015.
+/// A batch without elements moves nothing. saved_mean and saved_variance, which is 1 /
+/// sqrt(variance + epsilon), are those that were used. Ioffe, Szegedy: Batch Normalization, 2015.
 template <typename T, typename Context>
 void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mean,
                      const DenseTensor& variance, const DenseTensor* scale, const DenseTensor* bias,
@@ -137,7 +138,8 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   const ComputeArray<C> scales(scale);
   const ComputeArray<C> biases(bias);
   std::vector<C> centre(means.begin(), means.end()), factor(means.size()), shift(means.size());
-  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  const bool of_batch =
+      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
   for (const ChannelRange& range : batch.ranges(sizeof(T))) {
     if (of_batch) {
       find_statistics(batch, range, xs, centre.data(), means.data(), variances.data(), rest.data());
@@ -206,8 +208,10 @@ void BatchNormDry(const Context& ctx, const DenseTensor& x, const DenseTensor&, 
                   const DenseTensor*, const DenseTensor*, bool is_test, float, float,
                   const std::string& data_format, bool use_global_stats, bool trainable_statistics,
                   DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*) {
-  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
-  Batch(ctx, x, data_format).plan_sums(of_batch ? 3 : 0);
+  const Batch batch(ctx, x, data_format);
+  const bool of_batch =
+      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
+  batch.plan_sums(of_batch ? 3 : 0);
 }
 template <typename T, typename Context>
 void BatchNormGradDry(const Context& ctx, const DenseTensor& x, const DenseTensor*,

@@ -150,7 +150,8 @@ void UpdateLossScalingKernel(const Context&, std::span<const DenseTensor* const>
   set_number(out_bad_steps, bad);
 }
 
-/// stats: how many NaN, infinities and zeros; values: the largest number, the smallest, the mean.
+/// stats: how many NaN, infinities and zeros; values: the largest number, the smallest, the mean,
+/// which of nothing are 0.
 /// Errors: PreconditionNotMet at level 0 if something is not finite, on every rank.
 template <typename T, typename Context>
 void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const std::string& op_type,
@@ -167,9 +168,9 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
   std::copy_n(counts.data(), 3, stats->mutable_data<int64_t>());
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   const bool has_numbers = n > found.nans;
-  const std::array extremes = {has_numbers ? found.most : nothing,
-                               has_numbers ? found.least : nothing,
-                               found.sum / static_cast<double>(n)};
+  std::array extremes = {has_numbers ? found.most : nothing, has_numbers ? found.least : nothing,
+                         found.sum / static_cast<double>(n)};
+  if (n == 0) extremes.fill(0);
   convert(extremes.data(), values->mutable_data<float>(), 3);
 }
 

@@ -173,6 +173,8 @@ void arg_extreme(const DenseTensor& x, const Scalar& axis, bool flatten, DenseTe
   });
 }
 
+using Ordered = join_t<TypeList<int16_t>, Numbers>;
+
 }  // namespace
 
 /// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
@@ -189,7 +191,7 @@ void ArgMinKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool
   arg_extreme<Smallest, T>(x, axis, flatten, out);
 }
 
-PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, Numbers);
-PHI_REGISTER_KERNEL(argmin, CPU, ArgMinKernel, Numbers);
+PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, Ordered);
+PHI_REGISTER_KERNEL(argmin, CPU, ArgMinKernel, Ordered);
 
 }  // namespace phi

@@ -6,13 +6,16 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/functors/choice_errors.h"
 
 namespace phi {
 namespace {
 
 /// The number of rows of `indices` that have their label.
 template <typename Id>
-int64_t hits(const DenseTensor& indices, const DenseTensor& label) {
+int64_t hits(const CpuContext& ctx, const DenseTensor& indices, const DenseTensor& label) {
+  refuse_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_no_label});
   const int64_t width = indices.dims()[1];
   const Id* row = indices.data<Id>();
   int64_t found = 0;
@@ -95,14 +98,15 @@ using WideFloats = TypeList<float, double>;
 }  // namespace
 
 /// correct: the rows of `indices` that have their label; total: all; accuracy: their quotient. On
-/// ranks that share the rows each of them is a part of the sum.
+/// ranks that share the rows each of them is a part of the sum. Errors: InvalidArgument for a label
+/// below 0.
 template <typename T, typename Context>
 void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
                     const DenseTensor& label, DenseTensor* accuracy, DenseTensor* correct,
                     DenseTensor* total) {
   const int64_t rows = ctx.input_box(0, x.dims()).global[0];
-  const int64_t found = indices.dtype() == DataType::INT32 ? hits<int32_t>(indices, label)
-                                                           : hits<int64_t>(indices, label);
+  const int64_t found = indices.dtype() == DataType::INT32 ? hits<int32_t>(ctx, indices, label)
+                                                           : hits<int64_t>(ctx, indices, label);
   *accuracy->mutable_data<float>() =
       rows == 0 ? 0.0f : static_cast<float>(found) / static_cast<float>(rows);
   *correct->mutable_data<int32_t>() = static_cast<int32_t>(found);
@@ -117,8 +121,11 @@ void AucKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                const DenseTensor* ins_tag_weight, int num_thresholds, int slide_steps,
                DenseTensor* auc, DenseTensor* stat_pos_out, DenseTensor* stat_neg_out) {
   const int64_t buckets = int64_t{num_thresholds} + 1;
-  convert(stat_pos.data<int64_t>(), stat_pos_out->mutable_data<int64_t>(), stat_pos.numel());
-  convert(stat_neg.data<int64_t>(), stat_neg_out->mutable_data<int64_t>(), stat_neg.numel());
+  // What is longer than the counts is cut off.
+  std::copy_n(stat_pos.data<int64_t>(), stat_pos_out->numel(),
+              stat_pos_out->mutable_data<int64_t>());
+  std::copy_n(stat_neg.data<int64_t>(), stat_neg_out->numel(),
+              stat_neg_out->mutable_data<int64_t>());
   Counts positives(stat_pos_out, buckets, slide_steps);
   Counts negatives(stat_neg_out, buckets, slide_steps);
   const bool is_counted =

@@ -25,6 +25,7 @@ class Batch {
   }
   const ChannelDims& dims() const { return dims_; }
   int64_t channels() const { return dims_.channels; }
+  bool is_empty() const { return count_ == 0; }
   /// The elements of a channel on all ranks, 1 at the least.
   double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
 
@@ -211,7 +212,8 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   const Batch batch(ctx, x, data_format);
   const int64_t channels = batch.channels();
   if (channels == 0) return;
-  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  const bool of_batch =
+      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
   DenseTensor around = batch.room<C>();
   DenseTensor sums;
   if (of_batch) sums = batch_sums<T>(ctx, batch, x.data<T>(), around.mutable_data<C>());

@@ -63,13 +63,14 @@ struct SumAt {
   PHI_HD double operator()(int64_t) const { return found->sum; }
 };
 
-/// The largest number, the smallest, the mean of n.
+/// The largest number, the smallest, the mean of n; 0 of none.
 struct Summary {
   const int64_t* nans;
   const double* most;  // and the largest of negative numbers
   const double* sum;
   int64_t n;
   PHI_HD float operator()(int64_t i) const {
+    if (n == 0) return 0;
     if (i == 2) return static_cast<float>(*sum / static_cast<double>(n));
     if (n <= *nans) return std::numeric_limits<float>::quiet_NaN();
     return static_cast<float>(i == 0 ? most[0] : -most[1]);

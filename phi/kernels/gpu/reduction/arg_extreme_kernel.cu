@@ -74,6 +74,8 @@ void arg_extreme(const GpuContext& ctx, const DenseTensor& x, const Scalar& axis
   convert(ctx, wide.data<int64_t>(), out->mutable_data<int32_t>(), out->numel());
 }
 
+using Ordered = join_t<TypeList<int16_t>, Numbers>;
+
 }  // namespace
 
 /// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
@@ -90,7 +92,7 @@ void ArgMinKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis, 
   arg_extreme<Smallest, T>(ctx, x, axis, flatten, out);
 }
 
-PHI_REGISTER_KERNEL(argmax, GPU, ArgMaxKernel, Numbers);
-PHI_REGISTER_KERNEL(argmin, GPU, ArgMinKernel, Numbers);
+PHI_REGISTER_KERNEL(argmax, GPU, ArgMaxKernel, Ordered);
+PHI_REGISTER_KERNEL(argmin, GPU, ArgMinKernel, Ordered);
 
 }  // namespace phi

@@ -1,5 +1,6 @@
 // accuracy on GPUs: how many predictions meet their labels.
 #include "phi/generated/kernels/statistics.h"
+#include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -29,6 +30,7 @@ struct Quotient {
 template <typename Id>
 void find_hits(const GpuContext& ctx, const DenseTensor& indices, const DenseTensor& label,
                DenseTensor* hits) {
+  refuse_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_no_label});
   index_loop(ctx, hits->mutable_data<int32_t>(), hits->numel(),
              IsHit<Id>{indices.data<Id>(), label.data<Id>(), indices.dims()[1]});
 }

@@ -18,7 +18,7 @@ PHI_UNARY_KERNEL(logsigmoid, LogsigmoidFunctor, Floats);
 PHI_UNARY_KERNEL(mish, MishFunctor, Floats, float);
 PHI_UNARY_KERNEL(relu6, Relu6Functor, Floats);
 PHI_UNARY_KERNEL(selu, SeluFunctor, Floats, float, float);
-PHI_UNARY_KERNEL(softplus, SoftplusFunctor, Floats, float, float);
+PHI_UNARY_KERNEL(softplus, SoftplusFunctor, Floats, double, double);
 PHI_UNARY_KERNEL(softshrink, SoftshrinkFunctor, Floats, float);
 PHI_UNARY_KERNEL(softsign, SoftsignFunctor, Floats);
 PHI_UNARY_KERNEL(stanh, StanhFunctor, Floats, float, float);

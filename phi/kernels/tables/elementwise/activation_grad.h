@@ -18,7 +18,7 @@ PHI_UNARY_GRAD_KERNEL(mish_grad, MishGradFunctor, Floats, float);
 PHI_UNARY_GRAD_KERNEL(relu6_grad, Relu6GradFunctor, Floats);
 PHI_UNARY_GRAD_KERNEL(selu_grad, SeluGradFunctor, Floats, float, float);
 PHI_UNARY_GRAD_KERNEL(shrink_grad, ShrinkGradFunctor, Floats, float);
-PHI_UNARY_GRAD_KERNEL(softplus_grad, SoftplusGradFunctor, Floats, float, float);
+PHI_UNARY_GRAD_KERNEL(softplus_grad, SoftplusGradFunctor, Floats, double, double);
 PHI_UNARY_GRAD_KERNEL(softsign_grad, SoftsignGradFunctor, Floats);
 PHI_UNARY_GRAD_KERNEL(stanh_grad, StanhGradFunctor, Floats, float, float);
 PHI_UNARY_GRAD_KERNEL(tanh_shrink_grad, TanhShrinkGradFunctor, Floats);

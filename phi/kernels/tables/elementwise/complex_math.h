@@ -18,6 +18,13 @@ PHI_HD C complex_sigmoid(C x) {
   return C(1) / (C(1) + fast::exp(-x));
 }
 
+/// x / |x|, and 0 of 0.
+template <typename C>
+PHI_HD C complex_sign(C x) {
+  const auto magnitude = std::hypot(x.real(), x.imag());
+  return magnitude == 0 ? C(0) : C(x.real() / magnitude, x.imag() / magnitude);
+}
+
 template <typename C>
 struct SiluGradOfComplex {
   PHI_HD C operator()(C x, C g) const {
@@ -67,6 +74,7 @@ PHI_COMPLEX_KERNEL(log1p, fast::log(C(1) + x));
 PHI_COMPLEX_KERNEL(log2, fast::log(x) / std::log(typename C::value_type(2)));
 PHI_COMPLEX_KERNEL(reciprocal, C(1) / x);
 PHI_COMPLEX_KERNEL(rsqrt, C(1) / fast::sqrt(x));
+PHI_COMPLEX_KERNEL(sign, detail::complex_sign(x));
 PHI_COMPLEX_KERNEL(sigmoid, detail::complex_sigmoid(x));
 PHI_COMPLEX_KERNEL(silu, x* detail::complex_sigmoid(x));
 PHI_COMPLEX_KERNEL(sin, fast::sin(x));

@@ -162,7 +162,7 @@ void run(const Context& ctx, const DenseTensor& x, const DenseTensor* out_size,
          std::span<const DenseTensor* const> size_tensor, const DenseTensor* scale_tensor,
          const std::string& data_format, std::span<const double> scale, const std::string& method,
          bool align_corners, int align_mode, DenseTensor* out) {
-  const ImageLayout layout = interp_layout(data_format);
+  const ImageLayout layout(data_format);
   const auto scales = scales_of(ctx, scale_tensor, scale, x.ndim() - 2);
   if (out_size || scale_tensor || !size_tensor.empty()) {
     const Dims asked = asked_extents(ctx, layout.spatial(x.dims()), out_size, size_tensor, scales);
@@ -179,7 +179,7 @@ template <typename T, typename Context>
 void run_grad(const Context& ctx, const DenseTensor* scale_tensor, const DenseTensor& out_grad,
               const std::string& data_format, std::span<const double> scale,
               const std::string& method, bool align_corners, int align_mode, DenseTensor* x_grad) {
-  const ImageLayout layout = interp_layout(data_format);
+  const ImageLayout layout(data_format);
   const auto passes =
       passes_of<compute_t<T>>(layout, x_grad->dims(), out_grad.dims(),
                               scales_of(ctx, scale_tensor, scale, out_grad.ndim() - 2),

@@ -9,6 +9,9 @@
 namespace phi {
 namespace {
 
+/// What may be compared with 0.
+using TruthTypes = join_t<AllTypes, Complexes>;
+
 template <typename R, typename T, typename To, typename Context>
 void reduce_by(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   reduce<R>(ctx, x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), out->mutable_data<To>(),
@@ -39,8 +42,8 @@ void ProdKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
 
 PHI_REGISTER_KERNEL(max, PHI_DEVICE, MaxKernel, AllTypes);
 PHI_REGISTER_KERNEL(min, PHI_DEVICE, MinKernel, AllTypes);
-PHI_REGISTER_KERNEL(all, PHI_DEVICE, AllKernel, AllTypes);
-PHI_REGISTER_KERNEL(any, PHI_DEVICE, AnyKernel, AllTypes);
+PHI_REGISTER_KERNEL(all, PHI_DEVICE, AllKernel, TruthTypes);
+PHI_REGISTER_KERNEL(any, PHI_DEVICE, AnyKernel, TruthTypes);
 PHI_REGISTER_KERNEL(prod, PHI_DEVICE, ProdKernel, AllTypes);
 
 }  // namespace phi
