@@ -77,6 +77,20 @@ void for_each_diagonal(const DenseTensor& x, F f) {
   }
 }
 
+/// x^-H of each matrix, where they are small and none is singular; else `out` is of no use.
+template <typename T>
+bool find_adjoint_inverses(const DenseTensor& x, T* out) {
+  const auto singular = linalg::small_inverse<T>(
+      {x.data<T>(), linalg::rows_of(x), linalg::matrices_in(x.dims()), /*transposed=*/true}, out);
+  return singular == -1;
+}
+
+/// Matrix b of an array of n x n ones.
+template <typename T>
+void scale_matrix(T* x, int64_t b, int64_t n, T factor) {
+  for (int64_t i = b * n * n; i < (b + 1) * n * n; ++i) x[i] *= factor;
+}
+
 /// Of u's rows, those of zeros.
 template <typename T>
 int64_t zero_rows(const Matrix<T>& u) {
@@ -131,6 +145,11 @@ template <typename T, typename Context>
 void DetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
                    DenseTensor* x_grad) {
   const T* g = out_grad.data<T>();
+  if (T* to = x_grad->mutable_data<T>(); find_adjoint_inverses(x, to)) {
+    return for_each_diagonal<T>(x, [=, n = linalg::rows_of(x)](int64_t b, auto numbers) {
+      scale_matrix(to, b, n, product(numbers) * g[b]);
+    });
+  }
   for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
     linalg::put_matrix(times(cofactors(linalg::matrix_of<T>(x, b)), g[b]), b, x_grad);
   }
@@ -155,6 +174,10 @@ void SlogdetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
                        DenseTensor* x_grad) {
   const int64_t count = linalg::matrices_in(x.dims());
   const T* g = out_grad.data<T>();
+  if (T* to = x_grad->mutable_data<T>(); find_adjoint_inverses(x, to)) {
+    for (int64_t b = 0; b < count; ++b) scale_matrix(to, b, linalg::rows_of(x), g[count + b]);
+    return;
+  }
   for (int64_t b = 0; b < count; ++b) {
     const auto a = linalg::matrix_of<T>(x, b);
     const auto inverse = lu_solve(lu_factor(adjoint(a)), Matrix<T>::identity(a.rows()));

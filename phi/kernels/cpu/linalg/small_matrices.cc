@@ -59,7 +59,9 @@ class Eliminated {
       const int64_t which = std::min(first + l, a_.count - 1);
       const T* from = a_.first + which * a_.n * a_.n;
       for (int64_t i = 0; i < a_.n; ++i) {
-        for (int64_t j = 0; j < a_.n; ++j) at(i, j)[l] = *from++;
+        for (int64_t j = 0; j < a_.n; ++j) {
+          (a_.transposed ? at(j, i) : at(i, j))[l] = *from++;
+        }
       }
       if (!b_.first) continue;
       from = b_.first + which * b_.step;

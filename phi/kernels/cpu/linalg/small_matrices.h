@@ -12,12 +12,13 @@
 
 namespace phi::linalg {
 
-/// `count` matrices of n rows and columns, row-major, one behind the other.
+/// `count` matrices of n rows and columns, row-major, one behind the other, or their transposes.
 template <typename T>
 struct SmallMatrices {
   const T* first;
   int64_t n;
   int64_t count;
+  bool transposed = false;
 };
 
 /// A right-hand side of `columns` columns for each of them, `step` elements from one to the next.

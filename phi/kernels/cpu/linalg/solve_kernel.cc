@@ -35,6 +35,38 @@ linalg::Systems systems_of(const KernelContext& ctx, const DenseTensor& x, const
   return {x.dims(), y.dims(), vectors};
 }
 
+/// -a b^H of each a and b, of `columns` columns; neither is c.
+template <typename T>
+void subtract_outer_products(const linalg::Systems& systems, int64_t count, const T* a, const T* b,
+                             T* c) {
+  const Dims sides{count, systems.n(), systems.columns()};
+  const MatrixBatch of_sides = matrices_of(sides, VectorIs::kRow);
+  const MatrixBatch squares = matrices_of({count, systems.n(), systems.n()}, VectorIs::kRow);
+  batched_product<T>({of_sides, false}, a, {of_sides, true}, b, squares, c);
+  for (int64_t i = 0; i < count * systems.n() * systems.n(); ++i) c[i] = -c[i];
+}
+
+/// SolveGradKernel's, where each small matrix has a right-hand side of its own.
+template <typename T>
+bool find_small_gradients(const linalg::Systems& systems, const DenseTensor& x,
+                          const DenseTensor& out, const DenseTensor& out_grad, DenseTensor* x_grad,
+                          DenseTensor* y_grad) {
+  if constexpr (kIsComplex<T>) return false;
+  const int64_t n = systems.n(), columns = systems.columns();
+  const int64_t count = linalg::matrices_in(x.dims());
+  if (systems.side_step() != n * columns) return false;
+  DenseTensor own;
+  if (!y_grad) own = DenseTensor::empty(out_grad.meta(), out_grad.place());
+  T* of_y = (y_grad ? *y_grad : own).mutable_data<T>();
+  const auto singular = linalg::small_solve<T>({x.data<T>(), n, count, /*transposed=*/true},
+                                               {out_grad.data<T>(), columns, n * columns}, of_y);
+  if (singular != -1) return false;
+  if (x_grad) {
+    subtract_outer_products(systems, count, of_y, out.data<T>(), x_grad->mutable_data<T>());
+  }
+  return true;
+}
+
 /// op(a)^-1 b of a triangle; the transpose has no conjugate in it.
 struct TriangularSystem {
   Triangle triangle;
@@ -81,7 +113,9 @@ template <typename T, typename Context>
 void SolveGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out, const DenseTensor& out_grad, DenseTensor* x_grad,
                      DenseTensor* y_grad) {
-  linalg::solve_grad_all<T>(systems_of(ctx, x, y), x, out, out_grad, x_grad, y_grad,
+  const linalg::Systems systems = systems_of(ctx, x, y);
+  if (find_small_gradients<T>(systems, x, out, out_grad, x_grad, y_grad)) return;
+  linalg::solve_grad_all<T>(systems, x, out, out_grad, x_grad, y_grad,
                             [](const Matrix<T>& a, const Matrix<T>& solution, Matrix<T> g) {
                               Matrix<T> b_grad = lu_solve(lu_factor(adjoint(a)), std::move(g));
                               return linalg::MatrixPair<T>(negated(b_grad * adjoint(solution)),
@@ -130,10 +164,17 @@ void InverseKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
 template <typename T, typename Context>
 void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
                        DenseTensor* x_grad) {
-  for (int64_t b = 0; b < linalg::matrices_in(out.dims()); ++b) {
-    const Matrix<T> inverse = adjoint(linalg::matrix_of<T>(out, b));
-    linalg::put_matrix(negated(inverse * linalg::matrix_of<T>(out_grad, b) * inverse), b, x_grad);
-  }
+  const MatrixBatch matrices = matrices_of(out.dims(), VectorIs::kRow);
+  DenseTensor conjugates = DenseTensor::empty(out.meta(), out.place());
+  DenseTensor half = DenseTensor::empty(out.meta(), out.place());
+  const T* inverse = out.data<T>();
+  T* to = conjugates.mutable_data<T>();
+  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -linalg::conjugate(inverse[i]);
+  batched_product<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
+                     half.mutable_data<T>());
+  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -to[i];
+  batched_product<T>({matrices, false}, half.data<T>(), {matrices, true}, to, matrices,
+                     x_grad->mutable_data<T>());
 }
 
 PHI_REGISTER_KERNEL(solve, CPU, SolveKernel, linalg::MatrixTypes);

@@ -14,6 +14,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
+#include "phi/kernels/cpu/matmul/small_product.h"
 #include "phi/kernels/threads.h"
 
 namespace phi {
@@ -202,6 +203,11 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
   } else {
     const int64_t work = shape.m * shape.n * shape.k;
     if (work <= kDirectLimit) return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (detail::is_small_product<T>(shape)) {
+        return detail::small_product<T>(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+      }
+    }
     if constexpr (std::is_same_v<T, float>) {
       if (work > kSmallLimit) return float_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
     }

@@ -156,11 +156,33 @@ TEST(Gemm, CIsNotReadWhenBetaIsZeroAndScaledWhenKIsZero) {
     gemm<bfloat16>({40, 40, 0}, 1, ones.data(), 40, ones.data(), 40, 0, c.data(), 40, isa);
     EXPECT_EQ(static_cast<float>(c[1599]), 0);
   }
+  for (const int64_t n : {17, 40}) {
+    const std::vector<float> ones(40 * 40, 1);
+    std::vector<float> c(40 * 40, NAN);
+    gemm<float>({40, n, 40}, 1, ones.data(), 40, ones.data(), 40, 0, c.data(), 40);
+    EXPECT_EQ(c[39 * 40 + n - 1], 40);
+  }
 }
 
 TEST(Gemm, ManyColumnsArePackedInSeveralBlocks) {
   expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, false, false}));
   expect_products<bfloat16, bfloat16>(Problem({20, 600, 4200, true, true}));
+}
+
+// Blocks of rows and vectors of columns, whole ones and what is left over.
+TEST(Gemm, SmallMatricesOfAllSizes) {
+  for_each_form([](bool trans_a, bool trans_b) {
+    for (const int64_t n : {4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 64}) {
+      for (int64_t m = 1; m <= 18; ++m) {
+        const Problem p({m, n, 40, trans_a, trans_b}, m % 3);
+        expect_products<float, float>(p, 0.5, 2);
+        expect_products<double, double>(p, 0.5, 2);
+      }
+      const Problem p({40, n, 30, trans_a, trans_b});
+      expect_products<float, float>(p);
+      expect_products<double, double>(p);
+    }
+  });
 }
 
 // They are read once, not packed: as rows and as columns, with rows that are added alone at the
